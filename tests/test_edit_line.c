@@ -44,7 +44,7 @@ static const char *draw(size_t columns)
 static void back(int times)
 {
     while (times-- > 0)
-        editor_do(editor, EDIT_LEFT);
+        editor_do(editor, ACTION_LEFT);
 }
 
 BEFORE_ALL(support_utf8);
@@ -119,6 +119,6 @@ TEST(the_caret_stands_beside_its_text)
                 memcpy(piece, text + before, at - before);
             if (columns >= 8 && at > 0 && !strstr(row, piece))
                 fail_msg("%zu columns, caret %zu: \"%s\"", columns, at, row);
-        } while (editor_do(editor, EDIT_LEFT));
+        } while (editor_do(editor, ACTION_LEFT));
     }
 }

@@ -30,7 +30,7 @@ static void type(struct editor *e, const char *text)
     }
 }
 
-static void times(struct editor *e, enum editor_action action, int count)
+static void times(struct editor *e, enum action action, int count)
 {
     while (count-- > 0)
         editor_do(e, action);
@@ -43,24 +43,24 @@ TEST(moves_by_graphemes_words_and_lines)
 {
     struct editor *e = *state;
     type(e, "one e\u0301 two\nlast");
-    times(e, EDIT_LINE_START, 1);
+    times(e, ACTION_LINE_START, 1);
     assert_int_equal(editor_caret(e), 12);
-    times(e, EDIT_LEFT, 1);
-    times(e, EDIT_WORD_LEFT, 1);
+    times(e, ACTION_LEFT, 1);
+    times(e, ACTION_WORD_LEFT, 1);
     assert_int_equal(editor_caret(e), 8);
-    times(e, EDIT_LEFT, 2);
+    times(e, ACTION_LEFT, 2);
     assert_int_equal(editor_caret(e), 4);
-    times(e, EDIT_RIGHT, 1);
+    times(e, ACTION_RIGHT, 1);
     assert_int_equal(editor_caret(e), 7);
-    times(e, EDIT_LINE_END, 1);
+    times(e, ACTION_LINE_END, 1);
     assert_int_equal(editor_caret(e), 11);
-    times(e, EDIT_WORD_RIGHT, 1);
+    times(e, ACTION_WORD_RIGHT, 1);
     assert_int_equal(editor_caret(e), 16);
-    assert_false(editor_do(e, EDIT_RIGHT));
-    times(e, EDIT_TEXT_START, 1);
+    assert_false(editor_do(e, ACTION_RIGHT));
+    times(e, ACTION_TEXT_START, 1);
     assert_int_equal(editor_caret(e), 0);
-    assert_false(editor_do(e, EDIT_LEFT));
-    times(e, EDIT_TEXT_END, 1);
+    assert_false(editor_do(e, ACTION_LEFT));
+    times(e, ACTION_TEXT_END, 1);
     assert_int_equal(editor_caret(e), 16);
 }
 
@@ -68,20 +68,20 @@ TEST(erases_whole_graphemes)
 {
     struct editor *e = *state;
     type(e, "a👩‍👩‍👧e\u0301");
-    times(e, EDIT_BACKSPACE, 2);
+    times(e, ACTION_BACKSPACE, 2);
     assert_string_equal(editor_text(e), "a");
-    times(e, EDIT_TEXT_START, 1);
-    times(e, EDIT_DELETE, 1);
+    times(e, ACTION_TEXT_START, 1);
+    times(e, ACTION_DELETE, 1);
     assert_string_equal(editor_text(e), "");
-    assert_false(editor_do(e, EDIT_DELETE));
-    assert_false(editor_do(e, EDIT_BACKSPACE));
+    assert_false(editor_do(e, ACTION_DELETE));
+    assert_false(editor_do(e, ACTION_BACKSPACE));
 }
 
 TEST(caret_leaves_a_grapheme_that_forms_around_it)
 {
     struct editor *e = *state;
     editor_set(e, "\u0301x");
-    times(e, EDIT_TEXT_START, 1);
+    times(e, ACTION_TEXT_START, 1);
     editor_insert(e, "e", 1);
     assert_int_equal(editor_caret(e), 3);
 }
@@ -90,17 +90,17 @@ TEST(undo_goes_word_by_word)
 {
     struct editor *e = *state;
     type(e, "one two three");
-    editor_do(e, EDIT_UNDO);
+    editor_do(e, ACTION_UNDO);
     assert_string_equal(editor_text(e), "one two ");
-    editor_do(e, EDIT_UNDO);
+    editor_do(e, ACTION_UNDO);
     assert_string_equal(editor_text(e), "one ");
-    editor_do(e, EDIT_REDO);
+    editor_do(e, ACTION_REDO);
     assert_string_equal(editor_text(e), "one two ");
     type(e, "new");
-    assert_false(editor_do(e, EDIT_REDO));
-    times(e, EDIT_UNDO, 3);
+    assert_false(editor_do(e, ACTION_REDO));
+    times(e, ACTION_UNDO, 3);
     assert_string_equal(editor_text(e), "");
-    assert_false(editor_do(e, EDIT_UNDO));
+    assert_false(editor_do(e, ACTION_UNDO));
 }
 
 TEST(a_paste_is_one_step)
@@ -110,11 +110,11 @@ TEST(a_paste_is_one_step)
     editor_paste(e, "x y\nz\x1b[0m", 9);
     assert_string_equal(editor_text(e), "abx y\nz\u241b[0m");
     type(e, "c");
-    editor_do(e, EDIT_UNDO);
-    editor_do(e, EDIT_UNDO);
+    editor_do(e, ACTION_UNDO);
+    editor_do(e, ACTION_UNDO);
     assert_string_equal(editor_text(e), "ab");
-    times(e, EDIT_BACKSPACE, 2);
-    editor_do(e, EDIT_UNDO);
+    times(e, ACTION_BACKSPACE, 2);
+    editor_do(e, ACTION_UNDO);
     assert_string_equal(editor_text(e), "ab");
     assert_int_equal(editor_caret(e), 2);
 }
@@ -123,47 +123,47 @@ TEST(kills_join_and_come_back)
 {
     struct editor *e = *state;
     type(e, "one two three");
-    times(e, EDIT_KILL_WORD_LEFT, 2);
+    times(e, ACTION_KILL_WORD_LEFT, 2);
     assert_string_equal(editor_text(e), "one ");
-    editor_do(e, EDIT_YANK);
+    editor_do(e, ACTION_YANK);
     assert_string_equal(editor_text(e), "one two three");
-    times(e, EDIT_TEXT_START, 1);
-    editor_do(e, EDIT_KILL_WORD_RIGHT);
+    times(e, ACTION_TEXT_START, 1);
+    editor_do(e, ACTION_KILL_WORD_RIGHT);
     assert_string_equal(editor_text(e), " two three");
-    editor_do(e, EDIT_YANK);
+    editor_do(e, ACTION_YANK);
     assert_string_equal(editor_text(e), "one two three");
-    assert_true(editor_do(e, EDIT_YANK_POP));
+    assert_true(editor_do(e, ACTION_YANK_POP));
     assert_string_equal(editor_text(e), "two three two three");
-    editor_do(e, EDIT_LEFT);
-    assert_false(editor_do(e, EDIT_YANK_POP));
+    editor_do(e, ACTION_LEFT);
+    assert_false(editor_do(e, ACTION_YANK_POP));
 }
 
 TEST(kills_to_both_ends_of_a_line)
 {
     struct editor *e = *state;
     editor_set(e, "one\ntwo");
-    editor_do(e, EDIT_UP);
-    editor_do(e, EDIT_LINE_START);
-    editor_do(e, EDIT_KILL_TO_END);
+    editor_do(e, ACTION_UP);
+    editor_do(e, ACTION_LINE_START);
+    editor_do(e, ACTION_KILL_END);
     assert_string_equal(editor_text(e), "\ntwo");
-    editor_do(e, EDIT_KILL_TO_END);
+    editor_do(e, ACTION_KILL_END);
     assert_string_equal(editor_text(e), "two");
-    editor_do(e, EDIT_TEXT_END);
-    editor_do(e, EDIT_KILL_TO_START);
+    editor_do(e, ACTION_TEXT_END);
+    editor_do(e, ACTION_KILL_START);
     assert_string_equal(editor_text(e), "");
-    assert_false(editor_do(e, EDIT_KILL_TO_START));
+    assert_false(editor_do(e, ACTION_KILL_START));
 }
 
 TEST(transposes_around_the_caret)
 {
     struct editor *e = *state;
     type(e, "ab日");
-    editor_do(e, EDIT_TRANSPOSE);
+    editor_do(e, ACTION_TRANSPOSE);
     assert_string_equal(editor_text(e), "a日b");
-    editor_do(e, EDIT_LINE_START);
-    assert_false(editor_do(e, EDIT_TRANSPOSE));
-    editor_do(e, EDIT_RIGHT);
-    editor_do(e, EDIT_TRANSPOSE);
+    editor_do(e, ACTION_LINE_START);
+    assert_false(editor_do(e, ACTION_TRANSPOSE));
+    editor_do(e, ACTION_RIGHT);
+    editor_do(e, ACTION_TRANSPOSE);
     assert_string_equal(editor_text(e), "日ab");
     assert_int_equal(editor_caret(e), 4);
 }
@@ -175,7 +175,7 @@ TEST(replaces_for_completion)
     editor_replace(e, 4, 7, "@src/base");
     assert_string_equal(editor_text(e), "see @src/base now");
     assert_int_equal(editor_caret(e), 13);
-    editor_do(e, EDIT_UNDO);
+    editor_do(e, ACTION_UNDO);
     assert_string_equal(editor_text(e), "see @sr now");
 }
 
@@ -184,18 +184,18 @@ TEST(climbs_screen_rows_and_keeps_the_column)
     struct editor *e = *state;
     editor_layout(e, 6, 10);
     editor_set(e, "abcdef\nx\n123456789");
-    assert_true(editor_do(e, EDIT_UP)); /* from "789" to "123456" */
+    assert_true(editor_do(e, ACTION_UP)); /* from "789" to "123456" */
     assert_int_equal(editor_caret(e), 12);
-    assert_true(editor_do(e, EDIT_UP));
+    assert_true(editor_do(e, ACTION_UP));
     assert_int_equal(editor_caret(e), 8);
-    assert_true(editor_do(e, EDIT_UP));
+    assert_true(editor_do(e, ACTION_UP));
     assert_int_equal(editor_caret(e), 3);
-    assert_false(editor_do(e, EDIT_UP));
-    times(e, EDIT_DOWN, 2);
+    assert_false(editor_do(e, ACTION_UP));
+    times(e, ACTION_DOWN, 2);
     assert_int_equal(editor_caret(e), 12);
-    times(e, EDIT_DOWN, 1);
+    times(e, ACTION_DOWN, 1);
     assert_int_equal(editor_caret(e), 18);
-    assert_false(editor_do(e, EDIT_DOWN));
+    assert_false(editor_do(e, ACTION_DOWN));
 }
 
 static char *row_at(const struct editor_view *v, size_t index)
@@ -216,7 +216,7 @@ TEST(layout_shows_the_caret)
     char *row = row_at(&v, 1);
     assert_string_equal(row, "brown");
     free(row);
-    editor_do(e, EDIT_TEXT_START);
+    editor_do(e, ACTION_TEXT_START);
     v = editor_layout(e, 10, 2);
     assert_int_equal(v.top, 0);
     assert_int_equal(v.caret_row, 0);
@@ -288,16 +288,16 @@ static void random_edit(struct editor *e, uint64_t *seed)
                                          "long-long-word-here"};
     uint64_t r = support_random(seed) % 40;
     const char *piece = pieces[support_random(seed) % (sizeof pieces / sizeof *pieces)];
-    if (r <= EDIT_REDO)
-        editor_do(e, (enum editor_action)r);
+    if (r <= ACTION_REDO)
+        editor_do(e, (enum action)r);
     else if (r < 30)
         editor_insert(e, piece, strlen(piece));
     else if (r < 36)
-        times(e, (enum editor_action)(support_random(seed) % 4), (int)(support_random(seed) % 9));
+        times(e, (enum action)(support_random(seed) % 4), (int)(support_random(seed) % 9));
     else if (r < 38)
         editor_paste(e, "some pasted text\nin lines \n\nhere", 32);
     else
-        times(e, EDIT_UNDO, 3);
+        times(e, ACTION_UNDO, 3);
 }
 
 /* Whatever is done, the rows are those of a layout from scratch, the caret is on a border, and undo
@@ -315,11 +315,11 @@ TEST(parts_are_as_good_as_the_whole)
         }
         char *text = mem_strdup(editor_text(e));
         int steps = 0;
-        while (editor_do(e, EDIT_UNDO))
+        while (editor_do(e, ACTION_UNDO))
             steps++;
         assert_string_equal(editor_text(e), "");
         while (steps-- > 0 && strcmp(editor_text(e), text) != 0)
-            assert_true(editor_do(e, EDIT_REDO));
+            assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
         free(text);
         editor_free(e);
@@ -333,8 +333,8 @@ TEST(redo_is_the_inverse_of_undo)
     for (int step = 0; step < 400; step++) {
         random_edit(e, &seed);
         char *text = mem_strdup(editor_text(e));
-        if (editor_do(e, EDIT_UNDO))
-            assert_true(editor_do(e, EDIT_REDO));
+        if (editor_do(e, ACTION_UNDO))
+            assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
         free(text);
     }

@@ -121,7 +121,7 @@ static void delete_or_leave(struct app *app)
 {
     if (*editor_text(app->editor) == '\0')
         app_leave(app);
-    else if (editor_do(app->editor, EDIT_DELETE))
+    else if (editor_do(app->editor, ACTION_DELETE))
         app_edited(app);
 }
 
@@ -130,7 +130,7 @@ static void delete_or_leave(struct app *app)
 static void up(struct app *app)
 {
     bool empty = *editor_text(app->editor) == '\0';
-    if (editor_do(app->editor, EDIT_UP)) {
+    if (editor_do(app->editor, ACTION_UP)) {
         app_touch_now(app, DIRTY_EDITOR);
         return;
     }
@@ -143,7 +143,7 @@ static void up(struct app *app)
 
 static void down(struct app *app)
 {
-    if (editor_do(app->editor, EDIT_DOWN))
+    if (editor_do(app->editor, ACTION_DOWN))
         app_touch_now(app, DIRTY_EDITOR);
     else if (editor_history_newer(app->editor))
         app_edited(app);

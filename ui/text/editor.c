@@ -306,39 +306,50 @@ static bool by_rows(struct editor *e, bool (*climb)(struct editor *))
     return climb(e);
 }
 
+static bool up(struct editor *e)
+{
+    return by_rows(e, editor_up);
+}
+
+static bool down(struct editor *e)
+{
+    return by_rows(e, editor_down);
+}
+
 /* What an action does: something with a place, or something of its own. */
 static const struct {
     bool (*with)(struct editor *e, size_t pos);
     size_t (*place)(const struct editor *e);
     bool (*act)(struct editor *e);
-} actions[] = {
-    [EDIT_LEFT] = {move_to, left, NULL},
-    [EDIT_RIGHT] = {move_to, right, NULL},
-    [EDIT_WORD_LEFT] = {move_to, word_left, NULL},
-    [EDIT_WORD_RIGHT] = {move_to, word_right, NULL},
-    [EDIT_LINE_START] = {move_to, line_start, NULL},
-    [EDIT_LINE_END] = {move_to, line_end, NULL},
-    [EDIT_TEXT_START] = {move_to, text_start, NULL},
-    [EDIT_TEXT_END] = {move_to, text_end, NULL},
-    [EDIT_BACKSPACE] = {erase_to, left, NULL},
-    [EDIT_DELETE] = {erase_to, right, NULL},
-    [EDIT_KILL_TO_END] = {kill_to, kill_end, NULL},
-    [EDIT_KILL_TO_START] = {kill_to, kill_start, NULL},
-    [EDIT_KILL_WORD_LEFT] = {kill_to, word_left, NULL},
-    [EDIT_KILL_WORD_RIGHT] = {kill_to, word_right, NULL},
-    [EDIT_YANK] = {NULL, NULL, yank},
-    [EDIT_YANK_POP] = {NULL, NULL, yank_pop},
-    [EDIT_TRANSPOSE] = {NULL, NULL, transpose},
-    [EDIT_NEWLINE] = {NULL, NULL, newline},
-    [EDIT_UNDO] = {NULL, NULL, undo},
-    [EDIT_REDO] = {NULL, NULL, redo},
+} actions[ACTION_COUNT] = {
+    [ACTION_LEFT] = {move_to, left, NULL},
+    [ACTION_RIGHT] = {move_to, right, NULL},
+    [ACTION_WORD_LEFT] = {move_to, word_left, NULL},
+    [ACTION_WORD_RIGHT] = {move_to, word_right, NULL},
+    [ACTION_LINE_START] = {move_to, line_start, NULL},
+    [ACTION_LINE_END] = {move_to, line_end, NULL},
+    [ACTION_TEXT_START] = {move_to, text_start, NULL},
+    [ACTION_TEXT_END] = {move_to, text_end, NULL},
+    [ACTION_BACKSPACE] = {erase_to, left, NULL},
+    [ACTION_DELETE] = {erase_to, right, NULL},
+    [ACTION_LEAVE] = {erase_to, right, NULL}, /* where a text is edited */
+    [ACTION_KILL_END] = {kill_to, kill_end, NULL},
+    [ACTION_KILL_START] = {kill_to, kill_start, NULL},
+    [ACTION_KILL_WORD_LEFT] = {kill_to, word_left, NULL},
+    [ACTION_KILL_WORD_RIGHT] = {kill_to, word_right, NULL},
+    [ACTION_UP] = {NULL, NULL, up},
+    [ACTION_DOWN] = {NULL, NULL, down},
+    [ACTION_YANK] = {NULL, NULL, yank},
+    [ACTION_YANK_POP] = {NULL, NULL, yank_pop},
+    [ACTION_TRANSPOSE] = {NULL, NULL, transpose},
+    [ACTION_NEWLINE] = {NULL, NULL, newline},
+    [ACTION_UNDO] = {NULL, NULL, undo},
+    [ACTION_REDO] = {NULL, NULL, redo},
 };
 
-bool editor_do(struct editor *e, enum editor_action action)
+bool editor_do(struct editor *e, enum action action)
 {
-    if (action == EDIT_UP || action == EDIT_DOWN)
-        return by_rows(e, action == EDIT_UP ? editor_up : editor_down);
     if (actions[action].act)
         return actions[action].act(e);
-    return actions[action].with(e, actions[action].place(e));
+    return actions[action].with && actions[action].with(e, actions[action].place(e));
 }

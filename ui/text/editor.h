@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ui/term/keymap.h"
 #include "ui/term/rows.h"
 
 struct editor;
@@ -33,32 +34,9 @@ void editor_paste(struct editor *e, const char *text, size_t len);
 /* Replaces bytes [from, to) (completion); caret after it. */
 void editor_replace(struct editor *e, size_t from, size_t to, const char *text);
 
-enum editor_action {
-    EDIT_LEFT,
-    EDIT_RIGHT,
-    EDIT_WORD_LEFT,
-    EDIT_WORD_RIGHT,
-    EDIT_LINE_START,
-    EDIT_LINE_END,
-    EDIT_TEXT_START,
-    EDIT_TEXT_END,
-    EDIT_UP,   /* by screen row; false on the first row, so that the caller turns to history */
-    EDIT_DOWN, /* likewise on the last */
-    EDIT_BACKSPACE,
-    EDIT_DELETE,
-    EDIT_KILL_TO_END,
-    EDIT_KILL_TO_START,
-    EDIT_KILL_WORD_LEFT,
-    EDIT_KILL_WORD_RIGHT,
-    EDIT_YANK,
-    EDIT_YANK_POP,
-    EDIT_TRANSPOSE,
-    EDIT_NEWLINE,
-    EDIT_UNDO,
-    EDIT_REDO
-};
-/* Returns whether text or caret changed. */
-bool editor_do(struct editor *e, enum editor_action action);
+/* What an action means in a text. Returns whether text or caret changed; false on the first row for
+ * ACTION_UP and on the last for ACTION_DOWN, so that the caller turns to history. */
+bool editor_do(struct editor *e, enum action action);
 
 /* Wraps for a width of at least 1 and returns the number of rows (at least 1). Rows [*top, *top +
  * height) hold the caret; `caret_row` is within them, from 0. Only these have their text in `rows`;

@@ -153,7 +153,7 @@ static enum review_key leave(struct draft_review *r)
     struct editor *e = draft_review_editor(r);
     if (editor_len(e) == 0)
         return REVIEW_LEAVE;
-    editor_do(e, EDIT_DELETE);
+    editor_do(e, ACTION_DELETE);
     return REVIEW_TAKEN;
 }
 
