@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/rfc3339.h"
 #include "base/uuid.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -133,12 +134,12 @@ TEST(times_are_written_in_utc)
         {0, "1970-01-01T00:00:00.000Z"},
         {1773065107123, "2026-03-09T14:05:07.123Z"},
         {951782400007, "2000-02-29T00:00:00.007Z"},
-        {-5, "1970-01-01T00:00:00.000Z"},
+        {-5, "1969-12-31T23:59:59.995Z"},
         {INT64_MAX, "9999-12-31T23:59:59.999Z"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[25];
-        clock_format(cases[i].ms, text);
+        rfc3339_format(cases[i].ms, text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -161,22 +162,20 @@ TEST(times_are_read_again)
         "2026-03-00T00:00:00.000Z",
         "2026-03-09T24:00:00.000Z",
         "2026-03-09T14:60:00.000Z",
-        "1969-12-31T23:59:59.999Z",
-        "0000-01-01T00:00:00.000Z",
     };
     static const int64_t steps[] = {1, 999, 86399999, 31557600001, 253402300799999};
     int64_t ms;
     char text[25];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(clock_parse(bad[i], &ms));
+        assert_false(rfc3339_parse_exact(bad[i], &ms));
     for (int64_t day = 0; day < 366 * 140; day++) {
-        clock_format(day * 86400000 + 4711, text);
-        assert_true(clock_parse(text, &ms));
+        rfc3339_format(day * 86400000 + 4711, text);
+        assert_true(rfc3339_parse_exact(text, &ms));
         assert_int_equal(ms, day * 86400000 + 4711);
     }
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        clock_format(steps[i], text);
-        assert_true(clock_parse(text, &ms));
+        rfc3339_format(steps[i], text);
+        assert_true(rfc3339_parse_exact(text, &ms));
         assert_int_equal(ms, steps[i]);
     }
 }

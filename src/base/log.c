@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/rfc3339.h"
 #include "base/utf8.h"
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -70,7 +71,7 @@ static void format_line(struct buf *line, enum log_level level, const char *text
 {
     static const char *const names[] = {"off", "error", "info", "debug"};
     char stamp[25];
-    clock_format(clock_wall_ms(), stamp);
+    rfc3339_format(clock_wall_ms(), stamp);
     buf_addf(line, "%s %s ", stamp, names[level]);
     utf8_clean(line, text, len, UTF8_ONE_LINE);
     buf_addch(line, '\n');

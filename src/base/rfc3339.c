@@ -1,9 +1,15 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* timegm() */
+#endif
 #include "base/rfc3339.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
-#define DAY_MS INT64_C(86400000)
+/* The years 0000 to 9999, which four digits can write. */
+#define FIRST_MS INT64_C(-62167219200000)
+#define LAST_MS INT64_C(253402300799999)
 
 enum { MINUTE_MS = 60000, SECOND_MS = 1000 };
 
@@ -41,45 +47,18 @@ static void want(struct reader *r, char c)
     r->ok = next_is(r, c, c);
 }
 
-/* --- dates ------------------------------------------------------------------------------------ */
-
-static bool is_leap(int year)
-{
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static int month_days(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    return days[month - 1] + (month == 2 && is_leap(year));
-}
-
-/* Of the Gregorian calendar before this year, from year 0 on, which was a leap year. */
-static int64_t days_before_year(int year)
-{
-    int64_t last = year - 1;
-    return year == 0 ? 0 : 365 * (int64_t)year + last / 4 - last / 100 + last / 400 + 1;
-}
-
-static int64_t days_from_epoch(int year, int month, int day)
-{
-    int64_t days = days_before_year(year) - days_before_year(1970) + day - 1;
-    for (int m = 1; m < month; m++)
-        days += month_days(year, m);
-    return days;
-}
-
+/* What is no date (the 31st of April) comes out of timegm() as another day. */
 static int64_t read_date(struct reader *r)
 {
-    int year = read_digits(r, 4, 0, 9999);
+    struct tm date = {.tm_year = read_digits(r, 4, 0, 9999) - 1900};
     want(r, '-');
-    int month = read_digits(r, 2, 1, 12);
+    date.tm_mon = read_digits(r, 2, 1, 12) - 1;
     want(r, '-');
-    int day = read_digits(r, 2, 1, r->ok ? month_days(year, month) : 31);
-    return r->ok ? days_from_epoch(year, month, day) * DAY_MS : 0;
+    int day = date.tm_mday = read_digits(r, 2, 1, 31);
+    int64_t seconds = timegm(&date);
+    r->ok = r->ok && date.tm_mday == day;
+    return seconds * SECOND_MS;
 }
-
-/* --- times of a day --------------------------------------------------------------------------- */
 
 /* Of a second; what is finer than the clock is cut off. */
 static int read_fraction(struct reader *r)
@@ -114,12 +93,9 @@ static int64_t read_zone(struct reader *r)
     return (ahead ? minutes : -minutes) * MINUTE_MS;
 }
 
-/* A year has four digits; a zone at either end leads beyond. */
 static int64_t clamp(int64_t ms)
 {
-    const int64_t first = days_from_epoch(0, 1, 1) * DAY_MS;
-    const int64_t last = (days_from_epoch(9999, 12, 31) + 1) * DAY_MS - 1;
-    return ms < first ? first : ms > last ? last : ms;
+    return ms < FIRST_MS ? FIRST_MS : ms > LAST_MS ? LAST_MS : ms;
 }
 
 bool rfc3339_parse(const char *text, int64_t *wall_ms)
@@ -136,27 +112,23 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
     return true;
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
-
-static int year_of(int64_t days)
-{
-    int year = (int)((days - days_from_epoch(0, 1, 1)) / 366);
-    while (year < 9999 && days_from_epoch(year + 1, 1, 1) <= days)
-        year++;
-    return year;
-}
-
 void rfc3339_format(int64_t wall_ms, char out[25])
 {
-    int64_t ms = clamp(wall_ms) - clamp(INT64_MIN);
-    int64_t days = ms / DAY_MS + days_from_epoch(0, 1, 1);
-    unsigned rest = (unsigned)(ms % DAY_MS);
-    int year = year_of(days), month = 1;
-    int64_t day = days - days_from_epoch(year, 1, 1);
-    for (; day >= month_days(year, month); month++)
-        day -= month_days(year, month);
-    char text[64];
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02u:%02u:%02u.%03uZ", year, month, (int)day + 1,
-             rest / 3600000, rest / MINUTE_MS % 60, rest / SECOND_MS % 60, rest % SECOND_MS);
+    int64_t ms = clamp(wall_ms) - FIRST_MS;
+    time_t seconds = (time_t)((ms + FIRST_MS - ms % SECOND_MS) / SECOND_MS);
+    struct tm t;
+    char text[80];
+    gmtime_r(&seconds, &t);
+    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900,
+             t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)(ms % SECOND_MS));
     snprintf(out, 25, "%.24s", text);
+}
+
+bool rfc3339_parse_exact(const char *text, int64_t *wall_ms)
+{
+    char again[25];
+    if (!rfc3339_parse(text, wall_ms))
+        return false;
+    rfc3339_format(*wall_ms, again);
+    return strcmp(again, text) == 0;
 }

@@ -1,4 +1,4 @@
-/* Times as other programs write them (RFC 3339 and a little more). */
+/* Times as texts (RFC 3339): ours, and a little more as other programs write them. */
 #ifndef BASE_RFC3339_H
 #define BASE_RFC3339_H
 
@@ -11,7 +11,10 @@
  * 9999, it is the first or the last moment of them. */
 bool rfc3339_parse(const char *text, int64_t *wall_ms);
 
-/* "2026-03-09T14:05:07.123Z" as clock_format(), also before 1970; years 0000 to 9999. */
+/* "2026-03-09T14:05:07.123Z", the nearest of the years 0000 to 9999; out holds 25 bytes. */
 void rfc3339_format(int64_t wall_ms, char out[25]);
+
+/* Reads what rfc3339_format() writes; false for anything else. */
+bool rfc3339_parse_exact(const char *text, int64_t *wall_ms);
 
 #endif

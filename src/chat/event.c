@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "base/rfc3339.h"
 #include "chat/figure.h"
 
 static const struct {
@@ -88,7 +88,7 @@ char *event_to_line(const struct event *ev)
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     char time[25];
-    clock_format(ev->wall_ms, time);
+    rfc3339_format(ev->wall_ms, time);
     json_out_open(&o, '{');
     json_out_member(&o, "type", types[ev->type].name);
     json_out_int(&o, "seq", ev->seq);
@@ -165,7 +165,7 @@ static bool read_envelope(const struct json *line, struct event *ev, struct erro
         return misfit("seq", e);
     if (!session_id || !uuid_valid(session_id))
         return misfit("session_id", e);
-    if (!at || !clock_parse(at, &ev->wall_ms))
+    if (!at || !rfc3339_parse_exact(at, &ev->wall_ms))
         return misfit("at", e);
     ev->seq = seq;
     memcpy(ev->session_id, session_id, sizeof ev->session_id);

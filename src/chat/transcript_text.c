@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/json.h"
+#include "base/rfc3339.h"
 #include "base/utf8.h"
 
 #define WHERE_BYTES 400 /* of an image's place; a data: URL has megabytes */
@@ -13,7 +13,7 @@
 static void add_fixed_time(struct buf *out, int64_t wall_ms)
 {
     char text[25];
-    clock_format(wall_ms, text);
+    rfc3339_format(wall_ms, text);
     buf_addf(out, "%.10s %.5s UTC", text, text + strlen("2026-03-09T"));
 }
 
