@@ -6,7 +6,7 @@
 #include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "provider/offline.h"
+#include "provider/dialects.h"
 #include "provider/offline_plan.h"
 #include "provider/offline_rank.h"
 #include "tests/suite.h"

@@ -4,10 +4,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "provider/anthropic_body.h"
+#include "provider/dialects.h"
 #include "provider/image.h"
-#include "provider/ollama_body.h"
-#include "provider/openai_body.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -18,12 +18,6 @@ struct reply {
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
-{
-    if (endpoint->key && *endpoint->key)
-        http_headers_add(out, "Authorization: Bearer %s", endpoint->key);
-}
-
 /* {"model", "input": […], "dimensions"?} */
 static struct json *body_of(const struct embedding_settings *s, const char *const *texts,
                             size_t count)
@@ -43,7 +37,7 @@ static struct json *body_of(const struct embedding_settings *s, const char *cons
 static struct json *ask(const struct embedding_settings *s, struct http *http,
                         const struct wakeup *wakeup, struct json *body, struct failure *f)
 {
-    const struct dialect dialect = {.name = s->embedder->name, .headers = add_headers};
+    const struct dialect dialect = {.name = s->embedder->name};
     const struct endpoint endpoint = {.base_url = s->base_url, .key = s->key};
     const struct provider_call call = {
         .http = http, .endpoint = &endpoint, .config = s->config, .wakeup = wakeup};

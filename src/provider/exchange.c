@@ -86,7 +86,11 @@ static void make_headers(const struct provider_call *call, const struct dialect 
 {
     if (has_body)
         http_headers_add(out, "Content-Type: application/json");
-    dialect->headers(call->endpoint, out);
+    const char *key = call->endpoint->key;
+    if (dialect->headers != NULL)
+        dialect->headers(call->endpoint, out);
+    else if (key != NULL && key[0] != '\0')
+        http_headers_add(out, "Authorization: Bearer %s", key);
 }
 
 /* Each step over an event of 16 MiB takes up to 60 ms: between them the wakeup is asked. */

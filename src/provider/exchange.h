@@ -14,7 +14,7 @@ struct dialect {
     const char *name; /* the provider's */
     enum framing framing;
 
-    /* Version and authorization; the content type is added for all. */
+    /* Version and authorization; NULL: the key as a bearer. The content type is added for all. */
     void (*headers)(const struct endpoint *endpoint, struct http_headers *out);
 
     /* One JSON event without an error in it. Types that it does not know are passed over. False:

@@ -1,7 +1,5 @@
 libtiro_a_SOURCES += \
 	src/provider/anthropic.c \
-	src/provider/anthropic_body.c src/provider/anthropic_body.h \
-	src/provider/call_ids.c src/provider/call_ids.h \
 	src/provider/choose.c src/provider/choose.h \
 	src/provider/choose_ollama.c \
 	src/provider/exchange.c src/provider/exchange.h \
@@ -14,19 +12,17 @@ libtiro_a_SOURCES += \
 	src/provider/mask.c src/provider/mask.h \
 	src/provider/model_name.c src/provider/model_name.h \
 	src/provider/models.c src/provider/models.h \
-	src/provider/offline.c src/provider/offline.h \
+	src/provider/offline.c \
 	src/provider/offline_extract.c \
 	src/provider/offline_path.c \
 	src/provider/offline_plan.c src/provider/offline_plan.h \
 	src/provider/offline_rank.c src/provider/offline_rank.h \
 	src/provider/offline_recall.c \
 	src/provider/ollama.c \
-	src/provider/ollama_body.c src/provider/ollama_body.h \
 	src/provider/openai.c \
-	src/provider/openai_body.c src/provider/openai_body.h \
 	src/provider/outgoing.c src/provider/outgoing.h \
 	src/provider/provider.c src/provider/provider.h \
-	src/provider/rows.h \
+	src/provider/dialects.h \
 	src/provider/server_error.c src/provider/server_error.h \
 	src/provider/sse.c src/provider/sse.h \
 	src/provider/stream.c src/provider/stream.h

@@ -1,4 +1,4 @@
-#include "provider/offline.h"
+#include "provider/dialects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/offline.h"
-#include "provider/rows.h"
+#include "provider/dialects.h"
 
 const struct provider *const providers[] = {&provider_anthropic, &provider_openai, &provider_ollama,
                                             &provider_offline, NULL};

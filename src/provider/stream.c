@@ -1,11 +1,11 @@
 #include "provider/stream.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/call_ids.h"
 
 /* What is passed on, and looked at before the wakeup is asked again. */
 #define MOST_AT_ONCE ((size_t)64 * 1024)
@@ -209,6 +209,46 @@ bool stream_flush(struct stream *s)
     return !s->unwanted;
 }
 
+/* Ids for the tool calls of servers that give none: "call_1", "call_2", …, unique in a
+ * conversation. Their cost is that of a sort of the ids that are taken. */
+struct call_ids {
+    VEC(uint64_t) taken; /* the numbers of ids of this form */
+    size_t next;         /* of those, once they are sorted: the first that is not passed */
+    uint64_t given;      /* the newest number that was given; 0 before the first */
+};
+
+static const char call_id_form[] = "call_";
+
+enum { MOST_DIGITS = 18 }; /* more are beyond what is ever given */
+
+/* An id of another form, or NULL, is in nobody's way. */
+static void call_ids_add(struct call_ids *ids, const char *id)
+{
+    if (id == NULL || strncmp(id, call_id_form, sizeof call_id_form - 1) != 0)
+        return;
+    const char *digits = id + sizeof call_id_form - 1;
+    size_t len = strspn(digits, "0123456789");
+    if (len > 0 && len <= MOST_DIGITS && digits[len] == '\0' && digits[0] != '0')
+        vec_push(&ids->taken, strtoull(digits, NULL, 10));
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The smallest that is neither taken nor given yet. The caller frees. */
+static char *call_ids_next(struct call_ids *ids)
+{
+    if (ids->given == 0)
+        vec_sort(&ids->taken, by_number);
+    ids->given++;
+    for (; ids->next < ids->taken.len && ids->taken.items[ids->next] <= ids->given; ids->next++)
+        ids->given += ids->taken.items[ids->next] == ids->given;
+    return mem_printf("%s%" PRIu64, call_id_form, ids->given);
+}
+
 static bool complete_call(struct stream *s, struct stream_part *part, struct call_ids *ids)
 {
     if (part->name == NULL)
@@ -257,7 +297,7 @@ static bool complete_calls(struct stream *s)
     for (size_t i = 0; i < s->parts.len && ok; i++)
         if (s->parts.items[i].type == BLOCK_TOOL_CALL)
             ok = complete_call(s, &s->parts.items[i], &ids);
-    call_ids_release(&ids);
+    vec_release(&ids.taken);
     return ok;
 }
 
