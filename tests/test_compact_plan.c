@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "compact/mode.h"
-#include "compact/pairs.h"
+#include "compact/plan.h"
 #include "compact/shorten.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"

@@ -1,4 +1,4 @@
-#include "compact/earlier.h"
+#include "compact/extract.h"
 
 #include <ctype.h>
 #include <stdlib.h>

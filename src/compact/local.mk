@@ -3,30 +3,18 @@ libtiro_a_SOURCES += \
 	src/compact/attempt_events.c \
 	src/compact/compact.c \
 	src/compact/compact.h \
-	src/compact/cuts.c \
-	src/compact/cuts.h \
 	src/compact/discard.h \
 	src/compact/draft.c \
 	src/compact/earlier.c \
-	src/compact/earlier.h \
 	src/compact/extract.c \
 	src/compact/extract.h \
-	src/compact/extract_paths.c \
-	src/compact/extract_paths.h \
 	src/compact/input.c \
 	src/compact/input.h \
 	src/compact/mode.c \
 	src/compact/mode.h \
-	src/compact/mode_deterministic.c \
-	src/compact/mode_handoff.c \
-	src/compact/mode_llm_replace.c \
-	src/compact/mode_recency_preserving.c \
-	src/compact/mode_structured.c \
 	src/compact/pairs.c \
-	src/compact/pairs.h \
 	src/compact/plan.c \
 	src/compact/plan.h \
-	src/compact/plan_rebuild.c \
 	src/compact/policy.c \
 	src/compact/policy.h \
 	src/compact/prospect.c \
@@ -41,11 +29,5 @@ libtiro_a_SOURCES += \
 	src/compact/summary.h \
 	src/compact/summary_parts.c \
 	src/compact/summary_parts.h \
-	src/compact/summary_prompt.c \
-	src/compact/summary_prompt.h \
 	src/compact/summary_text.c \
-	src/compact/summary_text.h \
-	src/compact/turns.c \
-	src/compact/turns.h \
-	src/compact/whole.c \
-	src/compact/whole.h
+	src/compact/summary_text.h

@@ -2,6 +2,200 @@
 
 #include <string.h>
 
+#include "compact/extract.h"
+
+/* --- cuts ------------------------------------------------------------------------------------ */
+
+static bool is_tool(const struct compact_input *in, size_t i)
+{
+    return in->messages[i].role == ROLE_TOOL;
+}
+
+/* Where the protected head ends. Behind an earlier summary the conversation goes on: its head is
+ * what stands before. */
+static size_t head_end(const struct compact_input *in)
+{
+    size_t most = (size_t)in->settings->protect_head;
+    size_t head = 0;
+    while (head < in->count && (head < most || (head > 0 && is_tool(in, head))) &&
+           (!in->messages[head].summary || in->messages[head].pinned))
+        head++;
+    return head;
+}
+
+static int64_t tail_budget(const struct compact_input *in)
+{
+    return (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
+}
+
+static size_t tail_start(const struct compact_input *in)
+{
+    size_t floor = (size_t)in->settings->protect_tail_min;
+    int64_t left = tail_budget(in);
+    size_t i = in->count;
+    while (i > 0) {
+        left -= in->estimates[i - 1];
+        size_t kept = in->count - i;
+        if (kept > 0 && kept >= floor && left < 0)
+            break;
+        i--;
+    }
+    while (i > 0 && i < in->count && is_tool(in, i))
+        i--;
+    return i;
+}
+
+/* What lies between the protected head and the tail. Neither border parts a tool call from its
+ * results. */
+static void cut_middle(const struct compact_input *in, enum compact_fate *fates)
+{
+    size_t tail = tail_start(in);
+    for (size_t i = head_end(in); i < tail; i++)
+        fates[i] = FATE_GOES;
+}
+
+/* The running turn's newest calls, where the model has not seen their results yet; `count`: there
+ * are none, or they are most of what is too long. */
+static size_t unseen_from(const struct compact_input *in)
+{
+    size_t i = in->count;
+    while (i > in->open + 1 && is_tool(in, i - 1))
+        i--;
+    bool is_unseen = i > in->open + 1 && i < in->count;
+    return is_unseen && compact_tokens(in, i - 1, in->count) <= in->threshold / 2 ? i - 1
+                                                                                  : in->count;
+}
+
+/* All but results that the running turn's model has not seen yet, with their calls, if they take at
+ * most half of the threshold: it would only ask for them again. */
+static void cut_all(const struct compact_input *in, enum compact_fate *fates)
+{
+    size_t end = unseen_from(in);
+    for (size_t i = 0; i < end; i++)
+        fates[i] = FATE_GOES;
+}
+
+/* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and
+ * leaves room below the threshold, or the history would have to be compacted again at once. `kept`:
+ * tokens of what stays besides. */
+static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns,
+                        int64_t kept)
+{
+    size_t count = turns->items.len;
+    size_t budget = (size_t)in->settings->recent_turns;
+    size_t first = count > budget ? count - budget : 1;
+    for (size_t i = count; i > first; i--) {
+        int64_t tokens = turns->items.items[i - 1].tokens;
+        kept += tokens;
+        if (tokens > in->threshold / 2 || kept > in->threshold / 4 * 3) {
+            first = i;
+            break;
+        }
+    }
+    return first < count ? turns->items.items[first].first : in->open;
+}
+
+/* The running turn by rounds, an answer with the results of its calls: where those begin of which
+ * all together take at most half of the threshold; but for the first where one has to go. */
+static size_t rounds_from(const struct compact_input *in, bool one_goes)
+{
+    int64_t tokens = 0;
+    size_t from = in->count;
+    for (size_t i = in->count; i-- > in->open + 1;) {
+        tokens += compact_tokens(in, i, i + 1);
+        if (tokens > in->threshold / 2)
+            return from;
+        if (in->messages[i].role != ROLE_ASSISTANT)
+            continue;
+        if (one_goes && compact_tokens(in, in->open + 1, i) == 0)
+            return from;
+        from = i;
+    }
+    return from;
+}
+
+/* A new one will be about as long. */
+static int64_t summary_tokens(const struct compact_input *in)
+{
+    int64_t tokens = 0;
+    for (size_t i = 0; i < in->count; i++)
+        tokens += in->messages[i].summary ? in->estimates[i] : 0;
+    return tokens;
+}
+
+static void cut_old_turns(const struct compact_input *in, enum compact_fate *fates)
+{
+    struct turn_spans turns;
+    compact_turns(in, &turns);
+    bool none = turns.items.len == 0;
+    size_t rounds = rounds_from(in, none);
+    int64_t besides = compact_tokens(in, rounds, in->count) + summary_tokens(in);
+    if (in->open < in->count)
+        besides += in->estimates[in->open];
+    size_t kept = none ? in->open : kept_from(in, &turns, besides);
+    vec_release(&turns.items);
+    for (size_t i = 0; i < kept; i++)
+        fates[i] = FATE_GOES;
+    for (size_t i = in->open + 1; i < rounds; i++)
+        fates[i] = FATE_GOES;
+}
+
+/* What a model or a program wrote of still older messages is all that is left of them. */
+static char *mark_text(const struct compact_input *in, const struct compact_plan *p)
+{
+    struct buf out = BUF_INIT;
+    compact_add_counts(&out, in, p);
+    compact_add_earlier(&out, in, p);
+    return buf_take(&out);
+}
+
+/* --- the modes ------------------------------------------------------------------------------- */
+
+/* A summary, then the last turns word for word, of the running one its last rounds. */
+const struct compact_mode mode_handoff = {
+    .name = "handoff",
+    .cut = cut_old_turns,
+    .prompt = "prompts/compaction-handoff.md",
+    .prefix = COMPACT_PREFIX,
+};
+
+/* Beginning and end word for word, between them a summary in fixed sections. */
+const struct compact_mode mode_structured = {
+    .name = "structured",
+    .cut = cut_middle,
+    .head = head_end,
+    .prompt = "prompts/compaction-structured.md",
+    .update_prompt = "prompts/compaction-update.md",
+    .prefix = COMPACT_PREFIX,
+    .sections = true,
+    .prunes = true,
+    .fallback = &mode_recency_preserving,
+};
+
+/* Beginning and end word for word, between them only a mark. */
+const struct compact_mode mode_recency_preserving = {
+    .name = "recency_preserving",
+    .cut = cut_middle,
+    .head = head_end,
+    .text = mark_text,
+    .prunes = true,
+};
+
+/* An extract that the program makes itself. */
+const struct compact_mode mode_deterministic = {
+    .name = "deterministic",
+    .cut = cut_all,
+    .text = compact_extract,
+};
+
+/* One summary of everything. */
+const struct compact_mode mode_llm_replace = {
+    .name = "llm_replace",
+    .cut = cut_all,
+    .prompt = "prompts/compaction-llm-replace.md",
+    .prefix = COMPACT_PREFIX,
+};
+
 const struct compact_mode *const compact_modes[] = {
     &mode_handoff,       &mode_structured,  &mode_recency_preserving,
     &mode_deterministic, &mode_llm_replace, NULL,

@@ -1,4 +1,4 @@
-/* The table of modes. A mode is one file and one row: how it cuts, what stands for what went. */
+/* The table of modes: how each cuts, what stands for what went. */
 #ifndef COMPACT_MODE_H
 #define COMPACT_MODE_H
 
@@ -34,7 +34,6 @@ struct compact_mode {
 extern const struct compact_mode *const compact_modes[];        /* ends with NULL */
 const struct compact_mode *compact_mode_find(const char *name); /* NULL: there is none */
 
-/* The mode files, for mode.c alone. */
 extern const struct compact_mode mode_handoff, mode_structured, mode_recency_preserving,
     mode_deterministic, mode_llm_replace;
 

@@ -1,4 +1,4 @@
-#include "compact/pairs.h"
+#include "compact/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "compact/turns.h"
+#include "compact/input.h"
 
 #define MICRO_KEPT 1000
 #define CUT_BEGIN "\n[cut: the first "

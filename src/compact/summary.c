@@ -1,13 +1,15 @@
 #include "compact/summary.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/embedded.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "compact/summary_parts.h"
-#include "compact/summary_prompt.h"
 #include "compact/summary_text.h"
 #include "provider/models.h"
 
@@ -78,21 +80,88 @@ static bool has_earlier_summary(const struct summary_job *job)
     return false;
 }
 
-/* --- what fits ------------------------------------------------------------------------------- */
+/* --- the prompt ------------------------------------------------------------------------------ */
 
+/* What stands in a prompt's file as {name}. */
+struct value {
+    const char *name, *text;
+    size_t max; /* bytes of it; 0: all */
+};
+
+static const struct value *find_value(const struct value *values, const char *name, size_t len)
+{
+    for (; values->name; values++)
+        if (strlen(values->name) == len && memcmp(values->name, name, len) == 0)
+            return values;
+    return NULL;
+}
+
+/* One pass: what a value itself says in braces stays as it is. */
+static void add_filled(struct buf *out, const char *text, const struct value *values)
+{
+    while (*text) {
+        size_t plain = strcspn(text, "{");
+        buf_add(out, text, plain);
+        text += plain;
+        size_t name = *text ? strcspn(text + 1, "}") : 0;
+        const struct value *v = *text ? find_value(values, text + 1, name) : NULL;
+        if (v) {
+            size_t len = strlen(v->text);
+            utf8_add_cut(out, v->text, len, v->max > 0 ? v->max : len);
+            text += name + 2;
+        } else if (*text) {
+            buf_addch(out, *text++);
+        }
+    }
+}
+
+/* A file of data/ as a paragraph of its own. */
+static void add_file(struct buf *out, const char *name, const struct value *values)
+{
+    const char *text = embedded_text(name);
+    assert(text);
+    if (out->len > 0)
+        buf_addstr(out, "\n\n");
+    add_filled(out, text, values);
+    while (out->len > 0 && out->data[out->len - 1] == '\n')
+        buf_splice(out, out->len - 1, 1, "", 0);
+}
+
+static bool says_something(const char *text)
+{
+    return text && text[strspn(text, " \t\r\n")];
+}
+
+/* The last message of a request: the mode's prompt and what is said besides. The caller frees. */
 static char *prompt_text(const struct making *m, int part, int of)
 {
-    int64_t aside = at_most(ASIDE_BYTES, m->s->window);
-    struct summary_prompt p = {.mode = m->job->mode,
-                               .updates = m->updates || part > 1,
-                               .focus = m->job->focus,
-                               .draft = part == of ? m->job->draft : NULL,
-                               .sectionless = part == of && m->job->sectionless,
-                               .max_bytes = (size_t)aside,
-                               .part = part,
-                               .of = of};
-    return summary_prompt_text(&p);
+    const struct summary_job *job = m->job;
+    const char *draft = part == of ? job->draft : NULL;
+    size_t aside = (size_t)at_most(ASIDE_BYTES, m->s->window);
+    struct buf out = BUF_INIT;
+    char number[16], count[16];
+    snprintf(number, sizeof number, "%d", part);
+    snprintf(count, sizeof count, "%d", of);
+    const struct value values[] = {{"part", number, 0},
+                                   {"parts", count, 0},
+                                   {"draft", draft ? draft : "", aside},
+                                   {"focus", job->focus ? job->focus : "", aside},
+                                   {NULL, NULL, 0}};
+    add_file(&out, job->mode->prompt, values);
+    if ((m->updates || part > 1) && job->mode->update_prompt)
+        add_file(&out, job->mode->update_prompt, values);
+    if (of > 1)
+        add_file(&out, "prompts/compaction-fold.md", values);
+    if (part == of && job->sectionless)
+        add_file(&out, "prompts/compaction-sections.md", values);
+    if (draft)
+        add_file(&out, "prompts/compaction-again.md", values);
+    if (says_something(job->focus))
+        add_file(&out, "prompts/compaction-focus.md", values);
+    return buf_take(&out);
 }
+
+/* --- what fits ------------------------------------------------------------------------------- */
 
 /* Tokens of a request, less what our estimate errs; 0: no limit. */
 static int64_t most_tokens(const struct making *m)
