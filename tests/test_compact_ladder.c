@@ -221,13 +221,13 @@ static void run(void)
     const struct compact_host host = {.summary = {.complete = complete,
                                                   .progress = progress,
                                                   .may_call = may_call,
+                                                  .go_on = go_on,
                                                   .context = &t},
                                       .emit = emit,
                                       .commit = commit,
                                       .review = t.words ? review : NULL,
                                       .summariser = find_model,
-                                      .tool_result = whole_result,
-                                      .go_on = go_on};
+                                      .tool_result = whole_result};
     free(t.before);
     t.before = history_text();
     compact_run(&t.job, &host, &t.out);

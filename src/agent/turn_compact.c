@@ -181,13 +181,13 @@ static struct compact_host host_of(struct turn *t)
         .summary = {.complete = complete,
                     .progress = tell_progress,
                     .may_call = may_call,
+                    .go_on = goes_on,
                     .context = t},
         .emit = emit,
         .commit = commit,
         .review = t->a->review ? review : NULL,
         .summariser = find_summariser,
         .tool_result = t->a->tool_result ? tool_result : NULL,
-        .go_on = goes_on,
     };
 }
 

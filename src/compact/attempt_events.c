@@ -166,5 +166,5 @@ bool attempt_cancel(struct attempt *a)
 
 bool attempt_goes_on(struct attempt *a)
 {
-    return a->host->go_on(a->host->summary.context) || attempt_cancel(a);
+    return a->host->summary.go_on(a->host->summary.context) || attempt_cancel(a);
 }

@@ -33,7 +33,8 @@ struct draft_verdict {
 enum commit_result { COMMIT_DONE, COMMIT_REFUSED_BY_MEMORY, COMMIT_FAILED };
 
 struct compact_host {
-    /* Its context is used for all of these; its progress() tells the compaction_delta events. */
+    /* Its context is used for all of these; its progress() tells the compaction_delta
+     * events; it has a go_on(). */
     struct summary_host summary;
 
     /* Takes the event; false: the record is lost, say no more. */
@@ -54,8 +55,6 @@ struct compact_host {
      * less since a compaction. NULL: it is not known. The caller frees. The function may be NULL.
      */
     char *(*tool_result)(void *context, int64_t seq, const char *id);
-
-    bool (*go_on)(void *context); /* false: cancelled */
 };
 
 struct compact_job {

@@ -67,36 +67,9 @@ static void whole_release(struct whole *w)
 
 /* --- a summary by the model ------------------------------------------------------------------ */
 
-static bool progress(void *context, const char *text, size_t len, int part, int of)
-{
-    struct attempt *a = context;
-    const struct summary_host *host = &a->host->summary;
-    return a->host->go_on(host->context) && host->progress(host->context, text, len, part, of);
-}
-
-static bool complete(void *context, const struct summariser *s, const struct request *request,
-                     bool (*delta)(void *, const char *, size_t), void *delta_context,
-                     struct response *response, struct failure *failure)
-{
-    struct attempt *a = context;
-    const struct summary_host *host = &a->host->summary;
-    return host->complete(host->context, s, request, delta, delta_context, response, failure);
-}
-
-static bool may_call(void *context, struct failure *failure)
-{
-    struct attempt *a = context;
-    const struct summary_host *host = &a->host->summary;
-    if (!a->host->go_on(host->context))
-        return failure_set(failure, FAILURE_CANCELLED, "interrupted");
-    return !host->may_call || host->may_call(host->context, failure);
-}
-
 static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
                                struct failure *failure)
 {
-    const struct summary_host host = {
-        .complete = complete, .progress = progress, .may_call = may_call, .context = a};
     struct whole whole;
     struct compact_input input = a->input;
     whole_make(&whole, &a->input, &a->plan, a->host);
@@ -110,7 +83,8 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
                                     .sectionless = sectionless,
                                     .max_tokens = a->job->settings->max_summary_tokens};
     struct summary summary = {.usage = USAGE_UNKNOWN, .cost = -1};
-    enum summary_result result = summary_make(&job, a->summariser, &host, &summary, failure);
+    enum summary_result result =
+        summary_make(&job, a->summariser, &a->host->summary, &summary, failure);
     whole_release(&whole);
     usage_add(&a->out->usage, &summary.usage);
     a->out->cost = usage_cost_sum(a->out->cost, summary.cost);

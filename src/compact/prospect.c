@@ -64,54 +64,34 @@ bool compact_is_worth(const struct compact_settings *s, const struct compact_lim
 
 /* --- what is in its way ---------------------------------------------------------------------- */
 
-/* A setting that keeps messages, at its least. */
-struct lever {
+/* Settings that keep messages, of which these are at their least. */
+static const struct lever {
     const char *key;
-    void (*loosen)(struct compact_settings *s);
+    bool turns, head, tail_min, tail_ratio;
+} levers[] = {
+    {"recent_turn_budget", .turns = true},
+    {"protect_tail_min", .tail_min = true},
+    {"tail_budget_ratio", .tail_ratio = true},
+    {"protect_head", .head = true},
+    {"protect_head and protect_tail_min", .head = true, .tail_min = true},
 };
 
-static void loosen_turns(struct compact_settings *s)
+static struct compact_settings loosen(struct compact_settings s, const struct lever *lever)
 {
-    s->recent_turns = 0;
+    s.recent_turns = lever->turns ? 0 : s.recent_turns;
+    s.protect_head = lever->head ? 0 : s.protect_head;
+    s.protect_tail_min = lever->tail_min ? 0 : s.protect_tail_min;
+    s.tail_ratio = lever->tail_ratio ? 0.05 : s.tail_ratio;
+    return s;
 }
-
-static void loosen_tail_min(struct compact_settings *s)
-{
-    s->protect_tail_min = 0;
-}
-
-static void loosen_tail_ratio(struct compact_settings *s)
-{
-    s->tail_ratio = 0.05;
-}
-
-static void loosen_head(struct compact_settings *s)
-{
-    s->protect_head = 0;
-}
-
-static void loosen_both_ends(struct compact_settings *s)
-{
-    loosen_head(s);
-    loosen_tail_min(s);
-}
-
-static const struct lever levers[] = {
-    {"recent_turn_budget", loosen_turns},
-    {"protect_tail_min", loosen_tail_min},
-    {"tail_budget_ratio", loosen_tail_ratio},
-    {"protect_head", loosen_head},
-    {"protect_head and protect_tail_min", loosen_both_ends},
-};
 
 static bool is_worth_with(const struct lever *lever, const struct compact_mode *mode,
                           const struct compact_input *in, const struct compact_limits *l,
                           struct compact_prospect p)
 {
-    struct compact_settings loosened = *in->settings;
+    const struct compact_settings loosened = loosen(*in->settings, lever);
     struct compact_input other = *in;
     struct compact_plan plan;
-    lever->loosen(&loosened);
     other.settings = &loosened;
     if (compact_plan_make(mode, &other, &plan))
         p.after = compact_foresee(mode, &other, &plan);

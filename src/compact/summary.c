@@ -195,6 +195,11 @@ static bool measure(struct making *m)
 
 /* --- one call -------------------------------------------------------------------------------- */
 
+static bool goes_on(const struct summary_host *host)
+{
+    return !host->go_on || host->go_on(host->context);
+}
+
 static bool take_delta(void *context, const char *text, size_t len)
 {
     struct making *m = context;
@@ -207,7 +212,8 @@ static bool take_delta(void *context, const char *text, size_t len)
         len = room - utf8_incomplete_tail(text, room);
     m->streamed += len;
     utf8_clean(&clean, text, len, UTF8_MULTILINE);
-    m->stopped = !m->host->progress(m->host->context, clean.data, clean.len,
+    m->stopped = !goes_on(m->host) ||
+                 !m->host->progress(m->host->context, clean.data, clean.len,
                                     m->of > 1 ? m->part : 0, m->of > 1 ? m->of : 0);
     buf_release(&clean);
     return !m->stopped && !m->full;
@@ -269,11 +275,18 @@ static enum summary_result judge(struct making *m, const struct response *r, cha
     return *text ? SUMMARY_DONE : SUMMARY_EMPTY;
 }
 
+static bool may_call(struct making *m)
+{
+    return goes_on(m->host)
+               ? m->host->may_call(m->host->context, m->failure)
+               : failure_set(m->failure, FAILURE_CANCELLED, "interrupted");
+}
+
 static enum summary_result call(struct making *m, const struct request *request, char **text)
 {
     struct response response;
     enum summary_result result;
-    if (!m->host->may_call(m->host->context, m->failure))
+    if (!may_call(m))
         return why_failed(m);
     response_init(&response);
     m->streamed = 0;

@@ -36,6 +36,7 @@ struct summary_host {
     bool (*progress)(void *context, const char *text, size_t len, int part, int of);
     /* Whether another call may be made: false ends it as a failure with the reason. */
     bool (*may_call)(void *context, struct failure *failure);
+    bool (*go_on)(void *context); /* false: cancelled. NULL: it never is */
     void *context;
 };
 
