@@ -260,7 +260,7 @@ static void write_messages(const struct history *h)
     char *path = home_path("messages.jsonl");
     FILE *f = fopen(path, "w");
     for (size_t i = 0; f != NULL && i < h->messages.len; i++) {
-        struct json *v = message_to_json(&h->messages.items[i]);
+        struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
         char *text = json_print(v);
         fprintf(f, "%s\n", text);
         free(text);

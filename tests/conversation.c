@@ -281,7 +281,7 @@ char *conversation_json(const struct conversation *c)
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < c->messages.len; i++) {
         struct json_out o = {.buf = &text};
-        message_write(&o, &c->messages.items[i]);
+        shape_write(&message_shape, &c->messages.items[i], &o);
         buf_addch(&text, '\n');
     }
     return buf_take(&text);

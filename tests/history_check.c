@@ -90,7 +90,7 @@ char *history_fault(const struct history *h)
 
 static char *as_text(const struct message *m)
 {
-    struct json *v = message_to_json(m);
+    struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
     return text;

@@ -51,7 +51,7 @@ static char *history_text(void)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < play.history.messages.len; i++) {
-        struct json *v = message_to_json(&play.history.messages.items[i]);
+        struct json *v = shape_to_json(&message_shape, &play.history.messages.items[i]);
         char *text = json_print(v);
         buf_addf(&out, "%s\n", text);
         free(text);

@@ -58,7 +58,7 @@ static char *history_text(void)
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < t.history.messages.len; i++) {
         struct json_out o = {.buf = &text};
-        message_write(&o, &t.history.messages.items[i]);
+        shape_write(&message_shape, &t.history.messages.items[i], &o);
         buf_addch(&text, '\n');
     }
     return buf_take(&text);

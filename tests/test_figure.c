@@ -150,7 +150,7 @@ TEST(test_message_reads_back)
     for (size_t i = 0; i < EXTREMES; i++) {
         struct message m = {.role = ROLE_USER, .seq = extremes[i], .turn = (int)extremes[i]}, back;
         struct error e;
-        struct json *v = message_to_json(&m);
+        struct json *v = shape_to_json(&message_shape, &m);
         if (!message_from_json(v, &back, &e))
             fail_msg("%s", e.text);
         assert_int_equal(back.seq, figure_bounded(m.seq, FIGURE_MAX));

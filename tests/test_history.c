@@ -1091,7 +1091,7 @@ static void check_history(const struct history *h)
 
 static char *message_json(const struct message *m)
 {
-    struct json *v = message_to_json(m);
+    struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
     return text;

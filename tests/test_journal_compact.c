@@ -287,7 +287,7 @@ static char *capture(const struct history *h)
     char *counters = history_counters(h);
     buf_addstr(&text, counters);
     for (size_t i = 0; i < h->messages.len; i++) {
-        struct json *v = message_to_json(&h->messages.items[i]);
+        struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
         char *line = json_print(v);
         buf_addf(&text, "\n%s", line);
         free(line);

@@ -38,7 +38,7 @@ static struct message sample(void)
 
 static char *print(const struct message *m)
 {
-    struct json *v = message_to_json(m);
+    struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
     return text;
@@ -63,7 +63,7 @@ TEST(test_json_round_trip)
     struct message m = sample();
     struct message back;
     struct error e;
-    struct json *v = message_to_json(&m);
+    struct json *v = shape_to_json(&message_shape, &m);
     assert_true(message_from_json(v, &back, &e));
     json_free(v);
     assert_int_equal(back.role, ROLE_ASSISTANT);
@@ -141,7 +141,7 @@ TEST(test_any_byte_at_any_place)
             text[at] = (char)byte;
             struct message m = {.role = ROLE_USER};
             vec_push(&m.blocks, block_text(text));
-            struct json *v = message_to_json(&m);
+            struct json *v = shape_to_json(&message_shape, &m);
             const char *back = json_get_string(json_first(json_get(v, "content")), "text");
             assert_int_equal(utf8_valid(text, strlen(text)), byte < 0x80);
             if (byte < 0x80)
@@ -162,7 +162,7 @@ TEST(test_summaries_and_pins)
     struct message copy = message_clone(&m);
     assert_true(copy.summary && copy.pinned);
     assert_ptr_not_equal(copy.blocks.items, m.blocks.items);
-    struct json *v = message_to_json(&copy);
+    struct json *v = shape_to_json(&message_shape, &copy);
     assert_true(message_from_json(v, &back, &e));
     assert_true(back.summary && back.pinned);
     json_free(v);
@@ -199,7 +199,7 @@ static void refuse(const char *text, const char *named)
 
 TEST(test_refuses_what_does_not_fit)
 {
-    refuse("[]", "role");
+    refuse("[]", "object");
     refuse("{\"role\":\"wizard\",\"content\":[]}", "role");
     refuse("{\"role\":\"user\"}", "content");
     refuse("{\"role\":\"user\",\"content\":\"x\"}", "content");

@@ -126,7 +126,7 @@ static void plain_run(struct history *live)
 
 static char *message_json(const struct message *m)
 {
-    struct json *v = message_to_json(m);
+    struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
     return text;

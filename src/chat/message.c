@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/figure.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -24,43 +23,57 @@ static const char *const block_type_names[] = {
     [BLOCK_IMAGE] = "image",
 };
 
-/* The strings of a block under their names, and the types that cannot do without. */
-static const struct {
-    const char *name;
-    size_t offset;
-    unsigned needed_by; /* bit set of enum block_type */
-} strings[] = {
-    {"id", offsetof(struct block, id), 1U << BLOCK_TOOL_CALL | 1U << BLOCK_TOOL_RESULT},
-    {"name", offsetof(struct block, name), 1U << BLOCK_TOOL_CALL},
-    {"text", offsetof(struct block, text),
-     1U << BLOCK_TEXT | 1U << BLOCK_REASONING | 1U << BLOCK_TOOL_CALL | 1U << BLOCK_TOOL_RESULT |
-         1U << BLOCK_IMAGE},
-    {"signature", offsetof(struct block, signature), 0},
-    {"media_type", offsetof(struct block, media_type), 0},
+static const struct shape_names block_types = {block_type_names, COUNT(block_type_names), -1};
+static const struct shape_names roles = {role_words, COUNT(role_words), -1};
+
+#define TEXT(member, what)                                                                         \
+    SHAPE_FIELD(#member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct block, member), .help = what)
+#define FLAG(T, member, what)                                                                      \
+    SHAPE_FIELD(#member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, T, member), .help = what)
+
+static const struct shape_field block_fields[] = {
+    SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
+                .names = &block_types, .help = "What it is."),
+    TEXT(id, "Of the call."),
+    TEXT(name, "The tool, or the model that reasoned."),
+    TEXT(text, "The content; arguments; an image's path or URL."),
+    TEXT(signature, "The provider's proof of reasoning."),
+    TEXT(media_type, "Of an image."),
+    FLAG(struct block, is_error, "The result says why the call failed."),
+    FLAG(struct block, redacted, "The signature is the encrypted content."),
+    {0},
 };
 
-static char **string_at(struct block *b, size_t i)
-{
-    return (char **)(void *)((char *)b + strings[i].offset);
-}
+static const struct shape block_shape = {
+    .name = "content block", .size = sizeof(struct block), .fields = block_fields};
 
-static const char *string_of(const struct block *b, size_t i)
-{
-    return *(char *const *)(const void *)((const char *)b + strings[i].offset);
-}
+static const struct shape_field message_fields[] = {
+    SHAPE_FIELD("role", ENUM, REQUIRED, SHAPE_AT(enum role, struct message, role), .names = &roles,
+                .help = "Who says it."),
+    SHAPE_FIELD("seq", INTEGER, DEFAULT, SHAPE_AT(int64_t, struct message, seq),
+                .help = "Number of the event that began it."),
+    SHAPE_FIELD("turn", COUNT, DEFAULT, SHAPE_AT(int, struct message, turn),
+                .help = "The user's message that it belongs to."),
+    FLAG(struct message, partial, "It was interrupted or cut off."),
+    FLAG(struct message, summary, "Made by a compaction."),
+    FLAG(struct message, pinned, "By the user."),
+    SHAPE_FIELD("content", LIST, REQUIRED, offsetof(struct message, blocks), .of = &block_shape,
+                .help = "Its blocks."),
+    {0},
+};
+
+const struct shape message_shape = {
+    .name = "message", .size = sizeof(struct message), .fields = message_fields};
 
 void block_release(struct block *b)
 {
-    for (size_t i = 0; i < COUNT(strings); i++)
-        free(*string_at(b, i));
-    *b = (struct block){0};
+    shape_release(&block_shape, b);
 }
 
 struct block block_clone(const struct block *b)
 {
     struct block copy = *b;
-    for (size_t i = 0; i < COUNT(strings); i++)
-        *string_at(&copy, i) = mem_strdup(string_of(b, i));
+    shape_copy(&block_shape, &copy, b);
     return copy;
 }
 
@@ -71,10 +84,7 @@ struct block block_text(const char *text)
 
 void message_release(struct message *m)
 {
-    for (size_t i = 0; i < m->blocks.len; i++)
-        block_release(&m->blocks.items[i]);
-    vec_release(&m->blocks);
-    *m = (struct message){0};
+    shape_release(&message_shape, m);
 }
 
 struct message message_without_blocks(const struct message *m)
@@ -87,10 +97,8 @@ struct message message_without_blocks(const struct message *m)
 
 struct message message_clone(const struct message *m)
 {
-    struct message copy = message_without_blocks(m);
-    vec_reserve(&copy.blocks, m->blocks.len);
-    for (size_t i = 0; i < m->blocks.len; i++)
-        vec_push(&copy.blocks, block_clone(&m->blocks.items[i]));
+    struct message copy = *m;
+    shape_copy(&message_shape, &copy, m);
     return copy;
 }
 
@@ -120,58 +128,17 @@ const char *role_name(enum role role)
     return role_words[role];
 }
 
-const char *block_type_name(enum block_type type)
-{
-    return block_type_names[type];
-}
-
-static void block_write(struct json_out *o, const struct block *b)
-{
-    json_out_open(o, '{');
-    json_out_member(o, "type", block_type_names[b->type]);
-    for (size_t i = 0; i < COUNT(strings); i++)
-        json_out_member(o, strings[i].name, string_of(b, i));
-    json_out_flag(o, "is_error", b->is_error);
-    json_out_flag(o, "redacted", b->redacted);
-    json_out_close(o, '}');
-}
-
-void message_write(struct json_out *o, const struct message *m)
-{
-    json_out_open(o, '{');
-    json_out_member(o, "role", role_words[m->role]);
-    json_out_int(o, "seq", figure_bounded(m->seq, FIGURE_MAX));
-    json_out_int(o, "turn", figure_bounded(m->turn, INT32_MAX));
-    json_out_flag(o, "partial", m->partial);
-    json_out_flag(o, "summary", m->summary);
-    json_out_flag(o, "pinned", m->pinned);
-    json_out_name(o, "content");
-    json_out_open(o, '[');
-    for (size_t i = 0; i < m->blocks.len; i++)
-        block_write(o, &m->blocks.items[i]);
-    json_out_close(o, ']');
-    json_out_close(o, '}');
-}
-
-struct json *message_to_json(const struct message *m)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    message_write(&o, m);
-    return json_out_tree(&text);
-}
-
 int64_t message_bytes(const struct message *m)
 {
     struct json_out o = {0};
-    message_write(&o, m);
+    shape_write(&message_shape, m, &o);
     return o.len;
 }
 
 int64_t block_bytes(const struct block *b)
 {
     struct json_out o = {0};
-    block_write(&o, b);
+    shape_write(&block_shape, b, &o);
     return o.len;
 }
 
@@ -185,77 +152,38 @@ int64_t message_estimate_tokens(const struct message *m)
     return message_bytes_to_tokens(message_bytes(m));
 }
 
-static int name_index(const char *const *names, size_t count, const char *name)
+/* Whether it has what its type cannot do without. */
+static bool is_whole(const struct block *b, struct error *e)
 {
-    for (size_t i = 0; name && i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return (int)i;
-    return -1;
-}
-
-static bool read_string(const struct json *v, size_t i, struct block *b, struct error *e)
-{
-    const struct json *member = json_get(v, strings[i].name);
-    const char *text = json_string(member);
-    bool needed = strings[i].needed_by & 1U << b->type;
-    if (!text && (member || needed))
-        return err_set(e, ERR_AGENT_ERROR, "the %s block's \"%s\" is no string",
-                       block_type_names[b->type], strings[i].name);
-    *string_at(b, i) = mem_strdup(text);
-    return true;
+    bool call = b->type == BLOCK_TOOL_CALL, result = b->type == BLOCK_TOOL_RESULT;
+    const char *lacks = !b->text                     ? "text"
+                        : (call || result) && !b->id ? "id"
+                        : call && !b->name           ? "name"
+                                                     : NULL;
+    return !lacks || err_set(e, ERR_AGENT_ERROR, "the %s block has no \"%s\"",
+                             block_type_names[b->type], lacks);
 }
 
 bool block_from_json(const struct json *v, struct block *out, struct error *e)
 {
-    *out = (struct block){0};
-    int type = name_index(block_type_names, COUNT(block_type_names), json_get_string(v, "type"));
-    if (type < 0)
-        return err_set(e, ERR_AGENT_ERROR, "a content block's \"type\" is unknown");
-    out->type = (enum block_type)type;
-    for (size_t i = 0; i < COUNT(strings); i++) {
-        if (!read_string(v, i, out, e)) {
-            block_release(out);
-            return false;
-        }
-    }
-    out->is_error = json_get_bool(v, "is_error", false);
-    out->redacted = json_get_bool(v, "redacted", false);
-    return true;
-}
-
-static bool read_content(const struct json *content, struct message *m, struct error *e)
-{
-    if (!content || json_type(content) != JSON_ARRAY)
-        return err_set(e, ERR_AGENT_ERROR, "the message's \"content\" is no array");
-    for (const struct json *v = json_first(content); v; v = json_next(v)) {
-        struct block b;
-        if (!block_from_json(v, &b, e))
-            return false;
-        vec_push(&m->blocks, b);
-    }
-    return true;
+    struct error cause;
+    if (!shape_read(&block_shape, v, out, &cause))
+        return err_set(e, ERR_AGENT_ERROR, "a content block: %s", cause.text);
+    if (is_whole(out, e))
+        return true;
+    block_release(out);
+    return false;
 }
 
 bool message_from_json(const struct json *v, struct message *out, struct error *e)
 {
-    *out = (struct message){0};
-    int role = name_index(role_words, COUNT(role_words), json_get_string(v, "role"));
-    int64_t seq = json_get_int(v, "seq", 0);
-    int64_t turn = json_get_int(v, "turn", 0);
-    if (role < 0)
-        return err_set(e, ERR_AGENT_ERROR, "the message's \"role\" is unknown");
-    if (seq < 0)
-        return err_set(e, ERR_AGENT_ERROR, "the message's \"seq\" is negative");
-    if (turn < 0 || turn > INT32_MAX)
-        return err_set(e, ERR_AGENT_ERROR, "the message's \"turn\" is out of range");
-    out->role = (enum role)role;
-    out->seq = seq;
-    out->turn = (int)turn;
-    out->partial = json_get_bool(v, "partial", false);
-    out->summary = json_get_bool(v, "summary", false);
-    out->pinned = json_get_bool(v, "pinned", false);
-    if (read_content(json_get(v, "content"), out, e))
-        return true;
-    message_release(out);
-    return false;
+    struct error cause;
+    bool ok = true;
+    if (!shape_read(&message_shape, v, out, &cause))
+        return err_set(e, ERR_AGENT_ERROR, "a message: %s", cause.text);
+    for (size_t i = 0; i < out->blocks.len && ok; i++)
+        ok = is_whole(&out->blocks.items[i], e);
+    if (!ok)
+        message_release(out);
+    return ok;
 }

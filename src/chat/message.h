@@ -58,15 +58,12 @@ char *message_text(const struct message *m);
 
 const char *role_name(enum role role);             /* "user" */
 extern const struct shape_names role_names;        /* of those that say something: not SYSTEM */
-const char *block_type_name(enum block_type type); /* "tool_call" */
-
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool block_from_json(const struct json *v, struct block *out, struct error *e);
 
 /* {"role","seq","turn","partial"?,"summary"?,"pinned"?,"content":[{"type":…}]}; unset fields are
  * left out. */
-struct json *message_to_json(const struct message *m);
-void message_write(struct json_out *o, const struct message *m); /* the same as text */
+extern const struct shape message_shape;
 
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool message_from_json(const struct json *v, struct message *out, struct error *e);

@@ -70,7 +70,7 @@ static void write_made(struct json_out *o, const struct rebuild_part *p)
     if (p->rewrites)
         json_out_int(o, "of", (int64_t)p->first);
     json_out_name(o, "message");
-    message_write(o, &p->made);
+    shape_write(&message_shape, &p->made, o);
     json_out_close(o, '}');
 }
 

@@ -82,7 +82,7 @@ static bool save_message(struct store *s, const char *session_id, size_t positio
         return false;
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    message_write(&o, m);
+    shape_write(&message_shape, m, &o);
     query_int(&q, (int64_t)position);
     query_text(&q, text.data);
     bool ok = query_run(&q, e);

@@ -69,7 +69,7 @@ static bool hear(void *context, enum block_type type, const char *text, size_t l
     FUZZ_CHECK(type == BLOCK_TEXT || type == BLOCK_REASONING);
     FUZZ_CHECK(len > 0 && utf8_valid(text, len));
     if (h->type != (int)type)
-        buf_addf(&h->text, "\n%s: ", block_type_name(type));
+        buf_addf(&h->text, "\n%d: ", (int)type);
     h->type = (int)type;
     buf_add(&h->text, text, len);
     return true;
@@ -92,7 +92,7 @@ static void add_response(struct buf *out, const struct response *r)
              r->model ? r->model : "-");
     for (size_t i = 0; i < r->blocks.len; i++) {
         const struct block *b = &r->blocks.items[i];
-        buf_addf(out, "%s|%s|%s|%s|%s|%d\n", block_type_name(b->type), b->text ? b->text : "-",
+        buf_addf(out, "%d|%s|%s|%s|%s|%d\n", (int)b->type, b->text ? b->text : "-",
                  b->id ? b->id : "-", b->name ? b->name : "-", b->signature ? b->signature : "-",
                  b->redacted);
     }

@@ -16,7 +16,7 @@ static char *written(const struct message *m)
 {
     struct buf out = BUF_INIT;
     struct json_out o = {.buf = &out};
-    message_write(&o, m);
+    shape_write(&message_shape, m, &o);
     return buf_take(&out);
 }
 
