@@ -1,8 +1,6 @@
 /* How large the next request is: counted, estimated, and after the history has changed. */
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/json_out.h"
 #include "chat/request_size.h"
 #include "tests/suite.h"
 
@@ -57,18 +55,13 @@ TEST(it_reads_back)
         {.tokens = 1955, .history = 194}, {.tokens = 7, .estimated = true}, {.tokens = -1}};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        struct buf text = BUF_INIT;
-        struct json_out o = {.buf = &text};
         struct error e;
-        json_out_open(&o, '{');
-        request_measure_write(&o, &all[i]);
-        json_out_close(&o, '}');
-        struct json *v = json_parse(text.data, text.len, &e);
-        const struct request_measure back = request_measure_read(v);
+        struct request_measure back;
+        struct json *v = shape_to_json(&request_measure_shape, &all[i]);
+        assert_true(shape_read(&request_measure_shape, v, &back, &e));
         assert_int_equal(back.tokens, all[i].tokens);
         assert_int_equal(back.history, all[i].history);
         assert_int_equal(back.estimated, all[i].estimated);
         json_free(v);
-        buf_release(&text);
     }
 }

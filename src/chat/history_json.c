@@ -1,55 +1,69 @@
 #include "chat/history_private.h"
 
-#include <stdint.h>
+#include <limits.h>
 
 #include "base/buf.h"
 #include "base/json_out.h"
-#include "base/mem.h"
 #include "chat/figure.h"
 
 #define VERSION 2 /* 1 held the messages as well */
 
-static void write_turn(struct json_out *o, const struct history *h)
+/* What older snapshots know nothing of is not required: compactions, budgets (a warning is then
+ * given once more), calls. */
+
+#define BUDGET(T, TYPE, member)                                                                    \
+    SHAPE_FIELD(#member, TYPE, REQUIRED, SHAPE_AT(T, struct budget_told, member))
+
+static const struct shape_field budget_fields[] = {
+    BUDGET(char *, STRING, kind), BUDGET(double, NUMBER, limit), BUDGET(int, COUNT, percent), {0}};
+static const struct shape budget_shape = {
+    .name = "budget", .size = sizeof(struct budget_told), .fields = budget_fields};
+
+static bool is_running(const void *history)
 {
-    if (!h->running)
-        return;
-    json_out_flag(o, "running", true);
-    json_out_int(o, "run_seq", h->turn_seq);
-    json_out_int(o, "run_first", (int64_t)h->turn_first);
-    json_out_int(o, "call_seq", h->call_seq);
-    json_out_flag(o, "run_shortened", h->turn_shortened);
+    return ((const struct history *)history)->running;
 }
 
-static void write_compactions(struct json_out *o, const struct compaction_state *s)
-{
-    json_out_name(o, "compactions");
-    json_out_open(o, '[');
-    for (size_t i = 0; i < s->in_force.len; i++)
-        json_out_number(o, s->in_force.items[i]);
-    json_out_close(o, ']');
-    json_out_int(o, "last_attempt", s->last_attempt);
-    json_out_int(o, "failures", s->failures);
-    json_out_flag(o, "suspended", s->suspended);
-    json_out_member(o, "failed_mode", s->failed_mode);
-    json_out_member(o, "failed_model", s->failed_model);
-    json_out_member(o, "obstacle", s->obstacle);
-}
+#define INTEGER(name, PRESENCE, member, ...)                                                       \
+    SHAPE_FIELD(name, INTEGER, PRESENCE, SHAPE_AT(int64_t, struct history, member), __VA_ARGS__)
+#define COUNT(name, PRESENCE, member, ...)                                                         \
+    SHAPE_FIELD(name, COUNT, PRESENCE, SHAPE_AT(int, struct history, member), __VA_ARGS__)
+#define TEXT(name, member)                                                                         \
+    SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT(char *, struct history, member))
+#define FLAG(name, member)                                                                         \
+    SHAPE_FIELD(name, BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct history, member))
 
-static void write_budgets(struct json_out *o, const struct history *h)
-{
-    if (h->budgets.len == 0)
-        return;
-    json_out_name(o, "budgets");
-    json_out_open(o, '[');
-    for (size_t i = 0; i < h->budgets.len; i++) {
-        json_out_open(o, '{');
-        json_out_member(o, "kind", h->budgets.items[i].kind);
-        json_out_real(o, "limit", figure_bounded_real(h->budgets.items[i].limit));
-        json_out_int(o, "percent", h->budgets.items[i].percent);
-        json_out_close(o, '}');
-    }
-    json_out_close(o, ']');
-}
+static const struct shape_field fields[] = {
+    INTEGER("applied_seq", REQUIRED, applied_seq, .least = 0),
+    COUNT("turns", REQUIRED, turns, .least = 0),
+    COUNT("calls", DEFAULT, calls, .absent = -1),
+    INTEGER("estimate", DEFAULT, estimate, .nearest = true),
+    INTEGER("last_input", DEFAULT, last_input, .absent = -1, .least = -1,
+            .most = (double)FIGURE_MAX, .nearest = true),
+    TEXT("last_text", last_text),
+    TEXT("last_attachments", last_attachments),
+    INTEGER("last_run_seq", DEFAULT, last_turn_seq, .absent = 0),
+    SHAPE_FIELD("usage", OBJECT, DEFAULT, SHAPE_AT(struct usage, struct history, usage),
+                .of = &usage_shape),
+    INTEGER("unpriced", DEFAULT, unpriced, .absent = 0),
+    COUNT("last_attempt", DEFAULT, compaction.last_attempt, .absent = -1, .least = -1,
+          .most = INT_MAX),
+    COUNT("failures", DEFAULT, compaction.failures, .absent = 0),
+    FLAG("suspended", compaction.suspended),
+    TEXT("failed_mode", compaction.failed_mode),
+    TEXT("failed_model", compaction.failed_model),
+    TEXT("obstacle", compaction.obstacle),
+    SHAPE_FIELD("budgets", LIST, OPTIONAL, offsetof(struct history, budgets), .of = &budget_shape,
+                .most = HISTORY_MAX_BUDGETS),
+    FLAG("running", running),
+    INTEGER("run_seq", OPTIONAL, turn_seq, .there = is_running),
+    INTEGER("call_seq", OPTIONAL, call_seq, .there = is_running),
+    FLAG("run_shortened", turn_shortened),
+    {0},
+};
+
+static const struct shape counters_shape = {
+    .name = "counters", .size = sizeof(struct history), .fields = fields};
 
 char *history_counters(const struct history *h)
 {
@@ -58,92 +72,25 @@ char *history_counters(const struct history *h)
     json_out_open(&o, '{');
     json_out_int(&o, "version", VERSION);
     json_out_int(&o, "messages", (int64_t)h->messages.len);
-    json_out_int(&o, "applied_seq", h->applied_seq);
-    json_out_int(&o, "turns", h->turns);
-    json_out_int(&o, "calls", h->calls);
-    json_out_int(&o, "estimate", h->estimate);
-    json_out_int(&o, "last_input", figure_known(h->last_input));
-    request_measure_write(&o, &h->measure);
-    json_out_member(&o, "last_text", h->last_text);
-    json_out_member(&o, "last_attachments", h->last_attachments);
-    json_out_int(&o, "last_run_seq", h->last_turn_seq);
-    json_out_name(&o, "usage");
-    shape_write(&usage_shape, &h->usage, &o);
-    json_out_int(&o, "unpriced", h->unpriced);
-    write_compactions(&o, &h->compaction);
-    write_budgets(&o, h);
-    write_turn(&o, h);
+    shape_write_members(&counters_shape, h, &o);
+    shape_write_members(&request_measure_shape, &h->measure, &o);
+    json_out_name(&o, "compactions");
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < h->compaction.in_force.len; i++)
+        json_out_number(&o, h->compaction.in_force.items[i]);
+    json_out_close(&o, ']');
+    if (h->running)
+        json_out_int(&o, "run_first", (int64_t)h->turn_first);
     json_out_close(&o, '}');
     return buf_take(&text);
 }
 
-static bool read_counters(const struct json *v, struct history *h)
-{
-    int64_t turns = json_get_int(v, "turns", -1);
-    const struct json *usage = json_get(v, "usage");
-    struct error e;
-    shape_init(&usage_shape, &h->usage);
-    h->applied_seq = json_get_int(v, "applied_seq", -1);
-    h->last_input = figure_known(json_get_int(v, "last_input", -1));
-    h->measure = request_measure_read(v);
-    h->last_text = mem_strdup(json_get_string(v, "last_text"));
-    h->last_attachments = mem_strdup(json_get_string(v, "last_attachments"));
-    h->last_turn_seq = json_get_int(v, "last_run_seq", 0);
-    h->unpriced = json_get_int(v, "unpriced", 0);
-    h->turns = (int)turns;
-    return h->applied_seq >= 0 && h->unpriced >= 0 && turns >= 0 && turns <= INT32_MAX &&
-           json_get_int(v, "messages", -1) == (int64_t)h->messages.len &&
-           (!usage || shape_read(&usage_shape, usage, &h->usage, &e));
-}
-
-/* Older snapshots know nothing of compactions. */
-static bool read_compactions(const struct json *v, struct compaction_state *s)
-{
-    int64_t last_attempt = json_get_int(v, "last_attempt", -1);
-    int64_t failures = json_get_int(v, "failures", 0);
-    for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
-        vec_push(&s->in_force, json_int(n, 0));
-    s->last_attempt = (int)last_attempt;
-    s->failures = (int)failures;
-    s->suspended = json_get_bool(v, "suspended", false);
-    s->failed_mode = mem_strdup(json_get_string(v, "failed_mode"));
-    s->failed_model = mem_strdup(json_get_string(v, "failed_model"));
-    s->obstacle = mem_strdup(json_get_string(v, "obstacle"));
-    return last_attempt >= -1 && last_attempt <= INT32_MAX && failures >= 0 &&
-           failures <= INT32_MAX;
-}
-
-/* Older snapshots count attempts in turns, of which each has a model call at least. */
-static bool read_calls(const struct json *v, struct history *h)
-{
-    int64_t calls = json_get_int(v, "calls", h->turns - (h->running ? 1 : 0));
-    h->calls = (int)calls;
-    return calls >= 0 && calls <= INT32_MAX;
-}
-
-/* Older snapshots know nothing of these either: a warning is then given once more. */
-static void read_budgets(const struct json *v, struct history *h)
-{
-    const struct json *b = json_first(json_get(v, "budgets"));
-    for (; b && h->budgets.len < HISTORY_MAX_BUDGETS; b = json_next(b)) {
-        const char *kind = json_get_string(b, "kind");
-        struct budget_told told = {.kind = mem_strdup(kind ? kind : ""),
-                                   .limit = json_number(json_get(b, "limit"), 0),
-                                   .percent = (int)json_get_int(b, "percent", 0)};
-        vec_push(&h->budgets, told);
-    }
-}
-
 /* The open turn stands on a user message that is there and begins it. */
-static bool read_turn(const struct json *v, struct history *h)
+static bool read_turn_first(const struct json *v, struct history *h)
 {
-    h->running = json_get_bool(v, "running", false);
+    int64_t first = json_get_int(v, "run_first", -1);
     if (!h->running)
         return true;
-    int64_t first = json_get_int(v, "run_first", -1);
-    h->turn_seq = json_get_int(v, "run_seq", 0);
-    h->call_seq = json_get_int(v, "call_seq", 0);
-    h->turn_shortened = json_get_bool(v, "run_shortened", false);
     h->turn_first = (size_t)first;
     if (first < 0 || h->turn_first >= h->messages.len)
         return false;
@@ -151,17 +98,29 @@ static bool read_turn(const struct json *v, struct history *h)
     return m->role == ROLE_USER && m->turn > 0;
 }
 
-static bool read_history(const struct json *v, struct history *out, struct error *e)
+/* Older snapshots count attempts in turns, of which each has a model call at least. */
+static bool read_calls(struct history *h)
+{
+    if (h->calls < 0)
+        h->calls = h->turns - (h->running ? 1 : 0);
+    return h->calls >= 0;
+}
+
+static bool read_history(const struct json *v, struct history *h, struct error *e)
 {
     int64_t version = json_get_int(v, "version", -1);
+    struct error cause;
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
                        (long long)version, VERSION);
-    read_budgets(v, out);
-    if (!read_counters(v, out) || !read_compactions(v, &out->compaction) || !read_turn(v, out) ||
-        !read_calls(v, out))
-        return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
-    return true;
+    if (!shape_read(&counters_shape, v, h, &cause) ||
+        !shape_read(&request_measure_shape, v, &h->measure, &cause))
+        return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot: %s", cause.text);
+    for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
+        vec_push(&h->compaction.in_force, json_int(n, 0));
+    return (json_get_int(v, "messages", -1) == (int64_t)h->messages.len && read_calls(h) &&
+            read_turn_first(v, h)) ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
 }
 
 bool history_restore(const char *counters, size_t len, struct message *messages, size_t count,
@@ -170,14 +129,15 @@ bool history_restore(const char *counters, size_t len, struct message *messages,
     history_init(out);
     out->messages.items = messages;
     out->messages.len = out->messages.cap = out->unsaved = count;
+    struct json *v = json_parse(counters, len, e);
+    bool ok = v && read_history(v, out, e);
+    json_free(v);
     /* Counted anew: a snapshot may be of a program that wrote messages otherwise. */
+    out->estimate = 0;
     for (size_t i = 0; i < count; i++) {
         vec_push(&out->estimates, message_estimate_tokens(&messages[i]));
         out->estimate += vec_last(&out->estimates);
     }
-    struct json *v = json_parse(counters, len, e);
-    bool ok = v && read_history(v, out, e);
-    json_free(v);
     if (!ok)
         history_release(out);
     return ok;

@@ -1,6 +1,5 @@
 #include "chat/request_size.h"
 
-#include "base/json_out.h"
 #include "chat/figure.h"
 
 struct request_measure request_measured(const struct usage *u, int64_t history)
@@ -12,22 +11,24 @@ struct request_measure request_measured(const struct usage *u, int64_t history)
                                     .estimated = u->estimated || u->output < 0};
 }
 
-void request_measure_write(struct json_out *o, const struct request_measure *m)
+static bool is_measured(const void *measure)
 {
-    if (m->tokens < 0)
-        return;
-    json_out_int(o, "measured", figure_bounded(m->tokens, FIGURE_MAX));
-    json_out_int(o, "measured_history", figure_bounded(m->history, FIGURE_MAX));
-    json_out_flag(o, "measured_estimated", m->estimated);
+    return ((const struct request_measure *)measure)->tokens >= 0;
 }
 
-struct request_measure request_measure_read(const struct json *v)
-{
-    return (struct request_measure){
-        .tokens = figure_known(json_get_int(v, "measured", -1)),
-        .history = figure_bounded(json_get_int(v, "measured_history", 0), FIGURE_MAX),
-        .estimated = json_get_bool(v, "measured_estimated", false)};
-}
+static const struct shape_field fields[] = {
+    SHAPE_FIELD("measured", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct request_measure, tokens),
+                .absent = -1, .nearest = true),
+    SHAPE_FIELD("measured_history", INTEGER, OPTIONAL,
+                SHAPE_AT(int64_t, struct request_measure, history), .there = is_measured,
+                .nearest = true),
+    SHAPE_FIELD("measured_estimated", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct request_measure, estimated)),
+    {0},
+};
+
+const struct shape request_measure_shape = {
+    .name = "measure", .size = sizeof(struct request_measure), .fields = fields};
 
 int64_t request_resized(int64_t tokens, int64_t before, int64_t after)
 {

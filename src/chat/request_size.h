@@ -6,10 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/shape.h"
 #include "chat/usage.h"
-
-struct json_out;
 
 /* The last request together with its answer, as the provider counted them. After a compaction what
  * is left of that. */
@@ -25,9 +23,8 @@ struct request_measure {
  * counted measures nothing. */
 struct request_measure request_measured(const struct usage *u, int64_t history);
 
-/* Members of an object; absent: nothing is measured. */
-void request_measure_write(struct json_out *o, const struct request_measure *m);
-struct request_measure request_measure_read(const struct json *v);
+/* Absent members: nothing is measured. */
+extern const struct shape request_measure_shape;
 
 struct request_size {
     int64_t tokens;

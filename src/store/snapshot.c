@@ -341,11 +341,11 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
         .known = v != NULL,
         .estimate = json_get_int(v, "estimate", 0),
         .last_input = figure_known(json_get_int(v, "last_input", -1)),
-        .measure = request_measure_read(v),
         .unpriced = json_get_int(v, "unpriced", 0),
         .compactions = (int)json_len(json_get(v, "compactions")),
         .suspended = json_get_bool(v, "suspended", false),
     };
+    shape_read(&request_measure_shape, v, &out->measure, &cause); /* else it is unmeasured */
     json_free(v);
     loaded_release(&l);
     return ok;
