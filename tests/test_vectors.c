@@ -214,14 +214,10 @@ static struct candidates search_in(struct vectors *v, struct store *s, const cha
 
 static char *id_of(int64_t key)
 {
-    struct query q;
-    struct error e;
-    char *id = NULL;
-    assert_true(query_begin(&q, store, "SELECT id FROM memory_entry WHERE key = ?", &e));
+    struct query q = query_begin(store, "SELECT id FROM memory_entry WHERE key = ?", NULL);
     query_int(&q, key);
-    if (query_step(&q, &e) == QUERY_ROW)
-        id = query_column_text(&q, 0);
-    query_end(&q);
+    char *id = query_next(&q) ? query_column_text(&q, 0) : NULL;
+    assert_true(query_end(&q));
     return id;
 }
 
@@ -493,12 +489,8 @@ static void drop_stale(void)
 
 static int64_t rows_of(const char *sql)
 {
-    struct query q;
-    struct error e;
-    assert_true(query_begin(&q, store, sql, &e));
-    assert_int_equal(query_step(&q, &e), QUERY_ROW);
-    int64_t n = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
+    int64_t n;
+    assert_true(store_number(store, sql, &n, NULL));
     return n;
 }
 
@@ -873,14 +865,11 @@ TEST_IF(hnsw_available(), test_a_half_made_graph_is_gone_on_with)
 
 static void bytes_of(const char *id, int8_t *bytes)
 {
-    struct query q;
-    struct error e;
-    assert_true(query_begin(&q, store,
-                            "SELECT bytes FROM memory_vector JOIN memory_entry USING (key) "
-                            "WHERE id = ?",
-                            &e));
-    query_text(&q, id);
-    assert_int_equal(query_step(&q, &e), QUERY_ROW);
+    struct query q = query_for(store,
+                               "SELECT bytes FROM memory_vector JOIN memory_entry USING (key) "
+                               "WHERE id = ?",
+                               id, NULL);
+    assert_true(query_next(&q));
     memcpy(bytes, sqlite3_column_blob(q.handle, 0), BUCKETS);
     query_end(&q);
 }

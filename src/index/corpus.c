@@ -16,9 +16,9 @@ void document_release(struct document *d)
     *d = (struct document){0};
 }
 
-bool corpus_query(struct query *q, const struct corpus *c, const char *sql, struct error *e)
+struct query corpus_query(const struct corpus *c, const char *sql, struct error *e)
 {
-    return query_begin_in(q, c->store, c->tables, sql, e);
+    return query_begin_in(c->store, c->tables, sql, e);
 }
 
 bool corpus_exec(const struct corpus *c, const char *sql, struct error *e)
@@ -26,28 +26,27 @@ bool corpus_exec(const struct corpus *c, const char *sql, struct error *e)
     return store_exec_in(c->store, c->tables, sql, e);
 }
 
-static bool begin(struct query *q, const struct corpus *c, const char *sql, int64_t parameter,
-                  struct error *e)
+static struct query begin(const struct corpus *c, const char *sql, int64_t parameter,
+                          struct error *e)
 {
-    if (!corpus_query(q, c, sql, e))
-        return false;
+    struct query q = corpus_query(c, sql, e);
     if (parameter >= 0)
-        query_int(q, parameter);
-    return true;
+        query_int(&q, parameter);
+    return q;
 }
 
 bool corpus_run(const struct corpus *c, const char *sql, int64_t parameter, struct error *e)
 {
-    struct query q;
-    return begin(&q, c, sql, parameter, e) && query_run(&q, e);
+    struct query q = begin(c, sql, parameter, e);
+    return query_run(&q);
 }
 
 bool corpus_number(const struct corpus *c, const char *sql, int64_t parameter, int64_t *out,
                    struct error *e)
 {
-    struct query q;
+    struct query q = begin(c, sql, parameter, e);
     *out = 0;
-    return begin(&q, c, sql, parameter, e) && query_number(&q, out, e);
+    return query_number(&q, out);
 }
 
 bool corpus_has(const struct corpus *c, const char *sql, bool *out, struct error *e)

@@ -35,7 +35,7 @@ struct corpus {
 };
 
 /* query_begin_in() and store_exec_in() for the corpus's tables. */
-bool corpus_query(struct query *q, const struct corpus *c, const char *sql, struct error *e);
+struct query corpus_query(const struct corpus *c, const char *sql, struct error *e);
 bool corpus_exec(const struct corpus *c, const char *sql, struct error *e);
 /* Runs a statement with one parameter; negative: with none. */
 bool corpus_run(const struct corpus *c, const char *sql, int64_t parameter, struct error *e);

@@ -282,14 +282,10 @@ void graph_files_list(const char *directory, const char *tables, struct graph_na
 
 bool graph_names_read(const struct corpus *c, struct graph_names *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!corpus_query(&q, c, "SELECT DISTINCT name FROM #_model", e))
-        return false;
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    struct query q = corpus_query(c, "SELECT DISTINCT name FROM #_model", e);
+    while (query_next(&q))
         vec_push(&out->items, query_column_text(&q, 0));
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 void graph_names_release(struct graph_names *names)

@@ -112,34 +112,30 @@ static struct search_hit read_hit(const struct query *q)
     return hit;
 }
 
-static bool collect(struct query *q, int limit, struct search_hits *out, bool *more,
-                    struct error *e)
+static bool collect(struct query *q, int limit, struct search_hits *out, bool *more)
 {
-    enum query_result result;
-    while ((result = query_step(q, e)) == QUERY_ROW) {
+    while (query_next(q)) {
         *more = out->items.len == (size_t)limit;
         if (*more)
             break;
         vec_push(&out->items, read_hit(q));
     }
-    query_end(q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(q);
+    if (!ok)
         search_hits_release(out);
-    return result != QUERY_FAILED;
+    return ok;
 }
 
 static bool find(struct store *s, const char *expression, const char *session_id, int limit,
                  struct search_hits *out, bool *more, struct error *e)
 {
-    struct query q;
-    if (!search_place_register(s, e) ||
-        !query_begin(&q, s, session_id ? find_in_session_sql : find_sql, e))
+    if (!search_place_register(s, e))
         return false;
-    query_text(&q, expression);
+    struct query q = query_for(s, session_id ? find_in_session_sql : find_sql, expression, e);
     if (session_id)
         query_text(&q, session_id);
     query_int(&q, (int64_t)limit + 1);
-    return collect(&q, limit, out, more, e);
+    return collect(&q, limit, out, more);
 }
 
 bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
@@ -159,21 +155,17 @@ bool transcripts_search(struct store *s, const char *query, const char *session_
 static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,
                           struct error *e)
 {
-    struct query q;
     *out = (struct document){0};
-    if (!query_begin(&q, s, from_sql, e))
-        return false;
+    struct query q = query_begin(s, from_sql, e);
     query_int(&q, from);
-    enum query_result result = query_step(&q, e);
-    *found = result == QUERY_ROW;
+    *found = query_next(&q);
     if (*found) {
         out->key = sqlite3_column_int64(q.handle, 0);
         out->words = query_column_text(&q, 1);
         if (!out->words)
             out->words = mem_strdup("");
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static struct corpus corpus_of(struct store *s)
@@ -190,12 +182,9 @@ static bool is_spoken(const struct event *ev)
 /* -1: there is no such session. */
 static bool find_key(struct store *s, const char *session_id, int64_t *key, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, key_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, key_sql, session_id, e);
     *key = -1;
-    return query_number(&q, key, e);
+    return query_number(&q, key);
 }
 
 /* What is no UTF-8 has become another text in the row, out of which it will be removed. */

@@ -45,16 +45,12 @@ static void cut_content(struct document *d, size_t max_bytes)
 static bool find_keys(const struct corpus *c, const char *sql, int64_t model, int step,
                       struct waiting *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
+    struct query q = corpus_query(c, sql, e);
     query_int(&q, model);
     query_int(&q, step);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         vec_push(&out->keys, sqlite3_column_int64(q.handle, 0));
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 /* What is gone meanwhile is found to have changed, too. */

@@ -89,17 +89,14 @@ static bool take_new(struct vector_block *b, const struct corpus *c, const struc
 /* The first time: in the order of the table. */
 static bool load_all(struct vector_block *b, const struct corpus *c, size_t count, struct error *e)
 {
-    struct query q;
-    enum query_result result;
     size_t stride = int8_stride(b->dimension), row = 0;
     resize(b, count);
-    if (!corpus_query(&q, c,
-                      "SELECT key, stamp, scale, bytes FROM #_vector WHERE model = ? "
-                      "ORDER BY key",
-                      e))
-        return false;
+    struct query q = corpus_query(c,
+                                  "SELECT key, stamp, scale, bytes FROM #_vector WHERE model = ? "
+                                  "ORDER BY key",
+                                  e);
     query_int(&q, b->model);
-    while ((result = query_step(&q, e)) == QUERY_ROW && row < count) {
+    while (row < count && query_next(&q)) {
         if ((size_t)sqlite3_column_bytes(q.handle, 3) != stride)
             continue;
         b->ids.items.items[row] = (struct vector_id){sqlite3_column_int64(q.handle, 0),
@@ -108,9 +105,8 @@ static bool load_all(struct vector_block *b, const struct corpus *c, size_t coun
         memcpy(b->bytes.items + row * stride, sqlite3_column_blob(q.handle, 3), stride);
         row++;
     }
-    query_end(&q);
     resize(b, row);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool load_changes(struct vector_block *b, const struct corpus *c, struct error *e)

@@ -13,52 +13,46 @@ enum { DROP_STEP = 1000 };
 bool vector_model_find(const struct corpus *c, const char *name, int dimension,
                        struct vector_model *out, struct error *e)
 {
-    struct query q;
     *out = (struct vector_model){0};
-    if (!corpus_query(&q, c,
-                      "SELECT number, dimension, fitted, knots FROM #_model "
-                      "WHERE name = ?1 AND (?2 = 0 OR dimension = ?2) ORDER BY used DESC LIMIT 1",
-                      e))
-        return false;
+    struct query q =
+        corpus_query(c,
+                     "SELECT number, dimension, fitted, knots FROM #_model "
+                     "WHERE name = ?1 AND (?2 = 0 OR dimension = ?2) ORDER BY used DESC LIMIT 1",
+                     e);
     query_text(&q, name);
     query_int(&q, dimension);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    if (query_next(&q)) {
         out->number = sqlite3_column_int64(q.handle, 0);
         out->dimension = sqlite3_column_int(q.handle, 1);
         out->fitted = sqlite3_column_int64(q.handle, 2);
         calibration_parse((const char *)sqlite3_column_text(q.handle, 3), &out->calibration);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool vectors_know_model(const struct corpus *c, const char *model, int dimension, struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, c,
-                      "INSERT INTO #_model (name, dimension, used, fitted) "
-                      "VALUES (?1, ?2, (SELECT 1 + coalesce(max(used), 0) FROM #_model), 0) "
-                      "ON CONFLICT (name, dimension) DO UPDATE SET used = excluded.used",
-                      e))
-        return false;
+    struct query q =
+        corpus_query(c,
+                     "INSERT INTO #_model (name, dimension, used, fitted) "
+                     "VALUES (?1, ?2, (SELECT 1 + coalesce(max(used), 0) FROM #_model), 0) "
+                     "ON CONFLICT (name, dimension) DO UPDATE SET used = excluded.used",
+                     e);
     query_text(&q, model);
     query_int(&q, dimension);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 bool vector_model_fitted(const struct corpus *c, int64_t model, int64_t fitted,
                          const struct calibration *fit, struct error *e)
 {
-    struct query q;
     char *knots = fit->count ? calibration_print(fit) : NULL;
-    bool ok = corpus_query(&q, c, "UPDATE #_model SET knots = ?, fitted = ? WHERE number = ?", e);
-    if (ok) {
-        query_text(&q, knots);
-        query_int(&q, fitted);
-        query_int(&q, model);
-        ok = query_run(&q, e);
-    }
+    struct query q =
+        corpus_query(c, "UPDATE #_model SET knots = ?, fitted = ? WHERE number = ?", e);
+    query_text(&q, knots);
+    query_int(&q, fitted);
+    query_int(&q, model);
+    bool ok = query_run(&q);
     free(knots);
     return ok;
 }
@@ -72,9 +66,8 @@ bool vectors_version(const struct corpus *c, int64_t *out, struct error *e)
 
 bool vectors_version_step(const struct corpus *c, int64_t *stamp, struct error *e)
 {
-    struct query q;
-    return corpus_query(&q, c, "UPDATE #_version SET vectors = vectors + 1", e) &&
-           query_run(&q, e) && vectors_version(c, stamp, e);
+    return corpus_run(c, "UPDATE #_version SET vectors = vectors + 1", -1, e) &&
+           vectors_version(c, stamp, e);
 }
 
 bool vectors_number(const struct corpus *c, int64_t model, int64_t *out, struct error *e)
@@ -115,38 +108,31 @@ bool vectors_count(const struct corpus *c, const char *model, struct vectors_cou
 
 bool vectors_ids(const struct corpus *c, int64_t model, struct vector_ids *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!corpus_query(&q, c,
-                      "SELECT key, stamp FROM #_vector INDEXED BY #_vector_key "
-                      "WHERE +model = ? ORDER BY key",
-                      e))
-        return false;
+    struct query q = corpus_query(c,
+                                  "SELECT key, stamp FROM #_vector INDEXED BY #_vector_key "
+                                  "WHERE +model = ? ORDER BY key",
+                                  e);
     query_int(&q, model);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         vec_push(&out->items, (struct vector_id){sqlite3_column_int64(q.handle, 0),
                                                  sqlite3_column_int64(q.handle, 1)});
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimension, int8_t *bytes,
                    float *scale, bool *found, struct error *e)
 {
-    struct query q;
     size_t stride = int8_stride(dimension);
-    if (!corpus_query(&q, c, "SELECT scale, bytes FROM #_vector WHERE model = ? AND key = ?", e))
-        return false;
+    struct query q =
+        corpus_query(c, "SELECT scale, bytes FROM #_vector WHERE model = ? AND key = ?", e);
     query_int(&q, model);
     query_int(&q, key);
-    enum query_result result = query_step(&q, e);
-    *found = result == QUERY_ROW && (size_t)sqlite3_column_bytes(q.handle, 1) == stride;
+    *found = query_next(&q) && (size_t)sqlite3_column_bytes(q.handle, 1) == stride;
     if (*found) {
         *scale = (float)sqlite3_column_double(q.handle, 0);
         memcpy(bytes, sqlite3_column_blob(q.handle, 1), stride);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static double dot_floats(const float *values, const void *blob, int dimension)
@@ -164,40 +150,35 @@ static double dot_floats(const float *values, const void *blob, int dimension)
 bool vectors_cosine(const struct corpus *c, int64_t model, int64_t key,
                     const struct vector_query *query, double *cosine, bool *found, struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, c, "SELECT floats FROM #_floats WHERE model = ? AND key = ?", e))
-        return false;
+    struct query q = corpus_query(c, "SELECT floats FROM #_floats WHERE model = ? AND key = ?", e);
     query_int(&q, model);
     query_int(&q, key);
-    enum query_result result = query_step(&q, e);
     size_t wanted = (size_t)query->dimension * sizeof(float);
-    *found = result == QUERY_ROW && (size_t)sqlite3_column_bytes(q.handle, 0) == wanted;
+    *found = query_next(&q) && (size_t)sqlite3_column_bytes(q.handle, 0) == wanted;
     if (*found) {
         *cosine = dot_floats(query->values, sqlite3_column_blob(q.handle, 0), query->dimension);
         *cosine = fmin(1, fmax(-1, *cosine));
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool keep_bytes(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
                        const float *values, int dimension, struct error *e)
 {
-    struct query q;
     size_t stride = int8_stride(dimension);
-    if (!corpus_query(&q, c,
-                      "INSERT INTO #_vector (model, key, stamp, scale, bytes) "
-                      "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, key) DO UPDATE SET "
-                      "stamp = excluded.stamp, scale = excluded.scale, bytes = excluded.bytes",
-                      e))
-        return false;
+    struct query q =
+        corpus_query(c,
+                     "INSERT INTO #_vector (model, key, stamp, scale, bytes) "
+                     "VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, key) DO UPDATE SET "
+                     "stamp = excluded.stamp, scale = excluded.scale, bytes = excluded.bytes",
+                     e);
     int8_t *bytes = mem_alloc(stride);
     query_int(&q, model);
     query_int(&q, key);
     query_int(&q, stamp);
     query_known_real(&q, int8_quantise(values, dimension, bytes));
     query_bytes(&q, bytes, stride);
-    bool ok = query_run(&q, e);
+    bool ok = query_run(&q);
     free(bytes);
     return ok;
 }
@@ -205,15 +186,14 @@ static bool keep_bytes(const struct corpus *c, int64_t model, int64_t stamp, int
 bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
                   const float *values, int dimension, struct error *e)
 {
-    struct query q;
-    if (!keep_bytes(c, model, stamp, key, values, dimension, e) ||
-        !corpus_query(&q, c,
-                      "INSERT OR REPLACE INTO #_floats (model, key, floats) VALUES (?, ?, ?)", e))
+    if (!keep_bytes(c, model, stamp, key, values, dimension, e))
         return false;
+    struct query q =
+        corpus_query(c, "INSERT OR REPLACE INTO #_floats (model, key, floats) VALUES (?, ?, ?)", e);
     query_int(&q, model);
     query_int(&q, key);
     query_bytes(&q, values, (size_t)dimension * sizeof *values);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 bool vectors_remove(const struct corpus *c, int64_t key, struct error *e)
@@ -228,12 +208,10 @@ bool vectors_remove(const struct corpus *c, int64_t key, struct error *e)
 static bool drop_some(const struct corpus *c, const char *sql, int64_t model, bool *more,
                       struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
+    struct query q = corpus_query(c, sql, e);
     query_int(&q, model);
     query_int(&q, DROP_STEP);
-    bool ok = query_run(&q, e);
+    bool ok = query_run(&q);
     *more = ok && sqlite3_changes(c->store->db) > 0;
     return ok;
 }

@@ -16,12 +16,10 @@ static const char any_sql[] = "SELECT 1 FROM #_entry LIMIT 1";
 bool words_write(const struct corpus *c, const char *sql, int64_t key, const char *text,
                  struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, c, sql, e))
-        return false;
+    struct query q = corpus_query(c, sql, e);
     query_int(&q, key);
     query_text(&q, text);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
@@ -54,17 +52,13 @@ static char *find_language(const char *sql)
 
 bool words_table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
 {
-    struct query q;
     *out = NULL;
-    if (!corpus_query(&q, c, schema_sql, e))
-        return false;
+    struct query q = corpus_query(c, schema_sql, e);
     query_text(&q, ending);
-    enum query_result result = query_step(&q, e);
-    if (result != QUERY_FAILED)
-        *out = find_language(result == QUERY_ROW ? (const char *)sqlite3_column_text(q.handle, 0)
-                                                 : NULL);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    bool there = query_next(&q);
+    if (q.fault == SQLITE_OK)
+        *out = find_language(there ? (const char *)sqlite3_column_text(q.handle, 0) : NULL);
+    return query_end(&q);
 }
 
 bool words_language(const struct corpus *c, char **out, struct error *e)

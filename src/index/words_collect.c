@@ -183,14 +183,10 @@ static struct buf make_expression(const struct words_query *q)
 static bool run(const struct corpus *from, struct collector *c, const char *expression,
                 struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, from, collect_sql, e))
-        return false;
+    struct query q = corpus_query(from, collect_sql, e);
     query_pointer(&q, c, pointer_type);
     query_text(&q, expression);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_run(&q);
 }
 
 /* Where nothing was found, no function ran. */

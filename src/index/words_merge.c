@@ -36,17 +36,13 @@ static int64_t read_layers(const unsigned char *bytes, int len)
 
 static bool has_layers(const struct corpus *c, int64_t most, bool *out, struct error *e)
 {
-    struct query q;
     *out = false;
-    if (!corpus_query(&q, c, layers_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    struct query q = corpus_query(c, layers_sql, e);
+    if (query_next(&q)) {
         const unsigned char *bytes = sqlite3_column_blob(q.handle, 0);
         *out = read_layers(bytes, sqlite3_column_bytes(q.handle, 0)) > most;
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool words_are_worn(const struct corpus *c, bool *out, struct error *e)

@@ -16,25 +16,19 @@ static const char remove_sql[] =
 
 bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e)
 {
-    struct query q;
     *key = -1;
-    if (!corpus_query(&q, c, key_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    *there = result == QUERY_ROW;
+    struct query q = corpus_query(c, key_sql, e);
+    *there = query_next(&q);
     if (*there)
         *key = sqlite3_column_int64(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool words_next_reach(const struct corpus *c, int64_t key, struct error *e)
 {
-    struct query q;
-    if (!corpus_query(&q, c, reach_sql, e))
-        return false;
+    struct query q = corpus_query(c, reach_sql, e);
     query_int(&q, key);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e)

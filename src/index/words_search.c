@@ -30,18 +30,14 @@ struct fact_source {
 static bool find_facts(void *context, int64_t key, struct rank_facts *out)
 {
     struct fact_source *f = context;
-    struct query q;
-    if (!corpus_query(&q, f->corpus, facts_sql, f->error))
-        return false;
+    struct query q = corpus_query(f->corpus, facts_sql, f->error);
     query_int(&q, key);
-    enum query_result result = query_step(&q, f->error);
-    if (result == QUERY_ROW) {
+    if (query_next(&q)) {
         const unsigned char *bytes = sqlite3_column_blob(q.handle, 0);
         out->words = read_length(bytes, sqlite3_column_bytes(q.handle, 0));
         out->asks = sqlite3_column_int(q.handle, 1) != 0;
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool rank(const struct corpus *c, const struct words_question *question,

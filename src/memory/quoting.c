@@ -38,13 +38,10 @@ static void look_at(void *context, int64_t seq, const char *summary)
 
 static bool keep_flag(const struct quoting *x, int64_t seq, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, x->store, flag_sql, e))
-        return false;
-    query_text(&q, x->entry->session_id);
+    struct query q = query_for(x->store, flag_sql, x->entry->session_id, e);
     query_int(&q, seq);
     query_text(&q, x->entry->id);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool is_told(const struct memory_forgotten *f, const char *session_id, int64_t seq)
@@ -85,13 +82,10 @@ static bool flag(struct store *s, const struct memory_entry *entry, struct memor
 static bool run_for(struct store *s, const char *sql, const char *session_id, const char *entry,
                     struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, sql, session_id, e);
     if (entry)
         query_text(&q, entry);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool hear(void *context, enum memory_event what, const struct memory_entry *entry,
@@ -121,20 +115,13 @@ struct memory_listener quoting_listener(struct store *s)
 bool quoting_flagged(struct store *s, const char *session_id, int64_t completed_seq, bool *out,
                      struct error *e)
 {
-    struct query q;
     *out = false;
-    if (!query_begin(&q, s, flagged_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, flagged_sql, session_id, e);
     query_int(&q, completed_seq);
-    return query_any(&q, out, e);
+    return query_any(&q, out);
 }
 
 bool quoting_count(struct store *s, int64_t *out, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, count_sql, e))
-        return false;
-    *out = 0;
-    return query_number(&q, out, e);
+    return store_number(s, count_sql, out, e);
 }

@@ -143,18 +143,14 @@ bool sqlite_memory_forget(struct memory *m, const char *const *ids, size_t count
 
 static bool session_is_there(struct store *s, const struct memory_row *row, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, session_is_sql, e))
-        return false;
+    bool there;
+    struct query q = query_begin(s, session_is_sql, e);
     query_int(&q, rank_key_session(row->key));
     query_text(&q, row->entry.session_id);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    return result == QUERY_ROW ||
-           (result == QUERY_DONE &&
-            err_set(e, ERR_MEMORY_NOT_FOUND,
-                    "session %.60s was deleted meanwhile; its entries cannot be restored",
-                    row->entry.session_id));
+    return query_any(&q, &there) &&
+           (there || err_set(e, ERR_MEMORY_NOT_FOUND,
+                             "session %.60s was deleted meanwhile; its entries cannot be restored",
+                             row->entry.session_id));
 }
 
 /* What a compaction brought may have come again under another id: undone, and compacted anew. */
@@ -196,22 +192,18 @@ bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, s
 
 static bool drop_session(struct store *s, int64_t number, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, drop_session_sql, e))
-        return false;
+    struct query q = query_begin(s, drop_session_sql, e);
     query_int(&q, number);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool remove_entries(struct memory *m, int64_t number, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
     struct memory_rows rows = {0};
-    struct query q;
-    if (!query_begin(&q, s, of_session_sql, e))
-        return false;
+    struct query q = query_begin(s, of_session_sql, e);
     query_int(&q, number);
-    bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e) &&
+    bool ok = sqlite_rows_read(&q, &rows) && sqlite_rows_remove(s, &rows, e) &&
               (rows.items.len == 0 || purge_words(m, e));
     memory_rows_release(&rows);
     return ok;

@@ -32,31 +32,23 @@ struct indexing {
 
 static bool find_session(struct indexing *x, struct error *e)
 {
-    struct query q;
     x->number = -1;
     x->next = x->last_ms = 0;
-    if (!query_begin(&q, x->store, session_sql, e))
-        return false;
-    query_text(&q, x->session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    struct query q = query_for(x->store, session_sql, x->session_id, e);
+    if (query_next(&q)) {
         x->number = sqlite3_column_int64(q.handle, 0);
         x->next = sqlite3_column_int64(q.handle, 1);
         x->last_ms = sqlite3_column_int64(q.handle, 2);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool need_session(struct indexing *x, struct error *e)
 {
-    struct query q;
     if (x->number >= 0)
         return true;
-    if (!query_begin(&q, x->store, new_session_sql, e))
-        return false;
-    query_text(&q, x->session_id);
-    if (!query_run(&q, e))
+    struct query q = query_for(x->store, new_session_sql, x->session_id, e);
+    if (!query_run(&q))
         return false;
     x->number = sqlite3_last_insert_rowid(x->store->db);
     return true;
@@ -64,14 +56,12 @@ static bool need_session(struct indexing *x, struct error *e)
 
 static bool keep_next(const struct indexing *x, struct error *e)
 {
-    struct query q;
     if (!x->changed)
         return true;
-    if (!query_begin(&q, x->store, next_sql, e))
-        return false;
+    struct query q = query_begin(x->store, next_sql, e);
     query_int(&q, x->number);
     query_int(&q, x->next);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 /* ---- what is there already ---- */
@@ -86,22 +76,17 @@ static bool is_source(const struct memory_row *there, int64_t compaction,
 bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
                             bool *known, struct error *e)
 {
-    struct query q;
-    enum query_result result = QUERY_DONE;
     *known = false;
     if (entry->seq <= 0)
         return true;
-    if (!query_begin(&q, s, source_sql, e))
-        return false;
-    query_text(&q, entry->session_id);
+    struct query q = query_for(s, source_sql, entry->session_id, e);
     query_int(&q, entry->seq);
-    while (!*known && (result = query_step(&q, e)) == QUERY_ROW) {
+    while (!*known && query_next(&q)) {
         struct memory_row there = sqlite_row_read(&q);
         *known = is_source(&there, compaction, entry);
         memory_row_release(&there);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool id_is_known(struct store *s, const struct memory_entry *entry, bool *known,
@@ -252,17 +237,15 @@ bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t 
 static bool withdraw(struct store *s, const char *session_id, int64_t compaction, struct error *e)
 {
     struct memory_rows rows = {0};
-    struct query q;
     int64_t number;
     if (!sqlite_session_number(s, session_id, &number, e))
         return false;
     if (number < 0)
         return true;
-    if (!query_begin(&q, s, brought_sql, e))
-        return false;
+    struct query q = query_begin(s, brought_sql, e);
     query_int(&q, number);
     query_int(&q, compaction);
-    bool ok = sqlite_rows_read(&q, &rows, e) && sqlite_rows_remove(s, &rows, e);
+    bool ok = sqlite_rows_read(&q, &rows) && sqlite_rows_remove(s, &rows, e);
     memory_rows_release(&rows);
     return ok;
 }

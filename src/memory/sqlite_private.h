@@ -46,7 +46,7 @@ struct corpus memory_sqlite_corpus(struct store *s);
     " CROSS JOIN memory_session ON memory_session.number = entry.session "
 struct memory_row sqlite_row_read(const struct query *q);
 /* What is left of them, to the end; the query ends. */
-bool sqlite_rows_read(struct query *q, struct memory_rows *out, struct error *e);
+bool sqlite_rows_read(struct query *q, struct memory_rows *out);
 
 /* *found is false where there is none, which is no error; `out` is then empty. */
 bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *found,

@@ -83,47 +83,39 @@ struct memory_row sqlite_row_read(const struct query *q)
         }};
 }
 
-bool sqlite_rows_read(struct query *q, struct memory_rows *out, struct error *e)
+bool sqlite_rows_read(struct query *q, struct memory_rows *out)
 {
-    enum query_result result;
-    while ((result = query_step(q, e)) == QUERY_ROW)
+    while (query_next(q))
         vec_push(&out->items, sqlite_row_read(q));
-    query_end(q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(q);
+    if (!ok)
         memory_rows_release(out);
-    return result == QUERY_DONE;
+    return ok;
 }
 
-static bool read_one(struct query *q, struct memory_row *out, bool *found, struct error *e)
+static bool read_one(struct query *q, struct memory_row *out, bool *found)
 {
-    enum query_result result = query_step(q, e);
-    *found = result == QUERY_ROW;
+    *found = query_next(q);
     if (*found)
         *out = sqlite_row_read(q);
-    query_end(q);
-    return result != QUERY_FAILED;
+    return query_end(q);
 }
 
 bool sqlite_row_at(struct store *s, int64_t key, struct memory_row *out, bool *found,
                    struct error *e)
 {
-    struct query q;
     *out = (struct memory_row){0};
-    if (!query_begin(&q, s, at_sql, e))
-        return false;
+    struct query q = query_begin(s, at_sql, e);
     query_int(&q, key);
-    return read_one(&q, out, found, e);
+    return read_one(&q, out, found);
 }
 
 bool sqlite_row_of(struct store *s, const char *id, struct memory_row *out, bool *found,
                    struct error *e)
 {
-    struct query q;
     *out = (struct memory_row){0};
-    if (!query_begin(&q, s, of_sql, e))
-        return false;
-    query_text(&q, id);
-    return read_one(&q, out, found, e);
+    struct query q = query_for(s, of_sql, id, e);
+    return read_one(&q, out, found);
 }
 
 bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, struct error *e)
@@ -137,25 +129,22 @@ bool sqlite_row_need(struct store *s, const char *id, struct memory_row *out, st
 bool sqlite_equal_texts(struct store *s, const char *text, const struct corpus_scope *scope,
                         struct memory_keys *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
     bool here = !scope->all && scope->numbers.len == 1;
     *out = (struct memory_keys){0};
-    if (!query_begin(&q, s, here ? equal_here_sql : equal_sql, e))
-        return false;
+    struct query q = query_begin(s, here ? equal_here_sql : equal_sql, e);
     query_int(&q, content_digest(text));
     if (here)
         query_int(&q, scope->numbers.items[0]);
-    while ((result = query_step(&q, e)) == QUERY_ROW) {
+    while (query_next(&q)) {
         int64_t key = sqlite3_column_int64(q.handle, 0);
         const char *there = (const char *)sqlite3_column_text(q.handle, 1);
         if (corpus_scope_has(scope, rank_key_session(key)) && content_equal(there, text))
             vec_push(&out->items, key);
     }
-    query_end(&q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(&q);
+    if (!ok)
         vec_release(&out->items);
-    return result == QUERY_DONE;
+    return ok;
 }
 
 /* ---- for the index ---- */
@@ -163,13 +152,11 @@ bool sqlite_equal_texts(struct store *s, const char *text, const struct corpus_s
 static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,
                           struct error *e)
 {
-    struct query q;
     struct memory_row row = {0};
     *out = (struct document){0};
-    if (!query_begin(&q, s, from_sql, e))
-        return false;
+    struct query q = query_begin(s, from_sql, e);
     query_int(&q, from);
-    if (!read_one(&q, &row, found, e))
+    if (!read_one(&q, &row, found))
         return false;
     if (*found) {
         *out = (struct document){.key = row.key,
@@ -191,10 +178,8 @@ struct corpus memory_sqlite_corpus(struct store *s)
 
 static bool insert(struct store *s, const struct memory_row *row, struct error *e)
 {
-    struct query q;
     const struct memory_entry *entry = &row->entry;
-    if (!query_begin(&q, s, add_sql, e))
-        return false;
+    struct query q = query_begin(s, add_sql, e);
     query_int(&q, row->key);
     query_text(&q, entry->id);
     query_int(&q, entry->id_is_number);
@@ -208,16 +193,14 @@ static bool insert(struct store *s, const struct memory_row *row, struct error *
     query_known(&q, row->compaction > 0 ? row->compaction : -1);
     query_int(&q, content_digest(entry->content));
     query_text(&q, entry->content);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool run_for(struct store *s, const char *sql, int64_t key, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, sql, e))
-        return false;
+    struct query q = query_begin(s, sql, e);
     query_int(&q, key);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static bool add_words(struct store *s, const struct memory_row *row, struct error *e)
@@ -259,13 +242,11 @@ bool sqlite_rows_remove(struct store *s, const struct memory_rows *rows, struct 
 
 static bool replace_content(struct store *s, int64_t key, const char *content, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, edit_sql, e))
-        return false;
+    struct query q = query_begin(s, edit_sql, e);
     query_int(&q, key);
     query_int(&q, content_digest(content));
     query_text(&q, content);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *content,

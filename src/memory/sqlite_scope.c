@@ -23,28 +23,21 @@ static const char count_sql[] =
 bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
                            struct error *e)
 {
-    struct query q;
     *number = -1;
-    if (!query_begin(&q, s, number_sql, e))
-        return false;
-    query_text(&q, session_id);
-    return query_number(&q, number, e);
+    struct query q = query_for(s, number_sql, session_id, e);
+    return query_number(&q, number);
 }
 
 static bool read_numbers(struct store *s, const char *sql, const char *of, struct corpus_scope *out,
                          struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, sql, e))
-        return false;
-    query_text(&q, of);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    struct query q = query_for(s, sql, of, e);
+    while (query_next(&q))
         vec_push(&out->numbers, sqlite3_column_int64(q.handle, 0));
-    query_end(&q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(&q);
+    if (!ok)
         vec_release(&out->numbers);
-    return result == QUERY_DONE;
+    return ok;
 }
 
 bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corpus_scope *out,
@@ -77,30 +70,25 @@ static struct buf as_json(const struct corpus_scope *scope)
 static bool list(struct store *s, const char *numbers, int64_t after, int limit,
                  struct memory_entries *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, numbers ? list_sql : list_all_sql, e))
-        return false;
+    struct query q = query_begin(s, numbers ? list_sql : list_all_sql, e);
     query_int(&q, limit);
     query_int(&q, after);
     if (numbers)
         query_text(&q, numbers);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         vec_push(&out->items, sqlite_row_read(&q).entry);
-    query_end(&q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(&q);
+    if (!ok)
         memory_entries_release(out);
-    return result == QUERY_DONE;
+    return ok;
 }
 
 static bool count(struct store *s, const char *numbers, int64_t *out, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, numbers ? count_sql : count_all_sql, e))
-        return false;
+    struct query q = query_begin(s, numbers ? count_sql : count_all_sql, e);
     if (numbers)
         query_text(&q, numbers);
-    return query_number(&q, out, e);
+    return query_number(&q, out);
 }
 
 bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int64_t after,

@@ -40,47 +40,36 @@ static bool sqlite_get(struct memory *m, const char *id, struct memory_entry *ou
 static bool sqlite_ids(struct memory *m, const char *beginning, int limit, struct memory_ids *out,
                        struct error *e)
 {
-    struct query q;
-    enum query_result result;
     *out = (struct memory_ids){0};
-    if (!query_begin(&q, sqlite_memory_of(m)->store, ids_sql, e))
-        return false;
-    query_text(&q, beginning);
+    struct query q = query_for(sqlite_memory_of(m)->store, ids_sql, beginning, e);
     query_int(&q, limit);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         vec_push(&out->items, query_column_text(&q, 0));
-    query_end(&q);
-    if (result == QUERY_FAILED)
+    bool ok = query_end(&q);
+    if (!ok)
         memory_ids_release(out);
-    return result == QUERY_DONE;
+    return ok;
 }
 
 static bool sqlite_each(struct memory *m,
                         bool (*visit)(void *context, const struct memory_entry *entry),
                         void *context, struct error *e)
 {
-    struct query q;
-    enum query_result result = QUERY_DONE;
-    if (!query_begin(&q, sqlite_memory_of(m)->store, each_sql, e))
-        return false;
+    struct query q = query_begin(sqlite_memory_of(m)->store, each_sql, e);
     bool go_on = true;
-    while (go_on && (result = query_step(&q, e)) == QUERY_ROW) {
+    while (go_on && query_next(&q)) {
         struct memory_row row = sqlite_row_read(&q);
         go_on = visit(context, &row.entry);
         memory_row_release(&row);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool pin(struct store *s, const char *id, bool pinned, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, pin_sql, e))
-        return false;
-    query_text(&q, id);
+    struct query q = query_for(s, pin_sql, id, e);
     query_int(&q, pinned);
-    return query_run(&q, e) &&
+    return query_run(&q) &&
            (sqlite3_changes(s->db) > 0 ||
             err_set(e, ERR_MEMORY_NOT_FOUND,
                     "there is no entry %.60s in memory; it may have been deleted", id));
@@ -97,18 +86,14 @@ static bool sqlite_pin(struct memory *m, const char *id, bool pinned, struct err
 
 static bool read_counts(struct store *s, struct memory_stats *out, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, counts_sql, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    struct query q = query_begin(s, counts_sql, e);
+    if (query_next(&q)) {
         out->entries = sqlite3_column_int64(q.handle, 0);
         out->pinned = sqlite3_column_int64(q.handle, 1);
         out->bytes = sqlite3_column_int64(q.handle, 2);
         out->sessions = sqlite3_column_int64(q.handle, 3);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct error *e)

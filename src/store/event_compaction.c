@@ -28,49 +28,35 @@ static const char summaries_sql[] =
 bool event_log_undone(struct store *s, const char *session_id, struct undone_list *out,
                       struct error *e)
 {
-    struct query q;
-    enum query_result result;
     *out = (struct undone_list){0};
-    if (!query_begin(&q, s, undone_sql, e))
-        return false;
-    query_text(&q, session_id);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    struct query q = query_for(s, undone_sql, session_id, e);
+    while (query_next(&q))
         vec_push(&out->items, (struct undone){.of = sqlite3_column_int64(q.handle, 0),
                                               .seq = sqlite3_column_int64(q.handle, 1)});
-    query_end(&q);
-    if (result == QUERY_FAILED)
-        vec_release(&out->items);
-    return result != QUERY_FAILED;
+    if (query_end(&q))
+        return true;
+    vec_release(&out->items);
+    return false;
 }
 
 bool event_log_summary(struct store *s, const char *session_id, char **text, struct error *e)
 {
-    struct query q;
     *text = NULL;
-    if (!query_begin(&q, s, summary_sql, e))
-        return false;
-    query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
+    struct query q = query_for(s, summary_sql, session_id, e);
+    if (query_next(&q))
         *text = query_column_text(&q, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool event_log_summaries(struct store *s, const char *session_id,
                          void (*visit)(void *context, int64_t seq, const char *summary),
                          void *context, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, summaries_sql, e))
-        return false;
-    query_text(&q, session_id);
-    while ((result = query_step(&q, e)) == QUERY_ROW) {
+    struct query q = query_for(s, summaries_sql, session_id, e);
+    while (query_next(&q)) {
         const char *summary = (const char *)sqlite3_column_text(q.handle, 1);
         if (summary)
             visit(context, sqlite3_column_int64(q.handle, 0), summary);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }

@@ -41,24 +41,29 @@ void text_list_release(struct text_list *l)
     vec_free_each(&l->items);
 }
 
-/* The row went into no session, or its number was taken. */
-static bool refused(const struct event *ev, int result, struct store *s, struct error *e)
+static bool is_gone(const struct event *ev, struct error *e)
 {
-    if (result == SQLITE_DONE)
-        return err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
-                       ev->session_id, event_name(ev->type));
-    if ((result & 0xff) == SQLITE_CONSTRAINT)
-        return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "another process wrote to session %s (event %lld is there); resume it again",
-                       ev->session_id, (long long)ev->seq);
-    return store_fault(s, result, e);
+    return err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
+                   ev->session_id, event_name(ev->type));
 }
 
-static bool append_row(struct store *s, const struct event *ev, struct error *e)
+static bool is_constraint(const struct query *q)
 {
-    struct query q;
-    if (!query_begin(&q, s, append_sql, e))
-        return false;
+    return (q->fault & 0xff) == SQLITE_CONSTRAINT;
+}
+
+static bool is_refused(const struct query *q, const struct event *ev, struct error *e)
+{
+    if (is_constraint(q))
+        err_set(e, ERR_SESSION_STORE_ERROR,
+                "another process wrote to session %s (event %lld is there); resume it again",
+                ev->session_id, (long long)ev->seq);
+    return false;
+}
+
+bool event_log_append(struct store *s, const struct event *ev, struct error *e)
+{
+    struct query q = query_begin(s, append_sql, e);
     char *payload = event_payload(ev);
     query_text(&q, ev->session_id);
     query_int(&q, ev->seq);
@@ -66,25 +71,16 @@ static bool append_row(struct store *s, const struct event *ev, struct error *e)
     query_text(&q, event_name(ev->type));
     query_int(&q, event_version(ev->type));
     query_text(&q, payload);
-    int result = q.fault == SQLITE_OK ? sqlite3_step(q.handle) : q.fault;
-    bool ok = result == SQLITE_DONE && sqlite3_changes(s->db) == 1;
-    if (!ok)
-        refused(ev, result, s, e);
-    query_end(&q);
+    bool ok = query_run(&q);
     free(payload);
-    return ok;
-}
-
-bool event_log_append(struct store *s, const struct event *ev, struct error *e)
-{
-    return append_row(s, ev, e);
+    return ok ? sqlite3_changes(s->db) == 1 || is_gone(ev, e) : is_refused(&q, ev, e);
 }
 
 static bool append_rows(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = append_row(s, events[i], e);
+        ok = event_log_append(s, events[i], e);
     return ok;
 }
 
@@ -98,81 +94,57 @@ bool event_log_fill(struct store *s, struct event *const *events, size_t count, 
 bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
                     struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, copy_sql, e))
-        return false;
-    query_text(&q, to);
+    struct query q = query_for(s, copy_sql, to, e);
     query_text(&q, from);
     query_int(&q, last > 0 ? last : INT64_MAX);
-    int result = q.fault == SQLITE_OK ? sqlite3_step(q.handle) : q.fault;
-    bool ok = result == SQLITE_DONE;
-    if ((result & 0xff) == SQLITE_CONSTRAINT)
+    bool ok = query_run(&q);
+    if (is_constraint(&q))
         err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store, or has events already",
                 to);
-    else if (!ok)
-        store_fault(s, result, e);
-    query_end(&q);
     return ok;
 }
 
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
                     struct error *e)
 {
-    struct query q;
     *turn = 0;
-    if (!query_begin(&q, s, turn_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, turn_sql, session_id, e);
     query_int(&q, seq);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
+    if (query_next(&q))
         *turn = sqlite3_column_int(q.handle, 0);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e)
 {
-    struct query q;
     *seq = 0;
-    if (!query_begin(&q, s, last_sql, e))
-        return false;
-    query_text(&q, session_id);
-    return query_number(&q, seq, e);
+    struct query q = query_for(s, last_sql, session_id, e);
+    return query_number(&q, seq);
 }
 
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
                     struct error *e)
 {
-    struct query q;
     *wall_ms = 0;
-    if (!query_begin(&q, s, time_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, time_sql, session_id, e);
     query_int(&q, seq);
-    return query_number(&q, wall_ms, e);
+    return query_number(&q, wall_ms);
 }
 
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, read_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, read_sql, session_id, e);
     query_int(&q, after);
     bool ok = true;
-    bool go_on = true;
-    while (ok && go_on && (result = query_step(&q, e)) != QUERY_DONE) {
-        struct event *ev = result == QUERY_ROW ? event_row_read(&q, session_id, e) : NULL;
+    for (bool go_on = true; go_on && query_next(&q);) {
+        struct event *ev = event_row_read(&q, session_id, e);
         ok = ev;
         go_on = ok && visit(context, ev);
         event_free(ev);
     }
-    query_end(&q);
-    return ok;
+    return query_end(&q) && ok;
 }
 
 struct result_search {
@@ -224,16 +196,12 @@ static bool add_input(const struct query *q, struct text_list *out, struct error
 
 bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct error *e)
 {
-    struct query q;
-    enum query_result result = QUERY_DONE;
     *out = (struct text_list){0};
-    if (!query_begin(&q, s, inputs_sql, e))
-        return false;
+    struct query q = query_begin(s, inputs_sql, e);
     bool ok = true;
-    while (ok && (int64_t)out->items.len < limit && (result = query_step(&q, e)) == QUERY_ROW)
+    while (ok && (int64_t)out->items.len < limit && query_next(&q))
         ok = add_input(&q, out, e);
-    query_end(&q);
-    ok = ok && result != QUERY_FAILED;
+    ok = query_end(&q) && ok;
     if (!ok)
         text_list_release(out);
     return ok;

@@ -33,26 +33,20 @@ struct tail {
 
 static bool collect(struct tail *t, struct query *q, struct error *e)
 {
-    enum query_result result;
-    while ((result = query_step(q, e)) == QUERY_ROW) {
+    bool ok = true;
+    while (ok && query_next(q)) {
         struct event *ev = event_row_read(q, t->session_id, e);
-        if (!ev) {
-            result = QUERY_FAILED;
-            break;
-        }
-        vec_push(&t->found.items, ev);
+        ok = ev;
+        if (ok)
+            vec_push(&t->found.items, ev);
     }
-    query_end(q);
-    return result == QUERY_DONE;
+    return query_end(q) && ok;
 }
 
 static bool collect_deltas(struct tail *t, enum event_type type, int64_t after, int64_t before,
                            struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, t->store, deltas_sql, e))
-        return false;
-    query_text(&q, t->session_id);
+    struct query q = query_for(t->store, deltas_sql, t->session_id, e);
     query_text(&q, event_name(type));
     query_int(&q, after);
     query_int(&q, before);
@@ -100,14 +94,10 @@ static void pass(struct tail *t, enum event_type type)
 /* The model call or compaction that `before` is in may be completed behind it. */
 static bool look_ahead(struct tail *t, int64_t before, struct error *e)
 {
-    struct query q;
-    enum query_result result;
     bool another = false; /* compaction has begun */
-    if (!query_begin(&q, t->store, types_from_sql, e))
-        return false;
-    query_text(&q, t->session_id);
+    struct query q = query_for(t->store, types_from_sql, t->session_id, e);
     query_int(&q, before);
-    while ((result = query_step(&q, e)) == QUERY_ROW) {
+    while (query_next(&q)) {
         enum event_type type;
         if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) ||
             begins_call(type))
@@ -116,16 +106,12 @@ static bool look_ahead(struct tail *t, int64_t before, struct error *e)
         another = another || type == EVENT_COMPACTION_STARTED;
         t->summary_done = t->summary_done || (!another && ends_compaction(type));
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 static bool collect_whole(struct tail *t, int64_t before, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, t->store, whole_before_sql, e))
-        return false;
-    query_text(&q, t->session_id);
+    struct query q = query_for(t->store, whole_before_sql, t->session_id, e);
     query_int(&q, before);
     query_int(&q, (int64_t)t->limit);
     return collect(t, &q, e);

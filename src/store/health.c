@@ -234,10 +234,8 @@ static bool marks_destroyed(struct look *l)
 
 static int64_t version_of(struct look *l)
 {
-    struct query q;
-    int64_t version = 0;
-    if (query_begin(&q, &l->store, "PRAGMA user_version", NULL))
-        query_number(&q, &version, NULL);
+    int64_t version;
+    store_number(&l->store, "PRAGMA user_version", &version, NULL);
     return version;
 }
 

@@ -74,31 +74,25 @@ bool health_fault(struct store *s, int result, struct health *out)
     return health_found(out, state, "%s", sqlite3_errmsg(s->db));
 }
 
-static bool begin(struct query *q, struct store *s, const char *sql, struct health *out)
+/* Ends the query; `ok` is whether all went well so far. */
+static bool end(struct query *q, bool ok, struct health *out)
 {
-    return query_begin(q, s, sql, NULL) || health_fault(s, sqlite3_errcode(s->db), out);
+    return query_end(q) ? ok : health_fault(q->store, q->fault, out);
 }
 
-/* Ends the query; `go_on` is whether all went well so far. */
-static bool end(struct query *q, enum query_result result, bool go_on, struct health *out)
+/* The number in the first row, which stays as it is when it cannot be told. */
+static bool count(struct store *s, const char *sql, int64_t *out, struct health *health)
 {
-    if (result == QUERY_FAILED)
-        go_on = health_fault(q->store, sqlite3_errcode(q->store->db), out);
-    query_end(q);
-    return go_on;
+    struct query q = query_begin(s, sql, NULL);
+    if (query_next(&q))
+        *out = sqlite3_column_int64(q.handle, 0);
+    return end(&q, true, health);
 }
 
 bool health_tables(struct store *s, struct health *out)
 {
-    struct query q;
-    if (!begin(&q, s, sessions_sql, out))
-        return false;
-    enum query_result result = query_step(&q, NULL);
-    if (result == QUERY_ROW)
-        out->sessions = sqlite3_column_int64(q.handle, 0);
-    if (!end(&q, result, true, out) || !begin(&q, s, events_sql, out))
-        return false;
-    return end(&q, query_step(&q, NULL), true, out);
+    int64_t first = 0;
+    return count(s, sessions_sql, &out->sessions, out) && count(s, events_sql, &first, out);
 }
 
 /* The check's lines are "ok" or faults. */
@@ -111,52 +105,37 @@ static bool read_check(struct query *q, struct health *out)
 
 bool health_pages(struct store *s, bool indexes, struct health *out)
 {
-    struct query q;
-    if (!begin(&q, s, indexes ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", out))
-        return false;
-    enum query_result result = query_step(&q, NULL);
-    return end(&q, result, result != QUERY_ROW || read_check(&q, out), out);
-}
-
-/* The number in the first row; false when it cannot be told. */
-static bool read_count(struct store *s, const char *sql, int64_t *count, struct health *out)
-{
-    struct query q;
-    if (!begin(&q, s, sql, out))
-        return false;
-    enum query_result result = query_step(&q, NULL);
-    *count = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
-    return end(&q, result, true, out);
+    struct query q =
+        query_begin(s, indexes ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", NULL);
+    bool ok = !query_next(&q) || read_check(&q, out);
+    return end(&q, ok, out);
 }
 
 /* The tokenizer's argument. */
 static bool read_language(struct store *s, struct health *out)
 {
     static const char mark[] = "'tiro ";
-    struct query q;
-    if (!begin(&q, s, words_sql, out))
-        return false;
-    enum query_result result = query_step(&q, NULL);
-    const char *sql = result == QUERY_ROW ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
+    struct query q = query_begin(s, words_sql, NULL);
+    const char *sql = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
     const char *at = sql ? strstr(sql, mark) : NULL;
     if (at) {
         at += sizeof mark - 1;
         snprintf(out->language, sizeof out->language, "%.*s", (int)strcspn(at, "'"), at);
     }
-    return end(&q, result, true, out);
+    return end(&q, true, out);
 }
 
 bool health_memory(struct store *s, bool thorough, struct health *out)
 {
-    if (!read_count(s, entries_sql, &out->entries, out) ||
-        !read_count(s, vectors_sql, &out->vectors, out) || !read_language(s, out))
+    if (!count(s, entries_sql, &out->entries, out) || !count(s, vectors_sql, &out->vectors, out) ||
+        !read_language(s, out))
         return false;
     for (size_t i = 0; thorough && i < sizeof memory_checks / sizeof *memory_checks; i++) {
-        int64_t count;
-        if (!read_count(s, memory_checks[i].sql, &count, out))
+        int64_t rows = 0;
+        if (!count(s, memory_checks[i].sql, &rows, out))
             return false;
-        if (count > 0)
-            return health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s", (long long)count,
+        if (rows > 0)
+            return health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s", (long long)rows,
                                 memory_checks[i].fault);
     }
     return true;
@@ -164,14 +143,10 @@ bool health_memory(struct store *s, bool thorough, struct health *out)
 
 static bool check_orphans(struct store *s, struct health *out)
 {
-    struct query q;
-    if (!begin(&q, s, orphans_sql, out))
-        return false;
-    enum query_result result = query_step(&q, NULL);
-    int64_t orphans = result == QUERY_ROW ? sqlite3_column_int64(q.handle, 0) : 0;
-    bool ok = orphans == 0 || health_found(out, HEALTH_INCONSISTENT,
-                                           "%lld events belong to no session", (long long)orphans);
-    return end(&q, result, ok, out);
+    int64_t orphans = 0;
+    return count(s, orphans_sql, &orphans, out) &&
+           (orphans == 0 || health_found(out, HEALTH_INCONSISTENT,
+                                         "%lld events belong to no session", (long long)orphans));
 }
 
 static bool check_event(const struct query *q, struct health *out)
@@ -198,17 +173,16 @@ static bool check_event(const struct query *q, struct health *out)
 /* One that does not decode does not keep the others from being counted. */
 bool health_events(struct store *s, struct health *out)
 {
-    struct query q;
-    if (!check_orphans(s, out) || !begin(&q, s, events_sql, out))
+    if (!check_orphans(s, out))
         return false;
-    enum query_result result;
+    struct query q = query_begin(s, events_sql, NULL);
     bool ok = true;
     out->events = 0;
-    while ((result = query_step(&q, NULL)) == QUERY_ROW) {
+    while (query_next(&q)) {
         if (ok)
             ok = check_event(&q, out);
         else
             out->events++;
     }
-    return end(&q, result, ok, out);
+    return end(&q, ok, out);
 }

@@ -19,21 +19,12 @@ int store_schema_version(void)
     return (int)(sizeof steps / sizeof *steps);
 }
 
-static bool read_number(struct store *s, const char *sql, int64_t *out, struct error *e)
-{
-    struct query q;
-    if (!query_begin(&q, s, sql, e))
-        return false;
-    *out = 0;
-    return query_number(&q, out, e);
-}
-
 static bool read_marks(struct store *s, int64_t *application, int64_t *version, int64_t *tables,
                        struct error *e)
 {
-    return read_number(s, "PRAGMA application_id", application, e) &&
-           read_number(s, "PRAGMA user_version", version, e) &&
-           read_number(s, "SELECT count(*) FROM sqlite_schema", tables, e);
+    return store_number(s, "PRAGMA application_id", application, e) &&
+           store_number(s, "PRAGMA user_version", version, e) &&
+           store_number(s, "SELECT count(*) FROM sqlite_schema", tables, e);
 }
 
 /* In one transaction: another process that makes the schema just now does so wholly before or
@@ -60,7 +51,7 @@ static bool apply_steps(struct store *s, struct error *e)
 {
     /* Read again: another process may have migrated while we waited for the lock. */
     int64_t version;
-    if (!read_number(s, "PRAGMA user_version", &version, e))
+    if (!store_number(s, "PRAGMA user_version", &version, e))
         return false;
     for (; version < store_schema_version(); version++) {
         const char *sql = embedded_text(steps[version]);

@@ -11,31 +11,23 @@ static const char put_sql[] =
 
 bool projected_get(struct store *s, const char *session_id, struct projected *out, struct error *e)
 {
-    struct query q;
     *out = (struct projected){0};
-    if (!query_begin(&q, s, get_sql, e))
-        return false;
-    query_text(&q, session_id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
+    struct query q = query_for(s, get_sql, session_id, e);
+    if (query_next(&q))
         *out = (struct projected){.seq = sqlite3_column_int64(q.handle, 0),
                                   .transcript_bytes = sqlite3_column_int64(q.handle, 1),
                                   .events_bytes = sqlite3_column_int64(q.handle, 2)};
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 bool projected_put(struct store *s, const char *session_id, const struct projected *p,
                    struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, put_sql, e))
-        return false;
-    query_text(&q, session_id);
+    struct query q = query_for(s, put_sql, session_id, e);
     query_int(&q, p->seq);
     query_int(&q, p->transcript_bytes);
     query_int(&q, p->events_bytes);
-    return query_run(&q, e) &&
+    return query_run(&q) &&
            (sqlite3_changes(s->db) > 0 ||
             err_set(e, ERR_SESSION_NOT_FOUND,
                     "session %s is not in the store; it was deleted meanwhile", session_id));

@@ -47,8 +47,8 @@ static const char lost_sql[] =
 /* `rows`: how many were written. */
 static bool put(struct store *to, const char *sql, int64_t *rows, struct error *e)
 {
-    struct query q;
-    bool ok = query_begin(&q, to, sql, e) && query_run(&q, e);
+    struct query q = query_begin(to, sql, e);
+    bool ok = query_run(&q);
     *rows = sqlite3_changes(to->db);
     return ok;
 }
@@ -56,11 +56,9 @@ static bool put(struct store *to, const char *sql, int64_t *rows, struct error *
 bool recover_memory(struct store *to, struct recovery *out, struct error *e)
 {
     int64_t named, unnamed = 0, flags, lost = 0;
-    struct query q;
     bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
               put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
-              put(to, put_flags_sql, &flags, e) && query_begin(&q, to, lost_sql, e) &&
-              query_number(&q, &lost, e);
+              put(to, put_flags_sql, &flags, e) && store_number(to, lost_sql, &lost, e);
     out->lost += unnamed + lost;
     return ok;
 }

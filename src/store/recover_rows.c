@@ -34,11 +34,8 @@ static const char settings_sql[] =
 
 static bool attach(struct store *to, const char *path, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, to, attach_sql, e))
-        return false;
-    query_text(&q, path);
-    return query_run(&q, e) && store_exec(to, settings_sql, e);
+    struct query q = query_for(to, attach_sql, path, e);
+    return query_run(&q) && store_exec(to, settings_sql, e);
 }
 
 /* It has no name any more once it is open. */
@@ -84,16 +81,13 @@ static bool pause_between(struct saving *s, struct error *e)
 static bool put_event(struct saving *s, const struct event *ev, const struct query *row,
                       struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s->to, put_event_sql, e))
-        return false;
-    query_text(&q, ev->session_id);
+    struct query q = query_for(s->to, put_event_sql, ev->session_id, e);
     query_int(&q, ev->seq);
     query_int(&q, ev->wall_ms);
     query_text(&q, event_name(ev->type));
     query_int(&q, sqlite3_column_int(row->handle, 3));
     query_text(&q, (const char *)sqlite3_column_text(row->handle, 4));
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 /* NULL: it is not one that anybody wrote. */
@@ -132,17 +126,13 @@ static bool save_event(struct saving *s, const struct query *row, struct session
 
 static bool save_events(struct saving *s, int64_t key, struct session_info *info, struct error *e)
 {
-    struct query q;
-    enum query_result result;
     int64_t last = 0;
     bool ok = true;
-    if (!query_begin(&q, s->to, events_sql, e))
-        return false;
+    struct query q = query_begin(s->to, events_sql, e);
     query_int(&q, key);
-    while (ok && (result = query_step(&q, e)) == QUERY_ROW)
+    while (ok && query_next(&q))
         ok = save_event(s, &q, info, &last, e);
-    query_end(&q);
-    return ok && result == QUERY_DONE;
+    return query_end(&q) && ok;
 }
 
 /* --- sessions -------------------------------------------------------------------------------- */
@@ -170,22 +160,17 @@ static const char saved_sql[] = "INSERT INTO found.saved VALUES (?, ?)";
 
 static bool is_taken(struct saving *s, const char *id, bool *taken, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s->to, is_taken_sql, e))
-        return false;
-    query_text(&q, id);
-    return query_any(&q, taken, e);
+    struct query q = query_for(s->to, is_taken_sql, id, e);
+    return query_any(&q, taken);
 }
 
 static bool choose_id(struct saving *s, int64_t key, char id[UUID_LEN + 1], bool *has_row,
                       struct error *e)
 {
-    struct query q;
     bool taken = true;
-    if (!query_begin(&q, s->to, id_sql, e))
-        return false;
+    struct query q = query_begin(s->to, id_sql, e);
     query_int(&q, key);
-    bool ok = query_step(&q, e) == QUERY_ROW;
+    bool ok = query_next(&q);
     const char *known = ok ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
     *has_row = ok && sqlite3_column_int(q.handle, 1);
     if (known) {
@@ -201,12 +186,10 @@ static bool choose_id(struct saving *s, int64_t key, char id[UUID_LEN + 1], bool
 static bool run_with(struct saving *s, const char *sql, int64_t key, const char *id,
                      struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s->to, sql, e))
-        return false;
+    struct query q = query_begin(s->to, sql, e);
     query_int(&q, key);
     query_text(&q, id);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 /* Labels are sorted words: what was damaged may be none. */
@@ -271,15 +254,11 @@ static bool save_session(struct saving *s, int64_t key, struct error *e)
 
 static bool save_sessions(struct saving *s, struct error *e)
 {
-    struct query q;
-    enum query_result result = QUERY_FAILED;
     bool ok = true;
-    if (!query_begin(&q, s->to, keys_sql, e))
-        return false;
-    while (ok && (result = query_step(&q, e)) == QUERY_ROW)
+    struct query q = query_begin(s->to, keys_sql, e);
+    while (ok && query_next(&q))
         ok = save_session(s, sqlite3_column_int64(q.handle, 0), e);
-    query_end(&q);
-    return ok && result == QUERY_DONE;
+    return query_end(&q) && ok;
 }
 
 /* --- what is missing ------------------------------------------------------------------------- */
@@ -294,9 +273,8 @@ static const char lost_sql[] =
 
 static bool count_lost(struct saving *s, struct error *e)
 {
-    struct query q;
-    int64_t lost = 0;
-    bool ok = query_begin(&q, s->to, lost_sql, e) && query_number(&q, &lost, e);
+    int64_t lost;
+    bool ok = store_number(s->to, lost_sql, &lost, e);
     s->out->lost += lost;
     return ok;
 }

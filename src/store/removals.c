@@ -24,33 +24,23 @@ static void take_id(struct removals *out, const char *id)
 
 bool removals_some(struct store *s, int limit, struct removals *out, struct error *e)
 {
-    struct query q;
-    enum query_result result;
     *out = (struct removals){0};
-    if (!query_begin(&q, s, some_sql, e))
-        return false;
+    struct query q = query_begin(s, some_sql, e);
     query_int(&q, limit);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         take_id(out, (const char *)sqlite3_column_text(q.handle, 0));
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 bool removals_has(struct store *s, const char *id, bool *out, struct error *e)
 {
-    struct query q;
     *out = false;
-    if (!query_begin(&q, s, has_sql, e))
-        return false;
-    query_text(&q, id);
-    return query_any(&q, out, e);
+    struct query q = query_for(s, has_sql, id, e);
+    return query_any(&q, out);
 }
 
 bool removals_strike(struct store *s, const char *id, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, strike_sql, e))
-        return false;
-    query_text(&q, id);
-    return query_run(&q, e);
+    struct query q = query_for(s, strike_sql, id, e);
+    return query_run(&q);
 }

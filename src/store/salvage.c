@@ -193,13 +193,11 @@ static void find_free_pages(struct search *f)
 
 static bool run_for_page(struct search *f, const char *sql, uint32_t child)
 {
-    struct query q;
-    if (!query_begin(&q, f->to, sql, f->e))
-        return false;
+    struct query q = query_begin(f->to, sql, f->e);
     query_int(&q, f->page.number);
     if (child)
         query_int(&q, child);
-    return query_run(&q, f->e);
+    return query_run(&q);
 }
 
 /* A row of ours goes into its table. What it is, the bytes within the page tell. */

@@ -91,15 +91,11 @@ static void consider(struct matches *m, const char *id, const char *title, const
 
 static bool find_matches(struct store *s, const char *reference, struct matches *m, struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, names_sql, e))
-        return false;
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    struct query q = query_begin(s, names_sql, e);
+    while (query_next(&q))
         consider(m, (const char *)sqlite3_column_text(q.handle, 0),
                  (const char *)sqlite3_column_text(q.handle, 1), reference);
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 static bool resolve_name(struct store *s, const char *reference, char id[UUID_LEN + 1],
@@ -122,16 +118,13 @@ static bool resolve_name(struct store *s, const char *reference, char id[UUID_LE
 static bool resolve_nth(struct store *s, int64_t n, const char *reference, char id[UUID_LEN + 1],
                         struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, nth_sql, e))
-        return false;
+    struct query q = query_begin(s, nth_sql, e);
     query_int(&q, n - 1);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
+    bool found = query_next(&q);
+    if (found)
         snprintf(id, UUID_LEN + 1, "%s", (const char *)sqlite3_column_text(q.handle, 0));
-    query_end(&q);
-    return result == QUERY_ROW ||
-           (result == QUERY_DONE &&
+    return query_end(&q) &&
+           (found ||
             err_set(e, ERR_SESSION_NOT_FOUND,
                     "there is no session %s: fewer are saved; 'tiro sessions list' shows them",
                     reference));
@@ -161,9 +154,6 @@ bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN +
 
 bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, titled_sql, e))
-        return false;
-    query_text(&q, title);
-    return query_any(&q, out, e);
+    struct query q = query_for(s, titled_sql, title, e);
+    return query_any(&q, out);
 }

@@ -109,13 +109,11 @@ static void bind_listed(struct query *q, const struct session_info *info)
 
 bool sessions_put(struct store *s, const struct session_info *info, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, put_sql, e))
-        return false;
+    struct query q = query_begin(s, put_sql, e);
     bind_listed(&q, info);
     query_text(&q, info->system);
     query_text(&q, or_null(info->draft));
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 static void read_id(const struct query *q, int column, char id[UUID_LEN + 1])
@@ -158,16 +156,12 @@ static struct session_info read_row(const struct query *q)
 
 bool sessions_get(struct store *s, const char *id, struct session_info *out, struct error *e)
 {
-    struct query q;
     *out = (struct session_info){.usage = USAGE_UNKNOWN, .cost = -1};
-    if (!query_begin(&q, s, get_sql, e))
-        return false;
-    query_text(&q, id);
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW)
+    struct query q = query_for(s, get_sql, id, e);
+    bool found = query_next(&q);
+    if (found)
         *out = read_row(&q);
-    query_end(&q);
-    return result == QUERY_ROW || (result == QUERY_DONE && not_found(id, e));
+    return query_end(&q) && (found || not_found(id, e));
 }
 
 /* ---- listing ---- */
@@ -192,37 +186,33 @@ static void bind_filter(struct query *q, const struct session_filter *filter)
 }
 
 /* Without anybody to tell how many there are, a full list is the end. */
-static enum query_result step_listed(struct query *q, const struct session_filter *filter,
-                                     struct session_list *out, int64_t *total, struct error *e)
+static void read_listed(struct query *q, const struct session_filter *filter,
+                        struct session_list *out, int64_t *total)
 {
-    enum query_result result;
     const char *text = or_null(filter->text);
-    while ((result = query_step(q, e)) == QUERY_ROW) {
+    while (query_next(q)) {
         if (!shows(q, text))
             continue;
         bool full = filter->limit > 0 && (int64_t)out->items.len >= filter->limit;
         if (!full)
             vec_push(&out->items, read_row(q));
         else if (!total)
-            return QUERY_DONE;
+            return;
         if (total)
             ++*total;
     }
-    return result;
 }
 
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e)
 {
-    struct query q;
     *out = (struct session_list){0};
     if (total)
         *total = 0;
-    if (!query_begin(&q, s, list_sql, e))
-        return false;
+    struct query q = query_begin(s, list_sql, e);
     bind_filter(&q, filter);
-    bool ok = step_listed(&q, filter, out, total, e) == QUERY_DONE;
-    query_end(&q);
+    read_listed(&q, filter, out, total);
+    bool ok = query_end(&q);
     if (!ok)
         session_list_release(out);
     return ok;
@@ -236,16 +226,12 @@ struct ids {
 static bool read_ids(struct store *s, const char *sql, const char *argument, struct ids *out,
                      struct error *e)
 {
-    struct query q;
-    enum query_result result;
-    if (!query_begin(&q, s, sql, e))
-        return false;
+    struct query q = query_begin(s, sql, e);
     if (argument)
         query_text(&q, argument);
-    while ((result = query_step(&q, e)) == QUERY_ROW)
+    while (query_next(&q))
         vec_push(&out->items, query_column_text(&q, 0));
-    query_end(&q);
-    return result == QUERY_DONE;
+    return query_end(&q);
 }
 
 /* All are read before the first visit, which may change the table. */
@@ -280,11 +266,8 @@ bool sessions_each_unsent(struct store *s, const char *directory,
 
 static bool run_for(struct store *s, const char *sql, const char *id, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, sql, e))
-        return false;
-    query_text(&q, id);
-    return query_run(&q, e);
+    struct query q = query_for(s, sql, id, e);
+    return query_run(&q);
 }
 
 static bool delete_all(struct store *s, const char *id, struct error *e)
@@ -304,12 +287,9 @@ bool sessions_delete(struct store *s, const char *id, struct error *e)
 
 static bool set_draft(struct store *s, const char *id, const char *draft, struct error *e)
 {
-    struct query q;
-    if (!query_begin(&q, s, draft_sql, e))
-        return false;
-    query_text(&q, draft);
+    struct query q = query_for(s, draft_sql, draft, e);
     query_text(&q, id);
-    if (!query_run(&q, e))
+    if (!query_run(&q))
         return false;
     if (draft)
         return sqlite3_changes(s->db) > 0 || not_found(id, e);

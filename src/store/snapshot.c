@@ -46,28 +46,16 @@ static const char messages_sql[] =
     " ORDER BY position";
 static const char exists_sql[] = "SELECT 1 FROM session WHERE id = ?";
 
-/* A statement about a session and, if it has two parameters, a place in it. */
-static bool begin_for(struct query *q, struct store *s, const char *sql, const char *session_id,
-                      struct error *e)
-{
-    bool ok = query_begin(q, s, sql, e);
-    if (ok)
-        query_text(q, session_id);
-    return ok;
-}
-
 /* ---- saving ---- */
 
 static bool save_counters(struct store *s, const char *session_id, const struct history *h,
                           struct error *e)
 {
-    struct query q;
-    if (!begin_for(&q, s, save_counters_sql, session_id, e))
-        return false;
+    struct query q = query_for(s, save_counters_sql, session_id, e);
     char *text = history_counters(h);
     query_int(&q, h->applied_seq);
     query_text(&q, text);
-    bool ok = query_run(&q, e);
+    bool ok = query_run(&q);
     free(text);
     return ok && (sqlite3_changes(s->db) > 0 ||
                   err_set(e, ERR_SESSION_STORE_ERROR,
@@ -77,44 +65,38 @@ static bool save_counters(struct store *s, const char *session_id, const struct 
 static bool save_message(struct store *s, const char *session_id, size_t position,
                          const struct message *m, struct error *e)
 {
-    struct query q;
-    if (!begin_for(&q, s, save_message_sql, session_id, e))
-        return false;
+    struct query q = query_for(s, save_message_sql, session_id, e);
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     shape_write(&message_shape, m, &o);
     query_int(&q, (int64_t)position);
     query_text(&q, text.data);
-    bool ok = query_run(&q, e);
+    bool ok = query_run(&q);
     buf_release(&text);
     return ok;
 }
 
 static bool trim(struct store *s, const char *session_id, size_t position, struct error *e)
 {
-    struct query q;
-    if (!begin_for(&q, s, trim_sql, session_id, e))
-        return false;
+    struct query q = query_for(s, trim_sql, session_id, e);
     query_int(&q, (int64_t)position);
-    return query_run(&q, e);
+    return query_run(&q);
 }
 
 /* The first message that has to be written: 0 if what should be there before it is not. */
 static bool find_first(struct store *s, const char *session_id, const struct history *h,
                        size_t *first, struct error *e)
 {
-    struct query q;
+    bool there;
     *first = h->unsaved;
     if (*first == 0)
         return true;
-    if (!begin_for(&q, s, has_sql, session_id, e))
-        return false;
+    struct query q = query_for(s, has_sql, session_id, e);
     query_int(&q, (int64_t)*first - 1);
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    if (result == QUERY_DONE)
+    bool ok = query_any(&q, &there);
+    if (!there)
         *first = 0;
-    return result != QUERY_FAILED;
+    return ok;
 }
 
 static bool save(struct store *s, const char *session_id, const struct history *h, struct error *e)
@@ -136,21 +118,25 @@ bool snapshot_save(struct store *s, const char *session_id, struct history *h, s
     return true;
 }
 
+static bool run_for(struct store *s, const char *sql, const char *session_id, struct error *e)
+{
+    struct query q = query_for(s, sql, session_id, e);
+    return query_run(&q);
+}
+
 bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
 {
-    struct query q;
-    return begin_for(&q, s, trim_all_sql, session_id, e) && query_run(&q, e);
+    return run_for(s, trim_all_sql, session_id, e);
 }
 
 bool snapshot_drop(struct store *s, const char *session_id, struct error *e)
 {
     bool began;
-    struct query q;
-    if (!store_enter(s, &began, e))
-        return false;
-    bool ok = begin_for(&q, s, drop_sql, session_id, e) && query_run(&q, e) &&
-              begin_for(&q, s, drop_messages_sql, session_id, e) && query_run(&q, e);
-    return store_leave(s, began, ok, e);
+    return store_enter(s, &began, e) &&
+           store_leave(s, began,
+                       run_for(s, drop_sql, session_id, e) &&
+                           run_for(s, drop_messages_sql, session_id, e),
+                       e);
 }
 
 /* ---- loading ---- */
@@ -173,16 +159,12 @@ static void loaded_release(struct loaded *l)
 static bool load_counters(struct store *s, const char *session_id, struct loaded *l,
                           struct error *e)
 {
-    struct query q;
-    if (!begin_for(&q, s, counters_sql, session_id, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    if (result == QUERY_ROW) {
+    struct query q = query_for(s, counters_sql, session_id, e);
+    if (query_next(&q)) {
         l->counters = query_column_text(&q, 0);
         l->seq = sqlite3_column_int64(q.handle, 1);
     }
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 /* How many messages belong to it; there may be more rows. */
@@ -212,16 +194,12 @@ static bool add_message(const struct query *q, struct loaded *l, struct error *c
 static bool load_messages(struct store *s, const char *session_id, struct loaded *l,
                           struct error *cause, struct error *e)
 {
-    struct query q;
-    enum query_result result = QUERY_DONE;
-    if (!begin_for(&q, s, messages_sql, session_id, e))
-        return false;
+    struct query q = query_for(s, messages_sql, session_id, e);
     query_int(&q, message_count(l));
     l->whole = true;
-    while (l->whole && (result = query_step(&q, e)) == QUERY_ROW)
+    while (l->whole && query_next(&q))
         l->whole = add_message(&q, l, cause);
-    query_end(&q);
-    return result != QUERY_FAILED;
+    return query_end(&q);
 }
 
 /* Takes the messages. */
@@ -284,13 +262,10 @@ static bool apply(void *context, const struct event *ev)
 
 static bool exists(struct store *s, const char *session_id, struct error *e)
 {
-    struct query q;
-    if (!begin_for(&q, s, exists_sql, session_id, e))
-        return false;
-    enum query_result result = query_step(&q, e);
-    query_end(&q);
-    return result == QUERY_ROW ||
-           (result == QUERY_DONE &&
+    bool there;
+    struct query q = query_for(s, exists_sql, session_id, e);
+    return query_any(&q, &there) &&
+           (there ||
             err_set(e, ERR_SESSION_NOT_FOUND,
                     "session %s is not in the store; it was deleted meanwhile", session_id));
 }

@@ -83,57 +83,76 @@ static struct statement *find_statement(struct store *s, const char *tables, con
     return NULL;
 }
 
-static struct statement *prepare(struct store *s, const char *tables, const char *sql,
-                                 struct error *e)
+static void fail(struct query *q, int result)
 {
+    q->fault = result;
+    store_fault(q->store, result, q->error);
+}
+
+static void prepare(struct query *q, const char *tables, const char *sql)
+{
+    struct store *s = q->store;
     struct statement new = {.sql = sql, .tables = tables};
     char *text = name_tables(sql, tables);
     int result = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
     free(text);
-    if (result != SQLITE_OK) {
-        store_fault(s, result, e);
-        return NULL;
-    }
-    vec_push(&s->statements, new);
-    return &vec_last(&s->statements);
+    q->handle = new.handle;
+    if (result == SQLITE_OK)
+        vec_push(&s->statements, new);
+    else
+        fail(q, result);
 }
 
-bool query_begin_in(struct query *q, struct store *s, const char *tables, const char *sql,
-                    struct error *e)
+struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e)
 {
-    *q = (struct query){.store = s};
-    struct statement *known = find_statement(s, tables, sql);
-    if (!known && !(known = prepare(s, tables, sql, e)))
-        return false;
-    assert(!sqlite3_stmt_busy(known->handle));
-    q->handle = known->handle;
-    return true;
+    struct query q = {.store = s, .error = e};
+    const struct statement *known = find_statement(s, tables, sql);
+    assert(!known || !sqlite3_stmt_busy(known->handle));
+    if (known)
+        q.handle = known->handle;
+    else
+        prepare(&q, tables, sql);
+    return q;
 }
 
-bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e)
+struct query query_begin(struct store *s, const char *sql, struct error *e)
 {
-    return query_begin_in(q, s, NULL, sql, e);
+    return query_begin_in(s, NULL, sql, e);
+}
+
+struct query query_for(struct store *s, const char *sql, const char *id, struct error *e)
+{
+    struct query q = query_begin(s, sql, e);
+    query_text(&q, id);
+    return q;
+}
+
+/* The number of the next parameter; 0: the statement has failed already. */
+static int next_parameter(struct query *q)
+{
+    return q->fault == SQLITE_OK ? ++q->parameter : 0;
 }
 
 static void bound(struct query *q, int result)
 {
-    if (q->fault == SQLITE_OK)
-        q->fault = result;
+    if (result != SQLITE_OK)
+        fail(q, result);
 }
 
 void query_text(struct query *q, const char *text)
 {
-    q->parameter++;
-    if (text)
-        bound(q, sqlite3_bind_text64(q->handle, q->parameter, text, strlen(text), SQLITE_STATIC,
-                                     SQLITE_UTF8));
-    else
-        bound(q, sqlite3_bind_null(q->handle, q->parameter));
+    int i = next_parameter(q);
+    if (i > 0 && text)
+        bound(q, sqlite3_bind_text64(q->handle, i, text, strlen(text), SQLITE_STATIC, SQLITE_UTF8));
+    else if (i > 0)
+        bound(q, sqlite3_bind_null(q->handle, i));
 }
 
 void query_int(struct query *q, int64_t n)
 {
-    bound(q, sqlite3_bind_int64(q->handle, ++q->parameter, n));
+    int i = next_parameter(q);
+    if (i > 0)
+        bound(q, sqlite3_bind_int64(q->handle, i, n));
 }
 
 void query_known(struct query *q, int64_t n)
@@ -146,64 +165,60 @@ void query_known(struct query *q, int64_t n)
 
 void query_known_real(struct query *q, double n)
 {
-    if (n >= 0)
-        bound(q, sqlite3_bind_double(q->handle, ++q->parameter, n));
-    else
-        query_text(q, NULL);
+    int i = next_parameter(q);
+    if (i > 0)
+        bound(q, n >= 0 ? sqlite3_bind_double(q->handle, i, n) : sqlite3_bind_null(q->handle, i));
 }
 
 void query_bytes(struct query *q, const void *bytes, size_t len)
 {
-    bound(q, sqlite3_bind_blob64(q->handle, ++q->parameter, bytes, len, SQLITE_STATIC));
+    int i = next_parameter(q);
+    if (i > 0)
+        bound(q, sqlite3_bind_blob64(q->handle, i, bytes, len, SQLITE_STATIC));
 }
 
 void query_pointer(struct query *q, void *pointer, const char *type)
 {
-    bound(q, sqlite3_bind_pointer(q->handle, ++q->parameter, pointer, type, NULL));
+    int i = next_parameter(q);
+    if (i > 0)
+        bound(q, sqlite3_bind_pointer(q->handle, i, pointer, type, NULL));
 }
 
-enum query_result query_step(struct query *q, struct error *e)
+bool query_next(struct query *q)
 {
-    int result = q->fault == SQLITE_OK ? sqlite3_step(q->handle) : q->fault;
-    if (result == SQLITE_ROW)
-        return QUERY_ROW;
-    if (result == SQLITE_DONE)
-        return QUERY_DONE;
-    store_fault(q->store, result, e);
-    return QUERY_FAILED;
+    int result = q->fault == SQLITE_OK ? sqlite3_step(q->handle) : SQLITE_DONE;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        fail(q, result);
+    return result == SQLITE_ROW;
 }
 
-void query_end(struct query *q)
+bool query_end(struct query *q)
 {
-    sqlite3_reset(q->handle); /* repeats the step's error, which has been told */
-    sqlite3_clear_bindings(q->handle);
+    if (q->handle) {
+        sqlite3_reset(q->handle); /* repeats the step's error, which has been told */
+        sqlite3_clear_bindings(q->handle);
+    }
+    return q->fault == SQLITE_OK;
 }
 
-bool query_run(struct query *q, struct error *e)
+bool query_run(struct query *q)
 {
-    enum query_result result;
-    do
-        result = query_step(q, e);
-    while (result == QUERY_ROW);
-    query_end(q);
-    return result == QUERY_DONE;
+    while (query_next(q))
+        ;
+    return query_end(q);
 }
 
-bool query_number(struct query *q, int64_t *out, struct error *e)
+bool query_number(struct query *q, int64_t *out)
 {
-    enum query_result result = query_step(q, e);
-    if (result == QUERY_ROW)
+    if (query_next(q))
         *out = sqlite3_column_int64(q->handle, 0);
-    query_end(q);
-    return result != QUERY_FAILED;
+    return query_end(q);
 }
 
-bool query_any(struct query *q, bool *out, struct error *e)
+bool query_any(struct query *q, bool *out)
 {
-    enum query_result result = query_step(q, e);
-    *out = result == QUERY_ROW;
-    query_end(q);
-    return result != QUERY_FAILED;
+    *out = query_next(q);
+    return query_end(q);
 }
 
 char *query_column_text(const struct query *q, int i)
@@ -221,6 +236,13 @@ double query_column_known_real(const struct query *q, int i)
 {
     return sqlite3_column_type(q->handle, i) == SQLITE_NULL ? -1
                                                             : sqlite3_column_double(q->handle, i);
+}
+
+bool store_number(struct store *s, const char *sql, int64_t *out, struct error *e)
+{
+    struct query q = query_begin(s, sql, e);
+    *out = 0;
+    return query_number(&q, out);
 }
 
 bool store_exec(struct store *s, const char *sql, struct error *e)

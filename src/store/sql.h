@@ -1,6 +1,6 @@
-/* Statements for the files of src/store/: prepared once a connection, bound in order, stepped with
- * errors that name the database and what to do. Of use: query_begin(), query_text()…,
- * query_step() until it is not QUERY_ROW, query_end(). */
+/* Statements, prepared once a connection, bound in order and stepped, with errors that name the
+ * database and what to do: query_begin(), query_text()…, query_next() while there are rows,
+ * query_end(), which alone need be asked whether all of them went well. */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
@@ -33,18 +33,19 @@ struct store {
 
 struct query {
     struct store *store;
-    sqlite3_stmt *handle;
-    int parameter; /* the last that was bound */
-    int fault;     /* first result of binding that is not SQLITE_OK */
+    sqlite3_stmt *handle; /* NULL where it could not be prepared */
+    struct error *error;  /* takes the first fault; may be NULL */
+    int parameter;        /* the last that was bound */
+    int fault;            /* SQLite's code; after it nothing more is bound or stepped */
 };
 
-enum query_result { QUERY_ROW, QUERY_DONE, QUERY_FAILED };
-
 /* `sql` is a constant; the same one is not begun again before it ended. */
-bool query_begin(struct query *q, struct store *s, const char *sql, struct error *e);
+struct query query_begin(struct store *s, const char *sql, struct error *e);
 /* The same statement for several sets of tables: each # of it stands for `tables`, a constant. */
-bool query_begin_in(struct query *q, struct store *s, const char *tables, const char *sql,
-                    struct error *e);
+struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e);
+/* With its first parameter bound to the text, mostly a session's id. */
+struct query query_for(struct store *s, const char *sql, const char *id, struct error *e);
+
 void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
@@ -52,22 +53,25 @@ void query_known_real(struct query *q, double n);
 void query_bytes(struct query *q, const void *bytes, size_t len); /* borrowed until the end */
 /* For a function of ours, which asks for this type; borrowed until the end. */
 void query_pointer(struct query *q, void *pointer, const char *type);
-enum query_result query_step(struct query *q, struct error *e);
-void query_end(struct query *q);
+
+bool query_next(struct query *q); /* whether there is a row */
+bool query_end(struct query *q);  /* whether there was no fault */
 
 /* Runs what has been bound to its end and ends it. */
-bool query_run(struct query *q, struct error *e);
+bool query_run(struct query *q);
 
 /* One step, and the end: the number in the first row (without one *out stays), whether there is
- * one.
- */
-bool query_number(struct query *q, int64_t *out, struct error *e);
-bool query_any(struct query *q, bool *out, struct error *e);
+ * one. */
+bool query_number(struct query *q, int64_t *out);
+bool query_any(struct query *q, bool *out);
 
 /* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);
 double query_column_known_real(const struct query *q, int i);
+
+/* The number that a statement without parameters gives; 0: it gives no row. */
+bool store_number(struct store *s, const char *sql, int64_t *out, struct error *e);
 
 /* Statements without parameters or rows. */
 bool store_exec(struct store *s, const char *sql, struct error *e);
