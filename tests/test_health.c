@@ -9,6 +9,7 @@
 #include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "memory/store.h"
 #include "store/health.h"
 #include "store/store.h"
 #include "tests/damage.h"
@@ -35,7 +36,7 @@ static struct health found;
 static void looked_at(const char *file, bool thorough, enum health_state state)
 {
     char *before = damage_tree(support_dir());
-    health_check(file, thorough, &found);
+    health_check(file, thorough, &memory_extension, &found);
     char *after = damage_tree(support_dir());
     assert_string_equal(before, after);
     if (found.state != state)
@@ -204,7 +205,7 @@ TEST(test_locked_for_a_moment)
     brief = damage_hold(path, damage_begin_write);
     asked = 0;
     clock_replace(NULL, let_go_soon);
-    health_check(path, true, &found);
+    health_check(path, true, &memory_extension, &found);
     clock_replace(NULL, NULL);
     assert_true(asked >= 3);
     assert_int_equal(found.state, HEALTH_GOOD);
@@ -223,7 +224,7 @@ TEST(test_no_file)
 
 static int state_of(const char *file)
 {
-    health_check(file, true, &found);
+    health_check(file, true, &memory_extension, &found);
     return (int)found.state * 16 + (int)(found.sessions + 1);
 }
 

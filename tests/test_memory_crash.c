@@ -136,7 +136,7 @@ static void assert_sound(void)
 {
     struct health health;
     struct store *s;
-    health_check(path, true, &health);
+    health_check(path, true, &memory_extension, &health);
     if (health.state != HEALTH_GOOD)
         fail_msg("%s: %s", health_name(health.state), health.detail);
     memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);

@@ -9,6 +9,7 @@
 #include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "memory/store.h"
 #include "session/health.h"
 #include "session/lock.h"
 #include "store/salvage.h"
@@ -22,7 +23,7 @@ static char *path, *whole; /* what is damaged, and what it was made of */
 static struct damage_events all;
 static struct recovery r;
 static struct error e;
-static const struct recovery_help help = {.index = damage_index};
+static const struct recovery_help help = {.index = damage_index, .extension = &memory_extension};
 
 static int set_up(void **state)
 {
@@ -89,7 +90,7 @@ static void compare_events(const char *file)
 static void compare_sound(const char *file)
 {
     struct health found;
-    health_check(file, true, &found);
+    health_check(file, true, &memory_extension, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.sessions, r.sessions);
     assert_int_equal(found.events, r.events);
@@ -242,7 +243,7 @@ TEST(test_columns_of_the_schema)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *sql =
             support_text("SELECT group_concat(name, ', ') = '%s' FROM pragma_table_info('%s')",
-                       salvage_columns(rows[i].found), rows[i].table);
+                         salvage_columns(&memory_extension, rows[i].found), rows[i].table);
         if (damage_number(whole, sql) != 1)
             fail_msg("%s", sql);
     }
@@ -496,7 +497,7 @@ TEST(test_rubbish)
         }
         if (i % 5 == 0)
             damage_cut(path, below(size));
-        health_check(path, true, &found);
+        health_check(path, true, &memory_extension, &found);
         if (!health_recover(path, &r, &help, &e))
             fail_msg("%s", e.text);
         compare_sound(r.recovered);
@@ -575,7 +576,7 @@ TEST(test_memory_comes_back)
                                 " FROM memory_flag"),
                      1);
     assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_vector"), 0);
-    health_check(r.recovered, true, &found);
+    health_check(r.recovered, true, &memory_extension, &found);
     assert_int_equal(found.entries, TALKS * ENTRIES);
 }
 
@@ -729,7 +730,7 @@ TEST(test_memory_alone_is_rescued)
     assert_true(health_rescue(path, "german", &r, NULL, NULL, &e));
     assert_int_equal(r.sessions, 0);
     assert_int_equal(r.entries, 5 * ENTRIES);
-    health_check(path, true, &found);
+    health_check(path, true, &memory_extension, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.entries, r.entries);
     assert_int_equal(damage_sql(path,
@@ -750,8 +751,10 @@ TEST(test_memory_stopped)
 {
     int times = 0;
     make_memory(1, TALKS, ENTRIES);
-    const struct recovery_help stopping = {
-        .progress = stop_in_memory, .index = damage_index, .context = &times};
+    const struct recovery_help stopping = {.extension = &memory_extension,
+                                           .progress = stop_in_memory,
+                                           .index = damage_index,
+                                           .context = &times};
     char *before = damage_tree(support_dir());
     assert_false(health_recover(path, &r, &stopping, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
@@ -784,7 +787,8 @@ TEST(test_stopped)
     int64_t last = 0;
     make(20, 20);
     char *before = tree_of();
-    const struct recovery_help stopping = {.progress = stop, .context = &last};
+    const struct recovery_help stopping = {
+        .progress = stop, .context = &last, .extension = &memory_extension};
     assert_false(health_recover(path, &r, &stopping, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(last, 128);
@@ -813,7 +817,7 @@ TEST(test_rescue)
     size_t len, copy_len;
     char *before = damage_read(path, &len);
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
-    health_check(path, true, &found);
+    health_check(path, true, &memory_extension, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
     compare_events(path);
@@ -843,7 +847,7 @@ TEST(test_rescue_with_a_log)
     assert_int_equal(r.sessions, 13);
     assert_true(r.events >= 260 - DAMAGE_EVENTS_A_PAGE);
     assert_int_not_equal(access(wal, F_OK), 0);
-    health_check(path, true, &found);
+    health_check(path, true, &memory_extension, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
 }

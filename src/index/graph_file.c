@@ -18,6 +18,7 @@
 
 #define SUFFIX ".hnsw"
 #define DAMAGED ".damaged"
+#define LOCK ".lock"
 
 enum { FORMAT = 1, NAME_SHOWN = 64, BLOCK = 1 << 16 };
 
@@ -236,7 +237,7 @@ void graph_file_remove_aside(const char *path)
 
 bool graph_file_lock(const char *path, int *lock)
 {
-    char *name = mem_printf("%s.lock", path);
+    char *name = mem_printf("%s" LOCK, path);
     *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     free(name);
     if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) != 0) {
@@ -308,7 +309,29 @@ const char *graph_file_model(const char *directory, const char *tables,
     return found;
 }
 
-bool graph_file_is_name(const char *tables, const char *name)
+/* What follows in a name on that of a model's graph; NULL: it is none of theirs. */
+static const char *behind_graph(const char *tables, const struct graph_names *models,
+                                const char *name)
 {
-    return begins_with(name, tables) && strstr(name, SUFFIX);
+    const char *behind = NULL;
+    for (size_t i = 0; !behind && i < models->items.len; i++) {
+        char *graph = graph_file_path("", tables, models->items.items[i]);
+        if (strncmp(name, graph, strlen(graph)) == 0)
+            behind = name + strlen(graph);
+        free(graph);
+    }
+    return behind;
+}
+
+enum graph_file_kind graph_file_kind(const char *tables, const struct graph_names *models,
+                                     const char *name)
+{
+    if (!begins_with(name, tables) || !strstr(name, SUFFIX))
+        return GRAPH_FILE_NONE;
+    const char *behind = behind_graph(tables, models, name);
+    if (!behind)
+        return GRAPH_FILE_LEFT;
+    if (strcmp(behind, "") == 0 || strcmp(behind, LOCK) == 0)
+        return GRAPH_FILE_USED;
+    return strcmp(behind, DAMAGED) == 0 ? GRAPH_FILE_DAMAGED : GRAPH_FILE_BEGUN;
 }

@@ -45,8 +45,16 @@ bool graph_names_read(const struct corpus *c, struct graph_names *out, struct er
 /* Paths of all that there are, and of those that were set aside. */
 void graph_files_list(const char *directory, const char *tables, struct graph_names *out);
 
-/* Whether a file of this name is a graph or belongs to one. */
-bool graph_file_is_name(const char *tables, const char *name);
+/* What a file of this name is for graphs of these models. */
+enum graph_file_kind {
+    GRAPH_FILE_NONE, /* nothing */
+    GRAPH_FILE_USED, /* a graph or its lock */
+    GRAPH_FILE_LEFT, /* of a model that is gone */
+    GRAPH_FILE_DAMAGED,
+    GRAPH_FILE_BEGUN, /* not written to its end */
+};
+enum graph_file_kind graph_file_kind(const char *tables, const struct graph_names *models,
+                                     const char *name);
 
 /* Which of the models a path is of; NULL: of none. */
 const char *graph_file_model(const char *directory, const char *tables,

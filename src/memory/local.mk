@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
 	src/memory/sqlite_forget.c \
+	src/memory/sqlite_health.c \
 	src/memory/sqlite_index.c \
 	src/memory/sqlite_private.h \
 	src/memory/sqlite_row.c \

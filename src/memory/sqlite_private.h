@@ -9,6 +9,9 @@
 #include "memory/store.h"
 #include "store/sql.h"
 
+/* What the names of its tables and of its files begin with. */
+#define MEMORY_TABLES "memory"
+
 struct sqlite_memory {
     struct memory memory;
     struct store *store; /* borrowed */

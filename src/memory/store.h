@@ -14,12 +14,11 @@
 #include "base/err.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
+#include "index/graph_file.h"
 #include "index/vectors.h"
 #include "memory/query.h"
+#include "store/health.h"
 #include "store/store.h"
-
-/* What the names of its tables and of its files begin with. */
-#define MEMORY_TABLES "memory"
 
 struct memory;
 
@@ -164,6 +163,14 @@ struct memory_settings {
 };
 struct memory *memory_open(struct store *s, const struct memory_settings *settings); /* or NULL */
 void memory_close(struct memory *m); /* NULL is fine */
+
+/* The files beside the database that are memory's: of which models there may be some, and what one
+ * of this name is. */
+bool memory_files_read(struct store *s, struct graph_names *models, struct error *e);
+enum graph_file_kind memory_file_kind(const struct graph_names *models, const char *name);
+
+/* What a check and a recovery of the sessions' database have to know of memory's tables. */
+extern const struct store_extension memory_extension;
 
 /* For stores: tells who listens. */
 bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,

@@ -13,7 +13,7 @@
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
     *out = (struct health_report){.path = path ? mem_strdup(path) : store_default_path()};
-    health_check(out->path, thorough, &out->found);
+    health_check(out->path, thorough, &memory_extension, &out->found);
     out->name = health_name(out->found.state);
     out->recoverable = health_recoverable(out->found.state);
 }
@@ -107,7 +107,10 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e)
 {
     struct rescue rescue = {.language = language, .progress = progress, .context = context};
-    const struct recovery_help help = {.progress = tell, .index = make_indexes, .context = &rescue};
+    const struct recovery_help help = {.progress = tell,
+                                       .index = make_indexes,
+                                       .context = &rescue,
+                                       .extension = &memory_extension};
     char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
     bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "index/graph_file.h"
 #include "memory/store.h"
 #include "session/lock.h"
 #include "session/projection.h"
@@ -78,10 +77,9 @@ static bool read_removals(struct known *k, struct store *s, struct error *e)
 static bool read_known(void *known, struct store *s)
 {
     struct known *k = known;
-    const struct corpus memory = {.store = s, .tables = MEMORY_TABLES};
     struct error e;
     return sessions_each(s, add_session, k, &e) && read_removals(k, s, &e) &&
-           graph_names_read(&memory, &k->models, &e);
+           memory_files_read(s, &k->models, &e);
 }
 
 static void known_release(struct known *k)
@@ -215,40 +213,18 @@ static bool is_of_database(const struct search *s, const char *name)
            is_one_of(rest, endings, sizeof endings / sizeof *endings);
 }
 
-/* The graph that a name belongs to, what follows on its path, or NULL. */
-static const char *behind_graph(const struct search *s, const char *name)
-{
-    for (size_t i = 0; i < s->known->models.items.len; i++) {
-        char *path = graph_file_path("", MEMORY_TABLES, s->known->models.items.items[i]);
-        size_t len = strlen(path);
-        bool is = begins_with(name, path);
-        free(path);
-        if (is)
-            return name + len;
-    }
-    return NULL;
-}
-
-static void look_at_graph(struct search *s, const char *name)
-{
-    static const char *const ours[] = {"", ".lock"};
-    const char *rest = behind_graph(s, name);
-    if (!rest)
-        add(s, ORPHAN_GRAPH, "", name);
-    else if (strcmp(rest, ".damaged") == 0)
-        add(s, ORPHAN_COPY, "", name);
-    else if (!is_one_of(rest, ours, sizeof ours / sizeof *ours))
-        add(s, ORPHAN_TEMPORARY, "", name);
-}
-
 static void look_at_file(struct search *s, const char *name)
 {
     static const char *const folders[] = {"sessions", "locks"};
+    static const enum orphan_kind graphs[] = {[GRAPH_FILE_LEFT] = ORPHAN_GRAPH,
+                                              [GRAPH_FILE_DAMAGED] = ORPHAN_COPY,
+                                              [GRAPH_FILE_BEGUN] = ORPHAN_TEMPORARY};
     const char *rest = begins_with(name, s->database) ? name + strlen(s->database) : "";
-    if (is_of_database(s, name) || is_one_of(name, folders, 2))
+    enum graph_file_kind graph = memory_file_kind(&s->known->models, name);
+    if (is_of_database(s, name) || is_one_of(name, folders, 2) || graph == GRAPH_FILE_USED)
         return;
-    if (graph_file_is_name(MEMORY_TABLES, name))
-        look_at_graph(s, name);
+    if (graph != GRAPH_FILE_NONE)
+        add(s, graphs[graph], "", name);
     else if (begins_with(rest, ".damaged-"))
         add(s, ORPHAN_COPY, "", name);
     else if (begins_with(rest, ".recovered-") || is_begun(name, "import"))

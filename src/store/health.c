@@ -50,6 +50,7 @@ bool health_recoverable(enum health_state state)
 struct look {
     char *path;
     bool thorough;
+    const struct store_extension *extension;
     struct health *out;
     bool in_use; /* another process has it open */
     bool logged; /* its WAL has pages that are newer than the file's */
@@ -268,10 +269,10 @@ static bool is_ours(struct look *l)
 static bool is_sound(struct look *l)
 {
     bool pages = l->thorough || l->out->bytes <= SMALL_BYTES;
-    bool has_memory = l->out->state != HEALTH_OLDER;
+    const struct store_extension *x = l->out->state == HEALTH_OLDER ? NULL : l->extension;
     return (!pages || health_pages(&l->store, l->thorough, l->out)) &&
            health_tables(&l->store, l->out) && (!l->thorough || health_events(&l->store, l->out)) &&
-           (!has_memory || health_memory(&l->store, l->thorough, l->out));
+           (!x || x->check(&l->store, l->thorough, l->out));
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -318,9 +319,10 @@ bool health_visit(const char *path, bool (*visit)(void *context, struct store *s
     return ok;
 }
 
-static void look(const char *path, bool thorough, struct health *out)
+static void look(const char *path, bool thorough, const struct store_extension *extension,
+                 struct health *out)
 {
-    struct look l = {.thorough = thorough, .out = out};
+    struct look l = {.thorough = thorough, .extension = extension, .out = out};
     begin_look(&l, path);
     bool well = can_be_read(&l) && is_sound(&l);
     disconnect(&l);
@@ -366,11 +368,12 @@ static bool same_stamp(const struct stamp *a, const struct stamp *b)
 }
 
 /* What looks like damage may be another process's writing between two of our looks. */
-void health_check(const char *path, bool thorough, struct health *out)
+void health_check(const char *path, bool thorough, const struct store_extension *extension,
+                  struct health *out)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
         struct stamp before = stamp_of(path);
-        look(path, thorough, out);
+        look(path, thorough, extension, out);
         struct stamp after = stamp_of(path);
         if (!health_recoverable(out->state) || same_stamp(&before, &after))
             return;

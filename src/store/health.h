@@ -43,10 +43,35 @@ struct health {
 const char *health_name(enum health_state state); /* "damaged" */
 bool health_recoverable(enum health_state state);
 
+struct recovery;
+
+/* A row of a table, or an entry of an index or of a table without rowid, as it is recognised in a
+ * page that nothing leads to. Types: i integer, t text, u text as long as an id, n NULL, # number;
+ * in capitals, or NULL. */
+struct salvage_shape {
+    const char *table, *columns, *types;
+    bool index;
+};
+
+/* Tables that a layer above keeps in the same database: what a look at it and a recovery have to
+ * know of them. */
+struct store_extension {
+    /* Whether they can be read and, `thorough`, their rows make sense; counts them. */
+    bool (*check)(struct store *s, bool thorough, struct health *out);
+
+    const struct salvage_shape *shapes; /* the last one has no table */
+    const char *const *indexes;         /* whose pages are told apart (salvage.h); ends with NULL */
+    const char *choose;                 /* SQL that leaves of what was found what counts */
+    /* What was found into the database's own tables, in a transaction; counts saved and lost. */
+    bool (*recover)(struct store *to, struct recovery *out, struct error *e);
+};
+
 /* Looks at the file; `thorough` reads all of it (the integrity check and every payload), and alone
- * counts the events. Nothing is made or changed, also beside the file. This process must not have
- * the database open: looking who has would take its locks away. */
-void health_check(const char *path, bool thorough, struct health *out);
+ * counts the events. `extension` NULL, here and below: there is none. Nothing is made or changed,
+ * also beside the file. This process must not have the database open: looking who has would take
+ * its locks away. */
+void health_check(const char *path, bool thorough, const struct store_extension *extension,
+                  struct health *out);
 
 /* Lets `visit` read in a database that health_check() finds no fault in and that this program's
  * schema is that of, on the same terms; `s` is gone afterwards. False where it cannot be read so,
@@ -67,6 +92,7 @@ struct recovery_help {
     /* Makes the indexes of words, when all rows are in the new database. */
     bool (*index)(void *context, struct store *s, struct error *e);
     void *context;
+    const struct store_extension *extension;
 };
 
 /* Copies the file (with -wal and -journal) to "PATH.damaged-TIME", then reads whatever rows can

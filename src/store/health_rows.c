@@ -17,28 +17,6 @@ static const char orphans_sql[] =
     "SELECT count(*), min(session) FROM event"
     " WHERE session NOT IN (SELECT key FROM session)";
 
-static const char entries_sql[] = "SELECT count(*) FROM memory_entry";
-static const char vectors_sql[] = "SELECT count(*) FROM memory_vector";
-static const char words_sql[] = "SELECT sql FROM sqlite_schema WHERE name = 'memory_words'";
-
-/* What must not be: a count of rows, and what they are called. */
-static const struct {
-    const char *sql, *fault;
-} memory_checks[] = {
-    {"SELECT count(*) FROM memory_entry WHERE session NOT IN (SELECT number FROM memory_session)",
-     "entries belong to no session"},
-    {"SELECT count(*) FROM memory_entry JOIN memory_session ON number = session"
-     " WHERE key >> 24 <> session OR key & 0xffffff >= next",
-     "entries stand at a place that is none"},
-    {"SELECT count(*) FROM memory_entry WHERE role NOT IN ('user', 'assistant', 'tool')"
-     " OR content = '' OR id = ''",
-     "entries make no sense"},
-    {"SELECT count(*) FROM memory_entry WHERE key NOT IN (SELECT id FROM memory_words_docsize)",
-     "entries are not in its index of words; 'tiro memory reindex' makes it anew"},
-    {"SELECT count(*) FROM memory_words_docsize WHERE id NOT IN (SELECT key FROM memory_entry)",
-     "rows of its index of words belong to no entry; 'tiro memory reindex' makes it anew"},
-};
-
 bool health_found(struct health *out, enum health_state state, const char *format, ...)
 {
     struct buf text = BUF_INIT;
@@ -80,8 +58,7 @@ static bool end(struct query *q, bool ok, struct health *out)
     return query_end(q) ? ok : health_fault(q->store, q->fault, out);
 }
 
-/* The number in the first row, which stays as it is when it cannot be told. */
-static bool count(struct store *s, const char *sql, int64_t *out, struct health *health)
+bool health_count(struct store *s, const char *sql, int64_t *out, struct health *health)
 {
     struct query q = query_begin(s, sql, NULL);
     if (query_next(&q))
@@ -92,7 +69,8 @@ static bool count(struct store *s, const char *sql, int64_t *out, struct health 
 bool health_tables(struct store *s, struct health *out)
 {
     int64_t first = 0;
-    return count(s, sessions_sql, &out->sessions, out) && count(s, events_sql, &first, out);
+    return health_count(s, sessions_sql, &out->sessions, out) &&
+           health_count(s, events_sql, &first, out);
 }
 
 /* The check's lines are "ok" or faults. */
@@ -111,40 +89,10 @@ bool health_pages(struct store *s, bool indexes, struct health *out)
     return end(&q, ok, out);
 }
 
-/* The tokenizer's argument. */
-static bool read_language(struct store *s, struct health *out)
-{
-    static const char mark[] = "'tiro ";
-    struct query q = query_begin(s, words_sql, NULL);
-    const char *sql = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
-    const char *at = sql ? strstr(sql, mark) : NULL;
-    if (at) {
-        at += sizeof mark - 1;
-        snprintf(out->language, sizeof out->language, "%.*s", (int)strcspn(at, "'"), at);
-    }
-    return end(&q, true, out);
-}
-
-bool health_memory(struct store *s, bool thorough, struct health *out)
-{
-    if (!count(s, entries_sql, &out->entries, out) || !count(s, vectors_sql, &out->vectors, out) ||
-        !read_language(s, out))
-        return false;
-    for (size_t i = 0; thorough && i < sizeof memory_checks / sizeof *memory_checks; i++) {
-        int64_t rows = 0;
-        if (!count(s, memory_checks[i].sql, &rows, out))
-            return false;
-        if (rows > 0)
-            return health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s", (long long)rows,
-                                memory_checks[i].fault);
-    }
-    return true;
-}
-
 static bool check_orphans(struct store *s, struct health *out)
 {
     int64_t orphans = 0;
-    return count(s, orphans_sql, &orphans, out) &&
+    return health_count(s, orphans_sql, &orphans, out) &&
            (orphans == 0 || health_found(out, HEALTH_INCONSISTENT,
                                          "%lld events belong to no session", (long long)orphans));
 }

@@ -14,9 +14,8 @@ bool health_pages(struct store *s, bool indexes, struct health *out);
 /* Each event belongs to a session and decodes. Counts them. */
 bool health_events(struct store *s, struct health *out);
 
-/* The tables of memory can be read; counts its entries. `thorough`: each stands in a session of
- * memory, at a place of it, and has its words. */
-bool health_memory(struct store *s, bool thorough, struct health *out);
+/* The number that a statement gives; *out stays as it is where there is none. */
+bool health_count(struct store *s, const char *sql, int64_t *out, struct health *health);
 
 /* Fills in the state for a result of SQLite's and returns false. */
 bool health_fault(struct store *s, int result, struct health *out);

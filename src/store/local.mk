@@ -15,7 +15,6 @@ libtiro_a_SOURCES += \
 	src/store/migrate.c src/store/migrate.h \
 	src/store/projected.c src/store/projected.h \
 	src/store/recover.c src/store/recover.h \
-	src/store/recover_memory.c \
 	src/store/recover_rows.c \
 	src/store/removals.c src/store/removals.h \
 	src/store/salvage.c src/store/salvage.h \

@@ -5,14 +5,10 @@
 #include "store/health.h"
 #include "store/sql.h"
 
-/* Sessions, events and memory of the damaged file into a database that has none yet; counts what
- * was saved and lost. The rows that are looked at meanwhile stand in the file `scratch`, which must
- * not be there and is gone when this returns; NULL: in memory. */
+/* Sessions and events of the damaged file, and what the extension has, into a database that has
+ * none yet; counts what was saved and lost. The rows that are looked at meanwhile stand in the file
+ * `scratch`, which must not be there and is gone when this returns; NULL: in memory. */
 bool recover_rows(const char *damaged, struct store *to, const char *scratch,
                   const struct recovery_help *help, struct recovery *out, struct error *e);
-
-/* The part of it that is semantic memory: sessions as memory counts them, entries with their
- * places, flags. Neither words nor vectors. In a transaction. */
-bool recover_memory(struct store *to, struct recovery *out, struct error *e);
 
 #endif

@@ -290,9 +290,10 @@ static int is_stopped(void *context)
 static bool save(struct saving *s, const char *damaged, struct error *e)
 {
     struct store *to = s->to;
+    const struct store_extension *x = s->help->extension;
     bool ok = salvage_register(to, e) && store_begin(to, e);
-    ok = ok && salvage_read(to, damaged, e) && save_sessions(s, e) && count_lost(s, e) &&
-         recover_memory(to, s->out, e);
+    ok = ok && salvage_read(to, damaged, x, e) && save_sessions(s, e) && count_lost(s, e) &&
+         (!x || x->recover(to, s->out, e));
     if (ok)
         return store_commit(to, e);
     store_rollback(to);

@@ -16,37 +16,35 @@
     " messages, turns, last_seq, input_tokens, output_tokens, cached_tokens, estimated"
 #define SESSION_END "system, draft"
 
-/* Types: i integer, t text, u text as long as an id, n NULL, # number; in capitals, or NULL. The
- * newest version of a table comes first. */
-static const struct shape {
-    const char *table, *columns, *types;
-    bool index; /* of an index, or of a table without rowid */
-} shapes[] = {
+/* The newest version of a table comes first. */
+static const struct salvage_shape own_shapes[] = {
     {"event", "session, seq, at, type, version, payload", "iiitit", false},
     {"session",
      SESSION_BEGIN
      ", labels, parent, parent_seq, archived_ms, tool_calls, run_ms, cost, " SESSION_END,
      "IuTiTTTTIIIiIIIIiTUIIII#TT", false},
     {"session", SESSION_BEGIN ", " SESSION_END, "IuTiTTTTIIIiIIIIiTT", false},
-    {"entry",
-     "key, id, id_number, session, turn, seq, role, speaker, created_ms, pinned, edited, "
-     "compaction,"
-     " digest, content",
-     "ntiiiItTiiiIit", false},
-    {"talk", "number, id, next", "nti", false},
     {"root", "type, name, tbl_name, rootpage, sql", "tttiT", false}, /* sqlite_schema */
     {"number", "session, seq, key", "iii", true},
     {"name", "id, key", "ti", true},
-    {"flag", "session, compaction, entry", "iit", true},
+    {0},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+#define EVENTS "sqlite_autoindex_event_1"
+#define SESSIONS "sqlite_autoindex_session_1"
+static const char *const own_indexes[] = {EVENTS, SESSIONS, NULL};
 
-const char *salvage_columns(const char *found)
+static const char *columns_in(const struct salvage_shape *shapes, const char *found)
 {
-    for (size_t i = 0; i < SHAPES; i++)
-        if (strcmp(shapes[i].table, found) == 0)
-            return shapes[i].columns;
+    for (; shapes->table; shapes++)
+        if (strcmp(shapes->table, found) == 0)
+            return shapes->columns;
     return NULL;
+}
+
+const char *salvage_columns(const struct store_extension *extension, const char *found)
+{
+    const char *own = columns_in(own_shapes, found);
+    return own || !extension ? own : columns_in(extension->shapes, found);
 }
 
 static bool fits(char type, const struct db_value *v)
@@ -70,7 +68,7 @@ static bool fits(char type, const struct db_value *v)
     }
 }
 
-static bool has_shape(const struct shape *shape, const struct db_record *r, bool index)
+static bool has_shape(const struct salvage_shape *shape, const struct db_record *r, bool index)
 {
     bool ok = shape->index == index && strlen(shape->types) == r->count;
     for (size_t i = 0; ok && i < r->count; i++)
@@ -86,7 +84,11 @@ struct search {
     struct db_page page;
     struct buf record;
     unsigned char *free_pages; /* a bit each: pages that were given up */
-    sqlite3_stmt *insert[SHAPES];
+    VEC(struct found_table {
+        const struct salvage_shape *shape;
+        sqlite3_stmt *insert;
+    })
+    tables;
     struct error *e;
 };
 
@@ -95,41 +97,46 @@ static const char trees_sql[] =
     "PRAGMA found.secure_delete = OFF;"
     "CREATE TABLE found.link (page, child);"
     "CREATE TABLE found.readable (page INTEGER PRIMARY KEY);"
+    "CREATE TABLE found.wanted (name);"
     "CREATE TABLE found.tree (name, page, PRIMARY KEY (name, page)) WITHOUT ROWID;";
 static const char link_sql[] = "INSERT INTO found.link VALUES (?, ?)";
+static const char wanted_sql[] = "INSERT INTO found.wanted VALUES (?)";
 static const char readable_sql[] = "INSERT OR IGNORE INTO found.readable VALUES (?)";
 
-static bool exec_and_free(struct store *to, char *sql, struct error *e)
+static bool prepare_insert(struct search *f, const struct salvage_shape *shape)
 {
-    bool ok = store_exec(to, sql, e);
-    free(sql);
-    return ok;
-}
-
-static bool prepare_insert(struct search *f, size_t i)
-{
-    const struct shape *shape = &shapes[i];
+    struct found_table table = {.shape = shape};
     struct buf sql = BUF_INIT;
     buf_addf(&sql, "INSERT INTO found.%s (page, free, whole, row, %s) VALUES (?, ?, ?, ?",
              shape->table, shape->columns);
     for (size_t k = 0; k < strlen(shape->types); k++)
         buf_addstr(&sql, ", ?");
     buf_addch(&sql, ')');
-    int result = sqlite3_prepare_v2(f->to->db, sql.data, -1, &f->insert[i], NULL);
+    int result = sqlite3_prepare_v2(f->to->db, sql.data, -1, &table.insert, NULL);
     buf_release(&sql);
+    vec_push(&f->tables, table);
     return result == SQLITE_OK || store_fault(f->to, result, f->e);
 }
 
-static bool make_tables(struct search *f)
+static bool make_table(struct search *f, const struct salvage_shape *shape)
 {
-    bool ok = store_exec(f->to, trees_sql, f->e);
-    for (size_t i = 0; ok && i < SHAPES; i++)
-        ok = exec_and_free(f->to,
-                           mem_printf("CREATE TABLE IF NOT EXISTS found.%s"
-                                      " (page, free, whole, row, %s)",
-                                      shapes[i].table, shapes[i].columns),
-                           f->e) &&
-             prepare_insert(f, i);
+    char *sql = mem_printf("CREATE TABLE IF NOT EXISTS found.%s (page, free, whole, row, %s)",
+                           shape->table, shape->columns);
+    bool ok = store_exec(f->to, sql, f->e) && prepare_insert(f, shape);
+    free(sql);
+    return ok;
+}
+
+static bool make_tables(struct search *f, const struct salvage_shape *shapes,
+                        const char *const *indexes)
+{
+    bool ok = true;
+    for (; ok && shapes->table; shapes++)
+        ok = make_table(f, shapes);
+    for (; ok && *indexes; indexes++) {
+        struct query q = query_for(f->to, wanted_sql, *indexes, f->e);
+        ok = query_run(&q);
+    }
     return ok;
 }
 
@@ -206,13 +213,13 @@ static bool take_record(struct search *f, const struct db_cell *cell, bool index
     struct db_record r;
     if (cell->len == 0 || !db_record_read(cell->local, cell->local_len, cell->len, &r))
         return true;
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (!has_shape(&shapes[i], &r, index))
+    for (size_t i = 0; i < f->tables.len; i++) {
+        if (!has_shape(f->tables.items[i].shape, &r, index))
             continue;
         bool whole =
             !cell->overflow || (db_cell_load(cell, &f->pages, &f->record) &&
                                 db_record_read(f->record.data, f->record.len, f->record.len, &r));
-        return insert(f, f->insert[i], cell, whole, &r);
+        return insert(f, f->tables.items[i].insert, cell, whole, &r);
     }
     return true;
 }
@@ -251,37 +258,24 @@ static bool read_pages(struct search *f)
 
 /* --- what counts ----------------------------------------------------------------------------- */
 
-#define EVENTS "'sqlite_autoindex_event_1'"
-#define SESSIONS "'sqlite_autoindex_session_1'"
-#define TALKS "'sqlite_autoindex_memory_session_1'"
-#define ENTRIES "'sqlite_autoindex_memory_entry_1'"
-#define FLAGS "'memory_flag'"
-#define PAGES_OF(tree) "(SELECT page FROM found.tree WHERE name = " tree ")"
-
 static const char choose_sql[] =
     "CREATE INDEX found.link_page ON link (page);"
     "INSERT INTO found.tree WITH RECURSIVE down (name, page) AS ("
-    " SELECT name, rootpage FROM found.root WHERE NOT free AND name IN"
-    " (" EVENTS ", " SESSIONS ", " TALKS ", " ENTRIES ", " FLAGS ")"
+    " SELECT name, rootpage FROM found.root WHERE NOT free AND name IN found.wanted"
     " UNION SELECT name, child FROM down JOIN found.link USING (page)) SELECT * FROM down;"
 
     "CREATE TABLE found.expected (session, seq, PRIMARY KEY (session, seq)) WITHOUT ROWID;"
     "INSERT OR IGNORE INTO found.expected SELECT session, seq FROM found.number"
-    " WHERE whole AND page IN " PAGES_OF(EVENTS) ";"
-    "CREATE TABLE found.remembered (key INTEGER PRIMARY KEY);"
-    "INSERT OR IGNORE INTO found.remembered SELECT key FROM found.name"
-    " WHERE whole AND page IN " PAGES_OF(ENTRIES) ";"
-    "CREATE TABLE found.named AS SELECT key AS number, plain(id) AS id FROM found.name"
-    " WHERE whole AND page IN " PAGES_OF(TALKS) ";"
+    " WHERE whole AND page IN " SALVAGE_PAGES_OF(EVENTS) ";"
 
     /* Other indexes have entries that look the same: where the index of sessions' ids is whole, what
      * does not stand in it is none of its. */
     "CREATE TABLE found.id (key INTEGER PRIMARY KEY, id);"
     "INSERT OR IGNORE INTO found.id SELECT key, id FROM found.name"
-    " WHERE whole AND NOT free AND is_uuid(id) AND (page IN " PAGES_OF(SESSIONS)
+    " WHERE whole AND NOT free AND is_uuid(id) AND (page IN " SALVAGE_PAGES_OF(SESSIONS)
     " OR (page NOT IN (SELECT page FROM found.tree)"
-    " AND (NOT EXISTS (SELECT 1 FROM found.tree WHERE name = " SESSIONS ")"
-    " OR EXISTS (SELECT 1 FROM found.tree WHERE name = " SESSIONS
+    " AND (NOT EXISTS (SELECT 1 FROM found.tree WHERE name = '" SESSIONS "')"
+    " OR EXISTS (SELECT 1 FROM found.tree WHERE name = '" SESSIONS "'"
     " AND page NOT IN (SELECT page FROM found.readable)))));"
 
     "DELETE FROM found.session WHERE NOT whole OR NOT is_uuid(id) OR NOT is_uuid(coalesce(parent, id))"
@@ -289,23 +283,28 @@ static const char choose_sql[] =
     " OR (free AND id IS NOT (SELECT i.id FROM found.id i WHERE i.key = row));"
     "DELETE FROM found.event WHERE coalesce(session, seq) IS NULL OR coalesce(seq, 0) < 1"
     " OR (free AND (session, seq) NOT IN (SELECT session, seq FROM found.expected));"
-    "DELETE FROM found.entry WHERE free AND row NOT IN (SELECT key FROM found.remembered);"
-    "DELETE FROM found.talk WHERE free OR NOT whole OR plain(id) IS NULL OR next < 0;"
-    "DELETE FROM found.flag WHERE NOT whole OR plain(entry) IS NULL OR page NOT IN " PAGES_OF(FLAGS)
-    ";"
     "CREATE INDEX found.session_row ON session (row);"
     "CREATE INDEX found.event_number ON event (session, seq, free);";
 
-bool salvage_read(struct store *to, const char *path, struct error *e)
+static bool salvage(struct search *f, const struct store_extension *x)
+{
+    return store_exec(f->to, trees_sql, f->e) && make_tables(f, own_shapes, own_indexes) &&
+           (!x || make_tables(f, x->shapes, x->indexes)) && read_pages(f) &&
+           store_exec(f->to, choose_sql, f->e) && (!x || store_exec(f->to, x->choose, f->e));
+}
+
+bool salvage_read(struct store *to, const char *path, const struct store_extension *extension,
+                  struct error *e)
 {
     struct search f = {.to = to, .record = BUF_INIT, .e = e};
     if (!db_pages_open(&f.pages, path, e))
         return false;
     f.free_pages = mem_alloc(f.pages.count / 8 + 1);
     db_page_init(&f.page, &f.pages);
-    bool ok = make_tables(&f) && read_pages(&f) && store_exec(to, choose_sql, e);
-    for (size_t i = 0; i < SHAPES; i++)
-        sqlite3_finalize(f.insert[i]);
+    bool ok = salvage(&f, extension);
+    for (size_t i = 0; i < f.tables.len; i++)
+        sqlite3_finalize(f.tables.items[i].insert);
+    vec_release(&f.tables);
     buf_release(&f.record);
     db_page_release(&f.page);
     free(f.free_pages);

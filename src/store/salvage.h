@@ -4,23 +4,28 @@
  *
  * The rows become tables of an empty database that the connection has attached as "found":
  *
- *   session, event, entry, talk   rows of session, event, memory_entry, memory_session: the table's
- * columns, `row` the rowid, `free` on a page that was given up, `whole` all of its bytes could be
- * read (else some columns are NULL) flag                          entries of memory_flag, likewise
- *   id (key, id)                  what the index of sessions' ids has
- *   expected (session, seq)       what the index of events has
- *   named (number, id)            what the index of memory's sessions has
- *   remembered (key)              what the index of memory's entries has
+ *   session, event          rows of the tables of these names: their columns, `row` the rowid,
+ *                           `free` on a page that was given up, `whole` all of its bytes could be
+ *                           read (else some columns are NULL); an extension's likewise
+ *   id (key, id)            what the index of sessions' ids has
+ *   expected (session, seq) what the index of events has
+ *   name (id, key)          entries of any index of that shape
+ *   tree (name, page)       the pages of each index that is wanted, as far as its tree can be read
  *
  * Of one row there may be several. What is on a page that was given up was deleted, and is not
  * there, unless an index still has it. */
 #ifndef STORE_SALVAGE_H
 #define STORE_SALVAGE_H
 
+#include "store/health.h"
 #include "store/sql.h"
 
+/* The pages of an index, for an extension's `choose`. */
+#define SALVAGE_PAGES_OF(index) "(SELECT page FROM found.tree WHERE name = '" index "')"
+
 /* Inside a transaction. Of the file nothing is changed. */
-bool salvage_read(struct store *to, const char *path, struct error *e);
+bool salvage_read(struct store *to, const char *path, const struct store_extension *extension,
+                  struct error *e);
 
 /* SQL functions for what was found: is_uuid(x), 1 or 0; plain(x), the text or NULL where it is no
  * UTF-8 or has a NUL; cleaned(x), the text made plain; new_uuid(). */
@@ -28,6 +33,6 @@ bool salvage_register(struct store *to, struct error *e);
 
 /* The columns of a row in a found table, in the order of the schema's newest version: for a test
  * that compares them with it. */
-const char *salvage_columns(const char *found);
+const char *salvage_columns(const struct store_extension *extension, const char *found);
 
 #endif

@@ -1,0 +1,164 @@
+/* What a look at the database and its recovery have to know of memory's tables. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memory/sqlite_private.h"
+#include "store/health_rows.h"
+#include "store/salvage.h"
+
+/* ---- a look at it ---- */
+
+static const char entries_sql[] = "SELECT count(*) FROM memory_entry";
+static const char vectors_sql[] = "SELECT count(*) FROM memory_vector";
+
+/* What must not be: a count of rows, and what they are called. */
+static const struct {
+    const char *sql, *fault;
+} checks[] = {
+    {"SELECT count(*) FROM memory_entry WHERE session NOT IN (SELECT number FROM memory_session)",
+     "entries belong to no session"},
+    {"SELECT count(*) FROM memory_entry JOIN memory_session ON number = session"
+     " WHERE key >> 24 <> session OR key & 0xffffff >= next",
+     "entries stand at a place that is none"},
+    {"SELECT count(*) FROM memory_entry WHERE role NOT IN ('user', 'assistant', 'tool')"
+     " OR content = '' OR id = ''",
+     "entries make no sense"},
+    {"SELECT count(*) FROM memory_entry WHERE key NOT IN (SELECT id FROM memory_words_docsize)",
+     "entries are not in its index of words; 'tiro memory reindex' makes it anew"},
+    {"SELECT count(*) FROM memory_words_docsize WHERE id NOT IN (SELECT key FROM memory_entry)",
+     "rows of its index of words belong to no entry; 'tiro memory reindex' makes it anew"},
+};
+
+/* The language of its words. */
+static bool read_language(struct store *s, struct health *out)
+{
+    const struct corpus c = memory_sqlite_corpus(s);
+    char *language;
+    if (!words_language(&c, &language, NULL))
+        return health_fault(s, sqlite3_errcode(s->db), out);
+    snprintf(out->language, sizeof out->language, "%s", language);
+    free(language);
+    return true;
+}
+
+static bool check(struct store *s, bool thorough, struct health *out)
+{
+    bool ok = health_count(s, entries_sql, &out->entries, out) &&
+              health_count(s, vectors_sql, &out->vectors, out) && read_language(s, out);
+    for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
+        int64_t rows = 0;
+        ok = health_count(s, checks[i].sql, &rows, out) &&
+             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "memory: %lld %s",
+                                        (long long)rows, checks[i].fault));
+    }
+    return ok;
+}
+
+/* ---- what is found of it in damaged pages ---- */
+
+static const struct salvage_shape shapes[] = {
+    {"entry",
+     "key, id, id_number, session, turn, seq, role, speaker, created_ms, pinned, edited, "
+     "compaction,"
+     " digest, content",
+     "ntiiiItTiiiIit", false},
+    {"talk", "number, id, next", "nti", false}, /* memory_session */
+    {"flag", "session, compaction, entry", "iit", true},
+    {0},
+};
+
+#define TALKS "sqlite_autoindex_memory_session_1"
+#define ENTRIES "sqlite_autoindex_memory_entry_1"
+#define FLAGS "memory_flag"
+static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, NULL};
+
+/* remembered: keys that the index of entries has; named: numbers that the one of sessions has. */
+static const char choose_sql[] =
+    "CREATE TABLE found.remembered (key INTEGER PRIMARY KEY);"
+    "INSERT OR IGNORE INTO found.remembered SELECT key FROM found.name"
+    " WHERE whole AND page IN " SALVAGE_PAGES_OF(ENTRIES) ";"
+    "CREATE TABLE found.named AS SELECT key AS number, plain(id) AS id FROM found.name"
+    " WHERE whole AND page IN " SALVAGE_PAGES_OF(TALKS) ";"
+    "DELETE FROM found.entry WHERE free AND row NOT IN (SELECT key FROM found.remembered);"
+    "DELETE FROM found.talk WHERE free OR NOT whole OR plain(id) IS NULL OR next < 0;"
+    "DELETE FROM found.flag WHERE NOT whole OR plain(entry) IS NULL OR page NOT IN "
+    SALVAGE_PAGES_OF(FLAGS) ";";
+
+/* ---- back into its tables ---- */
+
+#define NUMBER_OF "(row >> 24)" /* rank_key_session() */
+#define NEXT_PLACE "((row & 0xffffff) + 1)"
+
+/* Numbers of sessions with the first place that is free in each; the index knows no place, and an
+ * entry no name. */
+static const char find_talks_sql[] =
+    "CREATE TABLE found.place AS SELECT number, max(next) AS next FROM ("
+    " SELECT row AS number, next FROM found.talk"
+    " UNION ALL SELECT number, 0 FROM found.named"
+    " UNION ALL SELECT " NUMBER_OF ", " NEXT_PLACE
+    " FROM found.entry) WHERE number BETWEEN 1 AND 0xffffffff GROUP BY number;"
+    "CREATE TABLE found.call AS SELECT row AS number, id, max(next) AS next FROM ("
+    " SELECT row, id, next FROM found.talk UNION ALL SELECT number, id, -1 FROM found.named)"
+    " WHERE id IS NOT NULL GROUP BY row;";
+static const char put_talks_sql[] =
+    "INSERT OR IGNORE INTO memory_session (number, id, next)"
+    " SELECT number, c.id, p.next FROM found.place p JOIN found.call c USING (number)";
+
+/* Where nothing tells what it was called, or another has that name, it gets one of its own. */
+static const char name_talks_sql[] =
+    "INSERT INTO memory_session (number, id, next) SELECT number, new_uuid(), next FROM found.place"
+    " WHERE number NOT IN (SELECT number FROM memory_session)";
+
+/* Those that anybody may have written. */
+static const char put_entries_sql[] =
+    "INSERT OR IGNORE INTO memory_entry (key, id, id_number, session, turn, seq, role, speaker,"
+    " created_ms, pinned, edited, compaction, digest, content)"
+    " SELECT row, id, id_number, session, turn, iif(seq > 0, seq, NULL), role, speaker, created_ms,"
+    " pinned, edited, iif(compaction > 0, compaction, NULL), digest, content FROM found.entry"
+    " WHERE whole AND session = " NUMBER_OF
+    " AND session IN (SELECT number FROM memory_session) AND role IN ('user', 'assistant', 'tool') "
+    "AND plain(id) <> '' AND plain(content) <> ''"
+    " AND (speaker IS NULL OR plain(speaker) IS NOT NULL) ORDER BY row, free";
+
+static const char put_flags_sql[] =
+    "INSERT OR IGNORE INTO memory_flag SELECT session, compaction, entry FROM found.flag"
+    " WHERE session IN (SELECT number FROM memory_session)";
+
+static const char lost_sql[] =
+    "SELECT count(*) FROM (SELECT row FROM found.entry UNION SELECT key FROM found.remembered)"
+    " WHERE row NOT IN (SELECT key FROM memory_entry)";
+
+/* `rows`: how many were written. */
+static bool put(struct store *to, const char *sql, int64_t *rows, struct error *e)
+{
+    struct query q = query_begin(to, sql, e);
+    bool ok = query_run(&q);
+    *rows = sqlite3_changes(to->db);
+    return ok;
+}
+
+static bool recover(struct store *to, struct recovery *out, struct error *e)
+{
+    int64_t named, unnamed = 0, flags, lost = 0;
+    bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
+              put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
+              put(to, put_flags_sql, &flags, e) && store_number(to, lost_sql, &lost, e);
+    out->lost += unnamed + lost;
+    return ok;
+}
+
+/* ---- files ---- */
+
+bool memory_files_read(struct store *s, struct graph_names *models, struct error *e)
+{
+    const struct corpus c = memory_sqlite_corpus(s);
+    return graph_names_read(&c, models, e);
+}
+
+enum graph_file_kind memory_file_kind(const struct graph_names *models, const char *name)
+{
+    return graph_file_kind(MEMORY_TABLES, models, name);
+}
+
+const struct store_extension memory_extension = {
+    .check = check, .shapes = shapes, .indexes = indexes, .choose = choose_sql, .recover = recover};
