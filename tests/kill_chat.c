@@ -183,7 +183,7 @@ static void leave_session(struct chat *c)
     c->session = NULL;
 }
 
-static void act(struct chat *c)
+static void take_step(struct chat *c)
 {
     static void (*const acts[])(struct chat *) = {
         ask, ask, ask, ask_and_interrupt, write_draft, rename_it, command, command, leave_session};
@@ -240,7 +240,7 @@ void kill_chat(struct kill_stage *stage)
         kill_texts_add(&c.session->archived.tried, "no");
     wait_for(&c, is_idle, "the prompt");
     for (size_t i = kill_below(LONGEST); i-- > 0 && is_alive(&c);)
-        act(&c);
+        take_step(&c);
     leave(&c);
     wait_for(&c, has_ended, "the program's end");
     int status = screen_status(c.screen);

@@ -217,6 +217,7 @@ tests_libsupport_a_SOURCES = \
 	tests/seen.c tests/seen.h \
 	tests/sent.c tests/sent.h \
 	tests/stage.c tests/stage.h \
+	tests/steps.c tests/steps.h \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
 	tests/simple_store_read.c \
 	tests/still_app.c tests/still_app.h \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "session/catalog.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -91,6 +92,67 @@ struct screen *scene_open(int rows, int cols, const char *const *arguments)
     struct screen *s = scene_start(rows, cols, arguments);
     assert_true(scene_wait_prompt(s));
     return s;
+}
+
+static void type_text(void *s, const char *text)
+{
+    screen_type(s, text);
+}
+
+static void type_key(void *s, const char *name)
+{
+    static const struct {
+        const char *name;
+        enum screen_key key;
+    } keys[] = {{"enter", SCREEN_ENTER},    {"escape", SCREEN_ESCAPE},
+                {"tab", SCREEN_TAB},        {"backspace", SCREEN_BACKSPACE},
+                {"up", SCREEN_UP},          {"down", SCREEN_DOWN},
+                {"left", SCREEN_LEFT},      {"right", SCREEN_RIGHT},
+                {"home", SCREEN_HOME},      {"end", SCREEN_END},
+                {"pageup", SCREEN_PAGE_UP}, {"pagedown", SCREEN_PAGE_DOWN},
+                {"f1", SCREEN_F1},          {"f2", SCREEN_F2},
+                {"f3", SCREEN_F3},          {"f4", SCREEN_F4}};
+    if (strncmp(name, "ctrl-", 5) == 0) {
+        screen_ctrl(s, name[5]);
+        return;
+    }
+    if (strncmp(name, "alt-", 4) == 0) {
+        screen_type(s, (char[]){'\033', name[4], '\0'});
+        return;
+    }
+    if (strncmp(name, "wheel-", 6) == 0) {
+        screen_wheel(s, name[6] == 'u');
+        return;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(name, keys[i].name) == 0) {
+            screen_key(s, keys[i].key);
+            return;
+        }
+    fail_msg("no such key: %s", name);
+}
+
+static bool holds(struct screen *s, void *look)
+{
+    return steps_holds(screen_text(s), steps_look(look));
+}
+
+void scene_see(const char *file, int line, struct screen *s, const char *const *looks)
+{
+    for (; *looks; looks++) {
+        char *look = mem_strdup(*looks);
+        bool held = screen_wait(s, holds, look, look, WAIT_MS);
+        free(look);
+        if (!held)
+            _fail(file, line);
+    }
+}
+
+void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks)
+{
+    static const struct typist typist = {type_text, type_key};
+    steps_type(*keys_and_looks, &typist, s);
+    scene_see(file, line, s, keys_and_looks + 1);
 }
 
 void scene_say(struct screen *s, const char *text)

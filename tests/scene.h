@@ -8,6 +8,7 @@
 #include "session/engine.h"
 #include "tests/model_server.h"
 #include "tests/screen.h"
+#include "tests/steps.h"
 #include "tests/support.h"
 
 enum { WAIT_MS = 20000 }; /* far more than is needed, also with sanitizers on a busy machine */
@@ -31,6 +32,18 @@ const char *scene_store(void); /* path of the database */
 struct screen *scene_open(int rows, int cols, const char *const *arguments);
 struct screen *scene_start(int rows, int cols, const char *const *arguments); /* without waiting */
 struct screen *scene_run(int rows, int cols, const char *const *argv);        /* any program */
+
+/* Types keys, then waits for each of the looks in turn (tests/steps.h). */
+#define act(s, ...) scene_act(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
+#define see(s, ...) scene_see(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
+void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks);
+void scene_see(const char *file, int line, struct screen *s, const char *const *looks);
+
+/* What the model says next, as fields of struct reply. */
+#define scene_queue(...) model_server_queue(scene_server(), &(struct reply){__VA_ARGS__})
+
+/* What the model was sent with this request: looks. */
+#define scene_sent(index, ...) assert_says(model_server_body(scene_server(), index), __VA_ARGS__)
 
 /* Waits until the caret stands in the prompt's row. */
 bool scene_wait_prompt(struct screen *s);

@@ -12,19 +12,9 @@ static const char *const full[] = {"--tools", "full", NULL};
 static const char keys[] = "a allow once";
 static const char more[] = "a can allow after the last page";
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static void queue_command(const char *args)
 {
-    queue((struct reply){.tool_name = "run_command", .tool_args = args});
-}
-
-static const char *request(size_t index)
-{
-    return model_server_body(scene_server(), index);
+    scene_queue(.tool_name = "run_command", .tool_args = args);
 }
 
 static bool exists(const char *name)
@@ -39,12 +29,9 @@ static bool exists(const char *name)
 static struct screen *open_asking(int rows, int cols)
 {
     queue_command("{\"command\":\"touch made\"}");
-    queue((struct reply){.text = "All done."});
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(rows, cols, full);
-    scene_say(s, "make it");
-    assert_true(screen_wait_text(s, "run_command (execute) wants to run", WAIT_MS));
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    assert_true(screen_wait_text(s, "touch made", WAIT_MS));
+    act(s, "make it<enter>", "run_command (execute) wants to run", keys, "touch made");
     assert_false(exists("made"));
     assert_int_equal(model_server_requests(scene_server()), 1);
     return s;
@@ -52,9 +39,9 @@ static struct screen *open_asking(int rows, int cols)
 
 static void assert_done(struct screen *s)
 {
-    assert_true(screen_wait_text(s, "All done.", WAIT_MS));
+    see(s, "All done.");
     assert_true(scene_wait_idle(s));
-    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
+    see(s, "!wants to run");
 }
 
 FIXTURE(scene_setup, scene_teardown);
@@ -63,13 +50,11 @@ TEST(what_is_allowed_runs)
 {
     struct screen *s = open_asking(24, 80);
     assert_true(screen_log_has(s, "\a"));
-    screen_type(s, "a");
+    act(s, "a");
     assert_done(s);
     assert_true(exists("made"));
     queue_command("{\"command\":\"touch again\"}");
-    scene_say(s, "once more");
-    assert_true(screen_wait_text(s, "touch again", WAIT_MS)); /* once is once */
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
+    act(s, "once more<enter>", "touch again", keys); /* once is once */
     assert_false(exists("again"));
 }
 
@@ -85,36 +70,31 @@ TEST(allowed_for_the_session_asks_no_more)
 {
     queue_command("{\"command\":\"touch first\"}");
     queue_command("{\"command\":\"touch second\"}");
-    queue((struct reply){.text = "All done."});
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "make them");
-    assert_true(screen_wait_text(s, "for this session", WAIT_MS));
-    screen_type(s, "s");
+    act(s, "make them<enter>", "for this session");
+    act(s, "s");
     assert_done(s);
     assert_true(exists("first"));
     assert_true(exists("second"));
-    queue((struct reply){.tool_name = "write_file",
-                         .tool_args = "{\"path\":\"third\",\"content\":\"x\"}"});
-    scene_say(s, "another tool");
-    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
+    scene_queue(.tool_name = "write_file", .tool_args = "{\"path\":\"third\",\"content\":\"x\"}");
+    act(s, "another tool<enter>", "write_file (write) wants to run");
 }
 
 TEST(what_is_declined_does_not_run)
 {
     struct screen *s = open_asking(24, 80);
-    screen_type(s, "d");
+    act(s, "d");
     assert_done(s);
     assert_false(exists("made"));
-    assert_non_null(strstr(request(1), "declined"));
-    assert_true(screen_wait_text(s, "✗ the user declined this call", WAIT_MS));
+    scene_sent(1, "declined");
+    see(s, "✗ the user declined this call");
 }
 
 TEST(escape_stops_the_turn)
 {
     struct screen *s = open_asking(24, 80);
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
-    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
+    act(s, "<escape>", "interrupted", "!wants to run");
     assert_true(scene_wait_idle(s));
     assert_false(exists("made"));
     assert_int_equal(model_server_requests(scene_server()), 1);
@@ -125,20 +105,15 @@ TEST(escape_stops_the_turn)
 /* Stopping is the end of it: what waited is not sent behind it. */
 TEST(escape_gives_back_what_waited)
 {
-    queue((struct reply){.fault = REPLY_STALL,
-                         .text = "so",
-                         .tool_name = "run_command",
-                         .tool_args = "{\"command\":\"touch made\"}"});
+    scene_queue(.fault = REPLY_STALL, .text = "so", .tool_name = "run_command",
+                .tool_args = "{\"command\":\"touch made\"}");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "make it");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    scene_say(s, "and then this");
-    assert_true(screen_wait_text(s, "waiting: and then this", WAIT_MS));
+    act(s, "and then this<enter>", "waiting: and then this");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "> and then this", WAIT_MS));
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    see(s, keys);
+    act(s, "<escape>", "> and then this", "interrupted");
     assert_true(scene_wait_idle(s));
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
@@ -151,16 +126,14 @@ TEST(it_survives_any_size)
         screen_resize(s, sizes[i][0], sizes[i][1]);
         if (sizes[i][0] < 10) {
             assert_true(screen_wait_gone(s, keys, WAIT_MS));
-            screen_type(s, "a"); /* nobody answers what cannot be seen */
+            act(s, "a"); /* nobody answers what cannot be seen */
             continue;
         }
-        assert_true(screen_wait_text(s, "wants to run", WAIT_MS));
-        assert_true(screen_wait_text(s, "touch made", WAIT_MS));
-        assert_true(screen_wait_text(s, keys, WAIT_MS));
+        see(s, "wants to run", "touch made", keys);
     }
     assert_false(exists("made"));
-    assert_true(screen_wait_text(s, "> aa", WAIT_MS));
-    screen_type(s, "a");
+    see(s, "> aa");
+    act(s, "a");
     assert_done(s);
     assert_true(exists("made"));
 }
@@ -168,9 +141,8 @@ TEST(it_survives_any_size)
 TEST(the_smallest_screen_will_do)
 {
     struct screen *s = open_asking(10, 40);
-    assert_true(screen_wait_text(s, "for this session", WAIT_MS));
-    assert_true(screen_wait_text(s, "d decline", WAIT_MS));
-    screen_type(s, "a");
+    see(s, "for this session", "d decline");
+    act(s, "a");
     assert_done(s);
     assert_true(exists("made"));
 }
@@ -190,19 +162,12 @@ TEST(a_long_text_scrolls)
 {
     queue_lines(60);
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "much of it");
-    assert_true(screen_wait_text(s, more, WAIT_MS));
-    assert_true(screen_wait_text(s, "echo the line 1;", WAIT_MS));
-    assert_true(screen_wait_gone(s, "echo the line 60;", WAIT_MS));
+    act(s, "much of it<enter>", more, "echo the line 1;", "!echo the line 60;");
     for (int i = 0; i < 6; i++)
-        screen_key(s, SCREEN_PAGE_DOWN);
-    assert_true(screen_wait_text(s, "echo the line 60;", WAIT_MS));
-    screen_type(s, "kkkkkkkkgj");
-    assert_true(screen_wait_gone(s, "echo the line 1;", WAIT_MS));
-    assert_true(screen_wait_text(s, "echo the line 2;", WAIT_MS));
-    screen_key(s, SCREEN_UP);
-    assert_true(screen_wait_text(s, "echo the line 1;", WAIT_MS));
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
+        act(s, "<pagedown>");
+    see(s, "echo the line 60;");
+    act(s, "kkkkkkkkgj", "!echo the line 1;", "echo the line 2;");
+    act(s, "<up>", "echo the line 1;", keys);
 }
 
 /* The end of a long command is not on the screen, so allowing waits for it. */
@@ -211,26 +176,18 @@ TEST(what_was_not_read_is_not_allowed)
     static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         queue_lines(120);
-        queue((struct reply){.text = "All done."});
+        scene_queue(.text = "All done.");
         struct screen *s = scene_open(sizes[i][0], sizes[i][1], full);
-        scene_say(s, "make it");
-        assert_true(screen_wait_text(s, more, WAIT_MS));
-        screen_type(s, "as");
-        screen_key(s, SCREEN_PAGE_DOWN);
-        screen_key(s, SCREEN_PAGE_DOWN); /* a directory above it may take two rows of three */
-        assert_true(screen_wait_gone(s, "echo the line 1;", WAIT_MS));
-        assert_true(screen_wait_text(s, more, WAIT_MS));
+        act(s, "make it<enter>", more);
+        act(s, "as<pagedown*2>", "!echo the line 1;",
+            more); /* a directory above it may take two rows of three */
         assert_false(exists("made"));
-        screen_type(s, "G");
-        assert_true(screen_wait_text(s, keys, WAIT_MS));
-        assert_true(screen_wait_text(s, "touch made", WAIT_MS));
+        act(s, "G", keys, "touch made");
         screen_resize(s, sizes[i][0], sizes[i][1] + 1); /* read at another size */
-        assert_true(screen_wait_text(s, more, WAIT_MS));
-        screen_type(s, "a");
-        screen_type(s, "G");
-        assert_true(screen_wait_text(s, keys, WAIT_MS));
+        see(s, more);
+        act(s, "aG", keys);
         assert_false(exists("made"));
-        screen_type(s, "a");
+        act(s, "a");
         assert_done(s);
         assert_true(exists("made"));
         char *path = support_path("made");
@@ -247,15 +204,11 @@ TEST(nothing_hides_in_a_command)
         queue_command(
             "{\"command\":\"echo \\u200bhi"
             "\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\ntouch m\\udb40\\udc41\"}");
-        queue((struct reply){.text = "All done."});
+        scene_queue(.text = "All done.");
         struct screen *s = scene_open(sizes[i][0], sizes[i][1], full);
-        scene_say(s, "hide it");
-        assert_true(screen_wait_text(s, "d decline", WAIT_MS));
-        screen_type(s, "G");
-        assert_true(screen_wait_text(s, "─── 15 empty lines ─", WAIT_MS));
-        assert_true(screen_wait_text(s, "touch m<U+E0041>", WAIT_MS));
-        assert_true(screen_wait_text(s, keys, WAIT_MS));
-        screen_type(s, "d");
+        act(s, "hide it<enter>", "d decline");
+        act(s, "G", "─── 15 empty lines ─", "touch m<U+E0041>", keys);
+        act(s, "d");
         assert_done(s);
         scene_leave(s);
     }
@@ -268,48 +221,38 @@ TEST(a_place_of_keys_is_asked_about)
     char *path = support_path(".env");
     support_write(path, "NAME=hidden");
     free(path);
-    queue((struct reply){.tool_name = "read_file", .tool_args = args});
-    queue((struct reply){.text = "All done."});
+    scene_queue(.tool_name = "read_file", .tool_args = args);
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "read it");
+    act(s, "read it<enter>");
     assert_true(screen_wait_text(s, "! keys or tiro's own files: /", WAIT_MS));
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    assert_true(screen_wait_gone(s, "for this session", WAIT_MS));
-    screen_type(s, "a");
+    see(s, keys, "!for this session");
+    act(s, "a");
     assert_done(s);
-    assert_non_null(strstr(request(1), "NAME=hidden"));
-    queue((struct reply){.tool_name = "read_file", .tool_args = args});
-    queue((struct reply){.text = "Then not."});
-    scene_say(s, "once more");
-    assert_true(screen_wait_text(s, keys, WAIT_MS)); /* once is once */
-    screen_type(s, "d");
-    assert_true(screen_wait_text(s, "Then not.", WAIT_MS));
-    assert_non_null(strstr(request(3), "declined"));
+    scene_sent(1, "NAME=hidden");
+    scene_queue(.tool_name = "read_file", .tool_args = args);
+    scene_queue(.text = "Then not.");
+    act(s, "once more<enter>", keys); /* once is once */
+    act(s, "d", "Then not.");
+    scene_sent(3, "declined");
 }
 
 TEST(a_file_shows_what_changes_in_it)
 {
     char *path = support_path("notes");
     support_write(path, "first\n日本語のノート\nlast\n");
-    queue((struct reply){.tool_name = "write_file",
-                         .tool_args = "{\"path\":\"notes\",\"content\":"
-                                      "\"first\\n日本語の新しいノート🙂\\nlast\\n\"}"});
-    queue((struct reply){.text = "All done."});
+    scene_queue(.tool_name = "write_file",
+                .tool_args =
+                    "{\"path\":\"notes\",\"content\":"
+                    "\"first\\n日本語の新しいノート🙂\\nlast\\n\"}");
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "change it");
-    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    assert_true(screen_wait_text(s, "-日本語のノート", WAIT_MS));
-    assert_true(screen_wait_text(s, "+日本語の新しいノート🙂", WAIT_MS));
+    act(s, "change it<enter>", "write_file (write) wants to run", keys, "-日本語のノート",
+        "+日本語の新しいノート🙂");
     screen_resize(s, 13, 41);
-    assert_true(screen_wait_text(s, "1-6/7", WAIT_MS));
-    assert_true(screen_wait_text(s, "+日本語の新しいノート🙂", WAIT_MS));
-    assert_true(screen_wait_text(s, more, WAIT_MS));
-    screen_type(s, " ");
-    assert_true(screen_wait_text(s, "2-7/7", WAIT_MS));
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    screen_type(s, "a");
-    assert_true(screen_wait_text(s, "All done.", WAIT_MS));
+    see(s, "1-6/7", "+日本語の新しいノート🙂", more);
+    act(s, " ", "2-7/7", keys);
+    act(s, "a", "All done.");
     char *text = support_read(path);
     assert_string_equal(text, "first\n日本語の新しいノート🙂\nlast\n");
     free(text);
@@ -322,10 +265,7 @@ TEST(a_command_cannot_write_to_the_terminal)
         "{\"command\":\"echo \\u001b]0;owned\\u0007\\u001b[2J\\u001b[31m\\u009b2J"
         "\\r\\nrm -rf \\u202etxt\"}");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "do harm");
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    assert_true(screen_wait_text(s, "␛]0;owned␇␛[2J␛[31m", WAIT_MS));
-    assert_true(screen_wait_text(s, " rm -rf ", WAIT_MS));
+    act(s, "do harm<enter>", keys, "␛]0;owned␇␛[2J␛[31m", " rm -rf ");
     assert_false(screen_log_has(s, "\033]0;owned"));
     assert_false(screen_log_has(s, "\033[2J\033[31m"));
     assert_false(screen_log_has(s, "\xe2\x80\xae"));
@@ -335,78 +275,67 @@ TEST(a_command_cannot_write_to_the_terminal)
 /* Whoever is writing is not asked in the middle of a word. */
 TEST(typing_answers_nothing)
 {
-    queue((struct reply){
-        .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
-    queue((struct reply){.text = "All done."});
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
+                .hold = true);
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "make it");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    screen_type(s, "was");
-    assert_true(screen_wait_text(s, "> was", WAIT_MS));
+    act(s, "was", "> was");
     model_server_release(scene_server());
     struct buf typed = BUF_INIT;
     buf_addstr(&typed, "> was");
     for (int after = 0; after < 5 && model_server_requests(scene_server()) == 1;
          after += strstr(screen_text(s), "wants to run") != NULL) {
-        screen_type(s, "wasd"); /* in one piece: "w" alone is no answer, and begins a word */
+        act(s, "wasd"); /* in one piece: "w" alone is no answer, and begins a word */
         buf_addstr(&typed, "wasd");
         (void)screen_pump(s, 20);
         if (typed.len > 60) { /* one row */
-            screen_ctrl(s, 'u');
-            screen_type(s, "was"); /* the end of an empty row cannot be seen */
+            act(s, "<ctrl-u>was"); /* the end of an empty row cannot be seen */
             buf_splice(&typed, 2, typed.len - 2, "was", 3);
         }
     }
-    assert_true(screen_wait_text(s, typed.data, WAIT_MS));
-    assert_true(screen_wait_text(s, "wants to run", WAIT_MS));
+    see(s, typed.data, "wants to run");
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_false(exists("made"));
-    assert_true(screen_wait_text(s, keys, WAIT_MS)); /* when the person pauses */
-    screen_type(s, "d");
+    see(s, keys); /* when the person pauses */
+    act(s, "d");
     assert_done(s);
     assert_false(exists("made"));
-    assert_true(screen_wait_text(s, typed.data, WAIT_MS)); /* and the draft is whole */
+    see(s, typed.data); /* and the draft is whole */
     buf_release(&typed);
 }
 
 /* What is open waits behind the question, and comes back. */
 TEST(other_lists_come_back)
 {
-    queue((struct reply){
-        .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
-    queue((struct reply){.text = "All done."});
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
+                .hold = true);
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "make it");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    screen_key(s, SCREEN_F1);
-    assert_true(screen_wait_text(s, "Help", WAIT_MS));
+    act(s, "<f1>", "Help");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    assert_true(screen_wait_gone(s, "Help", WAIT_MS));
-    screen_type(s, "x"); /* goes nowhere: the list behind is not seen */
-    screen_type(s, "a");
-    assert_true(screen_wait_gone(s, "wants to run", WAIT_MS));
-    assert_true(screen_wait_text(s, "Help", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
+    see(s, keys, "!Help");
+    act(s, "xa", "!wants to run", "Help"); /* goes nowhere: the list behind is not seen */
+    act(s, "<escape>");
     assert_done(s);
     assert_true(exists("made"));
 }
 
 TEST(finding_goes_on_behind_it)
 {
-    queue((struct reply){
-        .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
-    queue((struct reply){.text = "All done."});
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
+                .hold = true);
+    scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    scene_say(s, "make it");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    screen_ctrl(s, 'f');
-    assert_true(screen_wait_text(s, "find:", WAIT_MS));
+    act(s, "<ctrl-f>", "find:");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, keys, WAIT_MS));
-    screen_type(s, "a");
-    assert_true(screen_wait_text(s, "All done.", WAIT_MS));
-    screen_type(s, "make");
-    assert_true(screen_wait_text(s, "find: make", WAIT_MS));
+    see(s, keys);
+    act(s, "a", "All done.");
+    act(s, "make", "find: make");
     assert_true(exists("made"));
 }

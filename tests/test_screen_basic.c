@@ -32,13 +32,8 @@ TEST(typing_shows_at_the_caret)
 {
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
-    screen_type(s, "a wrod");
-    assert_true(screen_wait_text(s, "> a wrod", WAIT_MS));
-    screen_key(s, SCREEN_LEFT);
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_type(s, "or");
-    assert_true(screen_wait_text(s, "> a word", WAIT_MS));
+    act(s, "a wrod", "> a wrod");
+    act(s, "<left><backspace*2>or", "> a word");
     assert_caret(s, start + 5);
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
@@ -47,12 +42,9 @@ TEST(wide_characters_take_two_columns)
 {
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
-    screen_type(s, "日本語e\xcc\x81");
-    assert_true(screen_wait_text(s, "> 日本語e\xcc\x81", WAIT_MS));
+    act(s, "日本語e\xcc\x81", "> 日本語e\xcc\x81");
     assert_caret(s, start + 7);
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
-    assert_true(screen_wait_gone(s, "語", WAIT_MS));
+    act(s, "<backspace*2>", "!語");
     assert_caret(s, start + 4);
 }
 
@@ -60,12 +52,9 @@ TEST(enter_sends_and_the_answer_comes)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "good morning", hello);
-    assert_true(screen_wait_text(s, "you", WAIT_MS));
-    assert_true(screen_wait_text(s, "tiro", WAIT_MS));
-    assert_true(screen_wait_gone(s, "> good morning", WAIT_MS));
-    assert_true(screen_wait_text(s, "good morning", WAIT_MS));
+    see(s, "you", "tiro", "!> good morning", "good morning");
     assert_int_equal(model_server_requests(scene_server()), 1);
-    assert_non_null(strstr(model_server_body(scene_server(), 0), "good morning"));
+    scene_sent(0, "good morning");
     assert_string_equal(model_server_header(scene_server(), 0, "x-api-key"), SCENE_KEY);
     scene_leave(s);
     scene_assert_restored(s);
@@ -74,9 +63,7 @@ TEST(enter_sends_and_the_answer_comes)
 TEST(an_empty_message_is_not_sent)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_key(s, SCREEN_ENTER);
-    scene_say(s, "   ");
-    screen_ctrl(s, 'u');
+    act(s, "<enter>   <enter><ctrl-u>");
     scene_exchange(s, "real", hello);
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
@@ -84,26 +71,21 @@ TEST(an_empty_message_is_not_sent)
 TEST(ctrl_j_makes_a_new_line)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_type(s, "first line\nsecond line");
-    assert_true(screen_wait_text(s, "> first line", WAIT_MS));
-    assert_true(screen_wait_text(s, "second line", WAIT_MS));
+    act(s, "first line\nsecond line", "> first line", "second line");
     assert_int_equal(model_server_requests(scene_server()), 0);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
-    assert_non_null(strstr(model_server_body(scene_server(), 0), "first line\\nsecond line"));
+    act(s, "<enter>", hello);
+    scene_sent(0, "first line\\nsecond line");
 }
 
 TEST(a_paste_of_many_lines_does_not_send)
 {
     struct screen *s = scene_open(24, 80, NULL);
     screen_paste(s, "one\ntwo\nthree\nfour\n\033[31mfive\nlast of the paste\n");
-    assert_true(screen_wait_text(s, "last of the paste", WAIT_MS));
+    see(s, "last of the paste");
     assert_int_equal(model_server_requests(scene_server()), 0);
-    screen_type(s, "and typed");
-    assert_true(screen_wait_text(s, "and typed", WAIT_MS));
+    act(s, "and typed", "and typed");
     assert_int_equal(model_server_requests(scene_server()), 0);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    act(s, "<enter>", hello);
     const char *body = model_server_body(scene_server(), 0);
     assert_non_null(strstr(body, "one\\ntwo\\nthree\\nfour\\n"));
     assert_non_null(strstr(body, "last of the paste\\nand typed"));
@@ -120,9 +102,8 @@ TEST(a_large_paste_keeps_every_byte)
         at += sprintf(at, "paste line %d of many\n", i);
     strcpy(at, "paste ends here");
     screen_paste(s, text);
-    assert_true(screen_wait_text(s, "paste ends here", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    see(s, "paste ends here");
+    act(s, "<enter>", hello);
     const char *body = model_server_body(scene_server(), 0);
     assert_non_null(strstr(body, "paste line 0 of many\\npaste line 1 of many"));
     assert_non_null(strstr(body, "paste line 1777 of many\\npaste line 1778 of many"));
@@ -134,36 +115,24 @@ TEST(up_brings_back_what_was_sent)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "to be recalled", hello);
-    screen_type(s, "half");
-    screen_key(s, SCREEN_UP);
-    assert_true(screen_wait_text(s, "> to be recalled", WAIT_MS));
-    screen_key(s, SCREEN_DOWN);
-    assert_true(screen_wait_text(s, "> half", WAIT_MS));
+    act(s, "half<up>", "> to be recalled");
+    act(s, "<down>", "> half");
 }
 
 TEST(help_opens_and_closes)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_type(s, "kept");
-    screen_key(s, SCREEN_F1);
-    assert_true(screen_wait_text(s, "/rename TITLE", WAIT_MS));
-    screen_key(s, SCREEN_PAGE_DOWN);
-    assert_true(screen_wait_text(s, "/memory [QUERY]", WAIT_MS));
-    screen_key(s, SCREEN_PAGE_DOWN);
-    assert_true(screen_wait_text(s, "/quit", WAIT_MS));
-    assert_true(screen_wait_text(s, "Ctrl-J, Alt-Enter", WAIT_MS));
-    screen_type(s, "G");
-    assert_true(screen_wait_text(s, "number of compactions", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "number of compactions", WAIT_MS));
-    assert_true(screen_wait_text(s, "> kept", WAIT_MS));
+    act(s, "kept<f1>", "/rename TITLE");
+    act(s, "<pagedown>", "/memory [QUERY]");
+    act(s, "<pagedown>", "/quit", "Ctrl-J, Alt-Enter");
+    act(s, "G", "number of compactions");
+    act(s, "<escape>", "!number of compactions", "> kept");
 }
 
 TEST(a_mistyped_command_names_the_nearest)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/hepl");
-    assert_true(screen_wait_text(s, "/help", WAIT_MS));
+    act(s, "/hepl<enter>", "/help");
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
 
@@ -171,7 +140,7 @@ TEST(forty_by_ten_is_enough)
 {
     struct screen *s = scene_open(10, 40, NULL);
     scene_exchange(s, "hi", hello);
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    see(s, hello);
     scene_leave(s);
     scene_assert_restored(s);
 }
@@ -180,24 +149,22 @@ TEST(below_that_it_says_so_and_recovers)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
-    screen_type(s, "a draft");
-    assert_true(screen_wait_text(s, "> a draft", WAIT_MS));
+    act(s, "a draft", "> a draft");
     static const int small[][2] = {{9, 40}, {10, 39}, {1, 1}, {2, 5}, {3, 120}};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         screen_resize(s, small[i][0], small[i][1]);
-        assert_true(screen_wait_gone(s, "> a draft", WAIT_MS));
+        see(s, "!> a draft");
     }
     screen_resize(s, 9, 40);
-    assert_true(screen_wait_text(s, "40", WAIT_MS));
+    see(s, "40");
     screen_resize(s, 12, 60);
-    assert_true(screen_wait_text(s, "> a draft", WAIT_MS));
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    see(s, "> a draft", hello);
 }
 
 TEST(starting_too_small_is_no_failure)
 {
     struct screen *s = scene_start(5, 20, NULL);
-    assert_true(screen_wait_text(s, "40", WAIT_MS));
+    see(s, "40");
     screen_resize(s, 24, 80);
     assert_true(scene_wait_prompt(s));
     scene_exchange(s, "hi", hello);
@@ -206,22 +173,16 @@ TEST(starting_too_small_is_no_failure)
 TEST(ctrl_c_clears_and_then_leaves)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_type(s, "to be cleared");
-    assert_true(screen_wait_text(s, "> to be cleared", WAIT_MS));
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_gone(s, "to be cleared", WAIT_MS));
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "Ctrl-C again leaves", WAIT_MS));
-    screen_type(s, "x"); /* somebody goes on */
-    assert_true(screen_wait_gone(s, "Ctrl-C again leaves", WAIT_MS));
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_gone(s, "> x", WAIT_MS));
+    act(s, "to be cleared", "> to be cleared");
+    act(s, "<ctrl-c>", "!to be cleared");
+    act(s, "<ctrl-c>", "Ctrl-C again leaves");
+    act(s, "x", "!Ctrl-C again leaves"); /* somebody goes on */
+    act(s, "<ctrl-c>", "!> x");
     assert_int_equal(screen_status(s), -1);
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "Ctrl-C again leaves", WAIT_MS));
+    act(s, "<ctrl-c>", "Ctrl-C again leaves");
     /* No more than that: one more, when the terminal has its settings back, would make the kernel
      * drop what the program wrote last. */
-    screen_ctrl(s, 'c');
+    act(s, "<ctrl-c>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     scene_assert_restored(s);
@@ -230,13 +191,8 @@ TEST(ctrl_c_clears_and_then_leaves)
 TEST(ctrl_d_does_not_leave_with_text)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_type(s, "xyz");
-    screen_key(s, SCREEN_HOME);
-    screen_ctrl(s, 'd');
-    assert_true(screen_wait_text(s, "> yz", WAIT_MS));
-    screen_ctrl(s, 'd');
-    screen_ctrl(s, 'd');
-    assert_true(screen_wait_gone(s, "> z", WAIT_MS));
+    act(s, "xyz<home><ctrl-d>", "> yz");
+    act(s, "<ctrl-d*2>", "!> z");
     assert_int_equal(screen_status(s), -1);
     scene_leave(s);
 }
@@ -244,7 +200,7 @@ TEST(ctrl_d_does_not_leave_with_text)
 TEST(slash_quit_leaves)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/quit");
+    act(s, "/quit<enter>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     scene_assert_restored(s);

@@ -1,0 +1,89 @@
+#include "tests/steps.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/suite.h"
+#include "ui/term/glyph.h"
+
+static const char pointer[] = "\u203a";
+
+/* The length of "<name>" or "<name*count>" at the beginning; 0: it is text. */
+static size_t key_at(const char *keys, char *name, size_t size, int *count)
+{
+    size_t len = 1 + strspn(keys + 1, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+    if (*keys != '<' || len == 1 || len > size)
+        return 0;
+    snprintf(name, size, "%.*s", (int)len - 1, keys + 1);
+    *count = 1;
+    if (keys[len] == '*') {
+        char *end;
+        *count = (int)strtol(keys + len + 1, &end, 10);
+        len = (size_t)(end - keys);
+    }
+    return keys[len] == '>' ? len + 1 : 0;
+}
+
+void steps_type(const char *keys, const struct typist *typist, void *to)
+{
+    char name[32];
+    int count;
+    while (*keys) {
+        size_t len = key_at(keys, name, sizeof name, &count);
+        if (len > 0) {
+            for (int i = 0; i < count; i++)
+                typist->key(to, name);
+        } else {
+            len = 1 + strcspn(keys + 1, "<");
+            char *text = mem_strndup(keys, len);
+            typist->text(to, text);
+            free(text);
+        }
+        keys += len;
+    }
+}
+
+struct step_look steps_look(const char *look)
+{
+    if (*look == '!')
+        return (struct step_look){LOOK_ABSENT, look + 1};
+    if (strncmp(look, pointer, strlen(pointer)) == 0)
+        return (struct step_look){LOOK_CHOSEN, look + strlen(pointer)};
+    return (struct step_look){LOOK_SHOWN, look};
+}
+
+bool steps_is_chosen(const char *rows, const char *text, int height)
+{
+    const char *sign = glyph(GLYPH_POINTER);
+    bool is = false;
+    for (const char *at = rows; !is && (at = strstr(at, sign)); at += strlen(sign)) {
+        const char *end = at + strcspn(at, "\n");
+        for (int i = 1; i < height && *end; i++)
+            end += 1 + strcspn(end + 1, "\n");
+        char *row = mem_strndup(at, (size_t)(end - at));
+        is = strstr(row, text) != NULL;
+        free(row);
+    }
+    return is;
+}
+
+bool steps_holds(const char *rows, struct step_look look)
+{
+    if (look.kind == LOOK_CHOSEN)
+        return steps_is_chosen(rows, look.text, 1);
+    return (strstr(rows, look.text) != NULL) == (look.kind == LOOK_SHOWN);
+}
+
+void steps_check(const char *file, int line, const char *rows, const char *const *looks)
+{
+    if (!rows)
+        _fail(file, line);
+    for (; *looks; looks++)
+        if (!steps_holds(rows, steps_look(*looks))) {
+            fprintf(stderr, "\"%s\" in:\n%s\n", *looks, rows);
+            _fail(file, line);
+        }
+}

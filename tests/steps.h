@@ -1,0 +1,36 @@
+/* What a person does and sees, a line a step; for a terminal (tests/scene.h), a view (tests/stage.h)
+ * and a transcript (tests/seen.h).
+ *
+ * Keys are text as it is typed, with keys by their names of [keys] in it: "ryokan<enter><down*3>".
+ * A look is a text that has to be seen; "!text": that may not; "›text": that stands behind the
+ * pointer. */
+#ifndef TESTS_STEPS_H
+#define TESTS_STEPS_H
+
+#include <stdbool.h>
+
+#define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+struct typist {
+    void (*text)(void *to, const char *text);
+    void (*key)(void *to, const char *name);
+};
+void steps_type(const char *keys, const struct typist *typist, void *to);
+
+enum step_look_kind { LOOK_SHOWN, LOOK_ABSENT, LOOK_CHOSEN };
+struct step_look {
+    enum step_look_kind kind;
+    const char *text; /* behind the sign */
+};
+struct step_look steps_look(const char *look);
+
+/* Whether the text stands behind the pointer, in its row or what is below it of an entry so high. */
+bool steps_is_chosen(const char *rows, const char *text, int height);
+bool steps_holds(const char *rows, struct step_look look);
+
+/* Fails at this place unless the text is as the looks say, which end with NULL. */
+void steps_check(const char *file, int line, const char *rows, const char *const *looks);
+
+#define assert_says(text, ...) steps_check(__FILE__, __LINE__, text, STEPS(__VA_ARGS__))
+
+#endif
