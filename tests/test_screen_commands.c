@@ -15,11 +15,6 @@ static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};
 static const char *const reading[] = {"--resume", "last", "--read-only", NULL};
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static const char *last_request(void)
 {
     return model_server_body(scene_server(), model_server_requests(scene_server()) - 1);
@@ -38,10 +33,8 @@ FIXTURE(scene_setup, scene_teardown);
 TEST(a_fork_ends_with_the_turn_that_is_named)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/fork 1");
-    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
-    assert_true(screen_wait_text(s, "Of roses.", WAIT_MS));
-    assert_true(screen_wait_text(s, "This is a copy; the original session is unchanged.", WAIT_MS));
+    act(s, "/fork 1<enter>", "!Of lilies.", "Of roses.",
+        "This is a copy; the original session is unchanged.");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
     assert_null(strstr(last_request(), "about lilies"));
@@ -50,25 +43,19 @@ TEST(a_fork_ends_with_the_turn_that_is_named)
 TEST(a_fork_of_all_is_the_same_conversation)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/fork");
-    assert_true(screen_wait_text(s, "This is a copy; the original session is unchanged.", WAIT_MS));
+    act(s, "/fork<enter>", "This is a copy; the original session is unchanged.");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about lilies"));
-    scene_say(s, "/fork 9");
-    assert_true(screen_wait_text(s, "You have sent 3 messages", WAIT_MS));
+    act(s, "/fork 9<enter>", "You have sent 3 messages");
 }
 
 TEST(tab_lists_the_turns)
 {
     struct screen *s = open_with_two_turns();
-    screen_type(s, "/fork ");
-    screen_key(s, SCREEN_TAB);
+    act(s, "/fork <tab>");
     assert_true(screen_wait_count(s, "about roses", 2, WAIT_MS));
-    screen_key(s, SCREEN_DOWN); /* newest first */
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "> /fork 1", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
+    act(s, "<down><enter>", "> /fork 1"); /* newest first */
+    act(s, "<enter>", "!Of lilies.");
 }
 
 /* A conversation of so many turns, by the command line. */
@@ -99,10 +86,8 @@ TEST_IF(capability_store(), a_turn_of_long_ago_can_be_named)
 {
     import_turns(300);
     struct screen *s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
-    scene_say(s, "/fork 7");
-    assert_true(screen_wait_text(s, "reply 7.", WAIT_MS));
-    assert_true(screen_wait_gone(s, "reply 300.", WAIT_MS));
+    see(s, "reply 300.");
+    act(s, "/fork 7<enter>", "reply 7.", "!reply 300.");
     scene_exchange(s, "and now?", hello);
     assert_non_null(strstr(last_request(), "reply 7."));
     assert_null(strstr(last_request(), "question 8"));
@@ -112,44 +97,26 @@ TEST_IF(capability_store(), a_search_counts_and_goes_round)
 {
     import_turns(300);
     struct screen *s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "reply 300.", WAIT_MS));
-    screen_ctrl(s, 'f');
-    scene_say(s, "reply 7."); /* on an older page */
-    assert_true(screen_wait_text(s, "1 of 1 ", WAIT_MS));
-    assert_true(screen_wait_text(s, "  reply 7.", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "1 of 1 ", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    screen_ctrl(s, 'f');
-    assert_true(screen_wait_gone(s, "of 1 ", WAIT_MS));
-    screen_key(s, SCREEN_UP);
-    assert_true(screen_wait_text(s, "find: reply 7.", WAIT_MS));
-    screen_ctrl(s, 'u');
-    scene_say(s, "question 3");
-    assert_true(screen_wait_text(s, " 12 of 12 ", WAIT_MS)); /* 3, 30 to 39, 300 */
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, " 1 of 12 ", WAIT_MS));
-    assert_true(screen_wait_text(s, "  reply 300.", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, " 2 of 12 ", WAIT_MS));
+    see(s, "reply 300.");
+    act(s, "<ctrl-f>reply 7.<enter>", "1 of 1 ", "  reply 7."); /* on an older page */
+    act(s, "<enter>", "1 of 1 ");
+    act(s, "<escape><ctrl-f>", "!of 1 ");
+    act(s, "<up>", "find: reply 7.");
+    act(s, "<ctrl-u>question 3<enter>", " 12 of 12 "); /* 3, 30 to 39, 300 */
+    act(s, "<enter>", " 1 of 12 ", "  reply 300.");
+    act(s, "<enter>", " 2 of 12 ");
     screen_type(s, "\033[Z\033[Z"); /* Shift-Tab: newer */
-    assert_true(screen_wait_text(s, " 12 of 12 ", WAIT_MS));
-    assert_true(screen_wait_text(s, "  reply 3.", WAIT_MS));
-    screen_ctrl(s, 'u');
-    scene_say(s, "never said");
-    assert_true(screen_wait_text(s, "no match", WAIT_MS));
+    see(s, " 12 of 12 ", "  reply 3.");
+    act(s, "<ctrl-u>never said<enter>", "no match");
 }
 
 TEST_IF(capability_store(), archive_puts_it_away)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/archive");
-    assert_true(screen_wait_gone(s, "Of roses.", WAIT_MS));
-    assert_true(screen_wait_text(s, "\"about roses\" is archived", WAIT_MS));
+    act(s, "/archive<enter>", "!Of roses.", "\"about roses\" is archived");
     scene_exchange(s, "something else", hello);
     assert_null(strstr(last_request(), "about roses"));
-    scene_say(s, "/resume about roses");
-    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
+    act(s, "/resume about roses<enter>", "Of lilies.");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
 }
@@ -163,23 +130,18 @@ TEST(archive_says_what_it_does)
                                         "archive this session and start a new one"};
     bool kept = capability_store();
     struct screen *s = open_with_two_turns();
-    screen_type(s, "/archive");
-    assert_true(screen_wait_text(s, helps[kept], WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, outcomes[kept], WAIT_MS));
+    act(s, "/archive", helps[kept]);
+    act(s, "<enter>", outcomes[kept]);
 }
 
 TEST(export_writes_a_file)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/export");
-    assert_true(screen_wait_text(s, "Exported to about roses.md.", WAIT_MS));
+    act(s, "/export<enter>", "Exported to about roses.md.");
     char *path = support_path("about roses.md"), *text = support_read(path);
     assert_non_null(strstr(text, "Of lilies."));
-    scene_say(s, "/export"); /* never over a file */
-    assert_true(screen_wait_text(s, "A file could not be used.", WAIT_MS));
-    scene_say(s, "/export all.json");
-    assert_true(screen_wait_text(s, "Exported to all.json.", WAIT_MS));
+    act(s, "/export<enter>", "A file could not be used."); /* never over a file */
+    act(s, "/export all.json<enter>", "Exported to all.json.");
     free(text);
     free(path);
     path = support_path("all.json");
@@ -197,20 +159,18 @@ TEST(copying_says_where_it_went)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
     struct screen *s = scene_open(24, 120, NULL);
-    queue((struct reply){.text = "Of *may* bells."});
+    scene_queue(.text = "Of *may* bells.");
     scene_ask(s, "say something", "Of may bells.");
-    scene_say(s, "/copy");
-    assert_true(screen_wait_text(s, "Sent 15 bytes to the terminal's clipboard.", WAIT_MS));
+    act(s, "/copy<enter>", "Sent 15 bytes to the terminal's clipboard.");
     assert_true(screen_log_has(s, "\033]52;c;T2YgKm1heSogYmVsbHMu\033\\"));
     scene_exchange(s, "and more", hello);
-    assert_true(screen_wait_gone(s, "clipboard", WAIT_MS));
+    see(s, "!clipboard");
     scene_leave(s);
     setenv("VTE_VERSION", "7006", 1); /* takes no OSC 52 */
     s = scene_open(24, 120, NULL);
-    queue((struct reply){.text = "Of *may* bells."});
+    scene_queue(.text = "Of *may* bells.");
     scene_ask(s, "say something", "Of may bells.");
-    scene_say(s, "/copy");
-    assert_true(screen_wait_text(s, "Wrote 15 bytes to ", WAIT_MS));
+    act(s, "/copy<enter>", "Wrote 15 bytes to ");
     assert_false(screen_log_has(s, "\033]52;"));
     unsetenv("VTE_VERSION");
 }
@@ -219,30 +179,25 @@ TEST(copying_says_where_it_went)
 TEST(bare_text_is_there_to_be_selected)
 {
     struct screen *s = scene_open(16, 40, NULL);
-    queue((struct reply){.text = "It is **bold**, and longer than a row has columns."});
+    scene_queue(.text = "It is **bold**, and longer than a row has columns.");
     scene_ask(s, "how is it?", "It is bold");
-    screen_type(s, "half a thought");
+    act(s, "half a thought");
     assert_true(screen_mouse(s));
-    screen_type(s, "\033l");
+    act(s, "<alt-l>");
     assert_true(screen_wait_row(s, 15, "Select with the mouse.", WAIT_MS));
     assert_true(screen_wait_row(s, 4, "It is **bold**, and longer than a row ha", WAIT_MS));
     assert_true(screen_wait_row(s, 5, "s columns.", WAIT_MS));
     assert_false(screen_mouse(s));
     assert_true(screen_log_has(s, "It is **bold**, and longer than a row has columns."));
-    assert_true(screen_wait_gone(s, "half a thought", WAIT_MS));
+    see(s, "!half a thought");
     screen_resize(s, 20, 60);
     assert_true(
         screen_wait_row(s, 4, "It is **bold**, and longer than a row has columns.", WAIT_MS));
-    screen_type(s, "\033l");
-    assert_true(screen_wait_gone(s, "Select with the mouse", WAIT_MS));
-    assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
-    assert_true(screen_wait_gone(s, "**bold**", WAIT_MS));
+    act(s, "<alt-l>", "!Select with the mouse", "> half a thought", "!**bold**");
     assert_true(screen_mouse(s));
-    screen_type(s, "\033l");
-    assert_true(screen_wait_text(s, "Select with the mouse.", WAIT_MS));
-    screen_ctrl(s, 'c'); /* it closes, and does no more */
-    assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
-    screen_ctrl(s, 'u');
+    act(s, "<alt-l>", "Select with the mouse.");
+    act(s, "<ctrl-c>", "> half a thought"); /* it closes, and does no more */
+    act(s, "<ctrl-u>");
     scene_leave(s);
     scene_assert_restored(s);
 }
@@ -251,14 +206,12 @@ TEST(an_answer_goes_on_behind_bare_text)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
-    queue((struct reply){.text = "The second answer.", .hold = true});
-    scene_say(s, "and now?");
+    scene_queue(.text = "The second answer.", .hold = true);
+    act(s, "and now?<enter>");
     assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
-    screen_type(s, "\033l");
-    assert_true(screen_wait_text(s, "Select with the mouse.", WAIT_MS));
+    act(s, "<alt-l>", "Select with the mouse.");
     model_server_release(scene_server());
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "The second answer.", WAIT_MS));
+    act(s, "<escape>", "The second answer.");
     assert_true(scene_wait_idle(s));
 }
 
@@ -274,19 +227,15 @@ TEST(a_theme_is_kept)
 {
     write_config("# mine\n[ui]\nmouse = true\n");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/theme light");
-    assert_true(screen_wait_text(s, "Theme: light, saved in tiro.ini.", WAIT_MS));
+    act(s, "/theme light<enter>", "Theme: light, saved in tiro.ini.");
     char *text = configured();
     assert_non_null(strstr(text, "\ntheme = light\n"));
     assert_non_null(strstr(text, "# mine\n[ui]\n"));
     free(text);
     scene_exchange(s, "hi", hello);
-    assert_true(screen_wait_gone(s, "saved in tiro.ini", WAIT_MS));
-    scene_say(s, "/theme");
-    assert_true(screen_wait_text(s, "in use", WAIT_MS));
-    screen_key(s, SCREEN_DOWN);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "saved in tiro.ini.", WAIT_MS));
+    see(s, "!saved in tiro.ini");
+    act(s, "/theme<enter>", "in use");
+    act(s, "<down><enter>", "saved in tiro.ini.");
     scene_leave(s);
     text = configured();
     assert_non_null(strstr(text, "\ntheme = "));
@@ -300,9 +249,8 @@ TEST(a_theme_that_cannot_be_kept_says_so)
     assert_true(paths_make_dir(dir, &e));
     assert_int_equal(symlink("nowhere", path), 0);
     struct screen *s = scene_open(24, 300, NULL);
-    scene_say(s, "/theme light");
-    assert_true(screen_wait_text(s, "Theme: light. It could not be saved:", WAIT_MS));
-    assert_true(screen_wait_text(s, "is a link to a file that is not there", WAIT_MS));
+    act(s, "/theme light<enter>",
+        "Theme: light. It could not be saved:", "is a link to a file that is not there");
     free(path);
     free(dir);
 }
@@ -310,29 +258,22 @@ TEST(a_theme_that_cannot_be_kept_says_so)
 TEST_IF(capability_store(), labels_come_and_go)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/label +garden spring");
-    assert_true(screen_wait_text(s, "Labels: garden spring", WAIT_MS));
-    scene_say(s, "/label -spring");
+    act(s, "/label +garden spring<enter>", "Labels: garden spring");
+    act(s, "/label -spring<enter>");
     assert_true(screen_wait_count(s, "Labels: garden", 2, WAIT_MS));
     scene_leave(s);
     s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
-    scene_say(s, "/label");
-    assert_true(screen_wait_text(s, "Labels: garden", WAIT_MS));
+    see(s, "Of lilies.");
+    act(s, "/label<enter>", "Labels: garden");
 }
 
 TEST(an_edited_message_takes_the_place_of_the_last)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/edit");
-    assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
-    assert_true(screen_wait_text(s, "changing your last message", WAIT_MS));
-    screen_type(s, " of the valley");
-    queue((struct reply){.text = "Of may bells."});
-    scene_say(s, "");
-    assert_true(screen_wait_text(s, "Of may bells.", WAIT_MS));
-    assert_true(screen_wait_gone(s, "Of lilies.", WAIT_MS));
-    assert_true(screen_wait_gone(s, "changing your last message", WAIT_MS));
+    act(s, "/edit<enter>", "> about lilies", "changing your last message");
+    act(s, " of the valley");
+    scene_queue(.text = "Of may bells.");
+    act(s, "<enter>", "Of may bells.", "!Of lilies.", "!changing your last message");
     assert_non_null(strstr(last_request(), "about roses"));
     assert_non_null(strstr(last_request(), "about lilies of the valley"));
     assert_null(strstr(last_request(), "\"about lilies\""));
@@ -347,11 +288,8 @@ TEST(an_edited_message_takes_the_place_of_the_last)
 TEST(escape_leaves_the_last_message)
 {
     struct screen *s = open_with_two_turns();
-    scene_say(s, "/edit");
-    assert_true(screen_wait_text(s, "> about lilies", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "changing your last message", WAIT_MS));
-    assert_true(screen_wait_gone(s, "> about lilies", WAIT_MS));
+    act(s, "/edit<enter>", "> about lilies");
+    act(s, "<escape>", "!changing your last message", "!> about lilies");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "Of lilies."));
 }
@@ -359,34 +297,28 @@ TEST(escape_leaves_the_last_message)
 TEST(stop_and_compact_say_what_is_not_there)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/stop");
-    assert_true(screen_wait_text(s, "Nothing is running.", WAIT_MS));
-    scene_say(s, "/compact");
+    act(s, "/stop<enter>", "Nothing is running.");
+    act(s, "/compact<enter>");
     assert_true(screen_wait_text(
         s, capability_compaction() ? "nothing to compact" : "Conversations are not shortened here.",
         WAIT_MS));
-    queue((struct reply){.fault = REPLY_STALL, .text = "half a thought"});
-    scene_say(s, "begin");
-    assert_true(screen_wait_text(s, "half a thought", WAIT_MS));
-    scene_say(s, "/stop");
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    scene_queue(.fault = REPLY_STALL, .text = "half a thought");
+    act(s, "begin<enter>", "half a thought");
+    act(s, "/stop<enter>", "interrupted");
     assert_true(scene_wait_idle(s));
 }
 
 TEST(the_budget_is_shown_and_ends_the_turn)
 {
     setenv("TIRO_BUDGET_MAX_TOKENS", "1200", 1);
-    queue((struct reply){.text = "First.", .input_tokens = 1000, .output_tokens = 20});
-    queue((struct reply){.text = "Second.", .input_tokens = 1100, .output_tokens = 20});
+    scene_queue(.text = "First.", .input_tokens = 1000, .output_tokens = 20);
+    scene_queue(.text = "Second.", .input_tokens = 1100, .output_tokens = 20);
     struct screen *s = scene_open(24, 100, NULL);
     scene_ask(s, "one", "First.");
-    assert_true(screen_wait_text(s, "budget 85 %", WAIT_MS));
-    assert_true(screen_wait_text(s, "85 % of max_tokens used: 1,020 of 1,200", WAIT_MS));
-    scene_say(s, "two");
-    assert_true(screen_wait_text(s, "Second.", WAIT_MS));
+    see(s, "budget 85 %", "85 % of max_tokens used: 1,020 of 1,200");
+    act(s, "two<enter>", "Second.");
     assert_true(scene_wait_idle(s));
-    scene_say(s, "three");
-    assert_true(screen_wait_text(s, "The budget is used up.", WAIT_MS));
+    act(s, "three<enter>", "The budget is used up.");
     assert_true(scene_wait_idle(s));
     assert_int_equal(model_server_requests(scene_server()), 2);
     unsetenv("TIRO_BUDGET_MAX_TOKENS");
@@ -395,9 +327,7 @@ TEST(the_budget_is_shown_and_ends_the_turn)
 TEST(what_a_command_does_not_take_stays_in_the_editor)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/new york is large");
-    assert_true(screen_wait_text(s, "/new takes no arguments.", WAIT_MS));
-    assert_true(screen_wait_text(s, "> /new york is large", WAIT_MS));
+    act(s, "/new york is large<enter>", "/new takes no arguments.", "> /new york is large");
 }
 
 TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
@@ -405,16 +335,12 @@ TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
     struct screen *s = open_with_two_turns();
     scene_leave(s);
     s = scene_open(24, 80, reading);
-    assert_true(screen_wait_text(s, "Of lilies.", WAIT_MS));
+    see(s, "Of lilies.");
     assert_true(screen_wait_row(s, 0, "read-only", WAIT_MS));
-    scene_say(s, "about tulips");
-    assert_true(screen_wait_text(s, "This session is read-only.", WAIT_MS));
-    assert_true(screen_wait_text(s, "> about tulips", WAIT_MS));
+    act(s, "about tulips<enter>", "This session is read-only.", "> about tulips");
     assert_int_equal(model_server_requests(scene_server()), 2);
-    screen_ctrl(s, 'u');
-    assert_true(screen_wait_gone(s, "> about tulips", WAIT_MS));
-    scene_say(s, "/resume");
-    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
+    act(s, "<ctrl-u>", "!> about tulips");
+    act(s, "/resume<enter>", "!read-only");
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_non_null(strstr(last_request(), "about roses"));
 }
@@ -422,12 +348,9 @@ TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
 TEST(a_model_without_a_key_is_listed_as_such_and_refused)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "/model");
-    assert_true(screen_wait_text(s, "no key: set OPENAI_API_KEY", WAIT_MS));
-    assert_true(screen_wait_text(s, "in use", WAIT_MS));
-    screen_type(s, "openai\r");
-    assert_true(screen_wait_text(s, "The model was not changed.", WAIT_MS));
-    assert_true(screen_wait_text(s, "no API key for OpenAI; set OPENAI_API_KEY", WAIT_MS));
+    act(s, "/model<enter>", "no key: set OPENAI_API_KEY", "in use");
+    act(s, "openai<enter>", "The model was not changed.",
+        "no API key for OpenAI; set OPENAI_API_KEY");
     assert_true(screen_wait_row(s, 0, "anthropic", WAIT_MS));
 }
 
@@ -441,8 +364,7 @@ TEST(the_title_has_the_model_before_the_first_message)
     model_server_set_models(scene_server(), names);
     struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
     assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));
-    scene_say(s, "/model the-only-noe");
-    assert_true(screen_wait_text(s, "did you mean \"the-only-one\"?", WAIT_MS));
+    act(s, "/model the-only-noe<enter>", "did you mean \"the-only-one\"?");
     assert_int_equal(model_server_requests(scene_server()), 0);
     unsetenv("OPENAI_BASE_URL");
 }
@@ -451,14 +373,12 @@ TEST_IF(capability_store(), reading_is_possible_while_another_has_it)
 {
     struct screen *s = open_with_two_turns();
     struct screen *other = scene_open(24, 80, reading);
-    assert_true(screen_wait_text(other, "Of lilies.", WAIT_MS));
-    screen_type(other, "a draft of the reader");
-    assert_true(screen_wait_text(other, "> a draft of the reader", WAIT_MS));
-    screen_ctrl(other, 'u');
+    see(other, "Of lilies.");
+    act(other, "a draft of the reader", "> a draft of the reader");
+    act(other, "<ctrl-u>");
     scene_leave(other);
     scene_exchange(s, "still mine?", "So it is.");
     scene_leave(s);
     s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "So it is.", WAIT_MS));
-    assert_null(strstr(screen_text(s), "a draft of the reader"));
+    see(s, "So it is.", "!a draft of the reader");
 }

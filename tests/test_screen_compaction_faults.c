@@ -42,7 +42,7 @@ static struct screen *open_full(int rows, int cols)
     for (int i = 0; i < 100; i++)
         buf_addf(&text, "word%d and so on; ", i);
     buf_addstr(&text, "first end");
-    queue((struct reply){.text = text.data});
+    scene_queue(.text = text.data);
     buf_release(&text);
     struct screen *s = scene_open(rows, cols, NULL);
     scene_ask(s, first_request, "first end");
@@ -52,12 +52,9 @@ static struct screen *open_full(int rows, int cols)
 /* The message that shortens it is answered, and was sent behind all that was said before. */
 static void assert_untouched(struct screen *s, size_t index)
 {
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    see(s, "Gladly.");
     assert_true(scene_wait_idle(s));
-    assert_true(says(index, first_request));
-    assert_true(says(index, "first end"));
-    assert_true(says(index, "go on"));
-    assert_false(says(index, "[Context compacted]"));
+    scene_sent(index, first_request, "first end", "go on", "![Context compacted]");
     assert_int_equal(model_server_requests(scene_server()), index + 1);
 }
 
@@ -68,17 +65,11 @@ TEST(a_server_that_fails_is_asked_again)
 {
     struct screen *s = open_full(24, 80);
     for (int i = 0; i < 4; i++)
-        queue((struct reply){.fault = REPLY_STATUS,
-                             .status = 500,
-                             .error_type = "api_error",
-                             .error_message = "no summaries today",
-                             .retry_after = i == 0 ? "1" : "0"});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, "retry 1/3", WAIT_MS));
-    assert_true(screen_wait_text(s, failed, WAIT_MS));
-    assert_true(screen_wait_text(s, "no summaries today", WAIT_MS));
-    assert_true(screen_wait_text(s, "The conversation is unchanged.", WAIT_MS));
+        scene_queue(.fault = REPLY_STATUS, .status = 500, .error_type = "api_error",
+                    .error_message = "no summaries today", .retry_after = i == 0 ? "1" : "0");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "retry 1/3", failed, "no summaries today",
+        "The conversation is unchanged.");
     assert_untouched(s, 5);
     scene_exchange(s, "and more", "Still here."); /* the next turn does not try again */
     assert_int_equal(model_server_requests(scene_server()), 7);
@@ -87,11 +78,9 @@ TEST(a_server_that_fails_is_asked_again)
 TEST(an_empty_summary)
 {
     struct screen *s = open_full(24, 80);
-    queue((struct reply){.text = " \n\t\n "});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, failed, WAIT_MS));
-    assert_true(screen_wait_text(s, "the model's summary was empty", WAIT_MS));
+    scene_queue(.text = " \n\t\n ");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", failed, "the model's summary was empty");
     assert_untouched(s, 2);
 }
 
@@ -99,26 +88,21 @@ TEST(an_empty_summary)
 TEST(a_connection_that_is_lost)
 {
     struct screen *s = open_full(24, 80);
-    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The bridge is"});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, failed, WAIT_MS));
-    assert_true(screen_wait_text(s, "the model sent no summary", WAIT_MS));
+    scene_queue(.fault = REPLY_DISCONNECT, .text = "The bridge is");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", failed, "the model sent no summary");
     assert_untouched(s, 2);
-    assert_false(says(2, "The bridge is"));
-    assert_null(strstr(screen_text(s), "The bridge is"));
+    scene_sent(2, "!The bridge is");
+    see(s, "!The bridge is");
 }
 
 TEST(an_error_while_it_streams)
 {
     struct screen *s = open_full(24, 80);
-    queue((struct reply){.fault = REPLY_ERROR_EVENT,
-                         .text = "The bridge is",
-                         .error_type = "api_error",
-                         .error_message = "\033]0;owned\007 lost"});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, failed, WAIT_MS));
+    scene_queue(.fault = REPLY_ERROR_EVENT, .text = "The bridge is", .error_type = "api_error",
+                .error_message = "\033]0;owned\007 lost");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", failed);
     assert_untouched(s, 2);
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
@@ -127,22 +111,17 @@ TEST(an_error_while_it_streams)
 TEST(escape_while_it_stalls)
 {
     struct screen *s = open_full(24, 80);
-    queue((struct reply){.fault = REPLY_STALL, .text = "The bridge is"});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
-    assert_true(screen_wait_text(s, "The bridge is", WAIT_MS));
-    screen_type(s, "my own words");
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "cancelled", WAIT_MS));
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    scene_queue(.fault = REPLY_STALL, .text = "The bridge is");
+    act(s, "go on<enter>", "▣ compacting · handoff", "The bridge is");
+    act(s, "my own words", "> my own words");
+    act(s, "<escape>", "cancelled", "interrupted");
     assert_true(scene_wait_idle(s));
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    see(s, "> my own words");
     model_server_release(scene_server());
     assert_int_equal(model_server_requests(scene_server()), 2);
-    screen_ctrl(s, 'c');
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "/retry");
+    act(s, "<ctrl-c>");
+    scene_queue(.text = "Gladly.");
+    act(s, "/retry<enter>");
     assert_untouched(s, 2);
 }
 
@@ -153,15 +132,14 @@ TEST_IF(capability_store(), it_stops_after_failures)
     struct screen *s = open_full(24, 80);
     static const char *const answers[] = {"One.", "Two."};
     for (int i = 0; i < 2; i++) {
-        queue((struct reply){.text = " "});
+        scene_queue(.text = " ");
         scene_exchange(s, "on", answers[i]);
     }
-    assert_true(screen_wait_text(s, "Automatic compaction has stopped", WAIT_MS));
-    assert_true(screen_wait_text(s, "compaction stopped", WAIT_MS));
+    see(s, "Automatic compaction has stopped", "compaction stopped");
     size_t before = model_server_requests(scene_server());
     scene_leave(s);
     s = scene_open(24, 80, (const char *const[]){"--continue", NULL});
-    assert_true(screen_wait_text(s, "compaction stopped", WAIT_MS));
+    see(s, "compaction stopped");
     scene_exchange(s, "on", "Three.");
     assert_int_equal(model_server_requests(scene_server()), before + 1);
 }
@@ -181,18 +159,17 @@ TEST(wide_characters_and_sizes_while_it_streams)
     struct buf text = BUF_INIT;
     for (int i = 0; i < 12; i++)
         buf_addstr(&text, wide);
-    queue((struct reply){.text = text.data, .piece = 7, .interval_ms = 5});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, "漢字", WAIT_MS));
+    scene_queue(.text = text.data, .piece = 7, .interval_ms = 5);
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "漢字");
     for (size_t i = 0; i < SIZES; i++) {
         screen_resize(s, sizes[i][0], sizes[i][1]);
         (void)screen_pump(s, 20);
     }
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    see(s, "Gladly.");
     assert_true(scene_wait_idle(s));
-    assert_true(screen_wait_text(s, "▣ compacted · handoff", WAIT_MS));
-    assert_true(says(2, wide));
+    see(s, "▣ compacted · handoff");
+    scene_sent(2, wide);
     assert_false(says(2, first_request));
     buf_release(&text);
 }
@@ -200,18 +177,17 @@ TEST(wide_characters_and_sizes_while_it_streams)
 TEST(wide_characters_on_a_narrow_screen)
 {
     struct screen *s = open_full(10, 40);
-    queue((struct reply){.fault = REPLY_STALL, .text = wide});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, "予約は金曜日まで。", WAIT_MS));
+    scene_queue(.fault = REPLY_STALL, .text = wide);
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "予約は金曜日まで。");
     for (int col = 41; col < 48; col++) {
         screen_resize(s, 10, col);
-        assert_true(screen_wait_text(s, "金曜日まで。", WAIT_MS));
+        see(s, "金曜日まで。");
     }
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    see(s, "Gladly.");
     assert_true(scene_wait_idle(s));
-    assert_true(says(2, "予約は金曜日まで。"));
+    scene_sent(2, "予約は金曜日まで。");
 }
 
 TEST(a_summary_cannot_write_to_the_terminal)
@@ -220,15 +196,13 @@ TEST(a_summary_cannot_write_to_the_terminal)
         "before\033[31mred\033]0;owned\007\033[?1049l\033P+q\033\\"
         "\r\b\xe2\x80\xae after";
     struct screen *s = open_full(24, 80);
-    queue((struct reply){.fault = REPLY_STALL, .text = hostile});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
-    assert_true(screen_wait_text(s, "after", WAIT_MS));
+    scene_queue(.fault = REPLY_STALL, .text = hostile);
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "after");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    see(s, "Gladly.");
     assert_true(scene_wait_idle(s));
-    screen_key(s, SCREEN_ENTER); /* opens the card, with the whole of it */
-    assert_true(screen_wait_text(s, "before", WAIT_MS));
+    act(s, "<enter>", "before"); /* opens the card, with the whole of it */
     static const char *const never[] = {"\033[31mred", "\033]0;owned", "\033[?1049l", "\033P+q",
                                         "\xe2\x80\xae"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
@@ -251,11 +225,10 @@ static void kill_it(struct screen *s)
 /* The conversation is wholly as it was, or wholly shortened, and never both; and it goes on. */
 static void assert_whole(struct screen *s)
 {
-    scene_say(s, "/retry");
-    assert_true(screen_wait_text(s, back, WAIT_MS));
+    act(s, "/retry<enter>", back);
     assert_true(scene_wait_idle(s));
     size_t last = model_server_requests(scene_server()) - 1;
-    assert_true(says(last, "go on"));
+    scene_sent(last, "go on");
     bool whole = says(last, first_request) && says(last, "first end");
     bool shortened = says(last, "[Context compacted]");
     assert_true(whole != shortened);
@@ -268,7 +241,7 @@ static struct screen *open_killable(const struct reply *summary)
     struct screen *s = open_full(24, 80);
     size_t sent = model_server_requests(scene_server());
     queue(*summary);
-    scene_say(s, "go on");
+    act(s, "go on<enter>");
     assert_true(model_server_wait(scene_server(), sent + 1, WAIT_MS));
     return s;
 }
@@ -276,25 +249,23 @@ static struct screen *open_killable(const struct reply *summary)
 TEST_IF(capability_store(), killed_before_the_summary)
 {
     struct screen *s = open_killable(&(struct reply){.text = "The bridge.", .hold = true});
-    assert_true(screen_wait_text(s, "▣ compacting · handoff", WAIT_MS));
+    see(s, "▣ compacting · handoff");
     kill_it(s);
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_text(s, "▣ compaction interrupted · handoff", WAIT_MS));
+    see(s, "▣ compaction interrupted · handoff");
     assert_whole(s);
 }
 
 TEST_IF(capability_store(), killed_within_the_summary)
 {
     struct screen *s = open_killable(&(struct reply){.fault = REPLY_STALL, .text = wide});
-    assert_true(screen_wait_text(s, "漢字", WAIT_MS));
-    screen_type(s, "my own words");
+    see(s, "漢字");
+    act(s, "my own words");
     assert_true(scene_wait_draft(s, "my own words"));
     kill_it(s);
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_text(s, "▣ compaction interrupted · handoff", WAIT_MS));
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
-    assert_null(strstr(screen_text(s), "漢字"));
-    screen_ctrl(s, 'c');
+    see(s, "▣ compaction interrupted · handoff", "> my own words", "!漢字");
+    act(s, "<ctrl-c>");
     assert_whole(s);
 }
 
