@@ -9,31 +9,18 @@
 
 static const char next_key[] = "\033[15~"; /* F5 */
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
-static bool wait_text(struct screen *s, const char *text)
-{
-    return screen_wait_text(s, text, WAIT_MS);
-}
-
 /* A turn that has said "Half of it" and goes on when the server is released. */
 static struct screen *open_running(int rows, int cols, const char *const *arguments)
 {
     struct screen *s = scene_open(rows, cols, arguments);
-    queue((struct reply){.fault = REPLY_STALL, .text = "Half of it"});
-    scene_say(s, "Tell me all.");
-    assert_true(wait_text(s, "Half of it"));
+    scene_queue(.fault = REPLY_STALL, .text = "Half of it");
+    act(s, "Tell me all.<enter>", "Half of it");
     return s;
 }
 
 static void begin_another(struct screen *s)
 {
-    scene_say(s, "/new");
-    assert_true(wait_text(s, "1 working"));
-    assert_true(screen_wait_gone(s, "Half of it", WAIT_MS));
+    act(s, "/new<enter>", "1 working", "!Half of it");
 }
 
 NEEDS(capability_store());
@@ -44,14 +31,12 @@ TEST(a_turn_goes_on_behind_a_new_session)
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
     scene_exchange(s, "And you?", "I am fine.");
-    assert_true(wait_text(s, "1 working"));
+    see(s, "1 working");
     model_server_release(scene_server());
-    assert_true(wait_text(s, "\"Tell me all.\" is done; /sessions opens it."));
-    assert_true(screen_wait_gone(s, "working", WAIT_MS));
+    see(s, "\"Tell me all.\" is done; /sessions opens it.", "!working");
     scene_exchange(s, "Still there?", "I am."); /* takes the note away */
-    assert_true(screen_wait_gone(s, "is done", WAIT_MS));
-    scene_say(s, "/resume Tell me all.");
-    assert_true(wait_text(s, "Half of it"));
+    see(s, "!is done");
+    act(s, "/resume Tell me all.<enter>", "Half of it");
     scene_leave(s);
 }
 
@@ -60,16 +45,13 @@ TEST(a_key_goes_to_what_works)
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
     screen_type(s, next_key);
-    assert_true(wait_text(s, "Half of it"));
-    assert_true(wait_text(s, "(Esc stops)"));
-    assert_true(screen_wait_gone(s, "1 working", WAIT_MS));
-    assert_true(screen_wait_gone(s, "interrupted", WAIT_MS));
+    see(s, "Half of it", "(Esc stops)", "!1 working", "!interrupted");
     model_server_release(scene_server());
     assert_true(scene_wait_idle(s));
     scene_exchange(s, "Is that all?", "It is.");
-    assert_true(wait_text(s, "Half of it"));
+    see(s, "Half of it");
     screen_type(s, next_key);
-    assert_true(wait_text(s, "No other conversation is working."));
+    see(s, "No other conversation is working.");
     scene_leave(s);
 }
 
@@ -77,23 +59,13 @@ TEST(the_list_leaves_it_running)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "An older talk", "Long ago.");
-    scene_say(s, "/new");
-    assert_true(screen_wait_gone(s, "Long ago.", WAIT_MS));
-    queue((struct reply){.fault = REPLY_STALL, .text = "Half of it"});
-    scene_say(s, "Tell me all.");
-    assert_true(wait_text(s, "Half of it"));
-    screen_key(s, SCREEN_F3);
-    screen_type(s, "older");
-    assert_true(wait_text(s, "Long ago."));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(wait_text(s, "1 working"));
-    screen_key(s, SCREEN_F3);
-    screen_type(s, "Tell me");
-    assert_true(wait_text(s, "Tell me all.  now"));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(wait_text(s, "Half of it"));
-    assert_true(screen_wait_gone(s, "1 working", WAIT_MS));
-    assert_true(wait_text(s, "(Esc stops)"));
+    act(s, "/new<enter>", "!Long ago.");
+    scene_queue(.fault = REPLY_STALL, .text = "Half of it");
+    act(s, "Tell me all.<enter>", "Half of it");
+    act(s, "<f3>older", "Long ago.");
+    act(s, "<enter>", "1 working");
+    act(s, "<f3>Tell me", "Tell me all.  now");
+    act(s, "<enter>", "Half of it", "!1 working", "(Esc stops)");
     scene_leave(s);
 }
 
@@ -103,23 +75,18 @@ static void answer_a_question(int rows, int cols)
     static const char *const full[] = {"--tools", "full", NULL};
     char *made = support_path("made");
     struct screen *s = scene_open(rows, cols, full);
-    queue((struct reply){
-        .hold = true, .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}"});
-    queue((struct reply){.text = "All done."});
-    scene_say(s, "make it");
+    scene_queue(.hold = true, .tool_name = "run_command",
+                .tool_args = "{\"command\":\"touch made\"}");
+    scene_queue(.text = "All done.");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    scene_say(s, "/new");
-    assert_true(wait_text(s, "1 working"));
+    act(s, "/new<enter>", "1 working");
     model_server_release(scene_server());
-    assert_true(wait_text(s, "1 waits for you"));
-    assert_true(wait_text(s, "F5"));
+    see(s, "1 waits for you", "F5");
     assert_int_not_equal(access(made, F_OK), 0);
     screen_type(s, next_key);
-    assert_true(wait_text(s, "touch made"));
-    assert_true(wait_text(s, "a allow once"));
-    assert_true(screen_wait_gone(s, "1 waits", WAIT_MS));
-    screen_type(s, "a");
-    assert_true(wait_text(s, "All done."));
+    see(s, "touch made", "a allow once", "!1 waits");
+    act(s, "a", "All done.");
     assert_true(scene_wait_idle(s));
     assert_int_equal(access(made, F_OK), 0);
     free(made);
@@ -143,30 +110,23 @@ TEST(a_question_can_be_left)
     (void)state;
     struct screen *s = open_running(24, 80, full);
     begin_another(s);
-    queue((struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}"});
-    scene_say(s, "make it");
-    assert_true(wait_text(s, "a allow once"));
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}");
+    act(s, "make it<enter>", "a allow once");
     screen_type(s, next_key);
-    assert_true(wait_text(s, "Half of it"));
-    assert_true(wait_text(s, "1 waits for you"));
+    see(s, "Half of it", "1 waits for you");
     screen_type(s, next_key);
-    assert_true(wait_text(s, "a allow once"));
-    assert_true(wait_text(s, "1 working"));
-    screen_type(s, "d");
+    see(s, "a allow once", "1 working");
+    act(s, "d");
     assert_true(scene_wait_idle(s));
-    screen_ctrl(s, 'd');
-    assert_true(wait_text(s, "Leaving stops its turn"));
+    act(s, "<ctrl-d>", "Leaving stops its turn");
     scene_leave(s);
 }
 
 TEST(a_session_that_is_not_there_changes_nothing)
 {
     struct screen *s = open_running(24, 80, NULL);
-    scene_say(s, "/resume nonesuch");
-    assert_true(wait_text(s, "nonesuch"));
-    assert_true(wait_text(s, "(Esc stops)"));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(wait_text(s, "interrupted"));
+    act(s, "/resume nonesuch<enter>", "nonesuch", "(Esc stops)");
+    act(s, "<escape>", "interrupted");
     assert_true(scene_wait_idle(s));
     scene_leave(s);
 }
@@ -175,12 +135,11 @@ TEST(a_session_that_is_not_there_changes_nothing)
 TEST(what_waits_stays_with_its_session)
 {
     struct screen *s = open_running(24, 80, NULL);
-    scene_say(s, "And then?");
-    assert_true(wait_text(s, "And then?"));
+    act(s, "And then?<enter>", "And then?");
     begin_another(s);
-    assert_true(screen_wait_gone(s, "And then?", WAIT_MS));
+    see(s, "!And then?");
     screen_type(s, next_key);
-    assert_true(wait_text(s, "> And then?"));
+    see(s, "> And then?");
 }
 
 TEST(leaving_is_asked_once)
@@ -191,9 +150,8 @@ TEST(leaving_is_asked_once)
     (void)state;
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
-    scene_say(s, "/quit");
-    assert_true(wait_text(s, "1 other conversation goes on."));
-    scene_say(s, "/quit");
+    act(s, "/quit<enter>", "1 other conversation goes on.");
+    act(s, "/quit<enter>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_true(catalog_open(&catalog, scene_store(), CATALOG_READ, &e));
     assert_true(catalog_find(&catalog, "Tell me all.", &info, &e));
@@ -201,7 +159,6 @@ TEST(leaving_is_asked_once)
     session_info_release(&info);
     catalog_release(&catalog);
     s = scene_open(24, 80, (const char *const[]){"--resume=Tell me all.", NULL});
-    assert_true(wait_text(s, "Half of it"));
-    assert_true(wait_text(s, "interrupted"));
+    see(s, "Half of it", "interrupted");
     scene_leave(s);
 }

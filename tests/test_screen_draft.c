@@ -24,11 +24,6 @@ static int set_up(void **state)
     return result;
 }
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static const char *request(size_t index)
 {
     const char *body = model_server_body(scene_server(), index);
@@ -54,7 +49,7 @@ static const char *long_answer(const char *end)
 
 static void exchange_long(struct screen *s, const char *question, const char *end)
 {
-    queue((struct reply){.text = long_answer(end)});
+    scene_queue(.text = long_answer(end));
     scene_ask(s, question, end);
 }
 
@@ -69,22 +64,21 @@ static struct screen *open_conversation(int rows, int cols)
 
 static void wait_review(struct screen *s)
 {
-    assert_true(screen_wait_text(s, "draft summary ·", WAIT_MS));
-    assert_true(screen_wait_text(s, "Alt-g", WAIT_MS));
+    see(s, "draft summary ·", "Alt-g");
 }
 
 static struct screen *open_review(int rows, int cols, const char *text)
 {
     struct screen *s = open_conversation(rows, cols);
-    queue((struct reply){.text = text});
-    scene_say(s, "/compact");
+    scene_queue(.text = text);
+    act(s, "/compact<enter>");
     wait_review(s);
     return s;
 }
 
 static void wait_over(struct screen *s)
 {
-    assert_true(screen_wait_gone(s, "draft summary", WAIT_MS));
+    see(s, "!draft summary");
     assert_true(scene_wait_idle(s));
 }
 
@@ -110,95 +104,78 @@ FIXTURE(set_up, scene_teardown);
 TEST(what_is_kept_stands_for_the_rest)
 {
     struct screen *s = open_review(24, 80, summary);
-    assert_true(screen_wait_text(s, heading, WAIT_MS));
-    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
-    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
-    assert_true(screen_wait_text(s, "waiting for you", WAIT_MS));
+    see(s, heading, "Enter accepts", "> The bridge is booked.", "waiting for you");
     wait_caret(s, "> The bridge");
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
-    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+    see(s, "compacted");
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, summary));
+    scene_sent(3, summary);
     assert_false(says(3, first_request));
-    assert_true(says(3, "second end"));
+    scene_sent(3, "second end");
 }
 
 TEST(what_was_changed_is_what_counts)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_type(s, "漢字: ");
-    screen_ctrl(s, 'e');
-    screen_ctrl(s, 'j');
+    act(s, "漢字: <ctrl-e><ctrl-j>");
     screen_paste(s, "- pay by Friday\n- e\xcc\x81");
-    assert_true(screen_wait_text(s, "> 漢字: The bridge is booked.", WAIT_MS));
-    assert_true(screen_wait_text(s, "- e\xcc\x81", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
+    see(s, "> 漢字: The bridge is booked.", "- e\xcc\x81");
+    act(s, "<enter>");
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, "漢字: The bridge is booked.\\n- pay by Friday\\n- e\xcc\x81"));
+    scene_sent(3, "漢字: The bridge is booked.\\n- pay by Friday\\n- e\xcc\x81");
     assert_false(says(3, first_request));
 }
 
 TEST(what_is_refused_changes_nothing)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_type(s, "changed ");
-    screen_key(s, SCREEN_ESCAPE);
+    act(s, "changed <escape>");
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, first_request));
+    scene_sent(3, first_request);
     assert_false(says(3, summary));
-    queue((struct reply){.text = "Another summary."});
-    scene_say(s, "/compact");
+    scene_queue(.text = "Another summary.");
+    act(s, "/compact<enter>");
     wait_review(s);
-    assert_true(screen_wait_text(s, "> Another summary.", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
+    see(s, "> Another summary.");
+    act(s, "<enter>");
     wait_over(s);
-    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+    see(s, "compacted");
 }
 
 TEST(it_is_asked_for_again_with_a_focus)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_type(s, "\033g");
-    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
+    act(s, "<alt-g>", "focus on:");
+    act(s, "<escape>");
     wait_review(s);
-    screen_type(s, "\033g");
-    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
-    screen_type(s, "what it costs");
-    assert_true(screen_wait_text(s, "focus on: what it costs", WAIT_MS));
-    queue((struct reply){.text = "The bridge costs 40."});
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "> The bridge costs 40.", WAIT_MS));
+    act(s, "<alt-g>", "focus on:");
+    act(s, "what it costs", "focus on: what it costs");
+    scene_queue(.text = "The bridge costs 40.");
+    act(s, "<enter>", "> The bridge costs 40.");
     wait_review(s);
     assert_null(strstr(screen_text(s), summary)); /* nor in the card above */
     assert_int_equal(model_server_requests(scene_server()), 4);
-    assert_true(says(3, "what it costs"));
-    assert_true(says(3, summary));
-    screen_key(s, SCREEN_ENTER);
+    scene_sent(3, "what it costs", summary);
+    act(s, "<enter>");
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(4, "The bridge costs 40."));
+    scene_sent(4, "The bridge costs 40.");
     assert_false(says(4, first_request));
 }
 
 TEST(an_emptied_summary_is_refused)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_gone(s, "> The bridge", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "an empty summary cannot be accepted", WAIT_MS));
-    screen_ctrl(s, '_');
-    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
-    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
-    screen_ctrl(s, 'c');
-    screen_ctrl(s, 'c'); /* now it stops */
+    act(s, "<ctrl-c>", "!> The bridge");
+    act(s, "<enter>", "an empty summary cannot be accepted");
+    act(s, "<ctrl-_>", "> The bridge is booked.", "Enter accepts");
+    act(s, "<ctrl-c*2>"); /* now it stops */
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, first_request));
+    scene_sent(3, first_request);
 }
 
 /* --- the person's own words --- */
@@ -207,8 +184,8 @@ static struct screen *write_meanwhile(const char *typed)
 {
     size_t before = model_server_requests(scene_server());
     struct screen *s = open_conversation(24, 80);
-    queue((struct reply){.text = summary, .hold = true});
-    scene_say(s, "/compact");
+    scene_queue(.text = summary, .hold = true);
+    act(s, "/compact<enter>");
     assert_true(model_server_wait(scene_server(), before + 3, WAIT_MS));
     screen_type(s, typed);
     return s;
@@ -217,17 +194,16 @@ static struct screen *write_meanwhile(const char *typed)
 TEST_IF(capability_store(), own_words_come_back)
 {
     struct screen *s = write_meanwhile(own);
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
+    see(s, "> my own words");
     model_server_release(scene_server());
     wait_review(s);
     assert_true(screen_wait_gone(s, own, WAIT_MS));
-    screen_type(s, "changed ");
-    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    act(s, "changed ", "> changed The bridge");
     assert_true(scene_wait_draft(s, own));
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
-    screen_type(s, "!");
+    see(s, "> my own words");
+    act(s, "!");
     assert_true(scene_wait_draft(s, "my own words!"));
 }
 
@@ -245,7 +221,7 @@ static bool write_until_announced(struct screen *s)
     int64_t end = clock_mono_ms() + WAIT_MS;
     while (!announced_above_x(s) && !strstr(screen_text(s), "Alt-g")) {
         assert_true(clock_mono_ms() < end);
-        screen_type(s, "x");
+        act(s, "x");
         for (int64_t next = clock_mono_ms() + BETWEEN_MS; clock_mono_ms() < next;)
             (void)screen_pump(s, BETWEEN_MS);
     }
@@ -272,16 +248,12 @@ TEST(typing_ahead_keeps_nothing)
 {
     struct screen *s = write_while_it_comes();
     size_t requests = model_server_requests(scene_server());
-    screen_type(s, " wrote on\r"); /* at once: a pause would be the end of it */
-    assert_true(screen_wait_text(s, "waiting: so I", WAIT_MS));
+    act(s, " wrote on<enter>", "waiting: so I"); /* at once: a pause would be the end of it */
     wait_review(s);
-    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
+    see(s, "> The bridge is booked.");
     assert_int_equal(model_server_requests(scene_server()), requests); /* and it waits */
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_gone(s, "draft summary", WAIT_MS));
-    assert_true(screen_wait_text(s, "Hello from the scripted model.", WAIT_MS));
-    assert_true(says(requests, "wrote on"));
-    assert_true(says(requests, summary));
+    act(s, "<enter>", "!draft summary", "Hello from the scripted model.");
+    scene_sent(requests, "wrote on", summary);
 }
 
 TEST_IF(capability_store(), killed_during_the_review)
@@ -289,47 +261,39 @@ TEST_IF(capability_store(), killed_during_the_review)
     struct screen *s = write_meanwhile(own);
     model_server_release(scene_server());
     wait_review(s);
-    screen_type(s, "changed ");
-    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    act(s, "changed ", "> changed The bridge");
     assert_true(scene_wait_draft(s, own));
     screen_signal(s, SIGKILL);
     assert_true(screen_wait_exit(s, WAIT_MS));
     static const char *const again[] = {"--continue", NULL};
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_text(s, "> my own words", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "Hello from the scripted model.", WAIT_MS));
-    assert_true(says(3, first_request));
-    assert_false(says(3, "changed"));
+    see(s, "> my own words");
+    act(s, "<enter>", "Hello from the scripted model.");
+    scene_sent(3, first_request, "!changed");
 }
 
 /* Leaving decides nothing for the summary. */
 TEST_IF(capability_store(), leaving_refuses)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_type(s, "changed ");
-    assert_true(screen_wait_text(s, "> changed The bridge", WAIT_MS));
+    act(s, "changed ", "> changed The bridge");
     screen_signal(s, SIGTERM);
     assert_true(screen_wait_exit(s, WAIT_MS));
     scene_assert_restored(s);
     static const char *const again[] = {"--continue", NULL};
     s = scene_open(24, 80, again);
-    assert_true(screen_wait_gone(s, "cut off", WAIT_MS));
+    see(s, "!cut off");
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, first_request));
+    scene_sent(3, first_request);
     assert_false(says(3, summary));
 }
 
 TEST(control_d_leaves_only_what_is_empty)
 {
     struct screen *s = open_review(24, 80, "ab");
-    screen_ctrl(s, 'd');
-    screen_ctrl(s, 'd');
-    assert_true(screen_wait_gone(s, "> ab", WAIT_MS));
-    screen_type(s, "x");
-    assert_true(screen_wait_text(s, "> x", WAIT_MS));
-    screen_ctrl(s, 'a');
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d*2>", "!> ab");
+    act(s, "x", "> x");
+    act(s, "<ctrl-a><ctrl-d>");
     scene_leave(s);
     scene_assert_restored(s);
 }
@@ -351,15 +315,14 @@ TEST(the_external_editor)
     assert_int_equal(chmod(path, 0700), 0);
     setenv("EDITOR", path, 1);
     struct screen *s = open_review(24, 80, "- by the model\n");
-    screen_ctrl(s, 'g');
-    assert_true(screen_wait_text(s, "- by the editor", WAIT_MS));
+    act(s, "<ctrl-g>", "- by the editor");
     wait_review(s);
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, "- by the editor"));
+    scene_sent(3, "- by the editor");
 #ifdef HAVE_CLOSEFROM
-    assert_false(says(3, "- inherited"));
+    scene_sent(3, "!- inherited");
 #endif
     unsetenv("EDITOR");
     free(path);
@@ -368,52 +331,50 @@ TEST(the_external_editor)
 TEST(the_smallest_screen_will_do)
 {
     struct screen *s = open_review(10, 40, "one\ntwo\nthree\nfour\nfive\nsix\nseven");
-    assert_true(screen_wait_text(s, "> one", WAIT_MS));
+    see(s, "> one");
     wait_caret(s, "> one");
-    assert_true(screen_wait_text(s, "Enter accepts", WAIT_MS));
-    assert_true(screen_wait_text(s, "Esc rejects · Alt-g focus", WAIT_MS));
+    see(s, "Enter accepts", "Esc rejects · Alt-g focus");
     assert_int_equal(strncmp(screen_row_text(s, 0), "tiro", 4), 0);
     for (int i = 0; i < 6; i++)
-        screen_key(s, SCREEN_DOWN);
-    assert_true(screen_wait_text(s, "seven", WAIT_MS));
-    screen_type(s, "\033g");
-    assert_true(screen_wait_text(s, "focus on:", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
+        act(s, "<down>");
+    see(s, "seven");
+    act(s, "<alt-g>", "focus on:");
+    act(s, "<escape>");
     wait_review(s);
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
-    assert_true(screen_wait_text(s, "compacted", WAIT_MS));
+    see(s, "compacted");
 }
 
 TEST(it_survives_any_size)
 {
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20}, {30, 41}, {2, 2}, {12, 60}};
     struct screen *s = open_review(24, 80, summary);
-    screen_type(s, "mine: ");
+    act(s, "mine: ");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         screen_resize(s, sizes[i][0], sizes[i][1]);
         if (sizes[i][0] < 10) {
-            assert_true(screen_wait_gone(s, "The bridge", WAIT_MS));
-            screen_key(s, SCREEN_ENTER); /* nobody keeps what cannot be seen */
+            see(s, "!The bridge");
+            act(s, "<enter>"); /* nobody keeps what cannot be seen */
             continue;
         }
         wait_review(s);
-        assert_true(screen_wait_text(s, "> mine: The bridge is booked.", WAIT_MS));
+        see(s, "> mine: The bridge is booked.");
     }
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
     scene_exchange(s, "go on", "Gladly.");
-    assert_true(says(3, "mine: The bridge"));
+    scene_sent(3, "mine: The bridge");
 }
 
 /* A summary is only text, whatever is in it. */
 TEST(it_cannot_write_to_the_terminal)
 {
     struct screen *s = open_review(24, 80, "before\033]0;owned\007\033[31mred\nafter\r\b");
-    assert_true(screen_wait_text(s, "after", WAIT_MS));
+    see(s, "after");
     assert_false(screen_log_has(s, "\033]0;owned"));
     assert_false(screen_log_has(s, "\033[31mred"));
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
@@ -421,12 +382,9 @@ TEST(it_cannot_write_to_the_terminal)
 TEST(help_can_be_read_meanwhile)
 {
     struct screen *s = open_review(24, 80, summary);
-    screen_key(s, SCREEN_F1);
-    assert_true(screen_wait_text(s, "Help", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "Help", WAIT_MS));
-    assert_true(screen_wait_text(s, "> The bridge is booked.", WAIT_MS));
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<f1>", "Help");
+    act(s, "<escape>", "!Help", "> The bridge is booked.");
+    act(s, "<enter>");
     wait_over(s);
 }
 
@@ -434,14 +392,12 @@ TEST(help_can_be_read_meanwhile)
 TEST(a_list_goes_before_it)
 {
     struct screen *s = write_meanwhile("");
-    screen_key(s, SCREEN_F1);
-    assert_true(screen_wait_text(s, "Help", WAIT_MS));
+    act(s, "<f1>", "Help");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "a draft summary is ready", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "Help", WAIT_MS));
+    see(s, "a draft summary is ready");
+    act(s, "<escape>", "!Help");
     wait_review(s);
-    screen_key(s, SCREEN_ENTER);
+    act(s, "<enter>");
     wait_over(s);
 }
 
@@ -451,17 +407,16 @@ TEST(a_turn_goes_on_after_it)
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
     exchange_long(s, first_request, "first end");
-    queue((struct reply){.text = summary});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
+    scene_queue(.text = summary);
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>");
     wait_review(s);
     assert_int_equal(model_server_requests(scene_server()), 2);
-    scene_say(s, "kept: "); /* into the summary, and keeps it */
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    act(s, "kept: <enter>", "Gladly."); /* into the summary, and keeps it */
     wait_over(s);
-    assert_true(says(2, "kept: The bridge is booked."));
+    scene_sent(2, "kept: The bridge is booked.");
     assert_false(says(2, first_request));
-    assert_true(says(2, "go on"));
+    scene_sent(2, "go on");
 }
 
 /* Ctrl-C clears the summary, then it stops what the summary is for. */
@@ -470,13 +425,11 @@ TEST(a_turn_can_be_stopped_in_it)
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 120, NULL);
     exchange_long(s, first_request, "first end");
-    queue((struct reply){.text = summary});
-    scene_say(s, "go on");
+    scene_queue(.text = summary);
+    act(s, "go on<enter>");
     wait_review(s);
-    assert_true(screen_wait_gone(s, "Esc stops", WAIT_MS)); /* here it refuses */
-    screen_ctrl(s, 'c');
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    see(s, "!Esc stops"); /* here it refuses */
+    act(s, "<ctrl-c*2>", "interrupted");
     wait_over(s);
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
@@ -486,13 +439,12 @@ TEST(a_turn_goes_on_without_it)
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
     exchange_long(s, first_request, "first end");
-    queue((struct reply){.text = summary});
-    queue((struct reply){.text = "Gladly."});
-    scene_say(s, "go on");
+    scene_queue(.text = summary);
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>");
     wait_review(s);
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "Gladly.", WAIT_MS));
+    act(s, "<escape>", "Gladly.");
     wait_over(s);
-    assert_true(says(2, first_request));
+    scene_sent(2, first_request);
     assert_false(says(2, summary));
 }

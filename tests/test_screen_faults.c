@@ -8,11 +8,6 @@
 
 static const char hello[] = "Hello from the scripted model.";
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static const char hostile[] =
     "before\033[31mred\033]0;owned\007\033]52;c;b3duZWQ=\007\033[?1049l"
     "\033P+q\033\\\2335m\302\2336m\r\b\b\x7f"
@@ -35,11 +30,9 @@ FIXTURE(scene_setup, scene_teardown);
 
 TEST(an_answer_cannot_write_escape_sequences)
 {
-    queue((struct reply){.text = hostile, .reasoning = hostile});
+    scene_queue(.text = hostile, .reasoning = hostile);
     struct screen *s = scene_open(24, 120, NULL);
-    scene_say(s, "attack");
-    assert_true(screen_wait_text(s, "after", WAIT_MS));
-    assert_true(screen_wait_text(s, "before\u241b[31mred", WAIT_MS));
+    act(s, "attack<enter>", "after", "before\u241b[31mred");
     assert_true(scene_wait_prompt(s));
     assert_harmless(s);
 }
@@ -49,82 +42,65 @@ TEST(a_tool_result_cannot_either)
     char *path = support_path("evil.txt");
     support_write(path, hostile);
     free(path);
-    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"evil.txt\"}"});
-    queue((struct reply){.text = "I have read it."});
+    scene_queue(.tool_name = "read_file", .tool_args = "{\"path\":\"evil.txt\"}");
+    scene_queue(.text = "I have read it.");
     struct screen *s = scene_open(24, 120, NULL);
     scene_ask(s, "read evil.txt", "I have read it.");
-    assert_true(screen_wait_text(s, "read_file", WAIT_MS));
+    see(s, "read_file");
     assert_int_equal(model_server_requests(scene_server()), 2);
     assert_harmless(s);
 }
 
 TEST(nor_an_error_message)
 {
-    queue((struct reply){
-        .fault = REPLY_STATUS, .status = 400, .error_type = hostile, .error_message = hostile});
+    scene_queue(.fault = REPLY_STATUS, .status = 400, .error_type = hostile,
+                .error_message = hostile);
     struct screen *s = scene_open(24, 120, NULL);
-    scene_say(s, "refuse me");
-    assert_true(screen_wait_text(s, "400", WAIT_MS));
+    act(s, "refuse me<enter>", "400");
     assert_harmless(s);
     scene_exchange(s, "again", hello);
 }
 
 TEST(a_retry_is_counted_down)
 {
-    queue((struct reply){.fault = REPLY_STATUS,
-                         .status = 429,
-                         .error_type = "rate_limit_error",
-                         .error_message = "slow down",
-                         .retry_after = "1"});
+    scene_queue(.fault = REPLY_STATUS, .status = 429, .error_type = "rate_limit_error",
+                .error_message = "slow down", .retry_after = "1");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "hello?");
+    act(s, "hello?<enter>");
     assert_true(screen_wait_text(s, "1/3", WAIT_MS) || screen_wait_text(s, "1 of 3", 1));
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
+    see(s, hello);
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
 TEST(escape_ends_the_wait_for_a_retry)
 {
-    queue((struct reply){.fault = REPLY_STATUS,
-                         .status = 529,
-                         .error_type = "overloaded_error",
-                         .error_message = "overloaded",
-                         .retry_after = "600"});
+    scene_queue(.fault = REPLY_STATUS, .status = 529, .error_type = "overloaded_error",
+                .error_message = "overloaded", .retry_after = "600");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "hello?");
-    assert_true(screen_wait_text(s, "overloaded", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    act(s, "hello?<enter>", "overloaded");
+    act(s, "<escape>", "interrupted");
     scene_exchange(s, "again", hello);
     assert_int_equal(model_server_requests(scene_server()), 2);
 }
 
 TEST(a_refused_key_is_said_and_the_message_kept)
 {
-    queue((struct reply){.fault = REPLY_STATUS,
-                         .status = 401,
-                         .error_type = "authentication_error",
-                         .error_message = "invalid x-api-key"});
+    scene_queue(.fault = REPLY_STATUS, .status = 401, .error_type = "authentication_error",
+                .error_message = "invalid x-api-key");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "my long question");
-    assert_true(screen_wait_text(s, "invalid x-api-key", WAIT_MS));
-    assert_true(screen_wait_text(s, "my long question", WAIT_MS));
+    act(s, "my long question<enter>", "invalid x-api-key", "my long question");
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_null(strstr(screen_text(s), SCENE_KEY));
     assert_false(screen_log_has(s, SCENE_KEY));
-    screen_ctrl(s, 'u');
-    scene_say(s, "/retry");
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
-    assert_non_null(strstr(model_server_body(scene_server(), 1), "my long question"));
+    act(s, "<ctrl-u>/retry<enter>", hello);
+    scene_sent(1, "my long question");
 }
 
 TEST(a_lost_connection_keeps_the_partial_answer)
 {
-    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the"});
+    scene_queue(.fault = REPLY_DISCONNECT, .text = "cut off in the");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "begin");
-    assert_true(screen_wait_text(s, "cut off in the", WAIT_MS));
-    assert_true(screen_wait_text(s, "/retry", WAIT_MS));
+    act(s, "begin<enter>", "cut off in the", "/retry");
     assert_int_equal(model_server_requests(scene_server()), 1);
     scene_exchange(s, "again", hello);
 }

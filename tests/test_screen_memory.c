@@ -35,29 +35,25 @@ static struct screen *open_compacted(int rows, int cols)
     exchange(s, "where did we want to sleep?", "In the ryokan by the river.", "first end", 0);
     exchange(s, "which train?", "The one at nine from Tokyo.", "second end", 200);
     exchange(s, "thanks", "You are welcome.", "third end", 200);
-    scene_say(s, "/compact deterministic");
-    assert_true(screen_wait_text(s, " memory entr", WAIT_MS));
+    act(s, "/compact deterministic<enter>", " memory entr");
     assert_true(scene_wait_idle(s));
     return s;
 }
 
 static void open_pane(struct screen *s)
 {
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_text(s, " Memory \u00b7 all", WAIT_MS));
+    act(s, "<f2>", " Memory \u00b7 all");
 }
 
 static void search(struct screen *s, const char *query, const char *found)
 {
     screen_type(s, query);
-    assert_true(screen_wait_text(s, " by score", WAIT_MS));
-    assert_true(screen_wait_text(s, found, WAIT_MS));
+    see(s, " by score", found);
 }
 
 static void leave(struct screen *s)
 {
-    screen_ctrl(s, 'c');
-    screen_ctrl(s, 'u');
+    act(s, "<ctrl-c><ctrl-u>");
 }
 
 /* --- beside and over --- */
@@ -68,17 +64,15 @@ TEST(it_stands_beside_from_100_columns_on)
 {
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
-    assert_true(screen_wait_text(s, RULE " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
-    assert_true(screen_wait_text(s, "compacted \u00b7 deterministic", WAIT_MS)); /* beside it */
+    see(s, RULE " Memory \u00b7 all \u00b7 6 entries",
+        "compacted \u00b7 deterministic"); /* beside it */
     screen_resize(s, 24, 80);
-    assert_true(screen_wait_gone(s, "compacted \u00b7 deterministic", WAIT_MS));
-    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    see(s, "!compacted \u00b7 deterministic", " Memory \u00b7 all \u00b7 6 entries");
     screen_resize(s, 10, 40);
-    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
+    see(s, " Memory \u00b7 all \u00b7 6 entries");
     screen_resize(s, 30, 120);
-    assert_true(screen_wait_text(s, "compacted \u00b7 deterministic", WAIT_MS));
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    see(s, "compacted \u00b7 deterministic");
+    act(s, "<f2>", "! Memory \u00b7 all");
 }
 
 TEST(it_searches_as_one_types)
@@ -86,10 +80,8 @@ TEST(it_searches_as_one_types)
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryok", "ryokan by the river.");
-    assert_true(screen_wait_text(s, "\u2587", WAIT_MS));
-    screen_ctrl(s, 'u');
-    screen_type(s, "xyzzy");
-    assert_true(screen_wait_text(s, "No matches in memory.", WAIT_MS));
+    see(s, "\u2587");
+    act(s, "<ctrl-u>xyzzy", "No matches in memory.");
 }
 
 TEST(tab_moves_the_keys)
@@ -98,18 +90,14 @@ TEST(tab_moves_the_keys)
     bool visible;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
-    screen_type(s, "ryo");
-    assert_true(screen_wait_text(s, "/ ryo", WAIT_MS));
+    act(s, "ryo", "/ ryo");
     screen_cursor(s, &row, &col, &visible);
     screen_size(s, &rows, &cols);
     assert_true(visible && col > 70 && row == 2);
-    screen_key(s, SCREEN_TAB);
-    screen_type(s, "for the message");
+    act(s, "<tab>for the message");
     assert_true(screen_wait_row(s, rows - 1, "> for the message", WAIT_MS));
-    screen_key(s, SCREEN_TAB);
-    screen_type(s, "kan");
-    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
-    screen_key(s, SCREEN_TAB);
+    act(s, "<tab>kan", "/ ryokan");
+    act(s, "<tab>");
     scene_exchange(s, " goes on", "It does.");
 }
 
@@ -120,19 +108,15 @@ TEST(a_narrow_terminal_takes_no_keys_away)
     int rows, cols;
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
-    screen_key(s, SCREEN_DOWN);
-    screen_key(s, SCREEN_TAB);
-    screen_type(s, "hid");
+    act(s, "<down><tab>hid");
     screen_size(s, &rows, &cols);
     assert_true(screen_wait_row(s, rows - 1, "> hid", WAIT_MS));
     screen_resize(s, 24, 80);
-    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
-    screen_type(s, "den");
+    see(s, "! Memory \u00b7 all");
+    act(s, "den");
     assert_true(screen_wait_row(s, 23, "> hidden", WAIT_MS));
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_text(s, " Memory \u00b7 all \u00b7 6 entries", WAIT_MS));
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    act(s, "<f2>", " Memory \u00b7 all \u00b7 6 entries");
+    act(s, "<f2>", "! Memory \u00b7 all");
     leave(s);
 }
 
@@ -141,17 +125,13 @@ TEST(the_wheel_moves_what_is_below_it)
 {
     struct screen *s = open_compacted(20, 120);
     open_pane(s);
-    screen_type(s, "xyz");
-    assert_true(screen_wait_text(s, "/ xyz ", WAIT_MS));
-    assert_true(screen_wait_text(s, "No matches in memory.", WAIT_MS));
-    assert_null(strstr(screen_text(s), "which train?"));
+    act(s, "xyz", "/ xyz ", "No matches in memory.", "!which train?");
     for (int i = 0; i < 60 && !strstr(screen_text(s), "  which train?"); i++) {
-        screen_wheel(s, true);
+        act(s, "<wheel-up>");
         (void)screen_pump(s, 20);
     }
-    assert_true(screen_wait_text(s, "  which train?", WAIT_MS));
-    screen_type(s, "zy");
-    assert_true(screen_wait_text(s, "/ xyzzy ", WAIT_MS));
+    see(s, "  which train?");
+    act(s, "zy", "/ xyzzy ");
 }
 
 /* Letters of a query answer no question. */
@@ -165,19 +145,14 @@ TEST(a_question_waits_for_the_query)
     struct reply answer = {.text = "All done."};
     model_server_queue(scene_server(), &call);
     model_server_queue(scene_server(), &answer);
-    scene_say(s, "make a file");
+    act(s, "make a file<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
     open_pane(s);
-    screen_type(s, "ryo");
-    assert_true(screen_wait_text(s, "/ ryo", WAIT_MS));
+    act(s, "ryo", "/ ryo");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "write_file (write) wants to run", WAIT_MS));
-    screen_type(s, "kan");
-    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
-    assert_true(screen_wait_text(s, "a allow once", WAIT_MS)); /* after a pause */
-    screen_type(s, "d");
-    assert_true(screen_wait_text(s, "All done.", WAIT_MS));
-    assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
+    see(s, "write_file (write) wants to run");
+    act(s, "kan", "/ ryokan", "a allow once"); /* after a pause */
+    act(s, "d", "All done.", "/ ryokan ");
 }
 
 /* The pane works while an answer streams in beside it. */
@@ -186,16 +161,13 @@ TEST(it_works_while_the_model_answers)
     struct screen *s = open_compacted(30, 120);
     struct reply r = {.text = "streaming in the end", .hold = true};
     model_server_queue(scene_server(), &r);
-    scene_say(s, "and now?");
+    act(s, "and now?<enter>");
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
-    screen_key(s, SCREEN_ENTER);
-    screen_type(s, "p");
-    assert_true(screen_wait_text(s, "\u25c6 tiro", WAIT_MS));
-    assert_true(screen_wait_text(s, "pinned", WAIT_MS));
+    act(s, "<enter>p", "\u25c6 tiro", "pinned");
     assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "streaming in the end", WAIT_MS));
+    see(s, "streaming in the end");
 }
 
 /* --- what can be done --- */
@@ -205,17 +177,10 @@ TEST(d_forgets_and_u_puts_back)
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
-    screen_key(s, SCREEN_ENTER);
-    screen_type(s, "d");
-    assert_true(screen_wait_text(s, "forgotten; u restores it", WAIT_MS));
-    assert_true(screen_wait_text(s, "5 entries", WAIT_MS));
-    screen_type(s, "u");
-    assert_true(screen_wait_text(s, "restored", WAIT_MS));
-    assert_true(screen_wait_text(s, "6 entries", WAIT_MS));
-    screen_type(s, "u");
-    assert_true(screen_wait_text(s, "There is nothing to restore.", WAIT_MS));
-    screen_type(s, "du");
-    assert_true(screen_wait_text(s, "restored", WAIT_MS));
+    act(s, "<enter>d", "forgotten; u restores it", "5 entries");
+    act(s, "u", "restored", "6 entries");
+    act(s, "u", "There is nothing to restore.");
+    act(s, "du", "restored");
 }
 
 TEST(e_changes_and_i_quotes)
@@ -223,17 +188,9 @@ TEST(e_changes_and_i_quotes)
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
-    screen_key(s, SCREEN_ENTER);
-    screen_type(s, "e");
-    assert_true(screen_wait_text(s, "edit entry", WAIT_MS));
-    screen_type(s, "Surely: ");
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "changed", WAIT_MS));
-    assert_true(screen_wait_gone(s, "edit entry", WAIT_MS));
-    assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
-    screen_type(s, "i");
-    assert_true(screen_wait_text(s, "> > Surely: In the ryokan by the river.", WAIT_MS));
-    assert_true(screen_wait_text(s, "  > \u2014 tiro", WAIT_MS));
+    act(s, "<enter>e", "edit entry");
+    act(s, "Surely: <enter>", "changed", "!edit entry", "Surely: In the ryokan");
+    act(s, "i", "> > Surely: In the ryokan by the river.", "  > \u2014 tiro");
     leave(s);
 }
 
@@ -242,13 +199,9 @@ TEST(keys_may_be_typed_ahead)
 {
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
-    screen_type(s, "ryokan\reSurely: \r");
-    assert_true(screen_wait_text(s, "Surely: In the ryokan", WAIT_MS));
-    screen_type(s, "t\r");
-    assert_true(screen_wait_text(s, "edited by you", WAIT_MS)); /* all of it, in the preview */
-    screen_type(s, "/thanks\x15train\riand so on");
-    assert_true(screen_wait_text(s, "> > which train?", WAIT_MS));
-    assert_true(screen_wait_text(s, "  and so on", WAIT_MS));
+    act(s, "ryokan<enter>eSurely: <enter>", "Surely: In the ryokan");
+    act(s, "t<enter>", "edited by you"); /* all of it, in the preview */
+    act(s, "/thanks<ctrl-u>train<enter>iand so on", "> > which train?", "  and so on");
     leave(s);
 }
 
@@ -257,15 +210,9 @@ TEST_IF(capability_store(), o_goes_to_the_message)
     struct screen *s = open_compacted(16, 120);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
-    screen_key(s, SCREEN_ENTER);
-    screen_type(s, "o");
-    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
-    scene_say(s, "/new");
-    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
-    screen_key(s, SCREEN_TAB);
-    screen_type(s, "o");
-    assert_true(screen_wait_text(s, "read-only", WAIT_MS));
-    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
+    act(s, "<enter>o", "  In the ryokan by the river.");
+    act(s, "/new<enter>", "writes down what you and a model say");
+    act(s, "<tab>o", "read-only", "  In the ryokan by the river.");
 }
 
 TEST(escape_goes_back_to_where_o_was_pressed)
@@ -276,22 +223,14 @@ TEST(escape_goes_back_to_where_o_was_pressed)
     } sizes[] = {{120, " Memory \u00b7 all"}, {80, " Memory \u00b7 all"}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct screen *s = open_compacted(16, sizes[i].cols);
-        screen_type(s, "half a thought");
+        act(s, "half a thought");
         open_pane(s);
         search(s, "ryokan", "ryokan by the river.");
-        screen_key(s, SCREEN_ENTER);
-        screen_type(s, "o");
-        assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
-        assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
-        screen_key(s, SCREEN_ESCAPE);
-        assert_true(screen_wait_gone(s, "Esc goes back", WAIT_MS));
-        assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS)); /* the pane as it was */
-        assert_true(screen_wait_text(s, "> half a thought", WAIT_MS));
-        screen_type(s, "p"); /* and the keys in its list */
-        assert_true(screen_wait_text(s, "pinned", WAIT_MS));
-        screen_key(s, SCREEN_F2);
-        assert_true(screen_wait_gone(s, "/ ryokan", WAIT_MS));
-        assert_true(screen_wait_text(s, "\u25a3 compacted", WAIT_MS)); /* the end */
+        act(s, "<enter>o", "Esc goes back", "  In the ryokan by the river.");
+        act(s, "<escape>", "!Esc goes back", "/ ryokan",
+            "> half a thought");                         /* the pane as it was */
+        act(s, "p", "pinned");                           /* and the keys in its list */
+        act(s, "<f2>", "!/ ryokan", "\u25a3 compacted"); /* the end */
         leave(s);
     }
 }
@@ -299,46 +238,30 @@ TEST(escape_goes_back_to_where_o_was_pressed)
 TEST_IF(capability_store(), escape_goes_back_over_sessions)
 {
     struct screen *s = open_compacted(16, 120);
-    scene_say(s, "/new");
-    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
-    screen_type(s, "half a thought");
+    act(s, "/new<enter>", "writes down what you and a model say");
+    act(s, "half a thought");
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
-    screen_key(s, SCREEN_ENTER);
-    screen_type(s, "o");
-    assert_true(screen_wait_text(s, "read-only", WAIT_MS));
-    assert_true(screen_wait_text(s, "  In the ryokan by the river.", WAIT_MS));
-    assert_true(screen_wait_gone(s, "half a thought", WAIT_MS));
-    assert_true(screen_wait_text(s, "Esc goes back", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "read-only", WAIT_MS));
-    assert_true(screen_wait_text(s, "writes down what you and a model say", WAIT_MS));
-    assert_true(screen_wait_text(s, "half a thought", WAIT_MS));
-    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+    act(s, "<enter>o", "read-only", "  In the ryokan by the river.", "!half a thought",
+        "Esc goes back");
+    act(s, "<escape>", "!read-only", "writes down what you and a model say", "half a thought",
+        "/ ryokan");
 }
 
 TEST(a_command_brings_a_query)
 {
     struct screen *s = open_compacted(24, 80);
-    scene_say(s, "/memory train");
-    assert_true(screen_wait_text(s, "/ train", WAIT_MS));
-    assert_true(screen_wait_text(s, "which train?", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "/ train", WAIT_MS));
-    scene_say(s, "/forget ryokan");
-    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
-    screen_type(s, "d");
-    assert_true(screen_wait_text(s, "forgotten; u restores it", WAIT_MS));
-    assert_true(screen_wait_text(s, "/ ryokan ", WAIT_MS));
+    act(s, "/memory train<enter>", "/ train", "which train?");
+    act(s, "<escape>", "!/ train");
+    act(s, "/forget ryokan<enter>", "/ ryokan");
+    act(s, "d", "forgotten; u restores it", "/ ryokan ");
 }
 
 TEST(m_in_a_card_shows_what_is_remembered)
 {
     struct screen *s = open_compacted(24, 80);
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "m memory entries", WAIT_MS));
-    screen_type(s, "m");
-    assert_true(screen_wait_text(s, "Memory \u00b7 session \u00b7 6 entries", WAIT_MS));
+    act(s, "<enter>", "m memory entries");
+    act(s, "m", "Memory \u00b7 session \u00b7 6 entries");
 }
 
 /* --- what the model asked --- */
@@ -347,15 +270,14 @@ TEST(what_the_model_asked_is_shown)
 {
     struct screen *s = open_compacted(30, 120);
     open_pane(s);
-    screen_key(s, SCREEN_TAB);
+    act(s, "<tab>");
     struct reply call = {.tool_name = "memory_search", .tool_args = "{\"query\":\"sleep ryokan\"}"};
     struct reply answer = {.text = "By the river."};
     model_server_queue(scene_server(), &call);
     model_server_queue(scene_server(), &answer);
     scene_ask(s, "where again?", "By the river.");
-    assert_true(screen_wait_text(s, "memory_search \u201csleep ryokan\u201d \u2192 ", WAIT_MS));
-    assert_true(screen_wait_text(s, " Model's searches \u00b7 1", WAIT_MS));
-    assert_true(screen_wait_text(s, "\u201csleep ryokan\u201d \u2192 2 matches", WAIT_MS));
+    see(s, "memory_search \u201csleep ryokan\u201d \u2192 ", " Model's searches \u00b7 1",
+        "\u201csleep ryokan\u201d \u2192 2 matches");
 }
 
 TEST(f2_begins_with_an_empty_query)
@@ -363,12 +285,10 @@ TEST(f2_begins_with_an_empty_query)
     struct screen *s = open_compacted(24, 80);
     open_pane(s);
     search(s, "ryokan", "ryokan by the river");
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_gone(s, " Memory \u00b7 all", WAIT_MS));
+    act(s, "<f2>", "! Memory \u00b7 all");
     open_pane(s);
-    assert_true(screen_wait_gone(s, "/ ryokan", WAIT_MS));
-    screen_key(s, SCREEN_UP);
-    assert_true(screen_wait_text(s, "/ ryokan", WAIT_MS));
+    see(s, "!/ ryokan");
+    act(s, "<up>", "/ ryokan");
 }
 
 /* --- when there is none --- */
@@ -377,7 +297,6 @@ TEST(without_a_memory_f2_says_so)
 {
     write_config("[memory]\nenabled = false\n");
     struct screen *s = scene_open(24, 80, NULL);
-    screen_key(s, SCREEN_F2);
-    assert_true(screen_wait_text(s, "Memory is off", WAIT_MS));
+    act(s, "<f2>", "Memory is off");
     scene_exchange(s, "still here?", "Yes.");
 }

@@ -15,14 +15,9 @@ static const char mark[] = "\xe2\x94\x82";
 static const char *const unheard_of[] = {"--model", "unheard-of", NULL};
 static const char *const unheard_of_again[] = {"--model", "unheard-of", "--continue", NULL};
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static void exchange(struct screen *s, const char *question, const char *answer, long input)
 {
-    queue((struct reply){.text = answer, .input_tokens = input, .output_tokens = 150});
+    scene_queue(.text = answer, .input_tokens = input, .output_tokens = 150);
     scene_ask(s, question, answer);
 }
 
@@ -47,12 +42,10 @@ static bool f4_tells(struct screen *s, void *short_form)
 static void assert_gauge_is_f4(struct screen *s)
 {
     struct buf tokens = BUF_INIT;
-    screen_key(s, SCREEN_F4);
+    act(s, "<f4>");
     assert_true(screen_wait(s, f4_tells, &tokens, "the title of F4", WAIT_MS));
-    assert_true(screen_wait_text(s, tokens.data, WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_gone(s, "Context  ~", WAIT_MS));
-    assert_true(screen_wait_text(s, tokens.data, WAIT_MS));
+    see(s, tokens.data);
+    act(s, "<escape>", "!Context  ~", tokens.data);
     buf_release(&tokens);
 }
 
@@ -62,8 +55,8 @@ TEST(before_the_first_answer)
 {
     struct screen *s = scene_open(24, 100, NULL);
     assert_gauge_is_f4(s);
-    queue((struct reply){.hold = true, .text = "Late.", .no_usage = true});
-    scene_say(s, "a first question that is not answered for now");
+    scene_queue(.hold = true, .text = "Late.", .no_usage = true);
+    act(s, "a first question that is not answered for now<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
     assert_gauge_is_f4(s);
     model_server_release(scene_server());
@@ -83,22 +76,19 @@ TEST(after_answers_and_a_compaction)
 {
     struct screen *s = scene_open(24, 100, NULL);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
-    assert_true(screen_wait_text(s, "4.2k/", WAIT_MS));
+    see(s, "4.2k/");
     assert_gauge_is_f4(s);
-    queue((struct reply){.text = long_answer, .input_tokens = 9000, .output_tokens = 150});
+    scene_queue(.text = long_answer, .input_tokens = 9000, .output_tokens = 150);
     scene_ask(s, "and to eat?", "In Gion, where");
-    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    see(s, "9.2k/");
     assert_gauge_is_f4(s);
     if (!capability_compaction())
         return;
-    scene_say(s, "/compact deterministic");
-    assert_true(screen_wait_text(s, "deterministic \xc2\xb7 9,150 \xe2\x86\x92 ", WAIT_MS));
+    act(s, "/compact deterministic<enter>", "deterministic \xc2\xb7 9,150 \xe2\x86\x92 ");
     assert_gauge_is_f4(s);
-    scene_say(s, "/uncompact");
-    assert_true(screen_wait_gone(s,
-                                 "\xe2\x9f\xb3"
-                                 "1",
-                                 WAIT_MS));
+    act(s, "/uncompact<enter>",
+        "!\xe2\x9f\xb3"
+        "1");
     assert_gauge_is_f4(s);
 }
 
@@ -108,15 +98,13 @@ TEST_IF(capability_store(), after_a_resume_and_a_fork)
     exchange(s, "where to sleep?", "In the ryokan.", 9000);
     scene_leave(s);
     s = scene_open(24, 100, (const char *const[]){"--continue", NULL});
-    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    see(s, "9.2k/");
     assert_gauge_is_f4(s);
-    scene_say(s, "/fork");
-    assert_true(screen_wait_text(s, "This is a copy", WAIT_MS));
-    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    act(s, "/fork<enter>", "This is a copy", "9.2k/");
     assert_gauge_is_f4(s);
     scene_leave(s); /* before the copy has a turn of its own */
     s = scene_open(24, 100, (const char *const[]){"--continue", NULL});
-    assert_true(screen_wait_text(s, "9.2k/", WAIT_MS));
+    see(s, "9.2k/");
     assert_gauge_is_f4(s);
 }
 
@@ -124,7 +112,7 @@ TEST_IF(capability_store(), after_a_resume_and_a_fork)
 
 static void wait_mark(struct screen *s)
 {
-    assert_true(screen_wait_text(s, mark, WAIT_MS));
+    see(s, mark);
 }
 
 /* Only the server knows the window. */
@@ -135,8 +123,7 @@ TEST_IF(capability_compaction(), the_mark_is_there_from_the_start)
     wait_mark(s);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
     wait_mark(s);
-    scene_say(s, "/model another-one");
-    assert_true(screen_wait_text(s, "another-one", WAIT_MS));
+    act(s, "/model another-one<enter>", "another-one");
     wait_mark(s);
 }
 
@@ -148,8 +135,7 @@ TEST_IF(capability_store() && capability_compaction(), the_mark_is_there_after_a
     scene_leave(s);
     s = scene_open(24, 100, unheard_of_again);
     wait_mark(s);
-    scene_say(s, "/fork");
-    assert_true(screen_wait_text(s, "This is a copy", WAIT_MS));
+    act(s, "/fork<enter>", "This is a copy");
     wait_mark(s);
 }
 
@@ -164,7 +150,7 @@ TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
     setenv("TIRO_PROVIDER_NAME", "anthropic", 1);
     setenv("TIRO_ANTHROPIC_API_KEY_COMMAND", command.data, 1);
     struct screen *s = scene_open(24, 100, unheard_of);
-    assert_true(screen_wait_text(s, "/100k", WAIT_MS));
+    see(s, "/100k");
     assert_int_equal(access(made, F_OK), -1);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
     wait_mark(s);
@@ -182,27 +168,21 @@ TEST_IF(capability_store(), an_unknown_price_stays_unknown)
 {
     struct screen *s = scene_open(24, 100, ARGS("--model", "unheard-of"));
     exchange(s, "where to sleep?", "In the ryokan.", 400000);
-    assert_true(screen_wait_text(s, "total 400k", WAIT_MS));
-    scene_say(s, "/model claude-haiku-4-5");
-    assert_true(screen_wait_text(s, "claude-haiku-4-5", WAIT_MS));
-    assert_true(screen_wait_gone(s, "/model", WAIT_MS));
-    assert_null(strstr(screen_text(s), "$"));
+    see(s, "total 400k");
+    act(s, "/model claude-haiku-4-5<enter>", "claude-haiku-4-5", "!/model", "!$");
     exchange(s, "and to eat?", "In Gion.", 1000000);
-    assert_true(screen_wait_text(s, "$1.00+", WAIT_MS));
+    see(s, "$1.00+");
     scene_leave(s);
     s = scene_open(24, 100, ARGS("--continue"));
-    assert_true(screen_wait_text(s, "$1.00+", WAIT_MS));
+    see(s, "$1.00+");
 }
 
 TEST(each_call_has_its_own_price)
 {
     struct screen *s = scene_open(24, 100, ARGS("--model", "claude-haiku-4-5"));
     exchange(s, "where to sleep?", "In the ryokan.", 1000000);
-    assert_true(screen_wait_text(s, "$1.00", WAIT_MS));
-    scene_say(s, "/model claude-opus-4-5");
-    assert_true(screen_wait_text(s, "claude-opus-4-5", WAIT_MS));
-    assert_true(screen_wait_text(s, "$1.00", WAIT_MS));
+    see(s, "$1.00");
+    act(s, "/model claude-opus-4-5<enter>", "claude-opus-4-5", "$1.00");
     exchange(s, "and to eat?", "In Gion.", 1000000);
-    assert_true(screen_wait_text(s, "$6.00", WAIT_MS));
-    assert_null(strstr(screen_text(s), "$6.00+"));
+    see(s, "$6.00", "!$6.00+");
 }
