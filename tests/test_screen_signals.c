@@ -14,11 +14,6 @@
 static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static void a_signal_ends_it(int signal_number)
 {
     struct screen *s = scene_open(24, 80, NULL);
@@ -68,31 +63,28 @@ TEST(sigabrt_restores_the_terminal)
 
 TEST_IF(capability_store(), a_signal_while_it_streams_keeps_the_answer)
 {
-    queue((struct reply){.fault = REPLY_STALL, .text = "as far as it came"});
+    scene_queue(.fault = REPLY_STALL, .text = "as far as it came");
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "begin");
-    assert_true(screen_wait_text(s, "as far as it came", WAIT_MS));
+    act(s, "begin<enter>", "as far as it came");
     screen_signal(s, SIGTERM);
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 128 + SIGTERM);
     scene_assert_restored(s);
     model_server_release(scene_server());
     s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "as far as it came", WAIT_MS));
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    see(s, "as far as it came", "interrupted");
 }
 
 TEST_IF(capability_store(), a_lost_terminal_ends_it_and_keeps_the_draft)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
-    screen_type(s, "when the line went dead");
-    assert_true(screen_wait_text(s, "> when the line went dead", WAIT_MS));
+    act(s, "when the line went dead", "> when the line went dead");
     screen_hang_up(s);
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 128 + SIGHUP);
     s = scene_open(24, 80, go_on);
-    assert_true(screen_wait_text(s, "> when the line went dead", WAIT_MS));
+    see(s, "> when the line went dead");
 }
 
 static bool is_at_shell(struct screen *s, void *context)
@@ -116,21 +108,19 @@ TEST(ctrl_z_hands_the_terminal_back_and_fg_takes_it)
     unsetenv("PS1");
     assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
     screen_type(s, support_program());
-    screen_type(s, "\r");
+    act(s, "<enter>");
     assert_true(scene_wait_prompt(s));
-    screen_type(s, "a word");
-    assert_true(screen_wait_text(s, "> a word", WAIT_MS));
-    screen_ctrl(s, 'z');
+    act(s, "a word", "> a word");
+    act(s, "<ctrl-z>");
     assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
-    screen_type(s, "echo back in the she''ll\r");
-    assert_true(screen_wait_text(s, "back in the shell", WAIT_MS));
+    act(s, "echo back in the she''ll<enter>", "back in the shell");
     screen_resize(s, 20, 70);
-    screen_type(s, "fg\r");
+    act(s, "fg<enter>");
     assert_true(scene_wait_prompt(s));
-    assert_true(screen_wait_text(s, "> a word", WAIT_MS));
-    screen_ctrl(s, 'u');
+    see(s, "> a word");
+    act(s, "<ctrl-u>");
     scene_exchange(s, "hi", hello);
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d>");
     assert_true(screen_wait(s, is_at_shell, NULL, "the shell", WAIT_MS));
     scene_assert_restored(s);
 }

@@ -11,17 +11,12 @@
 
 static const char hello[] = "Hello from the scripted model.";
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 /* Begins a turn whose answer stops after `text` until the server is told to go on. */
 static struct screen *open_stalled(const char *text)
 {
-    queue((struct reply){.fault = REPLY_STALL, .text = text});
+    scene_queue(.fault = REPLY_STALL, .text = text);
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "begin");
+    act(s, "begin<enter>");
     return s;
 }
 
@@ -30,7 +25,7 @@ FIXTURE(scene_setup, scene_teardown);
 TEST(text_shows_before_the_answer_ends)
 {
     struct screen *s = open_stalled("the first half");
-    assert_true(screen_wait_text(s, "the first half", WAIT_MS));
+    see(s, "the first half");
     model_server_release(scene_server());
     assert_true(scene_wait_idle(s));
     scene_exchange(s, "again", hello);
@@ -39,9 +34,8 @@ TEST(text_shows_before_the_answer_ends)
 TEST(keys_work_while_it_streams)
 {
     struct screen *s = open_stalled("streaming");
-    assert_true(screen_wait_text(s, "streaming", WAIT_MS));
-    screen_type(s, "typed meanwhile");
-    assert_true(screen_wait_text(s, "> typed meanwhile", WAIT_MS));
+    see(s, "streaming");
+    act(s, "typed meanwhile", "> typed meanwhile");
     assert_int_equal(model_server_requests(scene_server()), 1);
     model_server_release(scene_server());
 }
@@ -49,23 +43,20 @@ TEST(keys_work_while_it_streams)
 TEST(one_message_can_wait_for_the_end)
 {
     struct screen *s = open_stalled("streaming");
-    assert_true(screen_wait_text(s, "streaming", WAIT_MS));
-    scene_say(s, "sent when it ends");
-    assert_true(screen_wait_text(s, "sent when it ends", WAIT_MS));
+    see(s, "streaming");
+    act(s, "sent when it ends<enter>", "sent when it ends");
     assert_int_equal(model_server_requests(scene_server()), 1);
     model_server_release(scene_server());
     assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
-    assert_true(screen_wait_text(s, hello, WAIT_MS));
-    assert_non_null(strstr(model_server_body(scene_server(), 1), "sent when it ends"));
+    see(s, hello);
+    scene_sent(1, "sent when it ends");
 }
 
 TEST(escape_cancels_and_keeps_what_came)
 {
     struct screen *s = open_stalled("half of a thought");
-    assert_true(screen_wait_text(s, "half of a thought", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
-    assert_true(screen_wait_text(s, "half of a thought", WAIT_MS));
+    see(s, "half of a thought");
+    act(s, "<escape>", "interrupted", "half of a thought");
     scene_exchange(s, "go on", hello);
     const char *body = model_server_body(scene_server(), 1);
     assert_non_null(strstr(body, "half of a thought"));
@@ -74,15 +65,14 @@ TEST(escape_cancels_and_keeps_what_came)
 
 TEST(escape_cancels_before_any_answer)
 {
-    queue((struct reply){.text = "never seen", .hold = true});
+    scene_queue(.text = "never seen", .hold = true);
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "hello?");
+    act(s, "hello?<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
+    act(s, "<escape>", "interrupted");
     model_server_release(scene_server());
     scene_exchange(s, "again", hello);
-    assert_null(strstr(screen_text(s), "never seen"));
+    see(s, "!never seen");
 }
 
 /* A long answer of numbered lines, 8 bytes in a delta. */
@@ -107,10 +97,9 @@ static bool caret_is_after(struct screen *s, void *context)
 static void settle(struct screen *s)
 {
     static char typed[] = "> @@", empty[] = ">";
-    screen_type(s, "@@");
+    act(s, "@@");
     assert_true(screen_wait(s, caret_is_after, typed, typed, WAIT_MS));
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
+    act(s, "<backspace*2>");
     assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
 }
 
@@ -119,7 +108,7 @@ static void assert_truthful(struct screen *s)
 {
     settle(s);
     char *before = mem_strdup(screen_text(s));
-    screen_ctrl(s, 'l');
+    act(s, "<ctrl-l>");
     settle(s);
     assert_string_equal(screen_text(s), before);
     free(before);
@@ -130,17 +119,15 @@ TEST(resizing_while_it_streams)
     static const int sizes[][2] = {{24, 100}, {10, 40}, {50, 200}, {5, 20},   {30, 41}, {24, 80},
                                    {11, 120}, {40, 40}, {2, 2},    {24, 132}, {20, 60}};
     char *text = numbered_lines(120);
-    queue((struct reply){.text = text, .piece = 8, .interval_ms = 1});
+    scene_queue(.text = text, .piece = 8, .interval_ms = 1);
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "a list, please");
-    assert_true(screen_wait_text(s, "item number", WAIT_MS));
+    act(s, "a list, please<enter>", "item number");
     for (size_t round = 0; round < 5; round++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             screen_resize(s, sizes[i][0], sizes[i][1]);
             (void)screen_pump(s, 20);
         }
-    assert_true(screen_wait_text(s, "the very end", WAIT_MS));
-    assert_true(screen_wait_text(s, "item number 120 of the list", WAIT_MS));
+    see(s, "the very end", "item number 120 of the list");
     assert_true(scene_wait_idle(s));
     assert_int_equal(screen_status(s), -1);
     assert_truthful(s);
@@ -155,7 +142,7 @@ TEST(resizing_there_and_back)
     for (int i = 0; i < 10; i++) {
         screen_resize(s, 10, 40);
         screen_resize(s, 24, 80);
-        assert_true(screen_wait_text(s, hello, WAIT_MS));
+        see(s, hello);
         assert_truthful(s);
     }
 }
@@ -163,70 +150,55 @@ TEST(resizing_there_and_back)
 TEST(scrolling_stays_while_more_comes)
 {
     char *text = numbered_lines(60);
-    queue((struct reply){.text = text});
-    queue((struct reply){.fault = REPLY_STALL, .text = "news from below"});
+    scene_queue(.text = text);
+    scene_queue(.fault = REPLY_STALL, .text = "news from below");
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "a list", "the very end");
-    screen_key(s, SCREEN_PAGE_UP);
-    assert_true(screen_wait_gone(s, "the very end", WAIT_MS));
-    screen_key(s, SCREEN_PAGE_UP);
-    screen_key(s, SCREEN_PAGE_UP);
-    screen_key(s, SCREEN_PAGE_UP);
-    assert_true(screen_wait_text(s, "item number 1 of", WAIT_MS));
+    act(s, "<pageup>", "!the very end");
+    act(s, "<pageup*3>", "item number 1 of");
     for (int i = 0; i < 4; i++)
-        screen_key(s, SCREEN_PAGE_DOWN);
-    assert_true(screen_wait_text(s, "the very end", WAIT_MS));
+        act(s, "<pagedown>");
+    see(s, "the very end");
     for (int i = 0; i < 4; i++)
-        screen_wheel(s, true);
-    assert_true(screen_wait_gone(s, "the very end", WAIT_MS));
+        act(s, "<wheel-up>");
+    see(s, "!the very end");
     for (int i = 0; i < 6; i++)
-        screen_wheel(s, false);
-    assert_true(screen_wait_text(s, "the very end", WAIT_MS));
-    scene_say(s, "and?");
-    assert_true(screen_wait_text(s, "news from below", WAIT_MS));
+        act(s, "<wheel-down>");
+    see(s, "the very end");
+    act(s, "and?<enter>", "news from below");
     free(text);
 }
 
 TEST(the_view_does_not_jump_while_reading_back)
 {
     char *text = numbered_lines(80);
-    queue((struct reply){.text = text, .piece = 16, .interval_ms = 15});
+    scene_queue(.text = text, .piece = 16, .interval_ms = 15);
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "a list");
-    assert_true(screen_wait_text(s, "item number 30 of", WAIT_MS));
-    screen_key(s, SCREEN_PAGE_UP);
-    screen_key(s, SCREEN_PAGE_UP);
-    screen_key(s, SCREEN_PAGE_UP);
-    assert_true(screen_wait_text(s, "item number 1 of", WAIT_MS));
+    act(s, "a list<enter>", "item number 30 of");
+    act(s, "<pageup*3>", "item number 1 of");
     char *top = mem_strdup(screen_row_text(s, 3));
-    screen_type(s, "x");
-    assert_true(screen_wait_text(s, "> x", WAIT_MS));
+    act(s, "x", "> x");
     assert_string_equal(screen_row_text(s, 3), top);
-    assert_true(screen_wait_text(s, "item number 1 of", WAIT_MS));
-    assert_null(strstr(screen_text(s), "the very end"));
+    see(s, "item number 1 of", "!the very end");
     free(top);
     free(text);
 }
 
 TEST(characters_split_between_reads_come_whole)
 {
-    queue((struct reply){.text = "日本語 ünïcode 🙂 done", .piece = 1, .split_bytes = true});
+    scene_queue(.text = "日本語 ünïcode 🙂 done", .piece = 1, .split_bytes = true);
     struct screen *s = scene_open(24, 80, NULL);
-    scene_say(s, "split");
-    assert_true(screen_wait_text(s, "日本語 ünïcode 🙂 done", WAIT_MS));
-    assert_null(strstr(screen_text(s), "\xef\xbf\xbd"));
+    act(s, "split<enter>", "日本語 ünïcode 🙂 done", "!\xef\xbf\xbd");
 }
 
 TEST(markdown_is_formatted)
 {
-    queue((struct reply){.text = "# The heading\n\nSome **bold** and `code` words.\n\n"
-                                 "| a | b |\n|---|---|\n| cell one | cell two |\n\nfin\n"});
+    scene_queue(.text =
+                    "# The heading\n\nSome **bold** and `code` words.\n\n"
+                    "| a | b |\n|---|---|\n| cell one | cell two |\n\nfin\n");
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "format", "fin");
-    assert_true(screen_wait_text(s, "Some bold and code words.", WAIT_MS));
-    assert_true(screen_wait_text(s, "cell two", WAIT_MS));
-    assert_null(strstr(screen_text(s), "**"));
-    assert_null(strstr(screen_text(s), "|---|"));
+    see(s, "Some bold and code words.", "cell two", "!**", "!|---|");
 }
 
 TEST(a_tool_call_is_one_line)
@@ -234,13 +206,12 @@ TEST(a_tool_call_is_one_line)
     char *path = support_path("notes.txt");
     support_write(path, "line one of the notes\nline two of the notes\nline three\n");
     free(path);
-    queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"notes.txt\"}"});
-    queue((struct reply){.text = "Three lines."});
+    scene_queue(.tool_name = "read_file", .tool_args = "{\"path\":\"notes.txt\"}");
+    scene_queue(.text = "Three lines.");
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "how long are my notes?", "Three lines.");
-    assert_true(screen_wait_text(s, "read_file", WAIT_MS));
-    assert_null(strstr(screen_text(s), "line two of the notes"));
-    assert_non_null(strstr(model_server_body(scene_server(), 1), "line two of the notes"));
+    see(s, "read_file", "!line two of the notes");
+    scene_sent(1, "line two of the notes");
 }
 
 /* A word on a full screen does not repaint it. */
@@ -248,11 +219,9 @@ TEST(a_key_sends_few_bytes)
 {
     struct screen *s = scene_open(40, 120, NULL);
     scene_exchange(s, "hi", hello);
-    screen_type(s, "a");
-    assert_true(screen_wait_text(s, "> a", WAIT_MS));
+    act(s, "a", "> a");
     size_t before = screen_bytes(s);
-    screen_type(s, "b");
-    assert_true(screen_wait_text(s, "> ab", WAIT_MS));
+    act(s, "b", "> ab");
     assert_true(screen_bytes(s) - before < 200);
     assert_false(screen_pump(s, 300)); /* and then nothing moves */
 }

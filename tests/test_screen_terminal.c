@@ -46,11 +46,9 @@ static bool wait_written(struct screen *s, const char *bytes)
 /* A row below the prompt's. */
 static void assert_new_line(struct screen *s)
 {
-    screen_type(s, "one");
+    act(s, "one");
     screen_type(s, SHIFT_ENTER);
-    screen_type(s, "two");
-    assert_true(screen_wait_text(s, "  two", WAIT_MS));
-    assert_true(screen_wait_text(s, "> one", WAIT_MS));
+    act(s, "two", "  two", "> one");
     assert_int_equal(model_server_requests(scene_server()), 0);
 }
 
@@ -75,10 +73,8 @@ TEST(without_kitty_xterm_s_way_is_tried)
     assert_true(wait_written(s, MODIFY_ON));
     assert_false(screen_log_has(s, KITTY_ON));
     screen_type(s, "one\033[27;2;13~two");
-    assert_true(screen_wait_text(s, "  two", WAIT_MS));
-    screen_ctrl(s, 'u');
-    screen_ctrl(s, 'c');
-    screen_ctrl(s, 'd');
+    see(s, "  two");
+    act(s, "<ctrl-u><ctrl-c><ctrl-d>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     scene_assert_restored(s);
 }
@@ -108,7 +104,7 @@ TEST(answers_do_not_outlive_it)
 {
     screen_answers(silent);
     struct screen *s = scene_open(24, 80, NULL);
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d>");
     screen_type(s, "\033[?0u\033]11;rgb:0/0/0\033\\\033[?62;22c");
     assert_true(screen_wait_exit(s, WAIT_MS));
     scene_assert_restored(s);
@@ -189,9 +185,8 @@ static void queue_command(const char *arguments)
 
 static void allow(struct screen *s, const char *command)
 {
-    assert_true(screen_wait_text(s, command, WAIT_MS));
-    assert_true(screen_wait_text(s, "a allow once", WAIT_MS));
-    screen_type(s, "a");
+    see(s, command, "a allow once");
+    act(s, "a");
 }
 
 TEST(a_tool_that_asks_calls_who_looks_elsewhere)
@@ -199,12 +194,11 @@ TEST(a_tool_that_asks_calls_who_looks_elsewhere)
     screen_answers(kitty);
     struct screen *s = scene_open(24, 80, (const char *const[]){"--tools", "full", NULL});
     assert_true(wait_written(s, KITTY_ON));
-    model_server_queue(scene_server(), &(struct reply){.tool_name = "run_command",
-                                                       .tool_args = "{\"command\":\"touch one\"}",
-                                                       .hold = true});
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch one\"}",
+                .hold = true);
     queue_command("{\"command\":\"touch two\"}");
-    model_server_queue(scene_server(), &(struct reply){.text = "All is done."});
-    scene_say(s, "do it");
+    scene_queue(.text = "All is done.");
+    act(s, "do it<enter>");
     screen_type(s, "\033[O");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
     model_server_release(scene_server());
@@ -213,7 +207,7 @@ TEST(a_tool_that_asks_calls_who_looks_elsewhere)
     screen_type(s, "\033[I");
     allow(s, "touch one");
     allow(s, "touch two");
-    assert_true(screen_wait_text(s, "All is done.", WAIT_MS));
+    see(s, "All is done.");
     assert_false(screen_log_has(s, "\033]99"));
 }
 
@@ -222,11 +216,10 @@ TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
     setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
     struct screen *s = scene_open(24, 80, NULL);
     unsetenv("TIRO_UI_NOTIFY_AFTER");
-    model_server_queue(scene_server(), &(struct reply){.fault = REPLY_STALL, .text = "as far as"});
-    scene_say(s, "begin");
+    scene_queue(.fault = REPLY_STALL, .text = "as far as");
+    act(s, "begin<enter>");
     screen_type(s, "\033[O");
-    assert_true(screen_wait_text(s, "as far as", WAIT_MS));
-    assert_true(screen_wait_text(s, "2 s", WAIT_MS)); /* it has taken that long */
+    see(s, "as far as", "2 s"); /* it has taken that long */
     model_server_release(scene_server());
     assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
 }
@@ -263,16 +256,15 @@ TEST(links_are_told)
         &(struct reply){.text = "See [the page](https://e.org/page) or [this](javascript:x)."});
     scene_ask(s, "where", "See the page (https://e.org/page) or this (javascript:x).");
     screen_forget_log(s);
-    screen_ctrl(s, 'l');
+    act(s, "<ctrl-l>");
     assert_true(wait_written(s, ";https://e.org/page\033\\"));
-    screen_type(s, "typing draws no link again");
-    assert_true(screen_wait_text(s, "> typing draws no link again", WAIT_MS));
+    act(s, "typing draws no link again", "> typing draws no link again");
     assert_false(screen_log_has(s, ";javascript"));
     char *linked = linked_text(s);
     assert_string_equal(linked, "[the page][https://e.org/page]");
     free(linked);
-    assert_true(screen_wait_text(s, "See the page (https://e.org/page) or this", WAIT_MS));
-    screen_ctrl(s, 'u');
+    see(s, "See the page (https://e.org/page) or this");
+    act(s, "<ctrl-u>");
     scene_leave(s);
 }
 
@@ -312,33 +304,33 @@ TEST(links_stay_with_their_text)
                  dice_below(&d, 3) ? "- [link](https://e.org/%d) and more\n" : "- link %d\n",
                  (int)dice_below(&d, 40));
     buf_addstr(&answer, "- [link](https://e.org/last)\n\nThe end of it.");
-    model_server_queue(scene_server(), &(struct reply){.text = answer.data});
+    scene_queue(.text = answer.data);
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "list", "The end of it.");
     assert_links(s);
     for (int i = 0; i < 60; i++) {
         switch (dice_below(&d, 6)) {
         case 0:
-            screen_key(s, SCREEN_PAGE_UP);
+            act(s, "<pageup>");
             break;
         case 1:
-            screen_key(s, SCREEN_PAGE_DOWN);
+            act(s, "<pagedown>");
             break;
         case 2:
-            screen_ctrl(s, 'l');
+            act(s, "<ctrl-l>");
             break;
         default:
             screen_wheel(s, dice_below(&d, 2) == 0);
         }
         if (typed.len == 20) {
-            screen_ctrl(s, 'u');
+            act(s, "<ctrl-u>");
             buf_clear(&typed);
         }
         buf_addch(&typed, (char)('a' + i % 26));
         screen_type(s, typed.data + typed.len - 1);
         buf_clear(&wanted);
         buf_addf(&wanted, "> %s", typed.data);
-        assert_true(screen_wait_text(s, wanted.data, WAIT_MS));
+        see(s, wanted.data);
         assert_links(s);
     }
     screen_resize(s, 18, 70);
@@ -366,13 +358,11 @@ TEST(an_emoji_in_a_link_stays)
     static const char family[] = "\U0001f469\u200d\U0001f469\u200d\U0001f467";
     struct buf answer = BUF_INIT;
     buf_addf(&answer, "See [a %s here](https://e.org/family) and more.", family);
-    model_server_queue(scene_server(), &(struct reply){.text = answer.data});
+    scene_queue(.text = answer.data);
     struct screen *s = scene_open(24, 80, NULL);
     scene_ask(s, "who", "and more.");
     screen_forget_log(s);
-    screen_ctrl(s, 'l');
-    screen_type(s, "drawn");
-    assert_true(screen_wait_text(s, "> drawn", WAIT_MS));
+    act(s, "<ctrl-l>drawn", "> drawn");
     assert_true(last_written(s, family) > last_written(s, "\033]8;;\033\\"));
     buf_release(&answer);
 }

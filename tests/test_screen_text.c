@@ -25,7 +25,7 @@ static struct screen *open_with(const char *const *environment)
 /* An answer, and what of it is to be seen. */
 static void exchange(struct screen *s, const char *answer, const char *shown)
 {
-    model_server_queue(scene_server(), &(struct reply){.text = answer});
+    scene_queue(.text = answer);
     scene_ask(s, "next", shown);
 }
 
@@ -71,16 +71,16 @@ TEST(a_grapheme_goes_with_its_row)
 {
     struct screen *s = scene_open(12, 60, NULL);
     exchange(s, "- \U0001F44D\U0001F3FD one\n- two\n- end of it", "end of it");
-    assert_true(screen_wait_text(s, "\U0001F44D", WAIT_MS));
+    see(s, "\U0001F44D");
     static const char *const answers[] = {"first.", "second.", "third.", "fourth."};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         exchange(s, answers[i], answers[i]);
-    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
+    see(s, "!\U0001F44D");
     for (int i = 0; i < 40 && !strstr(screen_text(s), "one"); i++) {
-        screen_key(s, SCREEN_PAGE_UP);
+        act(s, "<pageup>");
         (void)screen_pump(s, 50);
     }
-    assert_true(screen_wait_text(s, "\U0001F44D\U0001F3FD one", WAIT_MS));
+    see(s, "\U0001F44D\U0001F3FD one");
     assert_true(screen_wait_count(s, "\U0001F44D", 1, WAIT_MS));
     scene_leave(s);
 }
@@ -90,11 +90,9 @@ TEST(a_grapheme_can_be_a_link)
 {
     struct screen *s = scene_open(24, 80, NULL);
     exchange(s, "see [\U0001F44D\U0001F3FD so](http://x.org/a) there.", "there.");
-    assert_true(screen_wait_text(s, "see \U0001F44D\U0001F3FD so", WAIT_MS));
-    scene_say(s, "/help");
-    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
-    screen_key(s, SCREEN_ESCAPE);
-    assert_true(screen_wait_text(s, "see \U0001F44D\U0001F3FD so", WAIT_MS));
+    see(s, "see \U0001F44D\U0001F3FD so");
+    act(s, "/help<enter>", "!\U0001F44D");
+    act(s, "<escape>", "see \U0001F44D\U0001F3FD so");
     scene_leave(s);
 }
 
@@ -105,27 +103,19 @@ TEST(a_grapheme_goes_where_nothing_takes_its_place)
     exchange(s, "first.", "first."); /* so that nothing new stands there after /new */
     exchange(s, "second.", "second.");
     exchange(s, "\U0001F44D\U0001F3FD", "\U0001F44D\U0001F3FD");
-    scene_say(s, "/new");
-    assert_true(screen_wait_gone(s, "\U0001F44D", WAIT_MS));
+    act(s, "/new<enter>", "!\U0001F44D");
     scene_leave(s);
 }
 
 TEST(what_the_locale_lacks_is_transliterated)
 {
     struct screen *s = OPEN_WITH("LC_ALL=C", "LANG=C");
-    assert_true(screen_wait_text(s, "LC_ALL=C.UTF-8", WAIT_MS));
+    see(s, "LC_ALL=C.UTF-8");
     exchange(s, "für Köln, 5 € → ‘straße’ 日本|", "fur Koln, 5 EUR -> 'strasse' ??|");
-    screen_type(s, "Köln");
-    assert_true(screen_wait_text(s, "> Koln", WAIT_MS));
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_key(s, SCREEN_BACKSPACE);
-    screen_type(s, "n");
-    assert_true(screen_wait_text(s, "> Kn", WAIT_MS));
-    screen_type(s, "\u00fc");
-    screen_key(s, SCREEN_ENTER);
-    assert_true(screen_wait_text(s, "Hello from", WAIT_MS));
-    assert_non_null(strstr(model_server_body(scene_server(), 1), "Kn\u00fc"));
+    act(s, "Köln", "> Koln");
+    act(s, "<backspace*3>n", "> Kn");
+    act(s, "\u00fc<enter>", "Hello from");
+    scene_sent(1, "Kn\u00fc");
 }
 
 TEST(german_has_its_own_transliteration)
@@ -137,21 +127,21 @@ TEST(german_has_its_own_transliteration)
 TEST(a_locale_that_is_not_installed_is_told)
 {
     struct screen *s = OPEN_WITH("LC_ALL=xx_XX.UTF-8");
-    assert_true(screen_wait_text(s, "\"xx_XX.UTF-8\" is not installed", WAIT_MS));
+    see(s, "\"xx_XX.UTF-8\" is not installed");
     scene_exchange(s, "hello", "für Köln \u2192");
-    assert_true(screen_wait_text(s, "für Köln \u2192", WAIT_MS));
+    see(s, "für Köln \u2192");
     scene_leave(s);
 }
 
 TEST(an_unknown_terminal_is_taken_for_xterm)
 {
     struct screen *s = OPEN_WITH("TERM=no-such-terminal");
-    assert_true(screen_wait_text(s, "\"no-such-terminal\" (TERM) is unknown", WAIT_MS));
+    see(s, "\"no-such-terminal\" (TERM) is unknown");
     scene_exchange(s, "hello", "it works.");
     scene_leave(s);
     scene_assert_restored(s);
     s = OPEN_WITH("-u", "TERM");
-    assert_true(screen_wait_text(s, "TERM is not set", WAIT_MS));
+    see(s, "TERM is not set");
     scene_leave(s);
     scene_assert_restored(s);
 }
@@ -159,7 +149,6 @@ TEST(an_unknown_terminal_is_taken_for_xterm)
 TEST(a_known_terminal_needs_no_note)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    assert_null(strstr(screen_text(s), "TERM"));
-    assert_null(strstr(screen_text(s), "locale"));
+    see(s, "!TERM", "!locale");
     scene_leave(s);
 }
