@@ -67,6 +67,30 @@ size_t seen_chosen(const struct rows *rows)
     return SIZE_MAX;
 }
 
+static const struct person *the_person;
+
+void seen_by(const struct person *person)
+{
+    the_person = person;
+}
+
+void seen_see(const char *file, int line, const char *const *looks)
+{
+    const struct rows *rows = the_person->rows();
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < rows->list.len; i++)
+        buf_addf(&text, "%s\n", seen_row(rows, i));
+    steps_check(file, line, text.data, the_person->entry_rows, looks);
+    buf_release(&text);
+}
+
+void seen_act(const char *file, int line, const char *const *keys_and_looks)
+{
+    steps_type(*keys_and_looks, &the_person->typist, NULL);
+    if (keys_and_looks[1])
+        seen_see(file, line, keys_and_looks + 1);
+}
+
 char *seen_transcript(struct transcript *t)
 {
     struct buf out = BUF_INIT;
@@ -92,4 +116,12 @@ bool seen_transcript_has(struct transcript *t, const char *text)
     bool found = strstr(got, text) != NULL;
     free(got);
     return found;
+}
+
+void seen_transcript_check(const char *file, int line, struct transcript *t,
+                           const char *const *looks)
+{
+    char *text = seen_transcript(t);
+    steps_check(file, line, text, 1, looks);
+    free(text);
 }

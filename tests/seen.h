@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tests/steps.h"
 #include "ui/term/rows.h"
 #include "ui/transcript/transcript.h"
 
@@ -21,9 +22,30 @@ void seen_assert(const struct rows *rows, const char *text); /* it is there; tel
 /* The row that the pointer is at; fails where none is chosen. */
 size_t seen_chosen(const struct rows *rows);
 
+/* The view that a person has before them: how it takes keys and text, what it shows, and how many
+ * rows an entry of its list has. Borrowed. */
+struct person {
+    struct typist typist;
+    const struct rows *(*rows)(void);
+    int entry_rows;
+};
+void seen_by(const struct person *person);
+
+/* Types keys into that view, then looks at it (tests/steps.h). */
+#define act(...) seen_act(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+#define see(...) seen_see(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+void seen_act(const char *file, int line, const char *const *keys_and_looks);
+void seen_see(const char *file, int line, const char *const *looks);
+
 /* All rows that a transcript shows, each with a newline. The caller frees. */
 char *seen_transcript(struct transcript *t);
 void seen_transcript_is(struct transcript *t, const char *wanted);
 bool seen_transcript_has(struct transcript *t, const char *text);
+
+/* Looks at it. */
+#define seen_transcript_says(t, ...)                                                               \
+    seen_transcript_check(__FILE__, __LINE__, t, STEPS(__VA_ARGS__))
+void seen_transcript_check(const char *file, int line, struct transcript *t,
+                           const char *const *looks);
 
 #endif

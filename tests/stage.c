@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "tests/seen.h"
 #include "tests/suite.h"
 
 struct stage the;
@@ -85,8 +84,46 @@ static void find_text(struct app *app, const char *session_id, const char *text)
     the.found = text ? mem_strdup(text) : NULL;
 }
 
+static void take(const struct key *key)
+{
+    the.closed = the.memory_shown = false;
+    the.jumped = 0;
+    assert_true(the.view->ops->key(the.view, keymap_find(&the.keymap, key), key));
+}
+
+void press(const char *name)
+{
+    struct key key = {0};
+    assert_true(key_parse(name, &key));
+    take(&key);
+}
+
+void type(const char *text)
+{
+    for (size_t at = 0, len = strlen(text); at < len;) {
+        struct key key = {.code = K_CHAR};
+        at += utf8_decode(text + at, len - at, &key.cp);
+        take(&key);
+    }
+}
+
+static void press_key(void *to, const char *name)
+{
+    (void)to;
+    press(name);
+}
+
+static void type_text(void *to, const char *text)
+{
+    (void)to;
+    type(text);
+}
+
+static const struct person person = {{type_text, press_key}, rows_now, 1};
+
 void stage_set_up(void)
 {
+    seen_by(&person);
     the = (struct stage){.width = 80, .height = 22, .now_ms = 5000};
     keymap_init(&the.keymap);
     session_info_init(&the.session);
@@ -185,35 +222,6 @@ bool give_error(enum command_type command, const char *words)
     return taken;
 }
 
-static void take(enum action action, const struct key *key)
-{
-    the.closed = the.memory_shown = false;
-    the.jumped = 0;
-    assert_true(the.view->ops->key(the.view, action, key));
-}
-
-void press(const char *name)
-{
-    struct key key = {0};
-    assert_true(key_parse(name, &key));
-    take(keymap_find(&the.keymap, &key), &key);
-}
-
-void letter(char c)
-{
-    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
-    take(ACTION_NONE, &key);
-}
-
-void type(const char *text)
-{
-    for (size_t at = 0, len = strlen(text); at < len;) {
-        struct key key = {.code = K_CHAR};
-        at += utf8_decode(text + at, len - at, &key.cp);
-        take(ACTION_NONE, &key);
-    }
-}
-
 void click(size_t row)
 {
     the.view->ops->click(the.view, (int)row, 0);
@@ -240,19 +248,4 @@ const char *row_text(size_t index)
 size_t find(const char *text)
 {
     return seen_find(rows_now(), text);
-}
-
-void assert_shown(const char *text)
-{
-    seen_assert(rows_now(), text);
-}
-
-void assert_not_shown(const char *text)
-{
-    assert_int_equal(find(text), SIZE_MAX);
-}
-
-void assert_chosen(const char *text)
-{
-    assert_non_null(strstr(row_text(seen_chosen(rows_now())), text));
 }

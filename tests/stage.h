@@ -3,6 +3,7 @@
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H
 
+#include "tests/seen.h"
 #include "tests/sent.h"
 #include "ui/view/view.h"
 
@@ -51,18 +52,15 @@ bool give(struct notice *n);
 void give_event(enum event_type type);
 bool give_error(enum command_type command, const char *words);
 
-/* A key by its name, or a letter. */
+/* act() and see() of tests/seen.h are for the stage's view; these are for keys and texts that a
+ * test makes up. */
 void press(const char *name);
-void letter(char c);
 void type(const char *text);
 void click(size_t row); /* at its beginning */
 
-/* What is shown now; what is to be seen in all rows, as by tests/seen.h. */
+/* What is shown now, checked as by tests/seen.h. */
 const struct rows *rows_now(void);
 const char *row_text(size_t index);
 size_t find(const char *text);
-void assert_shown(const char *text);
-void assert_not_shown(const char *text);
-void assert_chosen(const char *text); /* the row that the pointer is at has it */
 
 #endif

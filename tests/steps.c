@@ -35,7 +35,7 @@ void steps_type(const char *keys, const struct typist *typist, void *to)
         size_t len = key_at(keys, name, sizeof name, &count);
         if (len > 0) {
             for (int i = 0; i < count; i++)
-                typist->key(to, name);
+                (name[1] ? typist->key : typist->text)(to, name);
         } else {
             len = 1 + strcspn(keys + 1, "<");
             char *text = mem_strndup(keys, len);
@@ -55,34 +55,35 @@ struct step_look steps_look(const char *look)
     return (struct step_look){LOOK_SHOWN, look};
 }
 
-bool steps_is_chosen(const char *rows, const char *text, int height)
+static bool is_chosen(const char *rows, int entry_rows, const char *text)
 {
     const char *sign = glyph(GLYPH_POINTER);
     bool is = false;
     for (const char *at = rows; !is && (at = strstr(at, sign)); at += strlen(sign)) {
         const char *end = at + strcspn(at, "\n");
-        for (int i = 1; i < height && *end; i++)
+        for (int i = 1; i < entry_rows && *end; i++)
             end += 1 + strcspn(end + 1, "\n");
-        char *row = mem_strndup(at, (size_t)(end - at));
-        is = strstr(row, text) != NULL;
-        free(row);
+        char *entry = mem_strndup(at, (size_t)(end - at));
+        is = strstr(entry, text) != NULL;
+        free(entry);
     }
     return is;
 }
 
-bool steps_holds(const char *rows, struct step_look look)
+bool steps_holds(const char *rows, int entry_rows, struct step_look look)
 {
     if (look.kind == LOOK_CHOSEN)
-        return steps_is_chosen(rows, look.text, 1);
+        return is_chosen(rows, entry_rows, look.text);
     return (strstr(rows, look.text) != NULL) == (look.kind == LOOK_SHOWN);
 }
 
-void steps_check(const char *file, int line, const char *rows, const char *const *looks)
+void steps_check(const char *file, int line, const char *rows, int entry_rows,
+                 const char *const *looks)
 {
     if (!rows)
         _fail(file, line);
     for (; *looks; looks++)
-        if (!steps_holds(rows, steps_look(*looks))) {
+        if (!steps_holds(rows, entry_rows, steps_look(*looks))) {
             fprintf(stderr, "\"%s\" in:\n%s\n", *looks, rows);
             _fail(file, line);
         }

@@ -1,7 +1,8 @@
-/* What a person does and sees, a line a step; for a terminal (tests/scene.h), a view (tests/stage.h)
- * and a transcript (tests/seen.h).
+/* What a person does and sees, a line a step; for a terminal (tests/scene.h), a view
+ * (tests/stage.h) and a transcript (tests/seen.h).
  *
- * Keys are text as it is typed, with keys by their names of [keys] in it: "ryokan<enter><down*3>".
+ * Keys are text as it is typed, with keys by their names of [keys] in it: "ryokan<enter><down*3>";
+ * "<j*20>" is a letter again and again.
  * A look is a text that has to be seen; "!text": that may not; "›text": that stands behind the
  * pointer. */
 #ifndef TESTS_STEPS_H
@@ -24,13 +25,13 @@ struct step_look {
 };
 struct step_look steps_look(const char *look);
 
-/* Whether the text stands behind the pointer, in its row or what is below it of an entry so high. */
-bool steps_is_chosen(const char *rows, const char *text, int height);
-bool steps_holds(const char *rows, struct step_look look);
+/* Whether the rows are as the look says; an entry of their list has so many. */
+bool steps_holds(const char *rows, int entry_rows, struct step_look look);
 
-/* Fails at this place unless the text is as the looks say, which end with NULL. */
-void steps_check(const char *file, int line, const char *rows, const char *const *looks);
+/* Fails at this place unless they are as the looks say, which end with NULL. */
+void steps_check(const char *file, int line, const char *rows, int entry_rows,
+                 const char *const *looks);
 
-#define assert_says(text, ...) steps_check(__FILE__, __LINE__, text, STEPS(__VA_ARGS__))
+#define assert_says(text, ...) steps_check(__FILE__, __LINE__, text, 1, STEPS(__VA_ARGS__))
 
 #endif

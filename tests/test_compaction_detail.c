@@ -105,11 +105,11 @@ static struct notice *usual(bool more)
 /* Moves down until the chosen row has this text. */
 static void choose(const char *text)
 {
-    letter('g');
+    act("g");
     for (int tries = 0; tries < 400; tries++) {
         if (strstr(row_text(seen_chosen(rows_now())), text))
             return;
-        press("down");
+        act("<down>");
     }
     fail_msg("cannot be chosen: %s", text);
 }
@@ -124,63 +124,51 @@ TEST(it_asks_at_once)
     assert_int_equal(asked()->number, SEQ);
     assert_string_equal(asked()->text, "0");
     assert_true(asked()->limit > 0);
-    assert_shown("loading");
+    see("loading");
     give(usual(false));
-    assert_not_shown("loading");
+    see("!loading");
 }
 
 TEST(the_outcome_stands_above)
 {
     give(usual(false));
-    assert_shown("Compaction");
-    assert_shown("101,204");
-    assert_shown("6,310");
-    assert_shown("142");
-    assert_shown("small-model");
+    see("Compaction", "101,204", "6,310", "142", "small-model");
 }
 
 TEST(the_summary_is_open_and_laid_out)
 {
     give(usual(false));
-    assert_shown("Summary");
-    assert_shown("sleep in Kyoto");
-    assert_not_shown("##");
-    assert_not_shown("**");
+    see("Summary", "sleep in Kyoto", "!##", "!**");
     choose("Summary");
-    press("enter");
-    assert_not_shown("sleep in Kyoto");
+    act("<enter>", "!sleep in Kyoto");
 }
 
 TEST(the_messages_that_went_are_listed)
 {
     give(usual(false));
-    assert_shown("5 messages summarised");
+    see("5 messages summarised");
     const char *row = row_text(find("where to sleep?"));
     assert_non_null(strstr(row, "you"));
     assert_non_null(strstr(row, "t4"));
-    assert_not_shown("second line of it");
+    see("!second line of it");
     row = row_text(find("search_files {"));
     assert_non_null(strstr(row, "tiro"));
     assert_null(strstr(row, "Reasoning"));
     row = row_text(find("search_files:"));
     assert_non_null(strstr(row, "tool"));
-    assert_non_null(strstr(row_text(find("In the ryokan.")), "t4"));
-    assert_null(strstr(row_text(find("and the price?")), "t4"));
+    assert_says(row_text(find("In the ryokan.")), "t4");
+    assert_says(row_text(find("and the price?")), "!t4");
 }
 
 TEST(each_opens_to_its_whole_text)
 {
     give(usual(false));
     choose("where to sleep?");
-    press("enter");
-    assert_shown("second line of it");
+    act("<enter>", "second line of it");
     choose("search_files {");
-    press("enter");
-    assert_shown("let me think");
-    assert_shown("{\"query\":\"ryokan\"}");
+    act("<enter>", "let me think", "{\"query\":\"ryokan\"}");
     choose("search_files:");
-    press("enter");
-    assert_shown("three hits");
+    act("<enter>", "three hits");
 }
 
 TEST(what_was_taken_back_is_not_listed)
@@ -194,13 +182,9 @@ TEST(what_was_taken_back_is_not_listed)
     add(n, EVENT_TURN_FAILED, 31, "no server");
     add(n, EVENT_TURN_STARTED, 40, "last");
     give(n);
-    assert_not_shown("first try");
-    assert_shown("second try");
-    assert_not_shown("failed at once");
-    assert_shown("3 messages summarised");
+    see("!first try", "second try", "!failed at once", "3 messages summarised");
     choose("half again");
-    press("enter");
-    assert_shown("(interrupted)");
+    act("<enter>", "(interrupted)");
 }
 
 TEST(more_is_asked_for_when_its_end_comes_near)
@@ -211,9 +195,9 @@ TEST(more_is_asked_for_when_its_end_comes_near)
         add(n, EVENT_TURN_STARTED, 10 + i, "one of many");
     give(n);
     rows_now();
-    assert_shown("134 messages summarised"); /* not all are listed yet */
+    see("134 messages summarised"); /* not all are listed yet */
     assert_null(asked());
-    letter('G');
+    act("G");
     rows_now();
     assert_string_equal(asked()->text, "100");
     rows_now();
@@ -225,12 +209,9 @@ TEST(more_is_asked_for_when_its_end_comes_near)
     n = page("100", completed("short"), false);
     add(n, EVENT_TEXT_COMPLETE, 200, "the very last");
     give(n);
-    letter('G');
-    assert_shown("the very last");
-    assert_not_shown("loading");
+    act("G", "the very last", "!loading");
     assert_null(asked());
-    letter('g');
-    assert_shown("101 messages summarised");
+    act("g", "101 messages summarised");
 }
 
 TEST(pieces_of_a_message_come_with_different_pages)
@@ -241,12 +222,11 @@ TEST(pieces_of_a_message_come_with_different_pages)
     forget_sent();
     give(n);
     choose("first half");
-    press("enter");
+    act("<enter>");
     n = page("2", completed("short"), false);
     add_tool(n, EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
     give(n);
-    assert_shown("list_directory {}");
-    assert_shown("2 messages summarised");
+    see("list_directory {}", "2 messages summarised");
 }
 
 TEST(other_answers_change_nothing)
@@ -254,10 +234,10 @@ TEST(other_answers_change_nothing)
     struct notice *n = usual(false);
     n->number = SEQ + 1;
     give(n);
-    assert_shown("loading");
+    see("loading");
     give(usual(false));
     give(usual(false));
-    assert_shown("5 messages summarised");
+    see("5 messages summarised");
 }
 
 TEST(micro_says_which_results_were_shortened)
@@ -268,18 +248,14 @@ TEST(micro_says_which_results_were_shortened)
         "\"type\":\"tool_result\",\"id\":\"c\",\"name\":\"read_file\",\"text\":\"its first bytes "
         "[50,000 bytes]\"}]}},[6,136]]");
     give(n);
-    assert_not_shown("Summary");
-    assert_not_shown("summarised");
-    assert_shown("1 message shortened");
+    see("!Summary", "!summarised", "1 message shortened");
     choose("read_file:");
-    assert_non_null(strstr(row_text(find("read_file:")), "t3"));
-    press("enter");
-    assert_shown("[50,000 bytes]");
-    letter('k');
-    letter('o');
+    assert_says(row_text(find("read_file:")), "t3");
+    act("<enter>", "[50,000 bytes]");
+    act("ko");
     assert_false(the.closed);
     choose("read_file:");
-    letter('o');
+    act("o");
     assert_int_equal(the.jumped, 77);
 }
 
@@ -295,29 +271,28 @@ TEST(a_history_that_is_none_is_passed_over)
             set_up(state);
         }
         give(n);
-        assert_shown("5 messages summarised");
-        assert_not_shown("less in");
+        see("5 messages summarised", "!less in");
     }
 }
 
 TEST(o_goes_to_the_message)
 {
     give(usual(false));
-    letter('o');
+    act("o");
     assert_false(the.closed);
     choose("In the ryokan.");
-    letter('o');
+    act("o");
     assert_int_equal(the.jumped, 16);
 }
 
 TEST(esc_closes)
 {
-    press("escape");
+    act("<escape>");
     assert_true(the.closed);
     give(usual(false));
-    press("escape");
+    act("<escape>");
     assert_true(the.closed);
-    press("ctrl-c");
+    act("<ctrl-c>");
     assert_true(the.closed);
 }
 
@@ -325,17 +300,15 @@ TEST(errors_are_said_in_it)
 {
     assert_false(give_error(COMMAND_PAGE, "no"));
     assert_true(give_error(COMMAND_DROPPED, "It cannot\x1b[1m be read."));
-    assert_shown("be read.");
-    assert_not_shown("loading");
-    press("down");
-    assert_shown("be read.");
+    see("be read.", "!loading");
+    act("<down>", "be read.");
 }
 
 TEST(a_click_opens)
 {
     give(usual(false));
     click(find("where to sleep?"));
-    assert_shown("second line of it");
+    see("second line of it");
     click((size_t)-1);
     click(0);
     click(99);
@@ -365,8 +338,7 @@ TEST(any_text_fits_any_size)
     }
     give(n);
     for (int i = 0; i < 100; i++) {
-        press("down");
-        press("enter");
+        act("<down><enter>");
     }
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
@@ -385,11 +357,10 @@ TEST(thousands_come_page_by_page)
         for (int i = 0; i < EVENTS; i++)
             add(n, EVENT_TURN_STARTED, 1 + p * EVENTS + i, "one of many");
         give(n);
-        letter('G');
+        act("G");
         rows_now();
     }
-    letter('g');
-    assert_shown("10,000 messages summarised");
+    act("g", "10,000 messages summarised");
 }
 
 /* --- the transcript --- */
@@ -438,24 +409,23 @@ TEST(m_leads_to_what_is_remembered)
 {
     struct notice *n = usual(false);
     n->event->compaction.entries_indexed = 12;
-    letter('m');
+    act("m");
     assert_true(the.memory_shown);
     give(n);
-    letter('m');
+    act("m");
     assert_true(the.memory_shown);
 }
 
 TEST(a_summary_that_quotes_what_was_forgotten_says_so)
 {
     give(usual(false));
-    letter('m');
+    act("m");
     assert_false(the.memory_shown);
-    assert_shown("Memory has no entries from this compaction.");
-    assert_not_shown("quotes something");
+    see("Memory has no entries from this compaction.", "!quotes something");
     the.view->ops->free(the.view);
     the.view = compaction_detail_new(&the.host, SEQ);
     struct notice *n = usual(false);
     n->stats.flagged = 1;
     give(n);
-    assert_shown("this summary quotes a memory entry that you deleted");
+    see("this summary quotes a memory entry that you deleted");
 }

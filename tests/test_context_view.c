@@ -101,49 +101,43 @@ FIXTURE(set_up, tear_down);
 TEST(it_asks_at_once)
 {
     assert_non_null(sent(COMMAND_CONTEXT));
-    assert_shown("loading");
+    see("loading");
     give(usual());
-    assert_not_shown("loading");
+    see("!loading");
 }
 
 TEST(the_head_has_the_figures)
 {
     the.width = 120;
     begin();
-    assert_shown("Context  ~10,000 tokens");
-    assert_shown("window 200,000");
-    assert_shown("threshold 100,000");
-    assert_shown("last request 9,321");
-    assert_shown("cached 900");
+    see("Context  ~10,000 tokens", "window 200,000", "threshold 100,000", "last request 9,321",
+        "cached 900");
 }
 
 /* What all summaries begin with tells nothing; where it is all there is, it stays. */
 TEST(a_summary_is_told_by_its_own_words)
 {
     begin();
-    assert_shown("Goal: Kyoto");
-    assert_not_shown("[Context compacted]");
-    assert_shown("where to sleep?");
+    see("Goal: Kyoto", "![Context compacted]", "where to sleep?");
     struct notice *n = usual();
     free(n->context.parts.items[2].text);
     n->context.parts.items[2].text = mem_strdup("[Context compacted] \n");
     free(n->context.parts.items[3].text);
     n->context.parts.items[3].text = mem_strdup("[a] is the first");
     give(n);
-    assert_shown("[Context compacted]");
-    assert_shown("[a] is the first");
+    see("[Context compacted]", "[a] is the first");
 }
 
 TEST(stopped_compaction_says_the_way_out)
 {
     begin();
-    assert_not_shown("has stopped");
+    see("!has stopped");
     the.meters.suspended = true;
-    assert_shown("automatic compaction has stopped after failures; if c succeeds, it starts again");
+    see("automatic compaction has stopped after failures; if c succeeds, it starts again");
     the.height = 9;
-    assert_shown("has stopped");
+    see("has stopped");
     the.height = 8;
-    assert_not_shown("has stopped");
+    see("!has stopped");
 }
 
 TEST(nothing_unknown_is_shown_as_a_number)
@@ -151,12 +145,8 @@ TEST(nothing_unknown_is_shown_as_a_number)
     struct notice *n = answer_of(NULL);
     add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
     give(n);
-    assert_not_shown("window");
-    assert_not_shown("threshold");
-    assert_not_shown("cached");
-    assert_not_shown("-1");
-    assert_not_shown("summary");
-    assert_shown("Conversations are not shortened here.");
+    see("!window", "!threshold", "!cached", "!-1", "!summary",
+        "Conversations are not shortened here.");
 }
 
 TEST(each_kind_has_its_share)
@@ -195,46 +185,43 @@ static struct notice *of_two_sources(void)
 TEST(each_source_of_tools_has_its_row)
 {
     give(of_two_sources());
-    assert_non_null(strstr(row_text(find(" tools ")), " 1,000 "));
-    assert_non_null(strstr(row_text(find("built-in: read_file ")), " 700 "));
-    assert_non_null(strstr(row_text(find("memory: memory_search ")), " 300 "));
-    assert_non_null(strstr(row_text(find("You are.")), " cut "));
-    press("end");
-    press("enter");
+    assert_says(row_text(find(" tools ")), " 1,000 ");
+    assert_says(row_text(find("built-in: read_file ")), " 700 ");
+    assert_says(row_text(find("memory: memory_search ")), " 300 ");
+    assert_says(row_text(find("You are.")), " cut ");
+    act("<end><enter>");
     give(of_two_sources()); /* what was open stays so, and nothing else opens */
-    assert_shown("of the past");
-    assert_not_shown("of the disk");
+    see("of the past", "!of the disk");
 }
 
 TEST(a_lower_screen_has_the_shares_in_a_row)
 {
     the.height = 12;
     begin();
-    assert_shown("system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
+    see("system 1 % \xc2\xb7 tools 3 % \xc2\xb7 summary 5 % \xc2\xb7 history 91 %");
 }
 
 TEST(it_says_what_a_compaction_would_drop)
 {
     begin();
-    assert_shown(
-        "a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
+    see("a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
         "tokens");
     struct notice *n = usual();
     n->context.parts.items[3].goes = false;
     give(n);
-    assert_shown("would drop 1 message, 10,000");
+    see("would drop 1 message, 10,000");
     n = usual();
     n->context.parts.items[3].goes = n->context.parts.items[4].goes = false;
     give(n);
-    assert_shown("a compaction now (handoff) would shorten messages");
+    see("a compaction now (handoff) would shorten messages");
     n = usual();
     n->context.tokens_after = -1;
     give(n);
-    assert_shown("a compaction now (handoff) would drop nothing");
+    see("a compaction now (handoff) would drop nothing");
     the.width = 40;
     the.height = 7;
     give(usual());
-    assert_shown("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
+    see("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
 }
 
 TEST(a_part_has_its_row)
@@ -259,23 +246,20 @@ TEST(a_part_has_its_row)
 TEST(what_is_cached_is_marked)
 {
     begin();
-    assert_non_null(strstr(row_text(find("Goal: Kyoto")), "cached"));
-    assert_non_null(strstr(row_text(find("You are a helper.")), "cached"));
-    assert_null(strstr(row_text(find("where to sleep?")), "cached"));
+    assert_says(row_text(find("Goal: Kyoto")), "cached");
+    assert_says(row_text(find("You are a helper.")), "cached");
+    assert_says(row_text(find("where to sleep?")), "!cached");
 }
 
 TEST(enter_opens_the_whole_text)
 {
     begin();
-    assert_not_shown("Second line.");
-    press("enter");
+    see("!Second line.");
+    act("<enter>");
     assert_false(the.closed);
-    assert_shown("Second line.");
-    press("down");
-    assert_chosen("You are a helper.");
-    press("enter"); /* closes it from within, too */
-    assert_not_shown("Second line.");
-    assert_chosen("You are a helper.");
+    see("Second line.");
+    act("<down>", "\u203aYou are a helper.");
+    act("<enter>", "!Second line.", "\u203aYou are a helper."); /* closes it from within, too */
 }
 
 TEST(long_texts_scroll)
@@ -287,22 +271,11 @@ TEST(long_texts_scroll)
     add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give(n);
     buf_release(&text);
-    letter('G');
-    press("enter");
-    assert_shown("line number 5 ");
-    letter('G');
-    assert_chosen("line number 500");
-    assert_not_shown("line number 300");
-    press("pageup");
-    press("pageup");
-    assert_not_shown("line number 500");
-    assert_shown("line number 47");
-    letter('g');
-    assert_chosen("You are a helper.");
-    letter('j');
-    letter('j');
-    letter('k');
-    assert_chosen("read_file");
+    act("G<enter>", "line number 5 ");
+    act("G", "\u203aline number 500", "!line number 300");
+    act("<pageup*2>", "!line number 500", "line number 47");
+    act("g", "\u203aYou are a helper.");
+    act("jjk", "\u203aread_file");
 }
 
 TEST(another_width_keeps_the_place)
@@ -314,45 +287,33 @@ TEST(another_width_keeps_the_place)
     add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
     give(n);
     buf_release(&text);
-    press("enter");
+    act("<enter>");
     rows_now();
-    for (int i = 0; i < 150; i++)
-        press("down");
-    assert_chosen("marker150 ");
+    act("<down*150>", "\u203amarker150 ");
     the.width = 40;
-    assert_chosen("marker150 ");
+    see("\u203amarker150 ");
     the.width = 120;
     the.height = 40;
-    assert_chosen("marker150 ");
+    see("\u203amarker150 ");
 }
 
 TEST(a_new_answer_keeps_what_is_open_and_chosen)
 {
     begin();
-    for (int i = 0; i < 4; i++)
-        press("down");
-    press("enter");
-    assert_shown("By the river.");
-    press("down");
-    press("down");
-    assert_chosen("By the river.");
+    act("<down*4><enter>", "By the river.");
+    act("<down*2>", "\u203aBy the river.");
     struct notice *n = usual();
     free(n->context.parts.items[2].text); /* the summary is gone: all behind it moves up */
     vec_remove(&n->context.parts, 2, 1);
     give(n);
-    assert_chosen("By the river.");
-    assert_shown("and then?");
+    see("\u203aBy the river.", "and then?");
     n = answer_of("handoff"); /* nothing of it is left */
     add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "Another."));
     give(n);
-    assert_chosen("Another.");
-    assert_not_shown("By the river.");
+    see("\u203aAnother.", "!By the river.");
     give(answer_of("handoff"));
     rows_now();
-    press("enter");
-    press("down");
-    letter('G');
-    letter('o');
+    act("<enter><down>Go");
     assert_false(the.closed);
 }
 
@@ -374,22 +335,18 @@ TEST(the_view_moves_no_more_than_it_must)
 {
     give_forty();
     the.height = 24;
-    assert_non_null(strstr(row_text(LIST_TOP), "message 01."));
-    assert_non_null(strstr(row_text(22), "message 20."));
-    for (int i = 0; i < 20; i++)
-        press("down");
-    assert_chosen("message 21.");
-    assert_non_null(strstr(row_text(22), "message 21."));
-    letter('G');
-    assert_non_null(strstr(row_text(22), "message 40."));
-    for (int i = 0; i < 20; i++)
-        press("up");
-    assert_chosen("message 20.");
-    assert_non_null(strstr(row_text(LIST_TOP), "message 20."));
-    assert_non_null(strstr(row_text(22), "message 39."));
-    letter('G');
+    assert_says(row_text(LIST_TOP), "message 01.");
+    assert_says(row_text(22), "message 20.");
+    act("<down*20>", "\u203amessage 21.");
+    assert_says(row_text(22), "message 21.");
+    act("G");
+    assert_says(row_text(22), "message 40.");
+    act("<up*20>", "\u203amessage 20.");
+    assert_says(row_text(LIST_TOP), "message 20.");
+    assert_says(row_text(22), "message 39.");
+    act("G");
     the.height = 34; /* no room is left below the end */
-    assert_non_null(strstr(row_text(32), "message 40."));
+    assert_says(row_text(32), "message 40.");
 }
 
 TEST(what_opens_at_the_bottom_is_brought_into_view)
@@ -397,59 +354,50 @@ TEST(what_opens_at_the_bottom_is_brought_into_view)
     give_forty();
     the.height = 24;
     rows_now();
-    for (int i = 0; i < 19; i++)
-        press("down");
-    assert_non_null(strstr(row_text(22), "message 20."));
-    press("enter");
-    assert_chosen("message 20.");
-    assert_non_null(strstr(row_text(22), "more of 20."));
+    act("<down*19>");
+    assert_says(row_text(22), "message 20.");
+    act("<enter>", "\u203amessage 20.");
+    assert_says(row_text(22), "more of 20.");
 }
 
 TEST(p_pins_messages)
 {
     begin();
-    letter('p');
+    act("p");
     assert_null(sent(COMMAND_PIN));
-    assert_shown("Only your messages and answers can be pinned");
-    for (int i = 0; i < 3; i++)
-        press("down");
-    letter('p');
+    see("Only your messages and answers can be pinned");
+    act("<down*3>p");
     assert_int_equal(sent(COMMAND_PIN)->number, 20);
     assert_int_equal(sent(COMMAND_PIN)->limit, 1);
     forget_sent();
-    letter('G');
-    letter('p');
+    act("Gp");
     assert_int_equal(sent(COMMAND_PIN)->number, 30);
     assert_int_equal(sent(COMMAND_PIN)->limit, 0);
     forget_sent();
-    letter('k');
-    letter('p'); /* a tool's result */
+    act("kp"); /* a tool's result */
     assert_null(sent(COMMAND_PIN));
 }
 
 TEST(c_asks_before_it_compacts)
 {
     begin();
-    letter('c');
+    act("c");
     assert_false(the.closed);
-    assert_shown("Shorten the conversation now? y/n");
-    letter('j');
+    see("Shorten the conversation now? y/n");
+    act("j");
     assert_false(the.closed);
-    press("enter");
+    act("<enter>");
     assert_false(the.closed);
     click(find("read_file"));
-    assert_chosen("You are a helper.");
-    assert_shown("y/n");
-    letter('n');
+    see("\u203aYou are a helper.", "y/n");
+    act("n");
     assert_false(the.closed);
-    assert_not_shown("y/n");
-    letter('c');
-    press("escape");
+    see("!y/n");
+    act("c<escape>");
     assert_false(the.closed);
-    assert_not_shown("y/n");
+    see("!y/n");
     assert_null(sent(COMMAND_COMPACT));
-    letter('c');
-    letter('y');
+    act("cy");
     assert_true(the.closed);
     assert_non_null(sent(COMMAND_COMPACT));
 }
@@ -457,13 +405,11 @@ TEST(c_asks_before_it_compacts)
 TEST(c_says_where_nothing_is_shortened)
 {
     give(answer_of("handoff"));
-    assert_shown("c shorten");
+    see("c shorten");
     give(answer_of(NULL));
-    assert_not_shown("c shorten");
-    assert_shown("Esc close");
+    see("!c shorten", "Esc close");
     forget_sent();
-    letter('c');
-    letter('y');
+    act("cy");
     assert_false(the.closed);
     assert_null(sent(COMMAND_COMPACT));
 }
@@ -471,7 +417,7 @@ TEST(c_says_where_nothing_is_shortened)
 TEST(u_takes_the_last_back)
 {
     begin();
-    letter('u');
+    act("u");
     assert_false(the.closed);
     assert_non_null(sent(COMMAND_UNCOMPACT));
 }
@@ -479,41 +425,34 @@ TEST(u_takes_the_last_back)
 TEST(o_goes_to_the_message)
 {
     begin();
-    letter('o');
+    act("o");
     assert_false(the.closed);
-    letter('G');
-    letter('o');
+    act("Go");
     assert_int_equal(the.jumped, 30);
 }
 
 TEST(n_goes_among_what_goes)
 {
     begin();
-    letter('n');
-    assert_chosen("where to sleep?");
-    letter('n');
-    assert_chosen("In the ryokan.");
-    letter('n');
-    assert_chosen("where to sleep?");
-    letter('N');
-    assert_chosen("In the ryokan.");
+    act("n", "\u203awhere to sleep?");
+    act("n", "\u203aIn the ryokan.");
+    act("n", "\u203awhere to sleep?");
+    act("N", "\u203aIn the ryokan.");
     struct notice *n = usual();
     n->context.parts.items[6].goes = true;
     give(n);
-    letter('n');
-    assert_chosen("and then?");
-    letter('N');
-    assert_chosen("In the ryokan.");
+    act("n", "\u203aand then?");
+    act("N", "\u203aIn the ryokan.");
 }
 
 TEST(esc_closes)
 {
     begin();
-    press("escape");
+    act("<escape>");
     assert_true(the.closed);
-    press("ctrl-c");
+    act("<ctrl-c>");
     assert_true(the.closed);
-    press("f4");
+    act("<f4>");
     assert_true(the.closed);
 }
 
@@ -522,12 +461,11 @@ TEST(keys_are_those_of_the_configuration)
     struct error fault;
     assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
     begin();
-    letter('G');
-    letter('p');
+    act("Gp");
     assert_null(sent(COMMAND_PIN));
-    letter('x');
+    act("x");
     assert_non_null(sent(COMMAND_PIN));
-    assert_shown("x pin");
+    see("x pin");
 }
 
 TEST(it_asks_again_when_the_history_changes)
@@ -577,31 +515,28 @@ TEST(every_change_of_the_history_counts)
 TEST(errors_are_said_in_it)
 {
     assert_true(give_error(COMMAND_CONTEXT, "The database cannot be used."));
-    assert_shown("The database cannot be used.");
-    assert_not_shown("loading");
+    see("The database cannot be used.", "!loading");
     begin();
     assert_true(give_error(COMMAND_UNCOMPACT, "bad\x1b[31m\nwords"));
-    assert_shown("words");
+    see("words");
     assert_true(give_error(COMMAND_PIN, "That has to wait."));
-    assert_shown("That has to wait.");
+    see("That has to wait.");
     assert_false(give_error(COMMAND_START_TURN, "no"));
-    press("down");
-    assert_not_shown("That has to wait.");
+    act("<down>", "!That has to wait.");
 }
 
 TEST(a_click_chooses_and_opens)
 {
     begin();
     click(find("In the ryokan."));
-    assert_chosen("In the ryokan.");
-    assert_shown("By the river.");
+    see("\u203aIn the ryokan.", "By the river.");
     click(find("By the river."));
-    assert_chosen("By the river.");
+    see("\u203aBy the river.");
     click(0);
     click((size_t)(the.height - 1));
     click((size_t)(the.height + 5));
     click((size_t)-1);
-    assert_chosen("By the river.");
+    see("\u203aBy the river.");
 }
 
 /* Whatever the texts are, and however small the screen. */
@@ -626,15 +561,14 @@ TEST(any_text_fits_any_size)
     n->context.tokens_after = 1;
     give(n);
     for (int i = 0; i < 200; i++) {
-        press("enter");
-        press("down");
+        act("<enter><down>");
     }
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
             rows_now();
             press(the.height % 3 ? "down" : "pageup");
             if (the.height % 5 == 0)
-                press("enter");
+                act("<enter>");
         }
 }
 
@@ -643,11 +577,9 @@ TEST(small_screens_show_the_parts)
     begin();
     the.width = 40;
     the.height = 7;
-    assert_shown("Context  ~10,000 tokens");
-    assert_shown("You are");
-    assert_shown("Esc close");
-    letter('n');
-    assert_non_null(strstr(row_text(find("where")), "dropped"));
+    see("Context  ~10,000 tokens", "You are", "Esc close");
+    act("n");
+    assert_says(row_text(find("where")), "dropped");
 }
 
 static struct notice *parts_of(int count, int lines)
@@ -666,11 +598,8 @@ static struct notice *parts_of(int count, int lines)
 TEST(many_and_giant_parts)
 {
     give(parts_of(20000, 200000));
-    letter('G');
-    press("enter");
-    press("down");
-    assert_chosen("a giant text");
+    act("G<enter><down>", "\u203aa giant text");
     rows_now();
-    letter('g');
+    act("g");
     rows_now();
 }
