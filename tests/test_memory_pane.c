@@ -47,33 +47,6 @@ static void forget_sent(void)
     sent_forget(&the.sent);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    memset(&the, 0, sizeof the);
-    keymap_init(&the.keymap);
-    the.width = 48;
-    the.height = 30;
-    clock_replace(now_ms, NULL);
-    const struct memory_host host = {&the.keymap, sent_take,    title_of,
-                                     &the.sent,   &the.recalls, "all"};
-    the.pane = memory_pane_new(&host);
-    memory_pane_show(the.pane, NULL);
-    memory_pane_focus(the.pane, true);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    memory_pane_free(the.pane);
-    recalls_release(&the.recalls);
-    sent_release(&the.sent);
-    keymap_release(&the.keymap);
-    clock_replace(NULL, NULL);
-    return 0;
-}
-
 /* The last command of this type since forget_sent(); NULL: none. */
 static const struct command *sent(enum command_type type)
 {
@@ -196,12 +169,6 @@ static enum memory_result letter(char c)
     return memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
 }
 
-static void type(const char *text)
-{
-    for (; *text; text++)
-        assert_int_equal(letter(*text), MEMORY_STAYS);
-}
-
 static const struct rows *rows_now(void)
 {
     memory_pane_resize(the.pane, the.width, the.height);
@@ -215,30 +182,55 @@ static size_t find(const char *text)
     return seen_find(rows_now(), text);
 }
 
-static void assert_shown(const char *text)
+static void press_key(void *to, const char *name)
 {
-    seen_assert(rows_now(), text);
+    (void)to;
+    (void)press(name);
 }
 
-static void assert_not_shown(const char *text)
+static void type_text(void *to, const char *text)
 {
-    assert_int_equal(find(text), SIZE_MAX);
+    (void)to;
+    for (; *text; text++)
+        (void)letter(*text);
 }
 
-static void assert_chosen(const char *text)
+static const struct person person = {{type_text, press_key}, rows_now, 2};
+
+static int set_up(void **state)
 {
-    const struct rows *rows = rows_now();
-    size_t chosen = seen_chosen(rows);
-    if (!strstr(seen_row(rows, chosen), text) && !strstr(seen_row(rows, chosen + 1), text))
-        fail_msg("not chosen: %s", text);
+    (void)state;
+    seen_by(&person);
+    memset(&the, 0, sizeof the);
+    keymap_init(&the.keymap);
+    the.width = 48;
+    the.height = 30;
+    clock_replace(now_ms, NULL);
+    const struct memory_host host = {&the.keymap, sent_take,    title_of,
+                                     &the.sent,   &the.recalls, "all"};
+    the.pane = memory_pane_new(&host);
+    memory_pane_show(the.pane, NULL);
+    memory_pane_focus(the.pane, true);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    memory_pane_free(the.pane);
+    recalls_release(&the.recalls);
+    sent_release(&the.sent);
+    keymap_release(&the.keymap);
+    clock_replace(NULL, NULL);
+    return 0;
 }
 
 /* Two hits of a query, and keys in them. */
 static void search(void)
 {
-    type("ryokan");
+    act("ryokan");
     give_two("ryokan");
-    press("down");
+    act("<down>");
     forget_sent();
 }
 
@@ -263,20 +255,17 @@ TEST(it_asks_at_once)
     assert_int_equal(c->number, MEMORY_BY_SCORE);
     assert_int_equal(c->limit, 50);
     assert_non_null(sent(COMMAND_MEMORY_STATE));
-    assert_shown("loading");
+    see("loading");
 }
 
 TEST(it_looks_as_specified)
 {
-    type("ryokan");
+    act("ryokan");
     give_two("ryokan");
-    assert_shown(" Memory \xc2\xb7 all \xc2\xb7 1,204 entries");
-    assert_shown(" / ryokan");
-    assert_shown(
+    see(" Memory \xc2\xb7 all \xc2\xb7 1,204 entries", " / ryokan",
         "0.93 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591 you \xc2\xb7 "
-        "t3 \xc2\xb7 2 d");
-    assert_shown("  we liked the ryokan by the river");
-    assert_shown(
+        "t3 \xc2\xb7 2 d",
+        "  we liked the ryokan by the river",
         "0.78 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591\u2591 tiro \xc2\xb7 "
         "t4");
     assert_int_equal(find("0.93"), 2);
@@ -295,12 +284,12 @@ TEST(ascii_has_its_own_signs)
 TEST(every_edit_is_asked)
 {
     forget_sent();
-    type("ab");
+    act("ab");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 2);
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ab");
-    press("backspace");
+    act("<backspace>");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "a");
-    press("left");
+    act("<left>");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 3);
     char pasted[] = "x\ny\x1b";
     struct key paste = {.code = K_PASTE, .text = pasted};
@@ -311,33 +300,30 @@ TEST(every_edit_is_asked)
 
 TEST(late_answers_change_nothing)
 {
-    type("ryokan");
+    act("ryokan");
     give_two("ryo");
-    assert_not_shown("0.93");
+    see("!0.93");
     struct notice *n = answer("ryokan", "session", 3);
     add(n, hit_of("z", "of another scope", NULL));
     give(n);
-    assert_not_shown("another scope");
+    see("!another scope");
     give_two("ryokan");
-    assert_shown("0.93");
+    see("0.93");
 }
 
 TEST(newest_first_has_no_scores)
 {
     give_two("");
-    assert_not_shown("0.93");
-    assert_shown(" you \xc2\xb7 t3 \xc2\xb7 2 d");
-    assert_shown("newest first");
+    see("!0.93", " you \xc2\xb7 t3 \xc2\xb7 2 d", "newest first");
 }
 
 TEST(what_there_is_not_is_said)
 {
     give(answer("", "all", 0));
-    assert_shown("Memory is empty.");
-    assert_shown("0 entries");
-    type("x");
+    see("Memory is empty.", "0 entries");
+    act("x");
     give(answer("x", "all", 12));
-    assert_shown("No matches in memory.");
+    see("No matches in memory.");
 }
 
 TEST(sessions_have_their_names)
@@ -351,31 +337,30 @@ TEST(sessions_have_their_names)
     n->memory.items.items[1].entry.session_id = mem_strdup("conv-26");
     n->memory.items.items[1].entry.speaker = mem_strdup("Caroline");
     give(n);
-    assert_shown("2 d \xc2\xb7 Kyoto");
-    assert_shown("Caroline \xc2\xb7 t3 \xc2\xb7 2 d \xc2\xb7 conv-26");
+    see("2 d \xc2\xb7 Kyoto", "Caroline \xc2\xb7 t3 \xc2\xb7 2 d \xc2\xb7 conv-26");
 }
 
 TEST(scope_and_order_change)
 {
     search();
-    letter('s');
+    act("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
-    letter('s');
+    act("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
-    assert_shown("Memory \xc2\xb7 session");
-    letter('s');
+    see("Memory \xc2\xb7 session");
+    act("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "all");
-    letter('t');
+    act("t");
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_DATE);
-    assert_shown("by date");
-    letter('t');
+    see("by date");
+    act("t");
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_SCORE);
 }
 
 TEST(letters_are_text_in_the_query)
 {
     forget_sent();
-    type("oipedust/jkgG");
+    act("oipedust/jkgG");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "oipedust/jkgG");
     assert_null(sent(COMMAND_MEMORY_FORGET));
 }
@@ -383,7 +368,7 @@ TEST(letters_are_text_in_the_query)
 TEST(keys_lead_to_the_hits_and_back)
 {
     int row, col;
-    type("ryokan");
+    act("ryokan");
     give_two("ryokan");
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
@@ -391,16 +376,15 @@ TEST(keys_lead_to_the_hits_and_back)
     assert_int_equal(col, 9);
     memory_pane_focus(the.pane, false);
     assert_false(memory_pane_caret(the.pane, &row, &col));
-    assert_shown("Tab to the memory");
+    see("Tab to the memory");
     memory_pane_focus(the.pane, true);
-    press("enter");
+    act("<enter>");
     rows_now();
     assert_false(memory_pane_caret(the.pane, &row, &col));
     assert_int_equal(letter('/'), MEMORY_STAYS);
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
-    press("down");
-    press("escape");
+    act("<down><escape>");
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
     assert_int_equal(press("escape"), MEMORY_CLOSED);
@@ -414,7 +398,7 @@ TEST(keys_lead_to_the_hits_and_back)
 /* What is typed after it is still the query's. */
 TEST(the_wheel_leaves_the_query)
 {
-    type("a");
+    act("a");
     struct notice *n = answer("a", "all", 50);
     for (int i = 1; i <= 50; i++) {
         char id[16], text[32];
@@ -424,20 +408,17 @@ TEST(the_wheel_leaves_the_query)
     }
     give(n);
     forget_sent();
-    assert_shown("entry 01");
-    press("wheel-down");
-    assert_not_shown("entry 01");
-    assert_shown("entry 02");
-    press("wheel-up");
-    assert_shown("entry 01");
-    press("wheel-up");
+    see("entry 01");
+    act("<wheel-down>", "!entry 01", "entry 02");
+    act("<wheel-up>", "entry 01");
+    act("<wheel-up>");
     for (int i = 0; i < 100; i++) {
-        press("wheel-down");
+        act("<wheel-down>");
         rows_now();
     }
-    assert_shown("entry 50");
+    see("entry 50");
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
-    type("d");
+    act("d");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ad");
     assert_null(sent(COMMAND_MEMORY_FORGET));
 }
@@ -451,29 +432,21 @@ TEST(no_key_slips_through)
     search();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_int_equal(press(keys[i]), MEMORY_STAYS);
-    press("down");
-    letter('x');
+    act("<down>x");
     assert_int_equal(letter('q'), MEMORY_STAYS);
-    letter('/');
-    press("ctrl-j");
-    type("s");
+    act("/<ctrl-j>s");
     assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
 }
 
 TEST(moving_chooses)
 {
     search();
-    assert_chosen("0.93");
-    letter('j');
-    assert_chosen("0.78");
-    letter('k');
-    assert_chosen("0.93");
-    letter('G');
-    assert_chosen("0.78");
-    letter('g');
-    assert_chosen("0.93");
-    press("up");
-    type("s");
+    see("\u203a0.93");
+    act("j", "\u203a0.78");
+    act("k", "\u203a0.93");
+    act("G", "\u203a0.78");
+    act("g", "\u203a0.93");
+    act("<up>s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
 }
 
@@ -487,31 +460,29 @@ TEST(the_end_of_many_asks_for_more)
         free(text);
     }
     give(n);
-    press("down");
+    act("<down>");
     forget_sent();
-    press("end");
+    act("<end>");
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
     assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
-    assert_chosen("entry 49 of many");
-    press("end");
+    see("\u203aentry 49 of many");
+    act("<end>");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
 }
 
 TEST(the_chosen_entry_stays_chosen)
 {
     search();
-    letter('j');
+    act("j");
     struct notice *n = answer("ryokan", "all", 1205);
     add(n, hit_of("new", "a new first ryokan", "ryokan"));
     add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
     add(n, hit_of("b", "booked from the 14th to the 17th", "booked"));
     give(n);
-    assert_chosen("booked");
-    letter('/');
-    type("s");
+    see("\u203abooked");
+    act("/s");
     give_two("ryokans");
-    press("down");
-    assert_chosen("liked");
+    act("<down>", "\u203aliked");
 }
 
 TEST(badges_tell_what_is_in_the_way)
@@ -520,22 +491,22 @@ TEST(badges_tell_what_is_in_the_way)
     n->memory.badge = "words only: the embedding endpoint is down";
     add(n, hit_of("a", "one", NULL));
     give(n);
-    assert_shown("words only: the embedding endpoint is down");
+    see("words only: the embedding endpoint is down");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->stats.entries = 1204;
     n->number = 204;
     give(n);
-    assert_shown("computing vectors: 1,000 of 1,204");
+    see("computing vectors: 1,000 of 1,204");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->stats.entries = 1204;
     n->number = 204;
     n->detail = mem_strdup("no answer from localhost");
     give(n);
-    assert_shown("computing vectors: 1,000 of 1,204 \xc2\xb7 no");
+    see("computing vectors: 1,000 of 1,204 \xc2\xb7 no");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->number = -1;
     give(n);
-    assert_not_shown("making vectors");
+    see("!making vectors");
 }
 
 /* --- the line of a hit --- */
@@ -609,7 +580,7 @@ TEST(wrong_places_do_no_harm)
 
 TEST(the_preview_has_all_of_it_and_why)
 {
-    type("ryokan");
+    act("ryokan");
     struct notice *n = answer("ryokan", "all", 7);
     add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
     n->memory.items.items[0].why = (struct memory_why){.words = 7.5,
@@ -622,19 +593,18 @@ TEST(the_preview_has_all_of_it_and_why)
                                                        .has_vector = true,
                                                        .cosine = 0.81};
     give(n);
-    press("enter");
+    act("<enter>");
     forget_sent();
-    press("enter");
+    act("<enter>");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
     the.width = 200;
-    assert_shown("score 0.93 \xc2\xb7 matches: words 7.50, neighbours 1.25, nearby 2.00");
-    assert_shown("conversation 0.40 \xc2\xb7 length and speaker \xc3\x97 1.20");
-    assert_shown("covers 62 % of the query");
-    assert_shown("vectors: cosine 0.81");
+    see("score 0.93 \xc2\xb7 matches: words 7.50, neighbours 1.25, nearby 2.00",
+        "conversation 0.40 \xc2\xb7 length and speaker \xc3\x97 1.20", "covers 62 % of the query",
+        "vectors: cosine 0.81");
     give_entry("a", "we liked the ryokan by the river\nand its bath");
-    assert_shown(" and its bath");
+    see(" and its bath");
     assert_int_equal(press("escape"), MEMORY_STAYS);
-    assert_not_shown("and its bath");
+    see("!and its bath");
 }
 
 /* Of a long entry what was found is in view, until one goes elsewhere. */
@@ -644,7 +614,7 @@ TEST(the_preview_begins_at_what_was_found)
     for (int i = 1; i <= 100; i++)
         buf_addf(&text, "line %03d \x1b[31m\n%s", i, i == 20 ? "stray ryokan\n" : "");
     buf_addstr(&text, "the ryokan by the river\nthe last");
-    type("ryokan");
+    act("ryokan");
     struct notice *n = answer("ryokan", "all", 2);
     add(n, hit_of("a", text.data, "stray"));
     add(n, hit_of("b", "a short one", NULL));
@@ -653,22 +623,17 @@ TEST(the_preview_begins_at_what_was_found)
     vec_push(&h->marks, mark);
     h->passage = (struct memory_span){text.len - 32, 23};
     give(n);
-    press("down");
-    press("enter");
+    act("<down><enter>");
     give_entry("a", text.data);
-    assert_shown("the last");
-    assert_not_shown("stray");
+    see("the last", "!stray");
     the.height = 20;
-    assert_shown("the last");
-    letter('g');
-    assert_shown("line 001");
-    letter('j');
-    assert_not_shown("the last");
-    letter('n');
-    assert_shown("a short one");
-    letter('N');
+    see("the last");
+    act("g", "line 001");
+    act("j", "!the last");
+    act("n", "a short one");
+    act("N");
     give_entry("a", text.data);
-    assert_shown("the last");
+    see("the last");
     buf_release(&text);
 }
 
@@ -676,15 +641,12 @@ TEST(the_preview_begins_at_what_was_found)
 TEST(a_larger_preview_is_full)
 {
     search();
-    press("enter");
+    act("<enter>");
     give_entry("a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
     the.height = 8;
-    letter('G');
-    assert_shown("nine");
-    assert_not_shown(" one");
+    act("G", "nine", "! one");
     the.height = 40;
-    assert_shown("nine");
-    assert_shown(" one");
+    see("nine", " one");
 }
 
 TEST(the_preview_scrolls)
@@ -693,42 +655,29 @@ TEST(the_preview_scrolls)
     for (int i = 1; i <= 100; i++)
         buf_addf(&text, "line %03d\n", i);
     give_two("");
-    press("down");
-    letter(' ');
+    act("<down> ");
     give_entry("a", text.data);
-    assert_shown("line 001");
-    assert_not_shown("line 020");
-    press("pagedown");
-    assert_shown("line 013");
-    assert_not_shown("line 012");
-    letter('G');
-    assert_shown("line 100");
-    assert_not_shown("line 001");
-    for (int i = 0; i < 200; i++)
-        letter('j');
-    assert_shown("line 100");
-    letter('n');
-    assert_not_shown("line 100");
+    see("line 001", "!line 020");
+    act("<pagedown>", "line 013", "!line 012");
+    act("G", "line 100", "!line 001");
+    act("<j*200>", "line 100");
+    act("n", "!line 100");
     give_entry("b", text.data);
-    assert_shown("line 001"); /* from its beginning */
-    letter('G');
-    assert_not_shown("line 001");
-    letter('g');
-    assert_shown("line 001");
-    letter('N');
-    assert_shown("liked the ryokan");
+    see("line 001"); /* from its beginning */
+    act("G", "!line 001");
+    act("g", "line 001");
+    act("N", "liked the ryokan");
     buf_release(&text);
 }
 
 TEST(an_answer_for_another_entry_is_not_shown)
 {
     search();
-    press("enter");
-    letter('n');
+    act("<enter>n");
     give_entry("a", "text of the first one");
-    assert_not_shown("text of the first one");
+    see("!text of the first one");
     give_entry("b", "text of the second one");
-    assert_shown("text of the second one");
+    see("text of the second one");
 }
 
 /* --- what can be done --- */
@@ -736,35 +685,33 @@ TEST(an_answer_for_another_entry_is_not_shown)
 TEST(p_pins_and_unpins)
 {
     search();
-    letter('p');
+    act("p");
     assert_string_equal(sent(COMMAND_MEMORY_PIN)->name, "a");
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 1);
     assert_true(done(COMMAND_MEMORY_PIN, "a", 0));
-    assert_shown("pinned");
+    see("pinned");
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
     struct notice *n = answer("ryokan", "all", 3);
     add(n, hit_of("a", "we liked the ryokan", "ryokan"));
     n->memory.items.items[0].entry.pinned = true;
     give(n);
-    assert_shown("\u25c6 you");
-    letter('p');
+    see("\u25c6 you");
+    act("p");
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
 }
 
 TEST(p_twice_is_as_before)
 {
     search();
-    letter('p');
-    assert_shown("\u25c6 you");
-    letter('p');
+    act("p", "\u25c6 you");
+    act("p");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_PIN), 2);
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
-    assert_not_shown("\u25c6 you");
-    press("enter");
+    see("!\u25c6 you");
+    act("<enter>");
     give_entry("a", "we liked it");
-    letter('p');
-    assert_shown("\xc2\xb7 pinned");
-    letter('p');
+    act("p", "\xc2\xb7 pinned");
+    act("p");
     assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
     forget_sent();
     assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_PIN, "There is no such entry."));
@@ -774,52 +721,43 @@ TEST(p_twice_is_as_before)
 TEST(d_forgets_and_u_puts_back)
 {
     search();
-    letter('j');
-    letter('d');
+    act("jd");
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
     assert_true(done(COMMAND_MEMORY_FORGET, "b", 0));
-    assert_shown("forgotten; u restores it");
+    see("forgotten; u restores it");
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
     struct notice *n = answer("ryokan", "all", 1203);
     add(n, hit_of("a", "we liked the ryokan", "ryokan"));
     give(n);
-    assert_chosen("we liked");
-    letter('u');
+    see("\u203awe liked");
+    act("u");
     assert_non_null(sent(COMMAND_MEMORY_RESTORE));
     assert_true(done(COMMAND_MEMORY_RESTORE, "b", 0));
     give_two("ryokan");
-    assert_chosen("booked");
-    letter('d');
+    see("\u203abooked");
+    act("d");
     assert_true(done(COMMAND_MEMORY_FORGET, "b", 2));
-    assert_shown("forgotten; u restores it; 2 summaries quote");
+    see("forgotten; u restores it; 2 summaries quote");
 }
 
 /* Keys may be faster than the engine. */
 TEST(each_d_means_another_entry)
 {
     search();
-    letter('d');
+    act("d");
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
-    assert_not_shown("we liked");
-    assert_shown("1,203 entries");
-    assert_chosen("booked");
-    letter('d');
+    see("!we liked", "1,203 entries", "\u203abooked");
+    act("d");
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
-    assert_shown("1,202 entries");
+    see("1,202 entries");
     forget_sent();
-    letter('d');
+    act("d");
     assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_shown("No entry is selected.");
-    letter(' ');
-    assert_shown("/ search  s scope");
-    press("escape");
-    type("s");
+    see("No entry is selected.");
+    act(" ", "/ search  s scope");
+    act("<escape>s");
     give_two("ryokans");
-    press("down");
-    press("enter");
-    letter('d');
-    assert_shown("booked from the 14th"); /* in the preview, too */
-    assert_not_shown("we liked");
+    act("<down><enter>d", "booked from the 14th", "!we liked"); /* in the preview, too */
 }
 
 TEST(what_is_said_is_said_whole)
@@ -828,34 +766,32 @@ TEST(what_is_said_is_said_whole)
     the.width = 40;
     memory_pane_say(the.pane, STYLE_ERROR,
                     "The database cannot be used. It is locked by another program, which is slow");
-    assert_shown(" The database cannot be used. It is");
+    see(" The database cannot be used. It is");
     assert_int_equal(find("locked by another program, which is slow"), SIZE_MAX);
-    assert_shown(" slow");
-    assert_shown("we liked");
+    see(" slow", "we liked");
     the.height = 5;
-    assert_shown(" The database cannot be used. It is loc\u2026");
-    letter(' ');
-    assert_shown("Esc back");
+    see(" The database cannot be used. It is loc\u2026");
+    act(" ", "Esc back");
 }
 
 TEST(a_remark_ends_with_its_session)
 {
     memory_pane_say(the.pane, STYLE_NOTE, "opened for reading");
-    assert_shown("opened for reading");
+    see("opened for reading");
     memory_pane_session(the.pane);
-    assert_not_shown("opened for reading");
+    see("!opened for reading");
 }
 
 TEST(what_fails_is_said)
 {
     search();
-    letter('d');
+    act("d");
     forget_sent();
     assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_FORGET, "There is no such entry."));
-    assert_shown("There is no such entry.");
+    see("There is no such entry.");
     assert_non_null(sent(COMMAND_MEMORY_SEARCH));
     give_two("ryokan");
-    assert_chosen("we liked the ryokan");
+    see("\u203awe liked the ryokan");
     assert_false(memory_pane_failed(the.pane, COMMAND_PIN, "no"));
     assert_false(done(COMMAND_RENAME, "x", 0));
 }
@@ -863,7 +799,7 @@ TEST(what_fails_is_said)
 TEST(nothing_is_done_with_nothing)
 {
     give(answer("", "all", 0));
-    press("down");
+    act("<down>");
     forget_sent();
     const char keys[] = "oiped";
     for (const char *k = keys; *k; k++)
@@ -901,11 +837,11 @@ TEST(a_long_entry_is_quoted_in_part)
     add(n, hit_of("a", "first part\n\nsecond part", NULL));
     n->memory.items.items[0].passage = (struct memory_span){12, 11};
     give(n);
-    press("down");
+    act("<down>");
     char *quote = memory_pane_quotation(the.pane);
     assert_int_equal(strncmp(quote, "> second part\n> \xe2\x80\x94", 18), 0);
     free(quote);
-    press("enter");
+    act("<enter>");
     give_entry("a", "first part\n\nsecond part");
     quote = memory_pane_quotation(the.pane);
     assert_int_equal(strncmp(quote, "> first part\n>\n> second part\n", 29), 0);
@@ -917,84 +853,69 @@ TEST(a_long_entry_is_quoted_in_part)
 static void begin_change(void)
 {
     search();
-    letter('e');
+    act("e");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
     give_entry("a", "we liked it");
-    assert_shown("edit entry");
+    see("edit entry");
 }
 
 TEST(e_changes_an_entry)
 {
     begin_change();
-    type("Yes ");
-    assert_shown("Yes we liked it");
-    press("ctrl-j");
+    act("Yes ", "Yes we liked it");
+    act("<ctrl-j>");
     assert_int_equal(press("ctrl-g"), MEMORY_EXTERNAL);
     assert_ptr_not_equal(memory_pane_editor(the.pane), NULL);
-    press("enter");
+    act("<enter>");
     assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
     assert_string_equal(sent(COMMAND_MEMORY_EDIT)->text, "Yes \nwe liked it");
-    assert_shown("saving");
-    type("x"); /* no longer */
-    assert_not_shown("xwe liked it");
-    press("enter");
+    see("saving");
+    act("x", "!xwe liked it"); /* no longer */
+    act("<enter>");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 1);
     assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
-    assert_not_shown("saving");
-    assert_shown("changed");
+    see("!saving", "changed");
 }
 
 TEST(escape_loses_no_change)
 {
     begin_change();
-    type("Yes ");
-    press("escape");
+    act("Yes <escape>");
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_shown("not saved; e continues editing");
-    letter('j');
-    letter('e');
-    assert_shown("another entry has unsaved changes");
-    assert_shown("Yes we liked it");
-    press("ctrl-c");
-    assert_shown(" we liked it");
-    assert_not_shown("Yes we");
-    press("escape");
-    assert_not_shown("not saved; e");
+    see("not saved; e continues editing");
+    act("je", "another entry has unsaved changes", "Yes we liked it");
+    act("<ctrl-c>", " we liked it", "!Yes we");
+    act("<escape>", "!not saved; e");
 }
 
 TEST(a_refused_change_stays)
 {
     begin_change();
-    type("Yes ");
-    press("enter");
+    act("Yes <enter>");
     assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used."));
-    assert_shown("The database cannot be used.");
-    assert_shown("Yes we liked it");
-    press("enter");
+    see("The database cannot be used.", "Yes we liked it");
+    act("<enter>");
     assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 2);
 }
 
 TEST(an_empty_text_is_not_kept)
 {
     begin_change();
-    press("ctrl-k");
-    press("enter");
+    act("<ctrl-k><enter>");
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_shown("an empty text cannot be saved");
-    press("ctrl-_");
-    press("enter"); /* as it was: nothing to send */
+    see("an empty text cannot be saved");
+    act("<ctrl-_><enter>"); /* as it was: nothing to send */
     assert_null(sent(COMMAND_MEMORY_EDIT));
-    assert_not_shown("edit entry");
+    see("!edit entry");
 }
 
 TEST(a_late_text_does_not_take_the_keys)
 {
     search();
-    letter('e');
-    press("escape");
+    act("e<escape>");
     give_entry("a", "we liked it");
-    assert_not_shown("edit entry");
-    type("s");
+    see("!edit entry");
+    act("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
 }
 
@@ -1015,22 +936,19 @@ static enum memory_result replay(void)
 /* Old hits are there, the query is another one. */
 static void begin_behind(void)
 {
-    type("old");
+    act("old");
     struct notice *n = answer("old", "all", 7);
     add(n, hit_of("x", "of the old query", NULL));
     add(n, hit_of("y", "of it, too", NULL));
     give(n);
-    press("ctrl-u");
-    type("ryokan");
-    press("enter");
+    act("<ctrl-u>ryokan<enter>");
     forget_sent();
 }
 
 TEST(keys_mean_the_hits_of_what_was_typed)
 {
     begin_behind();
-    letter('j');
-    letter('d');
+    act("jd");
     assert_null(sent(COMMAND_MEMORY_FORGET));
     assert_int_equal(replay(), MEMORY_STAYS);
     assert_null(sent(COMMAND_MEMORY_FORGET)); /* the answer has not come */
@@ -1074,7 +992,7 @@ TEST(what_is_left_is_not_done_later)
     struct key key;
     for (size_t i = 0; i < sizeof leaving / sizeof *leaving; i++) {
         begin_behind();
-        letter('d');
+        act("d");
         press(leaving[i]);
         give_two("ryokan");
         replay();
@@ -1083,12 +1001,12 @@ TEST(what_is_left_is_not_done_later)
         set_up(state);
     }
     begin_behind();
-    letter('d');
+    act("d");
     memory_pane_show(the.pane, "another");
     give_two("another");
     assert_false(memory_pane_typed_ahead(the.pane, &key));
     begin_behind();
-    letter('d');
+    act("d");
     memory_pane_focus(the.pane, false);
     give_two("ryokan");
     replay();
@@ -1099,8 +1017,7 @@ TEST(what_is_left_is_not_done_later)
 TEST(keys_wait_for_scope_and_order)
 {
     search();
-    letter('s');
-    letter('d');
+    act("sd");
     assert_null(sent(COMMAND_MEMORY_FORGET));
     give_two("ryokan"); /* of the scope that it was */
     replay();
@@ -1110,8 +1027,7 @@ TEST(keys_wait_for_scope_and_order)
     give(n);
     replay();
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "c");
-    letter('t');
-    letter('d');
+    act("td");
     n = answer("ryokan", "project", 3);
     add(n, hit_of("e", "by score", NULL));
     give(n);
@@ -1123,14 +1039,13 @@ TEST(keys_wait_for_scope_and_order)
     give(n);
     replay();
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "f");
-    letter('s');
+    act("s");
     n = answer("ryokan", "session", 3);
     n->flag = true;
     give(n);
     memory_pane_session(the.pane);
     forget_sent();
-    letter('d');
-    assert_shown("No matches in this scope.");
+    act("d", "No matches in this scope.");
     n = answer("ryokan", "session", 3);
     n->flag = true;
     add(n, hit_of("g", "of the other session", NULL));
@@ -1144,25 +1059,24 @@ TEST(keys_do_not_wait_for_the_same)
 {
     search();
     memory_pane_changed(the.pane);
-    letter('d');
+    act("d");
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
 }
 
 TEST(without_an_answer_nothing_is_done)
 {
     begin_behind();
-    letter('d');
+    act("d");
     memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
-    assert_shown("The database cannot be used.");
-    assert_not_shown("of the old query");
+    see("The database cannot be used.", "!of the old query");
     replay();
-    letter('d');
+    act("d");
     give_two("ryokan");
     replay();
     assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_shown("we liked");
+    see("we liked");
     memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
-    assert_shown("we liked"); /* it still answers what is asked */
+    see("we liked"); /* it still answers what is asked */
 }
 
 /* Letters behind "e" are text, not keys of the list. */
@@ -1171,19 +1085,19 @@ TEST(what_follows_e_is_text)
     char pasted[] = "pasted ";
     struct key paste = {.code = K_PASTE, .text = pasted};
     begin_behind();
-    type("eds/ ");
+    act("eds/ ");
     memory_pane_key(the.pane, ACTION_NONE, &paste);
     assert_int_equal(the.sent.len, 0);
     give_two("ryokan");
     replay();
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    assert_shown("loading");
-    type("u");
+    see("loading");
+    act("u");
     give_two("ryokan");
     replay();
     give_entry("a", "we liked it");
     replay();
-    assert_shown("ds/ pasted uwe liked it");
+    see("ds/ pasted uwe liked it");
     assert_null(sent(COMMAND_MEMORY_FORGET));
     assert_null(sent(COMMAND_MEMORY_RESTORE));
 }
@@ -1192,41 +1106,34 @@ TEST(what_follows_e_is_text)
 TEST(what_follows_a_change_waits_for_it)
 {
     begin_change();
-    type("Yes ");
-    press("enter");
-    letter('d');
+    act("Yes <enter>d");
     assert_int_equal(replay(), MEMORY_STAYS);
-    assert_shown("Yes we liked it");
+    see("Yes we liked it");
     assert_null(sent(COMMAND_MEMORY_FORGET));
     assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
     replay();
     assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
     forget_sent();
-    letter('e');
+    act("e");
     give_entry("b", "booked");
-    type("Yes ");
-    press("enter");
-    type("dd");
+    act("Yes <enter>dd");
     memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used.");
     replay();
     assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_shown("Yes booked");
+    see("Yes booked");
 }
 
 /* Other hits do not take the entry away that is to be changed. */
 TEST(an_edit_survives_other_hits)
 {
     search();
-    letter('e');
+    act("e");
     struct notice *n = answer("ryokan", "all", 3);
     add(n, hit_of("new", "a new one", NULL));
     give(n);
     give_entry("a", "we liked it");
-    assert_shown("edit entry");
-    assert_shown("we liked it");
-    press("end");
-    type("!");
-    press("enter");
+    see("edit entry", "we liked it");
+    act("<end>!<enter>");
     assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
 }
 
@@ -1236,8 +1143,7 @@ TEST(no_more_than_a_few_keys_wait)
     int count = 0;
     (void)state;
     begin_behind();
-    for (int i = 0; i < 1000; i++)
-        letter('j');
+    act("<j*1000>");
     give_two("ryokan");
     while (memory_pane_typed_ahead(the.pane, &key))
         count++;
@@ -1248,17 +1154,14 @@ TEST(no_more_than_a_few_keys_wait)
 TEST(other_keys_are_not_kept_waiting)
 {
     begin_behind();
-    letter('u');
+    act("u");
     assert_non_null(sent(COMMAND_MEMORY_RESTORE));
-    letter('s');
+    act("s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
-    letter(']');
-    assert_shown("Model's searches");
-    letter('[');
-    press("up");
-    type("s");
+    act("]", "Model's searches");
+    act("[<up>s");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
-    press("down");
+    act("<down>");
     rows_now();
     memory_pane_click(the.pane, 2); /* on an old hit, twice */
     memory_pane_click(the.pane, 2);
@@ -1288,29 +1191,27 @@ TEST(old_hits_do_not_look_like_an_answer)
 {
     mono_ms = 1000;
     clock_replace(now_ms, mono_now);
-    type("ryokan");
+    act("ryokan");
     give_two("ryokan");
-    assert_shown("2 by score");
+    see("2 by score");
     assert_int_equal(memory_pane_due(the.pane), 0);
-    type("s");
-    assert_shown("2 by score");
+    act("s", "2 by score");
     assert_false(is_dim("we liked"));
     int64_t due = memory_pane_due(the.pane);
     assert_int_equal(due, 1250);
     mono_ms = 1249;
-    type("?");
-    assert_shown("2 by score");
+    act("?", "2 by score");
     mono_ms = 1250;
-    assert_shown("searching");
+    see("searching");
     assert_true(is_dim("we liked"));
     assert_int_equal(memory_pane_due(the.pane), 0);
     give_two("ryokans?");
-    assert_shown("2 by score");
+    see("2 by score");
     assert_false(is_dim("we liked"));
     mono_ms = 9000;
     memory_pane_changed(the.pane);
     assert_int_equal(memory_pane_due(the.pane), 0);
-    assert_shown("2 by score");
+    see("2 by score");
 }
 
 /* --- what the model asked --- */
@@ -1320,38 +1221,28 @@ TEST(the_models_questions_have_their_tab)
     give_two("");
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
-    assert_shown("] searches 2");
-    press("down");
-    letter(']');
-    assert_shown("Model's searches \xc2\xb7 2");
-    assert_shown("\u201criver\u201d \u2192 0 matches");
-    assert_shown("\u201csleep kyoto\u201d \u2192 2 matches \xc2\xb7 5 min");
+    see("] searches 2");
+    act("<down>]", "Model's searches \xc2\xb7 2", "\u201criver\u201d \u2192 0 matches",
+        "\u201csleep kyoto\u201d \u2192 2 matches \xc2\xb7 5 min");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
-    assert_shown("0.90 you \xc2\xb7 t3");
-    assert_shown("from the 14th");
-    press("down");
-    press("down");
-    press("enter");
+    see("0.90 you \xc2\xb7 t3", "from the 14th");
+    act("<down*2><enter>");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    assert_shown("matches: words 7.25");
+    see("matches: words 7.25");
     assert_int_equal(letter('o'), MEMORY_OPEN);
-    press("escape");
-    letter('[');
-    assert_shown("Memory \xc2\xb7 all");
+    act("<escape>[", "Memory \xc2\xb7 all");
 }
 
 TEST(a_question_can_be_asked_again)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    press("down");
-    letter(']');
+    act("<down>]");
     forget_sent();
-    press("enter");
+    act("<enter>");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "sleep kyoto");
-    assert_shown("Memory \xc2\xb7 all");
-    press("right");
-    assert_shown("Model's searches");
-    press("end");
+    see("Memory \xc2\xb7 all");
+    act("<right>", "Model's searches");
+    act("<end>");
     assert_int_equal(press("down"), MEMORY_OLDER);
 }
 
@@ -1359,35 +1250,26 @@ TEST(a_recall_is_shown_as_it_happens)
 {
     memory_pane_focus(the.pane, false);
     recall(40, "sleep kyoto", TWO_HITS, true);
-    assert_shown("Model's searches");
-    assert_shown("model's search, 2 matches: \"sleep kyoto\"");
-    assert_shown("by the river");
-    assert_shown("\xc2\xb7 new");
+    see("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river",
+        "\xc2\xb7 new");
 }
 
 TEST(a_recall_does_not_disturb)
 {
     search();
     recall(40, "sleep kyoto", TWO_HITS, true);
-    assert_shown("Memory");
-    assert_shown("] searches 1 new");
-    assert_shown("model's search, 2 matches: \"sleep kyoto\"");
-    letter(']');
+    see("Memory", "] searches 1 new", "model's search, 2 matches: \"sleep kyoto\"");
+    act("]");
     rows_now();
-    letter('[');
-    assert_not_shown("searches 1 new");
+    act("[", "!searches 1 new");
 }
 
 TEST(what_is_chosen_there_stays)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    press("down");
-    letter(']');
-    press("down");
-    assert_chosen("by the river");
+    act("<down>]<down>", "\u203aby the river");
     recall(60, "again", "[]", true);
-    assert_shown("\u203a  0.90");
-    assert_shown("again");
+    see("\u203a  0.90", "again");
 }
 
 TEST(recalls_come_in_any_order)
@@ -1414,15 +1296,13 @@ TEST(a_long_query_is_seen_around_the_caret)
 {
     int row, col;
     the.width = 39;
-    type("train hotel river sleep wo"); /* with as many columns as there are beside its state */
+    act("train hotel river sleep wo"); /* with as many columns as there are beside its state */
     give_two("train hotel river sleep wo");
-    assert_shown(" / train hotel river sleep wo");
-    type("rd1 more of it");
-    assert_shown("river sleep word1 more of it");
+    see(" / train hotel river sleep wo");
+    act("rd1 more of it", "river sleep word1 more of it");
     assert_true(memory_pane_caret(the.pane, &row, &col));
     assert_int_equal(col, 38);
-    press("home");
-    assert_shown(" / train hotel river sleep word1 more");
+    act("<home>", " / train hotel river sleep word1 more");
     assert_true(memory_pane_caret(the.pane, &row, &col));
     assert_int_equal(col, 3);
 }
@@ -1433,7 +1313,7 @@ TEST(a_query_is_one_line_of_a_bounded_length)
     memset(much, 'x', 2000);
     memory_pane_show(the.pane, "two\nlines\x1b[2J");
     assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
-    assert_shown(" / two lines");
+    see(" / two lines");
     for (int i = 0; i < 3; i++) {
         struct key key = {.code = K_PASTE, .text = much};
         assert_int_equal(memory_pane_key(the.pane, ACTION_NONE, &key), MEMORY_STAYS);
@@ -1448,10 +1328,8 @@ TEST(a_long_name_leaves_room)
     add(n, hit_of("a", "text", NULL));
     n->memory.items.items[0].entry.speaker = mem_strdup("Somebody with a very long name indeed");
     give(n);
-    assert_shown(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d");
-    press("down");
-    press("enter");
-    assert_shown(" Somebody with a very long name indeed");
+    see(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d");
+    act("<down><enter>", " Somebody with a very long name indeed");
 }
 
 /* --- any size, any text --- */
@@ -1483,21 +1361,19 @@ TEST(it_fits_any_size)
     n->memory.badge = "words only";
     give(n);
     look_at_all_sizes();
-    press("down");
+    act("<down>");
     look_at_all_sizes();
-    press("enter");
+    act("<enter>");
     give_entry("a", hostile);
     look_at_all_sizes();
-    letter('e');
+    act("e");
     give_entry("a", hostile);
     look_at_all_sizes();
-    press("escape");
-    press("escape");
+    act("<escape*2>");
     recall(40, hostile, TWO_HITS, true);
-    letter(']');
+    act("]");
     look_at_all_sizes();
-    press("down");
-    press("enter");
+    act("<down><enter>");
     look_at_all_sizes();
 }
 
@@ -1506,13 +1382,8 @@ TEST(a_low_pane_shows_one_thing_at_a_time)
     the.width = 40;
     the.height = 7; /* of a terminal of 40 x 10 */
     search();
-    assert_shown("Memory");
-    assert_shown("/ ryokan");
-    assert_shown("we liked");
-    assert_shown("booked");
-    press("enter");
-    assert_not_shown("0.93 \u2587");
-    assert_shown("by the river");
+    see("Memory", "/ ryokan", "we liked", "booked");
+    act("<enter>", "!0.93 \u2587", "by the river");
 }
 
 TEST(clicks_choose)
@@ -1521,7 +1392,7 @@ TEST(clicks_choose)
     search();
     rows_now();
     memory_pane_click(the.pane, 5);
-    assert_chosen("0.78");
+    see("\u203a0.78");
     memory_pane_click(the.pane, 1);
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
@@ -1532,7 +1403,7 @@ TEST(clicks_choose)
     assert_non_null(sent(COMMAND_MEMORY_SHOW));
     memory_pane_click(the.pane, 400);
     memory_pane_click(the.pane, 0);
-    assert_shown("Model's searches");
+    see("Model's searches");
 }
 
 TEST(it_comes_back_as_it_was_left)
@@ -1554,21 +1425,21 @@ TEST(it_comes_back_as_it_was_left)
 TEST(the_query_of_before_comes_back_with_up)
 {
     forget_sent();
-    press("up"); /* there is none */
+    act("<up>"); /* there is none */
     assert_null(sent(COMMAND_MEMORY_SEARCH));
     search();
     memory_pane_hide(the.pane);
     memory_pane_show(the.pane, "");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "");
-    press("up");
+    act("<up>");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
     forget_sent();
-    press("up"); /* not in place of what is there */
+    act("<up>"); /* not in place of what is there */
     assert_null(sent(COMMAND_MEMORY_SEARCH));
     memory_pane_show(the.pane, "");
     memory_pane_hide(the.pane);
     memory_pane_show(the.pane, ""); /* nothing was typed meanwhile */
-    press("up");
+    act("<up>");
     assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
 }
 
