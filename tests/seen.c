@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "ui/term/glyph.h"
+#include "ui/term/keymap.h"
 
 static void check_clean(const char *text, size_t len)
 {
@@ -37,6 +38,21 @@ const char *seen_row(const struct rows *rows, size_t index)
     const struct row *row = &rows->list.items[index];
     buf_clear(&text);
     buf_add(&text, rows->text.data + row->text, row->len);
+    return text.data;
+}
+
+const char *seen_text(const struct rows *rows)
+{
+    static struct buf text = BUF_INIT;
+    buf_clear(&text);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        const struct row *row = &rows->list.items[i];
+        size_t len = row->len;
+        while (len > 0 && rows->text.data[row->text + len - 1] == ' ')
+            len--;
+        buf_add(&text, rows->text.data + row->text, len);
+        buf_addch(&text, '\n');
+    }
     return text.data;
 }
 
@@ -84,11 +100,53 @@ void seen_see(const char *file, int line, const char *const *looks)
     buf_release(&text);
 }
 
+/* What each key has to do, where that counts. */
+struct wanted {
+    const char *file;
+    int line;
+    bool counts;
+    int result;
+};
+
+static void press(const struct wanted *w, const struct key *key)
+{
+    int result = the_person->key(key);
+    if (w->counts)
+        _assert_int_equal((LargestIntegralType)result, (LargestIntegralType)w->result, w->file,
+                          w->line);
+}
+
+static void press_key(void *wanted, const char *name)
+{
+    struct key key = {0};
+    if (!key_parse(name, &key))
+        fail_msg("no such key: %s", name);
+    press(wanted, &key);
+}
+
+static void type_text(void *wanted, const char *text)
+{
+    for (size_t at = 0, len = strlen(text); at < len;) {
+        struct key key = {.code = K_CHAR};
+        at += utf8_decode(text + at, len - at, &key.cp);
+        press(wanted, &key);
+    }
+}
+
+static const struct typist typist = {type_text, press_key};
+
 void seen_act(const char *file, int line, const char *const *keys_and_looks)
 {
-    steps_type(*keys_and_looks, &the_person->typist, NULL);
+    struct wanted w = {file, line, false, 0};
+    steps_type(*keys_and_looks, &typist, &w);
     if (keys_and_looks[1])
         seen_see(file, line, keys_and_looks + 1);
+}
+
+void seen_lead_to(const char *file, int line, int result, const char *keys)
+{
+    struct wanted w = {file, line, true, result};
+    steps_type(keys, &typist, &w);
 }
 
 char *seen_transcript(struct transcript *t)

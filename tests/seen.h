@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "tests/steps.h"
+#include "ui/term/key.h"
 #include "ui/term/rows.h"
 #include "ui/transcript/transcript.h"
 
@@ -13,6 +14,9 @@
 void seen_check(const struct rows *rows, int width, int height);
 
 const char *seen_row(const struct rows *rows, size_t index); /* until the next call */
+
+/* All rows without the blanks at their ends, each with a newline; until the next call. */
+const char *seen_text(const struct rows *rows);
 
 /* The first row with this text; SIZE_MAX: none. */
 size_t seen_find(const struct rows *rows, const char *text);
@@ -22,10 +26,10 @@ void seen_assert(const struct rows *rows, const char *text); /* it is there; tel
 /* The row that the pointer is at; fails where none is chosen. */
 size_t seen_chosen(const struct rows *rows);
 
-/* The view that a person has before them: how it takes keys and text, what it shows, and how many
- * rows an entry of its list has. Borrowed. */
+/* The view that a person has before them: what a key does in it (in numbers of its own), what it
+ * shows, and how many rows an entry of its list has. Borrowed. */
 struct person {
-    struct typist typist;
+    int (*key)(const struct key *key);
     const struct rows *(*rows)(void);
     int entry_rows;
 };
@@ -34,8 +38,11 @@ void seen_by(const struct person *person);
 /* Types keys into that view, then looks at it (tests/steps.h). */
 #define act(...) seen_act(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define see(...) seen_see(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+/* Each of the keys does this. */
+#define lead_to(result, keys) seen_lead_to(__FILE__, __LINE__, result, keys)
 void seen_act(const char *file, int line, const char *const *keys_and_looks);
 void seen_see(const char *file, int line, const char *const *looks);
+void seen_lead_to(const char *file, int line, int result, const char *keys);
 
 /* All rows that a transcript shows, each with a newline. The caller frees. */
 char *seen_transcript(struct transcript *t);

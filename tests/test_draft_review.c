@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -21,14 +22,6 @@ static const char summary[] = "# Progress\nThe bridge is booked.\n\n- pay by Fri
 
 static struct draft_review r;
 static struct keymap keymap;
-
-static int set_up(void **state)
-{
-    (void)state;
-    draft_review_init(&r, NULL);
-    keymap_init(&keymap);
-    return 0;
-}
 
 static int tear_down(void **state)
 {
@@ -75,54 +68,34 @@ static void open_with(const char *text)
     look(120, 20);
 }
 
-static enum review_key press(struct key key)
+static int key(const struct key *k)
 {
-    return draft_review_key(&r, keymap_find(&keymap, &key), &key);
+    return (int)draft_review_key(&r, keymap_find(&keymap, k), k);
 }
 
-static enum review_key key(enum key_code code)
-{
-    return press((struct key){.code = code});
-}
-
-static enum review_key ctrl(char c)
-{
-    return press((struct key){.code = K_CHAR, .cp = (uint32_t)c, .ctrl = true});
-}
-
-static enum review_key focus(void)
-{
-    return press((struct key){.code = K_CHAR, .cp = 'g', .alt = true});
-}
-
-static void type(const char *text)
-{
-    for (; *text; text++)
-        assert_int_equal(press((struct key){.code = K_CHAR, .cp = (uint32_t)*text}), REVIEW_TAKEN);
-}
+static const struct person person = {.key = key};
 
 static void paste(const char *text)
 {
     char *copy = mem_strdup(text);
-    assert_int_equal(press((struct key){.code = K_PASTE, .text = copy}), REVIEW_TAKEN);
+    assert_int_equal(key(&(struct key){.code = K_PASTE, .text = copy}), REVIEW_TAKEN);
     free(copy);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    seen_by(&person);
+    draft_review_init(&r, NULL);
+    keymap_init(&keymap);
+    return 0;
 }
 
 /* All rows without the blanks at their ends; valid until the next call. */
 static const char *seen(int width, int height)
 {
-    static struct buf text = BUF_INIT;
     look(width, height);
-    buf_clear(&text);
-    for (size_t i = 0; i < r.rows.list.len; i++) {
-        const struct row *row = &r.rows.list.items[i];
-        size_t len = row->len;
-        while (len > 0 && r.rows.text.data[row->text + len - 1] == ' ')
-            len--;
-        buf_add(&text, r.rows.text.data + row->text, len);
-        buf_addch(&text, '\n');
-    }
-    return text.data;
+    return seen_text(&r.rows);
 }
 
 /* --- when it opens --- */
@@ -176,29 +149,25 @@ TEST(it_does_not_open_behind_something_else)
 TEST(what_was_typed_ahead_decides_nothing)
 {
     begin(summary);
-    assert_int_equal(key(K_ENTER), REVIEW_PASS);
+    lead_to(REVIEW_PASS, "<enter>");
     draft_review_advance(&r, true, NOW);
-    assert_int_equal(key(K_ENTER), REVIEW_PASS);
-    assert_int_equal(key(K_ESCAPE), REVIEW_PASS);
+    lead_to(REVIEW_PASS, "<enter><escape>");
     draft_review_advance(&r, true, DUE);
-    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
-    assert_int_equal(key(K_ESCAPE), REVIEW_TAKEN);
-    assert_int_equal(focus(), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<enter><escape><alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);
     look(80, 10);
-    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    lead_to(REVIEW_KEEP, "<enter>");
 }
 
 TEST(another_size_is_looked_at_anew)
 {
     open_with(summary);
-    type("x");
+    lead_to(REVIEW_TAKEN, "x");
     draft_review_hidden(&r);
     assert_true(draft_review_open(&r));
-    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
-    assert_int_equal(key(K_ESCAPE), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<enter><escape>");
     look(40, 6);
-    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    lead_to(REVIEW_KEEP, "<enter>");
     draft_review_end(&r);
     begin(summary); /* … also while it waits */
     draft_review_advance(&r, true, NOW);
@@ -213,12 +182,12 @@ TEST(another_size_is_looked_at_anew)
 TEST(what_was_not_changed_is_not_sent)
 {
     open_with(summary);
-    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    lead_to(REVIEW_KEEP, "<enter>");
     assert_null(draft_review_text(&r));
-    type("x");
+    lead_to(REVIEW_TAKEN, "x");
     assert_string_equal(draft_review_text(&r),
                         "x# Progress\nThe bridge is booked.\n\n- pay by Friday");
-    key(K_BACKSPACE);
+    act("<backspace>");
     assert_null(draft_review_text(&r));
 }
 
@@ -235,8 +204,7 @@ TEST(a_hostile_text_is_cleaned_and_kept)
     notice_free(n);
     assert_null(strchr(seen(80, 12), '\033'));
     open_with("one\033[2J\xff two\r\nthree");
-    ctrl('e');
-    type("!");
+    act("<ctrl-e>!");
     assert_non_null(strstr(draft_review_text(&r), "two!"));
     assert_null(strchr(draft_review_text(&r), '\033'));
 }
@@ -244,7 +212,7 @@ TEST(a_hostile_text_is_cleaned_and_kept)
 TEST(the_person_s_characters_are_sent_as_they_are)
 {
     open_with("old");
-    press((struct key){.code = K_CHAR, .cp = 0x6f22});
+    lead_to(REVIEW_TAKEN, "漢");
     paste("e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmore");
     assert_string_equal(draft_review_text(&r),
                         "漢e\xcc\x81 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac\nand\tmoreold");
@@ -253,104 +221,101 @@ TEST(the_person_s_characters_are_sent_as_they_are)
 TEST(escape_refuses)
 {
     open_with(summary);
-    type("changed");
-    assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
+    lead_to(REVIEW_TAKEN, "changed");
+    lead_to(REVIEW_REFUSE, "<escape>");
 }
 
 TEST(an_emptied_summary_is_not_kept)
 {
     open_with(summary);
-    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
-    type(" ");
-    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
-    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<ctrl-c>");
+    act(" <ctrl-j>");
+    lead_to(REVIEW_TAKEN, "<enter>");
     assert_non_null(strstr(seen(80, 12), "an empty summary cannot be accepted"));
     assert_non_null(strstr(seen(40, 6), "an empty summary cannot be accepted"));
-    type("x");
+    lead_to(REVIEW_TAKEN, "x");
     assert_null(strstr(seen(80, 12), "cannot be kept"));
-    assert_int_equal(key(K_ENTER), REVIEW_KEEP);
+    lead_to(REVIEW_KEEP, "<enter>");
 }
 
 TEST(an_empty_draft_is_not_kept)
 {
     open_with("");
-    assert_int_equal(key(K_ENTER), REVIEW_TAKEN);
-    assert_int_equal(key(K_ESCAPE), REVIEW_REFUSE);
+    lead_to(REVIEW_TAKEN, "<enter>");
+    lead_to(REVIEW_REFUSE, "<escape>");
 }
 
 /* Ctrl-C goes step by step, as it does in the editor of messages. */
 TEST(control_c_clears_before_it_stops)
 {
     open_with(summary);
-    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<ctrl-c>");
     assert_string_equal(editor_text(r.text), "");
-    ctrl('_');
+    act("<ctrl-_>");
     assert_null(draft_review_text(&r)); /* undone */
-    ctrl('c');
-    assert_int_equal(ctrl('c'), REVIEW_STOP);
+    act("<ctrl-c>");
+    lead_to(REVIEW_STOP, "<ctrl-c>");
 }
 
 TEST(control_d_leaves_when_nothing_is_there)
 {
     open_with("ab");
-    assert_int_equal(ctrl('d'), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<ctrl-d>");
     assert_string_equal(editor_text(r.text), "b");
-    assert_int_equal(ctrl('d'), REVIEW_TAKEN);
-    assert_int_equal(ctrl('d'), REVIEW_LEAVE);
+    lead_to(REVIEW_TAKEN, "<ctrl-d>");
+    lead_to(REVIEW_LEAVE, "<ctrl-d>");
 }
 
 TEST(the_focus_is_asked_for_in_a_line)
 {
     open_with(summary);
-    type("mine ");
-    assert_int_equal(focus(), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "mine ");
+    lead_to(REVIEW_TAKEN, "<alt-g>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
-    assert_int_equal(key(K_ENTER), REVIEW_TAKEN); /* not seen yet */
+    lead_to(REVIEW_TAKEN, "<enter>"); /* not seen yet */
     assert_int_equal(r.stage, DRAFT_FOCUS);
     assert_non_null(strstr(seen(80, 12), "focus on:"));
-    type("the bridge");
-    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
+    act("the bridge<ctrl-j>");
     paste(" and\033 Friday\nnot this");
     assert_string_equal(draft_review_focus(&r), "the bridge and␛ Friday");
-    assert_int_equal(key(K_ENTER), REVIEW_AGAIN);
+    lead_to(REVIEW_AGAIN, "<enter>");
     assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
+}
+
+static void open_focus(void)
+{
+    act("<alt-g>");
+    look(80, 12);
 }
 
 TEST(the_focus_leads_back_to_the_text)
 {
     open_with(summary);
-    type("mine ");
-    static const enum key_code ways[] = {K_ESCAPE, K_ENTER};
+    lead_to(REVIEW_TAKEN, "mine ");
+    static const char *const ways[] = {"<escape>", "<enter>"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        focus();
-        look(80, 12);
-        if (ways[i] == K_ENTER)
-            type("  ");
-        assert_int_equal(key(ways[i]), REVIEW_TAKEN);
+        open_focus();
+        lead_to(REVIEW_TAKEN, "  ");
+        lead_to(REVIEW_TAKEN, ways[i]);
         assert_int_equal(r.stage, DRAFT_TEXT);
-        assert_int_equal(key(ways[i]), REVIEW_TAKEN); /* of the same blow */
+        lead_to(REVIEW_TAKEN, ways[i]); /* of the same blow */
         look(80, 12);
         assert_true(strncmp(draft_review_text(&r), "mine # P", 8) == 0);
     }
-    focus();
-    look(80, 12);
-    type("x");
-    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    open_focus();
+    lead_to(REVIEW_TAKEN, "x<ctrl-c>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
-    assert_int_equal(ctrl('c'), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<ctrl-c>");
     assert_int_equal(r.stage, DRAFT_TEXT);
     look(80, 12);
-    focus();
+    open_focus();
+    act("not that<escape>");
     look(80, 12);
-    type("not that");
-    key(K_ESCAPE);
-    look(80, 12);
-    focus();
+    act("<alt-g>");
     assert_int_equal(r.stage, DRAFT_FOCUS);
     assert_string_equal(draft_review_focus(&r), "");
     size_t caret = editor_caret(r.text);
-    key(K_DOWN);
-    key(K_PAGE_DOWN);
+    act("<down><pagedown>");
     assert_int_equal(editor_caret(r.text), caret);
 }
 
@@ -359,30 +324,22 @@ TEST(the_focus_leads_back_to_the_text)
 TEST(it_is_an_editor)
 {
     open_with("one two\nthree");
-    press((struct key){.code = K_CHAR, .cp = 'j', .ctrl = true});
+    act("<ctrl-j>");
     assert_string_equal(editor_text(r.text), "\none two\nthree");
-    press((struct key){.code = K_ENTER, .alt = true});
+    act("<alt-enter>");
     assert_string_equal(editor_text(r.text), "\n\none two\nthree");
-    ctrl('k');
-    ctrl('y');
-    key(K_DOWN);
-    ctrl('a');
-    press((struct key){.code = K_CHAR, .cp = 'f', .alt = true});
-    type("!");
+    act("<ctrl-k><ctrl-y><down><ctrl-a><alt-f>!");
     assert_non_null(strstr(editor_text(r.text), "three!"));
-    ctrl('_');
+    act("<ctrl-_>");
     assert_null(strstr(editor_text(r.text), "three!"));
-    assert_int_equal(ctrl('g'), REVIEW_EXTERNAL);
+    lead_to(REVIEW_EXTERNAL, "<ctrl-g>");
     assert_ptr_equal(draft_review_editor(&r), r.text);
 }
 
 TEST(undo_ends_with_the_summary)
 {
     open_with(summary);
-    type("x");
-    ctrl('_');
-    ctrl('_');
-    ctrl('_');
+    act("x<ctrl-_><ctrl-_><ctrl-_>");
     assert_string_equal(editor_text(r.text), summary);
 }
 
@@ -393,24 +350,17 @@ TEST(pages_go_through_a_long_text)
         buf_addf(&text, "line %d\n", i);
     open_with(text.data);
     assert_non_null(strstr(seen(80, 12), "> line 0"));
-    key(K_PAGE_DOWN);
-    key(K_PAGE_DOWN);
-    key(K_PAGE_DOWN);
+    act("<pagedown*3>");
     assert_null(strstr(seen(80, 12), "line 0\n"));
-    key(K_PAGE_UP);
-    key(K_PAGE_UP);
-    key(K_PAGE_UP);
+    act("<pageup*3>");
     assert_non_null(strstr(seen(80, 12), "> line 0"));
-    press((struct key){.code = K_END, .ctrl = true});
+    act("<ctrl-end>");
     assert_non_null(strstr(seen(80, 12), "line 99"));
-    press((struct key){.code = K_HOME, .ctrl = true});
+    act("<ctrl-home>");
     assert_int_equal(editor_caret(r.text), 0);
-    key(K_WHEEL_DOWN);
+    act("<wheel-down>");
     assert_int_equal(editor_caret(r.text), strlen("line 0\n") * 3);
-    key(K_UP); /* the history of messages is not this text's */
-    key(K_UP);
-    key(K_UP);
-    key(K_UP);
+    act("<up*4>"); /* the history of messages is not this text's */
     assert_null(draft_review_text(&r));
     buf_release(&text);
 }
@@ -419,14 +369,9 @@ TEST(pages_go_through_a_long_text)
 TEST(other_keys)
 {
     open_with(summary);
-    assert_int_equal(key(K_CLICK), REVIEW_PASS);
-    assert_int_equal(press((struct key){.code = K_F, .cp = 1}), REVIEW_PASS);
-    assert_int_equal(ctrl('o'), REVIEW_PASS);
-    static const char none[] = "rpf";
-    for (const char *c = none; *c; c++)
-        assert_int_equal(ctrl(*c), REVIEW_TAKEN);
-    assert_int_equal(key(K_TAB), REVIEW_TAKEN);
-    assert_int_equal(press((struct key){.code = K_F, .cp = 3}), REVIEW_TAKEN);
+    assert_int_equal(key(&(struct key){.code = K_CLICK}), REVIEW_PASS);
+    lead_to(REVIEW_PASS, "<f1><ctrl-o>");
+    lead_to(REVIEW_TAKEN, "<ctrl-r><ctrl-p><ctrl-f><tab><f3>");
     assert_null(draft_review_text(&r));
 }
 
@@ -466,16 +411,16 @@ TEST(without_a_model_nobody_is_asked_again)
     assert_string_equal(seen(120, 8),
                         "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
                         "Esc rejects\n> an extract\n");
-    assert_int_equal(focus(), REVIEW_TAKEN);
+    lead_to(REVIEW_TAKEN, "<alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);
 }
 
 TEST(the_figure_follows_the_text)
 {
     open_with("12345678");
-    type("abcd");
+    lead_to(REVIEW_TAKEN, "abcd");
     assert_non_null(strstr(seen(120, 8), "~6,311 tokens"));
-    ctrl('c');
+    act("<ctrl-c>");
     assert_non_null(strstr(seen(120, 8), "~6,308 tokens"));
     r.figures.tokens_after = 1;
     assert_non_null(strstr(seen(120, 8), "~0 tokens"));
@@ -487,8 +432,7 @@ TEST(other_keys_are_named)
     assert_true(keymap_bind(&keymap, "draft_focus", "f9", &e));
     assert_true(keymap_bind(&keymap, "send", "ctrl-s", &e));
     open_with("a summary");
-    assert_non_null(strstr(seen(120, 8), "Ctrl-S accepts"));
-    assert_non_null(strstr(seen(120, 8), "F9 asks again"));
+    assert_says(seen(120, 8), "Ctrl-S accepts", "F9 asks again");
     assert_true(keymap_bind(&keymap, "draft_focus", "none", &e));
     assert_null(strstr(seen(120, 8), "asks again"));
 }
@@ -496,7 +440,7 @@ TEST(other_keys_are_named)
 TEST(the_question_for_a_focus)
 {
     open_with("a summary");
-    focus();
+    act("<alt-g>");
     assert_string_equal(seen(60, 6),
                         "focus on:                    Enter asks again, Esc goes back\n"
                         "> a summary\n");
@@ -504,7 +448,7 @@ TEST(the_question_for_a_focus)
     assert_int_equal(r.caret_col, 10);
     assert_string_equal(seen(40, 6), "focus on:\n> a summary\n");
     for (int i = 0; i < 60; i++) {
-        type("x");
+        lead_to(REVIEW_TAKEN, "x");
         look(60, 6);
     }
     assert_non_null(strstr(seen(60, 6), "focus on: "));
@@ -520,8 +464,7 @@ TEST(every_size_holds_the_caret_and_some_text)
         for (int width = 20; width < 140; width++)
             for (int height = 2; height < 12; height++)
                 look(width, height);
-        press((struct key){.code = K_END, .ctrl = true});
-        focus();
+        act("<ctrl-end><alt-g>");
     }
 }
 

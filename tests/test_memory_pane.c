@@ -156,17 +156,9 @@ static void recall(int64_t seq, const char *query, const char *hits, bool live)
 
 /* --- a person --- */
 
-static enum memory_result press(const char *name)
+static int key(const struct key *k)
 {
-    struct key key = {0};
-    assert_true(key_parse(name, &key));
-    return memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
-}
-
-static enum memory_result letter(char c)
-{
-    struct key key = {.code = K_CHAR, .cp = (uint32_t)c};
-    return memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
+    return memory_pane_key(the.pane, keymap_find(&the.keymap, k), k);
 }
 
 static const struct rows *rows_now(void)
@@ -182,20 +174,7 @@ static size_t find(const char *text)
     return seen_find(rows_now(), text);
 }
 
-static void press_key(void *to, const char *name)
-{
-    (void)to;
-    (void)press(name);
-}
-
-static void type_text(void *to, const char *text)
-{
-    (void)to;
-    for (; *text; text++)
-        (void)letter(*text);
-}
-
-static const struct person person = {{type_text, press_key}, rows_now, 2};
+static const struct person person = {key, rows_now, 2};
 
 static int set_up(void **state)
 {
@@ -381,17 +360,15 @@ TEST(keys_lead_to_the_hits_and_back)
     act("<enter>");
     rows_now();
     assert_false(memory_pane_caret(the.pane, &row, &col));
-    assert_int_equal(letter('/'), MEMORY_STAYS);
+    lead_to(MEMORY_STAYS, "/");
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
     act("<down><escape>");
     rows_now();
     assert_true(memory_pane_caret(the.pane, &row, &col));
-    assert_int_equal(press("escape"), MEMORY_CLOSED);
-    assert_int_equal(press("f2"), MEMORY_CLOSED);
-    assert_int_equal(press("tab"), MEMORY_WRITE);
-    assert_int_equal(press("f1"), MEMORY_PASS);
-    assert_int_equal(press("f3"), MEMORY_PASS);
+    lead_to(MEMORY_CLOSED, "<escape><f2>");
+    lead_to(MEMORY_WRITE, "<tab>");
+    lead_to(MEMORY_PASS, "<f1><f3>");
 }
 
 /* What the query has no use for may not reach the message behind it. */
@@ -425,15 +402,12 @@ TEST(the_wheel_leaves_the_query)
 
 TEST(no_key_slips_through)
 {
-    const char *keys[] = {"left",   "right",     "up",     "ctrl-k",
-                          "ctrl-y", "backspace", "ctrl-d", "ctrl-t"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        assert_int_equal(press(keys[i]), MEMORY_STAYS);
+    static const char keys[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
+    lead_to(MEMORY_STAYS, keys);
     search();
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        assert_int_equal(press(keys[i]), MEMORY_STAYS);
+    lead_to(MEMORY_STAYS, keys);
     act("<down>x");
-    assert_int_equal(letter('q'), MEMORY_STAYS);
+    lead_to(MEMORY_STAYS, "q");
     act("/<ctrl-j>s");
     assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
 }
@@ -603,7 +577,7 @@ TEST(the_preview_has_all_of_it_and_why)
         "vectors: cosine 0.81");
     give_entry("a", "we liked the ryokan by the river\nand its bath");
     see(" and its bath");
-    assert_int_equal(press("escape"), MEMORY_STAYS);
+    lead_to(MEMORY_STAYS, "<escape>");
     see("!and its bath");
 }
 
@@ -801,10 +775,7 @@ TEST(nothing_is_done_with_nothing)
     give(answer("", "all", 0));
     act("<down>");
     forget_sent();
-    const char keys[] = "oiped";
-    for (const char *k = keys; *k; k++)
-        assert_int_equal(letter(*k), MEMORY_STAYS);
-    assert_int_equal(press("enter"), MEMORY_STAYS);
+    lead_to(MEMORY_STAYS, "oiped<enter>");
     assert_int_equal(the.sent.len, 0);
     assert_null(memory_pane_entry(the.pane));
     assert_null(memory_pane_quotation(the.pane));
@@ -813,9 +784,9 @@ TEST(nothing_is_done_with_nothing)
 TEST(o_and_i_are_the_hosts)
 {
     search();
-    assert_int_equal(letter('o'), MEMORY_OPEN);
+    lead_to(MEMORY_OPEN, "o");
     assert_int_equal(memory_pane_entry(the.pane)->seq, 17);
-    assert_int_equal(letter('i'), MEMORY_INSERT);
+    lead_to(MEMORY_INSERT, "i");
     char *quote = memory_pane_quotation(the.pane);
     assert_string_equal(quote,
                         "> we liked the ryokan by the river\n"
@@ -864,7 +835,7 @@ TEST(e_changes_an_entry)
     begin_change();
     act("Yes ", "Yes we liked it");
     act("<ctrl-j>");
-    assert_int_equal(press("ctrl-g"), MEMORY_EXTERNAL);
+    lead_to(MEMORY_EXTERNAL, "<ctrl-g>");
     assert_ptr_not_equal(memory_pane_editor(the.pane), NULL);
     act("<enter>");
     assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
@@ -964,16 +935,16 @@ TEST(keys_mean_the_hits_of_what_was_typed)
 TEST(each_acting_key_waits)
 {
     static const struct {
-        char letter;
+        const char *key;
         enum memory_result result;
         enum command_type sends;
     } keys[] = {
-        {'o', MEMORY_OPEN, COMMAND_QUIT},         {'i', MEMORY_INSERT, COMMAND_QUIT},
-        {'p', MEMORY_STAYS, COMMAND_MEMORY_PIN},  {'e', MEMORY_STAYS, COMMAND_MEMORY_SHOW},
-        {' ', MEMORY_STAYS, COMMAND_MEMORY_SHOW}, {'d', MEMORY_STAYS, COMMAND_MEMORY_FORGET}};
+        {"o", MEMORY_OPEN, COMMAND_QUIT},         {"i", MEMORY_INSERT, COMMAND_QUIT},
+        {"p", MEMORY_STAYS, COMMAND_MEMORY_PIN},  {"e", MEMORY_STAYS, COMMAND_MEMORY_SHOW},
+        {" ", MEMORY_STAYS, COMMAND_MEMORY_SHOW}, {"d", MEMORY_STAYS, COMMAND_MEMORY_FORGET}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         begin_behind();
-        assert_int_equal(letter(keys[i].letter), MEMORY_STAYS);
+        lead_to(MEMORY_STAYS, keys[i].key);
         assert_int_equal(the.sent.len, 0);
         give_two("ryokan");
         assert_int_equal(replay(), keys[i].result);
@@ -988,12 +959,13 @@ TEST(each_acting_key_waits)
 
 TEST(what_is_left_is_not_done_later)
 {
-    static const char *const leaving[] = {"escape", "ctrl-c", "f2", "tab", "shift-tab", "f1", "f3"};
+    static const char *const leaving[] = {"<escape>",    "<ctrl-c>", "<f2>", "<tab>",
+                                          "<shift-tab>", "<f1>",     "<f3>"};
     struct key key;
     for (size_t i = 0; i < sizeof leaving / sizeof *leaving; i++) {
         begin_behind();
         act("d");
-        press(leaving[i]);
+        act(leaving[i]);
         give_two("ryokan");
         replay();
         assert_null(sent(COMMAND_MEMORY_FORGET));
@@ -1229,7 +1201,7 @@ TEST(the_models_questions_have_their_tab)
     act("<down*2><enter>");
     assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
     see("matches: words 7.25");
-    assert_int_equal(letter('o'), MEMORY_OPEN);
+    lead_to(MEMORY_OPEN, "o");
     act("<escape>[", "Memory \xc2\xb7 all");
 }
 
@@ -1243,7 +1215,7 @@ TEST(a_question_can_be_asked_again)
     see("Memory \xc2\xb7 all");
     act("<right>", "Model's searches");
     act("<end>");
-    assert_int_equal(press("down"), MEMORY_OLDER);
+    lead_to(MEMORY_OLDER, "<down>");
 }
 
 TEST(a_recall_is_shown_as_it_happens)

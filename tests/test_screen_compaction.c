@@ -50,18 +50,14 @@ TEST(it_is_seen_from_start_to_outcome)
     struct screen *s = open_compacting(24, 80);
     see(s, "▣ compacting · handoff · ~623 tokens · ", " · limit of 500 tokens reached",
         "\n  日本 in November\n");
-    assert_non_null(strstr(status_row(s), "compacting "));
-    assert_non_null(strstr(status_row(s), " 623/500"));
+    assert_says(status_row(s), "compacting ", " 623/500");
     see(s, " · 1 s   Esc cancels", " · 2 s   Esc cancels");
     model_server_release(scene_server());
     see(s, "the second answer");
     assert_true(scene_wait_idle(s));
     const char *text = screen_text(s);
-    assert_non_null(strstr(text, "▣ compacted · handoff · "));
-    assert_non_null(strstr(text, " ⏎ opens\n"));
-    assert_non_null(strstr(text, "another mode: /compact MODE"));
-    assert_null(strstr(text, "next: hotels"));
-    assert_null(strstr(text, "compacting"));
+    assert_says(text, "▣ compacted · handoff · ", " ⏎ opens\n", "another mode: /compact MODE",
+                "!next: hotels", "!compacting");
     assert_true(strstr(text, "two") < strstr(text, "▣ compacted"));
     assert_true(strstr(text, "▣ compacted") < strstr(text, "the second answer"));
     assert_non_null(strstr(status_row(s), "⟳1"));
@@ -90,10 +86,8 @@ TEST(a_failure_is_said_and_harms_nothing)
     scene_queue(.text = "the second answer", .input_tokens = 700, .output_tokens = 5);
     scene_ask(s, "two", "the second answer");
     const char *text = screen_text(s);
-    assert_non_null(strstr(text, "✗ not compacted · handoff"));
-    assert_non_null(strstr(text, "the model sent no summary"));
-    assert_non_null(strstr(text, "no summaries today"));
-    assert_non_null(strstr(text, "Automatic compaction has stopped in this session"));
+    assert_says(text, "✗ not compacted · handoff", "the model sent no summary",
+                "no summaries today", "Automatic compaction has stopped in this session");
     assert_non_null(strstr(status_row(s), "compaction stopped"));
     scene_sent(2, "the first answer");
     scene_exchange(s, "three", "the third answer"); /* no further attempt */
@@ -196,8 +190,7 @@ TEST_IF(capability_store(), a_crash_is_said)
     model_server_release(scene_server());
     s = scene_open(24, 80, (const char *const[]){"--continue", NULL});
     see(s, "▣ compaction interrupted · handoff", "!next: hotels", "!Esc cancels");
-    assert_null(strstr(status_row(s), "compacting"));
-    assert_null(strstr(status_row(s), "⟳"));
+    assert_says(status_row(s), "!compacting", "!⟳");
 }
 
 /* A click on the row that shows this. */
@@ -285,8 +278,7 @@ TEST(a_pin_keeps_a_message)
     assert_true(scene_wait_idle(s));
     scene_exchange(s, "go on", "going on");
     const char *sent = model_server_body(scene_server(), 3);
-    assert_non_null(strstr(sent, "remember the ferry"));
-    assert_null(strstr(sent, "and the train"));
+    assert_says(sent, "remember the ferry", "!and the train");
     act(s, "/unpin 1<enter>", "no longer pinned: “remember the ferry”");
 }
 

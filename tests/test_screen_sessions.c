@@ -28,9 +28,7 @@ TEST(continue_shows_the_same_conversation)
     free(before);
     scene_exchange(s, "the third question", "The third answer.");
     const char *body = model_server_body(scene_server(), 2);
-    assert_non_null(strstr(body, "the first question"));
-    assert_non_null(strstr(body, "The *first* answer."));
-    assert_non_null(strstr(body, "the third question"));
+    assert_says(body, "the first question", "The *first* answer.", "the third question");
 }
 
 static void open_sessions(struct screen *s)
@@ -121,9 +119,7 @@ TEST(a_turn_that_a_kill_cut_off_is_shown_as_such)
     assert_true(model_server_wait(scene_server(), 3, WAIT_MS));
     assert_true(screen_wait_count(s, hello, 2, WAIT_MS));
     const char *body = model_server_body(scene_server(), 2);
-    assert_non_null(strstr(body, "the fatal question"));
-    assert_non_null(strstr(body, "an early question"));
-    assert_null(strstr(body, "half an answer"));
+    assert_says(body, "the fatal question", "an early question", "!half an answer");
 }
 
 /* --- the sessions screen --- */
@@ -153,8 +149,7 @@ TEST(the_sessions_screen_finds_and_resumes)
     assert_true(scene_wait_prompt(s));
     scene_exchange(s, "roses?", "Of roses.");
     const char *body = model_server_body(scene_server(), 2);
-    assert_non_null(strstr(body, "about gardening"));
-    assert_null(strstr(body, "about astronomy"));
+    assert_says(body, "about gardening", "!about astronomy");
 }
 
 TEST(the_sessions_screen_closes_without_a_choice)

@@ -141,19 +141,7 @@ static void answer_done(enum command_type command, int number, const char *detai
 /* All rows, each without its trailing blanks and with a newline. */
 static const char *drawn(void)
 {
-    static struct buf out = BUF_INIT;
-    const struct rows *rows = rows_now();
-    buf_clear(&out);
-    for (size_t i = 0; i < rows->list.len; i++) {
-        const struct row *row = &rows->list.items[i];
-        const char *text = rows->text.data + row->text;
-        size_t len = row->len;
-        while (len > 0 && text[len - 1] == ' ')
-            len--;
-        buf_add(&out, text, len);
-        buf_addch(&out, '\n');
-    }
-    return out.data;
+    return seen_text(rows_now());
 }
 
 static const char *row_drawn(int index)
