@@ -215,6 +215,41 @@ void scene_assert_restored(struct screen *s)
     assert_true(screen_settings_restored(s));
 }
 
+static bool caret_is_after(struct screen *s, void *context)
+{
+    int row, col;
+    bool visible;
+    screen_cursor(s, &row, &col, &visible);
+    return visible && strcmp(screen_row_text(s, row), context) == 0;
+}
+
+/* Keys and their echo: what was drawn before has arrived. */
+static void settle(struct screen *s)
+{
+    static char typed[] = "> @@", empty[] = ">";
+    screen_type(s, "@@");
+    assert_true(screen_wait(s, caret_is_after, typed, typed, WAIT_MS));
+    screen_key(s, SCREEN_BACKSPACE);
+    screen_key(s, SCREEN_BACKSPACE);
+    assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
+}
+
+void scene_assert_truthful(struct screen *s)
+{
+    settle(s);
+    char *before = mem_strdup(screen_text(s));
+    screen_ctrl(s, 'l');
+    settle(s);
+    assert_string_equal(screen_text(s), before);
+    free(before);
+}
+
+void scene_end(struct screen *s, int signal_number)
+{
+    screen_signal(s, signal_number);
+    assert_true(screen_wait_exit(s, WAIT_MS));
+}
+
 static bool draft_is(const char *text)
 {
     struct catalog catalog;

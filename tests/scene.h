@@ -51,6 +51,13 @@ bool scene_wait_prompt(struct screen *s);
 /* Waits until no turn runs. */
 bool scene_wait_idle(struct screen *s);
 
+/* Waits until all that was drawn has arrived; then a full repaint must change nothing: what the
+ * program thinks is there, is there. With an empty editor. */
+void scene_assert_truthful(struct screen *s);
+
+/* Sends the signal, then waits for the end. */
+void scene_end(struct screen *s, int signal_number);
+
 /* Types a line and Enter. */
 void scene_say(struct screen *s, const char *text);
 

@@ -140,6 +140,27 @@ TEST(test_running)
     assert_true(app.leaving);
 }
 
+/* What the engine is asked for by a line. */
+TEST(test_lines_ask)
+{
+    static const struct {
+        const char *line;
+        enum command_type type;
+        const char *text;
+    } cases[] = {{"/new", COMMAND_NEW, NULL},
+                 {"/resume Kyoto in May", COMMAND_RESUME, "Kyoto in May"},
+                 {"/rename Kyoto  in May ", COMMAND_RENAME, "Kyoto  in May"},
+                 {"/archive", COMMAND_ARCHIVE, NULL},
+                 {"/label +garden -spring", COMMAND_LABEL, "+garden -spring"},
+                 {"/stop", COMMAND_INTERRUPT, NULL},
+                 {"/fork", COMMAND_FORK, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(slash_run(&app, cases[i].line));
+        assert_int_equal(sent->type, cases[i].type);
+        assert_string_equal(sent->text ? sent->text : "-", cases[i].text ? cases[i].text : "-");
+    }
+}
+
 TEST(test_unknown_and_incomplete_lines_are_refused)
 {
     assert_false(slash_run(&app, "/hepl me"));

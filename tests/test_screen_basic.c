@@ -50,31 +50,18 @@ TEST(wide_characters_take_two_columns)
 
 TEST(enter_sends_and_the_answer_comes)
 {
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "good morning", hello);
-    see(s, "you", "tiro", "!> good morning", "good morning");
-    assert_int_equal(model_server_requests(scene_server()), 1);
-    scene_sent(0, "good morning");
-    assert_string_equal(model_server_header(scene_server(), 0, "x-api-key"), SCENE_KEY);
-    scene_leave(s);
-    scene_assert_restored(s);
-}
-
-TEST(an_empty_message_is_not_sent)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "<enter>   <enter><ctrl-u>");
-    scene_exchange(s, "real", hello);
-    assert_int_equal(model_server_requests(scene_server()), 1);
-}
-
-TEST(ctrl_j_makes_a_new_line)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "first line\nsecond line", "> first line", "second line");
-    assert_int_equal(model_server_requests(scene_server()), 0);
-    act(s, "<enter>", hello);
-    scene_sent(0, "first line\\nsecond line");
+    static const int sizes[][2] = {{40, 120}, {24, 80}, {10, 40}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = scene_open(sizes[i][0], sizes[i][1], NULL);
+        act(s, "<enter>   <enter><ctrl-u>"); /* nothing to send */
+        scene_exchange(s, "good morning\nto all", hello);
+        see(s, "you", "tiro", "!> good morning", "good morning");
+        assert_int_equal(model_server_requests(scene_server()), i + 1);
+        scene_sent(i, "good morning\\nto all");
+        assert_string_equal(model_server_header(scene_server(), i, "x-api-key"), SCENE_KEY);
+        scene_leave(s);
+        scene_assert_restored(s);
+    }
 }
 
 TEST(a_paste_of_many_lines_does_not_send)
@@ -127,22 +114,6 @@ TEST(help_opens_and_closes)
     act(s, "<escape>", "!number of compactions", "> kept");
 }
 
-TEST(a_mistyped_command_names_the_nearest)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "/hepl<enter>", "/help");
-    assert_int_equal(model_server_requests(scene_server()), 0);
-}
-
-TEST(forty_by_ten_is_enough)
-{
-    struct screen *s = scene_open(10, 40, NULL);
-    scene_exchange(s, "hi", hello);
-    see(s, hello);
-    scene_leave(s);
-    scene_assert_restored(s);
-}
-
 TEST(below_that_it_says_so_and_recovers)
 {
     struct screen *s = scene_open(24, 80, NULL);
@@ -193,13 +164,4 @@ TEST(ctrl_d_does_not_leave_with_text)
     act(s, "<ctrl-d*2>", "!> z");
     assert_int_equal(screen_status(s), -1);
     scene_leave(s);
-}
-
-TEST(slash_quit_leaves)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "/quit<enter>");
-    assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_int_equal(screen_status(s), 0);
-    scene_assert_restored(s);
 }

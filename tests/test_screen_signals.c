@@ -18,8 +18,7 @@ static void a_signal_ends_it(int signal_number)
 {
     struct screen *s = scene_open(24, 80, NULL);
     assert_false(screen_settings_restored(s));
-    screen_signal(s, signal_number);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, signal_number);
     assert_int_equal(screen_status(s), 128 + signal_number);
     scene_assert_restored(s);
 }
@@ -45,8 +44,7 @@ TEST(sighup_ends_it_cleanly)
 static void a_crash_restores(int signal_number)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_signal(s, signal_number);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, signal_number);
     assert_int_not_equal(screen_status(s), 0);
     scene_assert_restored(s);
 }
@@ -66,8 +64,7 @@ TEST_IF(capability_store(), a_signal_while_it_streams_keeps_the_answer)
     scene_queue(.fault = REPLY_STALL, .text = "as far as it came");
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "begin<enter>", "as far as it came");
-    screen_signal(s, SIGTERM);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGTERM);
     assert_int_equal(screen_status(s), 128 + SIGTERM);
     scene_assert_restored(s);
     model_server_release(scene_server());

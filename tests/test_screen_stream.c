@@ -62,13 +62,14 @@ TEST(escape_cancels_and_keeps_what_came)
     assert_says(body, "half of a thought", "go on");
 }
 
-TEST(escape_cancels_before_any_answer)
+TEST(stop_cancels_before_any_answer)
 {
     scene_queue(.text = "never seen", .hold = true);
     struct screen *s = scene_open(24, 80, NULL);
+    act(s, "/stop<enter>", "Nothing is running.");
     act(s, "hello?<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    act(s, "<escape>", "interrupted");
+    act(s, "/stop<enter>", "interrupted");
     model_server_release(scene_server());
     scene_exchange(s, "again", hello);
     see(s, "!never seen");
@@ -82,35 +83,6 @@ static char *numbered_lines(int count)
         buf_addf(&text, "%d. item number %d of the list\n", i, i);
     buf_addstr(&text, "\nthe very end\n");
     return buf_take(&text);
-}
-
-static bool caret_is_after(struct screen *s, void *context)
-{
-    int row, col;
-    bool visible;
-    screen_cursor(s, &row, &col, &visible);
-    return visible && strcmp(screen_row_text(s, row), context) == 0;
-}
-
-/* Keys and their echo: what was drawn before has arrived. */
-static void settle(struct screen *s)
-{
-    static char typed[] = "> @@", empty[] = ">";
-    act(s, "@@");
-    assert_true(screen_wait(s, caret_is_after, typed, typed, WAIT_MS));
-    act(s, "<backspace*2>");
-    assert_true(screen_wait(s, caret_is_after, empty, empty, WAIT_MS));
-}
-
-/* A full repaint must change nothing: what the program thinks is there, is there. */
-static void assert_truthful(struct screen *s)
-{
-    settle(s);
-    char *before = mem_strdup(screen_text(s));
-    act(s, "<ctrl-l>");
-    settle(s);
-    assert_string_equal(screen_text(s), before);
-    free(before);
 }
 
 TEST(resizing_while_it_streams)
@@ -129,7 +101,7 @@ TEST(resizing_while_it_streams)
     see(s, "the very end", "item number 120 of the list");
     assert_true(scene_wait_idle(s));
     assert_int_equal(screen_status(s), -1);
-    assert_truthful(s);
+    scene_assert_truthful(s);
     free(text);
 }
 
@@ -142,7 +114,7 @@ TEST(resizing_there_and_back)
         screen_resize(s, 10, 40);
         screen_resize(s, 24, 80);
         see(s, hello);
-        assert_truthful(s);
+        scene_assert_truthful(s);
     }
 }
 

@@ -116,8 +116,7 @@ static void ends_by(int signal_number)
     screen_answers(kitty);
     struct screen *s = scene_open(24, 80, NULL);
     assert_true(wait_written(s, KITTY_ON));
-    screen_signal(s, signal_number);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, signal_number);
     scene_assert_restored(s);
     assert_true(screen_log_has(s, KITTY_OFF));
 }
