@@ -75,27 +75,6 @@ TEST(a_server_that_fails_is_asked_again)
     assert_int_equal(model_server_requests(scene_server()), 7);
 }
 
-TEST(an_empty_summary)
-{
-    struct screen *s = open_full(24, 80);
-    scene_queue(.text = " \n\t\n ");
-    scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", failed, "the model's summary was empty");
-    assert_untouched(s, 2);
-}
-
-/* What had streamed is no summary: it could end anywhere. */
-TEST(a_connection_that_is_lost)
-{
-    struct screen *s = open_full(24, 80);
-    scene_queue(.fault = REPLY_DISCONNECT, .text = "The bridge is");
-    scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", failed, "the model sent no summary");
-    assert_untouched(s, 2);
-    scene_sent(2, "!The bridge is");
-    see(s, "!The bridge is");
-}
-
 TEST(an_error_while_it_streams)
 {
     struct screen *s = open_full(24, 80);
@@ -169,25 +148,10 @@ TEST(wide_characters_and_sizes_while_it_streams)
     see(s, "Gladly.");
     assert_true(scene_wait_idle(s));
     see(s, "▣ compacted · handoff");
+    scene_assert_truthful(s);
     scene_sent(2, wide);
     assert_false(says(2, first_request));
     buf_release(&text);
-}
-
-TEST(wide_characters_on_a_narrow_screen)
-{
-    struct screen *s = open_full(10, 40);
-    scene_queue(.fault = REPLY_STALL, .text = wide);
-    scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", "予約は金曜日まで。");
-    for (int col = 41; col < 48; col++) {
-        screen_resize(s, 10, col);
-        see(s, "金曜日まで。");
-    }
-    model_server_release(scene_server());
-    see(s, "Gladly.");
-    assert_true(scene_wait_idle(s));
-    scene_sent(2, "予約は金曜日まで。");
 }
 
 TEST(a_summary_cannot_write_to_the_terminal)
@@ -217,8 +181,7 @@ static const char back[] = "Back again.";
 
 static void kill_it(struct screen *s)
 {
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGKILL);
     model_server_release(scene_server());
 }
 
@@ -244,16 +207,6 @@ static struct screen *open_killable(const struct reply *summary)
     act(s, "go on<enter>");
     assert_true(model_server_wait(scene_server(), sent + 1, WAIT_MS));
     return s;
-}
-
-TEST_IF(capability_store(), killed_before_the_summary)
-{
-    struct screen *s = open_killable(&(struct reply){.text = "The bridge.", .hold = true});
-    see(s, "▣ compacting · handoff");
-    kill_it(s);
-    s = scene_open(24, 80, again);
-    see(s, "▣ compaction interrupted · handoff");
-    assert_whole(s);
 }
 
 TEST_IF(capability_store(), killed_within_the_summary)

@@ -97,29 +97,6 @@ TEST_IF(capability_compaction(), it_works_before_anything_was_said)
     close_context(s);
 }
 
-TEST(it_follows_a_turn)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_queue(.text = "京都の旅館で朝食をとる。", .hold = true);
-    act(s, "朝食は?<enter>");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    open_context(s);
-    see(s, "you     t1   朝食は?");
-    model_server_release(scene_server());
-    see(s, "tiro    t1   京都の旅館で朝食をとる。");
-    close_context(s);
-}
-
-TEST_IF(capability_compaction(), p_pins_and_unpins)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "keep this one", "Yes.");
-    open_context(s);
-    choose(s, "keep this one");
-    act(s, "p", " pinned ");
-    act(s, "p", "! pinned ");
-}
-
 TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
 {
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
@@ -137,15 +114,6 @@ TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
     act(s, "u", "!summary t1", "answer number 12 of many");
     act(s, "u", "There is no compaction to undo."); /* there is none any more */
     assert_int_equal(model_server_requests(scene_server()), 12);
-}
-
-TEST(another_session_closes_it)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "hi", "Hello.");
-    open_context(s);
-    act(s, "<f3><escape>", "!Context  ~"); /* F3 is no key of it */
-    act(s, "<f3>", "Sessions");
 }
 
 /* --- the opened card --- */

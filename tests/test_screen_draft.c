@@ -166,18 +166,6 @@ TEST(it_is_asked_for_again_with_a_focus)
     assert_false(says(4, first_request));
 }
 
-TEST(an_emptied_summary_is_refused)
-{
-    struct screen *s = open_review(24, 80, summary);
-    act(s, "<ctrl-c>", "!> The bridge");
-    act(s, "<enter>", "an empty summary cannot be accepted");
-    act(s, "<ctrl-_>", "> The bridge is booked.", "Enter accepts");
-    act(s, "<ctrl-c*2>"); /* now it stops */
-    wait_over(s);
-    scene_exchange(s, "go on", "Gladly.");
-    scene_sent(3, first_request);
-}
-
 /* --- the person's own words --- */
 /* The summary is asked for, and what is typed meanwhile is a message. */
 static struct screen *write_meanwhile(const char *typed)
@@ -263,8 +251,7 @@ TEST_IF(capability_store(), killed_during_the_review)
     wait_review(s);
     act(s, "changed ", "> changed The bridge");
     assert_true(scene_wait_draft(s, own));
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGKILL);
     static const char *const again[] = {"--continue", NULL};
     s = scene_open(24, 80, again);
     see(s, "> my own words");
@@ -277,8 +264,7 @@ TEST_IF(capability_store(), leaving_refuses)
 {
     struct screen *s = open_review(24, 80, summary);
     act(s, "changed ", "> changed The bridge");
-    screen_signal(s, SIGTERM);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGTERM);
     scene_assert_restored(s);
     static const char *const again[] = {"--continue", NULL};
     s = scene_open(24, 80, again);
@@ -286,16 +272,6 @@ TEST_IF(capability_store(), leaving_refuses)
     scene_exchange(s, "go on", "Gladly.");
     scene_sent(3, first_request);
     assert_false(says(3, summary));
-}
-
-TEST(control_d_leaves_only_what_is_empty)
-{
-    struct screen *s = open_review(24, 80, "ab");
-    act(s, "<ctrl-d*2>", "!> ab");
-    act(s, "x", "> x");
-    act(s, "<ctrl-a><ctrl-d>");
-    scene_leave(s);
-    scene_assert_restored(s);
 }
 
 /* --- around it --- */
@@ -379,28 +355,6 @@ TEST(it_cannot_write_to_the_terminal)
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
-TEST(help_can_be_read_meanwhile)
-{
-    struct screen *s = open_review(24, 80, summary);
-    act(s, "<f1>", "Help");
-    act(s, "<escape>", "!Help", "> The bridge is booked.");
-    act(s, "<enter>");
-    wait_over(s);
-}
-
-/* What was open when it came is finished first. */
-TEST(a_list_goes_before_it)
-{
-    struct screen *s = write_meanwhile("");
-    act(s, "<f1>", "Help");
-    model_server_release(scene_server());
-    see(s, "a draft summary is ready");
-    act(s, "<escape>", "!Help");
-    wait_review(s);
-    act(s, "<enter>");
-    wait_over(s);
-}
-
 /* Within a turn: the answer waits for the word on the summary, and comes whatever it is. */
 TEST(a_turn_goes_on_after_it)
 {
@@ -432,19 +386,4 @@ TEST(a_turn_can_be_stopped_in_it)
     act(s, "<ctrl-c*2>", "interrupted");
     wait_over(s);
     assert_int_equal(model_server_requests(scene_server()), 2);
-}
-
-TEST(a_turn_goes_on_without_it)
-{
-    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
-    struct screen *s = scene_open(24, 80, NULL);
-    exchange_long(s, first_request, "first end");
-    scene_queue(.text = summary);
-    scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>");
-    wait_review(s);
-    act(s, "<escape>", "Gladly.");
-    wait_over(s);
-    scene_sent(2, first_request);
-    assert_false(says(2, summary));
 }

@@ -75,15 +75,6 @@ TEST(it_stands_beside_from_100_columns_on)
     act(s, "<f2>", "! Memory \u00b7 all");
 }
 
-TEST(it_searches_as_one_types)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    search(s, "ryok", "ryokan by the river.");
-    see(s, "\u2587");
-    act(s, "<ctrl-u>xyzzy", "No matches in memory.");
-}
-
 TEST(tab_moves_the_keys)
 {
     int row, col, rows, cols;
@@ -155,21 +146,6 @@ TEST(a_question_waits_for_the_query)
     act(s, "d", "All done.", "/ ryokan ");
 }
 
-/* The pane works while an answer streams in beside it. */
-TEST(it_works_while_the_model_answers)
-{
-    struct screen *s = open_compacted(30, 120);
-    struct reply r = {.text = "streaming in the end", .hold = true};
-    model_server_queue(scene_server(), &r);
-    act(s, "and now?<enter>");
-    open_pane(s);
-    search(s, "ryokan", "ryokan by the river.");
-    act(s, "<enter>p", "\u25c6 tiro", "pinned");
-    assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
-    model_server_release(scene_server());
-    see(s, "streaming in the end");
-}
-
 /* --- what can be done --- */
 
 TEST(d_forgets_and_u_puts_back)
@@ -183,17 +159,6 @@ TEST(d_forgets_and_u_puts_back)
     act(s, "du", "restored");
 }
 
-TEST(e_changes_and_i_quotes)
-{
-    struct screen *s = open_compacted(30, 120);
-    open_pane(s);
-    search(s, "ryokan", "ryokan by the river.");
-    act(s, "<enter>e", "edit entry");
-    act(s, "Surely: <enter>", "changed", "!edit entry", "Surely: In the ryokan");
-    act(s, "i", "> > Surely: In the ryokan by the river.", "  > \u2014 tiro");
-    leave(s);
-}
-
 /* Keys that are faster than the answers mean what they would have meant after them. */
 TEST(keys_may_be_typed_ahead)
 {
@@ -203,16 +168,6 @@ TEST(keys_may_be_typed_ahead)
     act(s, "t<enter>", "edited by you"); /* all of it, in the preview */
     act(s, "/thanks<ctrl-u>train<enter>iand so on", "> > which train?", "  and so on");
     leave(s);
-}
-
-TEST_IF(capability_store(), o_goes_to_the_message)
-{
-    struct screen *s = open_compacted(16, 120);
-    open_pane(s);
-    search(s, "ryokan", "ryokan by the river.");
-    act(s, "<enter>o", "  In the ryokan by the river.");
-    act(s, "/new<enter>", "writes down what you and a model say");
-    act(s, "<tab>o", "read-only", "  In the ryokan by the river.");
 }
 
 TEST(escape_goes_back_to_where_o_was_pressed)
@@ -278,17 +233,6 @@ TEST(what_the_model_asked_is_shown)
     scene_ask(s, "where again?", "By the river.");
     see(s, "memory_search \u201csleep ryokan\u201d \u2192 ", " Model's searches \u00b7 1",
         "\u201csleep ryokan\u201d \u2192 2 matches");
-}
-
-TEST(f2_begins_with_an_empty_query)
-{
-    struct screen *s = open_compacted(24, 80);
-    open_pane(s);
-    search(s, "ryokan", "ryokan by the river");
-    act(s, "<f2>", "! Memory \u00b7 all");
-    open_pane(s);
-    see(s, "!/ ryokan");
-    act(s, "<up>", "/ ryokan");
 }
 
 /* --- when there is none --- */

@@ -38,24 +38,12 @@ static void open_sessions(struct screen *s)
     see(s, "about gardening");
 }
 
-TEST(a_plain_start_is_a_new_session)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "an old question", hello);
-    scene_leave(s);
-    s = scene_open(24, 80, NULL);
-    scene_exchange(s, "a new one", hello);
-    see(s, "!an old question");
-    scene_sent(1, "!an old question");
-}
-
 TEST(a_draft_survives_leaving)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hi", hello);
     act(s, "not yet sent", "> not yet sent");
-    screen_signal(s, SIGTERM);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGTERM);
     s = scene_open(24, 80, go_on);
     see(s, "> not yet sent");
 }
@@ -66,8 +54,7 @@ TEST(a_draft_survives_a_kill)
     scene_exchange(s, "hi", hello);
     act(s, "typed before the kill");
     assert_true(scene_wait_draft(s, "typed before the kill"));
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGKILL);
     s = scene_open(24, 80, go_on);
     see(s, "> typed before the kill", hello);
     assert_int_equal(model_server_requests(scene_server()), 1);
@@ -83,8 +70,7 @@ TEST(a_draft_that_was_never_sent_is_offered)
     act(other, "<f3>", "Draft: a thought for later", "Written, but not sent:", "!Nothing was said");
     act(other, "<escape>", "!Sessions");
     scene_leave(other);
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGKILL);
     s = scene_open(24, 80, NULL);
     see(s, "> a thought for later", "did not send it");
     act(s, "<enter>", hello);
@@ -110,8 +96,7 @@ TEST(a_turn_that_a_kill_cut_off_is_shown_as_such)
     scene_exchange(s, "an early question", hello);
     scene_queue(.fault = REPLY_STALL, .text = "half an answer");
     act(s, "the fatal question<enter>", "half an answer");
-    screen_signal(s, SIGKILL);
-    assert_true(screen_wait_exit(s, WAIT_MS));
+    scene_end(s, SIGKILL);
     model_server_release(scene_server());
     s = scene_open(24, 80, go_on);
     see(s, "the fatal question", "interrupted; /retry");
@@ -281,18 +266,6 @@ TEST(a_session_is_exported_once)
     assert_true(screen_wait_row(s, 1, " Export to: about gardening.md", WAIT_MS));
 }
 
-TEST(a_session_is_opened_to_read)
-{
-    struct screen *s = open_two(24, 100);
-    choose_gardening(s);
-    act(s, "<alt-v>", "!Sessions");
-    assert_true(screen_wait_row(s, 0, "read-only", WAIT_MS));
-    see(s, "Roses need a pergola.");
-    open_sessions(s);
-    act(s, "garden", "!about astronomy");
-    act(s, "<enter>", "!read-only"); /* and then is live */
-}
-
 TEST(a_session_is_forked)
 {
     struct screen *s = open_two(24, 100);
@@ -306,29 +279,6 @@ TEST(a_session_is_forked)
     assert_true(screen_wait_count(s, "2 messages", 2, WAIT_MS));
 }
 
-TEST(a_turn_goes_on_beneath)
-{
-    struct screen *s = open_two(24, 100);
-    scene_queue(.fault = REPLY_STALL, .text = "half an answer");
-    act(s, "a long one<enter>", "half an answer");
-    choose_gardening(s);
-    see(s, "Esc stops");
-    act(s, "<escape*2>", "half an answer");
-    act(s, "<escape>", "interrupted");
-    model_server_release(scene_server());
-}
-
-TEST(help_is_shown_over_the_sessions)
-{
-    struct screen *s = open_two(24, 100);
-    open_sessions(s);
-    act(s, "<f1>");
-    assert_true(screen_wait_row(s, 1, " Help", WAIT_MS));
-    act(s, "<escape>");
-    assert_true(screen_wait_row(s, 1, " Sessions / ", WAIT_MS));
-    act(s, "astro", "1 of 2");
-}
-
 TEST(a_title_cannot_speak_to_the_terminal)
 {
     struct screen *s = scene_open(24, 100, NULL);
@@ -338,28 +288,6 @@ TEST(a_title_cannot_speak_to_the_terminal)
     see(s, "\u6771\u4eac");
     act(s, "<alt-x>", "Delete \"about gardening");
     assert_false(screen_log_has(s, "\033]0;owned"));
-}
-
-TEST(rename_gives_a_title_to_resume_by)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_exchange(s, "something", hello);
-    act(s, "/rename Kyoto in November<enter>", "Kyoto in November");
-    scene_leave(s);
-    s = scene_open(24, 80, NULL);
-    scene_exchange(s, "another", hello);
-    scene_leave(s);
-    s = scene_open(24, 80, (const char *const[]){"--resume", "kyoto in november", NULL});
-    see(s, "something", "Kyoto in November", "!another");
-}
-
-TEST(the_model_cannot_set_the_terminals_title)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    screen_paste(s, "a \033]0;owned\007 title");
-    act(s, "<enter>", hello);
-    assert_false(screen_log_has(s, "\033]0;owned"));
-    assert_string_not_equal(screen_title(s), "owned");
 }
 
 TEST(a_session_is_open_only_once)
