@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 
-/* For cmocka_unit_test_setup_teardown(): a fresh directory that is HOME, with an environment
- * without XDG_*, keys, base URLs, proxies and TIRO_* settings, and LC_ALL=C.UTF-8. The teardown
+/* For cmocka_unit_test_setup_teardown(): a fresh directory that is HOME (in TMPDIR; without one
+ * in memory where there is room, else in /tmp), with an environment without XDG_*, keys, base URLs, proxies and TIRO_* settings, and LC_ALL=C.UTF-8. The teardown
  * removes the directory with all that is in it. `state` is untouched: it stays the test's own. */
 int support_setup(void **state);
 int support_teardown(void **state);
