@@ -64,33 +64,8 @@ static int setup(void **state)
 NEEDS(capability_store() && capability_compaction() && capability_memory());
 FIXTURE(setup, support_teardown);
 
-TEST(what_was_compacted_away_is_quoted)
-{
-    assert_true(hold_talk("--memory") >= 1);
-    char *id = newest_session();
-    struct result r = RUN("run", "-c", QUESTION); /* may be compacted between its two calls */
-    assert_int_equal(r.status, 0);
-    char *here = r.out;
-    free(r.err);
-    assert_text(here, "> " FACT "\n>\n> — *memory: this conversation, turn 1*");
-    assert_no_text(here, "found nothing");
-    free(here);
-    char *elsewhere = program_output(RUN("run", QUESTION));
-    char *source = mem_printf("> " FACT "\n>\n> — *memory: session %s, turn 1*", id);
-    assert_text(elsewhere, source);
-    free(source);
-    free(elsewhere);
-    char *deleted = program_output(RUN("sessions", "delete", "--yes", id));
-    free(deleted);
-    char *gone = program_output(RUN("run", "Where is the ryokan by the river?"));
-    assert_text(gone, "I found nothing");
-    assert_text(gone, "nor what memory has");
-    free(gone);
-    free(id);
-}
-
 /* As a real model does it: a call, a search, a result, an answer. */
-TEST(it_is_a_call_of_the_tool)
+static void ask_as_stream(void)
 {
     static const char *const order[] = {
         "\"type\":\"tool_call_requested\"",      "\"args\":{\"query\":\"" QUESTION "\"}",
@@ -98,8 +73,6 @@ TEST(it_is_a_call_of_the_tool)
         "\"type\":\"tool_execution_completed\"", "\"type\":\"text_complete\"",
         "*memory: this conversation, turn 1*",
     };
-    (void)state;
-    hold_talk("--memory");
     char *out = program_output(RUN("run", "-c", "--output-format", "stream-json", QUESTION));
     const char *at = out;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -107,7 +80,24 @@ TEST(it_is_a_call_of_the_tool)
         if (!at)
             fail_msg("no %s in its place in: %s", order[i], out);
     }
-    free(out);
+}
+
+TEST(what_was_compacted_away_is_quoted)
+{
+    assert_true(hold_talk("--memory") >= 1);
+    ask_as_stream();
+    char *id = newest_session();
+    struct result r = RUN("run", "-c", QUESTION); /* may be compacted between its two calls */
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "> " FACT "\n>\n> — *memory: this conversation, turn 1*");
+    assert_no_text(r.out, "found nothing");
+    assert_text(program_output(RUN("run", QUESTION)),
+                support_text("> " FACT "\n>\n> — *memory: session %s, turn 1*", id));
+    run_ok(RUN("sessions", "delete", "--yes", id));
+    char *gone = program_output(RUN("run", "Where is the ryokan by the river?"));
+    assert_text(gone, "I found nothing");
+    assert_text(gone, "nor what memory has");
+    free(id);
 }
 
 /* The talk is compacted all the same, and nothing of it is found again. */
@@ -118,8 +108,6 @@ TEST(without_memory_it_is_lost)
         program_output(RUN("run", "-c", "--no-memory", "--output-format", "stream-json", QUESTION));
     assert_no_text(out, "memory_search");
     assert_no_text(out, "*memory:");
-    free(out);
     out = program_output(RUN("run", QUESTION)); /* with memory, but nothing was kept */
     assert_text(out, "I found nothing");
-    free(out);
 }
