@@ -305,8 +305,8 @@ static int follow_work(int64_t entries)
     int count = 0;
     for (bool over = false; !over; count++) {
         struct notice *n = expect(NOTICE_MEMORY_STATE);
-        over = n->number == -1;
-        assert_true(n->number <= entries);
+        over = !n->stats.embedding;
+        assert_true(n->stats.pending <= entries);
         assert_int_equal(n->stats.entries, entries);
         if (over)
             assert_int_equal(n->stats.embedded, entries);
@@ -424,8 +424,8 @@ TEST(test_state_without_vectors)
     ask(COMMAND_MEMORY_STATE, NULL, NULL);
     struct notice *n = expect(NOTICE_MEMORY_STATE);
     assert_int_equal(n->stats.entries, 3);
-    assert_int_equal(n->number, -1);
-    assert_null(n->detail);
+    assert_false(n->stats.embedding);
+    assert_null(n->stats.waits_for);
     notice_free(n);
     memory_desk_work(desk); /* there is nothing to do */
     search(NULL, "hotel");
@@ -474,11 +474,11 @@ TEST(test_work_waits_for_the_endpoint)
     add_entries();
     memory_desk_work(desk);
     struct notice *n = expect(NOTICE_MEMORY_STATE);
-    while (!n->detail) {
+    while (!n->stats.waits_for) {
         notice_free(n);
         n = expect(NOTICE_MEMORY_STATE);
     }
-    assert_int_equal(n->number, 3);
+    assert_int_equal(n->stats.pending, 3);
     assert_int_equal(n->stats.missing, 3);
     notice_free(n);
     search(NULL, "hotel"); /* by words meanwhile */

@@ -468,17 +468,16 @@ TEST(badges_tell_what_is_in_the_way)
     see("words only: the embedding endpoint is down");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->stats.entries = 1204;
-    n->number = 204;
+    n->stats.pending = 204;
     give(n);
     see("computing vectors: 1,000 of 1,204");
     n = notice_new(NOTICE_MEMORY_STATE);
     n->stats.entries = 1204;
-    n->number = 204;
-    n->detail = mem_strdup("no answer from localhost");
+    n->stats.pending = 204;
+    n->stats.waits_for = mem_strdup("no answer from localhost");
     give(n);
     see("computing vectors: 1,000 of 1,204 \xc2\xb7 no");
     n = notice_new(NOTICE_MEMORY_STATE);
-    n->number = -1;
     give(n);
     see("!making vectors");
 }

@@ -24,6 +24,7 @@ void memory_stats_release(struct memory_stats *s)
 {
     free(s->language);
     free(s->model);
+    free(s->waits_for);
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
@@ -170,6 +171,12 @@ static const struct shape_field stats_fields[] = {
     STAT("missing", missing, "Entries without one."),
     STAT("stale", stale, "Vectors of other models."),
     STAT_FLAG("graph", graph, "A graph over the vectors is in use."),
+    SHAPE_FIELD("embedding", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_stats, embedding),
+                .help = "Entries get their vectors now."),
+    SHAPE_FIELD("pending", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, pending),
+                .help = "So many of them."),
+    SHAPE_FIELD("waits_for", STRING, OPTIONAL, SHAPE_AT_TEXT(struct memory_stats, waits_for),
+                .help = "Why they do not get them yet, English."),
     {0},
 };
 /* clang-format on */

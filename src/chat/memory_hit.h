@@ -69,6 +69,10 @@ struct memory_stats {
     char *model;               /* of the vectors, "openai/text-embedding-3-small"; NULL: none */
     int dimension;
     bool graph; /* an HNSW graph is in use */
+    /* Of who gives entries their vectors while nobody asks; a command has none. */
+    bool embedding;  /* it is not done yet */
+    int64_t pending; /* entries that it has before it */
+    char *waits_for; /* why it waits, English; NULL: it does not */
 };
 void memory_stats_release(struct memory_stats *s);
 extern const struct shape memory_stats_shape;

@@ -167,7 +167,7 @@ bool memories_get(struct memories *m, const char *reference, struct memory_entry
 bool memories_stats(struct memories *m, struct memory_stats *out, struct error *e)
 {
     *out = (struct memory_stats){0};
-    return !m->store || recall_stats(&m->recall, NULL, out, e);
+    return !m->store || recall_stats(&m->recall, m->wakeup, out, e);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

@@ -64,8 +64,10 @@ static bool answer_show(struct desk *d, const struct command *c, struct notice *
 
 static bool answer_state(struct desk *d, const struct command *c, struct notice *n, struct error *e)
 {
-    (void)c;
-    return memory_work_state(of(d), d->wakeup, n, e);
+    if (!call(d, c, &operation_memory_stats, NULL, &n->stats, e))
+        return false;
+    memory_work_add(of(d), &n->stats);
+    return true;
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/memory_desk_private.h"
+#include "session/memory_operations.h"
 
 enum { PATIENCE_MS = 5000 };
 
@@ -39,6 +40,8 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
         return false;
     if (r->operation->needs & NEED_WRITE)
         memory_desk_work(d);
+    if (r->operation == &operation_memory_stats)
+        memory_work_add(d, result);
     return true;
 }
 

@@ -39,8 +39,7 @@ extern const struct chore memory_chores[MEMORY_CHORES];
 /* The chore is due. */
 void memory_desk_want(struct memory_desk *d, enum memory_chore chore);
 
-/* Fills a NOTICE_MEMORY_STATE. */
-bool memory_work_state(struct memory_desk *d, const struct wakeup *wakeup, struct notice *n,
-                       struct error *e);
+/* Adds what there is to do. */
+void memory_work_add(struct memory_desk *d, struct memory_stats *s);
 
 #endif

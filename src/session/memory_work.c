@@ -11,22 +11,16 @@ enum { TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 20 };
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static bool fill_state(struct memory_desk *d, const struct wakeup *wakeup, bool works,
-                       struct notice *n, struct error *e)
+static void add_work(const struct memory_work *w, bool works, struct memory_stats *s)
 {
-    const struct memory_work *w = &d->work;
-    bool waits = w->why.code != ERR_OK;
-    if (!recall_stats(&d->memories->recall, wakeup, &n->stats, e))
-        return false;
-    n->number = !works ? -1 : w->left > 0 ? w->left : n->stats.missing;
-    n->detail = waits ? mem_strdup(w->why.text) : NULL;
-    return true;
+    s->embedding = works;
+    s->pending = !works ? 0 : w->left > 0 ? w->left : s->missing;
+    s->waits_for = w->why.code != ERR_OK ? mem_strdup(w->why.text) : NULL;
 }
 
-bool memory_work_state(struct memory_desk *d, const struct wakeup *wakeup, struct notice *n,
-                       struct error *e)
+void memory_work_add(struct memory_desk *d, struct memory_stats *s)
 {
-    return fill_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED), n, e);
+    add_work(&d->work, worker_wants(d->desk.worker, CHORE_EMBED), s);
 }
 
 /* A state that cannot be read is not told; who asks for it is told why. */
@@ -36,10 +30,12 @@ static void tell_state(struct memory_desk *d, const struct wakeup *wakeup, bool 
     struct notice *n = notice_new(NOTICE_MEMORY_STATE);
     d->work.told = works;
     d->work.told_at_ms = clock_mono_ms();
-    if (fill_state(d, wakeup, works, n, &e))
+    if (recall_stats(&d->memories->recall, wakeup, &n->stats, &e)) {
+        add_work(&d->work, works, &n->stats);
         mailbox_push(d->desk.notices, n);
-    else
+    } else {
         notice_free(n);
+    }
 }
 
 /* --- vectors and the graph -------------------------------------------------------------------- */

@@ -45,9 +45,8 @@
  * it dropped was made of, ascending; flag: there are more; stats.flagged 1: its summary quotes what
  * was forgotten MEMORY    memory: hits (badge: why they are not what was configured); text: the
  * query, name: the scope that was asked, number: entries in that scope, flag: newest first
- * MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked MEMORY_STATE  stats;
- * number: entries that still lack a vector while they get theirs, -1: nothing is being done;
- * detail: why that waits (an endpoint is down), English, NULL: it does not. Comes unasked, too DONE
+ * MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked MEMORY_STATE  stats.
+ * Comes unasked, too DONE
  * command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the session's id;
  * detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id;
  * number: summaries that quote what was forgotten. ARCHIVE: number as asked ERROR     error, command: what could not be done;

@@ -66,7 +66,6 @@ struct memory_pane *memory_pane_new(const struct memory_host *host)
     p->scope = scope_of(host->scope);
     p->limit = PANE_HITS;
     p->total = -1;
-    p->lacking = -1;
     p->query = editor_new();
     p->edit.editor = editor_new();
     p->caret_row = -1;
@@ -90,7 +89,6 @@ void memory_pane_free(struct memory_pane *p)
     free(p->former);
     free(p->held);
     free(p->stay);
-    free(p->waits_for);
     ahead_drop(p);
     vec_release(&p->ahead);
     free(p);
@@ -303,9 +301,6 @@ static void take_state(struct memory_pane *p, struct notice *n)
     memory_stats_release(&p->stats);
     p->stats = n->stats;
     n->stats = (struct memory_stats){0};
-    p->lacking = n->number;
-    free(p->waits_for);
-    p->waits_for = mem_strdup(n->detail);
 }
 
 void memory_pane_take(struct memory_pane *p, struct notice *n)

@@ -95,7 +95,7 @@ static void title_row(struct memory_pane *p, struct rows *out)
 static void write_progress(const struct memory_pane *p, struct buf *out)
 {
     struct buf done = BUF_INIT, all = BUF_INIT;
-    int64_t made = p->stats.entries - p->lacking;
+    int64_t made = p->stats.entries - p->stats.pending;
     format_exact(&done, made > 0 ? made : 0);
     format_exact(&all, p->stats.entries);
     buf_addf(out, _("computing vectors: %s of %s"), done.data, all.data);
@@ -106,15 +106,15 @@ static void write_progress(const struct memory_pane *p, struct buf *out)
 char *pane_badge(const struct memory_pane *p, bool *warns)
 {
     struct buf text = BUF_INIT;
-    *warns = p->waits_for || p->hits.badge;
+    *warns = p->stats.waits_for || p->hits.badge;
     if (p->tab == TAB_ASKED) {
         const struct recalled *r = asked_row(p, p->lists[TAB_ASKED].chosen).recalled;
         *warns = true;
         return r ? mem_strdup(r->badge) : NULL;
     }
-    if (p->lacking > 0)
+    if (p->stats.pending > 0)
         write_progress(p, &text);
-    const char *why = p->waits_for ? p->waits_for : p->lacking > 0 ? NULL : p->hits.badge;
+    const char *why = p->stats.waits_for ? p->stats.waits_for : p->stats.pending > 0 ? NULL : p->hits.badge;
     if (why && text.len > 0)
         buf_addf(&text, " %s ", glyph(GLYPH_DOT));
     if (why)

@@ -80,8 +80,6 @@ struct memory_pane {
     char *stay; /* id of the entry to choose in the next answer; NULL: the one that is chosen */
 
     struct memory_stats stats;
-    int64_t lacking; /* entries that get their vectors now; -1: none does */
-    char *waits_for; /* why not; NULL: nothing is in the way */
 
     struct pane_list lists[TABS];
     struct pane_preview preview;
