@@ -177,13 +177,13 @@ struct operation_answer *answer_to(const struct operation *o)
 
 bool give_answer(struct operation_answer *a, const char *words)
 {
-    view_answer *take = NULL;
+    view_answer *whose = NULL;
     for (size_t i = 0; i < the.requests.len; i++)
         if (the.requests.items[i].request->id == a->request->id) {
             the.requests.items[i].answered = true;
-            take = the.requests.items[i].take;
+            whose = the.requests.items[i].take;
         }
-    bool told = take && take(the.view, a, words);
+    bool told = whose && whose(the.view, a, words);
     operation_answer_free(a);
     return told;
 }
