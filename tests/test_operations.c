@@ -5,6 +5,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/conversation.h"
 #include "session/operation.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -40,7 +41,7 @@ TEST(test_names)
         assert_int_equal(strspn(o->name, "abcdefghijklmnopqrstuvwxyz_/"), strlen(o->name));
         assert_ptr_equal(operation_find(o->name), o); /* nor is it there twice */
         assert_int_equal(o->summary[strlen(o->summary) - 1], '.');
-        assert_non_null(o->run);
+        assert_true(o->run || o->executor == OPERATION_CONVERSATION);
     }
     assert_null(operation_find("session"));
     assert_null(operation_find("session/tea"));
@@ -199,7 +200,8 @@ TEST(test_wrong_parameters_are_refused)
         json_free(more);
         for (const struct shape_field *f = o->params->fields; f->name; f++) {
             struct json *wrong = with(good, f->name, json_new_object());
-            refuse(o, wrong, f->name);
+            if (f->type != SHAPE_JSON) /* which is any value */
+                refuse(o, wrong, f->name);
             json_free(wrong);
             struct json *less = with(good, f->name, NULL);
             if (f->presence == SHAPE_REQUIRED)
@@ -309,6 +311,24 @@ TEST_IF(capability_store() && capability_memory(), test_who_reads_does_not_write
     }
 }
 
+TEST(test_what_needs_an_engine_says_so)
+{
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        struct operation_context c = {0};
+        struct error e = {0};
+        if (o->executor == OPERATION_CONVERSATION)
+            (void)conversation_begins_turn(o); /* conversations know it, or this dies */
+        if (o->run)
+            continue;
+        assert_false(operation_open(&c, o, config, path, "/", &e));
+        assert_int_equal(e.code, ERR_USAGE);
+        assert_non_null(strstr(e.text, o->name));
+        operation_close(&c);
+        expect_refused(&c, o, ERR_USAGE);
+    }
+}
+
 /* Where nothing was ever kept, reading finds nothing and makes nothing. */
 TEST_IF(capability_store() && capability_memory(), test_reading_makes_no_store)
 {
@@ -316,7 +336,7 @@ TEST_IF(capability_store() && capability_memory(), test_reading_makes_no_store)
     for (size_t i = 0; (o = operation_at(i)); i++) {
         struct operation_context c;
         struct error e = {0};
-        if (o->needs & NEED_WRITE)
+        if ((o->needs & NEED_WRITE) || !o->run)
             continue;
         if (!operation_open(&c, o, config, path, "/", &e))
             fail_msg("%s: %s", o->name, e.text);

@@ -54,7 +54,6 @@ TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
     surface_send_for(s, COMMAND_LABEL, NULL, "+kept", 0);
     notice_free(surface_expect(s, NOTICE_DONE));
     surface_send_for(s, COMMAND_RENAME, id, "Another", 0);
-    notice_free(surface_expect(s, NOTICE_DONE));
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.title, "Another");
     assert_string_equal(n->info.labels, "kept");
@@ -146,6 +145,11 @@ static struct aside begin_aside(void)
     return (struct aside){engine, engine->front, engine->notices};
 }
 
+static void hand(struct aside *a, struct command *c)
+{
+    conversation_handle(a->conversation, command_request(c));
+}
+
 static void end_aside(struct aside *a)
 {
     engine_free(a->engine);
@@ -165,10 +169,10 @@ static void assert_refused(struct aside *a, enum err_code code, const char *text
 TEST(of_two_messages_that_wait_one_is_refused)
 {
     struct aside a = begin_aside();
-    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
+    hand(&a, command_new(COMMAND_START_TURN, "first"));
     assert_null(mailbox_pop(a.notices));
     assert_true(a.conversation->cancelled);
-    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "second"));
+    hand(&a, command_new(COMMAND_START_TURN, "second"));
     assert_refused(&a, ERR_SESSION_BUSY, "second");
     assert_int_equal(a.conversation->deferred.len, 1);
     end_aside(&a);
@@ -177,12 +181,12 @@ TEST(of_two_messages_that_wait_one_is_refused)
 TEST(a_message_that_waits_can_be_interrupted)
 {
     struct aside a = begin_aside();
-    conversation_handle(a.conversation, command_new(COMMAND_MODELS, NULL));
-    conversation_handle(a.conversation, command_new(COMMAND_START_TURN, "first"));
-    conversation_handle(a.conversation, command_new(COMMAND_INTERRUPT, NULL));
+    hand(&a, command_new(COMMAND_MODELS, NULL));
+    hand(&a, command_new(COMMAND_START_TURN, "first"));
+    hand(&a, command_new(COMMAND_INTERRUPT, NULL));
     assert_refused(&a, ERR_INTERRUPTED, "first");
     assert_int_equal(a.conversation->deferred.len, 1);
-    assert_int_equal(a.conversation->deferred.items[0]->type, COMMAND_MODELS);
+    assert_int_equal(a.conversation->deferred.items[0]->command->type, COMMAND_MODELS);
     end_aside(&a);
 }
 

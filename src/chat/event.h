@@ -121,6 +121,7 @@ const char *event_name(enum event_type type);
 int event_version(enum event_type type);
 bool event_type_from_name(const char *name, enum event_type *out);
 const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
+extern const struct shape_names stop_reason_names;
 
 /* It happens between the turns alone: one that is open before it was cut off by a crash. */
 bool event_between_turns(const struct event *ev);

@@ -45,7 +45,7 @@
 
 #define STOP(member, field, what)                                                                  \
     SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
-                .names = &stop_reasons, .help = what)
+                .names = &stop_reason_names, .help = what)
 
 /* Left out when unknown; of a whole turn, with the share of its summaries. */
 #define USAGE(member, field, what)                                                                 \
@@ -72,7 +72,7 @@ static const char *const stop_words[] = {
 };
 
 /* A reason that we do not know is one of the others, no fault. */
-static const struct shape_names stop_reasons = {stop_words, STOP_OTHER + 1, STOP_OTHER};
+const struct shape_names stop_reason_names = {stop_words, STOP_OTHER + 1, STOP_OTHER};
 
 const char *stop_reason_name(enum stop_reason reason)
 {

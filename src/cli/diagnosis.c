@@ -35,7 +35,7 @@ void diagnosis_begin(struct diagnosis *d)
 void diagnosis_release(struct diagnosis *d)
 {
     for (size_t i = 0; i < d->service.len; i++)
-        free(d->service.items[i].value);
+        free(d->service.items[i].name), free(d->service.items[i].value);
     vec_release(&d->service);
     shape_release(operation_engine_info.result, &d->engine);
     health_report_release(&d->store);
@@ -58,7 +58,7 @@ static void add_fact(struct diagnosis *d, const struct report_fact *said)
 {
     if (strcmp(said->name, "store") == 0)
         return;
-    struct report_fact fact = {.name = said->name, .value = mem_strdup(said->value)};
+    struct report_fact fact = {.name = mem_strdup(said->name), .value = mem_strdup(said->value)};
     vec_push(&d->service, fact);
 }
 

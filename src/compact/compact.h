@@ -8,12 +8,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/history.h"
 #include "compact/policy.h"
 #include "compact/summary.h"
-
-enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
 
 /* A draft summary before the user. */
 struct draft {

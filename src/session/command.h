@@ -27,7 +27,7 @@
  *                compaction_failed where it had begun, else an ERROR
  *   UNCOMPACT    take the last compaction back
  *   PIN          number: seq of a message, 0: the newest of the user's; limit 1: pin, 0: unpin
- *   DRAFT        answers NOTICE_DRAFT. number: enum draft_reply; text: the changed summary (COMMIT;
+ *   DRAFT        answers NOTICE_DRAFT. number: enum draft_answer; text: the changed summary (COMMIT;
  *                NULL: unchanged) or the focus (AGAIN)
  *   CONTEXT      what the next request would carry; answered with NOTICE_CONTEXT
  *   DROPPED      number: seq of a compaction_completed of the open session; limit: of events; text:
@@ -102,6 +102,10 @@ enum command_type {
 
 enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
 
+struct operation_answer;
+struct operation_request;
+struct notice;
+
 struct command {
     enum command_type type;
     char *text;
@@ -116,6 +120,9 @@ struct command {
 struct command *command_new(enum command_type type, const char *text);
 void command_free(struct command *c);
 
-bool command_begins_turn(enum command_type type);
+/* As the request for a row that it means, which owns it. */
+struct operation_request *command_request(struct command *c);
+/* The answer to that, as the notice that it was; NULL: there was none. Takes it. */
+struct notice *command_answered(struct operation_answer *a);
 
 #endif

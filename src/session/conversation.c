@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/environment.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
@@ -16,316 +17,410 @@
 
 enum {
     PATIENCE_MS = 15000, /* somebody else may import months of talk */
-    REST_MS = 300,       /* without a command, before what nobody waits for is done */
+    REST_MS = 300,       /* without a request, before what nobody waits for is done */
     ASIDE_MS = 5000,     /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
 };
 
-static void free_command(void *command)
+static void free_request(void *request)
 {
-    command_free(command);
+    operation_request_free(request);
 }
 
 struct conversation *conversation_new(struct engine *engine)
 {
-    struct conversation *w = mem_alloc(sizeof *w);
-    w->engine = engine;
-    w->is_first = engine->conversations.len == 0;
-    w->config = engine->config;
-    w->commands = mailbox_new(free_command);
-    w->wakeup =
-        (struct wakeup){.fd = mailbox_fd(w->commands), .go_on = conversation_go_on, .context = w};
-    w->labels = mem_strdup(engine->options.labels);
-    w->root_fd = open(engine->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct tool_host host = {
-        .root_fd = w->root_fd,
-        .root = engine->root,
-        .environment = config_string(w->config, CONFIG_TOOLS_ENVIRONMENT),
-        .memory = engine->memory ? &w->tool_memory : NULL,
-    };
-    toolset_init(&w->tools, tool_sources, &host);
-    journal_init(&w->journal, engine->notices);
-    backend_init(&w->backend, w->config, &w->wakeup);
-    budget_read(&w->budget, w->config);
-    conversation_read_compaction(w);
-    return w;
+    struct conversation *c = mem_alloc(sizeof *c);
+    c->engine = engine;
+    c->is_first = engine->conversations.len == 0;
+    c->config = engine->config;
+    c->requests = mailbox_new(free_request);
+    c->wakeup =
+        (struct wakeup){.fd = mailbox_fd(c->requests), .go_on = conversation_go_on, .context = c};
+    c->labels = mem_strdup(engine->options.labels);
+    c->root_fd = -1;
+    journal_init(&c->journal, engine->notices);
+    backend_init(&c->backend, c->config, &c->wakeup);
+    budget_read(&c->budget, c->config);
+    conversation_read_compaction(c);
+    return c;
 }
 
-void conversation_free(struct conversation *w)
+void conversation_free(struct conversation *c)
 {
-    conversation_close_memory(w);
-    conversation_forget_summariser(w);
-    backend_release(&w->backend);
-    journal_release(&w->journal);
-    approval_policy_release(&w->policy);
-    toolset_release(&w->tools);
-    prompt_told_release(&w->prompt_told);
-    store_close(w->store);
-    for (size_t i = 0; i < w->deferred.len; i++)
-        command_free(w->deferred.items[i]);
-    vec_release(&w->deferred);
-    mailbox_free(w->commands);
-    if (w->root_fd >= 0)
-        close(w->root_fd);
-    free(w->seat.provider);
-    free(w->seat.model);
-    free(w->labels);
-    free(w->newer_draft);
-    free(w);
+    conversation_close_memory(c);
+    conversation_forget_summariser(c);
+    backend_release(&c->backend);
+    journal_release(&c->journal);
+    approval_policy_release(&c->policy);
+    toolset_release(&c->tools);
+    prompt_told_release(&c->prompt_told);
+    store_close(c->store);
+    for (size_t i = 0; i < c->deferred.len; i++)
+        operation_request_free(c->deferred.items[i]);
+    vec_release(&c->deferred);
+    mailbox_free(c->requests);
+    if (c->root_fd >= 0)
+        close(c->root_fd);
+    free(c->seat.provider);
+    free(c->seat.model);
+    free(c->labels);
+    free(c->newer_draft);
+    free(c);
 }
 
-void conversation_send(struct conversation *w, struct command *c)
+void conversation_send(struct conversation *c, struct operation_request *r)
 {
-    mailbox_push(w->commands, c);
+    mailbox_push(c->requests, r);
 }
 
-void conversation_step_aside(struct conversation *w)
+void conversation_step_aside(struct conversation *c)
 {
-    w->doing = ASIDE;
-    w->wakeup.deadline_ms = clock_mono_ms() + ASIDE_MS;
+    c->doing = ASIDE;
+    c->wakeup.deadline_ms = clock_mono_ms() + ASIDE_MS;
 }
 
-void conversation_finish(struct conversation *w)
+void conversation_finish(struct conversation *c)
 {
-    w->doing = IDLE;
-    w->cancelled = false;
-    w->wakeup.deadline_ms = 0;
+    c->doing = IDLE;
+    c->cancelled = false;
+    c->wakeup.deadline_ms = 0;
 }
 
-static void add_offers(const struct conversation *w, struct notice *n)
+/* --- what needs no session -------------------------------------------------------------------- */
+
+static void list_providers(const struct conversation *c, struct models_result *out)
 {
     for (size_t i = 0; providers[i]; i++) {
-        const char *name = providers[i]->name;
-        struct provider_offer offer = {.name = name};
-        (void)choose_key_state(w->config, environment_get, name, &offer.wants);
-        vec_push(&n->offers, offer);
+        const char *name = providers[i]->name, *wants = NULL;
+        (void)choose_key_state(c->config, environment_get, name, &wants);
+        struct provider_offer offer = {.name = mem_strdup(name), .wants = mem_strdup(wants)};
+        vec_push(&out->providers, offer);
     }
 }
 
-static void do_models(struct conversation *w, struct command *c)
+static bool run_models(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e = {0};
+    struct models_result *out = result;
     struct provider_names names = {0};
-    struct notice *n = notice_new(NOTICE_MODELS);
-    conversation_step_aside(w);
-    bool listed = (w->backend.chosen || conversation_choose(w, &e)) &&
-                  backend_models(&w->backend, &names, &e);
-    for (size_t i = 0; i < names.names.len; i++)
-        vec_push(&n->texts, mem_strdup(names.names.items[i]));
-    add_offers(w, n);
-    tell(w, n);
-    if (!listed)
-        tell_error(w, c, &e);
+    (void)params, (void)e;
+    conversation_step_aside(c);
+    bool listed = (c->backend.chosen || conversation_choose(c, &out->fault)) &&
+                  backend_models(&c->backend, &names, &out->fault);
+    conversation_finish(c);
+    for (size_t i = 0; listed && i < names.names.len; i++)
+        vec_push(&out->models, mem_strdup(names.names.items[i]));
     provider_names_release(&names);
-    conversation_finish(w);
+    list_providers(c, out);
+    return true;
 }
 
-static void do_report(struct conversation *w, struct command *c)
+static bool run_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    (void)c;
-    struct notice *n = notice_new(NOTICE_REPORT);
-    report_backend(n, &w->backend);
-    report_store(n, place_path(w->engine->place), w->journal.directory != NULL);
-    report_memory(n, w->config, &w->wakeup);
-    tell(w, n);
+    (void)params, (void)e;
+    report_backend(result, &c->backend);
+    report_store(result, place_path(c->engine->place), c->journal.directory != NULL);
+    report_memory(result, c->config, &c->wakeup);
+    return true;
 }
+
+/* --- orders of the engine: requests that are in no table, and get no answer --------------------
+ */
+
+static const struct operation order_leave = {.name = "leave"}, order_quit = {.name = "quit"};
 
 /* The loop looks whether there is still something to do. */
-static void do_leave(struct conversation *w, struct command *c)
+static bool run_leave(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    (void)w;
-    (void)c;
+    (void)c, (void)params, (void)result, (void)e;
+    return true;
 }
 
-static void do_quit(struct conversation *w, struct command *c)
+static bool run_quit(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    (void)c;
-    w->quit = true;
+    (void)params, (void)result, (void)e;
+    c->quit = true;
+    return true;
 }
+
+void conversation_leave(struct conversation *c)
+{
+    conversation_send(c, operation_request_new(&order_leave, NULL));
+}
+
+void conversation_quit(struct conversation *c)
+{
+    conversation_send(c, operation_request_new(&order_quit, NULL));
+}
+
+/* --- what it does ----------------------------------------------------------------------------- */
 
 /* What may happen while a turn runs: NOW does, LATER waits for its end, REFUSED is SESSION_BUSY,
  * and ENDS interrupts the turn and waits for it, when it is about the open session. What a turn
  * refuses, an aside gives way to. */
 enum when { NOW, LATER, REFUSED, ENDS };
 
-static const struct {
+static const struct action {
+    const struct operation *operation;
     enum when in_turn;
-    void (*run)(struct conversation *w, struct command *c);
+    enum doing begins; /* what it keeps the conversation busy with; IDLE: nothing */
+    /* Parameters and empty result are structs of the row's shapes. False: it was not done. */
+    bool (*run)(struct conversation *c, const void *params, void *result, struct error *e);
 } actions[] = {
-    [COMMAND_START_TURN] = {REFUSED, do_start_turn},
-    [COMMAND_RETRY] = {REFUSED, do_retry},
-    [COMMAND_INTERRUPT] = {NOW, do_interrupt},
-    [COMMAND_NEW] = {REFUSED, do_new},
-    [COMMAND_RESUME] = {REFUSED, do_resume},
-    [COMMAND_OPEN] = {REFUSED, do_open},
-    [COMMAND_FORK] = {REFUSED, do_fork},
-    [COMMAND_RENAME] = {NOW, do_rename},
-    [COMMAND_LABEL] = {NOW, do_label},
-    [COMMAND_ARCHIVE] = {ENDS, do_archive},
-    [COMMAND_DELETE] = {ENDS, do_delete},
-    [COMMAND_ANSWER] = {NOW, do_answer},
-    [COMMAND_COMPACT] = {REFUSED, do_compact},
-    [COMMAND_UNCOMPACT] = {REFUSED, do_uncompact},
-    [COMMAND_PIN] = {REFUSED, do_pin},
-    [COMMAND_DRAFT] = {NOW, do_draft},
-    [COMMAND_CONTEXT] = {NOW, do_context},
-    [COMMAND_SET_MODEL] = {REFUSED, do_set_model},
-    [COMMAND_SET_SYSTEM] = {REFUSED, do_set_system},
-    [COMMAND_SAVE_DRAFT] = {NOW, do_save_draft},
-    [COMMAND_MODELS] = {LATER, do_models},
-    [COMMAND_REPORT] = {LATER, do_report},
-    [COMMAND_LEAVE] = {NOW, do_leave},
-    [COMMAND_QUIT] = {NOW, do_quit},
+    {&operation_session_create, REFUSED, IDLE, run_create},
+    {&operation_session_open, REFUSED, IDLE, run_open},
+    {&operation_session_fork, REFUSED, IDLE, run_fork},
+    {&operation_session_rename, NOW, IDLE, run_rename},
+    {&operation_session_label, NOW, IDLE, run_label},
+    {&operation_session_archive, ENDS, IDLE, run_archive},
+    {&operation_session_unarchive, NOW, IDLE, run_unarchive},
+    {&operation_session_delete, ENDS, IDLE, run_delete},
+    {&operation_session_set_model, REFUSED, IDLE, run_set_model},
+    {&operation_session_set_system, REFUSED, IDLE, run_set_system},
+    {&operation_session_set_draft, NOW, IDLE, run_set_draft},
+    {&operation_turn_start, REFUSED, TURN, run_start_turn},
+    {&operation_turn_retry, REFUSED, TURN, run_retry},
+    {&operation_turn_interrupt, NOW, IDLE, run_interrupt},
+    {&operation_approval_decide, NOW, IDLE, run_decide_approval},
+    {&operation_compaction_run, REFUSED, COMPACTION, run_compact},
+    {&operation_compaction_decide, NOW, IDLE, run_decide_draft},
+    {&operation_compaction_undo, REFUSED, IDLE, run_undo},
+    {&operation_compaction_pin, REFUSED, IDLE, run_pin},
+    {&operation_compaction_unpin, REFUSED, IDLE, run_unpin},
+    {&operation_context_read, NOW, IDLE, run_context},
+    {&operation_models_list, LATER, IDLE, run_models},
+    {&operation_doctor_report, LATER, IDLE, run_report},
+    {&order_leave, NOW, IDLE, run_leave},
+    {&order_quit, NOW, IDLE, run_quit},
 };
 
-static void refuse(struct conversation *w, const struct command *c)
+static const struct action *find_action(const struct operation *o)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (actions[i].operation == o)
+            return &actions[i];
+    die("an operation of conversations that none knows");
+}
+
+bool conversation_begins_turn(const struct operation *o)
+{
+    return find_action(o)->begins != IDLE;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void give_answer(struct conversation *c, struct operation_answer *a)
+{
+    if (a->error.code != ERR_OK)
+        log_line(LOG_ERROR, "%s: %s", err_info(a->error.code)->name, a->error.text);
+    engine_answer(c->engine, a, c->journal.info.id);
+}
+
+void conversation_refuse(struct conversation *c, struct operation_request *r, const struct error *e)
+{
+    bool begins = conversation_begins_turn(r->operation);
+    struct operation_answer *a = operation_answer_new(r);
+    operation_answer_fail(a, e);
+    give_answer(c, a);
+    if (begins)
+        engine_turn_over(c);
+}
+
+static void refuse_busy(struct conversation *c, struct operation_request *r)
 {
     struct error e;
     err_set(&e, ERR_SESSION_BUSY, "%s is running; wait for its end or interrupt it",
-            w->doing == COMPACTION ? "a compaction" : "a turn");
-    tell_error(w, c, &e);
+            c->doing == COMPACTION ? "a compaction" : "a turn");
+    conversation_refuse(c, r, &e);
 }
+
+static void begin(struct conversation *c, enum doing doing)
+{
+    c->doing = doing;
+    c->busy_since_ms = clock_mono_ms();
+    c->prepared = false;
+    tell_busy(c, true);
+}
+
+static void learn_window(struct conversation *c)
+{
+    c->doing = ASIDE;
+    if (!c->quit && backend_ask_window(&c->backend))
+        tell_provider(c);
+    conversation_finish(c);
+}
+
+static void end(struct conversation *c)
+{
+    conversation_finish(c);
+    tell_session(c, false);
+    tell_busy(c, false);
+    if (c->prepared)
+        learn_window(c);
+    engine_turn_over(c);
+}
+
+static void carry_out(struct conversation *c, struct operation_request *r)
+{
+    const struct action *action = find_action(r->operation);
+    struct operation_answer *a = operation_answer_new(r);
+    struct error e = {0};
+    if (action->begins != IDLE)
+        begin(c, action->begins);
+    if (!action->run(c, r->params, a->result, &e))
+        operation_answer_fail(a, &e);
+    give_answer(c, a);
+    if (action->begins != IDLE)
+        end(c);
+    if (c->gone)
+        conversation_give_way(c);
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
 
 /* A turn that waits for the end of an aside is one that runs, for all who ask; a compaction, too.
  */
-struct command *conversation_take_waiting_turn(struct conversation *w)
+struct operation_request *conversation_take_waiting_turn(struct conversation *c)
 {
-    for (size_t i = 0; i < w->deferred.len; i++) {
-        struct command *c = w->deferred.items[i];
-        if (command_begins_turn(c->type)) {
-            vec_remove(&w->deferred, i, 1);
-            return c;
+    for (size_t i = 0; i < c->deferred.len; i++) {
+        struct operation_request *r = c->deferred.items[i];
+        if (conversation_begins_turn(r->operation)) {
+            vec_remove(&c->deferred, i, 1);
+            return r;
         }
     }
     return NULL;
 }
 
-static bool turn_waits(const struct conversation *w)
+static bool turn_waits(const struct conversation *c)
 {
-    for (size_t i = 0; i < w->deferred.len; i++)
-        if (command_begins_turn(w->deferred.items[i]->type))
+    for (size_t i = 0; i < c->deferred.len; i++)
+        if (conversation_begins_turn(c->deferred.items[i]->operation))
             return true;
     return false;
 }
 
-/* To take a session out of the archive is nothing to its turn. */
-static bool ends_session(struct conversation *w, const struct command *c)
-{
-    bool leaves = c->type == COMMAND_DELETE || c->number == 0;
-    return leaves && conversation_means_current(w, c);
-}
-
 /* It is only to be shown again. */
-static bool shows(const struct conversation *w, const struct command *c)
+static bool shows(const struct conversation *c, const struct operation_request *r)
 {
-    bool opens = c->type == COMMAND_RESUME || c->type == COMMAND_OPEN;
-    return opens && (w->doing == TURN || w->doing == COMPACTION) && c->text &&
-           strcmp(c->text, w->journal.info.id) == 0;
+    return r->operation == &operation_session_open &&
+           (c->doing == TURN || c->doing == COMPACTION) &&
+           strcmp(((struct session_open_params *)r->params)->session, c->journal.info.id) == 0;
 }
 
-static enum when when_of(struct conversation *w, const struct command *c)
+static enum when when_of(struct conversation *c, struct operation_request *r)
 {
-    enum when when = w->doing == IDLE ? NOW : actions[c->type].in_turn;
-    if (shows(w, c) || (when == ENDS && !ends_session(w, c)))
+    enum when when = c->doing == IDLE ? NOW : find_action(r->operation)->in_turn;
+    if (shows(c, r) ||
+        (when == ENDS && !conversation_means_current(c, *operation_request_session(r))))
         return NOW;
-    if (when == REFUSED && w->doing == ASIDE)
-        return command_begins_turn(c->type) && turn_waits(w) ? REFUSED : ENDS;
+    if (when == REFUSED && c->doing == ASIDE)
+        return conversation_begins_turn(r->operation) && turn_waits(c) ? REFUSED : ENDS;
     return when;
 }
 
-void conversation_handle(struct conversation *w, struct command *c)
+void conversation_handle(struct conversation *c, struct operation_request *r)
 {
-    enum when when = when_of(w, c);
-    if (when == LATER || when == ENDS) {
-        w->cancelled = w->cancelled || when == ENDS;
-        vec_push(&w->deferred, c);
-        return;
+    enum when when = when_of(c, r);
+    if (when == REFUSED) {
+        refuse_busy(c, r);
+    } else if (when != NOW) {
+        c->cancelled = c->cancelled || when == ENDS;
+        vec_push(&c->deferred, r);
+    } else if (!conversation_hands_over(c, r)) {
+        carry_out(c, r);
     }
-    if (when == REFUSED)
-        refuse(w, c);
-    else
-        actions[c->type].run(w, c);
-    conversation_drop(w, c);
-}
-
-void conversation_drop(struct conversation *w, struct command *c)
-{
-    if (command_begins_turn(c->type))
-        engine_turn_over(w);
-    command_free(c);
 }
 
 bool conversation_go_on(void *conversation)
 {
-    struct conversation *w = conversation;
-    struct command *c;
-    while ((c = mailbox_pop(w->commands)))
-        conversation_handle(w, c);
-    return !w->cancelled && !w->quit && !wakeup_late(&w->wakeup);
+    struct conversation *c = conversation;
+    struct operation_request *r;
+    while ((r = mailbox_pop(c->requests)))
+        conversation_handle(c, r);
+    return !c->cancelled && !c->quit && !wakeup_late(&c->wakeup);
+}
+
+static void drop(struct conversation *c, struct operation_request *r)
+{
+    if (conversation_begins_turn(r->operation))
+        engine_turn_over(c);
+    operation_request_free(r);
 }
 
 /* The end of the program leaves nothing undone of what was to be put away. */
-static void handle_deferred(struct conversation *w)
+static void handle_deferred(struct conversation *c)
 {
-    while (w->deferred.len > 0) {
-        struct command *c = w->deferred.items[0];
-        vec_remove(&w->deferred, 0, 1);
-        if (!w->quit || actions[c->type].in_turn == ENDS)
-            conversation_handle(w, c);
+    while (c->deferred.len > 0) {
+        struct operation_request *r = c->deferred.items[0];
+        vec_remove(&c->deferred, 0, 1);
+        if (!c->quit || find_action(r->operation)->in_turn == ENDS)
+            conversation_handle(c, r);
         else
-            conversation_drop(w, c);
+            drop(c, r);
     }
 }
 
 /* Nobody asks for it any more: another session may be opened in it. */
-static void close_session(struct conversation *w)
+static void close_session(struct conversation *c)
 {
-    journal_close(&w->journal);
-    engine_note_session(w, "");
+    journal_close(&c->journal);
+    engine_note_session(c, "");
 }
 
-static bool ends_a_wait(const void *command)
+static bool ends_a_wait(const void *request)
 {
-    const struct command *c = command;
-    return c->type == COMMAND_INTERRUPT || c->type == COMMAND_QUIT;
+    const struct operation *o = ((const struct operation_request *)request)->operation;
+    return o == &operation_turn_interrupt || o == &order_quit;
 }
 
-/* The agent thread waits for a writer of another process and cannot take commands meanwhile. */
-static bool wants_an_end(void *commands)
+/* The agent thread waits for a writer of another process and cannot take requests meanwhile. */
+static bool wants_an_end(void *requests)
 {
-    return mailbox_has(commands, ends_a_wait);
+    return mailbox_has(requests, ends_a_wait);
+}
+
+/* On the thread that uses it: a disk is waited for. */
+static void open_tools(struct conversation *c)
+{
+    c->root_fd = open(c->engine->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct tool_host host = {
+        .root_fd = c->root_fd,
+        .root = c->engine->root,
+        .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
+        .memory = c->engine->memory ? &c->tool_memory : NULL,
+    };
+    toolset_init(&c->tools, tool_sources, &host);
 }
 
 /* In memory alone where the file cannot be used, and the user is told. */
-static void open_store(struct conversation *w)
+static void open_store(struct conversation *c)
 {
     struct error e = {0};
-    const struct command opening = {.type = COMMAND_NEW};
-    if (!place_open(w->engine->place, STORE_READ_WRITE, &w->store, &e))
+    if (!place_open(c->engine->place, STORE_READ_WRITE, &c->store, &e))
         die(e.text);
-    store_set_patience(w->store, PATIENCE_MS, wants_an_end, w->commands);
-    w->journal.store = w->store;
-    w->journal.directory = place_directory(w->engine->place);
-    conversation_open_memory(w);
-    if (place_take_fault(w->engine->place, &e))
-        tell_error(w, &opening, &e);
+    store_set_patience(c->store, PATIENCE_MS, wants_an_end, c->requests);
+    c->journal.store = c->store;
+    c->journal.directory = place_directory(c->engine->place);
+    conversation_open_memory(c);
+    if (place_take_fault(c->engine->place, &e))
+        tell_fault(c, &e);
 }
 
 /* What a deleting process was killed before it could remove. */
-static void remove_left_files(struct conversation *w)
+static void remove_left_files(struct conversation *c)
 {
     struct catalog catalog;
-    catalog_borrow(&catalog, w->store, w->journal.directory, w->journal.info.id);
+    catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
     catalog_release(&catalog);
 }
 
 /* What only the server knows of the model of the open session; NULL: nothing. */
-static bool (*question_for(const struct conversation *w))(struct backend *b)
+static bool (*question_for(const struct conversation *c))(struct backend *b)
 {
-    const struct backend *b = &w->backend;
-    if (!*w->journal.info.id)
+    const struct backend *b = &c->backend;
+    if (!*c->journal.info.id)
         return NULL;
     if (backend_wants_name(b))
         return backend_ask_name;
@@ -333,35 +428,36 @@ static bool (*question_for(const struct conversation *w))(struct backend *b)
 }
 
 /* So that title and gauge are whole before a message is sent. */
-static void ask_server(struct conversation *w, bool (*ask)(struct backend *b))
+static void ask_server(struct conversation *c, bool (*ask)(struct backend *b))
 {
-    conversation_step_aside(w);
-    bool known = ask(&w->backend);
-    conversation_finish(w);
+    conversation_step_aside(c);
+    bool known = ask(&c->backend);
+    conversation_finish(c);
     if (!known)
         return;
-    conversation_note_backend(w);
-    tell_provider(w);
+    conversation_note_backend(c);
+    tell_provider(c);
 }
 
-void conversation_run(struct conversation *w)
+void conversation_run(struct conversation *c)
 {
-    bool removed = !w->is_first; /* once a process is enough: there are seldom any */
-    open_store(w);
-    conversation_begin(w);
-    while (!w->quit) {
-        bool (*ask)(struct backend *) = question_for(w);
-        struct command *c = mailbox_wait(w->commands, ask || !removed ? REST_MS : -1);
-        if (c) {
-            conversation_handle(w, c);
+    bool removed = !c->is_first; /* once a process is enough: there are seldom any */
+    open_tools(c);
+    open_store(c);
+    conversation_begin(c);
+    while (!c->quit) {
+        bool (*ask)(struct backend *) = question_for(c);
+        struct operation_request *r = mailbox_wait(c->requests, ask || !removed ? REST_MS : -1);
+        if (r) {
+            conversation_handle(c, r);
         } else if (ask) {
-            ask_server(w, ask);
+            ask_server(c, ask);
         } else {
-            remove_left_files(w);
+            remove_left_files(c);
             removed = true;
         }
-        handle_deferred(w);
-        if (engine_is_done_with(w))
-            close_session(w);
+        handle_deferred(c);
+        if (engine_is_done_with(c))
+            close_session(c);
     }
 }

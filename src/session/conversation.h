@@ -1,21 +1,28 @@
-/* The agent thread: pops commands, opens sessions, runs turns, tells notices. While a turn runs it
- * keeps answering, through the wakeup that every long effect polls. */
+/* The agent thread: takes requests, opens sessions, runs turns, tells notices and answers. While a
+ * turn runs it keeps answering, through the wakeup that every long effect polls. */
 #ifndef SESSION_CONVERSATION_H
 #define SESSION_CONVERSATION_H
 
-#include "session/command.h"
+#include "session/operation_request.h"
 
 struct conversation;
 struct engine;
 
-/* Its notices go to the engine's mailbox. */
+/* What it tells goes to the engine's mailbox. */
 struct conversation *conversation_new(struct engine *engine);
-void conversation_free(struct conversation *w); /* its thread has ended */
+void conversation_free(struct conversation *c); /* its thread has ended */
 
-/* Any thread. Takes the command. */
-void conversation_send(struct conversation *w, struct command *c);
+/* Any thread. Takes the request; one without an id gets no answer. */
+void conversation_send(struct conversation *c, struct operation_request *r);
 
-/* On its thread, until COMMAND_QUIT. */
-void conversation_run(struct conversation *w);
+/* It is not in front any more: it looks whether it is done with. / Its thread is to end. */
+void conversation_leave(struct conversation *c);
+void conversation_quit(struct conversation *c);
+
+/* Whether it keeps a conversation busy: a turn, or a compaction. */
+bool conversation_begins_turn(const struct operation *o);
+
+/* On its thread, until conversation_quit(). */
+void conversation_run(struct conversation *c);
 
 #endif

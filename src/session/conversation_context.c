@@ -3,68 +3,65 @@
 #include "session/conversation_private.h"
 
 /* What stays beside the history is there after a compaction, too. */
-static void foresee(struct context *c, const struct conversation *w)
+static void foresee(struct context *out, const struct conversation *c)
 {
-    const struct history *h = &w->journal.history;
-    const struct compact_mode *mode = w->compact.mode;
-    const struct compact_limits limits = conversation_limits(w);
-    const struct compact_input in = compact_input_of(h, &w->compact, &limits);
+    const struct history *h = &c->journal.history;
+    const struct compact_mode *mode = c->compact.mode;
+    const struct compact_limits limits = conversation_limits(c);
+    const struct compact_input in = compact_input_of(h, &c->compact, &limits);
     struct compact_plan plan = {0};
     struct rebuild rebuild = {0};
-    if (w->engine->compaction && compact_plan_make(mode, &in, &plan)) {
+    if (c->engine->compaction && compact_plan_make(mode, &in, &plan)) {
         compact_plan_rebuild(mode, &in, &plan, NULL, &rebuild);
-        c->tokens_after = c->tokens - h->estimate + rebuild_estimate(&rebuild, in.estimates);
+        out->tokens_after = out->tokens - h->estimate + rebuild_estimate(&rebuild, in.estimates);
         rebuild_release(&rebuild);
     }
-    struct context_part *messages = c->parts.items + c->parts.len - h->messages.len;
+    struct context_part *messages = out->parts.items + out->parts.len - h->messages.len;
     for (size_t i = 0; i < plan.fates.len; i++)
         messages[i].goes = plan.fates.items[i] == FATE_GOES;
     compact_plan_release(&plan);
 }
 
 /* The parts are estimated; together they are what the meters show. Rounding loses nothing. */
-static void fit_to_request(struct context *c, struct request_size size)
+static void fit_to_request(struct context *out, struct request_size size)
 {
     const int64_t request = size.tokens;
-    const int64_t estimate = c->tokens;
+    const int64_t estimate = out->tokens;
     int64_t seen = 0, given = 0;
-    for (size_t i = 0; i < c->parts.len; i++) {
-        struct context_part *p = &c->parts.items[i];
+    for (size_t i = 0; i < out->parts.len; i++) {
+        struct context_part *p = &out->parts.items[i];
         seen += p->tokens;
         p->tokens = request_resized(request, estimate, seen) - given;
         given += p->tokens;
     }
-    if (c->tokens_after >= 0)
-        c->tokens_after = request_resized(request, estimate, c->tokens_after);
-    c->tokens = request;
-    c->estimated = size.estimated;
+    if (out->tokens_after >= 0)
+        out->tokens_after = request_resized(request, estimate, out->tokens_after);
+    out->tokens = request;
+    out->estimated = size.estimated;
 }
 
-static void fill(struct context *c, struct conversation *w)
+static void fill(struct context *out, struct conversation *c)
 {
-    struct agent agent = conversation_agent(w);
-    c->last_input = w->journal.history.last_input;
-    c->cached = w->last_cached;
-    c->window = w->backend.facts.window;
-    c->threshold = conversation_threshold(w);
-    c->mode = w->engine->compaction ? mem_strdup(w->compact.mode->name) : NULL;
-    prompt_assemble(c, &agent);
-    prompt_describe(c, &agent);
-    foresee(c, w);
-    fit_to_request(c, agent_request_size(&agent));
+    struct agent agent = conversation_agent(c);
+    out->last_input = c->journal.history.last_input;
+    out->cached = c->last_cached;
+    out->window = c->backend.facts.window;
+    out->threshold = conversation_threshold(c);
+    out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;
+    prompt_assemble(out, &agent);
+    prompt_describe(out, &agent);
+    foresee(out, c);
+    fit_to_request(out, agent_request_size(&agent));
     conversation_agent_release(&agent);
 }
 
-void do_context(struct conversation *w, struct command *c)
+bool run_context(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e = {0};
-    if (w->doing == IDLE)
-        toolset_refresh(&w->tools);
-    if ((!w->backend.chosen && !conversation_choose(w, &e)) || !conversation_need_history(w, &e)) {
-        tell_error(w, c, &e);
-        return;
-    }
-    struct notice *n = notice_new(NOTICE_CONTEXT);
-    fill(&n->context, w);
-    tell(w, n);
+    (void)params;
+    if (c->doing == IDLE)
+        toolset_refresh(&c->tools);
+    if ((!c->backend.chosen && !conversation_choose(c, e)) || !conversation_need_history(c, e))
+        return false;
+    fill(result, c);
+    return true;
 }

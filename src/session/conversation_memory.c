@@ -7,41 +7,41 @@
 static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
                    struct error *e)
 {
-    struct conversation *w = conversation;
-    struct memory_query q = memory_query_for(w->config, query);
+    struct conversation *c = conversation;
+    struct memory_query q = memory_query_for(c->config, query);
     q.limit = limit;
-    q.scope = recall_scope(&w->recall, w->journal.info.id, w->engine->root);
-    return recall_search(&w->recall, &q, &w->wakeup, out, e);
+    q.scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
+    return recall_search(&c->recall, &q, &c->wakeup, out, e);
 }
 
 /* Imports may have left entries without vectors. Without an embedder no thread is started. */
-static void catch_up(struct conversation *w)
+static void catch_up(struct conversation *c)
 {
-    if (*config_string(w->config, CONFIG_EMBEDDING_PROVIDER))
-        memory_desk_work(w->engine->desk);
+    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER))
+        memory_desk_work(c->engine->desk);
 }
 
-void conversation_open_memory(struct conversation *w)
+void conversation_open_memory(struct conversation *c)
 {
-    if (!w->engine->memory)
+    if (!c->engine->memory)
         return;
-    recall_init(&w->recall, w->config, w->store, w->journal.directory);
-    w->tool_memory = (struct tool_memory){.search = search, .context = w};
-    memory_sink_init(&w->memory_sink, w->recall.memory, w->config);
-    if (!w->journal.sink)
-        w->journal.sink = &w->memory_sink.sink;
-    catch_up(w);
+    recall_init(&c->recall, c->config, c->store, c->journal.directory);
+    c->tool_memory = (struct tool_memory){.search = search, .context = c};
+    memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
+    if (!c->journal.sink)
+        c->journal.sink = &c->memory_sink.sink;
+    catch_up(c);
 }
 
-void conversation_close_memory(struct conversation *w)
+void conversation_close_memory(struct conversation *c)
 {
-    if (w->recall.memory)
-        recall_release(&w->recall);
-    w->recall = (struct recall){.memory = NULL};
+    if (c->recall.memory)
+        recall_release(&c->recall);
+    c->recall = (struct recall){.memory = NULL};
 }
 
-void conversation_note_indexed(struct conversation *w)
+void conversation_note_indexed(struct conversation *c)
 {
-    if (w->engine->memory)
-        memory_desk_work(w->engine->desk);
+    if (c->engine->memory)
+        memory_desk_work(c->engine->desk);
 }

@@ -12,9 +12,11 @@
 #include "memory/recall.h"
 #include "session/backend.h"
 #include "session/conversation.h"
+#include "session/conversation_operations.h"
 #include "session/engine_private.h"
 #include "session/journal.h"
 #include "session/memory_sink.h"
+#include "session/session_operations.h"
 
 /* A tool that waits for the user's word. */
 struct question {
@@ -32,12 +34,15 @@ struct review {
     struct draft_verdict verdict;
 };
 
+/* COMPACTION: by hand. ASIDE: asks the server something between turns. */
+enum doing { IDLE, TURN, COMPACTION, ASIDE };
+
 struct conversation {
     struct engine *engine;
     struct seat seat;            /* the engine's */
     bool is_first;               /* of the engine, whose options say what it opens */
     const struct config *config; /* the engine's */
-    struct mailbox *commands;
+    struct mailbox *requests;
     char *labels; /* for a session that is begun; NULL: none */
     int root_fd;  /* the engine's root */
 
@@ -54,7 +59,7 @@ struct conversation {
     struct backend summary_backend; /* where [compaction] names another provider or model */
     struct summariser summariser;   /* borrows from that, or from `backend` */
     char *summariser_label;
-    bool failure_told; /* compaction_failed came since the command */
+    bool failure_told; /* compaction_failed came since it was asked for */
 
     struct recall recall; /* on `store`; its memory is NULL where there is none */
     struct memory_sink memory_sink;
@@ -66,94 +71,107 @@ struct conversation {
 
     int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
 
-    /* COMPACTION: by hand. ASIDE: asks the server something between turns. */
-    enum { IDLE, TURN, COMPACTION, ASIDE } doing;
-    int64_t busy_since_ms; /* clock_mono_ms() at which the turn or compaction began */
+    enum doing doing;
+    int64_t busy_since_ms;    /* clock_mono_ms() at which the turn or compaction began */
+    struct turn_result *turn; /* of the turn that runs */
+    bool prepared;            /* … the model could be asked */
     bool cancelled;
+    bool gone; /* the open session was put away */
     bool quit;
-    VEC(struct command *) deferred; /* until the turn has ended */
+    VEC(struct operation_request *) deferred; /* until the turn has ended */
 };
 
+/* What an operation does (conversation.c's table): parameters and empty result are structs of the
+ * row's shapes. False: it was not done. */
+#define CONVERSATION_RUNS(name)                                                                    \
+    bool name(struct conversation *c, const void *params, void *result, struct error *e)
+
 /* conversation.c */
-void conversation_handle(struct conversation *w, struct command *c); /* takes it */
+void conversation_handle(struct conversation *c, struct operation_request *r); /* takes it */
 bool conversation_go_on(void *conversation);
 /* Asks the server something between turns, for a few seconds at most. */
-void conversation_step_aside(struct conversation *w);
-void conversation_finish(struct conversation *w);                  /* idle again */
-void conversation_drop(struct conversation *w, struct command *c); /* it was done, or will not be */
-/* The command of a turn that was put off, which the caller frees; NULL if there is none. */
-struct command *conversation_take_waiting_turn(struct conversation *w);
+void conversation_step_aside(struct conversation *c);
+void conversation_finish(struct conversation *c); /* idle again */
+/* Answers that it was not done. Takes the request. */
+void conversation_refuse(struct conversation *c, struct operation_request *r,
+                         const struct error *e);
+/* The request of a turn that was put off, which the caller takes; NULL if there is none. */
+struct operation_request *conversation_take_waiting_turn(struct conversation *c);
 
 /* conversation_tell.c */
-void tell(struct conversation *w, struct notice *n);
-struct notice *error_notice(const struct command *c, const struct error *e); /* to be added to */
-void tell_error(struct conversation *w, const struct command *c, const struct error *e);
-void tell_session(struct conversation *w, bool opened);
-void tell_provider(struct conversation *w);
-void tell_busy(struct conversation *w, bool busy);
+void tell(struct conversation *c, struct notice *n);
+void tell_fault(struct conversation *c, const struct error *e); /* of what nobody asked for */
+void tell_session(struct conversation *c, bool opened);
+void tell_provider(struct conversation *c);
+void tell_busy(struct conversation *c, bool busy);
 /* Session, last screens, provider, what runs and what waits for an answer, for a surface that shows
  * another one. */
-void tell_all(struct conversation *w);
-void tell_page(struct conversation *w, struct event_list *tail, bool more); /* takes the events */
-void tell_done(struct conversation *w, const struct command *c, const char *id);
-struct budget_use conversation_spent(const struct conversation *w);
+void tell_all(struct conversation *c);
+void tell_page(struct conversation *c, struct event_list *tail, bool more); /* takes the events */
+struct budget_use conversation_spent(const struct conversation *c);
 
 /* conversation_session.c */
-/* Before the first command: the first conversation opens what the options say. */
-void conversation_begin(struct conversation *w);
-bool conversation_choose(struct conversation *w, struct error *e);
-void conversation_note_backend(struct conversation *w);
-/* The session that the command names is the open one. */
-bool conversation_means_current(struct conversation *w, const struct command *c);
-void do_new(struct conversation *w, struct command *c);
-void do_resume(struct conversation *w, struct command *c);
-void do_open(struct conversation *w, struct command *c);
-void do_fork(struct conversation *w, struct command *c);
-void do_rename(struct conversation *w, struct command *c);
-void do_label(struct conversation *w, struct command *c);
-void do_archive(struct conversation *w, struct command *c);
-void do_delete(struct conversation *w, struct command *c);
-void do_set_model(struct conversation *w, struct command *c);
-void do_set_system(struct conversation *w, struct command *c);
-void do_save_draft(struct conversation *w, struct command *c);
+/* Before the first request: the first conversation opens what the options say. */
+void conversation_begin(struct conversation *c);
+bool conversation_choose(struct conversation *c, struct error *e);
+void conversation_note_backend(struct conversation *c);
+/* The reference names the open session; NULL and "" do. */
+bool conversation_means_current(struct conversation *c, const char *reference);
+/* Gives the request to the conversation that has the session open which it opens; false: there is
+ * none but this one. */
+bool conversation_hands_over(struct conversation *c, struct operation_request *r);
+/* A session that was put away is followed by a new one, if it was in front. */
+void conversation_give_way(struct conversation *c);
+CONVERSATION_RUNS(run_create);
+CONVERSATION_RUNS(run_open);
+CONVERSATION_RUNS(run_fork);
+CONVERSATION_RUNS(run_rename);
+CONVERSATION_RUNS(run_label);
+CONVERSATION_RUNS(run_archive);
+CONVERSATION_RUNS(run_unarchive);
+CONVERSATION_RUNS(run_delete);
+CONVERSATION_RUNS(run_set_model);
+CONVERSATION_RUNS(run_set_system);
+CONVERSATION_RUNS(run_set_draft);
 
 /* conversation_turn.c */
 /* How large the next request is, also of a session whose messages are not loaded. */
-struct request_size conversation_request(struct conversation *w);
+struct request_size conversation_request(struct conversation *c);
 /* What a request is made with; conversation_agent_release() frees what it owns. */
-struct agent conversation_agent(struct conversation *w);
+struct agent conversation_agent(struct conversation *c);
 void conversation_agent_release(struct agent *a);
 /* False: the session is open for reading only. */
-bool conversation_is_live(const struct conversation *w, struct error *e);
-bool conversation_need_history(struct conversation *w, struct error *e);
-void conversation_project(struct conversation *w); /* derived files, after the history changed */
-void do_start_turn(struct conversation *w, struct command *c);
-void do_retry(struct conversation *w, struct command *c);
-void do_interrupt(struct conversation *w, struct command *c);
-void tell_question(struct conversation *w);
-void do_answer(struct conversation *w, struct command *c);
+bool conversation_is_live(const struct conversation *c, struct error *e);
+bool conversation_need_history(struct conversation *c, struct error *e);
+void conversation_project(struct conversation *c); /* derived files, after the history changed */
+CONVERSATION_RUNS(run_start_turn);
+CONVERSATION_RUNS(run_retry);
+CONVERSATION_RUNS(run_interrupt);
+void tell_question(struct conversation *c);
+CONVERSATION_RUNS(run_decide_approval);
 
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */
-void conversation_equip(struct conversation *w, struct agent *a);
-void conversation_read_compaction(struct conversation *w);
-void conversation_forget_summariser(struct conversation *w);
+void conversation_equip(struct conversation *c, struct agent *a);
+void conversation_read_compaction(struct conversation *c);
+void conversation_forget_summariser(struct conversation *c);
 /* Whether automatic compaction stopped, and from how many tokens on it would happen. */
-bool conversation_suspended(struct conversation *w);
-struct compact_limits conversation_limits(const struct conversation *w);
-int64_t conversation_threshold(const struct conversation *w);
-void do_compact(struct conversation *w, struct command *c);
-void do_uncompact(struct conversation *w, struct command *c);
-void do_pin(struct conversation *w, struct command *c);
-void tell_draft(struct conversation *w);
-void do_draft(struct conversation *w, struct command *c);
+bool conversation_suspended(struct conversation *c);
+struct compact_limits conversation_limits(const struct conversation *c);
+int64_t conversation_threshold(const struct conversation *c);
+void tell_draft(struct conversation *c);
+CONVERSATION_RUNS(run_decide_draft);
+CONVERSATION_RUNS(run_compact);
+CONVERSATION_RUNS(run_undo);
+CONVERSATION_RUNS(run_pin);
+CONVERSATION_RUNS(run_unpin);
 
 /* conversation_memory.c */
-void conversation_open_memory(struct conversation *w); /* the store is open */
-void conversation_close_memory(struct conversation *w);
-void conversation_note_indexed(struct conversation *w); /* a compaction was kept */
+void conversation_open_memory(struct conversation *c); /* the store is open */
+void conversation_close_memory(struct conversation *c);
+void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
 
 /* conversation_context.c */
-void do_context(struct conversation *w, struct command *c);
+CONVERSATION_RUNS(run_context);
 
 #endif

@@ -9,10 +9,10 @@
 
 /* The session remembers what it talks to, but not a provider that nobody chose: when there is a
  * better one next time, it is to be taken. */
-void conversation_note_backend(struct conversation *w)
+void conversation_note_backend(struct conversation *c)
 {
-    struct session_info *info = &w->journal.info;
-    const struct choice *choice = &w->backend.choice;
+    struct session_info *info = &c->journal.info;
+    const struct choice *choice = &c->backend.choice;
     bool chosen = choice->reason != CHOICE_FALLBACK;
     free(info->provider);
     free(info->model);
@@ -21,51 +21,49 @@ void conversation_note_backend(struct conversation *w)
 }
 
 /* What the user asked for at the start, else what the session used, else by the rules. */
-bool conversation_choose(struct conversation *w, struct error *e)
+bool conversation_choose(struct conversation *c, struct error *e)
 {
-    const struct session_info *info = &w->journal.info;
-    bool asked = w->engine->options.provider || w->engine->options.model;
+    const struct session_info *info = &c->journal.info;
+    bool asked = c->engine->options.provider || c->engine->options.model;
     bool remembered = !asked && info->provider && *info->provider;
-    if (remembered && backend_choose(&w->backend, info->provider, info->model, e)) {
-        conversation_note_backend(w);
+    if (remembered && backend_choose(&c->backend, info->provider, info->model, e)) {
+        conversation_note_backend(c);
         return true;
     }
-    if (!backend_choose(&w->backend, w->engine->options.provider, w->engine->options.model, e))
+    if (!backend_choose(&c->backend, c->engine->options.provider, c->engine->options.model, e))
         return false;
-    conversation_note_backend(w);
+    conversation_note_backend(c);
     return true;
 }
 
-static void choose_and_tell(struct conversation *w, const struct command *c)
+static bool choose_and_tell(struct conversation *c, struct error *e)
 {
-    struct error e = {0};
-    if (!conversation_choose(w, &e)) {
-        tell_error(w, c, &e);
-        return;
-    }
-    tell_provider(w);
+    if (!conversation_choose(c, e))
+        return false;
+    tell_provider(c);
+    return true;
 }
 
 /* --- opening -----------------------------------------------------------------------------------
  */
 
 /* What was allowed or warned of for one session is not for the next. */
-static void forget_session(struct conversation *w)
+static void forget_session(struct conversation *c)
 {
-    approval_forget_session(&w->policy);
-    budget_read(&w->budget, w->config);
-    prompt_told_release(&w->prompt_told);
-    w->last_cached = -1;
+    approval_forget_session(&c->policy);
+    budget_read(&c->budget, c->config);
+    prompt_told_release(&c->prompt_told);
+    c->last_cached = -1;
 }
 
-static void begin_session(struct conversation *w)
+static void begin_session(struct conversation *c)
 {
-    forget_session(w);
-    journal_begin(&w->journal, w->engine->root);
-    if (w->engine->options.system)
-        w->journal.info.system = mem_strdup(w->engine->options.system);
-    w->journal.info.labels = mem_strdup(w->labels);
-    tell_session(w, true);
+    forget_session(c);
+    journal_begin(&c->journal, c->engine->root);
+    if (c->engine->options.system)
+        c->journal.info.system = mem_strdup(c->engine->options.system);
+    c->journal.info.labels = mem_strdup(c->labels);
+    tell_session(c, true);
 }
 
 static bool is_unsent(const struct session_info *info)
@@ -75,278 +73,288 @@ static bool is_unsent(const struct session_info *info)
 
 /* Options of the start count as for a session that is begun, and so does what it will talk to. The
  * labels are in order: both lists were checked. */
-static void begin_unsent(struct conversation *w)
+static void begin_unsent(struct conversation *c)
 {
-    struct session_info *info = &w->journal.info;
+    struct session_info *info = &c->journal.info;
     struct error e;
     char *labels;
-    forget_session(w);
-    if (w->engine->options.system) {
+    forget_session(c);
+    if (c->engine->options.system) {
         free(info->system);
-        info->system = mem_strdup(w->engine->options.system);
+        info->system = mem_strdup(c->engine->options.system);
     }
-    if (w->labels && session_labels_change(info->labels, w->labels, &labels, &e)) {
+    if (c->labels && session_labels_change(info->labels, c->labels, &labels, &e)) {
         free(info->labels);
         info->labels = labels;
     }
     free(info->provider);
     free(info->model);
     info->provider = info->model = NULL;
-    tell_session(w, true);
+    tell_session(c, true);
 }
 
 /* False: it is the one to go on with. One that another process has open is that process's. */
 static bool passes_by(void *conversation, const char *id)
 {
-    struct conversation *w = conversation;
+    struct conversation *c = conversation;
     struct event_list tail = {0};
     struct error e;
     bool more;
-    if (!journal_open(&w->journal, id, JOURNAL_RESUME, &tail, &more, &e))
+    if (!journal_open(&c->journal, id, JOURNAL_RESUME, &tail, &more, &e))
         return true;
     event_list_release(&tail);
-    return !is_unsent(&w->journal.info);
+    return !is_unsent(&c->journal.info);
 }
 
 /* A store that cannot be read has nothing to offer; what is begun instead will say why. */
-static bool offer_unsent(struct conversation *w)
+static bool offer_unsent(struct conversation *c)
 {
     struct error e;
-    if (!w->engine->options.offer_draft || w->engine->options.resume ||
-        !sessions_each_unsent(w->store, w->engine->root, passes_by, w, &e) ||
-        !is_unsent(&w->journal.info))
+    if (!c->engine->options.offer_draft || c->engine->options.resume ||
+        !sessions_each_unsent(c->store, c->engine->root, passes_by, c, &e) ||
+        !is_unsent(&c->journal.info))
         return false;
-    begin_unsent(w);
+    begin_unsent(c);
     return true;
 }
 
 /* A session without a snapshot (a fork, an import) shows its end first, and what it carries then.
  */
-static void count_history(struct conversation *w)
+static void count_history(struct conversation *c)
 {
     struct error e;
-    if (w->journal.counted)
+    if (c->journal.counted)
         return;
-    if (conversation_need_history(w, &e))
-        tell_session(w, false);
+    if (conversation_need_history(c, &e))
+        tell_session(c, false);
     else
-        log_line(LOG_ERROR, "history of %s: %s", w->journal.info.id, e.text);
+        log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, e.text);
 }
 
-static bool open_session(struct conversation *w, const char *reference, enum journal_access access,
+static bool open_session(struct conversation *c, const char *reference, enum journal_access access,
                          struct error *e)
 {
     struct event_list tail = {0};
     bool more;
-    if (!journal_open(&w->journal, reference, access, &tail, &more, e)) {
+    if (!journal_open(&c->journal, reference, access, &tail, &more, e)) {
         event_list_release(&tail);
         /* Where nothing is kept there is nothing to find: say why. */
         return e->code == ERR_SESSION_NOT_FOUND
-                   ? capability_need_store(w->engine->persist, e) && false
+                   ? capability_need_store(c->engine->persist, e) && false
                    : false;
     }
-    forget_session(w);
-    tell_session(w, true);
-    tell_page(w, &tail, more);
-    count_history(w);
+    forget_session(c);
+    tell_session(c, true);
+    tell_page(c, &tail, more);
+    count_history(c);
     return true;
 }
 
-/* What one talks to stays, unless the command says what it is to be. */
-void do_new(struct conversation *w, struct command *c)
+/* What one talks to stays, unless it is said what it is to be. */
+static bool talk_on(struct conversation *c, struct error *e)
 {
-    struct error e = {0};
-    begin_session(w);
-    bool chosen = w->backend.chosen;
-    if (c->type == COMMAND_NEW && c->name)
-        chosen = backend_choose(&w->backend, c->name, c->text, &e);
-    if (!chosen) {
-        choose_and_tell(w, c);
-        return;
-    }
-    conversation_note_backend(w);
-    tell_provider(w);
-}
-
-/* The session of another conversation of this process is shown as it stands there. */
-static bool is_open_elsewhere(struct conversation *w, const char *reference)
-{
-    char id[UUID_LEN + 1];
-    struct error e;
-    return sessions_resolve(w->store, reference, id, &e) &&
-           engine_hand_over(w, id, command_new(COMMAND_RESUME, id));
+    if (!c->backend.chosen)
+        return choose_and_tell(c, e);
+    conversation_note_backend(c);
+    tell_provider(c);
+    return true;
 }
 
 /* A conversation that was taken for what then could not be opened gives way to the one that was in
  * front, or opens its session again. */
-static void go_back(struct conversation *w)
+static void go_back(struct conversation *c)
 {
     struct error e;
     char before[UUID_LEN + 1];
-    memcpy(before, w->seat.before, sizeof before);
-    if (*w->journal.info.id || engine_hand_over(w, before, NULL))
+    memcpy(before, c->seat.before, sizeof before);
+    if (*c->journal.info.id || engine_hand_over(c, before, NULL))
         return;
-    if (!*before || !open_session(w, before, JOURNAL_RESUME, &e))
-        begin_session(w);
+    if (!*before || !open_session(c, before, JOURNAL_RESUME, &e))
+        begin_session(c);
 }
 
-static void open_asked(struct conversation *w, struct command *c, enum journal_access access)
+static bool went_back(struct conversation *c)
 {
-    struct error e = {0};
-    const char *reference = c->text ? c->text : "last";
-    if (w->doing != IDLE) {
-        tell_all(w);
-    } else if (is_open_elsewhere(w, reference)) {
-        return;
-    } else if (open_session(w, reference, access, &e)) {
-        choose_and_tell(w, c);
-    } else {
-        tell_error(w, c, &e);
-        go_back(w);
-    }
+    go_back(c);
+    return false;
 }
 
-void do_resume(struct conversation *w, struct command *c)
+static void tell_what_is_open(const struct conversation *c, struct session_info *out)
 {
-    open_asked(w, c, JOURNAL_RESUME);
+    session_info_release(out);
+    *out = session_info_clone(&c->journal.info);
 }
 
-void do_open(struct conversation *w, struct command *c)
+bool run_create(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    open_asked(w, c, JOURNAL_READ);
+    const struct session_create_params *p = params;
+    if ((p->provider || p->model) && !backend_choose(&c->backend, p->provider, p->model, e))
+        return went_back(c);
+    begin_session(c);
+    if (!talk_on(c, e))
+        return false;
+    tell_what_is_open(c, result);
+    return true;
 }
 
-static bool check_labels(struct conversation *w, struct error *e)
+/* The session of another conversation of this process is shown as it stands there. */
+bool conversation_hands_over(struct conversation *c, struct operation_request *r)
+{
+    char id[UUID_LEN + 1];
+    struct error e;
+    if (r->operation != &operation_session_open || c->doing != IDLE ||
+        !sessions_resolve(c->store, *operation_request_session(r), id, &e))
+        return false;
+    operation_request_name(r, id);
+    return engine_hand_over(c, id, r);
+}
+
+bool run_open(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_open_params *p = params;
+    if (c->doing != IDLE)
+        tell_all(c);
+    else if (!open_session(c, p->session, p->read_only ? JOURNAL_READ : JOURNAL_RESUME, e))
+        return went_back(c);
+    else if (!choose_and_tell(c, e))
+        return false;
+    tell_what_is_open(c, result);
+    return true;
+}
+
+static bool check_labels(struct conversation *c, struct error *e)
 {
     char *labels;
-    if (!w->labels)
+    if (!c->labels)
         return true;
-    bool ok = session_labels_change(NULL, w->labels, &labels, e);
-    free(w->labels);
-    w->labels = ok ? labels : NULL;
+    bool ok = session_labels_change(NULL, c->labels, &labels, e);
+    free(c->labels);
+    c->labels = ok ? labels : NULL;
     return ok;
 }
 
-static void open_first(struct conversation *w, const struct command *opening)
+static void open_first(struct conversation *c)
 {
     struct error e = {0};
-    const struct engine_options *o = &w->engine->options;
+    const struct engine_options *o = &c->engine->options;
     enum journal_access access = o->read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    bool resumed = o->resume && open_session(w, o->resume, access, &e);
+    bool resumed = o->resume && open_session(c, o->resume, access, &e);
     if (o->resume && !resumed)
-        tell_error(w, opening, &e);
+        tell_fault(c, &e);
     if (!resumed) {
-        if (!offer_unsent(w))
-            begin_session(w);
+        if (!offer_unsent(c))
+            begin_session(c);
     } else if (o->system) {
-        free(w->journal.info.system);
-        w->journal.info.system = mem_strdup(o->system);
+        free(c->journal.info.system);
+        c->journal.info.system = mem_strdup(o->system);
     }
-    choose_and_tell(w, opening);
+    if (!choose_and_tell(c, &e))
+        tell_fault(c, &e);
 }
 
-void conversation_begin(struct conversation *w)
+void conversation_begin(struct conversation *c)
 {
     struct error e = {0};
-    const struct engine_options *o = &w->engine->options;
-    const struct command opening = {.type = o->resume ? COMMAND_RESUME : COMMAND_NEW,
-                                    .text = (char *)o->resume};
+    const struct engine_options *o = &c->engine->options;
     bool valid =
-        check_labels(w, &e) && approval_policy_read(&w->policy, w->config, &w->tools, o->allow, &e);
-    if (!valid && w->is_first)
-        tell_error(w, &opening, &e);
-    if (w->is_first)
-        open_first(w, &opening);
+        check_labels(c, &e) && approval_policy_read(&c->policy, c->config, &c->tools, o->allow, &e);
+    if (!valid && c->is_first)
+        tell_fault(c, &e);
+    if (c->is_first)
+        open_first(c);
 }
 
 /* --- changing ----------------------------------------------------------------------------------
  */
 
-static void borrow_catalog(struct conversation *w, struct catalog *catalog)
+static void borrow_catalog(struct conversation *c, struct catalog *catalog)
 {
-    const char *held = w->journal.lock >= 0 ? w->journal.info.id : "";
-    catalog_borrow(catalog, w->store, w->journal.directory, held);
+    const char *held = c->journal.lock >= 0 ? c->journal.info.id : "";
+    catalog_borrow(catalog, c->store, c->journal.directory, held);
 }
 
-bool conversation_means_current(struct conversation *w, const struct command *c)
+bool conversation_means_current(struct conversation *c, const char *reference)
 {
     struct catalog catalog;
     struct session_info info = {0};
     struct error e;
-    if (!c->name || strcmp(c->name, w->journal.info.id) == 0)
+    if (!reference || !*reference || strcmp(reference, c->journal.info.id) == 0)
         return true;
-    borrow_catalog(w, &catalog);
-    bool same = w->journal.stored && catalog_find(&catalog, c->name, &info, &e) &&
-                strcmp(info.id, w->journal.info.id) == 0;
+    borrow_catalog(c, &catalog);
+    bool same = c->journal.stored && catalog_find(&catalog, reference, &info, &e) &&
+                strcmp(info.id, c->journal.info.id) == 0;
     session_info_release(&info);
     catalog_release(&catalog);
     return same;
 }
 
-/* The open session's row is written from memory; a change of it is one there. */
-static void save_current(struct conversation *w, const struct command *c)
+static void name_changed(const struct conversation *c, struct session_changed *out)
 {
-    struct error e = {0};
-    if (journal_save_info(&w->journal, &e))
-        tell_done(w, c, w->journal.info.id);
-    else
-        tell_error(w, c, &e);
-    tell_session(w, false);
+    memcpy(out->id, c->journal.info.id, sizeof out->id);
+}
+
+/* The open session's row is written from memory; a change of it is one there. */
+static bool save_current(struct conversation *c, struct session_changed *out, struct error *e)
+{
+    bool saved = journal_save_info(&c->journal, e);
+    name_changed(c, out);
+    tell_session(c, false);
+    return saved;
 }
 
 /* What is open for reading only has changed in the store. */
-static void read_again(struct conversation *w, struct catalog *catalog)
+static void read_again(struct conversation *c)
 {
     struct session_info now;
     struct error e;
-    if (!catalog_find(catalog, w->journal.info.id, &now, &e))
+    if (!sessions_get(c->store, c->journal.info.id, &now, &e))
         return;
-    session_info_release(&w->journal.info);
-    w->journal.info = now;
-    tell_session(w, false);
+    session_info_release(&c->journal.info);
+    c->journal.info = now;
+    tell_session(c, false);
 }
 
-/* Changes a session by a function of the catalog: another one, or one that is not written to. */
-static void change_kept(struct conversation *w, struct command *c,
-                        bool (*change)(struct catalog *catalog, const struct command *c,
-                                       char id[UUID_LEN + 1], struct error *e))
+/* Runs the row as whoever has no engine does. */
+static bool run_row(struct conversation *c, const struct operation *o, const void *params,
+                    void *result, struct error *e)
 {
-    struct catalog catalog;
-    struct error e = {0};
-    char id[UUID_LEN + 1];
-    if (!c->name)
-        c->name = mem_strdup(w->journal.info.id);
-    borrow_catalog(w, &catalog);
-    if (change(&catalog, c, id, &e)) {
-        tell_done(w, c, id);
-        if (w->journal.read_only && strcmp(id, w->journal.info.id) == 0)
-            read_again(w, &catalog);
-    } else {
-        tell_error(w, c, &e);
-    }
-    catalog_release(&catalog);
+    struct operation_context context = {.config = c->config, .project = c->engine->root};
+    borrow_catalog(c, &context.catalog);
+    bool ok = o->run(&context, params, result, e);
+    catalog_release(&context.catalog);
+    return ok;
 }
 
-static bool writes_current(struct conversation *w, const struct command *c)
+/* Changes a session that is not open, or not written to. */
+static bool change_kept(struct conversation *c, const struct operation *o, const void *params,
+                        struct session_changed *out, struct error *e)
 {
-    return !w->journal.read_only && conversation_means_current(w, c);
+    bool ok = run_row(c, o, params, out, e);
+    if (ok && c->journal.read_only && strcmp(out->id, c->journal.info.id) == 0)
+        read_again(c);
+    return ok;
 }
 
-static bool rename_other(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
-                         struct error *e)
+/* The open one has no other name where it is not kept. */
+static const char *name_of(const struct conversation *c, const char *reference)
 {
-    return catalog_rename(catalog, c->name, c->text ? c->text : "", id, e);
+    return reference && *reference ? reference : c->journal.info.id;
+}
+
+static bool writes_current(struct conversation *c, const char *reference)
+{
+    return !c->journal.read_only && conversation_means_current(c, reference);
 }
 
 /* The catalog knows the first message. */
-static void name_as_at_first(struct conversation *w)
+static void name_as_at_first(struct conversation *c)
 {
     struct catalog catalog;
     struct session_info named;
     struct error e;
-    struct session_info *info = &w->journal.info;
-    borrow_catalog(w, &catalog);
-    if (w->journal.stored && catalog_rename(&catalog, info->id, "", NULL, &e) &&
+    struct session_info *info = &c->journal.info;
+    borrow_catalog(c, &catalog);
+    if (c->journal.stored && catalog_rename(&catalog, info->id, "", NULL, &e) &&
         catalog_find(&catalog, info->id, &named, &e)) {
         free(info->title);
         info->title = mem_strdup(named.title);
@@ -355,174 +363,146 @@ static void name_as_at_first(struct conversation *w)
     catalog_release(&catalog);
 }
 
-void do_rename(struct conversation *w, struct command *c)
+bool run_rename(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct session_info *info = &w->journal.info;
-    if (!writes_current(w, c)) {
-        change_kept(w, c, rename_other);
-        return;
+    struct session_rename_params p = *(const struct session_rename_params *)params;
+    struct session_info *info = &c->journal.info;
+    if (!writes_current(c, p.session)) {
+        p.session = name_of(c, p.session);
+        return change_kept(c, &operation_session_rename, &p, result, e);
     }
     free(info->title);
-    info->title = session_title_from(c->text ? c->text : "");
+    info->title = session_title_from(p.title ? p.title : "");
     info->title_set = *info->title != '\0';
     if (!info->title_set)
-        name_as_at_first(w);
-    save_current(w, c);
+        name_as_at_first(c);
+    return save_current(c, result, e);
 }
 
-static bool label_other(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
-                        struct error *e)
+bool run_label(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    return catalog_label(catalog, c->name, c->text ? c->text : "", id, e);
-}
-
-void do_label(struct conversation *w, struct command *c)
-{
-    struct session_info *info = &w->journal.info;
-    struct error e = {0};
+    struct session_label_params p = *(const struct session_label_params *)params;
+    struct session_info *info = &c->journal.info;
     char *labels;
-    if (!writes_current(w, c)) {
-        change_kept(w, c, label_other);
-        return;
+    if (!writes_current(c, p.session)) {
+        p.session = name_of(c, p.session);
+        return change_kept(c, &operation_session_label, &p, result, e);
     }
-    if (!session_labels_change(info->labels, c->text ? c->text : "", &labels, &e)) {
-        tell_error(w, c, &e);
-        return;
-    }
+    if (!session_labels_change(info->labels, p.changes ? p.changes : "", &labels, e))
+        return false;
     free(info->labels);
     info->labels = labels;
-    save_current(w, c);
+    return save_current(c, result, e);
 }
 
-void do_set_model(struct conversation *w, struct command *c)
+bool run_set_model(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e = {0};
-    conversation_step_aside(w);
-    bool changed = backend_change(&w->backend, c->name, c->text, &e);
-    conversation_finish(w);
-    if (!changed) {
-        tell_error(w, c, &e);
-        return;
-    }
-    conversation_note_backend(w);
-    if (!journal_save_info(&w->journal, &e))
-        tell_error(w, c, &e);
-    tell_provider(w);
+    const struct session_model_params *p = params;
+    (void)result;
+    conversation_step_aside(c);
+    bool changed = backend_change(&c->backend, p->provider, p->model, e);
+    conversation_finish(c);
+    if (!changed)
+        return false;
+    conversation_note_backend(c);
+    bool saved = journal_save_info(&c->journal, e);
+    tell_provider(c);
+    return saved;
 }
 
-void do_set_system(struct conversation *w, struct command *c)
+bool run_set_system(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e = {0};
-    free(w->journal.info.system);
-    w->journal.info.system = c->text && *c->text ? mem_strdup(c->text) : NULL;
-    if (!journal_save_info(&w->journal, &e))
-        tell_error(w, c, &e);
-    tell_session(w, false);
+    const struct session_text_params *p = params;
+    (void)result;
+    free(c->journal.info.system);
+    c->journal.info.system = p->text && *p->text ? mem_strdup(p->text) : NULL;
+    bool saved = journal_save_info(&c->journal, e);
+    tell_session(c, false);
+    return saved;
 }
 
-void do_save_draft(struct conversation *w, struct command *c)
+bool run_set_draft(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e = {0};
-    free(w->newer_draft);
-    w->newer_draft = mem_strdup(c->text);
-    if (!journal_save_draft(&w->journal, c->text, &e))
-        tell_error(w, c, &e);
+    const struct session_text_params *p = params;
+    (void)result;
+    free(c->newer_draft);
+    c->newer_draft = mem_strdup(p->text);
+    return journal_save_draft(&c->journal, p->text, e);
 }
 
 /* --- leaving -----------------------------------------------------------------------------------
  */
 
-static bool archive(struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
-                    struct error *e)
-{
-    return catalog_archive(catalog, c->name, c->number == 0, id, e);
-}
-
-static bool delete (struct catalog *catalog, const struct command *c, char id[UUID_LEN + 1],
-                    struct error *e)
-{
-    return catalog_delete(catalog, c->name, id, e);
-}
-
 /* Failing to take its files away comes after the row went: what is then left must not be written
  * again. */
-static bool is_gone(struct conversation *w)
+static bool is_gone(struct conversation *c)
 {
     struct session_info info;
     struct error e = {0};
-    bool there = sessions_get(w->store, w->journal.info.id, &info, &e);
+    bool there = sessions_get(c->store, c->journal.info.id, &info, &e);
     session_info_release(&info);
     return !there && e.code == ERR_SESSION_NOT_FOUND;
 }
 
-/* The open session goes, and a new one takes its place. One that has no row leaves nothing. */
-static void leave(struct conversation *w, struct command *c,
-                  bool (*away)(struct catalog *catalog, const struct command *c,
-                               char id[UUID_LEN + 1], struct error *e))
+/* The open session goes. One that has no row leaves nothing. */
+static bool put_away(struct conversation *c, const struct operation *o, const void *params,
+                     struct session_changed *out, struct error *e)
+{
+    struct session_params p = *(const struct session_params *)params;
+    bool current = conversation_means_current(c, p.session);
+    p.session = current ? c->journal.info.id : p.session;
+    if (!current)
+        return change_kept(c, o, &p, out, e);
+    bool ok = !c->journal.stored || run_row(c, o, &p, out, e);
+    name_changed(c, out);
+    c->gone = ok || is_gone(c);
+    return ok;
+}
+
+void conversation_give_way(struct conversation *c)
 {
     struct error e = {0};
-    struct catalog catalog;
-    char id[UUID_LEN + 1];
-    free(c->name);
-    c->name = mem_strdup(w->journal.info.id);
-    memcpy(id, w->journal.info.id, sizeof id);
-    borrow_catalog(w, &catalog);
-    bool ok = !w->journal.stored || away(&catalog, c, id, &e);
-    catalog_release(&catalog);
-    if (ok)
-        tell_done(w, c, id);
-    else
-        tell_error(w, c, &e);
-    if (!ok && !is_gone(w))
+    c->gone = false;
+    if (!engine_has_in_front(c)) {
+        journal_close(&c->journal); /* the loop sees that it is done with */
         return;
-    if (engine_has_in_front(w))
-        do_new(w, c);
-    else
-        journal_close(&w->journal); /* the loop sees that it is done with */
+    }
+    begin_session(c);
+    if (!talk_on(c, &e))
+        tell_fault(c, &e);
 }
 
-void do_archive(struct conversation *w, struct command *c)
+bool run_archive(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    if (c->number == 0 && conversation_means_current(w, c))
-        leave(w, c, archive);
-    else
-        change_kept(w, c, archive);
+    return put_away(c, &operation_session_archive, params, result, e);
 }
 
-void do_delete(struct conversation *w, struct command *c)
+bool run_unarchive(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    if (conversation_means_current(w, c))
-        leave(w, c, delete);
-    else
-        change_kept(w, c, delete);
+    struct session_params p = *(const struct session_params *)params;
+    p.session = name_of(c, p.session);
+    return change_kept(c, &operation_session_unarchive, &p, result, e);
+}
+
+bool run_delete(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    return put_away(c, &operation_session_delete, params, result, e);
 }
 
 /* --- forking -----------------------------------------------------------------------------------
  */
 
-static bool fork_session(struct conversation *w, const struct command *c, struct session_info *out,
-                         struct error *e)
+bool run_fork(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct catalog catalog;
-    bool current = conversation_means_current(w, c);
-    if (current && !w->journal.stored)
-        return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first");
-    borrow_catalog(w, &catalog);
-    bool ok = catalog_fork(&catalog, current ? w->journal.info.id : c->name, c->number, out, e);
-    catalog_release(&catalog);
-    return ok;
-}
-
-void do_fork(struct conversation *w, struct command *c)
-{
-    struct error e = {0};
-    struct session_info fork = {0};
-    if (fork_session(w, c, &fork, &e) && open_session(w, fork.id, JOURNAL_RESUME, &e)) {
-        tell_done(w, c, fork.id);
-        choose_and_tell(w, c);
-    } else {
-        tell_error(w, c, &e);
-        go_back(w);
-    }
-    session_info_release(&fork);
+    struct session_fork_params p = *(const struct session_fork_params *)params;
+    struct session_info *fork = result;
+    bool current = conversation_means_current(c, p.session);
+    if (current && !c->journal.stored)
+        return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first") || went_back(c);
+    if (current)
+        p.session = c->journal.info.id;
+    if (!run_row(c, &operation_session_fork, &p, fork, e) ||
+        !open_session(c, fork->id, JOURNAL_RESUME, e))
+        return went_back(c);
+    return choose_and_tell(c, e);
 }

@@ -15,27 +15,26 @@ static_assert((int)PROVIDER_BY_OPTION == (int)CHOICE_OPTION &&
                   (int)PROVIDER_FALLBACK == (int)CHOICE_FALLBACK,
               "a reason is a choice's");
 
-void tell(struct conversation *w, struct notice *n)
+void tell(struct conversation *c, struct notice *n)
 {
-    notice_name_session(n, w->journal.info.id);
-    mailbox_push(w->engine->notices, n);
+    notice_name_session(n, c->journal.info.id);
+    mailbox_push(c->engine->notices, n);
 }
 
-struct notice *error_notice(const struct command *c, const struct error *e)
+void tell_fault(struct conversation *c, const struct error *e)
 {
+    struct notice *n = notice_new(NOTICE_ERROR);
     log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
-    return notice_fault(c, e);
-}
-
-void tell_error(struct conversation *w, const struct command *c, const struct error *e)
-{
-    tell(w, error_notice(c, e));
+    n->error = *e;
+    n->command = c->engine->options.resume ? COMMAND_RESUME : COMMAND_NEW;
+    n->text = mem_strdup(c->engine->options.resume);
+    tell(c, n);
 }
 
 /* Tokens count whether they were measured or estimated. */
-struct budget_use conversation_spent(const struct conversation *w)
+struct budget_use conversation_spent(const struct conversation *c)
 {
-    const struct session_info *info = &w->journal.info;
+    const struct session_info *info = &c->journal.info;
     int64_t tokens = figure_sum(info->usage.input, info->usage.output);
     struct budget_use use = {{0}};
     use.used[BUDGET_TOKENS] = (double)figure_bounded(tokens, FIGURE_MAX);
@@ -45,99 +44,90 @@ struct budget_use conversation_spent(const struct conversation *w)
     return use;
 }
 
-static struct meters current_meters(struct conversation *w)
+static struct meters current_meters(struct conversation *c)
 {
-    const struct journal *j = &w->journal;
-    struct meters m = {.request = conversation_request(w),
-                       .window = w->backend.facts.window,
-                       .threshold = conversation_threshold(w),
+    const struct journal *j = &c->journal;
+    struct meters m = {.request = conversation_request(c),
+                       .window = c->backend.facts.window,
+                       .threshold = conversation_threshold(c),
                        .compactions =
                            j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
-                       .suspended = conversation_suspended(w),
-                       .memory = w->engine->memory,
+                       .suspended = conversation_suspended(c),
+                       .memory = c->engine->memory,
                        .total = j->info.usage,
                        .cost = j->info.cost,
                        .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};
-    struct budget_use use = conversation_spent(w);
+    struct budget_use use = conversation_spent(c);
     enum budget_kind kind;
-    if (budget_nearest(&w->budget, &use, &kind)) {
+    if (budget_nearest(&c->budget, &use, &kind)) {
         m.budget = budget_kind_name(kind);
-        m.budget_percent = budget_percent(&w->budget, &use, kind);
+        m.budget_percent = budget_percent(&c->budget, &use, kind);
     }
     return m;
 }
 
-void tell_session(struct conversation *w, bool opened)
+void tell_session(struct conversation *c, bool opened)
 {
     struct notice *n = notice_new(NOTICE_SESSION);
     session_info_release(&n->info);
-    n->info = session_info_clone(&w->journal.info);
-    n->meters = current_meters(w);
-    n->read_only = w->journal.read_only;
+    n->info = session_info_clone(&c->journal.info);
+    n->meters = current_meters(c);
+    n->read_only = c->journal.read_only;
     n->flag = opened;
     if (!opened) {
-        tell(w, n);
+        tell(c, n);
         return;
     }
-    engine_note_session(w, w->journal.info.id);
-    notice_name_session(n, w->journal.info.id);
-    engine_tell_front(w, n);
+    engine_note_session(c, c->journal.info.id);
+    notice_name_session(n, c->journal.info.id);
+    engine_tell_front(c, n);
 }
 
-void tell_provider(struct conversation *w)
+void tell_provider(struct conversation *c)
 {
-    const struct choice *choice = &w->backend.choice;
+    const struct choice *choice = &c->backend.choice;
     struct notice *n = notice_new(NOTICE_PROVIDER);
     n->provider = mem_strdup(choice->provider->name);
     n->model = mem_strdup(choice->model);
     n->detail = mem_strdup(choice->detail);
     n->reason = (enum provider_reason)choice->reason;
     if (choice->reason != CHOICE_FALLBACK)
-        engine_note_backend(w, choice->provider->name, choice->model);
-    n->meters = current_meters(w);
-    tell(w, n);
+        engine_note_backend(c, choice->provider->name, choice->model);
+    n->meters = current_meters(c);
+    tell(c, n);
 }
 
-void tell_busy(struct conversation *w, bool busy)
+void tell_busy(struct conversation *c, bool busy)
 {
     struct notice *n = notice_new(NOTICE_BUSY);
     n->flag = busy;
-    n->number = busy ? clock_mono_ms() - w->busy_since_ms : 0;
-    tell(w, n);
+    n->number = busy ? clock_mono_ms() - c->busy_since_ms : 0;
+    tell(c, n);
 }
 
-void tell_page(struct conversation *w, struct event_list *tail, bool more)
+void tell_page(struct conversation *c, struct event_list *tail, bool more)
 {
     struct notice *n = notice_new(NOTICE_PAGE);
     n->flag = more;
     n->events.items = tail->items.items;
     n->events.len = tail->items.len;
     n->events.cap = tail->items.cap;
-    tell(w, n);
+    tell(c, n);
 }
 
-void tell_all(struct conversation *w)
+void tell_all(struct conversation *c)
 {
     struct event_list tail = {0};
     struct error e;
     bool more = false;
-    if (!journal_tail(&w->journal, &tail, &more, &e))
-        log_line(LOG_ERROR, "session %s: %s", w->journal.info.id, e.text);
-    tell_session(w, true);
-    tell_busy(w, true);
-    tell_page(w, &tail, more);
-    tell_provider(w);
-    if (w->question.id && !w->question.answered)
-        tell_question(w);
-    if (w->review.draft && !w->review.answered)
-        tell_draft(w);
-}
-
-void tell_done(struct conversation *w, const struct command *c, const char *id)
-{
-    struct notice *n = notice_new(NOTICE_DONE);
-    n->command = c->type;
-    n->text = mem_strdup(id);
-    n->number = c->number;
-    tell(w, n);
+    if (!journal_tail(&c->journal, &tail, &more, &e))
+        log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
+    tell_session(c, true);
+    tell_busy(c, true);
+    tell_page(c, &tail, more);
+    tell_provider(c);
+    if (c->question.id && !c->question.answered)
+        tell_question(c);
+    if (c->review.draft && !c->review.answered)
+        tell_draft(c);
 }

@@ -10,43 +10,80 @@
 #include "session/conversation_private.h"
 #include "session/projection.h"
 
-static const char *system_prompt(const struct conversation *w)
+static const char *system_prompt(const struct conversation *c)
 {
-    const char *configured = config_string(w->config, CONFIG_CHAT_SYSTEM);
-    if (w->journal.info.system)
-        return w->journal.info.system;
+    const char *configured = config_string(c->config, CONFIG_CHAT_SYSTEM);
+    if (c->journal.info.system)
+        return c->journal.info.system;
     return *configured ? configured : embedded_text("prompts/system.md");
 }
 
 /* The message on its way is not the one that has been written since. */
-static void keep_newer_draft(struct conversation *w)
+static void keep_newer_draft(struct conversation *c)
 {
-    static const struct command saving = {.type = COMMAND_SAVE_DRAFT};
     struct error e = {0};
-    if (w->newer_draft && !journal_save_draft(&w->journal, w->newer_draft, &e))
-        tell_error(w, &saving, &e);
+    if (c->newer_draft && !journal_save_draft(&c->journal, c->newer_draft, &e))
+        tell_fault(c, &e);
+}
+
+static void take_text(struct turn_result *turn, const char *text)
+{
+    free(turn->text);
+    turn->text = mem_strdup(text);
+}
+
+/* What the answer to a turn has of its events. */
+static void note_result(struct turn_result *turn, const struct event *ev)
+{
+    switch (ev->type) {
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        turn->tool_calls++;
+        break;
+    case EVENT_TEXT_COMPLETE:
+        take_text(turn, ev->text);
+        break;
+    case EVENT_CALL_COMPLETED:
+        usage_add(&turn->usage, &ev->usage);
+        break;
+    case EVENT_TURN_COMPLETED:
+        take_text(turn, ev->text);
+        turn->usage = ev->usage;
+        turn->stop_reason = ev->stop_reason;
+        break;
+    case EVENT_INTERRUPTED:
+        turn->stop_reason = STOP_CANCELLED;
+        break;
+    case EVENT_TURN_FAILED:
+        turn->stop_reason = STOP_OTHER;
+        err_set(&turn->fault, err_from_name(ev->name), "%s", ev->text);
+        break;
+    default:
+        break;
+    }
 }
 
 /* The status shows what these change before the turn has ended. */
 static bool emit(void *context, struct event *ev, struct error *e)
 {
-    struct conversation *w = context;
+    struct conversation *c = context;
     bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_TURN_STARTED;
     if (ev->type == EVENT_CALL_COMPLETED)
-        w->last_cached = ev->usage.cached;
-    if (!journal_emit(&w->journal, ev, e))
+        c->last_cached = ev->usage.cached;
+    if (c->turn)
+        note_result(c->turn, ev);
+    if (!journal_emit(&c->journal, ev, e))
         return false;
-    w->failure_told = w->failure_told || failed;
+    c->failure_told = c->failure_told || failed;
     if (failed)
-        tell_session(w, false);
+        tell_session(c, false);
     if (begins)
-        keep_newer_draft(w);
+        keep_newer_draft(c);
     return true;
 }
 
-void tell_question(struct conversation *w)
+void tell_question(struct conversation *c)
 {
-    const struct question *q = &w->question;
+    const struct question *q = &c->question;
     struct notice *n = notice_new(NOTICE_APPROVAL);
     n->text = mem_strdup(q->id);
     n->name = mem_strdup(q->call->tool->spec.name);
@@ -54,56 +91,57 @@ void tell_question(struct conversation *w)
     n->args = mem_strdup(q->args);
     n->preview = mem_strdup(q->preview);
     n->guarded = mem_strdup(q->call->guarded);
-    tell(w, n);
+    tell(c, n);
 }
 
 /* Until it is answered, the turn is interrupted or the program ends. */
 static enum approval ask(void *context, const struct tool_call *call, const char *id,
                          const char *args, const char *preview)
 {
-    struct conversation *w = context;
-    if (!w->engine->options.can_ask)
+    struct conversation *c = context;
+    if (!c->engine->options.can_ask)
         return APPROVAL_ASK;
-    w->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
-    tell_question(w);
-    while (!w->question.answered && !w->cancelled && !w->quit)
-        conversation_handle(w, mailbox_wait(w->commands, -1));
-    bool allowed = w->question.answered && w->question.answer != ANSWER_DENY;
-    if (allowed && w->question.answer == ANSWER_SESSION && !call->guarded)
-        approval_allow_session(&w->policy, call->tool);
-    w->question = (struct question){0};
+    c->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
+    tell_question(c);
+    while (!c->question.answered && !c->cancelled && !c->quit)
+        conversation_handle(c, mailbox_wait(c->requests, -1));
+    bool allowed = c->question.answered && c->question.answer != ANSWER_DENY;
+    if (allowed && c->question.answer == ANSWER_SESSION && !call->guarded)
+        approval_allow_session(&c->policy, call->tool);
+    c->question = (struct question){0};
     return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
 }
 
-/* One that comes too late, or for another call, answers nothing. */
-void do_answer(struct conversation *w, struct command *c)
+bool run_decide_approval(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct question *q = &w->question;
-    if (!q->id || !c->name || strcmp(q->id, c->name) != 0 || c->number < ANSWER_ONCE ||
-        c->number > ANSWER_DENY)
-        return;
-    q->answer = (enum approval_answer)c->number;
+    const struct approval_decide_params *p = params;
+    struct question *q = &c->question;
+    (void)result;
+    if (!q->id || !p->call || strcmp(q->id, p->call) != 0)
+        return err_set(e, ERR_SESSION_NOT_RUNNING, "that tool call waits for no answer");
+    q->answer = p->decision;
     q->answered = true;
+    return true;
 }
 
 /* What a request holds, without who is asked. */
-static struct agent contents(struct conversation *w)
+static struct agent contents(struct conversation *c)
 {
     return (struct agent){
-        .config = w->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(w), w->engine->root),
-        .offer = w->engine->options.tools,
-        .window = w->backend.facts.window,
-        .tools = &w->tools,
-        .policy = &w->policy,
-        .history = &w->journal.history,
+        .config = c->config,
+        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->engine->root),
+        .offer = c->engine->options.tools,
+        .window = c->backend.facts.window,
+        .tools = &c->tools,
+        .policy = &c->policy,
+        .history = &c->journal.history,
     };
 }
 
-struct request_size conversation_request(struct conversation *w)
+struct request_size conversation_request(struct conversation *c)
 {
-    const struct journal *j = &w->journal;
-    struct agent agent = contents(w);
+    const struct journal *j = &c->journal;
+    struct agent agent = contents(c);
     int64_t overhead = prompt_overhead(&agent);
     conversation_agent_release(&agent);
     if (j->loaded)
@@ -112,27 +150,27 @@ struct request_size conversation_request(struct conversation *w)
     return request_size(&j->measure, j->estimate, overhead, j->last_input);
 }
 
-struct agent conversation_agent(struct conversation *w)
+struct agent conversation_agent(struct conversation *c)
 {
-    const struct backend *b = &w->backend;
-    struct agent agent = contents(w);
+    const struct backend *b = &c->backend;
+    struct agent agent = contents(c);
     agent.provider = b->choice.provider;
     agent.endpoint = &b->choice.endpoint;
     agent.http = b->http;
     agent.model = b->choice.model;
-    agent.session_id = w->journal.info.id;
-    agent.max_output = agent_max_output(config_integer(w->config, CONFIG_PROVIDER_MAX_OUTPUT),
+    agent.session_id = c->journal.info.id;
+    agent.max_output = agent_max_output(config_integer(c->config, CONFIG_PROVIDER_MAX_OUTPUT),
                                         b->facts.max_output, b->facts.window);
-    agent.wakeup = &w->wakeup;
-    agent.deadline = &w->wakeup;
-    agent.budget = &w->budget;
-    agent.told = &w->prompt_told;
-    agent.spent = conversation_spent(w);
+    agent.wakeup = &c->wakeup;
+    agent.deadline = &c->wakeup;
+    agent.budget = &c->budget;
+    agent.told = &c->prompt_told;
+    agent.spent = conversation_spent(c);
     agent.price = b->facts.price;
     agent.emit = emit;
     agent.ask = ask;
-    agent.context = w;
-    conversation_equip(w, &agent);
+    agent.context = c;
+    conversation_equip(c, &agent);
     return agent;
 }
 
@@ -142,130 +180,125 @@ void conversation_agent_release(struct agent *a)
     free((char *)a->summary_label);
 }
 
-static bool run_turn(struct conversation *w, const char *input, const char *attachments,
+static bool run_turn(struct conversation *c, const char *input, const char *attachments,
                      int64_t retries, struct error *e)
 {
-    struct agent agent = conversation_agent(w);
+    struct agent agent = conversation_agent(c);
     bool ok = agent_run(&agent, input, attachments, retries, e);
-    w->backend.facts.window = agent.window;
+    c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
     return ok;
 }
 
-static void learn_window(struct conversation *w)
-{
-    w->doing = ASIDE;
-    if (!w->quit && backend_ask_window(&w->backend))
-        tell_provider(w);
-}
-
 /* Derived files are no reason to fail a turn. */
-void conversation_project(struct conversation *w)
+void conversation_project(struct conversation *c)
 {
     struct error e;
     struct catalog catalog;
-    catalog_borrow(&catalog, w->store, w->journal.directory, w->journal.info.id);
-    if (!projection_update(&catalog, w->journal.info.id, &e))
-        log_line(LOG_ERROR, "files of %s: %s", w->journal.info.id, e.text);
+    catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
+    if (!projection_update(&catalog, c->journal.info.id, &e))
+        log_line(LOG_ERROR, "files of %s: %s", c->journal.info.id, e.text);
     catalog_release(&catalog);
 }
 
-bool conversation_is_live(const struct conversation *w, struct error *e)
+bool conversation_is_live(const struct conversation *c, struct error *e)
 {
-    return !w->journal.read_only ||
+    return !c->journal.read_only ||
            err_set(e, ERR_SESSION_NOT_FOUND,
                    "this session is read-only; resume it to continue, or fork it");
 }
 
-bool conversation_need_history(struct conversation *w, struct error *e)
+bool conversation_need_history(struct conversation *c, struct error *e)
 {
-    return w->journal.loaded || journal_load(&w->journal, e);
+    return c->journal.loaded || journal_load(&c->journal, e);
 }
 
 /* Key, model, window and history: what a turn stands on. */
-static bool prepare(struct conversation *w, struct error *e)
+static bool prepare(struct conversation *c, struct error *e)
 {
-    return conversation_is_live(w, e) && conversation_need_history(w, e) &&
-           (w->backend.chosen || conversation_choose(w, e)) && backend_prepare(&w->backend, e) &&
+    return conversation_is_live(c, e) && conversation_need_history(c, e) &&
+           (c->backend.chosen || conversation_choose(c, e)) && backend_prepare(&c->backend, e) &&
            /* it may have asked the server for its window */
-           (conversation_go_on(w) ||
+           (conversation_go_on(c) ||
             err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));
 }
 
-static void announce(struct conversation *w, const char *input)
+static void announce(struct conversation *c, const char *input)
 {
-    conversation_note_backend(w);
-    tell_provider(w);
-    session_tally_name(&w->journal.info, input);
-    tell_session(w, false);
+    conversation_note_backend(c);
+    tell_provider(c);
+    session_tally_name(&c->journal.info, input);
+    tell_session(c, false);
 }
 
-static void start(struct conversation *w, const struct command *c, const char *input,
-                  const char *attachments, int64_t retries)
+static bool run_prepared(struct conversation *c, const char *input, const char *attachments,
+                         int64_t retries, struct error *e)
 {
-    struct error e = {0};
-    w->doing = TURN;
-    w->busy_since_ms = clock_mono_ms();
-    free(w->newer_draft);
-    w->newer_draft = NULL;
-    tell_busy(w, true);
-    bool ready = prepare(w, &e);
-    if (ready)
-        announce(w, input);
-    bool kept = ready && run_turn(w, input, attachments, retries, &e);
-    if (!kept)
-        tell_error(w, c, &e);
-    if (ready && !kept) /* what could not be kept is not to be built upon */
-        w->journal.loaded = journal_load(&w->journal, &(struct error){0});
-    else if (kept)
-        conversation_project(w);
-    conversation_finish(w);
-    tell_session(w, false);
-    tell_busy(w, false);
-    if (ready)
-        learn_window(w);
-    conversation_finish(w);
+    c->prepared = true;
+    announce(c, input);
+    bool kept = run_turn(c, input, attachments, retries, e);
+    if (kept)
+        conversation_project(c);
+    else /* what could not be kept is not to be built upon */
+        c->journal.loaded = journal_load(&c->journal, &(struct error){0});
+    return kept;
 }
 
-void do_start_turn(struct conversation *w, struct command *c)
+static bool start(struct conversation *c, const char *input, const char *attachments,
+                  int64_t retries, struct turn_result *out, struct error *e)
 {
-    start(w, c, c->text ? c->text : "", c->attachments, 0);
+    free(c->newer_draft);
+    c->newer_draft = NULL;
+    if (!prepare(c, e))
+        return false;
+    out->usage = USAGE_UNKNOWN;
+    c->turn = out;
+    bool kept = run_prepared(c, input, attachments, retries, e);
+    c->turn = NULL;
+    memcpy(out->session_id, c->journal.info.id, sizeof out->session_id);
+    out->turns = c->journal.info.turns;
+    return kept;
 }
 
-static bool find_retry(struct conversation *w, struct error *e)
+bool run_start_turn(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    return conversation_is_live(w, e) && conversation_need_history(w, e) &&
-           (w->journal.history.last_text ||
+    const struct turn_start_params *p = params;
+    return start(c, p->text ? p->text : "", p->attachments, 0, result, e);
+}
+
+static bool find_retry(struct conversation *c, struct error *e)
+{
+    return conversation_is_live(c, e) && conversation_need_history(c, e) &&
+           (c->journal.history.last_text ||
             err_set(e, ERR_USAGE, "nothing to retry; send a message first"));
 }
 
-void do_retry(struct conversation *w, struct command *c)
+bool run_retry(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e;
-    if (!find_retry(w, &e)) {
-        tell_error(w, c, &e);
-        return;
-    }
-    char *text = mem_strdup(c->text ? c->text : w->journal.history.last_text);
-    char *attachments = mem_strdup(w->journal.history.last_attachments);
-    start(w, c, text, attachments, w->journal.history.last_turn_seq);
+    const struct turn_retry_params *p = params;
+    if (!find_retry(c, e))
+        return false;
+    char *text = mem_strdup(p->text ? p->text : c->journal.history.last_text);
+    char *attachments = mem_strdup(c->journal.history.last_attachments);
+    bool kept = start(c, text, attachments, c->journal.history.last_turn_seq, result, e);
     free(attachments);
     free(text);
+    return kept;
 }
 
-void do_interrupt(struct conversation *w, struct command *c)
+bool run_interrupt(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    struct error e;
-    struct command *waiting = conversation_take_waiting_turn(w);
+    struct error interrupted;
+    struct operation_request *waiting = conversation_take_waiting_turn(c);
+    (void)params, (void)result;
     if (waiting) {
-        err_set(&e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again");
-        tell_error(w, waiting, &e);
-        conversation_drop(w, waiting);
+        err_set(&interrupted, ERR_INTERRUPTED,
+                "interrupted before anything was sent; send it again");
+        conversation_refuse(c, waiting, &interrupted);
     }
-    if (w->doing != IDLE) {
-        w->cancelled = true;
-        return;
-    }
-    err_set(&e, ERR_SESSION_NOT_RUNNING, "no turn is running; send a message to begin one");
-    tell_error(w, c, &e);
+    if (c->doing == IDLE)
+        return err_set(e, ERR_SESSION_NOT_RUNNING,
+                       "no turn is running; send a message to begin one");
+    c->cancelled = true;
+    return true;
 }

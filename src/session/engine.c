@@ -72,9 +72,9 @@ static struct place *make_place(const struct engine *s)
 
 static struct conversation *add_conversation(struct engine *s)
 {
-    struct conversation *w = conversation_new(s);
-    vec_push(&s->conversations, w);
-    return w;
+    struct conversation *c = conversation_new(s);
+    vec_push(&s->conversations, c);
+    return c;
 }
 
 static void *agent_main(void *conversation)
@@ -83,11 +83,11 @@ static void *agent_main(void *conversation)
     return NULL;
 }
 
-static void start(struct conversation *w)
+static void start(struct conversation *c)
 {
-    if (!thread_start(&w->seat.thread, agent_main, w))
+    if (!thread_start(&c->seat.thread, agent_main, c))
         die("cannot start a thread");
-    w->seat.started = true;
+    c->seat.started = true;
 }
 
 struct engine *engine_make(const struct engine_options *options)
@@ -120,13 +120,13 @@ static void stop_conversations(struct engine *s)
     pthread_mutex_lock(&s->lock);
     s->ends = true;
     for (size_t i = 0; i < s->conversations.len; i++)
-        conversation_send(s->conversations.items[i], command_new(COMMAND_QUIT, NULL));
+        conversation_quit(s->conversations.items[i]);
     pthread_mutex_unlock(&s->lock);
     for (size_t i = 0; i < s->conversations.len; i++) {
-        struct conversation *w = s->conversations.items[i];
-        if (w->seat.started)
-            pthread_join(w->seat.thread, NULL);
-        conversation_free(w);
+        struct conversation *c = s->conversations.items[i];
+        if (c->seat.started)
+            pthread_join(c->seat.thread, NULL);
+        conversation_free(c);
     }
     vec_release(&s->conversations);
 }
@@ -151,7 +151,7 @@ struct mailbox *engine_notices(struct engine *s)
     return s->notices;
 }
 
-/* --- commands: each holds the lock -------------------------------------------------------------
+/* --- requests to conversations: each holds the lock -------------------------------------------
  */
 
 /* NULL: it is open in none. */
@@ -166,125 +166,210 @@ static struct conversation *find_open(const struct engine *s, const char *sessio
 static struct conversation *find_spare(struct engine *s)
 {
     for (size_t i = 0; i < s->conversations.len; i++) {
-        struct conversation *w = s->conversations.items[i];
-        if (w != s->front && w->seat.claims == 0 && !*w->seat.session)
-            return w;
+        struct conversation *c = s->conversations.items[i];
+        if (c != s->front && c->seat.claims == 0 && !*c->seat.session)
+            return c;
     }
     return NULL;
 }
 
-/* What the front has, so that the command means the same in another conversation. */
-static void keep_meaning(const struct engine *s, struct command *c)
+/* What the front has, so that the request means the same in another conversation. */
+static void keep_meaning(const struct engine *s, struct operation_request *r)
 {
     const struct seat *front = &s->front->seat;
-    if (c->type == COMMAND_NEW && front->provider) {
-        c->name = mem_strdup(front->provider);
-        c->text = mem_strdup(front->model);
-    } else if (c->type == COMMAND_FORK && !c->name) {
-        c->name = mem_strdup(front->session);
+    if (r->operation == &operation_session_create) {
+        struct session_create_params *p = r->params;
+        if (p->provider || p->model)
+            return;
+        p->provider = mem_strdup(front->provider);
+        p->model = front->provider ? mem_strdup(front->model) : NULL;
+    } else if (r->operation == &operation_session_fork && !**operation_request_session(r)) {
+        operation_request_name(r, front->session);
     }
 }
 
-static struct conversation *take_another(struct engine *s, struct command *c)
+static struct conversation *take_another(struct engine *s, struct operation_request *r)
 {
-    struct conversation *spare = find_spare(s), *w = spare ? spare : add_conversation(s);
-    keep_meaning(s, c);
-    memcpy(w->seat.before, s->front->seat.session, sizeof w->seat.before);
+    struct conversation *spare = find_spare(s), *c = spare ? spare : add_conversation(s);
+    keep_meaning(s, r);
+    memcpy(c->seat.before, s->front->seat.session, sizeof c->seat.before);
     if (!spare)
-        start(w);
-    return w;
+        start(c);
+    return c;
 }
 
 /* It looks whether it is done with. */
 static void leave_front(struct engine *s, struct conversation *front)
 {
     if (front != s->front)
-        conversation_send(s->front, command_new(COMMAND_LEAVE, NULL));
+        conversation_leave(s->front);
     s->front = front;
 }
 
-static struct conversation *who_opens(struct engine *s, struct command *c)
+static bool opens(const struct operation *o)
 {
-    bool names = c->type == COMMAND_RESUME || c->type == COMMAND_OPEN;
-    struct conversation *open = names ? find_open(s, c->text) : NULL;
+    return o == &operation_session_create || o == &operation_session_open ||
+           o == &operation_session_fork;
+}
+
+static struct conversation *who_opens(struct engine *s, struct operation_request *r)
+{
+    bool names = r->operation == &operation_session_open;
+    struct conversation *open = names ? find_open(s, *operation_request_session(r)) : NULL;
     if (open)
         return open;
-    return s->options.many && s->front->seat.claims > 0 ? take_another(s, c) : s->front;
+    return s->options.many && s->front->seat.claims > 0 ? take_another(s, r) : s->front;
 }
 
-/* How a conversation is found for a command. */
-enum address { IN_FRONT, OPENS, CHANGES_NAMED };
-
-static enum address address_of(enum command_type type)
+/* Who has the session open that the request changes, else the one in front, which changes others,
+ * too. */
+static struct conversation *who_does(struct engine *s, struct operation_request *r)
 {
-    switch (type) {
-    case COMMAND_NEW:
-    case COMMAND_RESUME:
-    case COMMAND_OPEN:
-    case COMMAND_FORK:
-        return OPENS;
-    case COMMAND_RENAME:
-    case COMMAND_LABEL:
-    case COMMAND_ARCHIVE:
-    case COMMAND_DELETE:
-        return CHANGES_NAMED;
-    default:
-        return IN_FRONT;
+    char **named = operation_request_session(r);
+    struct conversation *open = named ? find_open(s, *named) : NULL;
+    return open ? open : s->front;
+}
+
+static void send(struct engine *s, struct conversation *c, struct operation_request *r)
+{
+    if (opens(r->operation))
+        leave_front(s, c);
+    c->seat.claims += conversation_begins_turn(r->operation);
+    conversation_send(c, r);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static struct operation_request *new_request(struct engine *s, const struct operation *o,
+                                             const void *params, const char *session)
+{
+    struct operation_request *r = operation_request_new(o, params);
+    pthread_mutex_lock(&s->lock);
+    r->id = ++s->requests;
+    const char *meant = session ? session : s->front->seat.session;
+    memcpy(r->session, meant, strnlen(meant, UUID_LEN));
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+static struct notice *answer_notice(struct operation_answer *a)
+{
+    if (a->request->command)
+        return command_answered(a);
+    if (a->request->id == 0) {
+        operation_answer_free(a);
+        return NULL;
     }
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = a;
+    return n;
 }
 
-/* NULL: the session that it names is not open. */
-static struct conversation *addressee(struct engine *s, struct command *c)
+void engine_answer(struct engine *s, struct operation_answer *a, const char *session)
 {
-    enum address address = address_of(c->type);
-    if (c->session)
-        return find_open(s, c->session);
-    if (address == OPENS)
-        return who_opens(s, c);
-    struct conversation *named = address == CHANGES_NAMED ? find_open(s, c->name) : NULL;
-    return named ? named : s->front;
+    struct notice *n = answer_notice(a);
+    if (!n)
+        return;
+    notice_name_session(n, session);
+    mailbox_push(s->notices, n);
 }
 
-static bool send(struct engine *s, struct command *c)
+static void tell_answer(struct engine *s, struct operation_answer *a)
 {
-    struct conversation *w = addressee(s, c);
-    if (!w)
-        return false;
-    if (address_of(c->type) == OPENS)
-        leave_front(s, w);
-    w->seat.claims += command_begins_turn(c->type);
-    conversation_send(w, c);
-    return true;
+    char session[UUID_LEN + 1];
+    memcpy(session, a->request->session, sizeof session);
+    engine_answer(s, a, session);
+}
+
+static void fail_request(struct engine *s, struct operation_request *r, const struct error *e)
+{
+    struct operation_answer *a = operation_answer_new(r);
+    operation_answer_fail(a, e);
+    tell_answer(s, a);
+}
+
+static void call_at_once(struct engine *s, struct operation_request *r)
+{
+    struct operation_context context = {.config = s->config, .project = s->root};
+    struct operation_answer *a = operation_answer_new(r);
+    struct error e;
+    if (!operation_call(&context, r->operation, r->params, a->result, &e))
+        operation_answer_fail(a, &e);
+    tell_answer(s, a);
+}
+
+static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
+{
+    bool kept = o->executor == OPERATION_READ && (o->needs & NEED_STORE);
+    return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
+           (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e)) &&
+           (!kept || capability_need_store(s->persist, e));
+}
+
+/* `session` NULL: none is named. */
+static void ask_conversation(struct engine *s, struct operation_request *r, const char *session)
+{
+    struct error e;
+    pthread_mutex_lock(&s->lock);
+    struct conversation *c = session               ? find_open(s, session)
+                             : opens(r->operation) ? who_opens(s, r)
+                                                   : who_does(s, r);
+    if (c)
+        send(s, c, r);
+    pthread_mutex_unlock(&s->lock);
+    if (c)
+        return;
+    err_set(&e, ERR_SESSION_NOT_FOUND, "session %s is not open", session);
+    fail_request(s, r, &e);
+}
+
+static void start_request(struct engine *s, struct operation_request *r, const char *session)
+{
+    struct error e;
+    if (!may_start(s, r->operation, &e))
+        fail_request(s, r, &e);
+    else if (r->operation->executor == OPERATION_READ)
+        reader_start(s->reader, r);
+    else if (r->operation->executor == OPERATION_MEMORY)
+        memory_desk_start(s->desk, r);
+    else if (r->operation->executor == OPERATION_CONVERSATION)
+        ask_conversation(s, r, session);
+    else
+        call_at_once(s, r);
+}
+
+uint64_t engine_start_in(struct engine *s, const struct operation *o, const void *params,
+                         const char *session)
+{
+    struct operation_request *r = new_request(s, o, params, session);
+    uint64_t id = r->id;
+    start_request(s, r, session);
+    return id;
+}
+
+uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
+{
+    return engine_start_in(s, o, params, NULL);
+}
+
+void engine_withdraw(struct engine *s, uint64_t id)
+{
+    reader_withdraw(s->reader, id);
+    memory_desk_withdraw(s->desk, id);
 }
 
 /* --- commands ----------------------------------------------------------------------------------
  */
 
-static void refuse(struct engine *s, struct command *c, const struct error *e)
-{
-    mailbox_push(s->notices, notice_fault(c, e));
-    command_free(c);
-}
-
 static void ask_memory(struct engine *s, struct command *c)
 {
     struct error e;
-    if (capability_need_memory(s->memory, &e))
+    if (capability_need_memory(s->memory, &e)) {
         memory_desk_ask(s->desk, c);
-    else
-        refuse(s, c, &e);
-}
-
-static void ask_conversation(struct engine *s, struct command *c)
-{
-    struct error e;
-    pthread_mutex_lock(&s->lock);
-    bool sent = send(s, c);
-    pthread_mutex_unlock(&s->lock);
-    if (sent)
         return;
-    err_set(&e, ERR_SESSION_NOT_FOUND, "session %s is not open", c->session);
-    refuse(s, c, &e);
+    }
+    mailbox_push(s->notices, notice_fault(c, &e));
+    command_free(c);
 }
 
 /* Reads of the open session name it. */
@@ -308,91 +393,18 @@ void engine_send(struct engine *s, struct command *c)
     else if (remembers)
         ask_memory(s, c);
     else
-        ask_conversation(s, c);
-}
-
-/* --- operations ---------------------------------------------------------------------------------
- */
-
-static struct operation_request *new_request(struct engine *s, const struct operation *o,
-                                             const void *params)
-{
-    struct operation_request *r = operation_request_new(o, params);
-    pthread_mutex_lock(&s->lock);
-    r->id = ++s->requests;
-    memcpy(r->session, s->front->seat.session, sizeof r->session);
-    pthread_mutex_unlock(&s->lock);
-    return r;
-}
-
-static void tell_answer(struct engine *s, struct operation_answer *a)
-{
-    struct notice *n = notice_new(NOTICE_ANSWER);
-    n->answer = a;
-    notice_name_session(n, a->request->session);
-    mailbox_push(s->notices, n);
-}
-
-static void fail_request(struct engine *s, struct operation_request *r, const struct error *e)
-{
-    struct operation_answer *a = operation_answer_new(r);
-    operation_answer_fail(a, e);
-    tell_answer(s, a);
-}
-
-static void call_at_once(struct engine *s, struct operation_request *r)
-{
-    struct operation_context context = {.config = s->config, .project = s->root};
-    struct operation_answer *a = operation_answer_new(r);
-    struct error e;
-    if (!operation_call(&context, r->operation, r->params, a->result, &e))
-        operation_answer_fail(a, &e);
-    tell_answer(s, a);
-}
-
-static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
-{
-    bool kept = o->executor != OPERATION_MEMORY && (o->needs & NEED_STORE);
-    return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
-           (!kept || capability_need_store(s->persist, e));
-}
-
-static void start_request(struct engine *s, struct operation_request *r)
-{
-    struct error e;
-    if (!may_start(s, r->operation, &e))
-        fail_request(s, r, &e);
-    else if (r->operation->executor == OPERATION_READ)
-        reader_start(s->reader, r);
-    else if (r->operation->executor == OPERATION_MEMORY)
-        memory_desk_start(s->desk, r);
-    else
-        call_at_once(s, r);
-}
-
-uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
-{
-    struct operation_request *r = new_request(s, o, params);
-    uint64_t id = r->id;
-    start_request(s, r);
-    return id;
-}
-
-void engine_withdraw(struct engine *s, uint64_t id)
-{
-    reader_withdraw(s->reader, id);
-    memory_desk_withdraw(s->desk, id);
+        start_request(s, command_request(c), c->session);
 }
 
 /* --- what conversations say ---------------------------------------------------------------------
  */
 
-void engine_note_session(struct conversation *w, const char *id)
+void engine_note_session(struct conversation *c, const char *id)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    memset(w->seat.session, 0, sizeof w->seat.session);
-    memcpy(w->seat.session, id, strnlen(id, UUID_LEN));
+    memset(c->seat.session, 0, sizeof c->seat.session);
+    memcpy(c->seat.session, id, strnlen(id, UUID_LEN));
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -402,28 +414,28 @@ static void replace(char **old, const char *new)
     *old = mem_strdup(new);
 }
 
-void engine_note_backend(struct conversation *w, const char *provider, const char *model)
+void engine_note_backend(struct conversation *c, const char *provider, const char *model)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    replace(&w->seat.provider, provider);
-    replace(&w->seat.model, model);
+    replace(&c->seat.provider, provider);
+    replace(&c->seat.model, model);
     pthread_mutex_unlock(&s->lock);
 }
 
-void engine_turn_over(struct conversation *w)
+void engine_turn_over(struct conversation *c)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    w->seat.claims -= w->seat.claims > 0;
+    c->seat.claims -= c->seat.claims > 0;
     pthread_mutex_unlock(&s->lock);
 }
 
-void engine_tell_front(struct conversation *w, struct notice *n)
+void engine_tell_front(struct conversation *c, struct notice *n)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    bool in_front = s->front == w;
+    bool in_front = s->front == c;
     if (in_front)
         mailbox_push(s->notices, n);
     pthread_mutex_unlock(&s->lock);
@@ -431,56 +443,55 @@ void engine_tell_front(struct conversation *w, struct notice *n)
         notice_free(n);
 }
 
-bool engine_has_in_front(struct conversation *w)
+bool engine_has_in_front(struct conversation *c)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    bool in_front = s->front == w;
+    bool in_front = s->front == c;
     pthread_mutex_unlock(&s->lock);
     return in_front;
 }
 
-bool engine_is_done_with(struct conversation *w)
+bool engine_is_done_with(struct conversation *c)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    bool done = s->front != w && w->seat.claims == 0 && mailbox_len(w->commands) == 0;
+    bool done = s->front != c && c->seat.claims == 0 && mailbox_len(c->requests) == 0;
     pthread_mutex_unlock(&s->lock);
     return done;
 }
 
-static void move_command(struct conversation *from, struct conversation *to, struct command *c)
+static void move_request(struct conversation *from, struct conversation *to,
+                         struct operation_request *r)
 {
-    int turn = command_begins_turn(c->type);
+    int turn = conversation_begins_turn(r->operation);
     from->seat.claims -= turn;
     to->seat.claims += turn;
-    conversation_send(to, c);
+    conversation_send(to, r);
 }
 
 /* Holds the lock. */
-static void move_commands(struct conversation *from, struct conversation *to)
+static void move_requests(struct conversation *from, struct conversation *to)
 {
     for (size_t i = 0; i < from->deferred.len; i++)
-        move_command(from, to, from->deferred.items[i]);
+        move_request(from, to, from->deferred.items[i]);
     vec_clear(&from->deferred);
-    for (struct command *c; (c = mailbox_pop(from->commands));)
-        move_command(from, to, c);
+    for (struct operation_request *r; (r = mailbox_pop(from->requests));)
+        move_request(from, to, r);
 }
 
-bool engine_hand_over(struct conversation *w, const char *session, struct command *c)
+bool engine_hand_over(struct conversation *c, const char *session, struct operation_request *r)
 {
-    struct engine *s = w->engine;
+    struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    struct conversation *to = s->ends || s->front != w ? NULL : find_open(s, session);
-    bool another = to && to != w;
+    struct conversation *to = s->ends || s->front != c ? NULL : find_open(s, session);
+    bool another = to && to != c;
     if (another) {
         s->front = to;
-        if (c)
-            conversation_send(to, c);
-        move_commands(w, to);
+        if (r)
+            conversation_send(to, r);
+        move_requests(c, to);
     }
     pthread_mutex_unlock(&s->lock);
-    if (!another)
-        command_free(c);
     return another;
 }

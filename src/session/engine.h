@@ -1,7 +1,7 @@
 /* The engine: one a process. It has what conversations share (configuration, the place of the
  * sessions, the desks that read and search) and conversations, each carried by its agent thread.
- * One is in front: the one that the surface asked for last. Surfaces send commands, start
- * operations and pop notices; nothing else is shared. It knows no surface. What needs no
+ * One is in front: the one that the surface asked for last. Surfaces start operations and
+ * pop notices; nothing else is shared. It knows no surface. What needs no
  * conversation (listings, exports and the like of the command line) is in catalog.h.
  *
  * Reads (PAGE, LIST, SEARCH, MEMORY_SEARCH, …) go to the desks and never to an agent thread, so
@@ -37,17 +37,17 @@ struct engine_options {
                            is denied, and drafts are committed */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */
     bool read_only;     /* `resume` is opened for reading */
-    bool many;          /* NEW, RESUME, OPEN and FORK leave a running turn running, and the surface
-                           knows notices of sessions that it does not show; else they are refused */
-    bool offer_draft;   /* a session that is begun is the newest one of this directory in which
-                           something was written but nothing sent, if there is one that is free */
-    const char *resume; /* reference of the session to open; NULL: a new one */
+    bool many;        /* session/create, open and fork leave a running turn running, and the surface
+                         knows notices of sessions that it does not show; else they are refused */
+    bool offer_draft; /* a session that is begun is the newest one of this directory in which
+                         something was written but nothing sent, if there is one that is free */
+    const char *resume;              /* reference of the session to open; NULL: a new one */
     const struct discard_sink *sink; /* for tests: takes what compactions drop in place of
                                         semantic memory; borrowed; NULL: nobody */
 };
 
 /* Copies the options' strings and starts the agent thread; never waits for disk or network: what
- * fails later arrives as NOTICE_ERROR (command RESUME or NEW). The first notices are SESSION, then
+ * fails later arrives as NOTICE_ERROR. The first notices are SESSION, then
  * PROVIDER as soon as it is known. */
 struct engine *engine_new(const struct engine_options *options);
 
@@ -58,22 +58,26 @@ void engine_hide_keys(void);
 /* Interrupts the running turns, keeps what arrived, ends all threads and frees. */
 void engine_free(struct engine *s);
 
-/* On the surface's thread. Takes the command, for the conversation whose session it names
- * (`session`; SESSION_NOT_FOUND if that is not open), else for the one in front. Whatever the agent
- * thread waits for, the mailbox wakes it. A START_TURN while a turn runs is answered with
- * SESSION_BUSY; an INTERRUPT while none runs with SESSION_NOT_RUNNING.
- *
- * With `many`, NEW, RESUME, OPEN and FORK during a turn begin another conversation, which is in
- * front from then on; RESUME and OPEN of a session that is open in one bring that to the front, and
- * what it shows is told anew: SESSION, BUSY, PAGE, PROVIDER, and APPROVAL or DRAFT if it waits for
- * an answer. A conversation that is not in front goes on until its turn has ended, and then closes
- * its session. */
-void engine_send(struct engine *s, struct command *c);
-
 /* Asks for a row of the table (operation.h) and returns the request's id; the answer comes as a
- * NOTICE_ANSWER with that id, also where nothing could be begun. The parameters, a struct of the
- * row's shape or NULL, are copied. Any thread. */
+ * NOTICE_ANSWER with that id, also where nothing could be begun, and has the parameters. They are a
+ * struct of the row's shape or NULL, and are copied. Any thread.
+ *
+ * What a conversation does is asked of the one that has `session` open (an id; SESSION_NOT_FOUND if
+ * none has), NULL: of the one in front; a change of a session (session/rename, …) of the one that
+ * has that open. Whatever its thread waits for, the request wakes it. A turn/start while a turn
+ * runs is SESSION_BUSY, a turn/interrupt while none runs SESSION_NOT_RUNNING.
+ *
+ * With `many`, session/create, open and fork during a turn begin another conversation, which is in
+ * front from then on; session/open of one that is open in another conversation brings that to the
+ * front, and what it shows is told anew: SESSION, BUSY, PAGE, PROVIDER, and APPROVAL or DRAFT if it
+ * waits for an answer. A conversation that is not in front goes on until its turn has ended, and
+ * then closes its session. */
+uint64_t engine_start_in(struct engine *s, const struct operation *o, const void *params,
+                         const char *session);
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
+
+/* The same by a command. */
+void engine_send(struct engine *s, struct command *c);
 
 /* The surface has gone on: what is not done yet is left, and no answer comes unless it is on its
  * way already. What changes something is done all the same. */

@@ -42,21 +42,25 @@ struct seat {
 struct engine *engine_make(const struct engine_options *options);
 
 /* On the conversation's thread, as all that follows. Its session is this one; "": none. */
-void engine_note_session(struct conversation *w, const char *id);
-void engine_note_backend(struct conversation *w, const char *provider, const char *model);
+void engine_note_session(struct conversation *c, const char *id);
+void engine_note_backend(struct conversation *c, const char *provider, const char *model);
 
 /* A turn that it was sent is over, refused or was taken back. */
-void engine_turn_over(struct conversation *w);
+void engine_turn_over(struct conversation *c);
 
 /* Tells it if the conversation is in front: what is shown is what is in front. Takes the notice. */
-void engine_tell_front(struct conversation *w, struct notice *n);
-bool engine_has_in_front(struct conversation *w);
+void engine_tell_front(struct conversation *c, struct notice *n);
+bool engine_has_in_front(struct conversation *c);
 
 /* Whether nobody asks for it any more: it is not in front, and has nothing to do. */
-bool engine_is_done_with(struct conversation *w);
+bool engine_is_done_with(struct conversation *c);
 
 /* Brings the conversation that has this session open to the front, if it is another, and gives it
- * the command (taken; may be NULL) and those that wait behind it here. */
-bool engine_hand_over(struct conversation *w, const char *session, struct command *c);
+ * the request (taken then; may be NULL) and those that wait behind it here. */
+bool engine_hand_over(struct conversation *c, const char *session, struct operation_request *r);
+
+/* Tells the answer, of a conversation that has this session open. Takes it; one without an id is
+ * not told. */
+void engine_answer(struct engine *s, struct operation_answer *a, const char *session);
 
 #endif

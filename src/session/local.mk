@@ -9,6 +9,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_compact.c \
 	src/session/conversation_context.c \
 	src/session/conversation_memory.c \
+	src/session/conversation_operations.c src/session/conversation_operations.h \
 	src/session/conversation_session.c \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \

@@ -33,8 +33,10 @@ void notice_free(struct notice *n)
         free(n->texts.items[i]);
     vec_release(&n->texts);
     for (size_t i = 0; i < n->facts.len; i++)
-        free(n->facts.items[i].value);
+        free(n->facts.items[i].name), free(n->facts.items[i].value);
     vec_release(&n->facts);
+    for (size_t i = 0; i < n->offers.len; i++)
+        free(n->offers.items[i].name), free(n->offers.items[i].wants);
     vec_release(&n->offers);
     context_release(&n->context);
     free(n->provider);

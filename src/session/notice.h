@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/context.h"
+#include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/memory_hit.h"
 #include "chat/message.h"
@@ -16,6 +17,7 @@
 #include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
+#include "session/conversation_operations.h"
 #include "session/operation_request.h"
 
 /* Which fields a notice uses:
@@ -85,12 +87,6 @@ enum provider_reason {
     PROVIDER_FALLBACK
 };
 
-/* An answer to NOTICE_APPROVAL. */
-enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
-
-/* An answer to NOTICE_DRAFT. As enum draft_answer of compact/compact.h. */
-enum draft_reply { REPLY_COMMIT, REPLY_REFUSE, REPLY_AGAIN };
-
 struct draft_figures {
     int64_t tokens_before, tokens_after;
     int messages_before, messages_after;
@@ -109,17 +105,6 @@ struct meters {
     /* The budget that is nearest its end; NULL: none is set. */
     const char *budget; /* "max_tokens"; static */
     int budget_percent; /* of it that is used */
-};
-
-struct provider_offer {
-    const char *name;  /* static, as the rest */
-    const char *wants; /* the variable of the key that it lacks; NULL: it can be chosen */
-};
-
-/* What doctor says, by name. */
-struct report_fact {
-    const char *name; /* "provider"; static */
-    char *value;      /* English */
 };
 
 struct notice {

@@ -1,4 +1,4 @@
-/* Everything that can be asked of the engine from outside a conversation is one row of one table:
+/* Everything that can be asked of the engine is one row of one table:
  * what it is called, what it takes and gives (shapes), what must hold before, and the function that
  * does it. Surfaces call rows and hold no logic of their own; the table knows none of them. */
 #ifndef SESSION_OPERATION_H
@@ -13,8 +13,13 @@
 #include "session/memories.h"
 
 /* On which thread of an engine it runs; a command of the command line runs it on its own. What
- * writes to a kept session is the agent thread's in an engine: that holds the open ones. */
-enum operation_executor { OPERATION_CALLER, OPERATION_READ, OPERATION_MEMORY };
+ * writes to a kept session is the agent thread's in an engine, as that holds the open ones. */
+enum operation_executor {
+    OPERATION_CALLER,
+    OPERATION_READ,
+    OPERATION_MEMORY,
+    OPERATION_CONVERSATION
+};
 
 /* What must hold before it is run, and what is said where it does not. */
 enum operation_need {
@@ -22,7 +27,8 @@ enum operation_need {
     NEED_MEMORY = 2, /* else MEMORY_DISABLED */
     NEED_WRITE = 4,  /* the store opened for writing; an executor that has it for reading refuses
                         with SESSION_STORE_ERROR */
-    NEED_STREAM = 8  /* a stream to read from or to write to, else USAGE */
+    NEED_STREAM = 8,    /* a stream to read from or to write to, else USAGE */
+    NEED_COMPACTION = 16 /* histories are shortened, else SESSION_COMPACTION_DISABLED */
 };
 
 /* What is too large for a struct: bytes that come or go, and how far it is. */
@@ -60,7 +66,8 @@ struct operation {
     const struct shape *result; /* NULL: it gives nothing */
     enum operation_executor executor;
     unsigned needs; /* of enum operation_need */
-    /* `result` is empty, and again where this fails. */
+    /* `result` is empty, and again where this fails. NULL: it needs an engine (engine.h), whose
+     * conversations know how. */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
 };
 

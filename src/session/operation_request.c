@@ -1,8 +1,10 @@
 #include "session/operation_request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "session/command.h"
 
 static void *new_struct(const struct shape *shape)
 {
@@ -34,7 +36,24 @@ void operation_request_free(struct operation_request *r)
     if (!r)
         return;
     free_struct(r->operation->params, r->params);
+    command_free(r->command);
     free(r);
+}
+
+char **operation_request_session(struct operation_request *r)
+{
+    const struct shape *s = r->operation->params;
+    for (const struct shape_field *f = s ? s->fields : NULL; f && f->name; f++)
+        if (f->type == SHAPE_STRING && strcmp(f->name, "session") == 0)
+            return (char **)(void *)((char *)r->params + f->offset);
+    return NULL;
+}
+
+void operation_request_name(struct operation_request *r, const char *session)
+{
+    char **named = operation_request_session(r), *name = mem_strdup(session);
+    free(*named);
+    *named = name;
 }
 
 struct operation_answer *operation_answer_new(struct operation_request *r)

@@ -13,12 +13,17 @@ struct operation_request {
     uint64_t id; /* of the engine's counting, from 1 */
     const struct operation *operation;
     void *params;               /* struct of the row's shape; NULL: it takes none */
-    char session[UUID_LEN + 1]; /* that was in front when it was asked; "": none */
+    char session[UUID_LEN + 1]; /* that it is for, or that was in front; "": none */
+    struct command *command;    /* that it was made of (command.h), owned; NULL: of none */
 };
 
 /* Copies the parameters. */
 struct operation_request *operation_request_new(const struct operation *o, const void *params);
 void operation_request_free(struct operation_request *r); /* NULL is fine */
+
+/* Where the parameters name a session; NULL: they do not. */
+char **operation_request_session(struct operation_request *r);
+void operation_request_name(struct operation_request *r, const char *session);
 
 struct operation_answer {
     struct operation_request *request; /* what was asked: nothing is lost */

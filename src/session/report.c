@@ -6,15 +6,16 @@
 
 #include "base/buf.h"
 #include "base/environment.h"
+#include "base/mem.h"
 #include "base/url.h"
 #include "index/embedder.h"
 #include "session/capability.h"
 
-static void add(struct notice *n, const char *name, const char *format, ...)
+static void add(struct report_result *r, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Without what must not be shown. */
-static void add(struct notice *n, const char *name, const char *format, ...)
+static void add(struct report_result *r, const char *name, const char *format, ...)
 {
     struct buf value = BUF_INIT;
     va_list args;
@@ -23,7 +24,8 @@ static void add(struct notice *n, const char *name, const char *format, ...)
     va_end(args);
     struct buf shown = BUF_INIT;
     url_add_masked(&shown, value.data);
-    vec_push(&n->facts, (struct report_fact){.name = name, .value = buf_take(&shown)});
+    vec_push(&r->facts, (struct report_fact){.name = mem_strdup(name),
+                                              .value = buf_take(&shown)});
     buf_release(&value);
 }
 
@@ -44,71 +46,71 @@ static const char *reason_text(const struct choice *choice)
     return "";
 }
 
-static void report_key(struct notice *n, struct backend *b)
+static void report_key(struct report_result *r, struct backend *b)
 {
-    if (!backend_find_key(b, &n->error))
-        add(n, "key", "none: %s", n->error.text);
+    if (!backend_find_key(b, &r->fault))
+        add(r, "key", "none: %s", r->fault.text);
     else
-        add(n, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
+        add(r, "key", "%s", b->choice.endpoint.key ? "found" : "none needed");
 }
 
-void report_backend(struct notice *n, struct backend *b)
+void report_backend(struct report_result *r, struct backend *b)
 {
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
-        err_set(&n->error, ERR_CONFIG_ERROR,
+        err_set(&r->fault, ERR_CONFIG_ERROR,
                 "no provider could be chosen; see 'tiro config check'");
-        add(n, "provider", "none could be chosen");
+        add(r, "provider", "none could be chosen");
         return;
     }
-    add(n, "provider", "%s", choice->provider->name);
-    add(n, "why", "%s%s%s", reason_text(choice), choice->detail ? ": " : "",
+    add(r, "provider", "%s", choice->provider->name);
+    add(r, "why", "%s%s%s", reason_text(choice), choice->detail ? ": " : "",
         choice->detail ? choice->detail : "");
     if (choice->endpoint.base_url)
-        add(n, "url", "%s", choice->endpoint.base_url);
-    add(n, "model", "%s", *choice->model ? choice->model : "the first that the server lists");
-    report_key(n, b);
+        add(r, "url", "%s", choice->endpoint.base_url);
+    add(r, "model", "%s", *choice->model ? choice->model : "the first that the server lists");
+    report_key(r, b);
     if (b->facts.window > 0)
-        add(n, "window", "%lld tokens", (long long)b->facts.window);
+        add(r, "window", "%lld tokens", (long long)b->facts.window);
     else
-        add(n, "window", "unknown until the first request");
+        add(r, "window", "unknown until the first request");
 }
 
-void report_store(struct notice *n, const char *path, bool opened)
+void report_store(struct report_result *r, const char *path, bool opened)
 {
     if (!path)
-        add(n, "store", "off; conversations are not saved");
+        add(r, "store", "off; conversations are not saved");
     else if (!opened)
-        add(n, "store", "%s could not be opened", path);
+        add(r, "store", "%s could not be opened", path);
     else
-        add(n, "store", "%s, schema %d", path, store_schema_version());
+        add(r, "store", "%s, schema %d", path, store_schema_version());
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
-static bool report_whether(struct notice *n, const struct config *config)
+static bool report_whether(struct report_result *r, const struct config *config)
 {
     struct error e;
     if (!capability_need_memory(config_boolean(config, CONFIG_MEMORY_ENABLED), &e)) {
-        add(n, "memory", "off; %s", e.text);
+        add(r, "memory", "off; %s", e.text);
         return false;
     }
-    add(n, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
+    add(r, "memory", "on; scope %s, language %s", config_string(config, CONFIG_MEMORY_SCOPE),
         config_string(config, CONFIG_MEMORY_LANGUAGE));
     return true;
 }
 
-static void report_embedder(struct notice *n, const struct embedding_settings *s)
+static void report_embedder(struct report_result *r, const struct embedding_settings *s)
 {
     if (!s->embedder) {
-        add(n, "vectors", "none; [embedding] provider is not set");
+        add(r, "vectors", "none; [embedding] provider is not set");
         return;
     }
     char *model = embedding_model_name(s);
     if (!s->embedder->has_network)
-        add(n, "vectors", "%s, made here", model);
+        add(r, "vectors", "%s, made here", model);
     else
-        add(n, "vectors", "%s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
+        add(r, "vectors", "%s at %s, key %s", model, s->base_url, s->key ? "found" : "none");
     free(model);
 }
 
@@ -122,19 +124,19 @@ static const char *ranking_of(const struct config *config, const struct embeddin
     return s->embedder->has_network ? "both" : "words";
 }
 
-void report_memory(struct notice *n, const struct config *config, const struct wakeup *wakeup)
+void report_memory(struct report_result *r, const struct config *config, const struct wakeup *wakeup)
 {
     struct embedding_settings settings = {0};
     struct error e;
-    if (!report_whether(n, config))
+    if (!report_whether(r, config))
         return;
     if (embedding_settings_read(config, environment_get, wakeup, &settings, &e)) {
-        report_embedder(n, &settings);
+        report_embedder(r, &settings);
     } else {
-        add(n, "vectors", "none: %s", e.text);
-        if (n->error.code == ERR_OK)
-            n->error = e;
+        add(r, "vectors", "none: %s", e.text);
+        if (r->fault.code == ERR_OK)
+            r->fault = e;
     }
-    add(n, "ranking", "%s", ranking_of(config, &settings));
+    add(r, "ranking", "%s", ranking_of(config, &settings));
     embedding_settings_release(&settings);
 }

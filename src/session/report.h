@@ -5,17 +5,17 @@
 #include "base/wakeup.h"
 #include "config/config.h"
 #include "session/backend.h"
-#include "session/notice.h"
+#include "session/conversation_operations.h"
 #include "store/store.h"
 
-/* Looks for the key, too; a fault is in the notice's `error` as well. */
-void report_backend(struct notice *n, struct backend *b);
+/* Looks for the key, too; a fault is the result's `fault` as well. */
+void report_backend(struct report_result *r, struct backend *b);
 
 /* `path` NULL: nothing is kept. */
-void report_store(struct notice *n, const char *path, bool opened);
+void report_store(struct report_result *r, const char *path, bool opened);
 
-/* Whether there is memory, how it is searched, and who makes vectors; a fault is in the notice's
- * `error` as well. Asks nobody. */
-void report_memory(struct notice *n, const struct config *config, const struct wakeup *wakeup);
+/* Whether there is memory, how it is searched, and who makes vectors; a fault is the
+ * result's `fault` as well. Asks nobody. */
+void report_memory(struct report_result *r, const struct config *config, const struct wakeup *wakeup);
 
 #endif

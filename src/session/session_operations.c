@@ -32,7 +32,7 @@ static const struct shape session_shape = PARAMETERS(struct session_params, sess
 #define WRITES(verb, text, takes, gives, function)                                                 \
     {                                                                                              \
         .name = "session/" verb, .summary = text, .params = &takes, .result = &gives,              \
-        .executor = OPERATION_READ, .needs = NEED_STORE | NEED_WRITE, .run = function              \
+        .executor = OPERATION_CONVERSATION, .needs = NEED_STORE | NEED_WRITE, .run = function              \
     }
 
 /* --- session/list ----------------------------------------------------------------------------- */
@@ -349,9 +349,15 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
     return projection_rebuild(&c->catalog, out->id, e);
 }
 
-const struct operation operation_session_rebuild =
-    WRITES("rebuild", "Writes the files that are derived from a session anew.", session_shape,
-           changed_shape, run_rebuild);
+const struct operation operation_session_rebuild = {
+    .name = "session/rebuild",
+    .summary = "Writes the files that are derived from a session anew.",
+    .params = &session_shape,
+    .result = &changed_shape,
+    .executor = OPERATION_READ,
+    .needs = NEED_STORE | NEED_WRITE,
+    .run = run_rebuild,
+};
 
 /* --- new sessions ----------------------------------------------------------------------------- */
 

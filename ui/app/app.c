@@ -82,6 +82,7 @@ void app_release(struct app *app)
     session_info_release(&app->session);
     session_list_release(&app->sessions);
     app_forget_models(app);
+    app_forget_offers(app);
     vec_release(&app->models.items);
     vec_release(&app->models.offers);
     free(app->theme_name);
@@ -103,6 +104,15 @@ void app_forget_models(struct app *app)
         free(app->models.items.items[i]);
     vec_clear(&app->models.items);
     app->models_known = false;
+}
+
+void app_forget_offers(struct app *app)
+{
+    for (size_t i = 0; i < app->models.offers.len; i++) {
+        free(app->models.offers.items[i].name);
+        free(app->models.offers.items[i].wants);
+    }
+    vec_clear(&app->models.offers);
 }
 
 void app_touch(struct app *app, unsigned parts)

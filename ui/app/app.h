@@ -181,6 +181,7 @@ void app_command(struct app *app, enum command_type type, const char *text);
 
 /* Those of another provider are of no use. */
 void app_forget_models(struct app *app);
+void app_forget_offers(struct app *app);
 
 bool app_is_blank(const char *text); /* nothing is in it that is worth sending */
 

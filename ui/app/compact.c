@@ -115,15 +115,40 @@ static const char *mode_that_keeps_less(void)
     return "";
 }
 
-char *compact_all_stays(const char *mode, const char *keys)
+static bool keeps_ends(const char *mode)
 {
-    if (keys)
-        return mem_printf(_("Nothing to compact: %s keeps everything, because of [compaction] %s. "
-                            "Lower these settings, or use a mode that keeps less: /compact %s."),
-                          mode, keys, mode_that_keeps_less());
-    return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, which %s "
-                        "does not shorten."),
-                      mode);
+    for (size_t i = 0; i < MODES; i++)
+        if (strcmp(modes[i].name, mode) == 0)
+            return modes[i].keeps_ends;
+    return false;
+}
+
+static char *keys_of_ends(const struct config *config)
+{
+    static const enum config_key keys[] = {CONFIG_COMPACTION_PROTECT_HEAD,
+                                           CONFIG_COMPACTION_PROTECT_TAIL,
+                                           CONFIG_COMPACTION_TAIL_RATIO};
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        buf_addf(&out, "%s%s = %s", i > 0 ? ", " : "", config_key_info(keys[i])->name,
+                 config_string(config, keys[i]));
+    return buf_take(&out);
+}
+
+char *compact_all_stays(const struct config *config, const char *asked)
+{
+    const char *mode = asked && *asked ? asked : config_string(config, CONFIG_COMPACTION_MODE);
+    if (!keeps_ends(mode))
+        return mem_printf(_("Nothing to compact: only summaries and pinned messages are left, "
+                            "which %s does not shorten."),
+                          mode);
+    char *keys = keys_of_ends(config);
+    char *words =
+        mem_printf(_("Nothing to compact: %s keeps everything, because of [compaction] %s. "
+                     "Lower these settings, or use a mode that keeps less: /compact %s."),
+                   mode, keys, mode_that_keeps_less());
+    free(keys);
+    return words;
 }
 
 void compact_list(struct list *list, const char *before, const char *word)

@@ -20,9 +20,9 @@ struct command *compact_command(const char *arguments, char **complaint);
 
 void compact_send(struct app *app, const char *arguments);
 
-/* Why a mode shortens nothing: by its keys, "name = value, …", or NULL: for want of messages. The
- * caller frees. */
-char *compact_all_stays(const char *mode, const char *keys);
+/* Why the mode that was asked for (NULL: the configured one) shortens nothing: by its settings, or
+ * for want of messages. The caller frees. */
+char *compact_all_stays(const struct config *config, const char *asked);
 
 /* Adds the modes and options that may stand there and begin with `word`. `before`: what stands
  * between the command and the word. */

@@ -65,11 +65,10 @@ static const char *sentence(const struct notice *n, const struct doing *doing)
 }
 
 /* A mode that keeps everything; NULL: any other fault. The caller frees. */
-static char *what_keeps_all(const struct notice *n)
+static char *what_keeps_all(const struct notice *n, const struct doing *doing)
 {
-    return n->error.code == ERR_TOO_SMALL_TO_COMPACT
-               ? compact_all_stays(n->name ? n->name : "", n->detail)
-               : NULL;
+    return n->error.code == ERR_TOO_SMALL_TO_COMPACT ? compact_all_stays(doing->config, n->name)
+                                                     : NULL;
 }
 
 /* What says all there is to say; NULL: the engine knows more. */
@@ -123,7 +122,7 @@ static char *as_sentences(const char *text)
 
 char *faults_words(const struct notice *n, const struct doing *doing, bool *whole)
 {
-    char *kept = what_keeps_all(n);
+    char *kept = what_keeps_all(n, doing);
     const char *words = kept ? NULL : whole_sentence(n, doing);
     *whole = kept || words;
     if (kept)
@@ -135,7 +134,7 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
 
 char *faults_of_answer(const struct app *app, const struct operation_answer *a, bool *whole)
 {
-    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
+    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
     const struct notice n = {.error = a->error,
                              .command = operation_answers(a, &operation_memory_restore)
                                             ? COMMAND_MEMORY_RESTORE
@@ -214,7 +213,7 @@ static bool is_silent(struct app *app, const struct notice *n)
 static void say_in_words(struct app *app, struct notice *n)
 {
     bool whole;
-    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0};
+    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
     char *words = faults_words(n, &doing, &whole);
     if (!views_notice(&app->views, n, words))
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);

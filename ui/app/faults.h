@@ -7,6 +7,7 @@
 /* What goes on: a turn, a compaction (of a turn or by itself). */
 struct doing {
     bool turn, compaction;
+    const struct config *config;
 };
 
 /* What a NOTICE_ERROR tells, in the user's words; `whole`: nothing of the engine's is in it, so

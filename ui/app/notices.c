@@ -438,12 +438,15 @@ static void take_models(struct app *app, struct notice *n)
     app_forget_models(app);
     for (size_t i = 0; i < n->texts.len; i++)
         vec_push(&app->models.items, mem_strdup(n->texts.items[i]));
-    vec_clear(&app->models.offers);
+    app_forget_offers(app);
     for (size_t i = 0; i < n->offers.len; i++)
         vec_push(&app->models.offers, n->offers.items[i]);
+    vec_clear(&n->offers);
     app->models_known = true;
     picker_fill_models(app);
     completion_listed(app);
+    if (n->error.code != ERR_OK)
+        faults_take(app, n);
 }
 
 static void take_report(struct app *app, struct notice *n)

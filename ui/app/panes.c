@@ -53,7 +53,7 @@ static bool leaves_session(const struct app *app, const struct command *c)
 
 static void send(struct app *app, struct command *c)
 {
-    if (c->type == COMMAND_DRAFT && c->number == REPLY_AGAIN)
+    if (c->type == COMMAND_DRAFT && c->number == DRAFT_AGAIN)
         transcript_redraft(app->transcript);
     if (c->type == COMMAND_OPEN)
         way_back_leave(app, c->text);

@@ -408,7 +408,7 @@ static void take_draft(struct plain *p, struct notice *n)
 static void take_error(struct plain *p, struct notice *n)
 {
     bool whole, turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
-    struct doing doing = {p->busy && !turn, p->compacting};
+    struct doing doing = {p->busy && !turn, p->compacting, p->config};
     bool silent = n->error.code == ERR_SESSION_NOT_RUNNING || n->command == COMMAND_SAVE_DRAFT ||
                   (n->error.code == ERR_INTERRUPTED && n->command == COMMAND_COMPACT);
     if (turn || n->command == COMMAND_COMPACT)
@@ -423,10 +423,17 @@ static void take_error(struct plain *p, struct notice *n)
     free(words);
 }
 
+static void take_models(struct plain *p, struct notice *n)
+{
+    take_lines(p, n);
+    if (n->error.code != ERR_OK)
+        take_error(p, n);
+}
+
 static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_EVENT] = take_event,       [NOTICE_SESSION] = take_session,
     [NOTICE_PAGE] = take_page,         [NOTICE_LIST] = take_list,
-    [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_lines,
+    [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
     [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
     [NOTICE_CONTEXT] = take_context,   [NOTICE_MEMORY] = take_memory,

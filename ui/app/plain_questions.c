@@ -63,7 +63,7 @@ static void answer_tool(struct plain *p, enum approval_answer answer)
     plain_show_question(p);
 }
 
-static void answer_review(struct plain *p, enum draft_reply reply)
+static void answer_review(struct plain *p, enum draft_answer reply)
 {
     struct command *c = command_new(COMMAND_DRAFT, NULL);
     c->number = reply;
@@ -82,7 +82,7 @@ bool plain_answer(struct plain *p, const char *text)
     if (tool)
         answer_tool(p, yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION);
     else
-        answer_review(p, yes ? REPLY_COMMIT : no ? REPLY_REFUSE : REPLY_AGAIN);
+        answer_review(p, yes ? DRAFT_COMMIT : no ? DRAFT_REFUSE : DRAFT_AGAIN);
     return true;
 }
 
@@ -91,7 +91,7 @@ void plain_deny(struct plain *p)
     while (approval_open(&p->approval))
         answer_tool(p, ANSWER_DENY);
     if (p->reviewing)
-        answer_review(p, REPLY_REFUSE);
+        answer_review(p, DRAFT_REFUSE);
 }
 
 void plain_review(struct plain *p, const struct notice *n)

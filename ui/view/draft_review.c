@@ -262,7 +262,7 @@ static void close_view(struct view *view)
     view_touch(view);
 }
 
-static void send_reply(struct view *view, enum draft_reply reply, const char *text)
+static void send_reply(struct view *view, enum draft_answer reply, const char *text)
 {
     struct command *c = command_new(COMMAND_DRAFT, text);
     c->number = reply;
@@ -272,17 +272,17 @@ static void send_reply(struct view *view, enum draft_reply reply, const char *te
 
 static void send_kept(struct view *view)
 {
-    send_reply(view, REPLY_COMMIT, draft_review_text(of(view)));
+    send_reply(view, DRAFT_COMMIT, draft_review_text(of(view)));
 }
 
 static void send_refused(struct view *view)
 {
-    send_reply(view, REPLY_REFUSE, NULL);
+    send_reply(view, DRAFT_REFUSE, NULL);
 }
 
 static void send_again(struct view *view)
 {
-    send_reply(view, REPLY_AGAIN, draft_review_focus(of(view)));
+    send_reply(view, DRAFT_AGAIN, draft_review_focus(of(view)));
 }
 
 static void stop_turn(struct view *view)

@@ -1,0 +1,419 @@
+#include "session/conversation_operations.h"
+
+#include <string.h>
+
+#include "chat/context.h"
+#include "chat/message.h"
+#include "chat/session_info.h"
+
+#define PARAMETERS(T, rows)                                                                        \
+    {                                                                                              \
+        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
+    }
+
+/* --- what went wrong, within a result --------------------------------------------------------- */
+
+static void write_fault(struct json_out *o, const void *at)
+{
+    const struct error *e = at;
+    json_out_open(o, '{');
+    json_out_member(o, "code", err_info(e->code)->name);
+    json_out_member(o, "message", e->text);
+    json_out_close(o, '}');
+}
+
+static bool read_fault(const struct json *v, void *at)
+{
+    const char *code = json_get_string(v, "code"), *message = json_get_string(v, "message");
+    if (code && message)
+        err_set(at, err_from_name(code), "%s", message);
+    return code && message;
+}
+
+static void release_fault(void *at)
+{
+    *(struct error *)at = (struct error){0};
+}
+
+static const struct shape_codec fault = {
+    .write = write_fault,
+    .read = read_fault,
+    .release = release_fault,
+    .schema =
+        "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
+        "\"message\":{\"type\":\"string\"}},\"required\":[\"code\",\"message\"]}",
+    .expected = "an object with code and message",
+};
+
+/* What the result of such a row has of it. */
+#define FAULT(S)                                                                                   \
+    static bool S##_failed(const void *result)                                                     \
+    {                                                                                              \
+        return ((const struct S *)result)->fault.code != ERR_OK;                                   \
+    }
+#define FAULT_FIELD(S, what)                                                                       \
+    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct S, fault), .codec = &fault,  \
+                .there = S##_failed, .help = what)
+
+/* --- session/… -------------------------------------------------------------------------------- */
+
+#define CHOICE(S)                                                                                  \
+    SHAPE_FIELD("provider", STRING, OPTIONAL, SHAPE_AT_TEXT(S, provider),                          \
+                .help = "Absent: the present one."),                                               \
+        SHAPE_FIELD("model", STRING, OPTIONAL, SHAPE_AT_TEXT(S, model),                            \
+                    .help = "Absent: as configured, or the provider's own.")
+
+static const struct shape_field create_fields[] = {CHOICE(struct session_create_params), {0}};
+static const struct shape create_shape = PARAMETERS(struct session_create_params, create_fields);
+
+const struct operation operation_session_create = {
+    .name = "session/create",
+    .summary = "Begins a session.",
+    .params = &create_shape,
+    .result = &session_info_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+static const struct shape_field open_fields[] = {
+    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_open_params, session),
+                .least = 1, .help = "Id, title, unique part of an id, \"last\" or \"~N\"."),
+    SHAPE_FIELD("read_only", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct session_open_params, read_only),
+                .help = "To be looked at alone."),
+    {0},
+};
+static const struct shape open_shape = PARAMETERS(struct session_open_params, open_fields);
+
+const struct operation operation_session_open = {
+    .name = "session/open",
+    .summary = "Opens a session that is kept.",
+    .params = &open_shape,
+    .result = &session_info_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+static const struct shape_field model_fields[] = {CHOICE(struct session_model_params), {0}};
+static const struct shape model_shape = PARAMETERS(struct session_model_params, model_fields);
+
+const struct operation operation_session_set_model = {
+    .name = "session/set_model",
+    .summary = "Chooses what the session talks to.",
+    .params = &model_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+static const struct shape_field text_fields[] = {
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),
+                .help = "Absent: the configured prompt; no draft."),
+    {0},
+};
+static const struct shape text_shape = PARAMETERS(struct session_text_params, text_fields);
+
+const struct operation operation_session_set_system = {
+    .name = "session/set_system",
+    .summary = "Sets the system prompt from the next message on.",
+    .params = &text_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+const struct operation operation_session_set_draft = {
+    .name = "session/set_draft",
+    .summary = "Keeps what is written and not sent yet.",
+    .params = &text_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+/* --- turn/… ----------------------------------------------------------------------------------- */
+
+static const struct shape_field start_fields[] = {
+    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
+                .help = "The message."),
+    SHAPE_FIELD("attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
+                .help = "Array of image blocks."),
+    {0},
+};
+static const struct shape start_shape = PARAMETERS(struct turn_start_params, start_fields);
+
+static const struct shape_field retry_fields[] = {
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_retry_params, text),
+                .help = "In other words; absent: the same."),
+    {0},
+};
+static const struct shape retry_shape = PARAMETERS(struct turn_retry_params, retry_fields);
+
+FAULT(turn_result)
+
+static const struct shape_field turn_fields[] = {
+    SHAPE_FIELD("session_id", UUID, REQUIRED, offsetof(struct turn_result, session_id),
+                .help = "The session."),
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_result, text),
+                .help = "The answer, or what came of it."),
+    SHAPE_FIELD("turns", COUNT, REQUIRED, SHAPE_AT(int, struct turn_result, turns),
+                .help = "Number of the turn in the conversation."),
+    SHAPE_FIELD("tool_calls", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct turn_result, tool_calls),
+                .help = "Of this turn."),
+    SHAPE_FIELD("stop_reason", ENUM, REQUIRED,
+                SHAPE_AT(enum stop_reason, struct turn_result, stop_reason),
+                .names = &stop_reason_names, .help = "Why it ended."),
+    SHAPE_FIELD("usage", OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct turn_result, usage),
+                .of = &usage_shape, .help = "Tokens of this turn."),
+    FAULT_FIELD(turn_result, "What ended it, if it failed."),
+    {0},
+};
+static const struct shape turn_shape = {
+    .name = "turn", .size = sizeof(struct turn_result), .fields = turn_fields};
+
+const struct operation operation_turn_start = {
+    .name = "turn/start",
+    .summary = "Sends a message, and answers when the turn has ended.",
+    .params = &start_shape,
+    .result = &turn_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+const struct operation operation_turn_retry = {
+    .name = "turn/retry",
+    .summary = "Sends the last message again in place of its turn.",
+    .params = &retry_shape,
+    .result = &turn_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+const struct operation operation_turn_interrupt = {
+    .name = "turn/interrupt",
+    .summary = "Stops the turn or compaction that runs; what arrived is kept.",
+    .executor = OPERATION_CONVERSATION,
+};
+
+static const char *const answer_words[] = {
+    [ANSWER_ONCE] = "once", [ANSWER_SESSION] = "session", [ANSWER_DENY] = "deny"};
+static const struct shape_names answers = {answer_words, 3, -1};
+
+static const struct shape_field approval_fields[] = {
+    SHAPE_FIELD("call", STRING, REQUIRED, SHAPE_AT_TEXT(struct approval_decide_params, call),
+                .help = "Id of the call that asks."),
+    SHAPE_FIELD("decision", ENUM, REQUIRED,
+                SHAPE_AT(enum approval_answer, struct approval_decide_params, decision),
+                .names = &answers, .help = "Whether it may run."),
+    {0},
+};
+static const struct shape approval_shape =
+    PARAMETERS(struct approval_decide_params, approval_fields);
+
+const struct operation operation_approval_decide = {
+    .name = "approval/decide",
+    .summary = "Answers a tool that asks before it runs.",
+    .params = &approval_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+/* --- compaction/… ----------------------------------------------------------------------------- */
+
+static const struct shape_field run_fields[] = {
+    SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct compaction_run_params, mode),
+                .help = "Absent: the configured one."),
+    SHAPE_FIELD("focus", STRING, OPTIONAL, SHAPE_AT_TEXT(struct compaction_run_params, focus),
+                .help = "What to keep above all."),
+    SHAPE_FIELD("preview", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct compaction_run_params, preview),
+                .help = "The draft waits for compaction/decide, whatever is configured."),
+    {0},
+};
+static const struct shape run_shape = PARAMETERS(struct compaction_run_params, run_fields);
+
+FAULT(compaction_result)
+
+static const struct shape_field compaction_fields[] = {
+    FAULT_FIELD(compaction_result, "Why it failed; absent: it was done."),
+    {0},
+};
+static const struct shape compaction_shape = {
+    .name = "compaction", .size = sizeof(struct compaction_result), .fields = compaction_fields};
+
+const struct operation operation_compaction_run = {
+    .name = "compaction/run",
+    .summary = "Shortens the history now.",
+    .params = &run_shape,
+    .result = &compaction_shape,
+    .executor = OPERATION_CONVERSATION,
+    .needs = NEED_COMPACTION,
+};
+
+static const char *const draft_words[] = {
+    [DRAFT_COMMIT] = "commit", [DRAFT_REFUSE] = "refuse", [DRAFT_AGAIN] = "again"};
+static const struct shape_names drafts = {draft_words, 3, -1};
+
+static const struct shape_field decide_fields[] = {
+    SHAPE_FIELD("decision", ENUM, REQUIRED,
+                SHAPE_AT(enum draft_answer, struct compaction_decide_params, decision),
+                .names = &drafts, .help = "What becomes of the draft."),
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct compaction_decide_params, text),
+                .help = "The changed summary; with \"again\" what to focus on."),
+    {0},
+};
+static const struct shape decide_shape = PARAMETERS(struct compaction_decide_params, decide_fields);
+
+const struct operation operation_compaction_decide = {
+    .name = "compaction/decide",
+    .summary = "Answers a draft summary that waits.",
+    .params = &decide_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+const struct operation operation_compaction_undo = {
+    .name = "compaction/undo",
+    .summary = "Takes the last compaction back.",
+    .executor = OPERATION_CONVERSATION,
+    .needs = NEED_COMPACTION,
+};
+
+static const struct shape_field pin_fields[] = {
+    SHAPE_FIELD("seq", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct compaction_pin_params, seq),
+                .help = "Number of a message; 0: the newest of the user's."),
+    {0},
+};
+static const struct shape pin_shape = PARAMETERS(struct compaction_pin_params, pin_fields);
+
+const struct operation operation_compaction_pin = {
+    .name = "compaction/pin",
+    .summary = "Keeps a message word for word in every compaction.",
+    .params = &pin_shape,
+    .executor = OPERATION_CONVERSATION,
+    .needs = NEED_COMPACTION,
+};
+
+const struct operation operation_compaction_unpin = {
+    .name = "compaction/unpin",
+    .summary = "Lets compactions have a message again.",
+    .params = &pin_shape,
+    .executor = OPERATION_CONVERSATION,
+    .needs = NEED_COMPACTION,
+};
+
+/* --- context/read ----------------------------------------------------------------------------- */
+
+static const char *const kind_words[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = "system",
+                                                      [CONTEXT_SKILLS] = "skills",
+                                                      [CONTEXT_TOOLS] = "tools",
+                                                      [CONTEXT_SUMMARY] = "summary",
+                                                      [CONTEXT_MESSAGE] = "message"};
+static const struct shape_names kinds = {kind_words, CONTEXT_KINDS, -1};
+
+static bool has_role(const void *part)
+{
+    const struct context_part *p = part;
+    return p->kind == CONTEXT_MESSAGE && p->role != ROLE_SYSTEM;
+}
+
+#define PART(name, TYPE, PRESENCE, T, member, what)                                                \
+    SHAPE_FIELD(name, TYPE, PRESENCE, SHAPE_AT(T, struct context_part, member), .help = what)
+
+static const struct shape_field part_fields[] = {
+    SHAPE_FIELD("kind", ENUM, REQUIRED, SHAPE_AT(enum context_kind, struct context_part, kind),
+                .names = &kinds, .help = "What it is."),
+    SHAPE_FIELD("role", ENUM, OPTIONAL, SHAPE_AT(enum role, struct context_part, role),
+                .names = &role_names, .there = has_role, .help = "Who says the message."),
+    SHAPE_FIELD("source", STRING, OPTIONAL, SHAPE_AT_TEXT(struct context_part, source),
+                .help = "Where tools or a skill come from."),
+    PART("seq", INTEGER, OPTIONAL, int64_t, seq, "Number of the message."),
+    PART("turn", COUNT, OPTIONAL, int, turn, "Turn of the message."),
+    PART("tokens", INTEGER, REQUIRED, int64_t, tokens, "Its share of the request."),
+    PART("cap", INTEGER, OPTIONAL, int64_t, cap, "Tokens that it may have."),
+    PART("whole", INTEGER, OPTIONAL, int64_t, whole, "Tokens before the cap cut it."),
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct context_part, text),
+                .help = "The whole of it."),
+    PART("pinned", BOOLEAN, OPTIONAL, bool, pinned, "Compactions keep it."),
+    PART("goes", BOOLEAN, OPTIONAL, bool, goes, "A compaction now would drop it."),
+    {0},
+};
+static const struct shape part_shape = {
+    .name = "part", .size = sizeof(struct context_part), .fields = part_fields};
+
+#define CONTEXT_NUMBER(member, otherwise, what)                                                    \
+    SHAPE_FIELD(#member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct context, member),             \
+                .absent = otherwise, .help = what)
+
+static const struct shape_field context_fields[] = {
+    SHAPE_FIELD("parts", LIST, REQUIRED, offsetof(struct context, parts), .of = &part_shape,
+                .help = "In their order."),
+    SHAPE_FIELD("tokens", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct context, tokens),
+                .help = "Of all parts."),
+    SHAPE_FIELD("estimated", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct context, estimated),
+                .help = "No provider has counted them."),
+    CONTEXT_NUMBER(last_input, -1, "As the provider counted the last request."),
+    CONTEXT_NUMBER(cached, -1, "Of those from the provider's cache."),
+    CONTEXT_NUMBER(window, 0, "Of the model."),
+    CONTEXT_NUMBER(threshold, 0, "Tokens from which on the history is shortened."),
+    SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct context, mode),
+                .help = "Of a compaction now."),
+    CONTEXT_NUMBER(tokens_after, -1, "Of all parts that would stay then."),
+    {0},
+};
+static const struct shape context_shape = {
+    .name = "context", .size = sizeof(struct context), .fields = context_fields};
+
+const struct operation operation_context_read = {
+    .name = "context/read",
+    .summary = "Tells what the next request would carry, part by part.",
+    .result = &context_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+/* --- models/list, doctor/report --------------------------------------------------------------- */
+
+static const struct shape_field offer_fields[] = {
+    SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct provider_offer, name),
+                .help = "Of the provider."),
+    SHAPE_FIELD("wants", STRING, OPTIONAL, SHAPE_AT_TEXT(struct provider_offer, wants),
+                .help = "The variable of the key that it lacks."),
+    {0},
+};
+static const struct shape offer_shape = {
+    .name = "provider", .size = sizeof(struct provider_offer), .fields = offer_fields};
+
+FAULT(models_result)
+
+static const struct shape_field models_fields[] = {
+    SHAPE_FIELD("models", STRINGS, REQUIRED, offsetof(struct models_result, models),
+                .help = "Of the present provider."),
+    SHAPE_FIELD("providers", LIST, REQUIRED, offsetof(struct models_result, providers),
+                .of = &offer_shape, .help = "That can be chosen, or lack their key."),
+    FAULT_FIELD(models_result, "Why the server lists no models."),
+    {0},
+};
+static const struct shape models_shape = {
+    .name = "models", .size = sizeof(struct models_result), .fields = models_fields};
+
+const struct operation operation_models_list = {
+    .name = "models/list",
+    .summary = "Lists the models of the present provider, and the providers.",
+    .result = &models_shape,
+    .executor = OPERATION_CONVERSATION,
+};
+
+static const struct shape_field fact_fields[] = {
+    SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct report_fact, name),
+                .help = "What of."),
+    SHAPE_FIELD("value", STRING, REQUIRED, SHAPE_AT_TEXT(struct report_fact, value),
+                .help = "What there is."),
+    {0},
+};
+static const struct shape fact_shape = {
+    .name = "fact", .size = sizeof(struct report_fact), .fields = fact_fields};
+
+FAULT(report_result)
+
+static const struct shape_field report_fields[] = {
+    SHAPE_FIELD("facts", LIST, REQUIRED, offsetof(struct report_result, facts), .of = &fact_shape,
+                .help = "Provider, store and memory, and why."),
+    FAULT_FIELD(report_result, "The fault among them."),
+    {0},
+};
+static const struct shape report_shape = {
+    .name = "report", .size = sizeof(struct report_result), .fields = report_fields};
+
+const struct operation operation_doctor_report = {
+    .name = "doctor/report",
+    .summary = "Tells what the engine uses, and why.",
+    .result = &report_shape,
+    .executor = OPERATION_CONVERSATION,
+};

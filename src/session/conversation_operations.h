@@ -1,0 +1,118 @@
+/* The operations of open conversations: what they take and give. Each runs on the agent thread of
+ * its conversation, and needs an engine (engine_start_in()); operation_call() refuses it. Texts of
+ * parameters are borrowed; NULL where nothing is said. */
+#ifndef SESSION_CONVERSATION_OPERATIONS_H
+#define SESSION_CONVERSATION_OPERATIONS_H
+
+#include "base/uuid.h"
+#include "chat/decision.h"
+#include "chat/event.h"
+#include "chat/usage.h"
+#include "session/operation.h"
+
+/* session/create: the session that was begun is in front then (struct session_info). What it talks
+ * to is what was talked to before, where neither is said. */
+struct session_create_params {
+    const char *provider, *model;
+};
+
+/* session/open: the same of one that is kept. An archived one is live again, unless it is opened
+ * for reading: then turn/start is SESSION_NOT_FOUND. session/fork (session_operations.h) opens the
+ * fork, too. */
+struct session_open_params {
+    const char *session;
+    bool read_only;
+};
+
+/* session/set_model. No provider: the present one. Refused where the provider lacks its key, or its
+ * server lists models, but not this one. */
+struct session_model_params {
+    const char *provider, *model;
+};
+
+/* session/set_system (none: the configured one), session/set_draft (none: nothing is written). */
+struct session_text_params {
+    const char *text;
+};
+
+struct turn_start_params {
+    const char *text;
+    const char *attachments; /* JSON array of image blocks */
+};
+
+/* The last message of the user again, in other words if there are some. */
+struct turn_retry_params {
+    const char *text;
+};
+
+/* Of both: the message is part of the conversation, however its turn ended. Where the operation
+ * fails, nothing was kept. */
+struct turn_result {
+    char session_id[UUID_LEN + 1];
+    char *text;         /* the answer, or what came of it */
+    int turns;          /* of the conversation */
+    int64_t tool_calls; /* of this turn */
+    enum stop_reason stop_reason;
+    struct usage usage;
+    struct error fault; /* that ended it; ERR_OK: none */
+};
+
+/* approval/decide: to NOTICE_APPROVAL. SESSION_NOT_RUNNING: that call asks nothing, or not any
+ * more. */
+struct approval_decide_params {
+    const char *call;
+    enum approval_answer decision;
+};
+
+struct compaction_run_params {
+    const char *mode, *focus; /* none: the configured mode; nothing above all */
+    bool preview;             /* the draft first, whatever is configured */
+};
+
+/* It was begun, and the session knows how it ended. Where the operation fails, it was not begun. */
+struct compaction_result {
+    struct error fault; /* that was told as compaction_failed; ERR_OK: it was done */
+};
+
+/* compaction/decide: to NOTICE_DRAFT. `text`: the changed summary (COMMIT; NULL: unchanged), or
+ * what to focus on (AGAIN). SESSION_NOT_RUNNING: no draft waits. */
+struct compaction_decide_params {
+    enum draft_answer decision;
+    const char *text;
+};
+
+/* compaction/pin, unpin. */
+struct compaction_pin_params {
+    int64_t seq; /* of a message; 0: the newest of the user's */
+};
+
+/* models/list. The server of the present provider is asked; what it lists may lack. */
+struct provider_offer {
+    char *name;
+    char *wants; /* the variable of the key that it lacks; NULL: it can be chosen */
+};
+struct models_result {
+    VEC(char *) models;
+    VEC(struct provider_offer) providers;
+    struct error fault; /* why the server lists nothing; ERR_OK: none */
+};
+
+/* doctor/report. */
+struct report_fact {
+    char *name;  /* "provider" */
+    char *value; /* English */
+};
+struct report_result {
+    VEC(struct report_fact) facts;
+    struct error fault; /* among them; ERR_OK: none */
+};
+
+/* turn/interrupt and compaction/undo take and give nothing; context/read gives a struct context. */
+extern const struct operation operation_session_create, operation_session_open,
+    operation_session_set_model, operation_session_set_system, operation_session_set_draft,
+    operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
+    operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
+    operation_compaction_pin, operation_compaction_unpin, operation_context_read,
+    operation_models_list, operation_doctor_report;
+
+#endif
