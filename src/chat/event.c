@@ -188,3 +188,79 @@ bool event_from_json(const struct json *line, struct event **out, struct error *
         event_free(ev);
     return ok;
 }
+
+/* --- members of a shape ----------------------------------------------------------------------- */
+
+static void write_line(struct json_out *o, const struct event *ev)
+{
+    char *line = event_to_line(ev);
+    json_out_raw(o, line);
+    free(line);
+}
+
+static void write_event(struct json_out *o, const void *at)
+{
+    const struct event *ev = *(struct event *const *)at;
+    if (ev)
+        write_line(o, ev);
+    else
+        json_out_raw(o, "null");
+}
+
+static bool read_event(const struct json *v, void *at)
+{
+    return json_type(v) == JSON_NULL || event_from_json(v, at, NULL);
+}
+
+static void release_event(void *at)
+{
+    event_free(*(struct event **)at);
+    *(struct event **)at = NULL;
+}
+
+const struct shape_codec event_codec = {.write = write_event,
+                                        .read = read_event,
+                                        .release = release_event,
+                                        .schema = "{\"type\":[\"object\",\"null\"]}",
+                                        .expected = "an event"};
+
+void event_list_release(struct event_list *l)
+{
+    for (size_t i = 0; i < l->items.len; i++)
+        event_free(l->items.items[i]);
+    vec_release(&l->items);
+}
+
+static void write_events(struct json_out *o, const void *at)
+{
+    const struct event_list *l = at;
+    json_out_open(o, '[');
+    for (size_t i = 0; i < l->items.len; i++)
+        write_line(o, l->items.items[i]);
+    json_out_close(o, ']');
+}
+
+static bool read_events(const struct json *v, void *at)
+{
+    struct event_list *l = at;
+    struct event *ev;
+    for (const struct json *line = json_first(v); line; line = json_next(line)) {
+        if (!event_from_json(line, &ev, NULL))
+            return false;
+        vec_push(&l->items, ev);
+    }
+    return json_type(v) == JSON_ARRAY;
+}
+
+static void release_events(void *at)
+{
+    event_list_release(at);
+}
+
+const struct shape_codec event_list_codec = {
+    .write = write_events,
+    .read = read_events,
+    .release = release_events,
+    .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}",
+    .expected = "a list of events",
+};

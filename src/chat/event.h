@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/shape.h"
 #include "base/uuid.h"
+#include "base/vec.h"
 #include "chat/usage.h"
 
 /* X(NAME, "name", payload version) */
@@ -141,5 +142,15 @@ char *event_to_line(const struct event *ev);
 /* The event of such a line. False with SESSION_STORE_ERROR that names the member which does not
  * fit. */
 bool event_from_json(const struct json *line, struct event **out, struct error *e);
+
+/* Owned events, ascending. */
+struct event_list {
+    VEC(struct event *) items;
+};
+void event_list_release(struct event_list *l);
+
+/* Members of a shape: a struct event *, which may be NULL, and a struct event_list, as such lines.
+ */
+extern const struct shape_codec event_codec, event_list_codec;
 
 #endif

@@ -135,10 +135,10 @@ static bool take_page(struct show *s, struct session_history_params *next,
     s->info = &page->session;
     if (next->after == 0)
         put_head(s);
-    for (size_t i = 0; i < page->events.len; i++)
-        take_event(s, page->events.items[i]);
-    if (page->events.len > 0)
-        next->after = vec_last(&page->events)->seq;
+    for (size_t i = 0; i < page->events.items.len; i++)
+        take_event(s, page->events.items.items[i]);
+    if (page->events.items.len > 0)
+        next->after = vec_last(&page->events.items)->seq;
     return page->more && !s->closed;
 }
 

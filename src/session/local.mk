@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/session/catalog.c src/session/catalog.h \
 	src/session/catalog_fork.c \
 	src/session/command.c src/session/command.h \
+	src/session/compaction_operations.c src/session/compaction_operations.h \
 	src/session/config_check.c src/session/config_check.h \
 	src/session/conversation.c src/session/conversation.h src/session/conversation_private.h \
 	src/session/conversation_compact.c \
@@ -47,7 +48,6 @@ libtiro_a_SOURCES += \
 	src/session/place.c src/session/place.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/reader.c src/session/reader.h \
-	src/session/reader_dropped.c src/session/reader_dropped.h \
 	src/session/removal.c src/session/removal.h \
 	src/session/report.c src/session/report.h \
 	src/session/session_operations.c src/session/session_operations.h \

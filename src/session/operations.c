@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "session/capability.h"
+#include "session/compaction_operations.h"
 #include "session/config_operations.h"
 #include "session/conversation_operations.h"
 #include "session/engine_operations.h"
@@ -12,21 +13,22 @@
 enum { REMOVALS_AT_ONCE = 64 };
 
 static const struct operation *const rows[] = {
-    &operation_engine_info,       &operation_capabilities_get,   &operation_config_get,
-    &operation_config_set,        &operation_session_list,       &operation_session_search,
-    &operation_session_read,      &operation_session_history,    &operation_session_rename,
-    &operation_session_label,     &operation_session_archive,    &operation_session_unarchive,
-    &operation_session_delete,    &operation_session_fork,       &operation_session_export,
-    &operation_session_import,    &operation_session_rebuild,    &operation_memory_search,
-    &operation_memory_list,       &operation_memory_read,        &operation_memory_edit,
-    &operation_memory_pin,        &operation_memory_forget,      &operation_memory_restore,
-    &operation_memory_stats,      &operation_memory_export,      &operation_memory_import,
-    &operation_memory_reindex,    &operation_session_create,     &operation_session_open,
-    &operation_session_set_model, &operation_session_set_system, &operation_session_set_draft,
-    &operation_turn_start,        &operation_turn_retry,         &operation_turn_interrupt,
-    &operation_approval_decide,   &operation_compaction_run,     &operation_compaction_decide,
-    &operation_compaction_undo,   &operation_compaction_pin,     &operation_compaction_unpin,
-    &operation_context_read,      &operation_models_list,        &operation_doctor_report,
+    &operation_engine_info,        &operation_capabilities_get,  &operation_config_get,
+    &operation_config_set,         &operation_session_list,      &operation_session_search,
+    &operation_session_read,       &operation_session_history,   &operation_session_inputs,
+    &operation_session_rename,     &operation_session_label,     &operation_session_archive,
+    &operation_session_unarchive,  &operation_session_delete,    &operation_session_fork,
+    &operation_session_export,     &operation_session_import,    &operation_session_rebuild,
+    &operation_memory_search,      &operation_memory_list,       &operation_memory_read,
+    &operation_memory_edit,        &operation_memory_pin,        &operation_memory_forget,
+    &operation_memory_restore,     &operation_memory_stats,      &operation_memory_export,
+    &operation_memory_import,      &operation_memory_reindex,    &operation_compaction_ledger,
+    &operation_session_create,     &operation_session_open,      &operation_session_set_model,
+    &operation_session_set_system, &operation_session_set_draft, &operation_turn_start,
+    &operation_turn_retry,         &operation_turn_interrupt,    &operation_approval_decide,
+    &operation_compaction_run,     &operation_compaction_decide, &operation_compaction_undo,
+    &operation_compaction_pin,     &operation_compaction_unpin,  &operation_context_read,
+    &operation_models_list,        &operation_doctor_report,
 };
 
 const struct operation *operation_at(size_t index)

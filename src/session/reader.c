@@ -3,10 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "session/compaction_operations.h"
 #include "session/desk.h"
-#include "session/reader_dropped.h"
 #include "session/session_operations.h"
-#include "store/event_log.h"
 
 struct reader {
     struct desk desk;
@@ -22,6 +21,13 @@ static bool call(struct desk *d, const struct operation *o, const void *params, 
     return ok;
 }
 
+static void take_events(struct notice *n, const struct event_list *l)
+{
+    n->events.items = l->items.items;
+    n->events.len = l->items.len;
+    n->events.cap = l->items.cap;
+}
+
 /* The events before one, 0: of the end. */
 static bool answer_with_events(struct desk *d, const char *session, const struct command *c,
                                struct notice *n, struct error *e)
@@ -33,9 +39,7 @@ static bool answer_with_events(struct desk *d, const char *session, const struct
         return false;
     session_info_release(&n->info);
     n->info = page.session;
-    n->events.items = page.events.items;
-    n->events.len = page.events.len;
-    n->events.cap = page.events.cap;
+    take_events(n, &page.events);
     n->number = c->number;
     n->flag = page.more;
     return true;
@@ -91,19 +95,32 @@ static bool answer_export(struct desk *d, const struct command *c, struct notice
 static bool answer_inputs(struct desk *d, const struct command *c, struct notice *n,
                           struct error *e)
 {
-    struct text_list list = {0};
-    if (!event_log_inputs(d->store, c->limit, &list, e))
+    const struct session_inputs_params params = {.limit = c->limit};
+    struct session_inputs_result found = {0};
+    if (!call(d, &operation_session_inputs, &params, &found, e))
         return false;
-    n->texts.items = list.items.items;
-    n->texts.len = list.items.len;
-    n->texts.cap = list.items.cap;
+    n->texts.items = found.texts.items;
+    n->texts.len = found.texts.len;
+    n->texts.cap = found.texts.cap;
     return true;
 }
 
 static bool answer_dropped(struct desk *d, const struct command *c, struct notice *n,
                            struct error *e)
 {
-    return reader_dropped(d->store, c, n, e);
+    const struct compaction_ledger_params params = {.session = c->name,
+                                                    .seq = c->number,
+                                                    .place = c->text ? atoll(c->text) : 0,
+                                                    .limit = c->limit};
+    struct compaction_ledger found = {0};
+    if (!call(d, &operation_compaction_ledger, &params, &found, e))
+        return false;
+    n->number = c->number;
+    n->event = found.completed;
+    take_events(n, &found.events);
+    n->flag = found.more;
+    n->stats.flagged = found.quotes_forgotten;
+    return true;
 }
 
 /* A newer search ends one that runs. */

@@ -8,6 +8,7 @@
 #include "store/event_log.h"
 
 enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST = 1000 };
+enum { INPUTS_LIMIT = 100, INPUTS_MOST = 10000 };
 
 #define SESSION(S)                                                                                 \
     SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,                \
@@ -154,53 +155,13 @@ static const struct shape_field history_fields[] = {
 };
 static const struct shape history_shape = PARAMETERS(struct session_history_params, history_fields);
 
-static void write_events(struct json_out *o, const void *result)
-{
-    const struct session_history_result *r = result;
-    json_out_open(o, '[');
-    for (size_t i = 0; i < r->events.len; i++) {
-        char *line = event_to_line(r->events.items[i]);
-        json_out_raw(o, line);
-        free(line);
-    }
-    json_out_close(o, ']');
-}
-
-static void release_events(void *result)
-{
-    struct session_history_result *r = result;
-    for (size_t i = 0; i < r->events.len; i++)
-        event_free(r->events.items[i]);
-    vec_release(&r->events);
-}
-
-static bool read_events(const struct json *v, void *result)
-{
-    struct session_history_result *r = result;
-    struct error e;
-    struct event *ev;
-    for (const struct json *line = json_first(v); line; line = json_next(line)) {
-        if (!event_from_json(line, &ev, &e))
-            return false;
-        vec_push(&r->events, ev);
-    }
-    return json_type(v) == JSON_ARRAY;
-}
-
-static const struct shape_codec events = {
-    .write = write_events,
-    .read = read_events,
-    .release = release_events,
-    .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}",
-    .expected = "a list of events",
-};
-
 static const struct shape_field history_result_fields[] = {
     SHAPE_FIELD("session", OBJECT, REQUIRED,
                 SHAPE_AT(struct session_info, struct session_history_result, session),
                 .of = &session_info_shape, .help = "The session."),
-    SHAPE_FIELD("events", OWN, REQUIRED, 0, .codec = &events,
-                .help = "Ascending, as lines of stream-json."),
+    SHAPE_FIELD("events", OWN, REQUIRED,
+                SHAPE_AT(struct event_list, struct session_history_result, events),
+                .codec = &event_list_codec, .help = "Ascending, as lines of stream-json."),
     SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
                 .help = "There are events behind the page; with \"newest\" before it."),
     {0},
@@ -217,9 +178,10 @@ struct page {
 static bool take_event(void *context, const struct event *ev)
 {
     struct page *page = context;
-    page->out->more = page->out->events.len == page->limit;
+    struct event_list *events = &page->out->events;
+    page->out->more = events->items.len == page->limit;
     if (!page->out->more)
-        vec_push(&page->out->events, event_clone(ev));
+        vec_push(&events->items, event_clone(ev));
     return !page->out->more;
 }
 
@@ -233,14 +195,9 @@ static bool read_forward(struct catalog *c, const struct session_history_params 
 static bool read_newest(struct catalog *c, const struct session_history_params *p,
                         struct session_history_result *out, struct error *e)
 {
-    struct event_list list = {0};
-    if (!catalog_find(c, p->session, &out->session, e) ||
-        !event_log_tail(c->store, out->session.id, p->before, p->limit, &list, &out->more, e))
-        return false;
-    out->events.items = list.items.items;
-    out->events.len = list.items.len;
-    out->events.cap = list.items.cap;
-    return true;
+    return catalog_find(c, p->session, &out->session, e) &&
+           event_log_tail(c->store, out->session.id, p->before, p->limit, &out->events, &out->more,
+                          e);
 }
 
 static bool run_history(struct operation_context *c, const void *params, void *result,
@@ -260,6 +217,47 @@ const struct operation operation_session_history = {
     .result = &history_result_shape,
     .executor = OPERATION_READ,
     .run = run_history,
+};
+
+/* --- session/inputs --------------------------------------------------------------------------- */
+
+static const struct shape_field inputs_fields[] = {
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_inputs_params, limit),
+                .least = 1, .most = INPUTS_MOST, .absent = INPUTS_LIMIT, .help = "Messages."),
+    {0},
+};
+static const struct shape inputs_shape = PARAMETERS(struct session_inputs_params, inputs_fields);
+
+static const struct shape_field inputs_result_fields[] = {
+    SHAPE_FIELD("texts", STRINGS, REQUIRED, offsetof(struct session_inputs_result, texts),
+                .help = "Newest first, each once."),
+    {0},
+};
+static const struct shape inputs_result_shape = {.name = "messages",
+                                                 .size = sizeof(struct session_inputs_result),
+                                                 .fields = inputs_result_fields};
+
+static bool run_inputs(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct session_inputs_params *p = params;
+    struct session_inputs_result *out = result;
+    struct text_list list = {0};
+    if (c->catalog.store && !event_log_inputs(c->catalog.store, p->limit, &list, e))
+        return false;
+    out->texts.items = list.items.items;
+    out->texts.len = list.items.len;
+    out->texts.cap = list.items.cap;
+    return true;
+}
+
+const struct operation operation_session_inputs = {
+    .name = "session/inputs",
+    .summary = "Gives the messages that were sent last, in any session.",
+    .params = &inputs_shape,
+    .result = &inputs_result_shape,
+    .executor = OPERATION_READ,
+    .run = run_inputs,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */

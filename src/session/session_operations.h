@@ -37,8 +37,16 @@ struct session_history_params {
 };
 struct session_history_result {
     struct session_info session;
-    VEC(struct event *) events; /* ascending */
-    bool more;                  /* beyond the page, in the direction that was asked */
+    struct event_list events;
+    bool more; /* beyond the page, in the direction that was asked */
+};
+
+/* Texts that were sent, of all sessions. */
+struct session_inputs_params {
+    int limit;
+};
+struct session_inputs_result {
+    VEC(char *) texts; /* newest first, each once */
 };
 
 struct session_rename_params {
@@ -73,9 +81,9 @@ struct session_changed {
 };
 
 extern const struct operation operation_session_list, operation_session_search,
-    operation_session_read, operation_session_history, operation_session_rename,
-    operation_session_label, operation_session_archive, operation_session_unarchive,
-    operation_session_delete, operation_session_fork, operation_session_export,
-    operation_session_import, operation_session_rebuild;
+    operation_session_read, operation_session_history, operation_session_inputs,
+    operation_session_rename, operation_session_label, operation_session_archive,
+    operation_session_unarchive, operation_session_delete, operation_session_fork,
+    operation_session_export, operation_session_import, operation_session_rebuild;
 
 #endif

@@ -29,13 +29,6 @@ static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
 
-void event_list_release(struct event_list *l)
-{
-    for (size_t i = 0; i < l->items.len; i++)
-        event_free(l->items.items[i]);
-    vec_release(&l->items);
-}
-
 void text_list_release(struct text_list *l)
 {
     vec_free_each(&l->items);

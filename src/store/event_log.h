@@ -31,12 +31,6 @@ bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struc
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
                     struct error *e);
 
-/* Owned events, ascending. */
-struct event_list {
-    VEC(struct event *) items;
-};
-void event_list_release(struct event_list *l);
-
 /* Calls `visit` (which borrows the event) for those with seq > after, ascending, until it returns
  * false. Events of unknown type or newer version end the reading with an error. */
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
