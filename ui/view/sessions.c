@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/session_operations.h"
 #include "ui/view/sessions_private.h"
 
 struct sessions *sessions_of(struct view *view)
@@ -82,31 +83,24 @@ void sessions_send(struct sessions *s, struct command *c)
 
 /* --- questions --- */
 
-static bool is_answered(const struct sessions_question *q, const char *text, int64_t number)
+void sessions_forget_question(struct sessions *s, struct sessions_question *q)
 {
-    return !q->stale && q->answered && strcmp(q->answered, text) == 0 && q->number == number;
+    view_withdraw(&s->view, q->id);
+    free(q->text);
+    q->id = 0;
+    q->text = NULL;
 }
 
-static void ask(struct sessions *s, struct sessions_question *q, const char *text, int64_t number)
+/* Unless that was asked last. */
+static void ask(struct sessions *s, struct sessions_question *q, const void *params,
+                const char *text, int64_t number)
 {
-    if (q->waiting || is_answered(q, text, number))
+    if (q->text && strcmp(q->text, text) == 0 && q->number == number)
         return;
-    struct command *c = command_new(q->type, text);
-    c->limit = q->limit;
-    c->number = number;
-    free(q->asked);
-    q->asked = mem_strdup(text);
+    sessions_forget_question(s, q);
+    q->text = mem_strdup(text);
     q->number = number;
-    q->waiting = true;
-    q->stale = false;
-    sessions_send(s, c);
-}
-
-void sessions_settle(struct sessions_question *q)
-{
-    free(q->answered);
-    q->answered = mem_strdup(q->asked);
-    q->waiting = false;
+    q->id = view_ask(&s->view, q->operation, params, q->take);
 }
 
 static bool is_blank(const char *text)
@@ -119,8 +113,7 @@ static void forget_hits(struct sessions *s)
     search_hits_release(&s->hits);
     s->hits = (struct search_hits){0};
     s->more_hits = false;
-    free(s->search_question.answered);
-    s->search_question.answered = NULL;
+    sessions_forget_question(s, &s->search_question);
 }
 
 /* A page may begin with the first message of the user's in it, and must hold what was found: behind
@@ -138,25 +131,28 @@ void sessions_forget_preview(struct sessions *s)
     session_info_release(&s->previewed);
     session_info_init(&s->previewed);
     transcript_clear(s->preview);
-    free(s->preview_question.answered);
-    s->preview_question.answered = NULL;
+    sessions_forget_question(s, &s->preview_question);
 }
 
 static void ask_preview(struct sessions *s)
 {
     const char *id = sessions_selected_id(s);
-    if (!id && *s->previewed.id)
+    const struct session_history_params params = {
+        .session = id, .newest = true, .before = preview_before(s), .limit = SESSIONS_PREVIEWED};
+    if (!id)
         sessions_forget_preview(s);
-    if (s->layout.place != PREVIEW_NONE && id)
-        ask(s, &s->preview_question, id, preview_before(s));
+    else if (s->layout.place != PREVIEW_NONE)
+        ask(s, &s->preview_question, &params, id, params.before);
 }
 
 void sessions_ask(struct sessions *s)
 {
     const char *query = editor_text(s->query);
-    ask(s, &s->list_question, query, 0);
+    const struct session_filter filter = {.text = query, .limit = SESSIONS_LISTED};
+    const struct session_search_params search = {.query = query, .limit = SESSIONS_FOUND};
+    ask(s, &s->list_question, &filter, query, 0);
     if (!is_blank(query))
-        ask(s, &s->search_question, query, 0);
+        ask(s, &s->search_question, &search, query, 0);
     else
         forget_hits(s);
     ask_preview(s);
@@ -208,31 +204,48 @@ static void find_again(struct sessions *s, const struct kept *k)
     sessions_stay_within(s);
 }
 
-static bool is_wanted(const struct sessions *s, const struct sessions_question *q)
+/* A failure is told where nothing stands that the person wants to know rather. */
+static bool is_answered(struct sessions *s, struct sessions_question *q, const char *words)
 {
-    return strcmp(q->asked, editor_text(s->query)) == 0;
+    q->id = 0;
+    if (words && !s->remark.text)
+        sessions_say(s, STYLE_ERROR, words);
+    return !words;
 }
 
-static void take_list(struct sessions *s, struct notice *n)
+static bool take_list(struct view *view, struct operation_answer *a, const char *words)
 {
+    struct sessions *s = sessions_of(view);
+    struct session_list_result *found = a->result;
     struct kept k = keep(s);
+    if (!is_answered(s, &s->list_question, words))
+        return true;
     session_list_release(&s->list);
-    s->list = n->sessions;
-    n->sessions = (struct session_list){0};
-    s->matching = n->number;
-    if (*n->text == '\0')
-        s->all = n->number;
+    s->list = found->sessions;
+    found->sessions = (struct session_list){0};
+    s->matching = found->total;
+    if (*editor_text(s->query) == '\0')
+        s->all = found->total;
+    s->listed = true;
     find_again(s, &k);
+    sessions_ask(s);
+    return true;
 }
 
-static void take_hits(struct sessions *s, struct notice *n)
+static bool take_hits(struct view *view, struct operation_answer *a, const char *words)
 {
+    struct sessions *s = sessions_of(view);
+    struct session_search_result *found = a->result;
     struct kept k = keep(s);
+    if (!is_answered(s, &s->search_question, words))
+        return true;
     search_hits_release(&s->hits);
-    s->hits = n->hits;
-    n->hits = (struct search_hits){0};
-    s->more_hits = n->flag;
+    s->hits = found->matches;
+    found->matches = (struct search_hits){0};
+    s->more_hits = found->more;
     find_again(s, &k);
+    sessions_ask(s);
+    return true;
 }
 
 static void preview_draft(struct sessions *s)
@@ -244,56 +257,31 @@ static void preview_draft(struct sessions *s)
     buf_release(&text);
 }
 
-static void take_preview(struct sessions *s, struct notice *n)
+static bool take_preview(struct view *view, struct operation_answer *a, const char *words)
 {
+    struct sessions *s = sessions_of(view);
+    struct session_history_result *page = a->result;
+    if (!is_answered(s, &s->preview_question, words))
+        return true;
     char *found = sessions_found(s);
     session_info_release(&s->previewed);
-    s->previewed = n->info;
-    session_info_init(&n->info);
+    s->previewed = page->session;
+    session_info_init(&page->session);
     transcript_clear(s->preview);
-    for (size_t i = 0; i < n->events.len; i++)
-        (void)transcript_apply(s->preview, n->events.items[i]);
+    for (size_t i = 0; i < page->events.items.len; i++)
+        (void)transcript_apply(s->preview, page->events.items.items[i]);
     if (s->previewed.draft)
         preview_draft(s);
     if (found)
         (void)transcript_find(s->preview, found, true);
     free(found);
-}
-
-static void take_answer(struct sessions *s, const struct sessions_question *q, struct notice *n)
-{
-    if (n->type == NOTICE_LIST && is_wanted(s, q))
-        take_list(s, n);
-    else if (n->type == NOTICE_SEARCH && is_wanted(s, q))
-        take_hits(s, n);
-    else if (n->type == NOTICE_PREVIEW && sessions_selected_id(s) &&
-             strcmp(n->text, sessions_selected_id(s)) == 0)
-        take_preview(s, n);
-}
-
-static void take_listing(struct sessions *s, struct notice *n)
-{
-    struct sessions_question *q = n->type == NOTICE_LIST     ? &s->list_question
-                                  : n->type == NOTICE_SEARCH ? &s->search_question
-                                                             : &s->preview_question;
-    if (!n->text || !q->waiting || strcmp(q->asked, n->text) != 0)
-        return; /* somebody else's, or asked before the screen was closed and opened again */
-    bool outdated = q->stale; /* read before the change that made it so, perhaps */
-    sessions_settle(q);
-    if (!outdated)
-        take_answer(s, q, n);
-    sessions_ask(s);
+    return true;
 }
 
 static bool notice(struct view *view, struct notice *n, const char *words)
 {
     struct sessions *s = sessions_of(view);
     switch (n->type) {
-    case NOTICE_LIST:
-    case NOTICE_SEARCH:
-    case NOTICE_PREVIEW:
-        take_listing(s, n);
-        return false;
     case NOTICE_DONE:
         return sessions_done(s, n);
     case NOTICE_ERROR:
@@ -309,20 +297,14 @@ static bool notice(struct view *view, struct notice *n, const char *words)
 
 /* --- the view --- */
 
-static void release_question(struct sessions_question *q)
-{
-    free(q->asked);
-    free(q->answered);
-}
-
 static void free_view(struct view *view)
 {
     struct sessions *s = sessions_of(view);
     editor_free(s->query);
     editor_free(s->line);
-    release_question(&s->list_question);
-    release_question(&s->search_question);
-    release_question(&s->preview_question);
+    free(s->list_question.text);
+    free(s->search_question.text);
+    free(s->preview_question.text);
     session_list_release(&s->list);
     search_hits_release(&s->hits);
     transcript_free(s->preview);
@@ -355,11 +337,12 @@ struct view *sessions_new(const struct view_host *host, const char *query)
     session_info_init(&s->target);
     rows_init(&s->rows);
     s->all = -1;
-    s->list_question = (struct sessions_question){.type = COMMAND_LIST, .limit = SESSIONS_LISTED};
+    s->list_question =
+        (struct sessions_question){.operation = &operation_session_list, .take = take_list};
     s->search_question =
-        (struct sessions_question){.type = COMMAND_SEARCH, .limit = SESSIONS_FOUND};
+        (struct sessions_question){.operation = &operation_session_search, .take = take_hits};
     s->preview_question =
-        (struct sessions_question){.type = COMMAND_PREVIEW, .limit = SESSIONS_PREVIEWED};
+        (struct sessions_question){.operation = &operation_session_history, .take = take_preview};
     editor_set(s->query, query);
     sessions_ask(s);
     return &s->view;

@@ -74,34 +74,21 @@ bool sessions_done(struct sessions *s, const struct notice *n)
         forget_session(s, n->text);
     else if (n->command == COMMAND_ARCHIVE && n->text)
         mark_archived(s, n->text, n->number == 0);
-    s->list_question.stale = s->search_question.stale = s->preview_question.stale = true;
+    sessions_forget_question(s, &s->list_question);
+    sessions_forget_question(s, &s->search_question);
+    sessions_forget_question(s, &s->preview_question);
     s->pinned = true;
     sessions_ask(s);
     return true;
 }
 
-static struct sessions_question *question_of(struct sessions *s, enum command_type command)
-{
-    struct sessions_question *all[] = {&s->list_question, &s->search_question,
-                                       &s->preview_question};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i]->type == command)
-            return all[i];
-    return NULL;
-}
-
 bool sessions_failed(struct sessions *s, enum command_type command, const char *words)
 {
-    struct sessions_question *q = question_of(s, command);
-    if (!q && !changes(command) && !opens(command))
+    if (!changes(command) && !opens(command))
         return false;
-    if (q && q->waiting)
-        sessions_settle(q); /* and is not asked again, unless something changes */
     if (opens(command))
         s->opening = false;
     sessions_input_answered(s, command, false);
-    if (!q || !s->remark.text) /* what the person did is more important than what is only shown */
-        sessions_say(s, STYLE_ERROR, words);
-    sessions_ask(s);
+    sessions_say(s, STYLE_ERROR, words);
     return true;
 }

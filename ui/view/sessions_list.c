@@ -339,7 +339,7 @@ static void draw_heading(const struct sessions *s, struct rows *out)
 
 static void draw_none(const struct sessions *s, struct rows *out)
 {
-    bool loading = s->list_question.waiting || s->search_question.waiting;
+    bool loading = s->list_question.id || s->search_question.id;
     draw_text(s, out,
               loading                  ? _("loading")
               : *editor_text(s->query) ? _("no matches")

@@ -20,16 +20,13 @@ enum {
     SESSIONS_INPUT_BYTES = 1024
 };
 
-/* One kind of question to the engine: at most one is under way, and what changed meanwhile is
- * asked when its answer has come. */
+/* One kind of question to the engine: the one that was asked last counts. */
 struct sessions_question {
-    enum command_type type;
-    int limit;
-    bool waiting;
-    bool stale;  /* what was answered or is being answered is out of date */
-    char *asked; /* text and number of the last one; NULL: none yet */
+    const struct operation *operation;
+    view_answer *take;
+    uint64_t id; /* of the request that is under way; 0: none is */
+    char *text;  /* that was asked last, and a number; NULL: nothing, or it is out of date */
     int64_t number;
-    char *answered; /* the text of the answer that is held; NULL: none */
 };
 
 /* What the row above the list asks for instead of a query. */
@@ -68,6 +65,7 @@ struct sessions {
     struct sessions_question list_question, search_question, preview_question;
     struct session_list list;
     struct search_hits hits;
+    bool listed;      /* the list is known */
     int64_t matching; /* sessions that match the query */
     int64_t all;      /* sessions that there are; -1: not known yet */
     bool more_hits;
@@ -122,8 +120,8 @@ void sessions_ask(struct sessions *s);
 void sessions_select(struct sessions *s, size_t index);
 void sessions_stay_within(struct sessions *s); /* after some entries are gone */
 void sessions_forget_preview(struct sessions *s);
-/* The question is over; its text is what is held from now on, were it only an error. */
-void sessions_settle(struct sessions_question *q);
+/* It is asked again by sessions_ask(), and what is under way does not count. */
+void sessions_forget_question(struct sessions *s, struct sessions_question *q);
 void sessions_say(struct sessions *s, enum style style, const char *text); /* NULL: nothing */
 /* A command about a session; the caller may add to it before sessions_send(). */
 struct command *sessions_command(enum command_type type, const char *id, const char *text);

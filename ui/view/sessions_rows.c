@@ -65,7 +65,7 @@ void sessions_resize(struct view *view, int width, int height)
 static void add_count(const struct sessions *s, struct buf *out)
 {
     bool filtered = *editor_text(s->query) != '\0';
-    if (!s->list_question.answered)
+    if (!s->listed)
         return;
     if (!filtered || s->all < 0) {
         format_exact(out, s->matching);
