@@ -6,12 +6,11 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "tests/seen.h"
+#include "session/compaction_operations.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/glyph.h"
-#include "ui/transcript/transcript.h"
+#include "tests/told.h"
 #include "ui/view/compaction_detail.h"
 
 enum { SEQ = 900 };
@@ -31,10 +30,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static const struct command *asked(void)
+/* The page that was asked for since forget_sent(); -1: none. */
+static int64_t asked(void)
 {
-    assert_true(the.sent.len <= 1);
-    return sent(COMMAND_DROPPED);
+    const struct compaction_ledger_params *p = params_of(&operation_compaction_ledger);
+    return p ? p->place : -1;
 }
 
 /* --- made-up answers --- */
@@ -58,46 +58,62 @@ static struct event *completed(const char *summary)
     return ev;
 }
 
-static struct notice *page(const char *place, struct event *ev, bool more)
+/* The page that is asked for: what it is to hold, then its end. */
+static struct operation_answer *answer;
+
+static struct compaction_ledger *page(const char *summary)
 {
-    struct notice *n = notice_new(NOTICE_DROPPED);
-    n->number = SEQ;
-    n->text = mem_strdup(place);
-    n->event = ev;
-    n->flag = more;
-    return n;
+    answer = answer_to(&operation_compaction_ledger);
+    struct compaction_ledger *page = answer->result;
+    page->completed = completed(summary);
+    return page;
 }
 
-static struct event *add(struct notice *n, enum event_type type, int64_t seq, const char *text)
+static struct event *add(enum event_type type, int64_t seq, const char *text)
 {
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->text = mem_strdup(text);
-    vec_push(&n->events, ev);
-    return ev;
+    struct compaction_ledger *page = answer->result;
+    vec_push(&page->events.items, told_event(type, seq, text));
+    return vec_last(&page->events.items);
 }
 
-static void add_tool(struct notice *n, enum event_type type, int64_t seq, const char *name,
-                     const char *text)
+static void add_tool(enum event_type type, int64_t seq, const char *name, const char *text)
 {
-    struct event *ev = add(n, type, seq, text);
+    struct event *ev = add(type, seq, text);
     ev->id = mem_strdup("call-1");
     ev->name = mem_strdup(name);
 }
 
-/* Turn 4: a question, reasoning and a call, its result, an answer; then turn 5's question. */
-static struct notice *usual(bool more)
+static void give_page(bool more)
 {
-    struct notice *n = page("0", completed("## Goal\n\n- sleep in **Kyoto**\n"), more);
-    add(n, EVENT_TURN_STARTED, 10, "where to sleep?\nsecond line of it");
-    add(n, EVENT_CALL_STARTED, 11, NULL)->number = 4;
-    add(n, EVENT_REASONING_COMPLETE, 12, "let me think");
-    add_tool(n, EVENT_TOOL_CALL_REQUESTED, 13, "search_files", "{\"query\":\"ryokan\"}");
-    add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, 14, "search_files", "three hits");
-    add(n, EVENT_CALL_STARTED, 15, NULL)->number = 4;
-    add(n, EVENT_TEXT_COMPLETE, 16, "In the ryokan.");
-    add(n, EVENT_TURN_STARTED, 20, "and the price?");
-    return n;
+    ((struct compaction_ledger *)answer->result)->more = more;
+    assert_true(give_answer(answer, NULL));
+}
+
+/* Turn 4: a question, reasoning and a call, its result, an answer; then turn 5's question. */
+static struct compaction_ledger *usual(void)
+{
+    struct compaction_ledger *made = page("## Goal\n\n- sleep in **Kyoto**\n");
+    add(EVENT_TURN_STARTED, 10, "where to sleep?\nsecond line of it");
+    add(EVENT_CALL_STARTED, 11, NULL)->number = 4;
+    add(EVENT_REASONING_COMPLETE, 12, "let me think");
+    add_tool(EVENT_TOOL_CALL_REQUESTED, 13, "search_files", "{\"query\":\"ryokan\"}");
+    add_tool(EVENT_TOOL_EXECUTION_COMPLETED, 14, "search_files", "three hits");
+    add(EVENT_CALL_STARTED, 15, NULL)->number = 4;
+    add(EVENT_TEXT_COMPLETE, 16, "In the ryokan.");
+    add(EVENT_TURN_STARTED, 20, "and the price?");
+    return made;
+}
+
+static void give_usual(void)
+{
+    (void)usual();
+    give_page(false);
+}
+
+static void begin_again(void)
+{
+    tear_down(NULL);
+    set_up(NULL);
 }
 
 /* --- a person --- */
@@ -121,23 +137,25 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_asks_at_once)
 {
-    assert_int_equal(asked()->number, SEQ);
-    assert_string_equal(asked()->text, "0");
-    assert_true(asked()->limit > 0);
+    const struct compaction_ledger_params *p = params_of(&operation_compaction_ledger);
+    assert_int_equal(p->seq, SEQ);
+    assert_int_equal(p->place, 0);
+    assert_string_equal(p->session, "");
+    assert_int_equal(p->limit, 200);
     see("loading");
-    give(usual(false));
+    give_usual();
     see("!loading");
 }
 
 TEST(the_outcome_stands_above)
 {
-    give(usual(false));
+    give_usual();
     see("Compaction", "101,204", "6,310", "142", "small-model");
 }
 
 TEST(the_summary_is_open_and_laid_out)
 {
-    give(usual(false));
+    give_usual();
     see("Summary", "sleep in Kyoto", "!##", "!**");
     choose("Summary");
     act("<enter>", "!sleep in Kyoto");
@@ -145,22 +163,18 @@ TEST(the_summary_is_open_and_laid_out)
 
 TEST(the_messages_that_went_are_listed)
 {
-    give(usual(false));
-    see("5 messages summarised");
-    const char *row = row_text(find("where to sleep?"));
-    assert_says(row, "you", "t4");
-    see("!second line of it");
-    row = row_text(find("search_files {"));
-    assert_says(row, "tiro", "!Reasoning");
-    row = row_text(find("search_files:"));
-    assert_non_null(strstr(row, "tool"));
+    give_usual();
+    see("5 messages summarised", "!second line of it");
+    assert_says(row_text(find("where to sleep?")), "you", "t4");
+    assert_says(row_text(find("search_files {")), "tiro", "!Reasoning");
+    assert_says(row_text(find("search_files:")), "tool");
     assert_says(row_text(find("In the ryokan.")), "t4");
     assert_says(row_text(find("and the price?")), "!t4");
 }
 
 TEST(each_opens_to_its_whole_text)
 {
-    give(usual(false));
+    give_usual();
     choose("where to sleep?");
     act("<enter>", "second line of it");
     choose("search_files {");
@@ -171,15 +185,15 @@ TEST(each_opens_to_its_whole_text)
 
 TEST(what_was_taken_back_is_not_listed)
 {
-    struct notice *n = page("0", completed("short"), false);
-    add(n, EVENT_TURN_STARTED, 10, "first try");
-    add(n, EVENT_TEXT_COMPLETE, 11, "half")->flag = true;
-    add(n, EVENT_TURN_STARTED, 20, "second try")->number = 10;
-    add(n, EVENT_TEXT_COMPLETE, 21, "half again")->flag = true;
-    add(n, EVENT_TURN_STARTED, 30, "failed at once");
-    add(n, EVENT_TURN_FAILED, 31, "no server");
-    add(n, EVENT_TURN_STARTED, 40, "last");
-    give(n);
+    page("short");
+    add(EVENT_TURN_STARTED, 10, "first try");
+    add(EVENT_TEXT_COMPLETE, 11, "half")->flag = true;
+    add(EVENT_TURN_STARTED, 20, "second try")->number = 10;
+    add(EVENT_TEXT_COMPLETE, 21, "half again")->flag = true;
+    add(EVENT_TURN_STARTED, 30, "failed at once");
+    add(EVENT_TURN_FAILED, 31, "no server");
+    add(EVENT_TURN_STARTED, 40, "last");
+    give_page(false);
     see("!first try", "second try", "!failed at once", "3 messages summarised");
     choose("half again");
     act("<enter>", "(interrupted)");
@@ -187,65 +201,46 @@ TEST(what_was_taken_back_is_not_listed)
 
 TEST(more_is_asked_for_when_its_end_comes_near)
 {
-    struct notice *n = page("0", completed("short"), true);
+    page("short");
     forget_sent();
     for (int i = 0; i < 100; i++)
-        add(n, EVENT_TURN_STARTED, 10 + i, "one of many");
-    give(n);
-    rows_now();
+        add(EVENT_TURN_STARTED, 10 + i, "one of many");
+    give_page(true);
     see("134 messages summarised"); /* not all are listed yet */
-    assert_null(asked());
+    assert_int_equal(asked(), -1);
     act("G");
     rows_now();
-    assert_string_equal(asked()->text, "100");
     rows_now();
-    assert_non_null(asked()); /* once */
-    forget_sent();
-    give(page("0", NULL, true)); /* of nobody's question */
-    rows_now();
-    assert_null(asked());
-    n = page("100", completed("short"), false);
-    add(n, EVENT_TEXT_COMPLETE, 200, "the very last");
-    give(n);
+    assert_int_equal(asked(), 100); /* once */
+    page("short");
+    add(EVENT_TEXT_COMPLETE, 200, "the very last");
+    give_page(false);
     act("G", "the very last", "!loading");
-    assert_null(asked());
+    assert_int_equal(asked(), -1);
     act("g", "101 messages summarised");
 }
 
 TEST(pieces_of_a_message_come_with_different_pages)
 {
-    struct notice *n = page("0", completed("short"), true);
-    add(n, EVENT_TURN_STARTED, 10, "question");
-    add(n, EVENT_TEXT_COMPLETE, 11, "first half");
-    forget_sent();
-    give(n);
+    page("short");
+    add(EVENT_TURN_STARTED, 10, "question");
+    add(EVENT_TEXT_COMPLETE, 11, "first half");
+    give_page(true);
     choose("first half");
     act("<enter>");
-    n = page("2", completed("short"), false);
-    add_tool(n, EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
-    give(n);
+    page("short");
+    add_tool(EVENT_TOOL_CALL_REQUESTED, 12, "list_directory", "{}");
+    give_page(false);
     see("list_directory {}", "2 messages summarised");
-}
-
-TEST(other_answers_change_nothing)
-{
-    struct notice *n = usual(false);
-    n->number = SEQ + 1;
-    give(n);
-    see("loading");
-    give(usual(false));
-    give(usual(false));
-    see("5 messages summarised");
 }
 
 TEST(micro_says_which_results_were_shortened)
 {
-    struct notice *n = page("0", completed(""), false);
-    n->event->compaction.history = mem_strdup(
+    page("")->completed->compaction.history = mem_strdup(
         "[[0,5],{\"of\":5,\"message\":{\"role\":\"tool\",\"seq\":77,\"turn\":3,\"content\":[{"
         "\"type\":\"tool_result\",\"id\":\"c\",\"name\":\"read_file\",\"text\":\"its first bytes "
         "[50,000 bytes]\"}]}},[6,136]]");
-    give(n);
+    give_page(false);
     see("!Summary", "!summarised", "1 message shortened");
     choose("read_file:");
     assert_says(row_text(find("read_file:")), "t3");
@@ -262,20 +257,16 @@ TEST(a_history_that_is_none_is_passed_over)
     static const char *const histories[] = {
         "", "[", "{}", "[[0,999999]]", "[[-1,5]]", "[{\"of\":1000,\"message\":{}}]", "[1,2,3]"};
     for (size_t i = 0; i < sizeof histories / sizeof *histories; i++) {
-        struct notice *n = usual(false);
-        n->event->compaction.history = mem_strdup(histories[i]);
-        if (i > 0) {
-            tear_down(state);
-            set_up(state);
-        }
-        give(n);
+        begin_again();
+        usual()->completed->compaction.history = mem_strdup(histories[i]);
+        give_page(false);
         see("5 messages summarised", "!less in");
     }
 }
 
 TEST(o_goes_to_the_message)
 {
-    give(usual(false));
+    give_usual();
     act("o");
     assert_false(the.closed);
     choose("In the ryokan.");
@@ -287,7 +278,7 @@ TEST(esc_closes)
 {
     act("<escape>");
     assert_true(the.closed);
-    give(usual(false));
+    give_usual();
     act("<escape>");
     assert_true(the.closed);
     act("<ctrl-c>");
@@ -296,15 +287,14 @@ TEST(esc_closes)
 
 TEST(errors_are_said_in_it)
 {
-    assert_false(give_error(COMMAND_PAGE, "no"));
-    assert_true(give_error(COMMAND_DROPPED, "It cannot\x1b[1m be read."));
+    assert_true(give_answer(answer_to(&operation_compaction_ledger), "It cannot\x1b[1m be read."));
     see("be read.", "!loading");
     act("<down>", "be read.");
 }
 
 TEST(a_click_opens)
 {
-    give(usual(false));
+    give_usual();
     click(find("where to sleep?"));
     see("second line of it");
     click((size_t)-1);
@@ -323,21 +313,20 @@ TEST(any_text_fits_any_size)
         "| a | b |\n|---|---|\n| 京都 | \x1b[31m |\n\n```c\nint a;\n```\n"};
     static const int widths[] = {2, 3, 5, 10, 20, 40, 80, 120};
     (void)state;
-    struct notice *n = page("0", completed(texts[1]), false);
-    free(n->event->text);
-    n->event->text = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
-    free(n->event->model);
-    n->event->model = mem_strdup("model\x1b[31m\n");
+    char *summary = mem_printf("%s\n\n%s\n\n%s", texts[1], texts[2], texts[5]);
+    struct event *ev = page(summary)->completed;
+    free(summary);
+    free(ev->model);
+    ev->model = mem_strdup("model\x1b[31m\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        add(n, EVENT_TURN_STARTED, (int64_t)i * 10 + 1, texts[i]);
-        add(n, EVENT_TEXT_COMPLETE, (int64_t)i * 10 + 2, texts[i]);
-        add_tool(n, EVENT_TOOL_CALL_REQUESTED, (int64_t)i * 10 + 3, texts[i], texts[i]);
-        add_tool(n, EVENT_TOOL_EXECUTION_COMPLETED, (int64_t)i * 10 + 4, texts[i], texts[i]);
+        add(EVENT_TURN_STARTED, (int64_t)i * 10 + 1, texts[i]);
+        add(EVENT_TEXT_COMPLETE, (int64_t)i * 10 + 2, texts[i]);
+        add_tool(EVENT_TOOL_CALL_REQUESTED, (int64_t)i * 10 + 3, texts[i], texts[i]);
+        add_tool(EVENT_TOOL_EXECUTION_COMPLETED, (int64_t)i * 10 + 4, texts[i], texts[i]);
     }
-    give(n);
-    for (int i = 0; i < 100; i++) {
+    give_page(false);
+    for (int i = 0; i < 100; i++)
         act("<down><enter>");
-    }
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (the.width = widths[w], the.height = 1; the.height < 45; the.height++) {
             rows_now();
@@ -349,12 +338,10 @@ TEST(thousands_come_page_by_page)
 {
     enum { PAGES = 50, EVENTS = 200 };
     for (int p = 0; p < PAGES; p++) {
-        char place[16];
-        snprintf(place, sizeof place, "%d", p * EVENTS);
-        struct notice *n = page(place, completed("short"), p + 1 < PAGES);
+        page("short");
         for (int i = 0; i < EVENTS; i++)
-            add(n, EVENT_TURN_STARTED, 1 + p * EVENTS + i, "one of many");
-        give(n);
+            add(EVENT_TURN_STARTED, 1 + p * EVENTS + i, "one of many");
+        give_page(p + 1 < PAGES);
         act("G");
         rows_now();
     }
@@ -371,24 +358,21 @@ static bool show_event(struct transcript *t, int64_t seq)
 TEST(the_transcript_shows_an_event)
 {
     struct transcript *t = transcript_new();
-    struct notice *n = notice_new(NOTICE_PAGE);
+    struct event *events[300];
     size_t count;
     for (int i = 0; i < 100; i++) {
         char text[32];
         snprintf(text, sizeof text, "question %d", i);
-        add(n, EVENT_TURN_STARTED, 100 + i * 10, text);
-        add(n, EVENT_TEXT_COMPLETE, 105 + i * 10, "answer");
-        add(n, EVENT_TURN_COMPLETED, 107 + i * 10, NULL);
+        events[3 * i] = told_event(EVENT_TURN_STARTED, 100 + i * 10, text);
+        events[3 * i + 1] = told_event(EVENT_TEXT_COMPLETE, 105 + i * 10, "answer");
+        events[3 * i + 2] = told_event(EVENT_TURN_COMPLETED, 107 + i * 10, NULL);
     }
-    transcript_prepend(t, n->events.items, n->events.len, true);
+    told_earlier(t, events, 300, true);
     transcript_resize(t, 40, 10);
     transcript_rows(t, &count);
     assert_true(show_event(t, 300)); /* question 20 */
     const struct transcript_row *rows = transcript_rows(t, &count);
-    const struct row *second = &rows[1].rows->list.items[rows[1].index];
-    char *text = mem_strndup(rows[1].rows->text.data + second->text, second->len);
-    assert_non_null(strstr(text, "question 20"));
-    free(text);
+    assert_says(seen_row(rows[1].rows, rows[1].index), "question 20");
     assert_false(transcript_at_end(t));
     assert_false(show_event(t, 50)); /* on an older page */
     assert_true(transcript_wants_before(t) > 0);
@@ -399,31 +383,27 @@ TEST(the_transcript_shows_an_event)
     t = transcript_new();
     assert_false(show_event(t, 1));
     transcript_free(t);
-    notice_free(n);
 }
 
 /* The host has its memory; there is something to show if something was indexed. */
 TEST(m_leads_to_what_is_remembered)
 {
-    struct notice *n = usual(false);
-    n->event->compaction.entries_indexed = 12;
+    usual()->completed->compaction.entries_indexed = 12;
     act("m");
     assert_true(the.memory_shown);
-    give(n);
+    give_page(false);
     act("m");
     assert_true(the.memory_shown);
 }
 
 TEST(a_summary_that_quotes_what_was_forgotten_says_so)
 {
-    give(usual(false));
+    give_usual();
     act("m");
     assert_false(the.memory_shown);
-    see("Memory has no entries from this compaction.", "!quotes something");
-    the.view->ops->free(the.view);
-    the.view = compaction_detail_new(&the.host, SEQ);
-    struct notice *n = usual(false);
-    n->stats.flagged = 1;
-    give(n);
+    see("Memory has no entries from this compaction.", "!this summary quotes");
+    begin_again();
+    usual()->quotes_forgotten = true;
+    give_page(false);
     see("this summary quotes a memory entry that you deleted");
 }

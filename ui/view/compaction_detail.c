@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/compaction_operations.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/view/compaction_detail_private.h"
 
@@ -66,20 +67,21 @@ static void list_entries(struct compaction_detail *d)
 
 /* --- asking and answers --- */
 
+static view_answer take_page;
+
 static void ask(struct compaction_detail *d)
 {
-    char *place = mem_printf("%lld", (long long)d->place);
-    struct command *c = command_new(COMMAND_DROPPED, place);
-    c->number = d->seq;
-    c->limit = PAGE_EVENTS;
+    const struct compaction_ledger_params params = {.session = d->view.host->session->id,
+                                                    .seq = d->seq,
+                                                    .place = d->place,
+                                                    .limit = PAGE_EVENTS};
     d->waiting = true;
-    view_send(&d->view, c);
-    free(place);
+    (void)view_ask(&d->view, &operation_compaction_ledger, &params, take_page);
 }
 
 void detail_want_more(struct compaction_detail *d)
 {
-    if (d->more && !d->waiting && !d->failed)
+    if (d->more && !d->waiting)
         ask(d);
 }
 
@@ -112,34 +114,29 @@ static void find_shortened(struct compaction_detail *d)
     rebuild_release(&rebuild);
 }
 
-static void take_completed(struct compaction_detail *d, const struct event *ev)
+/* Takes the event. */
+static void take_completed(struct compaction_detail *d, struct event *ev)
 {
     static const struct card_hints none;
-    d->completed = event_clone(ev);
+    d->completed = ev;
     d->card = item_new(ITEM_COMPACTION, ev->seq);
     compaction_card_new(d->card, &none);
     compaction_card_end(d->card, ev);
     find_shortened(d);
 }
 
-static bool was_asked(const struct compaction_detail *d, const struct notice *n)
-{
-    return d->waiting && n->number == d->seq && n->text && strtoll(n->text, NULL, 10) == d->place;
-}
-
-static void take(struct compaction_detail *d, const struct notice *n)
+static void take(struct compaction_detail *d, struct compaction_ledger *page)
 {
     bool first = !d->completed;
-    if (!was_asked(d, n))
-        return;
-    d->waiting = false;
-    if (first && n->event)
-        take_completed(d, n->event);
-    d->quotes_forgotten |= n->stats.flagged > 0;
-    for (size_t i = 0; i < n->events.len; i++)
-        dropped_apply(&d->dropped, n->events.items[i]);
-    d->place += (int64_t)n->events.len;
-    d->more = n->flag && n->events.len > 0;
+    if (first) {
+        take_completed(d, page->completed);
+        page->completed = NULL;
+    }
+    d->quotes_forgotten |= page->quotes_forgotten;
+    for (size_t i = 0; i < page->events.items.len; i++)
+        dropped_apply(&d->dropped, page->events.items.items[i]);
+    d->place += (int64_t)page->events.items.len;
+    d->more = page->more && page->events.items.len > 0;
     list_entries(d);
     if (first && d->entries.len > 0 && d->entries.items[0].kind == DETAIL_SUMMARY) {
         outline_open(d->outline, 0);
@@ -147,23 +144,19 @@ static void take(struct compaction_detail *d, const struct notice *n)
     }
 }
 
-static bool failed(struct compaction_detail *d, enum command_type command, const char *words)
+static bool take_page(struct view *view, struct operation_answer *a, const char *words)
 {
-    if (command != COMMAND_DROPPED)
-        return false;
-    d->waiting = d->more = false;
+    struct compaction_detail *d = of(view);
+    d->waiting = false;
+    if (!words) {
+        take(d, a->result);
+        return true;
+    }
+    d->more = false;
     d->failed = true;
     remark_set(&d->remark, STYLE_ERROR, words);
     list_entries(d);
     return true;
-}
-
-static bool notice(struct view *view, struct notice *n, const char *words)
-{
-    struct compaction_detail *d = of(view);
-    if (n->type == NOTICE_DROPPED)
-        take(d, n);
-    return n->type == NOTICE_ERROR && failed(d, n->command, words);
 }
 
 /* --- keys --- */
@@ -243,7 +236,6 @@ static const struct view_ops ops = {
     .click = click,
     .resize = detail_resize,
     .rows = detail_rows,
-    .notice = notice,
 };
 
 struct view *compaction_detail_new(const struct view_host *host, int64_t seq)
