@@ -119,6 +119,22 @@ void surface_expect_idle(struct engine *s)
     }
 }
 
+struct operation_answer *surface_call(struct engine *s, const struct operation *o,
+                                      const void *params)
+{
+    uint64_t id = engine_start(s, o, params);
+    for (struct operation_answer *a = NULL;;) {
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        if (n->answer->request->id == id) {
+            a = n->answer;
+            n->answer = NULL;
+        }
+        notice_free(n);
+        if (a)
+            return a;
+    }
+}
+
 void surface_expect_error(struct engine *s, enum err_code code, const char *text)
 {
     struct notice *n = surface_expect(s, NOTICE_ERROR);

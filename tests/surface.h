@@ -41,6 +41,10 @@ struct notice *surface_expect(struct engine *s, enum notice_type type);
 struct notice *surface_expect_event(struct engine *s, enum event_type type);
 void surface_expect_idle(struct engine *s);
 
+/* The answer to a request, which may have failed; other notices are dropped. The caller frees. */
+struct operation_answer *surface_call(struct engine *s, const struct operation *o,
+                                      const void *params);
+
 /* The next error has this code, and gives back this text unless it is NULL. */
 void surface_expect_error(struct engine *s, enum err_code code, const char *text);
 

@@ -9,6 +9,7 @@
 #include "compact/discard.h"
 #include "index/transcripts.h"
 #include "session/catalog.h"
+#include "session/compaction_operations.h"
 #include "session/export.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
@@ -999,20 +1000,19 @@ TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
 /* --- what went ---------------------------------------------------------------------------------
  */
 
-static struct notice *ask_dropped(struct engine *s, int64_t seq, int place, int limit)
+static struct operation_answer *read_ledger(struct engine *s, int64_t seq, int place, int limit)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%d", place);
-    struct command *c = command_new(COMMAND_DROPPED, text);
-    c->number = seq;
-    c->limit = limit;
-    engine_send(s, c);
-    struct notice *n = surface_next(s);
-    while (n->type != NOTICE_DROPPED && n->type != NOTICE_ERROR) {
-        notice_free(n);
-        n = surface_next(s);
-    }
-    return n;
+    const struct compaction_ledger_params params = {
+        .session = "last", .seq = seq, .place = place, .limit = limit};
+    return surface_call(s, &operation_compaction_ledger, &params);
+}
+
+static void expect_refused(struct engine *s, int64_t seq, enum err_code code)
+{
+    struct operation_answer *a = read_ledger(s, seq, 0, 100);
+    assert_null(a->result);
+    assert_int_equal(a->error.code, code);
+    operation_answer_free(a);
 }
 
 TEST(what_went_can_be_read_by_pages)
@@ -1030,27 +1030,23 @@ TEST(what_went_can_be_read_by_pages)
     notice_free(n);
     surface_expect_idle(s);
     for (int page = 0; page < 3; page++) {
-        n = ask_dropped(s, seq, page * 3, 3);
-        assert_int_equal(n->type, NOTICE_DROPPED);
-        assert_int_equal(n->number, seq);
-        assert_int_equal(n->event->seq, seq);
-        assert_string_equal(n->event->text, SUMMARY);
-        assert_int_equal(n->events.len, 3);
+        struct operation_answer *a = read_ledger(s, seq, page * 3, 3);
+        const struct compaction_ledger *ledger = a->result;
+        assert_int_equal(ledger->completed->seq, seq);
+        assert_string_equal(ledger->completed->text, SUMMARY);
+        assert_int_equal(ledger->events.items.len, 3);
         for (size_t i = 0; i < 3; i++)
-            assert_int_equal(n->events.items[i]->type, types[i]);
+            assert_int_equal(ledger->events.items.items[i]->type, types[i]);
         char *begins = mem_printf("This is message number %d.", page + 1);
-        assert_int_equal(strncmp(n->events.items[0]->text, begins, strlen(begins)), 0);
-        assert_int_equal(n->flag, page < 2);
+        assert_int_equal(strncmp(ledger->events.items.items[0]->text, begins, strlen(begins)), 0);
+        assert_int_equal(ledger->more, page < 2);
         free(begins);
-        notice_free(n);
+        operation_answer_free(a);
     }
-    n = ask_dropped(s, seq, 0, 100);
-    assert_int_equal(n->events.len, 9);
-    notice_free(n);
-    n = ask_dropped(s, 1, 0, 100);
-    assert_int_equal(n->type, NOTICE_ERROR);
-    assert_int_equal(n->error.code, ERR_USAGE);
-    notice_free(n);
+    struct operation_answer *whole = read_ledger(s, seq, 0, 100);
+    assert_int_equal(((struct compaction_ledger *)whole->result)->events.items.len, 9);
+    operation_answer_free(whole);
+    expect_refused(s, 1, ERR_USAGE);
     engine_free(s);
 }
 
@@ -1092,10 +1088,7 @@ TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
         int64_t seq = append_completed(texts[i]);
         s = surface_open("last", true);
         notice_free(surface_expect(s, NOTICE_SESSION));
-        struct notice *n = ask_dropped(s, seq, 0, 100);
-        assert_int_equal(n->type, NOTICE_ERROR);
-        assert_int_equal(n->error.code, ERR_SESSION_STORE_ERROR);
-        notice_free(n);
+        expect_refused(s, seq, ERR_SESSION_STORE_ERROR);
         engine_free(s);
     }
 }

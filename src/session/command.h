@@ -30,9 +30,6 @@
  *   DRAFT        answers NOTICE_DRAFT. number: enum draft_answer; text: the changed summary (COMMIT;
  *                NULL: unchanged) or the focus (AGAIN)
  *   CONTEXT      what the next request would carry; answered with NOTICE_CONTEXT
- *   DROPPED      number: seq of a compaction_completed of the open session; limit: of events; text:
- *                the place of the first among them, as a number; NULL: 0. Answered with
- *                NOTICE_DROPPED
  *   MEMORY_SEARCH  text: query, "": newest first; name: scope (memory/query.h) or NULL: as
  *                configured; number: enum memory_order; limit. Answered with NOTICE_MEMORY, unless
  * a newer one came meanwhile MEMORY_SHOW  name: id of an entry. Answered with NOTICE_MEMORY_ENTRY
@@ -73,7 +70,6 @@
     X(PIN)                                                                                         \
     X(DRAFT)                                                                                       \
     X(CONTEXT)                                                                                     \
-    X(DROPPED)                                                                                     \
     X(MEMORY_SEARCH)                                                                               \
     X(MEMORY_SHOW)                                                                                 \
     X(MEMORY_EDIT)                                                                                 \

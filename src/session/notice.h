@@ -42,18 +42,17 @@
  * tool_execution_completed comes DRAFT     a summary waits for review, to be answered with a DRAFT
  * command. text: the summary; name: effective mode; detail: "provider/model" or NULL; draft:
  * figures. It is over with that answer or when compaction_completed or _failed comes CONTEXT
- * context: the next request by parts DROPPED   number: the compaction that was asked for; text: the
- * place that was asked; event: its compaction_completed; events: from that place, those that what
- * it dropped was made of, ascending; flag: there are more; stats.flagged 1: its summary quotes what
- * was forgotten MEMORY    memory: hits (badge: why they are not what was configured); text: the
- * query, name: the scope that was asked, number: entries in that scope, flag: newest first
- * MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked MEMORY_STATE  stats.
- * Comes unasked, too DONE
- * command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text: the session's id;
- * detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the entry's id;
- * number: summaries that quote what was forgotten. ARCHIVE: number as asked ERROR     error, command: what could not be done;
- * text: the command's text (nothing is lost). COMPACT: name: the mode; detail: the keys by which it
- * keeps beginning and end, as "name = value, …", NULL: it has none */
+ * context: the next request by parts MEMORY    memory: hits (badge: why they are not what was
+ * configured); text: the query, name: the scope that was asked, number: entries in that scope,
+ * flag: newest first MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked
+ * MEMORY_STATE  stats; number: entries that still lack a vector while they get theirs, -1: nothing
+ * is being done; detail: why that waits (an endpoint is down), English, NULL: it does not. Comes
+ * unasked, too DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text:
+ * the session's id; detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the
+ * entry's id; number: summaries that quote what was forgotten. ARCHIVE: number as asked ERROR
+ * error, command: what could not be done; text: the command's text (nothing is lost). COMPACT:
+ * name: the mode; detail: the keys by which it keeps beginning and end, as "name = value, …", NULL:
+ * it has none */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_EVENT,
@@ -70,7 +69,6 @@ enum notice_type {
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
     NOTICE_CONTEXT,
-    NOTICE_DROPPED,
     NOTICE_MEMORY,
     NOTICE_MEMORY_ENTRY,
     NOTICE_MEMORY_STATE,

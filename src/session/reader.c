@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "session/compaction_operations.h"
 #include "session/desk.h"
 #include "session/session_operations.h"
 
@@ -21,13 +20,6 @@ static bool call(struct desk *d, const struct operation *o, const void *params, 
     return ok;
 }
 
-static void take_events(struct notice *n, const struct event_list *l)
-{
-    n->events.items = l->items.items;
-    n->events.len = l->items.len;
-    n->events.cap = l->items.cap;
-}
-
 /* The events before one, 0: of the end. */
 static bool answer_with_events(struct desk *d, const char *session, const struct command *c,
                                struct notice *n, struct error *e)
@@ -39,7 +31,9 @@ static bool answer_with_events(struct desk *d, const char *session, const struct
         return false;
     session_info_release(&n->info);
     n->info = page.session;
-    take_events(n, &page.events);
+    n->events.items = page.events.items.items;
+    n->events.len = page.events.items.len;
+    n->events.cap = page.events.items.cap;
     n->number = c->number;
     n->flag = page.more;
     return true;
@@ -105,24 +99,6 @@ static bool answer_inputs(struct desk *d, const struct command *c, struct notice
     return true;
 }
 
-static bool answer_dropped(struct desk *d, const struct command *c, struct notice *n,
-                           struct error *e)
-{
-    const struct compaction_ledger_params params = {.session = c->name,
-                                                    .seq = c->number,
-                                                    .place = c->text ? atoll(c->text) : 0,
-                                                    .limit = c->limit};
-    struct compaction_ledger found = {0};
-    if (!call(d, &operation_compaction_ledger, &params, &found, e))
-        return false;
-    n->number = c->number;
-    n->event = found.completed;
-    take_events(n, &found.events);
-    n->flag = found.more;
-    n->stats.flagged = found.quotes_forgotten;
-    return true;
-}
-
 /* A newer search ends one that runs. */
 enum { SEARCHING = 1 };
 
@@ -133,7 +109,6 @@ static const struct desk_answer answers[] = {
     {COMMAND_PREVIEW, NOTICE_PREVIEW, 0, false, answer_preview},
     {COMMAND_EXPORT, NOTICE_DONE, 0, true, answer_export},
     {COMMAND_INPUTS, NOTICE_INPUTS, 0, false, answer_inputs},
-    {COMMAND_DROPPED, NOTICE_DROPPED, 0, false, answer_dropped},
 };
 
 static bool call_request(struct desk *d, const struct operation_request *r, void *result,

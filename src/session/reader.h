@@ -1,4 +1,4 @@
-/* The desk of reads: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS, DROPPED and EXPORT on a read-only
+/* The desk of reads: answers PAGE, LIST, SEARCH, PREVIEW, INPUTS and EXPORT on a read-only
  * connection. A newer SEARCH ends one that runs. */
 #ifndef SESSION_READER_H
 #define SESSION_READER_H
@@ -16,7 +16,7 @@ void reader_free(struct reader *r);
 
 bool reader_answers(enum command_type type);
 
-/* Takes the command. PAGE and DROPPED need the session's id in `name`. */
+/* Takes the command. PAGE needs the session's id in `name`. */
 void reader_ask(struct reader *r, struct command *c);
 
 /* Takes the request, of a row with OPERATION_READ that does not write. */

@@ -104,7 +104,6 @@ static bool is_told_by_each(const struct notice *n)
     case NOTICE_APPROVAL:
     case NOTICE_DRAFT:
     case NOTICE_CONTEXT:
-    case NOTICE_DROPPED:
         return true;
     default:
         return false;
