@@ -145,7 +145,8 @@ static void draw_title(const struct app *app)
     char *backend = backend_text(app);
     enum style badge_style = title_badge(app, &badge_text);
     const char *badge = badge_text.data;
-    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 : 0;
+    int parted = *badge && *title ? 2 : 0; /* a rule between them */
+    int badge_cols = *badge ? (int)utf8_width(badge, strlen(badge)) + 1 + parted : 0;
     int cols = shown.cols, backend_cols = (int)utf8_width(backend, strlen(backend));
     int room = backend_room(cols, badge_cols);
     if (backend_cols > room)
@@ -159,6 +160,8 @@ static void draw_title(const struct app *app)
         used += put(0, used, cols, " ", STYLE_TEXT);
     }
     if (badge_cols > 0) {
+        used += put(0, used, parted, glyph(GLYPH_LINE), STYLE_RULE);
+        used += put(0, used, parted > 0, " ", STYLE_TEXT);
         used += put(0, used, right - used, badge, badge_style);
         used += put(0, used, right - used, " ", STYLE_TEXT);
     }
