@@ -6,12 +6,15 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
+#include "tests/told.h"
 #include "ui/app/app.h"
 #include "ui/app/commands.h"
 #include "ui/app/compact.h"
 #include "ui/app/completion.h"
+#include "ui/app/notices.h"
 #include "ui/app/screen.h"
 #include "ui/app/turns.h"
 
@@ -84,7 +87,8 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
     (void)s;
     operation_request_free(asked);
     asked = operation_request_new(o, params);
-    return 1;
+    asked->id = 1;
+    return asked->id;
 }
 
 void engine_withdraw(struct engine *s, uint64_t id)
@@ -392,20 +396,27 @@ TEST(test_forks_part_before_a_compaction)
     assert_true(transcript_says("~before-compaction; Tab lists them"));
 }
 
+static void answer_with(struct event *event)
+{
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    n->answer = operation_answer_new(asked);
+    asked = NULL;
+    struct session_history_result *page = n->answer->result;
+    vec_push(&page->events.items, event);
+    notices_take(&app, n);
+}
+
 /* What waits for older pages is done when they have come. */
 TEST(test_numbers_wait_for_older_turns)
 {
-    struct event second = {.type = EVENT_TURN_STARTED, .seq = 7};
-    struct event first = {.type = EVENT_TURN_STARTED, .seq = 3};
-    struct event *page = &second;
-    transcript_prepend(app.transcript, &page, 1, true);
+    struct event *second = told_event(EVENT_TURN_STARTED, 7, "second");
+    told_earlier(app.transcript, &second, 1, true);
     slash_run(&app, "/pin 1");
-    assert_int_equal(sent->type, COMMAND_PAGE);
-    assert_int_equal(sent->number, 7);
-    page = &first;
-    transcript_prepend(app.transcript, &page, 1, false);
-    app.page_asked = false;
-    turns_page_came(&app);
+    const struct session_history_params *page = asked->params;
+    assert_ptr_equal(asked->operation, &operation_session_history);
+    assert_int_equal(page->before, 7);
+    assert_true(page->newest);
+    answer_with(told_event(EVENT_TURN_STARTED, 3, "first"));
     assert_pin(3, true);
     command_free(sent);
     sent = NULL;

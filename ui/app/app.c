@@ -8,6 +8,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/session_operations.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -16,7 +17,6 @@
 #define STATUS_MS 500
 #define SECOND_MS 1000
 #define DRAFT_MS 400
-#define PAGE_EVENTS 200
 #define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
 
 static void bind_key(void *context, const char *section, const char *name, const char *value,
@@ -164,6 +164,15 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
 uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take)
 {
     return asked_start(&app->asked, app->engine, o, params, (struct asked_request){.take = take});
+}
+
+void app_take_sessions(struct app *app, struct operation_answer *a)
+{
+    struct session_list_result *found = a->result;
+    session_list_release(&app->sessions);
+    app->sessions = found->sessions;
+    found->sessions = (struct session_list){0};
+    app->sessions_known = true;
 }
 
 void app_command(struct app *app, enum command_type type, const char *text)
@@ -315,30 +324,6 @@ void app_set_ground(struct app *app, bool light)
     app->light_ground = light;
     if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
         app_set_theme(app, THEME_AUTO);
-}
-
-static void ask_for_page(struct app *app, int64_t before)
-{
-    if (before <= 0 || app->page_asked)
-        return;
-    struct command *c = command_new(COMMAND_PAGE, NULL);
-    c->session = mem_strdup(app->session.id);
-    c->number = before;
-    c->limit = PAGE_EVENTS;
-    app->page_asked = true;
-    engine_send(app->engine, c);
-}
-
-void app_want_page(struct app *app)
-{
-    ask_for_page(app, transcript_wants_before(app->transcript));
-}
-
-int64_t app_want_older(struct app *app)
-{
-    int64_t oldest = transcript_oldest(app->transcript);
-    ask_for_page(app, oldest);
-    return oldest;
 }
 
 int64_t app_context(const struct app *app, bool *estimated)

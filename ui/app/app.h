@@ -128,7 +128,8 @@ struct app {
         VEC(char *) items;
         VEC(struct provider_offer) offers;
     } models;
-    bool sessions_known, models_known, inputs_asked, page_asked;
+    bool sessions_known, models_known, inputs_asked;
+    uint64_t older_asked; /* request for older events; 0: none is under way */
     bool stop_asked; /* by /stop, which tells when nothing runs */
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
@@ -177,6 +178,9 @@ void app_note_briefly(struct app *app, enum style style, const char *format, ...
  * failure is told, as where it returns false. */
 uint64_t app_ask(struct app *app, const struct operation *o, const void *params, app_answer *take);
 
+/* The answer to session/list is the last listing from now on. */
+void app_take_sessions(struct app *app, struct operation_answer *a);
+
 void app_command(struct app *app, enum command_type type, const char *text);
 
 /* Those of another provider are of no use. */
@@ -216,13 +220,6 @@ bool app_set_theme(struct app *app, const char *name);
 
 /* The terminal told its background: "auto" follows it. */
 void app_set_ground(struct app *app, bool light);
-
-/* Asks for the page of older events if the view needs it. */
-void app_want_page(struct app *app);
-
-/* The same whatever the view is at. Returns the oldest event that is held, 0 if there are no older
- * ones. */
-int64_t app_want_older(struct app *app);
 
 /* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
 int64_t app_context(const struct app *app, bool *estimated);

@@ -5,7 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "session/export.h"
+#include "session/session_operations.h"
 #include "ui/app/app.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/compact.h"
@@ -73,9 +73,21 @@ static void run_label(struct app *app, const char *arguments)
                  _("This session has no labels. /label +NAME adds one, -NAME removes one."));
 }
 
+static bool take_export(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_export_params *p = a->request->params;
+    if (!words)
+        app_note(app, STYLE_NOTE, _("Exported to %s."), p->path);
+    return !words;
+}
+
 static void run_export(struct app *app, const char *arguments)
 {
-    engine_send(app->engine, slash_export(arguments, app->session.title));
+    char *path = slash_export_path(arguments, app->session.title);
+    const struct session_export_params params = {
+        .session = app->session.id, .path = path, .format = export_format_of_path(path)};
+    (void)app_ask(app, &operation_session_export, &params, take_export);
+    free(path);
 }
 
 static void run_stop(struct app *app, const char *arguments)

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/fork.h"
 #include "ui/app/path_lister.h"
@@ -175,12 +176,30 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
     }
 }
 
-static void ask_once(struct app *app, bool known, enum command_type command)
+static void want_models(struct app *app)
 {
-    if (known)
+    if (app->models_known)
         return;
     app->completion_wanted = true;
-    app_command(app, command, NULL);
+    app_command(app, COMMAND_MODELS, NULL);
+}
+
+static bool take_sessions(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    app_take_sessions(app, a);
+    completion_listed(app);
+    return true;
+}
+
+static void want_sessions(struct app *app)
+{
+    static const struct session_filter every = {0};
+    if (app->sessions_known)
+        return;
+    app->completion_wanted = true;
+    (void)app_ask(app, &operation_session_list, &every, take_sessions);
 }
 
 static void offer_arguments(struct app *app, const struct target *t)
@@ -191,11 +210,11 @@ static void offer_arguments(struct app *app, const struct target *t)
         add_themes(list, t->word);
         break;
     case ARGUMENT_MODEL:
-        ask_once(app, app->models_known, COMMAND_MODELS);
+        want_models(app);
         add_models(app, list, t->word);
         break;
     case ARGUMENT_SESSION:
-        ask_once(app, app->sessions_known, COMMAND_LIST);
+        want_sessions(app);
         add_sessions(app, list, t->word);
         break;
     case ARGUMENT_TURN:

@@ -11,6 +11,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
 #include "ui/app/message.h"
+#include "ui/app/older.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/screen.h"
@@ -155,7 +156,7 @@ static void scroll(struct app *app, int rows)
 {
     if (transcript_scroll(app->transcript, rows))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-    app_want_page(app);
+    older_want_in_view(app);
 }
 
 static int page_rows(void)
@@ -187,7 +188,7 @@ static void scroll_down(struct app *app)
 static void to_top(struct app *app)
 {
     transcript_scroll_to_top(app->transcript);
-    app_want_page(app);
+    older_want_in_view(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 

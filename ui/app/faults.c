@@ -8,9 +8,7 @@
 #include "base/mem.h"
 #include "session/memory_operations.h"
 #include "ui/app/compact.h"
-#include "ui/app/jump.h"
 #include "ui/app/panes.h"
-#include "ui/app/turns.h"
 #include "ui/app/way_back.h"
 
 /* What was asked for, where that says more than the code. */
@@ -132,14 +130,13 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
     return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
 }
 
-char *faults_of_answer(const struct app *app, const struct operation_answer *a, bool *whole)
+char *faults_of_answer(const struct operation_answer *a, const struct doing *doing, bool *whole)
 {
-    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
     const struct notice n = {.error = a->error,
                              .command = operation_answers(a, &operation_memory_restore)
                                             ? COMMAND_MEMORY_RESTORE
                                             : COMMAND_QUIT};
-    return faults_words(&n, &doing, whole);
+    return faults_words(&n, doing, whole);
 }
 
 /* Another conversation's turn could not go on: it says nothing of the one that is shown. */
@@ -160,11 +157,6 @@ static void forget_question(struct app *app, const struct notice *n)
         }
         if (n->text)
             app_give_back(app, n->text);
-        break;
-    case COMMAND_PAGE:
-        app->page_asked = false;
-        turns_forget(app);
-        jump_forget(app);
         break;
     case COMMAND_NEW:
     case COMMAND_RESUME:

@@ -15,7 +15,7 @@ struct doing {
 char *faults_words(const struct notice *n, const struct doing *doing, bool *whole);
 
 /* The same of an answer that failed. */
-char *faults_of_answer(const struct app *app, const struct operation_answer *a, bool *whole);
+char *faults_of_answer(const struct operation_answer *a, const struct doing *doing, bool *whole);
 
 /* A NOTICE_ERROR. */
 void faults_take(struct app *app, struct notice *n);

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/app/older.h"
 #include "ui/text/edit_keys.h"
 #include "ui/view/memory_view.h"
 
@@ -22,7 +23,7 @@ static bool is_empty(const struct app *app)
 /* Beyond what is held, older events may match: the end is not the end before all are there. */
 static bool look_round(struct app *app, bool older)
 {
-    if (app_want_older(app) == 0)
+    if (older_want(app) == 0)
         return transcript_find_around(app->transcript, older);
     app->find.waiting = true;
     app->find.older = older;
@@ -34,7 +35,7 @@ static void want_all(struct app *app)
     if (app->find.waiting || app->find.pages >= PAGES_COUNTED)
         return;
     app->find.pages++;
-    (void)app_want_older(app);
+    (void)older_want(app);
 }
 
 static void step(struct app *app, bool older)
@@ -87,7 +88,7 @@ static void page_came(struct app *app)
     struct find *f = &app->find;
     if (!f->active || !f->stepped)
         return;
-    if (f->waiting && (f->older || app_want_older(app) == 0))
+    if (f->waiting && (f->older || older_want(app) == 0))
         step(app, f->older);
     want_all(app);
     app_touch(app, DIRTY_STATUS);
@@ -160,8 +161,6 @@ static bool notice(struct view *view, struct notice *n, const char *words)
     (void)words;
     if (n->type == NOTICE_PAGE)
         page_came(view->host->app);
-    else if (n->type == NOTICE_ERROR && n->command == COMMAND_PAGE)
-        f->waiting = false;
     else if (n->type == NOTICE_SESSION && n->flag && f->active)
         close_line(view);
     return false;

@@ -11,6 +11,7 @@
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
 #include "ui/app/message.h"
+#include "ui/app/older.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
@@ -282,7 +283,7 @@ static void open_session(struct app *app, const struct session_info *info)
     say_parting(app);
     app->fresh = true;
     app->offline_said = false;
-    app->page_asked = false;
+    older_forget(app);
     app->last = USAGE_UNKNOWN;
     app->truncated = app->answered = false;
     free(app->last_sent);
@@ -363,40 +364,17 @@ static void show_running(struct app *app, const struct notice *n)
 
 static void take_page(struct app *app, struct notice *n)
 {
-    for (size_t i = 0; i < n->events.len && n->number == 0; i++)
+    for (size_t i = 0; i < n->events.len; i++)
         note_event(app, n->events.items[i], false);
-    if (n->number == 0 && app->activity.busy)
+    if (app->activity.busy)
         show_running(app, n);
     else
         transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
-    if (n->number > 0)
-        app->page_asked = false;
-    if (turns_page_came(app))
-        completion_listed(app);
-    jump_page_came(app);
-    if (n->number == 0) {
-        panes_page_came(app);
-        way_back_page(app);
-    }
-    app_want_page(app);
+    older_came(app);
+    panes_page_came(app);
+    way_back_page(app);
+    older_want_in_view(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-}
-
-static void take_list(struct app *app, struct notice *n)
-{
-    if (n->text) /* a view's */
-        return;
-    session_list_release(&app->sessions);
-    app->sessions = n->sessions;
-    n->sessions = (struct session_list){0};
-    app->sessions_known = true;
-    completion_listed(app);
-}
-
-static void take_inputs(struct app *app, struct notice *n)
-{
-    editor_history_load(app->editor, n->texts.items, n->texts.len);
-    picker_fill_history(app);
 }
 
 /* Providers */
@@ -593,7 +571,8 @@ static void take_answer(struct app *app, struct notice *n)
     bool whole = false, failed = a->error.code != ERR_OK;
     if (!asked_find(&app->asked, a->request->id, &by))
         return;
-    char *words = failed ? faults_of_answer(app, a, &whole) : NULL;
+    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
+    char *words = failed ? faults_of_answer(a, &doing, &whole) : NULL;
     if (!give_answer(app, &by, a, words) && failed)
         app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
     free(words);
@@ -604,7 +583,6 @@ static void take_answer(struct app *app, struct notice *n)
 static void (*const takers[NOTICE_ERROR + 1])(struct app *app, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
-    [NOTICE_LIST] = take_list,         [NOTICE_INPUTS] = take_inputs,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
     [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,      [NOTICE_DONE] = take_done,

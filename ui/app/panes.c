@@ -6,8 +6,10 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/session_operations.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
+#include "ui/app/older.h"
 #include "ui/app/screen.h"
 #include "ui/app/way_back.h"
 #include "ui/term/term.h"
@@ -176,13 +178,18 @@ static bool has_memory(struct app *app)
     return false;
 }
 
+static bool take_titles(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (!words)
+        app_take_sessions(app, a);
+    return !words;
+}
+
 static void want_titles(struct app *app)
 {
-    if (app->sessions_known)
-        return;
-    struct command *c = command_new(COMMAND_LIST, NULL);
-    c->limit = TITLES_LISTED;
-    engine_send(app->engine, c);
+    const struct session_filter newest = {.limit = TITLES_LISTED};
+    if (!app->sessions_known)
+        (void)app_ask(app, &operation_session_list, &newest, take_titles);
 }
 
 static bool beside(struct app *app)
@@ -225,7 +232,7 @@ static void insert(struct app *app, const char *lines)
 
 static void want_older(struct app *app)
 {
-    (void)app_want_older(app);
+    (void)older_want(app);
 }
 
 void panes_init(struct app *app)

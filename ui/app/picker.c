@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "config/config_file.h"
+#include "session/session_operations.h"
 #include "ui/app/help.h"
 #include "ui/app/slash.h"
 #include "ui/term/glyph.h"
@@ -60,17 +61,7 @@ static void chose_input(struct app *app, const char *value)
     app_edited(app);
 }
 
-void picker_want_inputs(struct app *app)
-{
-    if (app->inputs_asked)
-        return;
-    app->inputs_asked = true;
-    struct command *c = command_new(COMMAND_INPUTS, NULL);
-    c->limit = INPUTS_MAX;
-    engine_send(app->engine, c);
-}
-
-void picker_fill_history(struct app *app)
+static void fill_history(struct app *app)
 {
     struct list *list = list_view_find(&app->views, LIST_HISTORY);
     if (!list)
@@ -83,13 +74,31 @@ void picker_fill_history(struct app *app)
     app_touch_now(app, DIRTY_BODY);
 }
 
+static bool take_inputs(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_inputs_result *found = a->result;
+    if (words)
+        return false;
+    editor_history_load(app->editor, found->texts.items, found->texts.len);
+    fill_history(app);
+    return true;
+}
+
+void picker_want_inputs(struct app *app)
+{
+    static const struct session_inputs_params newest = {.limit = INPUTS_MAX};
+    if (!app->inputs_asked)
+        (void)app_ask(app, &operation_session_inputs, &newest, take_inputs);
+    app->inputs_asked = true;
+}
+
 void picker_history(struct app *app)
 {
     picker_want_inputs(app);
     struct list *list = list_new(LIST_TYPE, _("Earlier messages"));
     list_set_empty(list, _("No message was sent yet."));
     app_open_list(app, LIST_HISTORY, list, chose_input);
-    picker_fill_history(app);
+    fill_history(app);
 }
 
 /* Models and providers */

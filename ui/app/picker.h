@@ -13,7 +13,6 @@ void picker_config(struct app *app);
 void picker_report(struct app *app);
 
 /* Fill the list with what has come, if it is open. */
-void picker_fill_history(struct app *app);
 void picker_fill_models(struct app *app);
 void picker_fill_report(struct app *app, const struct notice *n);
 

@@ -27,8 +27,14 @@ void plain_send(struct plain *p, enum command_type type, const char *text)
 
 void plain_ask(struct plain *p, struct command *c, enum notice_type answer)
 {
-    p->asked = (struct plain_asked){true, c->type, answer};
+    p->asked = (struct plain_asked){.open = true, .command = c->type, .answer = answer};
     engine_send(p->engine, c);
+}
+
+void plain_start(struct plain *p, const struct operation *o, const void *params, plain_taker *take)
+{
+    p->asked =
+        (struct plain_asked){.open = true, .id = engine_start(p->engine, o, params), .take = take};
 }
 
 static void save_draft(struct plain *p)

@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/session_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/picker.h"
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
+#include "ui/text/format.h"
+#include "ui/view/sessions.h"
 
 enum { LISTED = 20, PAGE_EVENTS = 200 };
 
@@ -19,11 +23,35 @@ static void run_new(struct plain *p, const char *arguments)
     plain_ask(p, command_new(COMMAND_NEW, NULL), NOTICE_PROVIDER);
 }
 
+static void write_session(struct plain *p, const struct session_info *s, int64_t now_ms)
+{
+    struct buf age = BUF_INIT;
+    size_t len = strlen(s->id), shown = len < 8 ? len : 8;
+    format_age(&age, s->updated_ms, now_ms);
+    char *title = sessions_title(s);
+    plain_writef(&p->out,
+                 ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
+                 s->id + len - shown, age.data, s->turns, title);
+    free(title);
+    buf_release(&age);
+}
+
+static void take_sessions(struct plain *p, struct operation_answer *a)
+{
+    const struct session_list *found = &((struct session_list_result *)a->result)->sessions;
+    int64_t now_ms = clock_wall_ms();
+    for (size_t i = 0; i < found->items.len; i++)
+        write_session(p, &found->items.items[i], now_ms);
+    if (found->items.len == 0)
+        plain_write(&p->out, _("The session was not found."));
+    else
+        plain_write(&p->out, _("/resume and the letters in front of a session open it."));
+}
+
 static void run_sessions(struct plain *p, const char *arguments)
 {
-    struct command *c = command_new(COMMAND_LIST, *arguments ? arguments : NULL);
-    c->limit = LISTED;
-    plain_ask(p, c, NOTICE_LIST);
+    const struct session_filter filter = {.text = arguments, .limit = LISTED};
+    plain_start(p, &operation_session_list, &filter, take_sessions);
 }
 
 static void run_resume(struct plain *p, const char *arguments)
@@ -60,9 +88,19 @@ static void run_archive(struct plain *p, const char *arguments)
     plain_ask(p, command_new(COMMAND_ARCHIVE, NULL), NOTICE_PROVIDER);
 }
 
+static void take_export(struct plain *p, struct operation_answer *a)
+{
+    const struct session_export_params *params = a->request->params;
+    plain_writef(&p->out, _("Exported to %s."), params->path);
+}
+
 static void run_export(struct plain *p, const char *arguments)
 {
-    plain_ask(p, slash_export(arguments, p->session.title), NOTICE_DONE);
+    char *path = slash_export_path(arguments, p->session.title);
+    const struct session_export_params params = {
+        .session = p->session.id, .path = path, .format = export_format_of_path(path)};
+    plain_start(p, &operation_session_export, &params, take_export);
+    free(path);
 }
 
 static void run_stop(struct plain *p, const char *arguments)
@@ -184,15 +222,16 @@ static void run_quit(struct plain *p, const char *arguments)
 
 /* Messages by their number */
 
+static plain_taker take_older;
+
 /* Turns are counted from the first, so older pages are asked for until all are here. */
 static void look_for_turn(struct plain *p)
 {
     int64_t oldest = transcript_oldest(p->transcript);
     if (oldest > 0) {
-        struct command *c = command_new(COMMAND_PAGE, NULL);
-        c->number = oldest;
-        c->limit = PAGE_EVENTS;
-        plain_ask(p, c, NOTICE_PAGE);
+        const struct session_history_params page = {
+            .session = p->session.id, .newest = true, .before = oldest, .limit = PAGE_EVENTS};
+        plain_start(p, &operation_session_history, &page, take_older);
         return;
     }
     struct turn_found found = turns_held(p->transcript, p->turn);
@@ -206,8 +245,11 @@ static void look_for_turn(struct plain *p)
                      found.count);
 }
 
-void plain_turn_page(struct plain *p)
+static void take_older(struct plain *p, struct operation_answer *a)
 {
+    const struct session_history_result *page = a->result;
+    transcript_prepend(p->transcript, page->events.items.items, page->events.items.len, page->more);
+    p->item = transcript_item_count(p->transcript);
     if (p->turn > 0)
         look_for_turn(p);
 }

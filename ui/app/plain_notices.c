@@ -10,13 +10,11 @@
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
 #include "ui/term/notification.h"
-#include "ui/text/format.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/context_view.h"
 #include "ui/view/memory_line.h"
-#include "ui/view/sessions.h"
 
 enum { WIDTH = 160, HISTORY_TURNS = 2 };
 
@@ -215,38 +213,8 @@ static void write_history(struct plain *p, bool more)
 
 static void take_page(struct plain *p, struct notice *n)
 {
-    bool other = n->events.len > 0 && strcmp(n->events.items[0]->session_id, p->session.id) != 0;
-    if (other)
-        return;
     transcript_prepend(p->transcript, n->events.items, n->events.len, n->flag);
-    if (n->number == 0) {
-        write_history(p, n->flag);
-    } else {
-        p->item = transcript_item_count(p->transcript);
-        plain_turn_page(p);
-    }
-}
-
-static void take_list(struct plain *p, struct notice *n)
-{
-    int64_t now_ms = clock_wall_ms();
-    for (size_t i = 0; i < n->sessions.items.len; i++) {
-        const struct session_info *s = &n->sessions.items.items[i];
-        struct buf age = BUF_INIT;
-        size_t len = strlen(s->id), shown = len < 8 ? len : 8;
-        format_age(&age, s->updated_ms, now_ms);
-        char *title = sessions_title(s);
-        plain_writef(
-            &p->out,
-            ngettext("%s  %s, %d turn: %s", "%s  %s, %d turns: %s", (unsigned long)s->turns),
-            s->id + len - shown, age.data, s->turns, title);
-        free(title);
-        buf_release(&age);
-    }
-    if (n->sessions.items.len == 0)
-        plain_write(&p->out, _("The session was not found."));
-    else
-        plain_write(&p->out, _("/resume and the letters in front of a session open it."));
+    write_history(p, n->flag);
 }
 
 /* Lists */
@@ -346,9 +314,6 @@ static void take_done(struct plain *p, struct notice *n)
     case COMMAND_ARCHIVE:
         tell_archived(p);
         break;
-    case COMMAND_EXPORT:
-        plain_writef(&p->out, _("Exported to %s."), n->detail);
-        break;
     case COMMAND_FORK:
         plain_write(&p->out, _("This is a copy; the original session is unchanged."));
         break;
@@ -430,9 +395,24 @@ static void take_models(struct plain *p, struct notice *n)
         take_error(p, n);
 }
 
+static void take_answer(struct plain *p, struct notice *n)
+{
+    bool whole;
+    const struct doing doing = {p->busy, p->compacting, p->config};
+    if (n->answer->request->id != p->asked.id)
+        return;
+    if (n->answer->error.code == ERR_OK) {
+        p->asked.take(p, n->answer);
+        return;
+    }
+    char *words = faults_of_answer(n->answer, &doing, &whole);
+    plain_write(&p->out, words);
+    free(words);
+}
+
 static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_EVENT] = take_event,       [NOTICE_SESSION] = take_session,
-    [NOTICE_PAGE] = take_page,         [NOTICE_LIST] = take_list,
+    [NOTICE_ANSWER] = take_answer,     [NOTICE_PAGE] = take_page,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
     [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
@@ -442,9 +422,11 @@ static void (*const takers[])(struct plain *p, struct notice *n) = {
 
 static bool answers(const struct plain_asked *asked, const struct notice *n)
 {
+    if (n->type == NOTICE_ANSWER)
+        return n->answer->request->id == asked->id;
     if (n->type == NOTICE_ERROR)
-        return n->command == asked->command;
-    return n->type == asked->answer;
+        return asked->id == 0 && n->command == asked->command;
+    return asked->id == 0 && n->type == asked->answer;
 }
 
 void plain_take(struct plain *p, struct notice *n)

@@ -9,11 +9,18 @@
 #include "ui/transcript/transcript.h"
 #include "ui/view/approval.h"
 
-/* The command that is to be answered before the next line counts. */
+struct plain;
+
+/* Writes what the engine answered. */
+typedef void plain_taker(struct plain *p, struct operation_answer *a);
+
+/* The command or request that is to be answered before the next line counts. */
 struct plain_asked {
     bool open;
     enum command_type command;
     enum notice_type answer; /* or an ERROR about the command */
+    uint64_t id;             /* of the request; 0: it is a command */
+    plain_taker *take;
 };
 
 struct plain {
@@ -60,6 +67,9 @@ struct plain {
 
 /* Sends the command; the next line waits for this answer. */
 void plain_ask(struct plain *p, struct command *c, enum notice_type answer);
+/* The same of a row of the table of operations. */
+void plain_start(struct plain *p, const struct operation *o, const void *params,
+                 plain_taker *take);
 void plain_send(struct plain *p, enum command_type type, const char *text);
 void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
 void plain_retry(struct plain *p);
@@ -92,6 +102,5 @@ void plain_forget_questions(struct plain *p);
 
 /* plain_commands.c */
 void plain_command(struct plain *p, const char *text);
-void plain_turn_page(struct plain *p); /* an older page came */
 
 #endif

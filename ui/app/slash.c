@@ -144,10 +144,7 @@ static char *in_home(const char *path)
     return there ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
 }
 
-struct command *slash_export(const char *arguments, const char *title)
+char *slash_export_path(const char *arguments, const char *title)
 {
-    struct command *c = command_new(COMMAND_EXPORT, NULL);
-    c->text = *arguments ? in_home(arguments) : sessions_file_name(title);
-    c->limit = (int)export_format_of_path(c->text);
-    return c;
+    return *arguments ? in_home(arguments) : sessions_file_name(title);
 }

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 struct app;
-struct command;
 
 enum argument_kind {
     ARGUMENT_OTHER,
@@ -65,7 +64,8 @@ struct slash_choice {
 struct slash_choice slash_choose(const char *text);
 void slash_choice_release(struct slash_choice *choice);
 
-/* What /export asks of the engine: the file that is named, else one named by the title. */
-struct command *slash_export(const char *arguments, const char *title);
+/* The file that /export writes: the one that is named, else one named by the title. The caller
+ * frees. */
+char *slash_export_path(const char *arguments, const char *title);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/app/older.h"
 
 bool turns_number(const char *text, size_t *number)
 {
@@ -31,7 +32,7 @@ struct turn_found turns_held(const struct transcript *t, size_t number)
 
 static bool all_is_here(struct app *app)
 {
-    return app_want_older(app) == 0;
+    return older_want(app) == 0;
 }
 
 void turns_find(struct app *app, size_t number,
