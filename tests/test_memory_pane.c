@@ -8,49 +8,195 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/memory_operations.h"
 #include "tests/seen.h"
-#include "tests/sent.h"
+#include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/app/screen.h"
 #include "ui/term/glyph.h"
+#include "ui/transcript/recalled.h"
 #include "ui/transcript/transcript.h"
 #include "ui/view/memory_line.h"
-#include "ui/view/memory_pane.h"
+#include "ui/view/memory_view.h"
 
 #define NOW ((int64_t)1800000000000)
 #define DAY ((int64_t)86400000)
 
-static struct {
-    struct memory_pane *pane;
-    struct keymap keymap;
-    struct recalls recalls;
-    sent_commands sent;
-    int width, height;
-} the;
+/* --- the surface around it --- */
 
-static int64_t now_ms(void)
+static struct {
+    char *inserted; /* into the message, last */
+    int outside, older, replayed;
+} host;
+
+static int64_t wall_ms(void)
 {
     return NOW;
 }
 
-static const char *title_of(void *context, const char *session_id)
+static int64_t mono_ms(void)
 {
-    (void)context;
+    return the.now_ms;
+}
+
+static bool yes(struct app *app)
+{
+    (void)app;
+    return true;
+}
+
+static void nothing(struct app *app)
+{
+    (void)app;
+}
+
+static void raise_view(struct app *app, struct view *v)
+{
+    (void)app, (void)v;
+}
+
+static bool under(struct app *app, const struct view *v, const struct key *key)
+{
+    (void)app, (void)v, (void)key;
+    return true;
+}
+
+static const char *title_of(struct app *app, const char *session_id)
+{
+    (void)app;
     return strcmp(session_id, "here") == 0    ? ""
            : strcmp(session_id, "other") == 0 ? "Kyoto\x1b[31m in November"
                                               : NULL;
 }
 
-static void forget_sent(void)
+static void insert(struct app *app, const char *text)
 {
-    sent_forget(&the.sent);
+    (void)app;
+    free(host.inserted);
+    host.inserted = mem_strdup(text);
 }
 
-/* The last command of this type since forget_sent(); NULL: none. */
-static const struct command *sent(enum command_type type)
+static void edit_outside(struct app *app, struct editor *editor)
 {
-    return sent_last(&the.sent, type);
+    (void)app;
+    assert_non_null(editor);
+    host.outside++;
+}
+
+static void want_older(struct app *app)
+{
+    (void)app;
+    host.older++;
+}
+
+static void type_again(struct app *app, struct view *v, const struct key *key)
+{
+    (void)app;
+    host.replayed++;
+    if (memory_view_focused(v)) /* else it is the message's */
+        assert_true(v->ops->key(v, keymap_find(&the.keymap, key), key));
+}
+
+static void open_session(const char *unused)
+{
+    (void)unused;
+    struct notice *n = notice_new(NOTICE_SESSION);
+    n->flag = true;
+    give(n);
+    (void)memory_view_focus(the.view, true);
+}
+
+static int take(const struct key *key)
+{
+    the.closed = false;
+    the.jumped = 0;
+    return the.view->ops->key(the.view, keymap_find(&the.keymap, key), key);
+}
+
+static const struct person person = {take, rows_now, 2};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    seen_by(&person);
+    memset(&host, 0, sizeof host);
+    the.width = 48;
+    the.height = 30;
+    clock_replace(wall_ms, mono_ms);
+    memcpy(the.session.id, "here", sizeof "here");
+    the.host.memory_scope = "all";
+    the.host.has_memory = the.host.beside = yes;
+    the.host.want_titles = the.host.touch = nothing;
+    the.host.raise = raise_view;
+    the.host.under = under;
+    the.host.title = title_of;
+    the.host.insert = insert;
+    the.host.edit_outside = edit_outside;
+    the.host.want_older = want_older;
+    the.host.type = type_again;
+    the.view = memory_view_new(&the.host);
+    open_session(NULL);
+    memory_view_open(the.view, "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stage_tear_down();
+    free(host.inserted);
+    return 0;
+}
+
+static void begin_again(void **state)
+{
+    tear_down(state);
+    set_up(state);
+}
+
+/* --- what it asks --- */
+
+static const struct memory_search *searched(void)
+{
+    return params_of(&operation_memory_search);
+}
+
+/* Requests since forget_sent() that were not withdrawn, as lines without quotation marks:
+ * "memory/pin {id:a,pinned:true}". */
+static char *all_asked(void)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < the.requests.len; i++) {
+        const struct operation_request *r = the.requests.items[i].request;
+        struct json_out o = {.buf = &text};
+        if (the.requests.items[i].seen)
+            continue;
+        buf_addf(&text, "%s ", r->operation->name);
+        if (r->params)
+            shape_write(r->operation->params, r->params, &o);
+        buf_addch(&text, '\n');
+    }
+    for (size_t i = 0; i < text.len;)
+        if (text.data[i] == '"')
+            buf_splice(&text, i, 1, NULL, 0);
+        else
+            i++;
+    return buf_take(&text);
+}
+
+/* "": nothing. */
+static void check_asked(const char *file, int line, const char *what)
+{
+    char *all = all_asked();
+    bool as_wanted = *what ? strstr(all, what) != NULL : *all == '\0';
+    if (!as_wanted)
+        print_error("asked: %s\nnot: %s\n", all, what);
+    free(all);
+    forget_sent();
+    if (!as_wanted)
+        _fail(file, line);
 }
 
 /* --- made-up answers --- */
@@ -75,59 +221,142 @@ static struct memory_hit hit_of(const char *id, const char *text, const char *ma
     return h;
 }
 
-static struct notice *answer(const char *query, const char *scope, int64_t total)
+static struct operation_answer *answer(int64_t total)
 {
-    struct notice *n = notice_new(NOTICE_MEMORY);
-    n->text = mem_strdup(query);
-    n->name = mem_strdup(scope);
-    n->number = total;
-    return n;
+    struct operation_answer *a = answer_to(&operation_memory_search);
+    ((struct memory_found *)a->result)->total = total;
+    return a;
 }
 
-static void add(struct notice *n, struct memory_hit h)
+static struct memory_hit *add(struct operation_answer *a, struct memory_hit h)
 {
-    vec_push(&n->memory.items, h);
+    struct memory_found *found = a->result;
+    vec_push(&found->hits.items, h);
+    return &vec_last(&found->hits.items);
 }
 
-static void give(struct notice *n)
+static void tell(struct operation_answer *a)
 {
-    memory_pane_take(the.pane, n);
-    notice_free(n);
+    assert_true(give_answer(a, NULL));
 }
 
-static void give_two(const char *query)
+static void give_two(const char *unused)
 {
-    struct notice *n = answer(query, "all", 1204);
-    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
-    add(n, hit_of("b", "booked from the 14th to the 17th", "booked"));
-    n->memory.items.items[1].entry.role = ROLE_ASSISTANT;
-    n->memory.items.items[1].entry.turn = 4;
-    n->memory.items.items[1].score = 0.78;
+    struct operation_answer *a = answer(1204);
+    (void)unused;
+    add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"));
+    struct memory_hit *b = add(a, hit_of("b", "booked from the 14th to the 17th", "booked"));
+    b->entry.role = ROLE_ASSISTANT;
+    b->entry.turn = 4;
+    b->score = 0.78;
+    tell(a);
+}
+
+static void give_none(const char *unused)
+{
+    (void)unused;
+    tell(answer(0));
+}
+
+/* Of the id of one letter, "*": pinned. */
+static void give_one(const char *text)
+{
+    const char id[] = {text[0], '\0'};
+    struct operation_answer *a = answer(3);
+    add(a, hit_of(id, text + 2, NULL))->entry.pinned = text[1] == '*';
+    tell(a);
+}
+
+static void give_fifty(const char *unused)
+{
+    struct operation_answer *a = answer(500);
+    (void)unused;
+    for (int i = 1; i <= 50; i++) {
+        char *id = mem_printf("%d", i), *text = mem_printf("entry %02d", i);
+        add(a, hit_of(id, text, NULL));
+        free(id);
+        free(text);
+    }
+    tell(a);
+}
+
+static void give_text(const char *text)
+{
+    struct operation_answer *a = answer_to(&operation_memory_read);
+    const struct memory_read_params *read = a->request->params;
+    struct memory_hit h = hit_of(read->id, text, NULL);
+    *(struct memory_entry *)a->result = h.entry;
+    vec_release(&h.marks);
+    tell(a);
+}
+
+static const struct operation *operation_of(const char *name)
+{
+    char *whole = mem_printf("memory/%.*s", (int)strcspn(name, " "), name);
+    const struct operation *o = operation_find(whole);
+    assert_non_null(o);
+    free(whole);
+    return o;
+}
+
+static void give_done(const char *name)
+{
+    tell(answer_to(operation_of(name)));
+}
+
+static void give_forgotten(const char *summaries)
+{
+    struct operation_answer *a = answer_to(&operation_memory_forget);
+    ((struct memory_forget_result *)a->result)->summaries = atoi(summaries);
+    tell(a);
+}
+
+static void give_restored(const char *id)
+{
+    struct operation_answer *a = answer_to(&operation_memory_restore);
+    ((struct memory_restore_result *)a->result)->id = mem_strdup(id);
+    tell(a);
+}
+
+static bool fail_with(const char *name, enum err_code code, const char *words)
+{
+    struct operation_answer *a = answer_to(operation_of(name));
+    const struct error e = {.code = code};
+    operation_answer_fail(a, &e);
+    return give_answer(a, words);
+}
+
+/* The operation and what is said. */
+static void give_failure(const char *text)
+{
+    assert_true(fail_with(text, ERR_SESSION_STORE_ERROR, strchr(text, ' ') + 1));
+}
+
+static void give_stats(int64_t entries, int64_t pending, const char *waits_for)
+{
+    struct notice *n = notice_new(NOTICE_MEMORY_STATE);
+    n->stats.entries = entries;
+    n->stats.pending = pending;
+    n->stats.waits_for = mem_strdup(waits_for);
     give(n);
 }
 
-static void give_entry(const char *id, const char *text)
+/* Memory has other entries. */
+static void give_news(const char *unused)
 {
-    struct notice *n = notice_new(NOTICE_MEMORY_ENTRY);
-    n->text = mem_strdup(id);
-    add(n, hit_of(id, text, NULL));
-    give(n);
+    (void)unused;
+    give_event(EVENT_MEMORY_INDEXED);
 }
 
-static bool done(enum command_type command, const char *id, int64_t number)
+static void give_focus(const char *yes_or_no)
 {
-    struct notice *n = notice_new(NOTICE_DONE);
-    n->command = command;
-    n->text = mem_strdup(id);
-    n->number = number;
-    bool mine = memory_pane_done(the.pane, n);
-    notice_free(n);
-    return mine;
+    assert_true(memory_view_focus(the.view, strcmp(yes_or_no, "yes") == 0));
 }
 
 static struct event *recall_event(int64_t seq, const char *query, const char *hits)
 {
     struct event *ev = event_new(EVENT_MEMORY_RECALLED);
+    memcpy(ev->session_id, "here", sizeof "here");
     ev->seq = seq;
     ev->wall_ms = NOW - 60000 * 5;
     ev->id = mem_strdup("call_1");
@@ -144,72 +373,71 @@ static struct event *recall_event(int64_t seq, const char *query, const char *hi
     "{\"id\":\"b\",\"score\":0.5,\"session_id\":\"other\",\"turn\":4,\"role\":\"assistant\","      \
     "\"created_at\":\"2026-03-09T14:05:07.000Z\",\"content\":\"from the 14th\"}]"
 
+/* `live`: it happens now, else it is on a page. */
 static void recall(int64_t seq, const char *query, const char *hits, bool live)
 {
-    struct event *ev = recall_event(seq, query, hits);
-    bool added = recalls_add(&the.recalls, ev, live);
-    assert_true(added);
+    struct notice *n = notice_new(live ? NOTICE_EVENT : NOTICE_PAGE);
     if (live)
-        memory_pane_recalled(the.pane, vec_last(&the.recalls.items));
-    event_free(ev);
+        n->event = recall_event(seq, query, hits);
+    else
+        vec_push(&n->events, recall_event(seq, query, hits));
+    give(n);
 }
 
 /* --- a person --- */
 
-static int key(const struct key *k)
+static void paste(const char *text)
 {
-    return memory_pane_key(the.pane, keymap_find(&the.keymap, k), k);
+    char *copy = mem_strdup(text);
+    struct key key = {.code = K_PASTE, .text = copy};
+    assert_true(the.view->ops->key(the.view, ACTION_NONE, &key));
+    free(copy);
 }
 
-static const struct rows *rows_now(void)
+static bool has_caret(int *row, int *col)
 {
-    memory_pane_resize(the.pane, the.width, the.height);
-    const struct rows *rows = memory_pane_rows(the.pane);
-    seen_check(rows, the.width, the.height);
-    return rows;
+    (void)rows_now();
+    return the.view->ops->caret(the.view, row, col);
 }
 
-static size_t find(const char *text)
+static void answer_by_name(const char *text)
 {
-    return seen_find(rows_now(), text);
+    static const struct {
+        const char *name;
+        void (*give)(const char *text);
+    } answers[] = {
+        {"two", give_two},       {"none", give_none},           {"one", give_one},
+        {"fifty", give_fifty},   {"text", give_text},           {"done", give_done},
+        {"fails", give_failure}, {"forgotten", give_forgotten}, {"restored", give_restored},
+        {"news", give_news},     {"session", open_session},     {"focus", give_focus}};
+    size_t i = 0, len = strcspn(text, " ");
+    while (i < sizeof answers / sizeof *answers &&
+           (strlen(answers[i].name) != len || strncmp(answers[i].name, text, len) != 0))
+        i++;
+    assert_true(i < sizeof answers / sizeof *answers);
+    answers[i].give(text + len + strspn(text + len, " "));
 }
 
-static const struct person person = {key, rows_now, 2};
-
-static int set_up(void **state)
+/* Step by step: ">" and keys that are typed, "=" and what is answered or happens, "?" and what was
+ * asked since the last such step ("?": nothing); else what is to be seen now (tests/steps.h). */
+#define play(...) play_steps(__FILE__, __LINE__, STEPS(__VA_ARGS__))
+static void play_steps(const char *file, int line, const char *const *steps)
 {
-    (void)state;
-    seen_by(&person);
-    memset(&the, 0, sizeof the);
-    keymap_init(&the.keymap);
-    the.width = 48;
-    the.height = 30;
-    clock_replace(now_ms, NULL);
-    const struct memory_host host = {&the.keymap, sent_take,    title_of,
-                                     &the.sent,   &the.recalls, "all"};
-    the.pane = memory_pane_new(&host);
-    memory_pane_show(the.pane, NULL);
-    memory_pane_focus(the.pane, true);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    memory_pane_free(the.pane);
-    recalls_release(&the.recalls);
-    sent_release(&the.sent);
-    keymap_release(&the.keymap);
-    clock_replace(NULL, NULL);
-    return 0;
+    for (; *steps; steps++)
+        if (**steps == '>')
+            seen_act(file, line, STEPS(*steps + 1));
+        else if (**steps == '=')
+            answer_by_name(*steps + 1);
+        else if (**steps == '?')
+            check_asked(file, line, *steps + 1);
+        else
+            seen_see(file, line, STEPS(*steps));
 }
 
 /* Two hits of a query, and keys in them. */
 static void search(void)
 {
-    act("ryokan");
-    give_two("ryokan");
-    act("<down>");
+    play(">ryokan", "=two", "><down>");
     forget_sent();
 }
 
@@ -227,28 +455,20 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_asks_at_once)
 {
-    const struct command *c = sent(COMMAND_MEMORY_SEARCH);
-    assert_non_null(c);
-    assert_string_equal(c->text, "");
-    assert_string_equal(c->name, "all");
-    assert_int_equal(c->number, MEMORY_BY_SCORE);
-    assert_int_equal(c->limit, 50);
-    assert_non_null(sent(COMMAND_MEMORY_STATE));
-    see("loading");
+    play("?memory/stats \nmemory/search {query:,scope:all,limit:50,typing:true}", "loading");
 }
 
 TEST(it_looks_as_specified)
 {
-    act("ryokan");
-    give_two("ryokan");
-    see(" Memory \xc2\xb7 all \xc2\xb7 1,204 entries", " / ryokan",
-        "0.93 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591 you \xc2\xb7 "
-        "t3 \xc2\xb7 2 d",
+    static const char *const rows[] = {
+        " Memory \u00b7 all \u00b7 1,204 entries", " / ryokan",
+        "0.93 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591 you \u00b7 t3 \u00b7 2 "
+        "d",
         "  we liked the ryokan by the river",
-        "0.78 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591\u2591 tiro \xc2\xb7 "
-        "t4");
-    assert_int_equal(find("0.93"), 2);
-    assert_int_equal(find("0.78"), 4);
+        "0.78 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591\u2591 tiro \u00b7 t4"};
+    play(">ryokan", "=two");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(find(rows[i]), i);
 }
 
 TEST(ascii_has_its_own_signs)
@@ -260,226 +480,156 @@ TEST(ascii_has_its_own_signs)
     assert_int_equal(row, 2);
 }
 
-TEST(every_edit_is_asked)
+/* Of what is typed only the newest is wanted: the answer to another never comes. */
+TEST(every_edit_is_asked_anew)
 {
+    size_t waiting = 0;
     forget_sent();
-    act("ab");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 2);
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ab");
-    act("<backspace>");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "a");
-    act("<left>");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 3);
-    char pasted[] = "x\ny\x1b";
-    struct key paste = {.code = K_PASTE, .text = pasted};
-    memory_pane_key(the.pane, ACTION_NONE, &paste);
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 4);
-    assert_int_equal(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n') != NULL, false);
-}
-
-TEST(late_answers_change_nothing)
-{
-    act("ryokan");
-    give_two("ryo");
-    see("!0.93");
-    struct notice *n = answer("ryokan", "session", 3);
-    add(n, hit_of("z", "of another scope", NULL));
-    give(n);
-    see("!another scope");
-    give_two("ryokan");
-    see("0.93");
+    play(">ab", "?{query:ab,", "><backspace>", "?{query:a,", "><left>", "?", ">s", "?{query:sa,");
+    paste("x\ny\x1b");
+    assert_null(strchr(searched()->query, '\n'));
+    for (size_t i = 0; i < the.requests.len; i++)
+        waiting += the.requests.items[i].request->operation == &operation_memory_search;
+    assert_int_equal(waiting, 1);
 }
 
 TEST(newest_first_has_no_scores)
 {
-    give_two("");
-    see("!0.93", " you \xc2\xb7 t3 \xc2\xb7 2 d", "newest first");
+    play("=two", " you \u00b7 t3 \u00b7 2 d", "!0.93", "newest first");
 }
 
 TEST(what_there_is_not_is_said)
 {
-    give(answer("", "all", 0));
-    see("Memory is empty.", "0 entries");
-    act("x");
-    give(answer("x", "all", 12));
-    see("No matches in memory.");
+    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory.");
+}
+
+static void name_session(struct memory_hit *h, const char *id)
+{
+    free(h->entry.session_id);
+    h->entry.session_id = mem_strdup(id);
 }
 
 TEST(sessions_have_their_names)
 {
-    struct notice *n = answer("", "all", 2);
-    add(n, hit_of("a", "one", NULL));
-    add(n, hit_of("b", "two", NULL));
-    free(n->memory.items.items[0].entry.session_id);
-    n->memory.items.items[0].entry.session_id = mem_strdup("other");
-    free(n->memory.items.items[1].entry.session_id);
-    n->memory.items.items[1].entry.session_id = mem_strdup("conv-26");
-    n->memory.items.items[1].entry.speaker = mem_strdup("Caroline");
-    give(n);
-    see("2 d \xc2\xb7 Kyoto", "Caroline \xc2\xb7 t3 \xc2\xb7 2 d \xc2\xb7 conv-26");
+    struct operation_answer *a = answer(2);
+    name_session(add(a, hit_of("a", "one", NULL)), "other");
+    struct memory_hit *h = add(a, hit_of("b", "two", NULL));
+    name_session(h, "conv-26");
+    h->entry.speaker = mem_strdup("Caroline");
+    tell(a);
+    play("2 d \u00b7 Kyoto", "Caroline \u00b7 t3 \u00b7 2 d \u00b7 conv-26");
 }
 
 TEST(scope_and_order_change)
 {
     search();
-    act("s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
-    act("s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
-    see("Memory \xc2\xb7 session");
-    act("s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "all");
-    act("t");
-    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_DATE);
-    see("by date");
-    act("t");
-    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->number, MEMORY_BY_SCORE);
+    play(">s", "?scope:project", ">s", "?scope:session", "Memory \u00b7 session", ">s",
+         "?scope:all", ">t", "?limit:50,order:date", "by date", ">t", "?limit:50,typing");
 }
 
 TEST(letters_are_text_in_the_query)
 {
     forget_sent();
     act("oipedust/jkgG");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "oipedust/jkgG");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
+    char *all = all_asked();
+    assert_non_null(strstr(all, "{query:oipedust/jkgG,"));
+    assert_null(strstr(all, "forget"));
+    free(all);
 }
 
 TEST(keys_lead_to_the_hits_and_back)
 {
     int row, col;
-    act("ryokan");
-    give_two("ryokan");
-    rows_now();
-    assert_true(memory_pane_caret(the.pane, &row, &col));
+    play(">ryokan", "=two");
+    assert_true(has_caret(&row, &col));
     assert_int_equal(row, 1);
     assert_int_equal(col, 9);
-    memory_pane_focus(the.pane, false);
-    assert_false(memory_pane_caret(the.pane, &row, &col));
-    see("Tab to the memory");
-    memory_pane_focus(the.pane, true);
-    act("<enter>");
-    rows_now();
-    assert_false(memory_pane_caret(the.pane, &row, &col));
-    lead_to(MEMORY_STAYS, "/");
-    rows_now();
-    assert_true(memory_pane_caret(the.pane, &row, &col));
+    play("=focus no", "Tab to the memory");
+    assert_false(has_caret(&row, &col));
+    play("=focus yes", "><enter>");
+    assert_false(has_caret(&row, &col));
+    act("/");
+    assert_true(has_caret(&row, &col));
     act("<down><escape>");
-    rows_now();
-    assert_true(memory_pane_caret(the.pane, &row, &col));
-    lead_to(MEMORY_CLOSED, "<escape><f2>");
-    lead_to(MEMORY_WRITE, "<tab>");
-    lead_to(MEMORY_PASS, "<f1><f3>");
+    assert_true(has_caret(&row, &col));
+    act("<escape>");
+    assert_true(the.closed);
+    act("<f2>");
+    assert_true(the.closed);
+    act("<tab>");
+    assert_false(memory_view_focused(the.view));
+    give_focus("yes");
+    lead_to(false, "<f1><f3>");
 }
 
-/* What the query has no use for may not reach the message behind it. */
 /* What is typed after it is still the query's. */
 TEST(the_wheel_leaves_the_query)
 {
-    act("a");
-    struct notice *n = answer("a", "all", 50);
-    for (int i = 1; i <= 50; i++) {
-        char id[16], text[32];
-        snprintf(id, sizeof id, "%d", i);
-        snprintf(text, sizeof text, "entry %02d", i);
-        add(n, hit_of(id, text, NULL));
-    }
-    give(n);
+    play(">a", "=fifty", "entry 01");
     forget_sent();
-    see("entry 01");
-    act("<wheel-down>", "!entry 01", "entry 02");
-    act("<wheel-up>", "entry 01");
-    act("<wheel-up>");
+    play("><wheel-down>", "!entry 01", "entry 02", "><wheel-up>", "entry 01", "><wheel-up>", "?");
     for (int i = 0; i < 100; i++) {
         act("<wheel-down>");
         rows_now();
     }
-    see("entry 50");
-    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
-    act("d");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ad");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
+    play("entry 50", "?limit:100", ">d", "?{query:ad,");
 }
 
+/* What the query has no use for may not reach the message behind it. */
 TEST(no_key_slips_through)
 {
-    static const char keys[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
-    lead_to(MEMORY_STAYS, keys);
+    static const char all[] = "<left><right><up><ctrl-k><ctrl-y><backspace><ctrl-d><ctrl-t>";
+    lead_to(true, all);
     search();
-    lead_to(MEMORY_STAYS, keys);
-    act("<down>x");
-    lead_to(MEMORY_STAYS, "q");
-    act("/<ctrl-j>s");
-    assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
+    lead_to(true, all);
+    act("<down>xq/<ctrl-j>s");
+    assert_null(strchr(searched()->query, '\n'));
 }
 
 TEST(moving_chooses)
 {
     search();
-    see("\u203a0.93");
-    act("j", "\u203a0.78");
-    act("k", "\u203a0.93");
-    act("G", "\u203a0.78");
-    act("g", "\u203a0.93");
-    act("<up>s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+    play("\u203a0.93", ">j", "\u203a0.78", ">k", "\u203a0.93", ">G", "\u203a0.78", ">g",
+         "\u203a0.93", "><up>s", "?{query:ryokans,");
 }
 
 TEST(the_end_of_many_asks_for_more)
 {
-    struct notice *n = answer("", "all", 500);
-    for (int i = 0; i < 50; i++) {
-        char *id = mem_printf("id%d", i), *text = mem_printf("entry %d of many", i);
-        add(n, hit_of(id, text, NULL));
-        free(id);
-        free(text);
-    }
-    give(n);
-    act("<down>");
+    give_fifty(NULL);
     forget_sent();
-    act("<end>");
-    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
-    assert_int_equal(sent(COMMAND_MEMORY_SEARCH)->limit, 100);
-    see("\u203aentry 49 of many");
-    act("<end>");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_SEARCH), 1); /* it is on its way */
+    play("><down>", "?", "><end>", "?limit:100", "\u203aentry 50", "><end>",
+         "?"); /* it is on its way */
 }
 
 TEST(the_chosen_entry_stays_chosen)
 {
     search();
-    act("j");
-    struct notice *n = answer("ryokan", "all", 1205);
-    add(n, hit_of("new", "a new first ryokan", "ryokan"));
-    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
-    add(n, hit_of("b", "booked from the 14th to the 17th", "booked"));
-    give(n);
-    see("\u203abooked");
-    act("/s");
-    give_two("ryokans");
-    act("<down>", "\u203aliked");
+    play(">j", "=news");
+    struct operation_answer *a = answer(1205);
+    add(a, hit_of("new", "a new first ryokan", "ryokan"));
+    add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"));
+    add(a, hit_of("b", "booked from the 14th to the 17th", "booked"));
+    tell(a);
+    play("\u203abooked", ">/s", "=two", "><down>", "\u203aliked");
 }
 
 TEST(badges_tell_what_is_in_the_way)
 {
-    struct notice *n = answer("", "all", 1204);
-    n->memory.badge = "words only: the embedding endpoint is down";
-    add(n, hit_of("a", "one", NULL));
-    give(n);
+    struct operation_answer *a = answer(1204);
+    ((struct memory_found *)a->result)->hits.badge = "words only: the embedding endpoint is down";
+    add(a, hit_of("a", "one", NULL));
+    tell(a);
     see("words only: the embedding endpoint is down");
-    n = notice_new(NOTICE_MEMORY_STATE);
-    n->stats.entries = 1204;
-    n->stats.pending = 204;
-    give(n);
+    give_stats(1204, 204, NULL);
     see("computing vectors: 1,000 of 1,204");
-    n = notice_new(NOTICE_MEMORY_STATE);
-    n->stats.entries = 1204;
-    n->stats.pending = 204;
-    n->stats.waits_for = mem_strdup("no answer from localhost");
-    give(n);
-    see("computing vectors: 1,000 of 1,204 \xc2\xb7 no");
-    n = notice_new(NOTICE_MEMORY_STATE);
-    give(n);
-    see("!making vectors");
+    give_stats(1204, 204, "no answer from localhost");
+    see("computing vectors: 1,000 of 1,204 \u00b7 no");
+    give_stats(0, 0, NULL);
+    see("!computing vectors");
+    a = answer_to(&operation_memory_stats);
+    *(struct memory_stats *)a->result = (struct memory_stats){.entries = 7, .pending = 3};
+    tell(a);
+    see("computing vectors: 4 of 7");
 }
 
 /* --- the line of a hit --- */
@@ -554,103 +704,97 @@ TEST(wrong_places_do_no_harm)
 TEST(the_preview_has_all_of_it_and_why)
 {
     act("ryokan");
-    struct notice *n = answer("ryokan", "all", 7);
-    add(n, hit_of("a", "we liked the ryokan by the river", "ryokan"));
-    n->memory.items.items[0].why = (struct memory_why){.words = 7.5,
-                                                       .before = 1,
-                                                       .after = 0.25,
-                                                       .session = 0.4,
-                                                       .window = 2,
-                                                       .weight = 1.2,
-                                                       .coverage = 0.62,
-                                                       .has_vector = true,
-                                                       .cosine = 0.81};
-    give(n);
-    act("<enter>");
-    forget_sent();
-    act("<enter>");
-    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
+    struct operation_answer *a = answer(7);
+    add(a, hit_of("a", "we liked the ryokan by the river", "ryokan"))->why =
+        (struct memory_why){.words = 7.5,
+                            .before = 1,
+                            .after = 0.25,
+                            .session = 0.4,
+                            .window = 2,
+                            .weight = 1.2,
+                            .coverage = 0.62,
+                            .has_vector = true,
+                            .cosine = 0.81};
+    tell(a);
     the.width = 200;
-    see("score 0.93 \xc2\xb7 matches: words 7.50, neighbours 1.25, nearby 2.00",
-        "conversation 0.40 \xc2\xb7 length and speaker \xc3\x97 1.20", "covers 62 % of the query",
-        "vectors: cosine 0.81");
-    give_entry("a", "we liked the ryokan by the river\nand its bath");
-    see(" and its bath");
-    lead_to(MEMORY_STAYS, "<escape>");
-    see("!and its bath");
+    play("><enter><enter>", "?memory/read {id:a}",
+         "score 0.93 \u00b7 matches: words 7.50, neighbours 1.25, nearby 2.00",
+         "conversation 0.40 \u00b7 length and speaker \u00d7 1.20", "covers 62 % of the query",
+         "vectors: cosine 0.81", "=text we liked the ryokan by the river\nand its bath",
+         " and its bath", "><escape>", "?", "!and its bath");
+}
+
+/* "line 001" and so on; the caller frees. */
+static char *hundred_lines(const char *end)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 1; i <= 100; i++)
+        buf_addf(&text, "line %03d %s\n%s", i, end, *end && i == 20 ? "stray ryokan\n" : "");
+    return buf_take(&text);
 }
 
 /* Of a long entry what was found is in view, until one goes elsewhere. */
 TEST(the_preview_begins_at_what_was_found)
 {
-    struct buf text = BUF_INIT;
-    for (int i = 1; i <= 100; i++)
-        buf_addf(&text, "line %03d \x1b[31m\n%s", i, i == 20 ? "stray ryokan\n" : "");
-    buf_addstr(&text, "the ryokan by the river\nthe last");
+    char *lines = hundred_lines("\x1b[31m");
+    char *text = mem_printf("%sthe ryokan by the river\nthe last", lines);
+    size_t len = strlen(text);
     act("ryokan");
-    struct notice *n = answer("ryokan", "all", 2);
-    add(n, hit_of("a", text.data, "stray"));
-    add(n, hit_of("b", "a short one", NULL));
-    struct memory_hit *h = &n->memory.items.items[0];
-    struct memory_span mark = {text.len - 28, 6};
+    struct operation_answer *a = answer(2);
+    struct memory_hit *h = add(a, hit_of("a", text, "stray"));
+    struct memory_span mark = {len - 28, 6};
     vec_push(&h->marks, mark);
-    h->passage = (struct memory_span){text.len - 32, 23};
-    give(n);
+    h->passage = (struct memory_span){len - 32, 23};
+    add(a, hit_of("b", "a short one", NULL));
+    tell(a);
     act("<down><enter>");
-    give_entry("a", text.data);
-    see("the last", "!stray");
+    give_text(text);
+    play("the last", "!stray");
     the.height = 20;
+    play("the last", ">g", "line 001", ">j", "!the last", ">n", "a short one", ">N");
+    give_text(text);
     see("the last");
-    act("g", "line 001");
-    act("j", "!the last");
-    act("n", "a short one");
-    act("N");
-    give_entry("a", text.data);
-    see("the last");
-    buf_release(&text);
+    free(lines);
+    free(text);
 }
 
 /* However small it was before. */
 TEST(a_larger_preview_is_full)
 {
     search();
-    act("<enter>");
-    give_entry("a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
+    play("><enter>", "=text one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine");
     the.height = 8;
-    act("G", "nine", "! one");
+    play(">G", "nine", "! one");
     the.height = 40;
-    see("nine", " one");
+    play("nine", " one");
 }
 
 TEST(the_preview_scrolls)
 {
-    struct buf text = BUF_INIT;
-    for (int i = 1; i <= 100; i++)
-        buf_addf(&text, "line %03d\n", i);
-    give_two("");
-    act("<down> ");
-    give_entry("a", text.data);
-    see("line 001", "!line 020");
-    act("<pagedown>", "line 013", "!line 012");
-    act("G", "line 100", "!line 001");
-    act("<j*200>", "line 100");
-    act("n", "!line 100");
-    give_entry("b", text.data);
-    see("line 001"); /* from its beginning */
-    act("G", "!line 001");
-    act("g", "line 001");
-    act("N", "liked the ryokan");
-    buf_release(&text);
+    char *text = hundred_lines("");
+    give_two(NULL);
+    act("<down>");
+    act(" ");
+    give_text(text);
+    play("line 001", "!line 020", "><pagedown>", "line 013", "!line 012", ">G", "line 100",
+         "!line 001");
+    for (int i = 0; i < 200; i++)
+        act("j");
+    play("line 100", ">n", "!line 100");
+    give_text(text);
+    play("line 001", ">G", "!line 001", ">g", "line 001", ">N",
+         "liked the ryokan"); /* from its beginning */
+    free(text);
 }
 
-TEST(an_answer_for_another_entry_is_not_shown)
+/* Its request is withdrawn. */
+TEST(the_text_of_another_entry_is_not_waited_for)
 {
     search();
-    act("<enter>n");
-    give_entry("a", "text of the first one");
-    see("!text of the first one");
-    give_entry("b", "text of the second one");
-    see("text of the second one");
+    play("><enter>n", "?memory/read {id:b}", "=text of the second", "of the second", "><escape>");
+    for (size_t i = 0; i < the.requests.len; i++)
+        if (the.requests.items[i].request->operation == &operation_memory_read)
+            assert_true(the.requests.items[i].answered);
 }
 
 /* --- what can be done --- */
@@ -658,164 +802,119 @@ TEST(an_answer_for_another_entry_is_not_shown)
 TEST(p_pins_and_unpins)
 {
     search();
-    act("p");
-    assert_string_equal(sent(COMMAND_MEMORY_PIN)->name, "a");
-    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 1);
-    assert_true(done(COMMAND_MEMORY_PIN, "a", 0));
-    see("pinned");
-    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
-    struct notice *n = answer("ryokan", "all", 3);
-    add(n, hit_of("a", "we liked the ryokan", "ryokan"));
-    n->memory.items.items[0].entry.pinned = true;
-    give(n);
-    see("\u25c6 you");
-    act("p");
-    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
+    play(">p", "?memory/pin {id:a,pinned:true}", "=done pin", "pinned", "?memory/search",
+         "=one a*we liked the ryokan", "\u25c6 you", ">p", "?memory/pin {id:a,pinned:false}",
+         "=done pin", "no longer pinned");
 }
 
 TEST(p_twice_is_as_before)
 {
     search();
-    act("p", "\u25c6 you");
-    act("p");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_PIN), 2);
-    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
-    see("!\u25c6 you");
-    act("<enter>");
-    give_entry("a", "we liked it");
-    act("p", "\xc2\xb7 pinned");
-    act("p");
-    assert_int_equal(sent(COMMAND_MEMORY_PIN)->number, 0);
-    forget_sent();
-    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_PIN, "There is no such entry."));
-    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
+    play(">p", "?pinned:true", "\u25c6 you", ">p", "?pinned:false", "!\u25c6 you", "><enter>",
+         "=text we liked it", ">p", "\u00b7 pinned", "?pinned:true", ">p", "?pinned:false",
+         "=fails pin There is no such entry.", "There is no such entry.", "?memory/search");
 }
 
 TEST(d_forgets_and_u_puts_back)
 {
     search();
-    act("jd");
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
-    assert_true(done(COMMAND_MEMORY_FORGET, "b", 0));
-    see("forgotten; u restores it");
-    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
-    struct notice *n = answer("ryokan", "all", 1203);
-    add(n, hit_of("a", "we liked the ryokan", "ryokan"));
-    give(n);
-    see("\u203awe liked");
-    act("u");
-    assert_non_null(sent(COMMAND_MEMORY_RESTORE));
-    assert_true(done(COMMAND_MEMORY_RESTORE, "b", 0));
-    give_two("ryokan");
-    see("\u203abooked");
-    act("d");
-    assert_true(done(COMMAND_MEMORY_FORGET, "b", 2));
-    see("forgotten; u restores it; 2 summaries quote");
+    play(">jd", "?memory/forget {ids:[b]}", "=forgotten 0", "forgotten; u restores it",
+         "?memory/search", "=one a we liked the ryokan", "\u203awe liked", ">u", "?memory/restore",
+         "=restored b", "restored", "=two", "\u203abooked", ">d", "=forgotten 2",
+         "forgotten; u restores it; 2 summaries quote", ">u");
+    assert_true(fail_with("restore", ERR_MEMORY_NOT_FOUND, "The memory entry was not found."));
+    see("There is nothing to restore.");
 }
 
 /* Keys may be faster than the engine. */
 TEST(each_d_means_another_entry)
 {
     search();
-    act("d");
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
-    see("!we liked", "1,203 entries", "\u203abooked");
-    act("d");
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
-    see("1,202 entries");
-    forget_sent();
-    act("d");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    see("No entry is selected.");
-    act(" ", "/ search  s scope");
-    act("<escape>s");
-    give_two("ryokans");
-    act("<down><enter>d", "booked from the 14th", "!we liked"); /* in the preview, too */
+    play(">d", "?memory/forget {ids:[a]}", "!we liked", "1,203 entries", "\u203abooked", ">d",
+         "?memory/forget {ids:[b]}", "1,202 entries", ">d", "?", "No entry is selected.");
+    act(" ");
+    play("/ search  s scope", "><escape>s", "=two", "><down><enter>d", "booked from the 14th",
+         "!we liked"); /* in the preview, too */
 }
 
 TEST(what_is_said_is_said_whole)
 {
     search();
     the.width = 40;
-    memory_pane_say(the.pane, STYLE_ERROR,
-                    "The database cannot be used. It is locked by another program, which is slow");
-    see(" The database cannot be used. It is");
-    assert_int_equal(find("locked by another program, which is slow"), SIZE_MAX);
-    see(" slow", "we liked");
+    play(
+        ">d",
+        "=fails forget The database cannot be used. It is locked by another program, which is slow",
+        "=two", " The database cannot be used. It is", "!locked by another program, which is slow",
+        " slow", "we liked");
     the.height = 5;
     see(" The database cannot be used. It is loc\u2026");
-    act(" ", "Esc back");
+    act(" ");
+    see("Esc back");
 }
 
 TEST(a_remark_ends_with_its_session)
 {
-    memory_pane_say(the.pane, STYLE_NOTE, "opened for reading");
-    see("opened for reading");
-    memory_pane_session(the.pane);
-    see("!opened for reading");
+    search();
+    play(">d", "=forgotten 0", "forgotten", "=session", "!forgotten");
 }
 
 TEST(what_fails_is_said)
 {
     search();
+    play(">d", "?memory/forget", "=fails forget There is no such entry.", "There is no such entry.",
+         "=two", "\u203awe liked the ryokan");
+    assert_false(give_error(COMMAND_PIN, "no"));
+}
+
+/* Who does not see the pane is told elsewhere. */
+TEST(what_fails_unseen_is_not_told_here)
+{
+    search();
     act("d");
-    forget_sent();
-    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_FORGET, "There is no such entry."));
-    see("There is no such entry.");
-    assert_non_null(sent(COMMAND_MEMORY_SEARCH));
-    give_two("ryokan");
-    see("\u203awe liked the ryokan");
-    assert_false(memory_pane_failed(the.pane, COMMAND_PIN, "no"));
-    assert_false(done(COMMAND_RENAME, "x", 0));
+    the.view->ops->close(the.view);
+    assert_false(fail_with("forget", ERR_SESSION_STORE_ERROR, "The database cannot be used."));
+    memory_view_return(the.view, true);
+    see("!The database cannot be used.");
 }
 
 TEST(nothing_is_done_with_nothing)
 {
-    give(answer("", "all", 0));
-    act("<down>");
+    give_none(NULL);
     forget_sent();
-    lead_to(MEMORY_STAYS, "oiped<enter>");
-    assert_int_equal(the.sent.len, 0);
-    assert_null(memory_pane_entry(the.pane));
-    assert_null(memory_pane_quotation(the.pane));
+    play("><down>oiped<enter>", "?");
+    assert_null(host.inserted);
+    assert_int_equal(the.jumped, 0);
 }
 
 TEST(o_and_i_are_the_hosts)
 {
     search();
-    lead_to(MEMORY_OPEN, "o");
-    assert_int_equal(memory_pane_entry(the.pane)->seq, 17);
-    lead_to(MEMORY_INSERT, "i");
-    char *quote = memory_pane_quotation(the.pane);
-    assert_string_equal(quote,
+    act("o");
+    assert_int_equal(the.jumped, 17);
+    act("i");
+    assert_string_equal(host.inserted,
                         "> we liked the ryokan by the river\n"
-                        "> \xe2\x80\x94 you \xc2\xb7 t3 \xc2\xb7 2027-01-13\n");
-    free(quote);
+                        "> \u2014 you \u00b7 t3 \u00b7 2027-01-13\n");
+    assert_false(memory_view_focused(the.view)); /* the message has the keys */
 }
 
 TEST(a_quotation_has_all_lines)
 {
     char *quote = memory_quote("one\n\ntwo\n", 9, "me");
-    assert_string_equal(quote, "> one\n>\n> two\n> \xe2\x80\x94 me\n");
+    assert_string_equal(quote, "> one\n>\n> two\n> \u2014 me\n");
     free(quote);
 }
 
 /* Of a long entry the best passage, but all of what was opened. */
 TEST(a_long_entry_is_quoted_in_part)
 {
-    struct notice *n = answer("", "all", 1);
-    add(n, hit_of("a", "first part\n\nsecond part", NULL));
-    n->memory.items.items[0].passage = (struct memory_span){12, 11};
-    give(n);
-    act("<down>");
-    char *quote = memory_pane_quotation(the.pane);
-    assert_int_equal(strncmp(quote, "> second part\n> \xe2\x80\x94", 18), 0);
-    free(quote);
-    act("<enter>");
-    give_entry("a", "first part\n\nsecond part");
-    quote = memory_pane_quotation(the.pane);
-    assert_int_equal(strncmp(quote, "> first part\n>\n> second part\n", 29), 0);
-    free(quote);
+    struct operation_answer *a = answer(1);
+    add(a, hit_of("a", "first part\n\nsecond part", NULL))->passage = (struct memory_span){12, 11};
+    tell(a);
+    act("<down>i");
+    assert_int_equal(strncmp(host.inserted, "> second part\n> \u2014", 18), 0);
+    play("=focus yes", "><enter>", "=text first part\n\nsecond part", ">i");
+    assert_int_equal(strncmp(host.inserted, "> first part\n>\n> second part\n", 29), 0);
 }
 
 /* --- changing an entry --- */
@@ -823,442 +922,311 @@ TEST(a_long_entry_is_quoted_in_part)
 static void begin_change(void)
 {
     search();
-    act("e");
-    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    give_entry("a", "we liked it");
-    see("edit entry");
+    play(">e", "?memory/read {id:a}", "=text we liked it", "edit entry", ">Yes ",
+         "Yes we liked it");
 }
 
 TEST(e_changes_an_entry)
 {
     begin_change();
-    act("Yes ", "Yes we liked it");
-    act("<ctrl-j>");
-    lead_to(MEMORY_EXTERNAL, "<ctrl-g>");
-    assert_ptr_not_equal(memory_pane_editor(the.pane), NULL);
-    act("<enter>");
-    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
-    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->text, "Yes \nwe liked it");
-    see("saving");
-    act("x", "!xwe liked it"); /* no longer */
-    act("<enter>");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 1);
-    assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
-    see("!saving", "changed");
+    act("<ctrl-j><ctrl-g>");
+    assert_int_equal(host.outside, 1);
+    play("><enter>", "?memory/edit {id:a,content:Yes \\nwe liked it}", "saving", "=done edit",
+         "!saving", "changed");
+}
+
+/* What is read of an entry that was changed is read anew. */
+TEST(a_change_is_seen_in_the_preview)
+{
+    search();
+    play("><enter>", "=text we liked it", ">e", "=text we liked it", ">Yes <enter>", "?memory/edit",
+         "=done edit", "?memory/read {id:a}", "=text Yes we liked it", "Yes we liked it");
 }
 
 TEST(escape_loses_no_change)
 {
     begin_change();
-    act("Yes <escape>");
-    assert_null(sent(COMMAND_MEMORY_EDIT));
-    see("not saved; e continues editing");
-    act("je", "another entry has unsaved changes", "Yes we liked it");
-    act("<ctrl-c>", " we liked it", "!Yes we");
-    act("<escape>", "!not saved; e");
+    play("><escape>", "?", "not saved; e continues editing", ">je",
+         "another entry has unsaved changes", "Yes we liked it", "><ctrl-c>", " we liked it",
+         "!Yes we", "><escape>", "!not saved; e", "?");
 }
 
 TEST(a_refused_change_stays)
 {
     begin_change();
-    act("Yes <enter>");
-    assert_true(memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used."));
-    see("The database cannot be used.", "Yes we liked it");
-    act("<enter>");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_EDIT), 2);
+    play("><enter>", "?memory/edit", "=fails edit The database cannot be used.",
+         "The database cannot be used.", "Yes we liked it", "><enter>", "?memory/edit");
 }
 
 TEST(an_empty_text_is_not_kept)
 {
     begin_change();
-    act("<ctrl-k><enter>");
-    assert_null(sent(COMMAND_MEMORY_EDIT));
-    see("an empty text cannot be saved");
-    act("<ctrl-_><enter>"); /* as it was: nothing to send */
-    assert_null(sent(COMMAND_MEMORY_EDIT));
-    see("!edit entry");
+    play("><ctrl-c><ctrl-u><enter>", "?", "an empty text cannot be saved", "><ctrl-_><enter>", "?",
+         "!edit entry"); /* as it was: nothing to send */
 }
 
+/* The text comes too late, or not at all. */
 TEST(a_late_text_does_not_take_the_keys)
 {
     search();
-    act("e<escape>");
-    give_entry("a", "we liked it");
-    see("!edit entry");
-    act("s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
+    play(">e", "loading", "?memory/read", "><escape>", "!loading", "?", ">s", "?{query:ryokans,");
+    for (size_t i = 0; i < the.requests.len; i++)
+        assert_ptr_not_equal(the.requests.items[i].request->operation, &operation_memory_read);
+    play("=two", "><down>e", "?memory/read", "=fails read The database cannot be used.",
+         "The database cannot be used.", "!loading", ">j", "\u203abooked");
 }
 
 /* --- keys that come before their answer --- */
 
-/* As the screen does it: what waited is given again. Returns what the last of them led to. */
-static enum memory_result replay(void)
-{
-    enum memory_result result = MEMORY_STAYS;
-    struct key key;
-    while (memory_pane_typed_ahead(the.pane, &key)) {
-        result = memory_pane_key(the.pane, keymap_find(&the.keymap, &key), &key);
-        free(key.text);
-    }
-    return result;
-}
-
 /* Old hits are there, the query is another one. */
 static void begin_behind(void)
 {
-    act("old");
-    struct notice *n = answer("old", "all", 7);
-    add(n, hit_of("x", "of the old query", NULL));
-    add(n, hit_of("y", "of it, too", NULL));
-    give(n);
-    act("<ctrl-u>ryokan<enter>");
+    play(">old", "=one x of the old query", "><ctrl-u>ryokan<enter>");
     forget_sent();
 }
 
 TEST(keys_mean_the_hits_of_what_was_typed)
 {
     begin_behind();
-    act("jd");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_int_equal(replay(), MEMORY_STAYS);
-    assert_null(sent(COMMAND_MEMORY_FORGET)); /* the answer has not come */
-    give_two("ryo");
-    replay();
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    give_two("ryokan");
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "b");
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_FORGET), 1);
+    play(">jd", "?", "=two", "?memory/forget {ids:[b]}");
+    assert_int_equal(host.replayed, 2);
 }
 
 TEST(each_acting_key_waits)
 {
-    static const struct {
-        const char *key;
-        enum memory_result result;
-        enum command_type sends;
-    } keys[] = {
-        {"o", MEMORY_OPEN, COMMAND_QUIT},         {"i", MEMORY_INSERT, COMMAND_QUIT},
-        {"p", MEMORY_STAYS, COMMAND_MEMORY_PIN},  {"e", MEMORY_STAYS, COMMAND_MEMORY_SHOW},
-        {" ", MEMORY_STAYS, COMMAND_MEMORY_SHOW}, {"d", MEMORY_STAYS, COMMAND_MEMORY_FORGET}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    static const char *const acts[][2] = {{"o", ""},
+                                          {"i", ""},
+                                          {"p", "memory/pin {id:a,"},
+                                          {"e", "memory/read {id:a}"},
+                                          {"<enter>", "memory/read {id:a}"},
+                                          {"d", "memory/forget {ids:[a]}"}};
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         begin_behind();
-        lead_to(MEMORY_STAYS, keys[i].key);
-        assert_int_equal(the.sent.len, 0);
-        give_two("ryokan");
-        assert_int_equal(replay(), keys[i].result);
-        if (keys[i].sends != COMMAND_QUIT)
-            assert_string_equal(sent(keys[i].sends)->name, "a");
-        else
-            assert_string_equal(memory_pane_entry(the.pane)->id, "a");
-        tear_down(state);
-        set_up(state);
+        act(acts[i][0]);
+        play("?");
+        assert_true(the.jumped == 0 && !host.inserted);
+        give_two(NULL);
+        check_asked(__FILE__, __LINE__, acts[i][1]);
+        assert_int_equal(the.jumped, i == 0 ? 17 : 0);
+        assert_int_equal(host.inserted != NULL, i == 1);
+        begin_again(state);
     }
 }
 
 TEST(what_is_left_is_not_done_later)
 {
-    static const char *const leaving[] = {"<escape>",    "<ctrl-c>", "<f2>", "<tab>",
-                                          "<shift-tab>", "<f1>",     "<f3>"};
-    struct key key;
-    for (size_t i = 0; i < sizeof leaving / sizeof *leaving; i++) {
+    static const char *const ways[] = {"<escape>",    "<ctrl-c>", "<f2>", "<tab>",
+                                       "<shift-tab>", "<f1>",     "<f3>"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         begin_behind();
         act("d");
-        act(leaving[i]);
-        give_two("ryokan");
-        replay();
-        assert_null(sent(COMMAND_MEMORY_FORGET));
-        tear_down(state);
-        set_up(state);
+        act(ways[i]);
+        give_two(NULL);
+        play("?");
+        assert_int_equal(host.replayed, 0);
+        begin_again(state);
     }
     begin_behind();
-    act("d");
-    memory_pane_show(the.pane, "another");
-    give_two("another");
-    assert_false(memory_pane_typed_ahead(the.pane, &key));
+    play(">d", "=focus no", "Tab to the memory", "=two", "?");
+    begin_again(state);
     begin_behind();
     act("d");
-    memory_pane_focus(the.pane, false);
-    give_two("ryokan");
-    replay();
-    assert_null(sent(COMMAND_MEMORY_FORGET));
+    memory_view_open(the.view, "another");
+    give_two(NULL);
+    assert_int_equal(host.replayed, 0);
+}
+
+/* What follows a quotation is written behind it. */
+TEST(what_leads_to_the_message_takes_the_rest_along)
+{
+    begin_behind();
+    play(">ixd", "=two", "?");
+    assert_non_null(host.inserted);
+    assert_int_equal(host.replayed, 3);
 }
 
 /* Another scope or order is another question, too, and so is another session. */
 TEST(keys_wait_for_scope_and_order)
 {
     search();
-    act("sd");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    give_two("ryokan"); /* of the scope that it was */
-    replay();
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    struct notice *n = answer("ryokan", "project", 3);
-    add(n, hit_of("c", "of this project", NULL));
-    give(n);
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "c");
-    act("td");
-    n = answer("ryokan", "project", 3);
-    add(n, hit_of("e", "by score", NULL));
-    give(n);
-    replay();
-    assert_int_equal(sent_count(&the.sent, COMMAND_MEMORY_FORGET), 1);
-    n = answer("ryokan", "project", 3);
-    n->flag = true;
-    add(n, hit_of("f", "by date", NULL));
-    give(n);
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "f");
-    act("s");
-    n = answer("ryokan", "session", 3);
-    n->flag = true;
-    give(n);
-    memory_pane_session(the.pane);
-    forget_sent();
-    act("d", "No matches in this scope.");
-    n = answer("ryokan", "session", 3);
-    n->flag = true;
-    add(n, hit_of("g", "of the other session", NULL));
-    give(n);
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "g");
+    play(">sd", "?scope:project", "=one c of this project", "?memory/forget {ids:[c]}", ">td",
+         "?order:date", "=one f by date", "?memory/forget {ids:[f]}", ">s", "?scope:session",
+         "=none", "=session", "?memory/search", ">d", "?", "No matches in this scope.",
+         "=one g of the other session", "?memory/forget {ids:[g]}");
 }
 
 /* Who asks once more for the same may go on with what is there. */
 TEST(keys_do_not_wait_for_the_same)
 {
     search();
-    memory_pane_changed(the.pane);
-    act("d");
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
+    play("=news", "?memory/search", ">d", "?memory/forget {ids:[a]}");
 }
 
 TEST(without_an_answer_nothing_is_done)
 {
     begin_behind();
-    act("d");
-    memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
-    see("The database cannot be used.", "!of the old query");
-    replay();
-    act("d");
-    give_two("ryokan");
-    replay();
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    see("we liked");
-    memory_pane_failed(the.pane, COMMAND_MEMORY_SEARCH, "The database cannot be used.");
-    see("we liked"); /* it still answers what is asked */
+    play(">d", "=fails search The database cannot be used.", "The database cannot be used.",
+         "!of the old query", ">d", "?", "=news", "?memory/search", "=two", "?", "we liked",
+         "=news", "=fails search The database cannot be used.",
+         "we liked"); /* it answers the same */
 }
 
 /* Letters behind "e" are text, not keys of the list. */
 TEST(what_follows_e_is_text)
 {
-    char pasted[] = "pasted ";
-    struct key paste = {.code = K_PASTE, .text = pasted};
     begin_behind();
     act("eds/ ");
-    memory_pane_key(the.pane, ACTION_NONE, &paste);
-    assert_int_equal(the.sent.len, 0);
-    give_two("ryokan");
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    see("loading");
-    act("u");
-    give_two("ryokan");
-    replay();
-    give_entry("a", "we liked it");
-    replay();
-    see("ds/ pasted uwe liked it");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_null(sent(COMMAND_MEMORY_RESTORE));
+    paste("pasted ");
+    play("?", "=two", "?memory/read {id:a}", "loading", "=news", "?memory/search", ">u", "=two",
+         "=text we liked it", "ds/ pasted uwe liked it", "?");
 }
 
 /* What is typed while a change is kept is no part of it. */
 TEST(what_follows_a_change_waits_for_it)
 {
     begin_change();
-    act("Yes <enter>d");
-    assert_int_equal(replay(), MEMORY_STAYS);
-    see("Yes we liked it");
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    assert_true(done(COMMAND_MEMORY_EDIT, "a", 0));
-    replay();
-    assert_string_equal(sent(COMMAND_MEMORY_FORGET)->name, "a");
-    forget_sent();
-    act("e");
-    give_entry("b", "booked");
-    act("Yes <enter>dd");
-    memory_pane_failed(the.pane, COMMAND_MEMORY_EDIT, "The database cannot be used.");
-    replay();
-    assert_null(sent(COMMAND_MEMORY_FORGET));
-    see("Yes booked");
+    play("><enter>", "?memory/edit", ">d", "?", "Yes we liked it", "=done edit");
+    play("?memory/forget {ids:[a]}");
+    play(">e", "=text booked", ">Yes <enter>", "?memory/edit", ">dd", "?",
+         "=fails edit The database cannot be used.", "Yes booked");
+    assert_int_equal(host.replayed, 1);
 }
 
 /* Other hits do not take the entry away that is to be changed. */
 TEST(an_edit_survives_other_hits)
 {
     search();
-    act("e");
-    struct notice *n = answer("ryokan", "all", 3);
-    add(n, hit_of("new", "a new one", NULL));
-    give(n);
-    give_entry("a", "we liked it");
-    see("edit entry", "we liked it");
-    act("<end>!<enter>");
-    assert_string_equal(sent(COMMAND_MEMORY_EDIT)->name, "a");
+    play(">e", "=news", "=one n a new one", "=text we liked it", "edit entry", "><end>!",
+         "we liked it!", "><enter>", "?memory/edit {id:a,");
 }
 
 TEST(no_more_than_a_few_keys_wait)
 {
-    struct key key;
-    int count = 0;
-    (void)state;
     begin_behind();
-    act("<j*1000>");
-    give_two("ryokan");
-    while (memory_pane_typed_ahead(the.pane, &key))
-        count++;
-    assert_int_equal(count, 64);
+    for (int i = 0; i < 1000; i++)
+        act("j");
+    give_two(NULL);
+    assert_int_equal(host.replayed, 64);
 }
 
 /* What needs no hits waits for none. */
 TEST(other_keys_are_not_kept_waiting)
 {
     begin_behind();
-    act("u");
-    assert_non_null(sent(COMMAND_MEMORY_RESTORE));
-    act("s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "project");
-    act("]", "Model's searches");
-    act("[<up>s");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokans");
-    act("<down>");
+    play(">u", "?memory/restore", ">s", "?scope:project", ">]", "Model's searches", ">[<up>s",
+         "?{query:ryokans,", "><down>");
     rows_now();
-    memory_pane_click(the.pane, 2); /* on an old hit, twice */
-    memory_pane_click(the.pane, 2);
-    assert_null(sent(COMMAND_MEMORY_SHOW));
+    click(2); /* on an old hit, twice */
+    click(2);
+    play("?");
 }
 
 /* --- a slow answer --- */
 
-static int64_t mono_ms;
-
-static int64_t mono_now(void)
-{
-    return mono_ms;
-}
-
-static bool is_dim(const char *text)
+static void look(const char *state_of_query, bool dim, int64_t due)
 {
     const struct rows *rows = rows_now();
-    size_t at = seen_find(rows, text);
-    assert_true(at != SIZE_MAX);
-    const struct row *row = &rows->list.items[at];
-    return row->span_count > 0 && rows->spans.items[row->spans].style == STYLE_DIM;
+    const struct row *row = &rows->list.items[seen_find(rows, "we liked")];
+    assert_int_equal(rows->spans.items[row->spans].style == STYLE_DIM, dim);
+    see(state_of_query);
+    assert_int_equal(the.view->ops->due(the.view), due);
 }
 
 /* Quick answers change nothing but the hits: neither the count nor the looks of old ones. */
 TEST(old_hits_do_not_look_like_an_answer)
 {
-    mono_ms = 1000;
-    clock_replace(now_ms, mono_now);
-    act("ryokan");
-    give_two("ryokan");
-    see("2 by score");
-    assert_int_equal(memory_pane_due(the.pane), 0);
-    act("s", "2 by score");
-    assert_false(is_dim("we liked"));
-    int64_t due = memory_pane_due(the.pane);
-    assert_int_equal(due, 1250);
-    mono_ms = 1249;
-    act("?", "2 by score");
-    mono_ms = 1250;
-    see("searching");
-    assert_true(is_dim("we liked"));
-    assert_int_equal(memory_pane_due(the.pane), 0);
-    give_two("ryokans?");
-    see("2 by score");
-    assert_false(is_dim("we liked"));
-    mono_ms = 9000;
-    memory_pane_changed(the.pane);
-    assert_int_equal(memory_pane_due(the.pane), 0);
-    see("2 by score");
+    the.now_ms = 1000;
+    play(">ryokan", "=two");
+    look("2 by score", false, 0);
+    act("s");
+    look("2 by score", false, 1250);
+    the.now_ms = 1249;
+    act("?");
+    look("2 by score", false, 1250);
+    the.now_ms = 1250;
+    rows_now();
+    look("searching", true, 0);
+    give_two(NULL);
+    look("2 by score", false, 0);
+    the.now_ms = 9000;
+    give_news(NULL);
+    look("2 by score", false, 0);
 }
 
 /* --- what the model asked --- */
 
 TEST(the_models_questions_have_their_tab)
 {
-    give_two("");
+    give_two(NULL);
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
-    see("] searches 2");
-    act("<down>]", "Model's searches \xc2\xb7 2", "\u201criver\u201d \u2192 0 matches",
-        "\u201csleep kyoto\u201d \u2192 2 matches \xc2\xb7 5 min");
+    play("] searches 2", "><down>]", "Model's searches \u00b7 2",
+         "\u201criver\u201d \u2192 0 matches",
+         "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 t3",
+         "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
-    see("0.90 you \xc2\xb7 t3", "from the 14th");
-    act("<down*2><enter>");
-    assert_string_equal(sent(COMMAND_MEMORY_SHOW)->name, "a");
-    see("matches: words 7.25");
-    lead_to(MEMORY_OPEN, "o");
-    act("<escape>[", "Memory \xc2\xb7 all");
+    play("><down><down><enter>", "?memory/read {id:a}", "matches: words 7.25", ">o");
+    assert_int_equal(the.jumped, 17);
+    play("><escape>[", "Memory \u00b7 all");
 }
 
 TEST(a_question_can_be_asked_again)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    act("<down>]");
-    forget_sent();
-    act("<enter>");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "sleep kyoto");
-    see("Memory \xc2\xb7 all");
-    act("<right>", "Model's searches");
-    act("<end>");
-    lead_to(MEMORY_OLDER, "<down>");
+    play("><down>]<enter>", "?{query:sleep kyoto,", "Memory \u00b7 all", "><right>",
+         "Model's searches", "><end><down>", "?");
+    assert_true(host.older > 0);
 }
 
 TEST(a_recall_is_shown_as_it_happens)
 {
-    memory_pane_focus(the.pane, false);
+    give_focus("no");
     recall(40, "sleep kyoto", TWO_HITS, true);
-    see("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river",
-        "\xc2\xb7 new");
+    play("Model's searches", "model's search, 2 matches: \"sleep kyoto\"", "by the river",
+         "\u00b7 new");
 }
 
 TEST(a_recall_does_not_disturb)
 {
     search();
     recall(40, "sleep kyoto", TWO_HITS, true);
-    see("Memory", "] searches 1 new", "model's search, 2 matches: \"sleep kyoto\"");
-    act("]");
-    rows_now();
-    act("[", "!searches 1 new");
+    play("Memory", "] searches 1 new", "model's search, 2 matches: \"sleep kyoto\"", ">]",
+         "sleep kyoto", ">[", "!searches 1 new");
 }
 
 TEST(what_is_chosen_there_stays)
 {
     recall(40, "sleep kyoto", TWO_HITS, false);
-    act("<down>]<down>", "\u203aby the river");
+    play("><down>]<down>", "\u203aby the river");
     recall(60, "again", "[]", true);
-    see("\u203a  0.90", "again");
+    play("\u203a  0.90", "again");
 }
 
 TEST(recalls_come_in_any_order)
 {
-    recall(60, "second", TWO_HITS, false);
-    recall(40, "first\x1b[2J", "no JSON", false);
-    recall(80, "third", "[1,{\"id\":3},null]", false);
-    struct event *again = recall_event(60, "second", TWO_HITS), *other = event_new(EVENT_WARNING);
-    assert_false(recalls_add(&the.recalls, again, false));
-    assert_false(recalls_add(&the.recalls, other, false));
-    event_free(again);
+    static const struct {
+        int64_t seq;
+        const char *query, *hits;
+        bool added;
+    } events[] = {{60, "second", TWO_HITS, true},
+                  {40, "first\x1b[2J", "no JSON", true},
+                  {80, "third", "[1,{\"id\":3},null]", true},
+                  {60, "second", TWO_HITS, false}};
+    struct recalls all = {0};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        struct event *ev = recall_event(events[i].seq, events[i].query, events[i].hits);
+        assert_int_equal(recalls_add(&all, ev, false), events[i].added);
+        event_free(ev);
+    }
+    struct event *other = event_new(EVENT_WARNING);
+    assert_false(recalls_add(&all, other, false));
     event_free(other);
-    assert_int_equal(the.recalls.items.len, 3);
-    assert_string_equal(the.recalls.items.items[1]->query, "second");
-    assert_int_equal(the.recalls.items.items[1]->hits.items.len, 2);
-    assert_int_equal(the.recalls.items.items[0]->hits.items.len, 0);
-    assert_int_equal(the.recalls.items.items[2]->hits.items.len, 0);
-    assert_null(strchr(the.recalls.items.items[0]->query, '\x1b'));
+    assert_int_equal(all.items.len, 3);
+    assert_string_equal(all.items.items[1]->query, "second");
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(all.items.items[i]->hits.items.len, i == 1 ? 2 : 0);
+    assert_null(strchr(all.items.items[0]->query, '\x1b'));
+    recalls_release(&all);
 }
 
 /* --- a narrow query --- */
@@ -1268,13 +1236,13 @@ TEST(a_long_query_is_seen_around_the_caret)
     int row, col;
     the.width = 39;
     act("train hotel river sleep wo"); /* with as many columns as there are beside its state */
-    give_two("train hotel river sleep wo");
-    see(" / train hotel river sleep wo");
-    act("rd1 more of it", "river sleep word1 more of it");
-    assert_true(memory_pane_caret(the.pane, &row, &col));
+    give_two(NULL);
+    play(" / train hotel river sleep wo", ">rd1 more of it", "river sleep word1 more of it");
+    assert_true(has_caret(&row, &col));
     assert_int_equal(col, 38);
-    act("<home>", " / train hotel river sleep word1 more");
-    assert_true(memory_pane_caret(the.pane, &row, &col));
+    act("<home>");
+    see(" / train hotel river sleep word1 more");
+    assert_true(has_caret(&row, &col));
     assert_int_equal(col, 3);
 }
 
@@ -1282,25 +1250,23 @@ TEST(a_query_is_one_line_of_a_bounded_length)
 {
     char *much = mem_alloc(2001);
     memset(much, 'x', 2000);
-    memory_pane_show(the.pane, "two\nlines\x1b[2J");
-    assert_null(strchr(sent(COMMAND_MEMORY_SEARCH)->text, '\n'));
+    memory_view_open(the.view, "two\nlines\x1b[2J");
+    assert_null(strchr(searched()->query, '\n'));
     see(" / two lines");
-    for (int i = 0; i < 3; i++) {
-        struct key key = {.code = K_PASTE, .text = much};
-        assert_int_equal(memory_pane_key(the.pane, ACTION_NONE, &key), MEMORY_STAYS);
-    }
-    assert_int_equal(strlen(sent(COMMAND_MEMORY_SEARCH)->text), 1024);
+    for (int i = 0; i < 3; i++)
+        paste(much);
+    assert_int_equal(strlen(searched()->query), 1024);
     free(much);
 }
 
 TEST(a_long_name_leaves_room)
 {
-    struct notice *n = answer("", "all", 1);
-    add(n, hit_of("a", "text", NULL));
-    n->memory.items.items[0].entry.speaker = mem_strdup("Somebody with a very long name indeed");
-    give(n);
-    see(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d");
-    act("<down><enter>", " Somebody with a very long name indeed");
+    struct operation_answer *a = answer(1);
+    add(a, hit_of("a", "text", NULL))->entry.speaker =
+        mem_strdup("Somebody with a very long name indeed");
+    tell(a);
+    play(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d", "><down><enter>",
+         " Somebody with a very long name indeed");
 }
 
 /* --- any size, any text --- */
@@ -1316,31 +1282,29 @@ static void look_at_all_sizes(void)
 
 TEST(it_fits_any_size)
 {
-    const char *hostile =
+    static const char hostile[] =
         "\x1b]0;x\x07\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xf0\x9f\x91\xa9\xe2\x80"
         "\x8d\xf0\x9f\x92\xbb e\xcc\x81\t\xff\xfe\r\nend \xe2\x80\xae rtl";
     look_at_all_sizes();
-    struct notice *n = answer("", "all", 123456789);
+    struct operation_answer *a = answer(123456789);
     for (int i = 0; i < 30; i++) {
-        add(n, hit_of("a", hostile, "end"));
-        struct memory_entry *e = &vec_last(&n->memory.items).entry;
-        e->speaker = mem_strdup(hostile);
-        e->pinned = true;
-        free(e->session_id);
-        e->session_id = mem_strdup("other");
+        struct memory_hit *h = add(a, hit_of("a", hostile, "end"));
+        h->entry.speaker = mem_strdup(hostile);
+        h->entry.pinned = true;
+        name_session(h, "other");
     }
-    n->memory.badge = "words only";
-    give(n);
+    ((struct memory_found *)a->result)->hits.badge = "words only";
+    tell(a);
     look_at_all_sizes();
     act("<down>");
     look_at_all_sizes();
     act("<enter>");
-    give_entry("a", hostile);
+    give_text(hostile);
     look_at_all_sizes();
     act("e");
-    give_entry("a", hostile);
+    give_text(hostile);
     look_at_all_sizes();
-    act("<escape*2>");
+    act("<escape><escape>");
     recall(40, hostile, TWO_HITS, true);
     act("]");
     look_at_all_sizes();
@@ -1353,8 +1317,7 @@ TEST(a_low_pane_shows_one_thing_at_a_time)
     the.width = 40;
     the.height = 7; /* of a terminal of 40 x 10 */
     search();
-    see("Memory", "/ ryokan", "we liked", "booked");
-    act("<enter>", "!0.93 \u2587", "by the river");
+    play("Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 \u2587", "by the river");
 }
 
 TEST(clicks_choose)
@@ -1362,56 +1325,51 @@ TEST(clicks_choose)
     int row, col;
     search();
     rows_now();
-    memory_pane_click(the.pane, 5);
+    click(5);
     see("\u203a0.78");
-    memory_pane_click(the.pane, 1);
-    rows_now();
-    assert_true(memory_pane_caret(the.pane, &row, &col));
-    memory_pane_click(the.pane, 4);
-    rows_now();
-    assert_false(memory_pane_caret(the.pane, &row, &col));
-    memory_pane_click(the.pane, 4);
-    assert_non_null(sent(COMMAND_MEMORY_SHOW));
-    memory_pane_click(the.pane, 400);
-    memory_pane_click(the.pane, 0);
+    click(1);
+    assert_true(has_caret(&row, &col));
+    click(4);
+    assert_false(has_caret(&row, &col));
+    click(4);
+    play("?memory/read");
+    click(400);
+    click(0);
     see("Model's searches");
+}
+
+static void hide(void)
+{
+    the.view->ops->close(the.view);
+    forget_sent();
 }
 
 TEST(it_comes_back_as_it_was_left)
 {
     search();
-    memory_pane_hide(the.pane);
-    forget_sent();
-    memory_pane_changed(the.pane);
-    assert_int_equal(the.sent.len, 0); /* nobody sees it */
-    memory_pane_show(the.pane, NULL);
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
-    memory_pane_show(the.pane, "bath");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "bath");
-    memory_pane_show_session(the.pane);
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->name, "session");
+    hide();
+    give_news(NULL);
+    play("?"); /* nobody sees it */
+    memory_view_return(the.view, true);
+    play("?{query:ryokan,");
+    memory_view_open(the.view, "bath");
+    play("?{query:bath,");
+    memory_view_open_session(the.view);
+    play("?{query:,scope:session");
 }
 
 TEST(the_query_of_before_comes_back_with_up)
 {
     forget_sent();
-    act("<up>"); /* there is none */
-    assert_null(sent(COMMAND_MEMORY_SEARCH));
+    play("><up>", "?"); /* there is none */
     search();
-    memory_pane_hide(the.pane);
-    memory_pane_show(the.pane, "");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "");
-    act("<up>");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
-    forget_sent();
-    act("<up>"); /* not in place of what is there */
-    assert_null(sent(COMMAND_MEMORY_SEARCH));
-    memory_pane_show(the.pane, "");
-    memory_pane_hide(the.pane);
-    memory_pane_show(the.pane, ""); /* nothing was typed meanwhile */
-    act("<up>");
-    assert_string_equal(sent(COMMAND_MEMORY_SEARCH)->text, "ryokan");
+    hide();
+    memory_view_open(the.view, "");
+    play("?{query:,", "><up>", "?{query:ryokan,", "><up>", "?"); /* not in place of what is there */
+    memory_view_open(the.view, "");
+    hide();
+    memory_view_open(the.view, ""); /* nothing was typed meanwhile */
+    play("><up>", "?{query:ryokan,");
 }
 
 /* --- in the transcript --- */

@@ -13,17 +13,17 @@ libtui_a_SOURCES += \
 	ui/view/list.c ui/view/list.h \
 	ui/view/list_view.c ui/view/list_view.h \
 	ui/view/memory_line.c ui/view/memory_line.h \
-	ui/view/memory_pane.c ui/view/memory_pane.h \
-	ui/view/memory_pane_ahead.c \
-	ui/view/memory_pane_asked.c \
-	ui/view/memory_pane_edit.c \
-	ui/view/memory_pane_head.c \
-	ui/view/memory_pane_keys.c \
-	ui/view/memory_pane_list.c \
-	ui/view/memory_pane_preview.c \
-	ui/view/memory_pane_private.h \
-	ui/view/memory_pane_rows.c \
 	ui/view/memory_view.c ui/view/memory_view.h \
+	ui/view/memory_view_ahead.c \
+	ui/view/memory_view_answers.c \
+	ui/view/memory_view_asked.c \
+	ui/view/memory_view_edit.c \
+	ui/view/memory_view_head.c \
+	ui/view/memory_view_keys.c \
+	ui/view/memory_view_list.c \
+	ui/view/memory_view_preview.c \
+	ui/view/memory_view_private.h \
+	ui/view/memory_view_rows.c \
 	ui/view/moves.c ui/view/moves.h \
 	ui/view/outline.c ui/view/outline.h \
 	ui/view/remark.c ui/view/remark.h \

@@ -1,31 +1,11 @@
-#include "ui/view/memory_view.h"
-
+/* The pane as a view: where it is, what leads to it and from it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "base/uuid.h"
-#include "ui/transcript/recalled.h"
-#include "ui/view/memory_pane.h"
-
-struct memory_view {
-    struct view view;
-    struct memory_pane *pane;
-    struct recalls recalls; /* what the model asked in the open session */
-    bool open, focused;
-    char session[UUID_LEN + 1]; /* the open one; "": none was open yet */
-    struct {
-        bool waits; /* a session was asked for, to show a message of it */
-        char session[UUID_LEN + 1];
-        int64_t seq; /* 0: it is not known */
-    } source;
-};
-
-static struct memory_view *of(struct view *view)
-{
-    return (struct memory_view *)view;
-}
+#include "ui/view/memory_line.h"
+#include "ui/view/memory_view_private.h"
 
 static const struct memory_view *of_const(const struct view *view)
 {
@@ -40,21 +20,25 @@ static void copy_id(char out[UUID_LEN + 1], const char *id)
 
 /* --- where it is --- */
 
-static bool is_beside(const struct memory_view *v)
+static bool is_beside(const struct memory_view *p)
 {
-    return v->view.host->beside(v->view.host->app);
+    return p->view.host->beside(p->view.host->app);
 }
 
 /* A terminal that was made narrow leaves somebody who writes the message there. */
-static bool covers(const struct memory_view *v)
+static bool covers(const struct memory_view *p)
 {
-    return v->open && v->focused && !is_beside(v);
+    return p->open && p->focused && !is_beside(p);
+}
+
+bool pane_is_seen(const struct memory_view *p)
+{
+    return p->open && (p->focused || is_beside(p));
 }
 
 static bool is_seen(const struct view *view)
 {
-    const struct memory_view *v = of_const(view);
-    return v->open && (v->focused || is_beside(v));
+    return pane_is_seen(of_const(view));
 }
 
 static bool passes(const struct view *view)
@@ -72,60 +56,59 @@ bool memory_view_focused(const struct view *view)
     return of_const(view)->open && of_const(view)->focused;
 }
 
-static void focus(struct memory_view *v, bool focused)
+static void focus(struct memory_view *p, bool focused)
 {
-    v->focused = focused;
-    view_touch(&v->view);
+    p->focused = focused;
+    view_touch(&p->view);
 }
 
 bool memory_view_focus(struct view *view, bool focused)
 {
-    struct memory_view *v = of(view);
-    if (!v->open || (!focused && !is_beside(v)))
+    struct memory_view *p = pane_of(view);
+    if (!p->open || (!focused && !is_beside(p)))
         return false;
-    focus(v, focused);
+    focus(p, focused);
     return true;
 }
 
 /* --- opening and closing --- */
 
-static bool make_ready(struct memory_view *v)
+static bool make_ready(struct memory_view *p)
 {
-    const struct view_host *host = v->view.host;
+    const struct view_host *host = p->view.host;
     if (!host->has_memory(host->app))
         return false;
-    host->raise(host->app, &v->view);
+    host->raise(host->app, &p->view);
     host->want_titles(host->app);
-    v->open = true;
-    focus(v, true);
+    p->open = true;
+    focus(p, true);
     return true;
 }
 
 void memory_view_open(struct view *view, const char *query)
 {
-    struct memory_view *v = of(view);
-    if (!make_ready(v))
-        return;
-    bool as_left = !*query && memory_pane_edits(v->pane);
-    memory_pane_show(v->pane, as_left ? NULL : query);
+    struct memory_view *p = pane_of(view);
+    if (make_ready(p))
+        pane_show(p, !*query && p->place == IN_EDITOR ? NULL : query);
 }
 
 void memory_view_open_session(struct view *view)
 {
-    if (make_ready(of(view)))
-        memory_pane_show_session(of(view)->pane);
+    if (make_ready(pane_of(view)))
+        pane_show_session(pane_of(view));
 }
 
 void memory_view_to_hits(struct view *view)
 {
-    if (of(view)->open)
-        memory_pane_to_hits(of(view)->pane);
+    struct memory_view *p = pane_of(view);
+    if (p->open && p->place == IN_QUERY)
+        p->place = IN_LIST;
 }
 
 void memory_view_return(struct view *view, bool focused)
 {
-    if (!of(view)->open && make_ready(of(view))) {
-        memory_pane_show(of(view)->pane, NULL);
+    if (!pane_of(view)->open && make_ready(pane_of(view))) {
+        pane_show(pane_of(view), NULL);
         memory_view_to_hits(view);
     }
     (void)memory_view_focus(view, focused);
@@ -133,12 +116,14 @@ void memory_view_return(struct view *view, bool focused)
 
 static void close_view(struct view *view)
 {
-    struct memory_view *v = of(view);
-    if (!v->open)
+    struct memory_view *p = pane_of(view);
+    if (!p->open)
         return;
-    v->open = false;
-    focus(v, false);
-    memory_pane_hide(v->pane);
+    p->open = false;
+    ahead_drop(p);
+    view_withdraw(view, p->searching);
+    p->searching = 0;
+    focus(p, false);
 }
 
 void memory_view_toggle(struct view *view)
@@ -151,82 +136,79 @@ void memory_view_toggle(struct view *view)
 
 void memory_view_uncover(struct view *view)
 {
-    if (covers(of(view)))
+    if (covers(pane_of(view)))
         close_view(view);
     else
         (void)memory_view_focus(view, false);
 }
 
-/* --- what is done with an entry --- */
+/* --- the chosen entry --- */
 
 static void say(struct view *view, const char *text)
 {
     if (is_seen(view))
-        memory_pane_say(of(view)->pane, STYLE_NOTE, text);
+        pane_say(pane_of(view), STYLE_NOTE, text);
     else
         view->host->note(view->host->app, text);
     view_touch(view);
 }
 
-static void open_other(struct memory_view *v, const char *id, int64_t seq)
+static void open_other(struct memory_view *p, const char *id, int64_t seq)
 {
-    copy_id(v->source.session, id);
-    v->source.seq = seq;
-    v->source.waits = true;
-    view_send(&v->view, command_new(COMMAND_OPEN, id));
+    copy_id(p->source.session, id);
+    p->source.seq = seq;
+    p->source.waits = true;
+    view_send(&p->view, command_new(COMMAND_OPEN, id));
 }
 
 /* Entries of an import may name conversations that were never here. */
-static void open_source(struct view *view)
+void pane_open_source(struct view *view)
 {
-    const struct memory_entry *e = memory_pane_entry(of(view)->pane);
-    const char *id = e && e->session_id ? e->session_id : "";
-    if (strcmp(id, view->host->session->id) == 0 && e->seq > 0)
+    const struct memory_entry *e = preview_entry(pane_of(view));
+    const char *id = e->session_id ? e->session_id : "";
+    bool here = strcmp(id, view->host->session->id) == 0;
+    if (here && e->seq > 0)
         view_jump(view, e->seq);
-    else if (strcmp(id, view->host->session->id) == 0)
+    else if (here)
         say(view, _("The place of this entry in the conversation is unknown."));
     else if (strlen(id) != UUID_LEN)
         say(view, _("This entry was imported; its conversation is not here."));
     else
-        open_other(of(view), id, e->seq);
+        open_other(pane_of(view), id, e->seq);
 }
 
-static void insert(struct view *view)
+/* Of a long entry its best passage, unless all of it was looked at. */
+static struct memory_span to_quote(const struct memory_view *p, const struct memory_hit *h,
+                                   const struct memory_entry *e)
 {
-    char *quote = memory_pane_quotation(of(view)->pane);
-    if (!quote)
-        return;
+    size_t len = strlen(e->content);
+    bool known = !p->preview.open && h->passage.len > 0 && h->passage.start < len &&
+                 h->passage.len <= len - h->passage.start && e == &h->entry;
+    return known ? h->passage : (struct memory_span){0, len};
+}
+
+void pane_insert(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    const struct memory_entry *e = preview_entry(p);
+    struct memory_span part = to_quote(p, pane_hit(p), e);
+    struct buf source = BUF_INIT;
+    pane_write_who(p, e, WHO_LASTING, &source);
+    char *quote = memory_quote(e->content + part.start, part.len, source.data);
     memory_view_uncover(view);
     view->host->insert(view->host->app, quote);
+    buf_release(&source);
     free(quote);
-}
-
-static void edit_outside(struct view *view)
-{
-    view->host->edit_outside(view->host->app, memory_pane_editor(of(view)->pane));
-}
-
-static void want_older(struct view *view)
-{
-    view->host->want_older(view->host->app);
 }
 
 /* --- keys --- */
 
 static bool give_key(struct view *view, enum action action, const struct key *key)
 {
-    static void (*const what[])(struct view * view) = {
-        [MEMORY_CLOSED] = close_view,     [MEMORY_WRITE] = memory_view_uncover,
-        [MEMORY_OPEN] = open_source,      [MEMORY_INSERT] = insert,
-        [MEMORY_EXTERNAL] = edit_outside, [MEMORY_OLDER] = want_older,
-    };
-    enum memory_result result = memory_pane_key(of(view)->pane, action, key);
-    bool goes_on = action == ACTION_HISTORY || action == ACTION_PALETTE; /* in the message */
-    if (result == MEMORY_PASS && goes_on)
+    bool taken = pane_key(view, action, key);
+    if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* in the message */
         memory_view_uncover(view);
-    else if (result != MEMORY_PASS && result != MEMORY_STAYS)
-        what[result](view);
-    return result != MEMORY_PASS;
+    return taken;
 }
 
 /* The wheel moves what is below it, whoever has the keyboard. */
@@ -234,171 +216,115 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 {
     const struct view_host *host = view->host;
     bool wheel = key->code == K_WHEEL_UP || key->code == K_WHEEL_DOWN;
-    bool by_place = wheel && is_beside(of(view));
-    if (by_place ? !host->under(host->app, view, key) : !of(view)->focused)
+    bool by_place = wheel && is_beside(pane_of(view));
+    if (by_place ? !host->under(host->app, view, key) : !pane_of(view)->focused)
         return false;
     return give_key(view, action, key) || by_place;
 }
 
-static void click(struct view *view, int row, int col)
-{
-    (void)col;
-    (void)memory_view_focus(view, true);
-    memory_pane_click(of(view)->pane, row);
-}
-
-/* --- what it looks like --- */
-
-static void resize(struct view *view, int width, int height)
-{
-    memory_pane_resize(of(view)->pane, width, height);
-}
-
-static const struct rows *rows(struct view *view)
-{
-    memory_pane_focus(of(view)->pane, of(view)->focused);
-    return memory_pane_rows(of(view)->pane);
-}
-
 static bool caret(const struct view *view, int *row, int *col)
 {
-    return memory_pane_caret(of_const(view)->pane, row, col);
-}
-
-static int64_t due(const struct view *view)
-{
-    return memory_pane_due(of_const(view)->pane);
+    const struct memory_view *p = of_const(view);
+    *row = p->caret_row;
+    *col = p->caret_col;
+    return p->focused && p->caret_row >= 0;
 }
 
 /* --- notices --- */
 
-/* What was typed before an answer is for whoever has the keyboard now. */
-static void type_again(struct memory_view *v)
+static void take_event(struct memory_view *p, const struct event *ev, bool live)
 {
-    struct key key;
-    while (memory_pane_typed_ahead(v->pane, &key)) {
-        v->view.host->type(v->view.host->app, &v->view, &key);
-        free(key.text);
-    }
-}
-
-static void take_event(struct memory_view *v, const struct event *ev, bool live)
-{
-    bool added = recalls_add(&v->recalls, ev, live);
+    bool added = recalls_add(&p->recalls, ev, live);
     if (added && live)
-        memory_pane_recalled(v->pane, vec_last(&v->recalls.items));
+        pane_recalled(p, vec_last(&p->recalls.items));
     if (live && (ev->type == EVENT_MEMORY_INDEXED || ev->type == EVENT_COMPACTION_UNDONE))
-        memory_pane_changed(v->pane);
+        pane_changed(p);
     if (added)
-        view_touch(&v->view);
+        view_touch(&p->view);
 }
 
-static void take_session(struct memory_view *v)
+static void take_session(struct memory_view *p)
 {
-    if (*v->session) {
-        recalls_clear(&v->recalls);
-        memory_view_uncover(&v->view);
-        memory_pane_session(v->pane);
+    if (*p->session) {
+        recalls_clear(&p->recalls);
+        memory_view_uncover(&p->view);
+        pane_session_changed(p);
     }
-    copy_id(v->session, v->view.host->session->id);
+    copy_id(p->session, p->view.host->session->id);
 }
 
 /* The first page of a session that was asked for here. */
-static void take_first_page(struct memory_view *v)
+static void take_first_page(struct memory_view *p)
 {
-    if (!v->source.waits || strcmp(v->source.session, v->session) != 0)
+    if (!p->source.waits || strcmp(p->source.session, p->session) != 0)
         return;
-    v->source.waits = false;
-    say(&v->view, _("opened read-only; /resume continues it"));
-    if (v->source.seq > 0)
-        v->view.host->scroll_to(v->view.host->app, v->source.seq);
+    p->source.waits = false;
+    say(&p->view, _("opened read-only; /resume continues it"));
+    if (p->source.seq > 0)
+        p->view.host->scroll_to(p->view.host->app, p->source.seq);
 }
 
 /* It may have been asked for before another session was opened. */
-static void take_page(struct memory_view *v, const struct notice *n)
+static void take_page(struct memory_view *p, const struct notice *n)
 {
-    if (n->events.len > 0 && strcmp(n->events.items[0]->session_id, v->session) != 0)
+    if (n->events.len > 0 && strcmp(n->events.items[0]->session_id, p->session) != 0)
         return;
     for (size_t i = 0; i < n->events.len; i++)
-        take_event(v, n->events.items[i], false);
+        take_event(p, n->events.items[i], false);
     if (n->number == 0)
-        take_first_page(v);
+        take_first_page(p);
 }
 
-static bool done(struct memory_view *v, const struct notice *n)
+/* The session that was asked for here. */
+static bool fail_to_open(struct memory_view *p, const char *words)
 {
-    if (!memory_pane_done(v->pane, n))
-        return false;
-    type_again(v);
-    return true;
-}
-
-static bool failed(struct memory_view *v, const struct notice *n, const char *words)
-{
-    bool opening = n->command == COMMAND_OPEN && v->source.waits;
-    if (opening)
-        v->source.waits = false;
-    if (!is_seen(&v->view))
-        return false;
-    if (!opening)
-        return memory_pane_failed(v->pane, n->command, words);
-    memory_pane_say(v->pane, STYLE_WARNING, words);
-    return true;
+    p->source.waits = false;
+    if (pane_is_seen(p))
+        pane_say(p, STYLE_WARNING, words);
+    return pane_is_seen(p);
 }
 
 static bool notice(struct view *view, struct notice *n, const char *words)
 {
-    struct memory_view *v = of(view);
-    switch (n->type) {
-    case NOTICE_MEMORY:
-    case NOTICE_MEMORY_ENTRY:
-    case NOTICE_MEMORY_STATE:
-        memory_pane_take(v->pane, n);
-        type_again(v);
-        return false;
-    case NOTICE_EVENT:
-        take_event(v, n->event, true);
-        return false;
-    case NOTICE_PAGE:
-        take_page(v, n);
-        return false;
-    case NOTICE_SESSION:
-        if (n->flag)
-            take_session(v);
-        return false;
-    case NOTICE_DONE:
-        return done(v, n);
-    case NOTICE_ERROR:
-        return failed(v, n, words);
-    default:
-        return false;
-    }
+    struct memory_view *p = pane_of(view);
+    if (n->type == NOTICE_MEMORY_STATE)
+        pane_take_stats(p, &n->stats);
+    else if (n->type == NOTICE_EVENT)
+        take_event(p, n->event, true);
+    else if (n->type == NOTICE_PAGE)
+        take_page(p, n);
+    else if (n->type == NOTICE_SESSION && n->flag)
+        take_session(p);
+    return n->type == NOTICE_ERROR && n->command == COMMAND_OPEN && p->source.waits &&
+           fail_to_open(p, words);
 }
 
 void memory_view_missed(struct view *view)
 {
-    if (of(view)->open)
+    if (pane_of(view)->open)
         say(view, _("The message no longer exists."));
 }
 
 /* --- the view --- */
 
-static void send(void *view, struct command *c)
-{
-    view_send(view, c);
-}
-
-static const char *title_of(void *view, const char *session_id)
-{
-    const struct view_host *host = ((struct view *)view)->host;
-    return host->title(host->app, session_id);
-}
-
 static void free_view(struct view *view)
 {
-    memory_pane_free(of(view)->pane);
-    recalls_release(&of(view)->recalls);
-    free(view);
+    struct memory_view *p = pane_of(view);
+    memory_hits_release(&p->hits);
+    memory_stats_release(&p->stats);
+    recalls_release(&p->recalls);
+    preview_release(&p->preview);
+    edit_release(&p->edit);
+    editor_free(p->query);
+    remark_release(&p->remark);
+    rows_release(&p->rows);
+    free(p->former);
+    free(p->held);
+    free(p->stay);
+    for (size_t i = 0; i < p->ahead.len; i++)
+        free(p->ahead.items[i].text);
+    vec_release(&p->ahead);
+    free(p);
 }
 
 static const struct view_ops ops = {
@@ -408,20 +334,26 @@ static const struct view_ops ops = {
     .shown = is_seen,
     .passes = passes,
     .key = take_key,
-    .click = click,
-    .resize = resize,
-    .rows = rows,
+    .click = pane_click,
+    .resize = pane_resize,
+    .rows = pane_rows,
     .caret = caret,
     .notice = notice,
-    .due = due,
+    .due = pane_due,
 };
 
 struct view *memory_view_new(const struct view_host *host)
 {
-    struct memory_view *v = mem_alloc(sizeof *v);
-    const struct memory_host pane = {host->keymap,      send, title_of, v, &v->recalls,
-                                     host->memory_scope};
-    v->view = (struct view){&ops, host};
-    v->pane = memory_pane_new(&pane);
-    return &v->view;
+    struct memory_view *p = mem_alloc(sizeof *p);
+    *p = (struct memory_view){.view = {&ops, host},
+                              .scope = pane_scope_of(host->memory_scope),
+                              .limit = PANE_HITS,
+                              .total = -1,
+                              .query = editor_new(),
+                              .edit.editor = editor_new(),
+                              .caret_row = -1,
+                              .layout = {.width = 1, .height = 1}};
+    rows_init(&p->rows);
+    styled_init(&p->preview.text);
+    return &p->view;
 }

@@ -4,23 +4,23 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "ui/view/memory_pane_private.h"
+#include "ui/view/memory_view_private.h"
 
 enum { MOST_KEYS = 64 };
 
-static bool waits_for_hits(const struct memory_pane *p)
+static bool waits_for_hits(const struct memory_view *p)
 {
     return p->behind && p->tab == TAB_MEMORY;
 }
 
-bool ahead_waits(const struct memory_pane *p)
+bool ahead_waits(const struct memory_view *p)
 {
     if (p->place == IN_EDITOR)
         return p->edit.saving;
     return edit_waits(p) || waits_for_hits(p);
 }
 
-void ahead_drop(struct memory_pane *p)
+void ahead_drop(struct memory_view *p)
 {
     for (size_t i = 0; i < p->ahead.len; i++)
         free(p->ahead.items[i].text);
@@ -47,7 +47,7 @@ static bool leaves(enum action action)
 }
 
 /* What means no hit, if nothing waits that would come before it. */
-static bool means_no_hit(const struct memory_pane *p, enum action action, const struct key *key)
+static bool means_no_hit(const struct memory_view *p, enum action action, const struct key *key)
 {
     static const enum action letters[] = {ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE,
                                           ACTION_MEMORY_SORT,    ACTION_MEMORY_QUERY,
@@ -55,13 +55,13 @@ static bool means_no_hit(const struct memory_pane *p, enum action action, const 
     static const enum action of_list[] = {ACTION_LEFT, ACTION_RIGHT, ACTION_NONE};
     if (p->ahead.len > 0 || p->place == IN_EDITOR || edit_waits(p))
         return false;
-    if (is_any_of(keymap_find_pane(p->host.keymap, key), letters))
+    if (is_any_of(keymap_find_pane(p->view.host->keymap, key), letters))
         return true;
     bool first = p->lists[p->tab].chosen == 0;
     return p->place == IN_LIST && (is_any_of(action, of_list) || (action == ACTION_UP && first));
 }
 
-static void keep(struct memory_pane *p, const struct key *key)
+static void keep(struct memory_view *p, const struct key *key)
 {
     struct key copy = *key;
     if (p->ahead.len == MOST_KEYS)
@@ -70,7 +70,7 @@ static void keep(struct memory_pane *p, const struct key *key)
     vec_push(&p->ahead, copy);
 }
 
-bool ahead_take(struct memory_pane *p, enum action action, const struct key *key)
+bool ahead_take(struct memory_view *p, enum action action, const struct key *key)
 {
     bool wheel = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
     if (wheel || !ahead_waits(p) || p->place == IN_QUERY)
@@ -85,11 +85,13 @@ bool ahead_take(struct memory_pane *p, enum action action, const struct key *key
     return true;
 }
 
-bool memory_pane_typed_ahead(struct memory_pane *p, struct key *key)
+void ahead_replay(struct memory_view *p)
 {
-    if (p->ahead.len == 0 || ahead_waits(p))
-        return false;
-    *key = p->ahead.items[0];
-    vec_remove(&p->ahead, 0, 1);
-    return true;
+    const struct view_host *host = p->view.host;
+    while (p->ahead.len > 0 && !ahead_waits(p)) {
+        struct key key = p->ahead.items[0];
+        vec_remove(&p->ahead, 0, 1);
+        host->type(host->app, &p->view, &key);
+        free(key.text);
+    }
 }

@@ -10,7 +10,7 @@
 #include "ui/term/glyph.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_line.h"
-#include "ui/view/memory_pane_private.h"
+#include "ui/view/memory_view_private.h"
 
 static void forget_whole(struct pane_preview *v)
 {
@@ -126,7 +126,7 @@ static size_t place_found(const struct memory_hit *marks, size_t begin)
     return begin;
 }
 
-static void make_text(struct memory_pane *p)
+static void make_text(struct memory_view *p)
 {
     struct pane_preview *v = &p->preview;
     const struct memory_hit *h = pane_hit(p);
@@ -150,7 +150,7 @@ static void make_text(struct memory_pane *p)
     buf_release(&line);
 }
 
-const struct memory_entry *preview_entry(const struct memory_pane *p)
+const struct memory_entry *preview_entry(const struct memory_view *p)
 {
     const struct memory_hit *h = pane_hit(p);
     const struct memory_entry *whole = &p->preview.whole;
@@ -160,45 +160,66 @@ const struct memory_entry *preview_entry(const struct memory_pane *p)
 
 /* --- opening --- */
 
-static void ask_whole(struct memory_pane *p, const struct memory_hit *h)
+static void drop_whole(struct memory_view *p)
 {
-    struct pane_preview *v = &p->preview;
-    char *id = mem_strdup(h->entry.id);
-    forget_whole(v);
-    v->id = id;
-    v->top = 0;
-    v->untouched = true;
-    if (id)
-        pane_send(p, COMMAND_MEMORY_SHOW, id, NULL, 0);
-}
-
-void preview_open(struct memory_pane *p)
-{
-    const struct memory_hit *h = pane_hit(p);
-    if (!h)
-        return;
-    p->preview.open = true;
-    p->place = IN_PREVIEW;
-    ask_whole(p, h);
-    make_text(p);
-}
-
-void preview_close(struct memory_pane *p)
-{
-    p->preview.open = false;
-    if (p->place == IN_PREVIEW)
-        p->place = IN_LIST;
+    view_withdraw(&p->view, p->preview.reading);
+    p->preview.reading = 0;
     forget_whole(&p->preview);
 }
 
-void preview_follow(struct memory_pane *p)
+static bool take_whole(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct memory_view *p = pane_of(view);
+    struct memory_entry *e = a->result;
+    p->preview.reading = 0;
+    if (words)
+        return pane_fail(p, words);
+    memory_entry_release(&p->preview.whole);
+    p->preview.whole = *e;
+    *e = (struct memory_entry){0};
+    make_text(p);
+    return true;
+}
+
+static void ask_whole(struct memory_view *p, const struct memory_hit *h)
+{
+    struct pane_preview *v = &p->preview;
+    const struct memory_read_params params = {.id = h->entry.id};
+    drop_whole(p);
+    v->top = 0;
+    v->untouched = true;
+    if (!params.id)
+        return;
+    v->id = mem_strdup(params.id);
+    v->reading = view_ask(&p->view, &operation_memory_read, &params, take_whole);
+}
+
+void preview_open(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    p->preview.open = true;
+    p->place = IN_PREVIEW;
+    ask_whole(p, pane_hit(p));
+    make_text(p);
+}
+
+void preview_close(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    p->preview.open = false;
+    if (p->place == IN_PREVIEW)
+        p->place = IN_LIST;
+    drop_whole(p);
+}
+
+void preview_follow(struct memory_view *p)
 {
     const struct memory_hit *h = pane_hit(p);
     const char *shown = p->preview.id;
     if (!p->preview.open)
         return;
     if (!h) {
-        preview_close(p);
+        preview_close(&p->view);
         return;
     }
     if (!shown || !h->entry.id || strcmp(shown, h->entry.id) != 0)
@@ -206,26 +227,20 @@ void preview_follow(struct memory_pane *p)
     make_text(p);
 }
 
-void preview_take(struct memory_pane *p, struct memory_entry *entry)
+void preview_anew(struct memory_view *p)
 {
-    struct pane_preview *v = &p->preview;
-    if (!v->open || !v->id || strcmp(v->id, entry->id) != 0)
-        return;
-    memory_entry_release(&v->whole);
-    v->whole = *entry;
-    *entry = (struct memory_entry){0};
-    make_text(p);
+    drop_whole(p);
 }
 
 /* --- its rows --- */
 
-static size_t text_width(const struct memory_pane *p)
+static size_t text_width(const struct memory_view *p)
 {
     return p->layout.width > 3 ? (size_t)p->layout.width - 2 : 1;
 }
 
 /* Breaks it until row `row` is known; false: it has fewer rows. */
-static bool know_row(struct memory_pane *p, size_t row)
+static bool know_row(struct memory_view *p, size_t row)
 {
     struct pane_preview *v = &p->preview;
     int width = (int)text_width(p);
@@ -243,12 +258,12 @@ static bool know_row(struct memory_pane *p, size_t row)
     return row < v->starts.len && v->starts.items[row] < v->text.text.len;
 }
 
-static size_t rows_in_view(const struct memory_pane *p)
+static size_t rows_in_view(const struct memory_view *p)
 {
     return p->layout.lower_rows > 1 ? (size_t)p->layout.lower_rows - 1 : 1;
 }
 
-void preview_scroll(struct memory_pane *p, long by)
+void preview_scroll(struct memory_view *p, long by)
 {
     struct pane_preview *v = &p->preview;
     size_t room = rows_in_view(p);
@@ -256,19 +271,6 @@ void preview_scroll(struct memory_pane *p, long by)
     for (; by > 0 && know_row(p, v->top + room); by--)
         v->top++;
     v->top = by >= 0 ? v->top : (size_t)-by < v->top ? v->top - (size_t)-by : 0;
-}
-
-void preview_to_end(struct memory_pane *p, bool first)
-{
-    struct pane_preview *v = &p->preview;
-    size_t room = rows_in_view(p);
-    v->untouched = false;
-    if (first) {
-        v->top = 0;
-        return;
-    }
-    while (know_row(p, v->top + room))
-        v->top++;
 }
 
 /* Bytes [from, to) with their looks. */
@@ -284,7 +286,7 @@ static void add_range(struct rows *out, const struct styled *s, size_t from, siz
     }
 }
 
-static void add_row(struct memory_pane *p, struct rows *out, size_t row)
+static void add_row(struct memory_view *p, struct rows *out, size_t row)
 {
     struct pane_preview *v = &p->preview;
     size_t width = (size_t)p->layout.width, used = 1;
@@ -302,7 +304,7 @@ static void add_row(struct memory_pane *p, struct rows *out, size_t row)
 }
 
 /* Whether there is more of it is seen by the arrows at the line's end. */
-static void add_title(struct memory_pane *p, struct rows *out)
+static void add_title(struct memory_view *p, struct rows *out)
 {
     size_t width = (size_t)p->layout.width, used = 0;
     bool here = p->focused && p->place == IN_PREVIEW;
@@ -321,7 +323,7 @@ static void add_title(struct memory_pane *p, struct rows *out)
 }
 
 /* A wider or a taller view may leave it scrolled too far. */
-static void stay_within(struct memory_pane *p)
+static void stay_within(struct memory_view *p)
 {
     struct pane_preview *v = &p->preview;
     while (v->top > 0 && !know_row(p, v->top + rows_in_view(p) - 1))
@@ -329,7 +331,7 @@ static void stay_within(struct memory_pane *p)
 }
 
 /* Of a long entry the beginning may have nothing of what was looked for. */
-static void show_found(struct memory_pane *p)
+static void show_found(struct memory_view *p)
 {
     struct pane_preview *v = &p->preview;
     size_t row = 0, room = rows_in_view(p), end;
@@ -346,7 +348,7 @@ static void show_found(struct memory_pane *p)
     v->top = row < room ? 0 : row - room / 3;
 }
 
-void preview_rows(struct memory_pane *p, struct rows *out)
+void preview_rows(struct memory_view *p, struct rows *out)
 {
     if (p->preview.untouched)
         show_found(p);

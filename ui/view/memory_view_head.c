@@ -10,7 +10,7 @@
 #include "ui/text/edit_line.h"
 #include "ui/text/format.h"
 #include "ui/transcript/message_row.h"
-#include "ui/view/memory_pane_private.h"
+#include "ui/view/memory_view_private.h"
 
 static size_t columns_of(const char *text)
 {
@@ -26,7 +26,7 @@ static const char *scope_words(enum pane_scope scope)
 }
 
 /* " · all · 1,204 entries" */
-static void write_memory(const struct memory_pane *p, struct buf *out)
+static void write_memory(const struct memory_view *p, struct buf *out)
 {
     struct buf figure = BUF_INIT;
     buf_addf(out, " %s %s", glyph(GLYPH_DOT), scope_words(p->scope));
@@ -38,20 +38,20 @@ static void write_memory(const struct memory_pane *p, struct buf *out)
     buf_release(&figure);
 }
 
-static void write_asked(const struct memory_pane *p, struct buf *out)
+static void write_asked(const struct memory_view *p, struct buf *out)
 {
-    size_t count = p->host.recalls->items.len;
+    size_t count = p->recalls.items.len;
     buf_addf(out, " %s %zu", glyph(GLYPH_DOT), count);
 }
 
 /* The other one, with the key for it: "] model's searches 3"; `brief`: "] searches 3". */
-static char *other_tab(const struct memory_pane *p, bool brief)
+static char *other_tab(const struct memory_view *p, bool brief)
 {
     struct buf out = BUF_INIT;
-    size_t fresh = asked_fresh(p), count = p->host.recalls->items.len;
+    size_t fresh = asked_fresh(p), count = p->recalls.items.len;
     const char *searches = brief ? _("searches") : _("model's searches");
     const char *other = p->tab == TAB_ASKED ? _("memory") : searches;
-    keymap_describe_first(p->host.keymap, ACTION_MEMORY_TAB, &out);
+    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_TAB, &out);
     buf_addf(&out, " %s", other);
     if (p->tab == TAB_MEMORY && count > 0)
         buf_addf(&out, " %zu", count);
@@ -61,7 +61,7 @@ static char *other_tab(const struct memory_pane *p, bool brief)
     return buf_take(&out);
 }
 
-static void title_row(struct memory_pane *p, struct rows *out)
+static void title_row(struct memory_view *p, struct rows *out)
 {
     size_t width = (size_t)p->layout.width, used = 1;
     const char *title = p->tab == TAB_MEMORY ? _("Memory") : _("Model's searches");
@@ -92,7 +92,7 @@ static void title_row(struct memory_pane *p, struct rows *out)
 
 /* --- how the search is held up --- */
 
-static void write_progress(const struct memory_pane *p, struct buf *out)
+static void write_progress(const struct memory_view *p, struct buf *out)
 {
     struct buf done = BUF_INIT, all = BUF_INIT;
     int64_t made = p->stats.entries - p->stats.pending;
@@ -103,7 +103,7 @@ static void write_progress(const struct memory_pane *p, struct buf *out)
     buf_release(&all);
 }
 
-char *pane_badge(const struct memory_pane *p, bool *warns)
+char *pane_badge(const struct memory_view *p, bool *warns)
 {
     struct buf text = BUF_INIT;
     *warns = p->stats.waits_for || p->hits.badge;
@@ -127,7 +127,7 @@ char *pane_badge(const struct memory_pane *p, bool *warns)
     return NULL;
 }
 
-void head_rows(struct memory_pane *p, struct rows *out, const char *badge, bool warns)
+void head_rows(struct memory_view *p, struct rows *out, const char *badge, bool warns)
 {
     title_row(p, out);
     if (badge)
@@ -137,7 +137,7 @@ void head_rows(struct memory_pane *p, struct rows *out, const char *badge, bool 
 /* --- the query --- */
 
 /* "12 by date": of what is held, which soon is what is asked for, unless it is slow. */
-static void write_state(const struct memory_pane *p, struct buf *out)
+static void write_state(const struct memory_view *p, struct buf *out)
 {
     bool asked = p->held && *p->held != '\0';
     if (p->slow || !asked) {
@@ -148,18 +148,19 @@ static void write_state(const struct memory_pane *p, struct buf *out)
     buf_addstr(out, p->order == MEMORY_BY_DATE ? _("by date") : _("by score"));
 }
 
-static size_t query_line(struct memory_pane *p, struct rows *out, size_t used, size_t room)
+static size_t query_line(struct memory_view *p, struct rows *out, size_t used, size_t room)
 {
     int caret;
     size_t columns = edit_line(out, p->query, room, &caret);
     if (p->place == IN_QUERY) {
         p->caret_row = p->layout.query_row;
-        p->caret_col = (int)used + caret;
+        p->caret_col =
+            (int)used + caret < p->layout.width ? (int)used + caret : p->layout.width - 1;
     }
     return columns;
 }
 
-void head_query(struct memory_pane *p, struct rows *out)
+void head_query(struct memory_view *p, struct rows *out)
 {
     size_t width = (size_t)p->layout.width, used;
     struct buf state = BUF_INIT;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/hints.h"
-#include "ui/view/memory_pane_private.h"
+#include "ui/view/memory_view_private.h"
 
 enum {
     BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
@@ -17,13 +17,13 @@ enum {
     SLOW_MS = 250   /* an answer that takes longer is seen to be waited for */
 };
 
-static size_t said_width(const struct memory_pane *p)
+static size_t said_width(const struct memory_view *p)
 {
     return (size_t)p->layout.width - 1;
 }
 
 /* What is said has as many rows as it needs, if that leaves the rest enough. */
-static int end_rows(const struct memory_pane *p)
+static int end_rows(const struct memory_view *p)
 {
     int height = p->layout.height, most = height / 3 < SAID_ROWS ? height / 3 : SAID_ROWS, rows = 0;
     const char *text = p->remark.text ? p->remark.text : "";
@@ -38,12 +38,12 @@ static int end_rows(const struct memory_pane *p)
 }
 
 /* It is there as soon as its keys are meant for it. */
-static bool has_editor(const struct memory_pane *p)
+static bool has_editor(const struct memory_view *p)
 {
     return p->place == IN_EDITOR || edit_waits(p);
 }
 
-static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
+static struct pane_layout lay_out(const struct memory_view *p, bool badge)
 {
     struct pane_layout l = {.width = p->layout.width, .height = p->layout.height};
     bool lower = p->preview.open || has_editor(p);
@@ -62,8 +62,9 @@ static struct pane_layout lay_out(const struct memory_pane *p, bool badge)
     return l;
 }
 
-void memory_pane_resize(struct memory_pane *p, int width, int height)
+void pane_resize(struct view *view, int width, int height)
 {
+    struct memory_view *p = pane_of(view);
     p->layout.width = width > 2 ? width : 2;
     p->layout.height = height > 1 ? height : 1;
 }
@@ -111,7 +112,7 @@ static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memor
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static void said_rows(const struct memory_pane *p, struct rows *out)
+static void said_rows(const struct memory_view *p, struct rows *out)
 {
     const char *text = p->remark.text;
     size_t len = strlen(text), at = 0;
@@ -125,7 +126,7 @@ static void said_rows(const struct memory_pane *p, struct rows *out)
     remark_row(out, text + at, p->remark.style, (size_t)p->layout.width);
 }
 
-static void hint_part(struct memory_pane *p, struct rows *out)
+static void hint_part(struct memory_view *p, struct rows *out)
 {
     static const struct {
         const struct hint *hints;
@@ -139,16 +140,16 @@ static void hint_part(struct memory_pane *p, struct rows *out)
     if (p->remark.text)
         said_rows(p, out);
     else if (p->focused && place == IN_LIST && pane_count(p) == 0)
-        hints_row(out, p->host.keymap, in_empty_list, COUNT(in_empty_list), width);
+        hints_row(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width);
     else if (p->focused)
-        hints_row(out, p->host.keymap, places[place].hints, places[place].count, width);
+        hints_row(out, p->view.host->keymap, places[place].hints, places[place].count, width);
     else
-        hints_row(out, p->host.keymap, elsewhere, COUNT(elsewhere), width);
+        hints_row(out, p->view.host->keymap, elsewhere, COUNT(elsewhere), width);
 }
 
 /* --- all of it --- */
 
-static void lower_part(struct memory_pane *p, struct rows *out)
+static void lower_part(struct memory_view *p, struct rows *out)
 {
     if (p->layout.lower_rows <= 0)
         return;
@@ -158,15 +159,19 @@ static void lower_part(struct memory_pane *p, struct rows *out)
         preview_rows(p, out);
 }
 
-int64_t memory_pane_due(const struct memory_pane *p)
+int64_t pane_due(const struct view *view)
 {
-    return p->shown && p->behind && p->waiting && !p->slow ? p->behind_ms + SLOW_MS : 0;
+    const struct memory_view *p = (const struct memory_view *)view;
+    return p->open && p->behind && p->searching != 0 && !p->slow ? p->behind_ms + SLOW_MS : 0;
 }
 
-const struct rows *memory_pane_rows(struct memory_pane *p)
+const struct rows *pane_rows(struct view *view)
 {
+    struct memory_view *p = pane_of(view);
     bool warns = false;
-    int64_t due = memory_pane_due(p);
+    int64_t due = pane_due(view);
+    if (!p->focused) /* the person went elsewhere: keys that waited are off */
+        ahead_drop(p);
     p->slow = p->slow || (due > 0 && clock_mono_ms() >= due);
     char *badge = p->layout.height >= BADGE_ROWS ? pane_badge(p, &warns) : NULL;
     p->layout = lay_out(p, badge != NULL);
@@ -184,11 +189,4 @@ const struct rows *memory_pane_rows(struct memory_pane *p)
         asked_seen(p);
     free(badge);
     return &p->rows;
-}
-
-bool memory_pane_caret(const struct memory_pane *p, int *row, int *col)
-{
-    *row = p->caret_row;
-    *col = p->caret_col;
-    return p->focused && p->caret_row >= 0;
 }

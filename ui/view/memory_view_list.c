@@ -10,7 +10,7 @@
 #include "ui/text/format.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_line.h"
-#include "ui/view/memory_pane_private.h"
+#include "ui/view/memory_view_private.h"
 
 enum {
     NAME_COLUMNS = 16, /* of a speaker's name, where turn and age follow it */
@@ -32,10 +32,10 @@ static void add_dot(struct buf *out, const char *text)
 }
 
 /* What its session is called, else an end of its id. */
-static void add_session(const struct memory_pane *p, const struct memory_entry *e, struct buf *out)
+static void add_session(const struct memory_view *p, const struct memory_entry *e, struct buf *out)
 {
     const char *id = e->session_id ? e->session_id : "";
-    const char *title = p->host.title(p->host.context, id);
+    const char *title = p->view.host->title(p->view.host->app, id);
     size_t len = strlen(id), shown = len > 12 ? 8 : len;
     char *end = mem_strdup(id + len - shown);
     add_dot(out, title ? title : end);
@@ -52,7 +52,7 @@ static void write_name(const struct memory_entry *e, bool whole, struct buf *out
         buf_addstr(out, glyph(GLYPH_ELLIPSIS));
 }
 
-void pane_write_who(const struct memory_pane *p, const struct memory_entry *e, enum who_form form,
+void pane_write_who(const struct memory_view *p, const struct memory_entry *e, enum who_form form,
                     struct buf *out)
 {
     struct buf part = BUF_INIT;
@@ -90,7 +90,7 @@ struct look {
     enum style main, side;
 };
 
-static struct look look_of(const struct memory_pane *p, size_t index)
+static struct look look_of(const struct memory_view *p, size_t index)
 {
     bool chosen = index == p->lists[p->tab].chosen && p->place != IN_QUERY;
     bool here = chosen && p->focused, old = p->slow && p->tab == TAB_MEMORY;
@@ -135,7 +135,7 @@ static void add_score(struct rows *out, double score, size_t width, const struct
         add_bar(out, score, cells, look->main);
 }
 
-static bool is_search(const struct memory_pane *p)
+static bool is_search(const struct memory_view *p)
 {
     return p->held && p->held[strspn(p->held, " ")] != '\0';
 }
@@ -161,7 +161,7 @@ static void add_passage(struct rows *out, const struct memory_hit *h, size_t col
 }
 
 /* Row 0: how well, who, when. Row 1: the words. */
-static void hit_row(struct memory_pane *p, struct rows *out, size_t index, int row)
+static void hit_row(struct memory_view *p, struct rows *out, size_t index, int row)
 {
     const struct memory_hit *h = &p->hits.items.items[index];
     struct look look = look_of(p, index);
@@ -184,7 +184,7 @@ static void hit_row(struct memory_pane *p, struct rows *out, size_t index, int r
 
 /* --- what the model asked --- */
 
-static void question_row(struct memory_pane *p, struct rows *out, const struct recalled *r,
+static void question_row(struct memory_view *p, struct rows *out, const struct recalled *r,
                          const struct look *look)
 {
     size_t width = (size_t)p->layout.width, hits = r->hits.items.len;
@@ -206,7 +206,7 @@ static void question_row(struct memory_pane *p, struct rows *out, const struct r
     buf_release(&end);
 }
 
-static void got_row(struct memory_pane *p, struct rows *out, const struct memory_hit *h,
+static void got_row(struct memory_view *p, struct rows *out, const struct memory_hit *h,
                     const struct look *look)
 {
     size_t width = (size_t)p->layout.width;
@@ -221,7 +221,7 @@ static void got_row(struct memory_pane *p, struct rows *out, const struct memory
     buf_release(&who);
 }
 
-static void asked_list_row(struct memory_pane *p, struct rows *out, size_t index)
+static void asked_list_row(struct memory_view *p, struct rows *out, size_t index)
 {
     struct asked_row row = asked_row(p, index);
     struct look look = look_of(p, index);
@@ -235,12 +235,12 @@ static void asked_list_row(struct memory_pane *p, struct rows *out, size_t index
 
 /* --- instead of a list --- */
 
-static const char *empty_text(const struct memory_pane *p)
+static const char *empty_text(const struct memory_view *p)
 {
     if (p->tab == TAB_ASKED)
         return _("The model has not searched memory in this session yet.");
     if (!p->held)
-        return p->waiting ? _("loading") : "";
+        return p->searching != 0 ? _("loading") : "";
     if (!is_search(p))
         return p->scope == SCOPE_ALL
                    ? _("Memory is empty. What a compaction drops can be found here.")
@@ -248,7 +248,7 @@ static const char *empty_text(const struct memory_pane *p)
     return p->scope == SCOPE_ALL ? _("No matches in memory.") : _("No matches in this scope.");
 }
 
-static void add_empty(struct memory_pane *p, struct rows *out)
+static void add_empty(struct memory_view *p, struct rows *out)
 {
     struct styled text, indent;
     struct wrap_look look = {(size_t)p->layout.width, WRAP_WORDS, &indent, &indent};
@@ -273,13 +273,13 @@ static void add_empty(struct memory_pane *p, struct rows *out)
 
 /* --- all of it --- */
 
-int list_part_row_height(const struct memory_pane *p)
+int list_part_row_height(const struct memory_view *p)
 {
     return p->tab == TAB_ASKED ? 1 : 2;
 }
 
 /* The chosen one is in view, with all of its rows if there is room for them. */
-static void follow_chosen(struct memory_pane *p)
+static void follow_chosen(struct memory_view *p)
 {
     struct pane_list *l = &p->lists[p->tab];
     int each = list_part_row_height(p);
@@ -295,7 +295,7 @@ static void follow_chosen(struct memory_pane *p)
         l->top = count > whole ? count - whole : 0;
 }
 
-size_t list_part_at(const struct memory_pane *p, int row)
+size_t list_part_at(const struct memory_view *p, int row)
 {
     if (row < 0 || row >= p->layout.list_rows)
         return SIZE_MAX;
@@ -303,7 +303,7 @@ size_t list_part_at(const struct memory_pane *p, int row)
     return index < pane_count(p) ? index : SIZE_MAX;
 }
 
-void list_part_rows(struct memory_pane *p, struct rows *out)
+void list_part_rows(struct memory_view *p, struct rows *out)
 {
     int each = list_part_row_height(p);
     if (pane_count(p) == 0) {
