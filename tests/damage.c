@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "chat/session_tally.h"
+#include "store/db_copy.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
@@ -299,6 +300,29 @@ char *damage_read(const char *path, size_t *len)
     assert_int_equal(read(fd, bytes, *len + 1), *len);
     close(fd);
     return bytes;
+}
+
+static bool holds(const char *bytes, size_t len, const char *what)
+{
+    size_t n = strlen(what);
+    for (size_t i = 0; i + n <= len; i++)
+        if (memcmp(bytes + i, what, n) == 0)
+            return true;
+    return false;
+}
+
+bool damage_on_disk(const char *path, const char *what)
+{
+    bool found = false;
+    for (const char *const *ending = db_copy_endings; *ending && !found; ending++) {
+        size_t len;
+        char *name = mem_printf("%s%s", path, *ending);
+        char *bytes = access(name, F_OK) == 0 ? damage_read(name, &len) : NULL;
+        found = bytes && holds(bytes, len, what);
+        free(bytes);
+        free(name);
+    }
+    return found;
 }
 
 size_t damage_size(const char *path)

@@ -59,6 +59,10 @@ int64_t damage_sql(const char *path, const char *sql);
 int64_t damage_number(const char *path, const char *sql);
 
 char *damage_read(const char *path, size_t *len);
+
+/* Whether the database or one of the files that SQLite keeps beside it has these bytes. */
+bool damage_on_disk(const char *path, const char *what);
+
 void damage_copy(const char *from, const char *to);
 void damage_write(const char *path, size_t offset, const void *bytes, size_t len);
 void damage_cut(const char *path, size_t len);

@@ -286,6 +286,19 @@ TEST(test_delete)
     free(files);
 }
 
+/* Neither in a row nor, without its first letters, as a word of the index. */
+TEST(test_what_is_deleted_is_gone_from_the_disk)
+{
+    struct record other;
+    record_begin(&other, catalog.store);
+    record_run(&other, "Where is the zqxjkvwombat?", "Gone.");
+    store_settle(store);
+    assert_true(damage_on_disk(path, "xjkvwomb"));
+    assert_true(catalog_delete(&catalog, other.info.id, NULL, &e));
+    assert_false(damage_on_disk(path, "xjkvwomb"));
+    record_release(&other);
+}
+
 /* What is not ours stays, and is named. */
 TEST(test_delete_beside_other_files)
 {

@@ -152,24 +152,13 @@ static void assert_sound(void)
     store_close(s);
 }
 
-static bool holds(const char *file, const char *what)
-{
-    size_t len, n = strlen(what);
-    char *bytes = damage_read(file, &len);
-    bool found_it = false;
-    for (size_t i = 0; i + n <= len && !found_it; i++)
-        found_it = memcmp(bytes + i, what, n) == 0;
-    free(bytes);
-    return found_it;
-}
-
 /* The store was closed in order since: its journal is in the file. */
 static void assert_nothing_stays(void)
 {
     char *journal = mem_printf("%s-wal", path);
     if (damage_sql(path, "SELECT count(*) FROM memory_entry WHERE content LIKE '%" SECRET "%'") ==
         0) {
-        assert_false(holds(path, SECRET));
+        assert_false(damage_on_disk(path, SECRET));
         assert_int_not_equal(access(journal, F_OK), 0);
     }
     free(journal);
@@ -368,7 +357,7 @@ TEST(test_a_reindex_goes_on_after_death)
         go_on_after_death();
         assert_sound();
         assert_false(is_left());
-        assert_false(holds(path, "of large1 lies behind burrow 0, said"));
+        assert_false(damage_on_disk(path, "of large1 lies behind burrow 0, said"));
         assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"),
                          count - 1 + BROUGHT);
         if (half)

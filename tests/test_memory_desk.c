@@ -525,27 +525,15 @@ TEST(test_leaving_waits_for_nobody)
     expect_hits("written", 3, "");
 }
 
-/* Whether the database has these bytes. */
-static bool on_disk(const char *what)
-{
-    size_t len, n = strlen(what);
-    bool found = false;
-    char *bytes = damage_read(path, &len);
-    for (size_t i = 0; i + n <= len && !found; i++)
-        found = memcmp(bytes + i, what, n) == 0;
-    free(bytes);
-    return found;
-}
-
 TEST(test_what_was_forgotten_is_gone_at_the_end)
 {
     add_entries();
     add_entry("odd", "talk-2", 4, "the zqxjkvwombat of old");
-    assert_true(on_disk("qxjkvwomb"));
+    assert_true(damage_on_disk(path, "qxjkvwomb"));
     ask(COMMAND_MEMORY_FORGET, "odd", NULL);
     memory_desk_free(desk);
     open_desk();
-    assert_false(on_disk("qxjkvwomb"));
+    assert_false(damage_on_disk(path, "qxjkvwomb"));
 }
 
 /* The program was killed before it was gone: the next one sees to it, without being asked. */

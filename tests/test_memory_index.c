@@ -402,33 +402,6 @@ TEST(an_empty_memory_leaves_none)
 
 /* ---- forgetting meanwhile ---- */
 
-static bool in_file(const char *file, const char *what)
-{
-    size_t len, n = strlen(what);
-    char *bytes = damage_read(file, &len);
-    bool is = false;
-    for (size_t i = 0; i + n <= len && !is; i++)
-        is = memcmp(bytes + i, what, n) == 0;
-    free(bytes);
-    return is;
-}
-
-static bool on_disk(const char *what)
-{
-    bool is = false;
-    DIR *dir = opendir(support_dir());
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, "tiro.db", 7) != 0)
-            continue;
-        char *file = support_path(entry->d_name);
-        is = is || in_file(file, what);
-        free(file);
-    }
-    closedir(dir);
-    return is;
-}
-
 /* Stopped after every number of steps there is. */
 static void nothing_stays_in_any_index(bool lazy)
 {
@@ -442,7 +415,7 @@ static void nothing_stays_in_any_index(bool lazy)
         assert_int_equal(found(&own, SECRET "ats"), 0);
         for (bool more = lazy; more;)
             memory_check(other.memory->store->purge(other.memory, &more, &e), &e);
-        assert_false(on_disk(SECRET));
+        assert_false(damage_on_disk(path, SECRET));
         assert_int_equal(count(&own, "quincunx"), MANY);
     }
     while (tidy(own.memory))
@@ -472,10 +445,10 @@ TEST(a_purge_that_waits_is_not_lost)
     other.memory->lazy = true;
     forget_one(other.memory, "secret");
     memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
-    assert_true(on_disk(SECRET));
+    assert_true(damage_on_disk(path, SECRET));
     for (bool more = true; more;)
         memory_check(own.memory->store->purge(own.memory, &more, &e), &e);
-    assert_false(on_disk(SECRET));
+    assert_false(damage_on_disk(path, SECRET));
 }
 
 /* ---- the same texts ---- */

@@ -84,34 +84,6 @@ static int hits(const char *text, struct memory_scope scope)
 
 /* ---- deleting that can be proved ---- */
 
-static bool holds(const char *bytes, size_t len, const char *what)
-{
-    size_t n = strlen(what);
-    for (size_t i = 0; i + n <= len; i++)
-        if (memcmp(bytes + i, what, n) == 0)
-            return true;
-    return false;
-}
-
-/* Whether a file of the directory has these bytes. */
-static bool on_disk(const char *what)
-{
-    bool found = false;
-    DIR *dir = opendir(support_dir());
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, "tiro.db", 7) != 0)
-            continue;
-        size_t len;
-        char *name = support_path(entry->d_name), *bytes = damage_read(name, &len);
-        found = found || holds(bytes, len, what);
-        free(bytes);
-        free(name);
-    }
-    closedir(dir);
-    return found;
-}
-
 static bool in_index(const char *what)
 {
     char *sql = mem_printf(
@@ -142,11 +114,11 @@ TEST(nothing_of_a_forgotten_text_stays)
     static const char *const ids[] = {"a"};
     (void)state;
     fill();
-    assert_true(on_disk("xjkvwombats") && on_disk("qvnorth"));
+    assert_true(damage_on_disk(path, "xjkvwombats") && damage_on_disk(path, "qvnorth"));
     assert_true(in_index("qxjkvwombat") && in_index("zqx") && in_index("qvnorth"));
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
-    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_int_equal(memory_total(m), 40);
     assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
 }
@@ -161,7 +133,7 @@ TEST(nor_with_another_connection_open)
     struct memory *of_other = memory_open(other, NULL);
     assert_int_equal(memory_total(of_other), 41);
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
-    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_false(memory_has(of_other, "a"));
     memory_close(of_other);
     store_close(other);
@@ -190,7 +162,7 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
     while (purge_some(later))
         assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
-    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
     say("s", "a", "the Zqxjkvwombats again", 20);
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e); /* little is to be merged */
@@ -208,7 +180,8 @@ TEST(nor_of_one_that_was_edited)
 {
     fill();
     memory_check(m->store->edit(m, "a", "other words", &e), &e);
-    assert_false(in_index("qxjkvwomb") || on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(in_index("qxjkvwomb") || damage_on_disk(path, "xjkvwomb") ||
+                 damage_on_disk(path, "qvnorth"));
 }
 
 TEST(nor_of_a_session_that_was_deleted)
@@ -219,7 +192,8 @@ TEST(nor_of_a_session_that_was_deleted)
     run("INSERT INTO memory_flag SELECT number, 5, 'a' FROM memory_session WHERE id = "
         "'zqxsession'");
     memory_check(m->store->forget_session(m, "zqxsession", &e), &e);
-    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth") || on_disk("zqxsession"));
+    assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth") ||
+                 damage_on_disk(path, "zqxsession"));
     assert_int_equal(number("SELECT count(*) FROM memory_flag"), 0);
     assert_int_equal(number("SELECT count(*) FROM memory_session"), 1);
 }
@@ -282,12 +256,12 @@ TEST(what_a_snapshot_left_goes)
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_int_equal(number("SELECT position FROM snapshot_message"), 0);
-    assert_false(on_disk("xjkvwomb") || on_disk("qvnorth"));
+    assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     run("INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session");
     say(ID, "a", "the Zqxjkvwombats once more", 30);
     memory_check(m->store->edit(m, "a", "nothing", &e), &e);
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
-    assert_false(on_disk("xjkvwomb"));
+    assert_false(damage_on_disk(path, "xjkvwomb"));
 }
 
 TEST(scopes_know_directories_and_forks)

@@ -527,20 +527,6 @@ TEST(test_delete)
     assert_int_equal(rows(), before);
 }
 
-static bool on_disk(const char *text)
-{
-    static const char *const ends[] = {"", "-wal"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t len;
-        char *bytes = damage_read(support_text("%s%s", path, ends[i]), &len);
-        for (size_t at = 0; at + strlen(text) <= len && !found; at++)
-            found = memcmp(bytes + at, text, strlen(text)) == 0;
-        free(bytes);
-    }
-    return found;
-}
-
 /* Neither the rows nor the words of the index: these stand there in lower case and without what
  * they share with the word before them. */
 TEST(test_what_is_deleted_is_overwritten)
@@ -557,14 +543,14 @@ TEST(test_what_is_deleted_is_overwritten)
         append(ID_A, seq, EVENT_TURN_STARTED, "zebra quagga zorse okapi");
     store_close(store);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
-    assert_true(on_disk("Zyxomma"));
-    assert_true(on_disk("yxomma"));
-    assert_true(on_disk("etiolatum"));
+    assert_true(damage_on_disk(path, "Zyxomma"));
+    assert_true(damage_on_disk(path, "yxomma"));
+    assert_true(damage_on_disk(path, "etiolatum"));
     assert_true(sessions_delete(store, ID_B, &e));
-    assert_false(on_disk("Zyxomma"));
-    assert_false(on_disk("yxomma"));
-    assert_false(on_disk("etiolatum"));
-    assert_true(on_disk("okapi"));
+    assert_false(damage_on_disk(path, "Zyxomma"));
+    assert_false(damage_on_disk(path, "yxomma"));
+    assert_false(damage_on_disk(path, "etiolatum"));
+    assert_true(damage_on_disk(path, "okapi"));
 }
 
 struct walk {

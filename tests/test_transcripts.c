@@ -546,6 +546,57 @@ TEST(test_very_many_are_deleted)
     finds("wombat", "end");
 }
 
+/* Between the steps another process writes, who has no patience; the last one leaves nothing. */
+TEST(test_what_was_deleted_is_purged_in_steps)
+{
+    enum { MANY = 200, WORDS_A_TEXT = 600, FEWEST_STEPS = 5 };
+    struct store *other;
+    char *path = support_path("tiro.db");
+    int steps = 0;
+    bool more = true;
+    entropy_seed(support_seed());
+    ask(1, "the zqxjkvwombat of old");
+    for (int i = 0; i < MANY; i++) {
+        struct buf text = BUF_INIT;
+        for (int k = 0; k < WORDS_A_TEXT; k++)
+            buf_addf(&text, "w%08x ", (unsigned)(entropy_unit() * 0xffffffff));
+        ask((size_t)i % 2, text.data);
+        buf_release(&text);
+    }
+    assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
+    store_set_patience(other, 0, NULL, NULL);
+    assert_true(transcripts_delete(store, IDS[1], &e));
+    finds("zqxjkvwombat", "end");
+    assert_true(damage_on_disk(path, "xjkvwomb"));
+    for (; more; steps++) {
+        assert_true(transcripts_purge(store, &more, &e));
+        assert_true(store_begin(other, &e) && store_commit(other, &e));
+    }
+    assert_true(steps >= FEWEST_STEPS);
+    assert_false(damage_on_disk(path, "xjkvwomb"));
+    assert_true(transcripts_purge(other, &more, &e)); /* nothing is left to do */
+    assert_false(more);
+    store_close(other);
+    free(path);
+}
+
+/* Who died before it was done: the chore that tidies the index does it. */
+TEST(test_a_purge_that_waits_is_not_lost)
+{
+    char *path = support_path("tiro.db");
+    ask(1, "the zqxjkvwombat of old");
+    ask(0, "others stay");
+    assert_true(transcripts_delete(store, IDS[1], &e));
+    store_close(store);
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    assert_true(damage_on_disk(path, "xjkvwomb"));
+    for (bool more = true; more;)
+        assert_true(transcripts_tidy(store, &more, &e));
+    assert_false(damage_on_disk(path, "xjkvwomb"));
+    finds("others", "0/1 end");
+    free(path);
+}
+
 TEST(test_copies_are_found)
 {
     ask(0, "first");

@@ -283,17 +283,19 @@ static bool delete (struct store *s, const char *session_id, struct error *e)
 {
     const struct corpus c = corpus_of(s);
     return change_all(&c, session_id, words_remove, e) && sessions_delete(s, session_id, e) &&
-           words_purge(&c, false, e);
+           words_purge(&c, true, e);
 }
 
 bool transcripts_delete(struct store *s, const char *session_id, struct error *e)
 {
     bool began;
-    if (!store_enter(s, &began, e) || !store_leave(s, began, delete (s, session_id, e), e))
-        return false;
-    if (began)
-        store_settle(s);
-    return true;
+    return store_enter(s, &began, e) && store_leave(s, began, delete (s, session_id, e), e);
+}
+
+bool transcripts_purge(struct store *s, bool *more, struct error *e)
+{
+    const struct corpus c = corpus_of(s);
+    return words_purge_step(&c, NULL, more, e);
 }
 
 bool transcripts_reindex(struct store *s, struct error *e)
@@ -305,5 +307,5 @@ bool transcripts_reindex(struct store *s, struct error *e)
 bool transcripts_tidy(struct store *s, bool *more, struct error *e)
 {
     const struct corpus c = corpus_of(s);
-    return words_tidy(&c, more, e);
+    return transcripts_purge(s, more, e) && (*more || words_tidy(&c, more, e));
 }

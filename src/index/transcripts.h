@@ -14,10 +14,12 @@ bool transcripts_fill(struct store *s, struct event *const *events, size_t count
 bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,
                       struct error *e);
 
-/* sessions_delete(); nothing of the session's words stays in the index. */
+/* sessions_delete(). The session's words are found no more, and are gone from the file when
+ * transcripts_purge() has come to its end: in steps, on any connection (words_purge_step()). */
 bool transcripts_delete(struct store *s, const char *session_id, struct error *e);
+bool transcripts_purge(struct store *s, bool *more, struct error *e);
 
-/* words_reindex() and words_tidy() for the transcripts. */
+/* words_reindex() for the transcripts; words_tidy(), and before that what a purge has left. */
 bool transcripts_reindex(struct store *s, struct error *e);
 bool transcripts_tidy(struct store *s, bool *more, struct error *e);
 

@@ -24,7 +24,11 @@ bool words_remove(const struct corpus *c, int64_t key, const char *text, struct 
  * with. */
 bool words_purge(const struct corpus *c, bool later, struct error *e);
 bool words_purge_waits(const struct corpus *c, bool *out, struct error *e);
-bool words_purge_step(const struct corpus *c, bool *more, struct error *e); /* in a transaction */
+/* Such a step, in a transaction of its own, so that others write in between; the last one takes
+ * what was forgotten out of the files of graphs (`v`, NULL: there are none), too, and settles the
+ * store. *more: that was not all. */
+struct vectors;
+bool words_purge_step(const struct corpus *c, struct vectors *v, bool *more, struct error *e);
 
 /* Makes the index anew in this language, with progress (may be NULL; false stops it, and searches
  * find as before). Where no transaction is open, it takes many, and others write in between; what

@@ -2,6 +2,7 @@
  */
 #include <stdlib.h>
 
+#include "index/vectors.h"
 #include "index/words_private.h"
 
 static const char merge_all_sql[] = "INSERT INTO #_words (#_words) VALUES ('optimize')";
@@ -66,8 +67,21 @@ static bool purge_next(const struct corpus *c, bool *more, struct error *e)
     return has_next(c, &next, e) && (!next || merge_some(c, merge_some_next_sql, more, e));
 }
 
-bool words_purge_step(const struct corpus *c, bool *more, struct error *e)
+/* The first statement writes: one that had read first could not wait for another writer. */
+static bool purge_some(const struct corpus *c, struct vectors *v, bool *more, struct error *e)
 {
     return merge_some(c, merge_some_sql, more, e) && (*more || purge_next(c, more, e)) &&
-           (*more || corpus_run(c, unmark_sql, -1, e));
+           (*more || (corpus_run(c, unmark_sql, -1, e) && (!v || vectors_graph_purge(v, c, e))));
+}
+
+bool words_purge_step(const struct corpus *c, struct vectors *v, bool *more, struct error *e)
+{
+    bool waits, began;
+    *more = false;
+    if (!words_purge_waits(c, &waits, e) || !waits || !store_step_begin(c->store, &began, e))
+        return !waits;
+    bool ok = store_step_end(c->store, began, purge_some(c, v, more, e), e);
+    if (ok && !*more)
+        store_settle(c->store);
+    return ok;
 }

@@ -28,26 +28,9 @@ static bool purge_words(struct memory *m, struct error *e)
     return words_purge(&sqlite_memory_of(m)->corpus, m->lazy, e);
 }
 
-/* The first statement writes: one that had read first could not wait for another writer. */
-static bool purge_step(struct sqlite_memory *m, bool *more, struct error *e)
+bool sqlite_memory_purge(struct memory *m, bool *more, struct error *e)
 {
-    bool began;
-    if (!store_step_begin(m->store, &began, e))
-        return false;
-    bool ok = words_purge_step(&m->corpus, more, e) &&
-              (*more || vectors_graph_purge(m->vectors, &m->corpus, e));
-    return store_step_end(m->store, began, ok, e);
-}
-
-bool sqlite_memory_purge(struct memory *memory, bool *more, struct error *e)
-{
-    struct sqlite_memory *m = sqlite_memory_of(memory);
-    bool waits = false;
-    *more = false;
-    bool ok = words_purge_waits(&m->corpus, &waits, e) && (!waits || purge_step(m, more, e));
-    if (ok && waits && !*more)
-        store_settle(m->store);
-    return ok;
+    return words_purge_step(&sqlite_memory_of(m)->corpus, sqlite_memory_of(m)->vectors, more, e);
 }
 
 /* ---- edit ---- */

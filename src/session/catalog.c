@@ -1,9 +1,11 @@
 #include "session/catalog.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "chat/session_tally.h"
@@ -227,27 +229,41 @@ static bool set_archived(struct catalog *c, struct session_info *info, bool arch
     return sessions_put(c->store, info, e);
 }
 
-static bool forget(struct catalog *c, const char *id, struct error *e)
+enum { REST_MS = 6 }; /* who waits to write looks every few milliseconds */
+
+/* Takes what is deleted out of the indexes, in steps between which others write. What fails here is
+ * done by who tidies them next. */
+static void purge(struct catalog *c, struct memory *m)
 {
-    struct memory *m = memory_open(c->store, NULL);
-    bool ok = m->store->forget_session(m, id, e);
-    memory_close(m);
-    return ok;
+    struct error e = {0};
+    for (bool more = true, ok = true; ok && more;) {
+        ok = m->store->purge(m, &more, &e) && (more || transcripts_purge(c->store, &more, &e));
+        if (ok && more)
+            poll(NULL, 0, REST_MS);
+    }
+    if (e.code != ERR_OK)
+        log_line(LOG_ERROR, "purging the words of a deleted session: %s", e.text);
+}
+
+static bool delete_record(struct catalog *c, struct memory *m, const char *id, struct error *e)
+{
+    bool began;
+    return store_enter(c->store, &began, e) &&
+           store_leave(c->store, began,
+                       m->store->forget_session(m, id, e) && transcripts_delete(c->store, id, e),
+                       e);
 }
 
 /* With what memory has of it, whether or not this program remembers. */
 static bool remove_record(struct catalog *c, const char *id, struct error *e)
 {
-    if (!store_begin(c->store, e))
-        return false;
-    if (!forget(c, id, e) || !transcripts_delete(c->store, id, e)) {
-        store_rollback(c->store);
-        return false;
-    }
-    if (!store_commit(c->store, e))
-        return false;
-    store_settle(c->store);
-    return true;
+    struct memory *m = memory_open(c->store, NULL);
+    m->lazy = true;
+    bool ok = delete_record(c, m, id, e);
+    if (ok)
+        purge(c, m);
+    memory_close(m);
+    return ok;
 }
 
 /* The record first: a crash in between leaves files that are noted down to be removed, never a
