@@ -351,19 +351,26 @@ static bool simple_know_model(struct memory *memory, const char *model, int dime
     return true;
 }
 
-static enum embed_result simple_embed(struct memory *memory,
-                                      const struct embedding_settings *settings, struct http *http,
-                                      const struct wakeup *wakeup, int64_t *left, struct failure *f,
-                                      struct error *fault)
+static bool simple_lacking(struct memory *memory, const char *model, size_t max_bytes,
+                           struct vectors_lacking *out, struct error *fault)
 {
     (void)memory;
-    (void)settings;
-    (void)http;
-    (void)wakeup;
-    (void)f;
+    (void)model;
+    (void)max_bytes;
     (void)fault;
-    *left = 0;
-    return EMBED_DONE;
+    *out = (struct vectors_lacking){0};
+    return true;
+}
+
+static bool simple_keep(struct memory *memory, const char *model, const struct vectors_lacking *of,
+                        const struct embeddings *made, struct error *fault)
+{
+    (void)memory;
+    (void)model;
+    (void)of;
+    (void)made;
+    (void)fault;
+    return true;
 }
 
 static bool simple_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
@@ -398,7 +405,8 @@ static const struct memory_store simple_store = {
     .tidy = simple_tidy,
     .count_vectors = simple_count_vectors,
     .know_model = simple_know_model,
-    .embed = simple_embed,
+    .lacking = simple_lacking,
+    .keep = simple_keep,
     .tidy_vectors = simple_tidy_vectors,
 };
 

@@ -172,18 +172,36 @@ static void forget(const char *id)
     ok(memory->store->forget(memory, &id, 1, NULL, &e));
 }
 
+static struct vectors_counts count(void);
+
+/* False: none lacked a vector. */
+static bool embed_some(int most)
+{
+    struct vectors_lacking lacking;
+    struct embeddings made;
+    struct failure f;
+    char *name = embedding_model_name(&settings);
+    ok(vectors_lacking(&corpus, name, most, fake.max_bytes, &lacking, &e));
+    bool some = lacking.texts.len > 0;
+    if (some) {
+        assert_true(embed_all(&settings, NULL, NULL, (const char *const *)lacking.texts.items,
+                              lacking.texts.len, &made, &f));
+        ok(vectors_keep(&corpus, name, &lacking, &made, &e));
+        embeddings_release(&made);
+    }
+    vectors_lacking_release(&lacking);
+    free(name);
+    return some;
+}
+
 static void embed(void)
 {
-    int64_t left;
-    enum embed_result result;
-    do {
-        struct failure f;
-        struct error e = {0};
-        result = vectors_embed_step(&corpus, &settings, NULL, NULL, 16, &left, &f, &e);
-        if (result != EMBED_MORE && result != EMBED_DONE)
-            fail_msg("%s%s", f.text, e.text);
-    } while (result == EMBED_MORE);
-    assert_int_equal(left, 0);
+    char *name = embedding_model_name(&settings);
+    while (embed_some(16))
+        continue;
+    assert_int_equal(count().missing, 0);
+    ok(vectors_fit(&corpus, name, &e));
+    free(name);
 }
 
 static struct vectors_counts count(void)
@@ -301,22 +319,16 @@ TEST(test_a_speaker_is_found)
     assert_finds("Caroline", 5, "a");
 }
 
-TEST(test_left_counts_down)
+TEST(test_missing_counts_down)
 {
-    int64_t left = 0;
-    struct failure f;
     (void)state;
     entropy_seed(support_seed());
     add_random("s", 0, 40);
     for (int64_t expected = 30; expected >= 0; expected -= 10) {
-        struct error e;
-        assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 10, &left, &f, &e),
-                         EMBED_MORE);
-        assert_int_equal(left, expected);
+        assert_true(embed_some(10));
+        assert_int_equal(count().missing, expected);
     }
-    struct error e;
-    assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 10, &left, &f, &e),
-                     EMBED_DONE);
+    assert_false(embed_some(10));
 }
 
 TEST(test_scope_is_exact)
@@ -460,17 +472,13 @@ static void forget_the_other(void)
 /* Between asking for a vector and keeping it there is time. */
 TEST(test_changed_while_it_was_embedded)
 {
-    int64_t left;
-    struct failure f;
-    struct error e;
     (void)state;
     add("s", "a", "stays as it is");
     add("s", "b", "goes away");
     add("s", "c", "the text of before");
     meanwhile = forget_the_other;
-    assert_int_equal(vectors_embed_step(&corpus, &settings, NULL, NULL, 16, &left, &f, &e),
-                     EMBED_MORE);
-    assert_int_equal(left, 1);
+    assert_true(embed_some(16));
+    assert_int_equal(count().missing, 1);
     assert_finds("before", 5, "");
     embed();
     assert_finds("later", 5, "c");

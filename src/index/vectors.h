@@ -30,13 +30,26 @@ bool vectors_search(struct vectors *v, const struct corpus *c, const struct vect
                     const struct corpus_scope *scope, size_t limit, struct candidates *out,
                     struct error *e);
 
-/* Vectors of the model for entries that have none: `step` entries are embedded and kept. *left is
- * how many still lack one, 0: done. A failure of the endpoint is `f`, of the store `e`. */
-enum embed_result { EMBED_DONE, EMBED_MORE, EMBED_FAILED, EMBED_STORE_FAILED };
-enum embed_result vectors_embed_step(const struct corpus *c,
-                                     const struct embedding_settings *settings, struct http *http,
-                                     const struct wakeup *wakeup, int step, int64_t *left,
-                                     struct failure *f, struct error *e);
+/* Texts that have no vector of a model. */
+struct vectors_lacking {
+    VEC(int64_t) keys;
+    VEC(char *) contents; /* as far as an embedder reads */
+    VEC(char *) texts;    /* what is embedded: who said it stands before it */
+    size_t max_bytes;
+    int64_t missing; /* these and others */
+};
+void vectors_lacking_release(struct vectors_lacking *l);
+
+/* At most so many, each up to `max_bytes`; none: all have one. */
+bool vectors_lacking(const struct corpus *c, const char *model, int most, size_t max_bytes,
+                     struct vectors_lacking *out, struct error *e);
+/* The vectors that were made of their texts, but of what was edited or forgotten meanwhile. From
+ * now on their dimension is the model's. */
+bool vectors_keep(const struct corpus *c, const char *model, const struct vectors_lacking *of,
+                  const struct embeddings *made, struct error *e);
+/* Fits the scores to the model's vectors, where there are many more than when that was done last.
+ */
+bool vectors_fit(const struct corpus *c, const char *model, struct error *e);
 
 /* How many texts have a vector of this model and lack one, and how many vectors are of other ones.
  * `model` NULL: none is in use, and none is missing. */

@@ -1,4 +1,4 @@
-/* Making vectors for entries that have none, and fitting the scores to them. */
+/* Texts that have no vector, vectors that come for them, and scores that fit the vectors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +12,11 @@ enum {
     REFIT_FACTOR = 4 /* fitted anew when there are so many times as many */
 };
 
-/* Texts without a vector. */
-struct waiting {
-    VEC(int64_t) keys;
-    VEC(char *) contents; /* as far as an embedder reads */
-    VEC(char *) texts;    /* what is embedded */
-};
-
-static void waiting_release(struct waiting *w)
+void vectors_lacking_release(struct vectors_lacking *l)
 {
-    for (size_t i = 0; i < w->texts.len; i++) {
-        free(w->contents.items[i]);
-        free(w->texts.items[i]);
-    }
-    vec_release(&w->keys);
-    vec_release(&w->contents);
-    vec_release(&w->texts);
+    vec_free_each(&l->contents);
+    vec_free_each(&l->texts);
+    vec_release(&l->keys);
 }
 
 /* Who said it helps to find it; a role says nothing. */
@@ -42,12 +31,12 @@ static void cut_content(struct document *d, size_t max_bytes)
     d->content[utf8_cut_bytes(d->content, strlen(d->content), max_bytes)] = '\0';
 }
 
-static bool find_keys(const struct corpus *c, const char *sql, int64_t model, int step,
-                      struct waiting *out, struct error *e)
+static bool find_keys(const struct corpus *c, const char *sql, int64_t model, int most,
+                      struct vectors_lacking *out, struct error *e)
 {
     struct query q = corpus_query(c, sql, e);
     query_int(&q, model);
-    query_int(&q, step);
+    query_int(&q, most);
     while (query_next(&q))
         vec_push(&out->keys, sqlite3_column_int64(q.handle, 0));
     return query_end(&q);
@@ -68,8 +57,8 @@ static bool read_content(const struct corpus *c, int64_t key, size_t max_bytes,
     return true;
 }
 
-static bool read_waiting(const struct corpus *c, size_t max_bytes, struct waiting *w,
-                         struct error *e)
+static bool read_texts(const struct corpus *c, size_t max_bytes, struct vectors_lacking *w,
+                       struct error *e)
 {
     for (size_t i = 0; i < w->keys.len; i++) {
         struct document d;
@@ -84,8 +73,8 @@ static bool read_waiting(const struct corpus *c, size_t max_bytes, struct waitin
 }
 
 /* Behind the last that has one, which is quick; where that is none, anywhere. */
-static bool find_some(const struct corpus *c, int64_t model, int step, size_t max_bytes,
-                      struct waiting *out, struct error *e)
+static bool find_some(const struct corpus *c, int64_t model, int most, struct vectors_lacking *out,
+                      struct error *e)
 {
     static const char behind[] =
         "SELECT key FROM #_entry WHERE key > (SELECT coalesce(max(key), -1) FROM #_vector"
@@ -93,9 +82,21 @@ static bool find_some(const struct corpus *c, int64_t model, int step, size_t ma
     static const char anywhere[] =
         "SELECT key FROM #_entry AS e WHERE NOT EXISTS (SELECT 1 FROM #_vector AS v"
         " WHERE v.key = e.key AND v.model = ?1) ORDER BY key LIMIT ?2";
-    return find_keys(c, behind, model, step, out, e) &&
-           (out->keys.len > 0 || find_keys(c, anywhere, model, step, out, e)) &&
-           read_waiting(c, max_bytes, out, e);
+    return find_keys(c, behind, model, most, out, e) &&
+           (out->keys.len > 0 || find_keys(c, anywhere, model, most, out, e));
+}
+
+bool vectors_lacking(const struct corpus *c, const char *model, int most, size_t max_bytes,
+                     struct vectors_lacking *out, struct error *e)
+{
+    struct vector_model known;
+    struct vectors_counts have;
+    *out = (struct vectors_lacking){.max_bytes = max_bytes};
+    if (!vector_model_find(c, model, 0, &known, e) || !vectors_count(c, model, &have, e))
+        return false;
+    out->missing = have.missing;
+    return have.missing == 0 ||
+           (find_some(c, known.number, most, out, e) && read_texts(c, max_bytes, out, e));
 }
 
 /* Whether the text still says what was embedded: it may have been edited or forgotten since. */
@@ -111,15 +112,14 @@ static bool is_same(const struct corpus *c, int64_t key, const char *content, si
 }
 
 static bool keep_each(const struct corpus *c, const struct vector_model *model, int64_t stamp,
-                      size_t max_bytes, const struct waiting *w, const struct embeddings *v,
-                      struct error *e)
+                      const struct vectors_lacking *w, const struct embeddings *v, struct error *e)
 {
     for (size_t i = 0; i < w->keys.len; i++) {
         bool same;
-        if (!is_same(c, w->keys.items[i], w->contents.items[i], max_bytes, &same, e))
+        if (!is_same(c, w->keys.items[i], w->contents.items[i], w->max_bytes, &same, e))
             return false;
-        if (same && !vectors_keep(c, model->number, stamp, w->keys.items[i],
-                                  v->values.items + i * (size_t)v->dimension, v->dimension, e))
+        if (same && !vector_keep(c, model->number, stamp, w->keys.items[i],
+                                 v->values.items + i * (size_t)v->dimension, v->dimension, e))
             return false;
     }
     return true;
@@ -135,16 +135,17 @@ static bool use_model(const struct corpus *c, const char *name, int dimension,
 }
 
 /* The first statement writes: one that had read first could not wait for another writer. */
-static bool keep_all(const struct corpus *c, const char *name, size_t max_bytes,
-                     const struct waiting *w, const struct embeddings *v, struct error *e)
+bool vectors_keep(const struct corpus *c, const char *model, const struct vectors_lacking *of,
+                  const struct embeddings *made, struct error *e)
 {
-    struct vector_model model;
+    struct vector_model used;
     int64_t stamp;
     bool began;
     if (!store_step_begin(c->store, &began, e))
         return false;
-    bool ok = vectors_version_step(c, &stamp, e) && use_model(c, name, v->dimension, &model, e) &&
-              keep_each(c, &model, stamp, max_bytes, w, v, e);
+    bool ok = vectors_version_step(c, &stamp, e) &&
+              use_model(c, model, made->dimension, &used, e) &&
+              keep_each(c, &used, stamp, of, made, e);
     return store_step_end(c->store, began, ok, e);
 }
 
@@ -204,68 +205,12 @@ static bool fit_scores(const struct corpus *c, const struct vector_model *model,
     return ok;
 }
 
-static bool should_fit(int64_t count, int64_t fitted)
+bool vectors_fit(const struct corpus *c, const char *model, struct error *e)
 {
-    return count >= FEWEST_TO_FIT && count / REFIT_FACTOR >= fitted;
-}
-
-/* --- a step ---------------------------------------------------------------------------------- */
-
-static enum embed_result embed_some(const struct corpus *c,
-                                    const struct embedding_settings *settings, struct http *http,
-                                    const struct wakeup *wakeup, const char *name,
-                                    const struct waiting *w, struct failure *f, struct error *e)
-{
-    struct embeddings made;
-    if (!embed_all(settings, http, wakeup, (const char *const *)w->texts.items, w->texts.len, &made,
-                   f))
-        return EMBED_FAILED;
-    bool kept = keep_all(c, name, settings->embedder->max_bytes, w, &made, e);
-    embeddings_release(&made);
-    return kept ? EMBED_MORE : EMBED_STORE_FAILED;
-}
-
-static enum embed_result embed_step(const struct corpus *c,
-                                    const struct embedding_settings *settings, struct http *http,
-                                    const struct wakeup *wakeup, int step, const char *name,
-                                    const struct vector_model *model, struct failure *f,
-                                    struct error *e)
-{
-    struct waiting w = {0};
-    enum embed_result result = EMBED_STORE_FAILED;
-    if (find_some(c, model->number, step, settings->embedder->max_bytes, &w, e))
-        result = embed_some(c, settings, http, wakeup, name, &w, f, e);
-    waiting_release(&w);
-    return result;
-}
-
-static enum embed_result embed_or_fit(const struct corpus *c,
-                                      const struct embedding_settings *settings, struct http *http,
-                                      const struct wakeup *wakeup, int step, const char *name,
-                                      int64_t *left, struct failure *f, struct error *e)
-{
-    struct vector_model model;
-    struct vectors_counts have;
-    enum embed_result result = EMBED_DONE;
-    bool ok = vector_model_find(c, name, 0, &model, e) && vectors_count(c, name, &have, e);
-    if (ok && have.missing > 0) {
-        result = embed_step(c, settings, http, wakeup, step, name, &model, f, e);
-        ok = result != EMBED_MORE || vectors_count(c, name, &have, e);
-    } else if (ok && should_fit(have.embedded, model.fitted)) {
-        ok = fit_scores(c, &model, e);
-    }
-    *left = have.missing;
-    return ok ? result : EMBED_STORE_FAILED;
-}
-
-enum embed_result vectors_embed_step(const struct corpus *c,
-                                     const struct embedding_settings *settings, struct http *http,
-                                     const struct wakeup *wakeup, int step, int64_t *left,
-                                     struct failure *f, struct error *e)
-{
-    char *name = embedding_model_name(settings);
-    failure_clear(f);
-    enum embed_result result = embed_or_fit(c, settings, http, wakeup, step, name, left, f, e);
-    free(name);
-    return result;
+    struct vector_model known;
+    int64_t count = 0;
+    return vector_model_find(c, model, 0, &known, e) &&
+           vectors_number(c, known.number, &count, e) &&
+           (count < FEWEST_TO_FIT || count / REFIT_FACTOR < known.fitted ||
+            fit_scores(c, &known, e));
 }

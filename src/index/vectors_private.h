@@ -44,8 +44,8 @@ bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimen
 /* Its cosine with the query, from the floats. */
 bool vectors_cosine(const struct corpus *c, int64_t model, int64_t key,
                     const struct vector_query *query, double *cosine, bool *found, struct error *e);
-bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
-                  const float *values, int dimension, struct error *e);
+bool vector_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
+                 const float *values, int dimension, struct error *e);
 
 /* --- all of them in memory (vectors_scan.c) -------------------------------------------------- */
 

@@ -183,8 +183,8 @@ static bool keep_bytes(const struct corpus *c, int64_t model, int64_t stamp, int
     return ok;
 }
 
-bool vectors_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
-                  const float *values, int dimension, struct error *e)
+bool vector_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
+                 const float *values, int dimension, struct error *e)
 {
     if (!keep_bytes(c, model, stamp, key, values, dimension, e))
         return false;

@@ -276,25 +276,44 @@ static enum recall_work wait_for(struct recall *r, int *retry_ms)
     return RECALL_WAITS;
 }
 
+static enum recall_work wait_for_endpoint(struct recall *r, const struct failure *f, int *retry_ms,
+                                          struct error *why)
+{
+    failure_error(f, why);
+    if (f->kind == FAILURE_CANCELLED)
+        return RECALL_WORKED;
+    r->retry_ms = clock_mono_ms() + DEAD_MS;
+    return wait_for(r, retry_ms);
+}
+
+static enum recall_work embed(struct recall *r, const struct vectors_lacking *lacking,
+                              const struct wakeup *wakeup, int64_t *left, int *retry_ms,
+                              struct error *why)
+{
+    struct embeddings made;
+    struct failure f;
+    if (!embed_all(&r->embedding, r->http, wakeup, (const char *const *)lacking->texts.items,
+                   lacking->texts.len, &made, &f))
+        return wait_for_endpoint(r, &f, retry_ms, why);
+    bool ok = r->memory->store->keep(r->memory, r->model, lacking, &made, why);
+    embeddings_release(&made);
+    *left -= ok ? (int64_t)lacking->texts.len : 0;
+    return ok ? RECALL_WORKED : wait_for(r, retry_ms);
+}
+
 static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup, int64_t *left,
                                    int *retry_ms, struct error *why)
 {
-    struct failure f;
-    switch (r->memory->store->embed(r->memory, &r->embedding, r->http, wakeup, left, &f, why)) {
-    case EMBED_DONE:
-        return RECALL_IDLE;
-    case EMBED_MORE:
-        return RECALL_WORKED;
-    case EMBED_FAILED:
-        failure_error(&f, why);
-        if (f.kind == FAILURE_CANCELLED)
-            return RECALL_WORKED;
-        r->retry_ms = clock_mono_ms() + DEAD_MS;
-        return wait_for(r, retry_ms);
-    case EMBED_STORE_FAILED:
-        break;
-    }
-    return wait_for(r, retry_ms);
+    struct vectors_lacking lacking;
+    enum recall_work done = RECALL_IDLE;
+    if (!r->memory->store->lacking(r->memory, r->model, r->embedding.embedder->max_bytes, &lacking,
+                                   why))
+        done = wait_for(r, retry_ms);
+    *left = lacking.missing;
+    if (done == RECALL_IDLE && lacking.texts.len > 0)
+        done = embed(r, &lacking, wakeup, left, retry_ms, why);
+    vectors_lacking_release(&lacking);
+    return done;
 }
 
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)

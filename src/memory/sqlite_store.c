@@ -142,12 +142,16 @@ static bool sqlite_know_model(struct memory *m, const char *model, int dimension
     return vectors_know_model(&sqlite_memory_of(m)->corpus, model, dimension, e);
 }
 
-static enum embed_result sqlite_embed(struct memory *m, const struct embedding_settings *settings,
-                                      struct http *http, const struct wakeup *wakeup, int64_t *left,
-                                      struct failure *f, struct error *e)
+static bool sqlite_lacking(struct memory *m, const char *model, size_t max_bytes,
+                           struct vectors_lacking *out, struct error *e)
 {
-    return vectors_embed_step(&sqlite_memory_of(m)->corpus, settings, http, wakeup, EMBED_STEP,
-                              left, f, e);
+    return vectors_lacking(&sqlite_memory_of(m)->corpus, model, EMBED_STEP, max_bytes, out, e);
+}
+
+static bool sqlite_keep(struct memory *m, const char *model, const struct vectors_lacking *of,
+                        const struct embeddings *made, struct error *e)
+{
+    return vectors_keep(&sqlite_memory_of(m)->corpus, model, of, made, e);
 }
 
 static bool sqlite_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
@@ -156,7 +160,7 @@ static bool sqlite_tidy_vectors(struct memory *memory, const char *model, int64_
     struct sqlite_memory *m = sqlite_memory_of(memory);
     bool more;
     *left = 1;
-    return vectors_drop_stale(&m->corpus, model, &more, e) &&
+    return vectors_fit(&m->corpus, model, e) && vectors_drop_stale(&m->corpus, model, &more, e) &&
            (more || vectors_graph_step(m->vectors, &m->corpus, model, GRAPH_STEP, left, e));
 }
 
@@ -182,7 +186,8 @@ static const struct memory_store sqlite_store = {
     .tidy = sqlite_tidy,
     .count_vectors = sqlite_count_vectors,
     .know_model = sqlite_know_model,
-    .embed = sqlite_embed,
+    .lacking = sqlite_lacking,
+    .keep = sqlite_keep,
     .tidy_vectors = sqlite_tidy_vectors,
 };
 

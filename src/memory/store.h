@@ -118,14 +118,16 @@ struct memory_store {
      * to its end; *more: that was not all. For who has the time, and no transaction. */
     bool (*tidy)(struct memory *m, bool *more, struct error *e);
 
-    /* Vectors (index/vectors.h), of a model or of the settings' one. tidy_vectors: *left is how
-     * much there is still to do. */
+    /* Vectors of a model (index/vectors.h). Who makes them asks for some texts that lack one (each
+     * up to what the embedder reads), and gives their vectors to keep(). */
+    bool (*lacking)(struct memory *m, const char *model, size_t max_bytes,
+                    struct vectors_lacking *out, struct error *e);
+    bool (*keep)(struct memory *m, const char *model, const struct vectors_lacking *of,
+                 const struct embeddings *made, struct error *e);
     bool (*count_vectors)(struct memory *m, const char *model, struct vectors_counts *out,
                           struct error *e);
     bool (*know_model)(struct memory *m, const char *model, int dimension, struct error *e);
-    enum embed_result (*embed)(struct memory *m, const struct embedding_settings *settings,
-                               struct http *http, const struct wakeup *wakeup, int64_t *left,
-                               struct failure *f, struct error *e);
+    /* When none lacks one: *left is how much there is still to do. */
     bool (*tidy_vectors)(struct memory *m, const char *model, int64_t *left, struct error *e);
 };
 
