@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "index/embed_rows.h"
+#include "index/embedder.h"
 #include "store/tokenizer.h"
 
 enum { BUCKETS = 4096, MEGABYTE = 1 << 20 };

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "index/embed_rows.h"
+#include "index/embedder.h"
 #include "provider/exchange.h"
 
 /* What it is read from and into. */
@@ -41,7 +41,7 @@ static struct json *ask(const struct embedding_settings *s, struct http *http,
     const struct endpoint endpoint = {.base_url = s->base_url, .key = s->key};
     const struct provider_call call = {
         .http = http, .endpoint = &endpoint, .config = s->config, .wakeup = wakeup};
-    char *url = mem_printf("%s%s", s->base_url, s->embedder->post->path);
+    char *url = mem_printf("%s%s", s->base_url, s->embedder->post.path);
     struct json *reply = exchange_ask(&call, &dialect, url, body, f);
     free(url);
     return reply;
@@ -93,7 +93,7 @@ static bool take_vector(const struct reply *r, size_t place, const struct json *
 /* A server that gives no places keeps the order. */
 static size_t place_of(const struct reply *r, const struct json *item, size_t nth)
 {
-    const char *place = r->embedder->post->place;
+    const char *place = r->embedder->post.place;
     double told = place ? json_get_number(item, place, (double)nth) : (double)nth;
     int64_t index = figure_from(told, (int64_t)r->count - 1);
     return index >= 0 ? (size_t)index : r->count;
@@ -101,7 +101,7 @@ static size_t place_of(const struct reply *r, const struct json *item, size_t nt
 
 static bool take_item(const struct reply *r, const struct json *item, size_t nth, struct failure *f)
 {
-    const char *vector = r->embedder->post->vector;
+    const char *vector = r->embedder->post.vector;
     size_t place = place_of(r, item, nth);
     if (place >= r->count || r->taken[place])
         return refuse(r, f, "the vectors' numbers are no order");
@@ -111,7 +111,7 @@ static bool take_item(const struct reply *r, const struct json *item, size_t nth
 
 static bool take_reply(const struct reply *r, const struct json *reply, struct failure *f)
 {
-    const struct json *list = json_get(reply, r->embedder->post->list);
+    const struct json *list = json_get(reply, r->embedder->post.list);
     size_t nth = 0;
     if (json_type(list) != JSON_ARRAY || json_len(list) != r->count)
         return failure_set(f, FAILURE_PROTOCOL, "%s: %zu vectors came for %zu texts",
@@ -122,9 +122,9 @@ static bool take_reply(const struct reply *r, const struct json *reply, struct f
     return true;
 }
 
-bool embed_post(const struct embedding_settings *settings, struct http *http,
-                const struct wakeup *wakeup, const char *const *texts, size_t count,
-                struct embeddings *out, struct failure *f)
+static bool embed_post(const struct embedding_settings *settings, struct http *http,
+                       const struct wakeup *wakeup, const char *const *texts, size_t count,
+                       struct embeddings *out, struct failure *f)
 {
     struct json *reply = ask(settings, http, wakeup, body_of(settings, texts, count), f);
     if (!reply)
@@ -138,3 +138,29 @@ bool embed_post(const struct embedding_settings *settings, struct http *http,
     json_free(reply);
     return ok;
 }
+
+/* --- who speaks so ---------------------------------------------------------------------------- */
+
+/* OpenAI's, and all who speak like it. */
+const struct embedder embed_openai = {
+    .name = "openai",
+    .usual_model = "text-embedding-3-small",
+    .has_network = true,
+    .takes_dimensions = true,
+    .max_batch = 2048,
+    .max_bytes = 24000, /* about 8,192 tokens */
+    .embed = embed_post,
+    .post = {.path = "/embeddings", .list = "data", .vector = "embedding", .place = "index"},
+};
+
+/* Ollama, which cuts longer texts by itself. */
+const struct embedder embed_ollama = {
+    .name = "ollama",
+    .usual_model = "nomic-embed-text",
+    .has_network = true,
+    .takes_dimensions = true,
+    .max_batch = 2048,
+    .max_bytes = 24000,
+    .embed = embed_post,
+    .post = {.path = "/api/embed", .list = "embeddings"},
+};

@@ -7,13 +7,13 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "index/embed_rows.h"
 #include "provider/choose.h"
 #include "provider/key_command.h"
 
 enum { KEY_COMMAND_MS = 30000, SHORTEST_CUT = 256 };
 
-const struct embedder *const embedders[] = {&embed_hashed, &embed_openai, &embed_ollama, NULL};
+static const struct embedder *const embedders[] = {&embed_hashed, &embed_openai, &embed_ollama,
+                                                   NULL};
 
 const struct embedder *embedder_find(const char *name)
 {

@@ -30,7 +30,6 @@ struct embedding_settings {
     const struct config *config;
 };
 
-struct embed_post_form;
 struct embedder {
     const char *name;        /* "hashed" */
     const char *usual_model; /* where none is configured */
@@ -42,9 +41,20 @@ struct embedder {
     bool (*embed)(const struct embedding_settings *settings, struct http *http,
                   const struct wakeup *wakeup, const char *const *texts, size_t count,
                   struct embeddings *out, struct failure *f);
-    const struct embed_post_form *post; /* of those with a network (embed_rows.h) */
+    /* How those with a network differ: where they are asked, and where the vectors are in a reply.
+     */
+    struct {
+        const char *path;   /* behind the endpoint's URL */
+        const char *list;   /* the member that holds what came, one item a text */
+        const char *vector; /* an item's member that is its vector; NULL: the item itself is */
+        const char *place;  /* an item's member that says which text's it is; NULL: in order */
+    } post;
 };
-extern const struct embedder *const embedders[]; /* ends with NULL */
+extern const struct embedder embed_hashed, embed_openai, embed_ollama;
+
+enum { EMBED_MOST_DIMENSIONS = 65536 };
+/* Length 1, or 0 where all are 0. */
+void embed_normalise(float *values, size_t count);
 
 /* As [embedding] provider names it ("builtin" is hashed); NULL: there is none. */
 const struct embedder *embedder_find(const char *name);

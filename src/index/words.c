@@ -13,29 +13,13 @@ static const char remove_sql[] =
 static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words' || ?";
 static const char any_sql[] = "SELECT 1 FROM #_entry LIMIT 1";
 
-bool words_write(const struct corpus *c, const char *sql, int64_t key, const char *text,
-                 struct error *e)
+static bool write_text(const struct corpus *c, const char *sql, int64_t key, const char *text,
+                       struct error *e)
 {
     struct query q = corpus_query(c, sql, e);
     query_int(&q, key);
     query_text(&q, text);
     return query_run(&q);
-}
-
-static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
-{
-    return words_write(c, add ? add_sql : remove_sql, key, text, e) &&
-           words_next_change(c, key, text, add, e);
-}
-
-bool words_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
-{
-    return change(c, key, text, true, e);
-}
-
-bool words_remove(const struct corpus *c, int64_t key, const char *text, struct error *e)
-{
-    return change(c, key, text, false, e);
 }
 
 /* ---- language ---- */
@@ -50,7 +34,7 @@ static char *find_language(const char *sql)
     return mem_strndup(at, strcspn(at, "'"));
 }
 
-bool words_table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
+static bool table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
 {
     *out = NULL;
     struct query q = corpus_query(c, schema_sql, e);
@@ -63,7 +47,7 @@ bool words_table_language(const struct corpus *c, const char *ending, char **out
 
 bool words_language(const struct corpus *c, char **out, struct error *e)
 {
-    return words_table_language(c, "", out, e);
+    return table_language(c, "", out, e);
 }
 
 bool words_speak(const struct corpus *c, struct language **out, struct error *e)
@@ -76,8 +60,8 @@ bool words_speak(const struct corpus *c, struct language **out, struct error *e)
     return *out || store_fault(c->store, SQLITE_ERROR, e);
 }
 
-bool words_make_table(const struct corpus *c, const char *ending, const char *language,
-                      struct error *e)
+static bool make_table(const struct corpus *c, const char *ending, const char *language,
+                       struct error *e)
 {
     assert(language_known(language));
     char *sql = mem_printf(
@@ -96,7 +80,7 @@ static bool make_anew(const struct corpus *c, const char *language, struct error
                        "DROP TABLE #_words; DROP TABLE IF EXISTS #_words_next;"
                        "UPDATE words_state SET purge = 0, next = NULL WHERE tables = '#'",
                        e) &&
-           words_make_table(c, "", language, e);
+           make_table(c, "", language, e);
 }
 
 static bool settle_language(const struct corpus *c, const char *language, struct error *e)
@@ -113,4 +97,109 @@ static bool settle_language(const struct corpus *c, const char *language, struct
 bool words_prepare(const struct corpus *c, const char *language, size_t bytes, struct error *e)
 {
     return settle_language(c, language, e) && words_make_room(c, bytes, e);
+}
+
+/* ---- the next index ---- */
+
+/* It grows beside the one that is searched, in as many transactions as it takes, until it takes its
+ * place. What comes, changes and goes meanwhile among the texts that it has is written to both. */
+
+static const char key_sql[] =
+    "SELECT next FROM words_state WHERE tables = '#' AND next IS NOT NULL";
+static const char reach_sql[] = "UPDATE words_state SET next = ? WHERE tables = '#'";
+static const char add_next_sql[] = "INSERT INTO #_words_next (rowid, words) VALUES (?, ?)";
+static const char remove_next_sql[] =
+    "INSERT INTO #_words_next (#_words_next, rowid, words) VALUES ('delete', ?, ?)";
+
+bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e)
+{
+    *key = -1;
+    struct query q = corpus_query(c, key_sql, e);
+    *there = query_next(&q);
+    if (*there)
+        *key = sqlite3_column_int64(q.handle, 0);
+    return query_end(&q);
+}
+
+bool words_next_reach(const struct corpus *c, int64_t key, struct error *e)
+{
+    struct query q = corpus_query(c, reach_sql, e);
+    query_int(&q, key);
+    return query_run(&q);
+}
+
+bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
+{
+    return write_text(c, add_next_sql, key, text, e);
+}
+
+static bool next_is_for(const struct corpus *c, const char *language, bool *out, struct error *e)
+{
+    char *made_for;
+    if (!table_language(c, "_next", &made_for, e))
+        return false;
+    *out = strcmp(made_for, language) == 0;
+    free(made_for);
+    return true;
+}
+
+bool words_next_begin(const struct corpus *c, const char *language, struct error *e)
+{
+    int64_t key;
+    bool there, fits = false;
+    if (!words_next_key(c, &key, &there, e) || (there && !next_is_for(c, language, &fits, e)))
+        return false;
+    if (fits)
+        return true;
+    return (!there || corpus_exec(c, "DROP TABLE #_words_next", e)) &&
+           make_table(c, "_next", language, e) && words_next_reach(c, -1, e);
+}
+
+bool words_next_use(const struct corpus *c, struct error *e)
+{
+    return corpus_exec(c,
+                       "DROP TABLE #_words; ALTER TABLE #_words_next RENAME TO #_words;"
+                       "UPDATE words_state SET next = NULL WHERE tables = '#'",
+                       e);
+}
+
+/* ---- what comes and goes ---- */
+
+static bool change_next(const struct corpus *c, int64_t key, const char *text, bool add,
+                        struct error *e)
+{
+    int64_t reached;
+    bool there;
+    if (!words_next_key(c, &reached, &there, e))
+        return false;
+    return !there || key > reached ||
+           write_text(c, add ? add_next_sql : remove_next_sql, key, text, e);
+}
+
+static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
+{
+    return write_text(c, add ? add_sql : remove_sql, key, text, e) &&
+           change_next(c, key, text, add, e);
+}
+
+bool words_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
+{
+    return change(c, key, text, true, e);
+}
+
+bool words_remove(const struct corpus *c, int64_t key, const char *text, struct error *e)
+{
+    return change(c, key, text, false, e);
+}
+
+int64_t words_column_varint(const struct query *q, int column, int from)
+{
+    const unsigned char *bytes = sqlite3_column_blob(q->handle, column);
+    int len = sqlite3_column_bytes(q->handle, column);
+    int64_t n = 0;
+    for (bool more = true; more && from < len; from++) {
+        n = n << 7 | (bytes[from] & 0x7f);
+        more = bytes[from] & 0x80;
+    }
+    return n;
 }

@@ -1,26 +1,248 @@
-#include <stdlib.h>
+#include "index/words.h"
 
-#include "index/words_collect.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "index/rank.h"
 #include "index/words_private.h"
 #include "index/words_query.h"
+#include "store/fts5.h"
+
+/* ---- where the words of a query stand ---- */
+
+struct collected {
+    struct postings postings; /* in order; of entries in scope that the phrases allow */
+    VEC(int64_t) entries; /* of each term, in scope or not; a term's other forms count with it */
+    int64_t all;          /* entries that there are */
+    double average;       /* words an entry */
+};
+
+/* One row is enough: from it the function looks at each word by itself, without the length of every
+ * entry that bm25() asks for. */
+static const char collect_sql[] =
+    "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
+static const char pointer_type[] = "words_collect";
+
+struct keys {
+    VEC(int64_t) items; /* ascending */
+};
+
+struct collector {
+    const struct words_query *query;
+    const struct corpus_scope *scope;
+    struct collected *out;
+    sqlite3_int64 words; /* in all entries */
+
+    VEC(size_t) begins; /* of each term form's postings */
+    struct keys keys;   /* of the phrase that is looked at */
+    uint32_t term;
+    bool role; /* the term is no name */
+    int64_t rows;
+
+    int64_t session; /* looked up last */
+    bool in_scope;
+};
+
+/* ---- within a search of FTS5 ---- */
+
+static bool is_in_scope(struct collector *c, int64_t key)
+{
+    int64_t session = rank_key_session(key);
+    if (c->scope->all)
+        return true;
+    if (session != c->session) {
+        c->session = session;
+        c->in_scope = corpus_scope_has(c->scope, session);
+    }
+    return c->in_scope;
+}
+
+/* Who said it stands first (words_text()). */
+static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p)
+{
+    Fts5PhraseIter at;
+    int column, place;
+    p->count = 1;
+    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK || column < 0)
+        return;
+    p->named = place == 0;
+    for (api->xPhraseNext(row, &at, &column, &place); column >= 0;
+         api->xPhraseNext(row, &at, &column, &place))
+        p->count++;
+}
+
+static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
+{
+    struct collector *c = context;
+    int64_t key = api->xRowid(row);
+    c->rows++;
+    if (is_in_scope(c, key)) {
+        struct posting p = {.key = key, .term = c->term};
+        note_places(api, row, &p);
+        p.named = p.named && !c->role;
+        vec_push(&c->out->postings.items, p);
+    }
+    return SQLITE_OK;
+}
+
+static int note_key(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
+{
+    struct collector *c = context;
+    vec_push(&c->keys.items, (int64_t)api->xRowid(row));
+    return SQLITE_OK;
+}
+
+static int collect_term(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found,
+                        size_t i)
+{
+    bool also = c->query->terms.items[i].also;
+    if (!also)
+        vec_push(&c->out->entries, 0);
+    c->term = (uint32_t)c->out->entries.len - 1;
+    c->role = c->query->terms.items[i].role;
+    c->rows = 0;
+    vec_push(&c->begins, c->out->postings.items.len);
+    int result = api->xQueryPhrase(found, (int)i, c, note_posting);
+    if (c->rows > vec_last(&c->out->entries))
+        vec_last(&c->out->entries) = c->rows;
+    return result;
+}
+
+/* Leaves the postings of entries that are among the keys, or that are not. */
+static void filter(struct postings *p, const struct keys *keys, bool among)
+{
+    size_t kept = 0, at = 0;
+    for (size_t i = 0; i < p->items.len; i++) {
+        int64_t key = p->items.items[i].key;
+        while (at < keys->items.len && keys->items.items[at] < key)
+            at++;
+        bool is_among = at < keys->items.len && keys->items.items[at] == key;
+        if (is_among == among)
+            p->items.items[kept++] = p->items.items[i];
+    }
+    p->items.len = kept;
+}
+
+static int apply_phrase(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found,
+                        size_t i)
+{
+    vec_clear(&c->keys.items);
+    int result = api->xQueryPhrase(found, (int)(c->query->terms.len + i), c, note_key);
+    if (result == SQLITE_OK)
+        filter(&c->out->postings, &c->keys, !c->query->phrases.items[i].excluded);
+    return result;
+}
+
+static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found)
+{
+    sqlite3_int64 all = 0;
+    int result = api->xRowCount(found, &all);
+    if (result == SQLITE_OK)
+        result = api->xColumnTotalSize(found, -1, &c->words);
+    c->out->all = all;
+    for (size_t i = 0; result == SQLITE_OK && i < c->query->terms.len; i++)
+        result = collect_term(c, api, found, i);
+    if (result == SQLITE_OK)
+        postings_order(&c->out->postings, c->begins.items, c->begins.len);
+    for (size_t i = 0; result == SQLITE_OK && i < c->query->phrases.len; i++)
+        result = apply_phrase(c, api, found, i);
+    return result;
+}
+
+static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
+                    int count, sqlite3_value **values)
+{
+    struct collector *c = count == 1 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
+    int result = c ? collect_all(c, api, found) : SQLITE_MISUSE;
+    if (result != SQLITE_OK)
+        sqlite3_result_error_code(out, result);
+}
+
+/* ---- around it ---- */
+
+static bool get_ready(struct store *s, struct error *e)
+{
+    fts5_api *api;
+    if (s->collects)
+        return true;
+    if (!fts5_find(s, &api, e))
+        return false;
+    int result = api->xCreateFunction(api, "words_collect", NULL, collect, NULL);
+    s->collects = result == SQLITE_OK;
+    return s->collects || store_fault(s, result, e);
+}
+
+static void add_phrase(struct buf *out, const char *raw, bool prefix)
+{
+    buf_addf(out, "%s\"%s\"%s", out->len > 0 ? " OR " : "", raw, prefix ? " *" : "");
+}
+
+static struct buf make_expression(const struct words_query *q)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < q->terms.len; i++)
+        add_phrase(&out, q->terms.items[i].raw, q->terms.items[i].prefix);
+    for (size_t i = 0; i < q->phrases.len; i++)
+        add_phrase(&out, q->phrases.items[i].raw, false);
+    return out;
+}
+
+static bool run_query(const struct corpus *from, struct collector *c, const char *expression,
+                      struct error *e)
+{
+    struct query q = corpus_query(from, collect_sql, e);
+    query_pointer(&q, c, pointer_type);
+    query_text(&q, expression);
+    return query_run(&q);
+}
+
+/* Where nothing was found, no function ran. */
+static void count_terms(const struct words_query *q, struct collected *out)
+{
+    size_t terms = 0;
+    for (size_t i = 0; i < q->terms.len; i++)
+        terms += !q->terms.items[i].also;
+    while (out->entries.len < terms)
+        vec_push(&out->entries, 0);
+}
+
+static void collected_release(struct collected *c)
+{
+    vec_release(&c->postings.items);
+    vec_release(&c->entries);
+}
+
+/* A posting's term is the number of a word of the query: terms but for those that are `also`. */
+static bool collect_postings(const struct corpus *from, const struct words_query *q,
+                             const struct corpus_scope *scope, struct collected *out,
+                             struct error *e)
+{
+    struct collector c = {.query = q, .scope = scope, .out = out, .session = -1};
+    *out = (struct collected){0};
+    if (q->terms.len == 0)
+        return true;
+    struct buf expression = make_expression(q);
+    bool ok = get_ready(from->store, e) && run_query(from, &c, expression.data, e);
+    buf_release(&expression);
+    vec_release(&c.begins);
+    vec_release(&c.keys.items);
+    out->average = out->all > 0 ? (double)c.words / (double)out->all : 0;
+    count_terms(q, out);
+    if (!ok)
+        collected_release(out);
+    return ok;
+}
+
+/* ---- which texts are the best ---- */
 
 static const char facts_sql[] =
     "SELECT sz, asks FROM #_words_docsize"
     " CROSS JOIN #_entry INDEXED BY #_asks ON key = #_words_docsize.id"
     " WHERE #_words_docsize.id = ?";
-
-/* The number of words as FTS5 keeps it: seven bits a byte, the highest first, all but the last byte
- * marked. */
-static double read_length(const unsigned char *bytes, int len)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < len; i++) {
-        n = n << 7 | (bytes[i] & 0x7f);
-        if (!(bytes[i] & 0x80))
-            break;
-    }
-    return (double)n;
-}
 
 struct fact_source {
     const struct corpus *corpus;
@@ -33,8 +255,7 @@ static bool find_facts(void *context, int64_t key, struct rank_facts *out)
     struct query q = corpus_query(f->corpus, facts_sql, f->error);
     query_int(&q, key);
     if (query_next(&q)) {
-        const unsigned char *bytes = sqlite3_column_blob(q.handle, 0);
-        out->words = read_length(bytes, sqlite3_column_bytes(q.handle, 0));
+        out->words = (double)words_column_varint(&q, 0, 0);
         out->asks = sqlite3_column_int(q.handle, 1) != 0;
     }
     return query_end(&q);
@@ -79,7 +300,7 @@ static bool find(const struct corpus *c, const struct words_query *words,
 {
     struct collected found;
     struct ranking ranking = {0};
-    if (!words_collect(c, words, scope, &found, e))
+    if (!collect_postings(c, words, scope, &found, e))
         return false;
     bool ok = rank(c, question, &found, limit, &ranking, e);
     take(&ranking, out);

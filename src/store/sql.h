@@ -21,8 +21,8 @@ struct store {
     char *path;
     enum store_mode mode;
     VEC(struct statement) statements;
-    bool searchable; /* the function of index/search_place.c has been registered */
-    bool collects;   /* … and the function of index/words_collect.c */
+    bool searchable; /* the function of index/transcripts_search.c has been registered */
+    bool collects;   /* … and the function of index/words_search.c */
 
     /* While another process writes: */
     int patience_ms;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/embed_rows.h"
+#include "index/embedder.h"
 #include "tests/fuzz/fuzz.h"
 
 struct body {
