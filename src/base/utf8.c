@@ -19,74 +19,20 @@ static bool is_printable_ascii(char c)
     return c >= 0x20 && c < 0x7F;
 }
 
-/* Bytes of the sequence that this byte begins; 0 if it begins none. */
-static size_t sequence_len(unsigned char lead)
-{
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xC2 && lead <= 0xDF)
-        return 2;
-    if (lead >= 0xE0 && lead <= 0xEF)
-        return 3;
-    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
-}
-
-/* The second byte's range excludes overlong forms, surrogates and what is past U+10FFFF. */
-static bool second_fits(unsigned char lead, unsigned char second)
-{
-    unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-    unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    return second >= low && second <= high;
-}
-
-/* How many of the bytes at s fit together as (the beginning of) one sequence; 0 if none. */
-static size_t fitting_len(const char *s, size_t len)
-{
-    size_t want = sequence_len((unsigned char)s[0]);
-    size_t have = 1;
-    if (want > 1 && len > 1 && second_fits((unsigned char)s[0], (unsigned char)s[1])) {
-        have = 2;
-        while (have < want && have < len && is_continuation(s[have]))
-            have++;
-    }
-    return want ? have : 0;
-}
-
 size_t utf8_decode(const char *s, size_t len, uint32_t *cp)
 {
-    static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    *cp = REPLACEMENT;
-    if (!len)
-        return 0;
-    unsigned char lead = (unsigned char)s[0];
-    if (lead < 0x80) {
-        *cp = lead;
-        return 1;
-    }
-    size_t want = sequence_len(lead);
-    if (!want || fitting_len(s, len) != want)
-        return 1;
-    uint32_t value = lead & lead_mask[want];
-    for (size_t i = 1; i < want; i++)
-        value = value << 6 | ((unsigned char)s[i] & 0x3Fu);
-    *cp = value;
-    return want;
+    utf8proc_int32_t read;
+    utf8proc_ssize_t used =
+        utf8proc_iterate((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)len, &read);
+    *cp = used > 0 ? (uint32_t)read : REPLACEMENT;
+    return used > 0 ? (size_t)used : len > 0;
 }
 
 size_t utf8_encode(uint32_t cp, char out[4])
 {
     if (cp > 0x10FFFF || (cp >= 0xD800 && cp <= 0xDFFF))
         cp = REPLACEMENT;
-    if (cp < 0x80) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    size_t size = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-    static const unsigned char lead_bits[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = size; i-- > 1; cp >>= 6)
-        out[i] = (char)(0x80 | (cp & 0x3F));
-    out[0] = (char)(lead_bits[size] | cp);
-    return size;
+    return (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, (utf8proc_uint8_t *)out);
 }
 
 /* U+FFFD that was decoded from one byte stands for an invalid one. */
@@ -119,16 +65,28 @@ bool utf8_valid(const char *s, size_t len)
     return true;
 }
 
+/* Whether a longer character can begin with these bytes, 3 at most: with the least or the greatest
+ * that may follow it is one. */
+static bool begins_character(const char *s, size_t len)
+{
+    static const char fills[] = {'\x80', '\xBF'};
+    for (size_t i = 0; i < sizeof fills; i++) {
+        char whole[4];
+        uint32_t cp;
+        memset(whole, fills[i], sizeof whole);
+        memcpy(whole, s, len);
+        if (utf8_decode(whole, sizeof whole, &cp) > len)
+            return true;
+    }
+    return false;
+}
+
 size_t utf8_incomplete_tail(const char *s, size_t len)
 {
-    for (size_t back = 1; back <= 3 && back <= len; back++) {
-        const char *lead = s + len - back;
-        if (is_continuation(*lead))
-            continue;
-        bool begun = fitting_len(lead, back) == back;
-        return begun && sequence_len((unsigned char)*lead) > back ? back : 0;
-    }
-    return 0;
+    size_t back = 1;
+    while (back < 3 && back < len && is_continuation(s[len - back]))
+        back++;
+    return back <= len && begins_character(s + len - back, back) ? back : 0;
 }
 
 bool utf8_is_pictograph(uint32_t cp)
