@@ -332,22 +332,6 @@ TEST(test_attachments)
     history_release(&h);
 }
 
-TEST(test_turn_start)
-{
-    struct history h;
-    history_init(&h);
-    assert_int_equal(history_turn_start(&h, 1), 0);
-    whole_run(&h, "a", "b");
-    whole_run(&h, "c", "d");
-    whole_run(&h, "e", "f");
-    assert_int_equal(history_turn_start(&h, 1), 0);
-    assert_int_equal(history_turn_start(&h, 2), 2);
-    assert_int_equal(history_turn_start(&h, 3), 4);
-    assert_int_equal(history_turn_start(&h, 4), 6);
-    assert_int_equal(history_turn_start(&h, 0), 6);
-    history_release(&h);
-}
-
 /* Copies of the messages, as history_restore() takes them. */
 static struct message *clone_messages(const struct history *h)
 {
@@ -456,7 +440,6 @@ TEST(test_a_compaction)
     assert_int_equal(h.compaction.in_force.len, 1);
     assert_int_equal(h.compaction.in_force.items[0], seq);
     assert_int_equal(h.compaction.last_attempt, 2);
-    assert_int_equal(history_turn_start(&h, 2), 1);
     retry(&h, "c2", 1); /* a summary is never retried */
     assert_int_equal(h.messages.len, 4);
     retry(&h, "c3", second);

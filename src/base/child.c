@@ -9,6 +9,7 @@
 
 #include "base/child_start.h"
 #include "base/clock.h"
+#include "base/mem.h"
 
 enum {
     CHUNK = 16 * 1024,
@@ -98,13 +99,6 @@ static void feed(struct run *r)
         close_end(&r->process.in); /* all of it, or the child wants no more */
 }
 
-/* Through volatile, so that the compiler cannot leave it out: an output may be a key. */
-static void wipe(char *bytes, size_t len)
-{
-    for (volatile char *p = bytes; len > 0; len--)
-        *p++ = 0;
-}
-
 /* How many bytes there were; 0 when there are none now. Closes the pipe at its end. */
 static size_t read_output(struct run *r)
 {
@@ -121,7 +115,7 @@ static size_t read_output(struct run *r)
         close_end(&r->process.out);
         end_softly(r, CHILD_REFUSED);
     }
-    wipe(chunk, (size_t)n);
+    mem_wipe(chunk, (size_t)n); /* it may be a key */
     return (size_t)n;
 }
 

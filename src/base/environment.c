@@ -20,13 +20,6 @@ static struct variable *find(const char *name)
     return NULL;
 }
 
-/* Through volatile, so that the compiler cannot leave it out. */
-static void wipe(char *text)
-{
-    for (volatile char *p = text; *p; p++)
-        *p = '\0';
-}
-
 void environment_hide(const char *name)
 {
     char *value = getenv(name);
@@ -34,13 +27,13 @@ void environment_hide(const char *name)
     if (!value)
         return;
     if (before) {
-        wipe(before->value);
+        mem_wipe(before->value, strlen(before->value));
         free(before->value);
         before->value = mem_strdup(value);
     } else {
         vec_push(&hidden, ((struct variable){mem_strdup(name), mem_strdup(value)}));
     }
-    wipe(value);
+    mem_wipe(value, strlen(value));
     unsetenv(name);
 }
 

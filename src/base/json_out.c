@@ -162,20 +162,6 @@ void json_out_real_number(struct json_out *o, double n)
     put(o, digits, (size_t)len);
 }
 
-void json_out_real(struct json_out *o, const char *name, double n)
-{
-    json_out_name(o, name);
-    json_out_real_number(o, n);
-}
-
-void json_out_flag(struct json_out *o, const char *name, bool flag)
-{
-    if (!flag)
-        return;
-    json_out_name(o, name);
-    json_out_raw(o, "true");
-}
-
 struct json *json_out_tree(struct buf *written)
 {
     struct error e;

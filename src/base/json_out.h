@@ -32,11 +32,9 @@ void json_out_real_number(struct json_out *o, double n); /* finite, else null */
 /* A text that is JSON already. */
 void json_out_raw(struct json_out *o, const char *json);
 
-/* Members of an object. A NULL string and a false flag write nothing. */
+/* Members of an object. A NULL string writes nothing. */
 void json_out_member(struct json_out *o, const char *name, const char *s);
 void json_out_int(struct json_out *o, const char *name, int64_t n);
-void json_out_real(struct json_out *o, const char *name, double n);
-void json_out_flag(struct json_out *o, const char *name, bool flag);
 
 /* The tree of what was written; the buffer is released. */
 struct json *json_out_tree(struct buf *written);

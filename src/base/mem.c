@@ -56,6 +56,12 @@ char *mem_printf(const char *format, ...)
     return text;
 }
 
+void mem_wipe(void *bytes, size_t len)
+{
+    for (volatile unsigned char *p = bytes; len > 0; len--)
+        *p++ = 0;
+}
+
 void mem_return_large_blocks(void)
 {
 #ifdef M_MMAP_THRESHOLD

@@ -10,6 +10,9 @@ char *mem_strdup(const char *s);              /* NULL stays NULL */
 char *mem_strndup(const char *s, size_t len); /* copies exactly len bytes, adds a NUL */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Overwrites what was secret, which no compiler leaves out. */
+void mem_wipe(void *bytes, size_t len);
+
 /* Large blocks go back to the system when they are freed. Without it glibc keeps ever larger ones,
  * and what passing copies of a long answer took would stay taken. Before the first thread. */
 void mem_return_large_blocks(void);

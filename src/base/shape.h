@@ -16,9 +16,10 @@
 
 /* What a field is in C, and in JSON. Texts are owned by the struct. */
 enum shape_type {
-    SHAPE_STRING,  /* char *, or const char * where a caller lends it; `least`, `most`: bytes */
-    SHAPE_JSON,    /* the same: a text that should be JSON (json_text.h); any value */
-    SHAPE_WORDS,   /* char *, words parted by single blanks, NULL: none; an array of strings */
+    SHAPE_STRING, /* char *, or const char * where a caller lends it; `least`, `most`: bytes */
+    SHAPE_JSON,   /* the same: a text that should be JSON, as a value where nothing is lost by that,
+                     else as a string; any value */
+    SHAPE_WORDS,  /* char *, words parted by single blanks, NULL: none; an array of strings */
     SHAPE_STRINGS, /* VEC(char *); an array of strings; `least`, `most`: how many */
     SHAPE_UUID,    /* char[UUID_LEN + 1], "" where it is absent; a string */
     SHAPE_INTEGER, /* int64_t; a whole number */

@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/rfc3339.h"
 #include "base/shape_private.h"
@@ -48,7 +47,8 @@ static bool within(const struct shape_field *f, size_t n)
 
 static bool read_text(const struct shape_field *f, const struct json *v, void *at)
 {
-    char *text = f->type == SHAPE_JSON ? json_text_read(v) : mem_strdup(json_string(v));
+    const char *string = json_string(v);
+    char *text = string || f->type != SHAPE_JSON ? mem_strdup(string) : json_print(v);
     put_text(at, text);
     return text && within(f, strlen(text));
 }

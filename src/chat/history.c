@@ -177,7 +177,7 @@ static void answer_open_calls(struct history *h, int64_t seq)
     }
 }
 
-static bool has_answer(const struct message *m)
+bool history_has_answer(const struct message *m)
 {
     for (size_t i = 0; i < m->blocks.len; i++)
         if (m->blocks.items[i].type == BLOCK_TEXT || m->blocks.items[i].type == BLOCK_TOOL_CALL)
@@ -190,7 +190,8 @@ static bool turn_has_answer(const struct history *h)
     if (h->turn_shortened)
         return true;
     for (size_t i = h->turn_first; i < h->messages.len; i++)
-        if (h->messages.items[i].role == ROLE_ASSISTANT && has_answer(&h->messages.items[i]))
+        if (h->messages.items[i].role == ROLE_ASSISTANT &&
+            history_has_answer(&h->messages.items[i]))
             return true;
     return false;
 }
@@ -200,7 +201,7 @@ static void cut_off(struct history *h, int64_t seq)
 {
     answer_open_calls(h, seq);
     struct message *m = &vec_last(&h->messages);
-    if (m->role == ROLE_ASSISTANT && !has_answer(m))
+    if (m->role == ROLE_ASSISTANT && !history_has_answer(m))
         truncate_at(h, h->messages.len - 1);
     m = last_of_turn(h, ROLE_ASSISTANT);
     if (m)
@@ -433,18 +434,4 @@ void history_apply(struct history *h, const struct event *ev)
         effects[ev->type](h, ev);
     else if (h->running && turn_effects[ev->type])
         turn_effects[ev->type](h, ev);
-}
-
-size_t history_turn_start(const struct history *h, int turn)
-{
-    size_t low = 0;
-    size_t high = h->messages.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (h->messages.items[middle].turn < turn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < h->messages.len && h->messages.items[low].turn == turn ? low : h->messages.len;
 }

@@ -119,9 +119,6 @@ void history_revert(struct history *h, struct history_backup *b); /* byte for by
  * whether there was one. */
 bool history_drop_open_turn(struct history *h);
 
-/* Index of the first message of turn `turn` (from 1), or messages.len. */
-size_t history_turn_start(const struct history *h, int turn);
-
 /* The snapshot's text but for the messages: a JSON object with "messages" (how many), "estimate",
  * "last_input" and what else a history knows. The caller frees. */
 char *history_counters(const struct history *h);

@@ -190,19 +190,12 @@ struct gaps {
     bool answers;
 };
 
-static bool is_answer(const struct message *m)
-{
-    for (size_t i = 0; i < m->blocks.len && m->role == ROLE_ASSISTANT; i++)
-        if (m->blocks.items[i].type == BLOCK_TEXT || m->blocks.items[i].type == BLOCK_TOOL_CALL)
-            return true;
-    return false;
-}
-
 static void look_for_answers(void *context, size_t first, size_t count)
 {
     struct gaps *g = context;
     for (size_t i = first; i < first + count && !g->answers; i++)
-        g->answers = i > g->after && is_answer(&g->messages[i]);
+        g->answers = i > g->after && g->messages[i].role == ROLE_ASSISTANT &&
+                     history_has_answer(&g->messages[i]);
 }
 
 static void weigh(struct history *h, const struct rebuild *r, const struct message *messages,

@@ -10,6 +10,9 @@ void history_compaction(struct history *h, const struct event *ev);
 /* A warning, which may be of one. */
 void history_warning(struct history *h, const struct event *ev);
 
+/* Text or a call of a tool: what a provider takes back. */
+bool history_has_answer(const struct message *m);
+
 /* Its usage joins the session's. */
 void history_count_use(struct history *h, const struct event *ev);
 

@@ -91,16 +91,10 @@ void http_headers_add(struct http_headers *h, const char *format, ...)
     vec_push(&h->list, buf_take(&line));
 }
 
-static void wipe(char *s)
-{
-    for (volatile char *p = s; *p != '\0'; p++)
-        *p = '\0';
-}
-
 void http_headers_release(struct http_headers *h)
 {
     for (size_t i = 0; i < h->list.len; i++) {
-        wipe(h->list.items[i]);
+        mem_wipe(h->list.items[i], strlen(h->list.items[i]));
         free(h->list.items[i]);
     }
     vec_release(&h->list);
@@ -362,7 +356,7 @@ static void transfer_end(struct http *h, struct transfer *t)
     curl_multi_remove_handle(h->multi, t->easy);
     curl_easy_cleanup(t->easy);
     for (struct curl_slist *s = t->headers; s != NULL; s = s->next)
-        wipe(s->data);
+        mem_wipe(s->data, strlen(s->data));
     curl_slist_free_all(t->headers);
 }
 

@@ -16,18 +16,10 @@ struct first_line {
     bool ended; /* its newline came */
 };
 
-/* Through volatile, so that the compiler cannot leave it out. */
-static void wipe(void *bytes, size_t len)
-{
-    volatile unsigned char *p = bytes;
-    while (len-- > 0)
-        *p++ = 0;
-}
-
 void key_free(char *key)
 {
     if (key)
-        wipe(key, strlen(key));
+        mem_wipe(key, strlen(key));
     free(key);
 }
 
@@ -119,6 +111,6 @@ bool key_command_run(const char *command, int timeout_ms, const struct wakeup *w
 {
     struct first_line line = {.len = 0};
     bool ok = run(command, timeout_ms, wakeup, &line, e) && take_key(&line, key, e);
-    wipe(&line, sizeof line);
+    mem_wipe(&line, sizeof line);
     return ok;
 }
