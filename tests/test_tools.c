@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "agent/confine.h"
-#include "agent/schema.h"
 #include "agent/tool_call.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -426,7 +425,7 @@ TEST(schema_sees_into_arrays_and_enums)
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct json *value = json_parse(cases[i].text, strlen(cases[i].text), NULL);
-        assert_int_equal(schema_check(schema, value, &(struct error){0}), cases[i].fits);
+        assert_int_equal(tool_schema_check(schema, value, &(struct error){0}), cases[i].fits);
         json_free(value);
     }
     json_free(schema);

@@ -52,15 +52,18 @@ bool builtin_may_reach(const struct tool_context *context, const char *path, con
 }
 
 int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
-                 struct error *e)
+                 struct buf *out)
 {
     const struct tool_host *host = context->self;
+    struct error e = {0};
     char *found = NULL;
-    int fd = confine_open(host->root_fd, host->root, path, flags, &found, e);
-    if (fd >= 0 && !builtin_may_reach(context, path, found, e)) {
+    int fd = confine_open(host->root_fd, host->root, path, flags, &found, &e);
+    if (fd >= 0 && !builtin_may_reach(context, path, found, &e)) {
         close(fd);
         fd = -1;
     }
+    if (fd < 0)
+        buf_addstr(out, e.text);
     if (where && fd >= 0)
         *where = found;
     else

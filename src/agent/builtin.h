@@ -11,10 +11,10 @@ extern const struct tool tool_read_file, tool_list_directory, tool_search_files,
 /* The argument "path" of a call, resolved; default: the directory itself. For struct tool. */
 char *builtin_reaches(const void *self, const struct json *args);
 
-/* Opens the path within the working directory. -1 with the reason; also where it leads to a guarded
- * place that the user was not asked about. `where` as in confine_open(). */
+/* Opens the path within the working directory. -1, and the reason appended to `out`; also where it
+ * leads to a guarded place that the user was not asked about. `where` as in confine_open(). */
 int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
-                 struct error *e);
+                 struct buf *out);
 
 /* Whether this resolved path may be reached; else `e` says why not. */
 bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,

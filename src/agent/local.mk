@@ -5,13 +5,11 @@ libtiro_a_SOURCES += \
 	src/agent/builtin.c src/agent/builtin.h \
 	src/agent/confine.c src/agent/confine.h \
 	src/agent/difference.c src/agent/difference.h \
-	src/agent/file_walk.c src/agent/file_walk.h \
 	src/agent/glob.c src/agent/glob.h \
 	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/prompt.c src/agent/prompt.h \
 	src/agent/regex.c src/agent/regex.h \
-	src/agent/schema.c src/agent/schema.h \
 	src/agent/skill.c src/agent/skill.h \
 	src/agent/tool.c src/agent/tool.h \
 	src/agent/tool_call.c src/agent/tool_call.h \

@@ -4,6 +4,11 @@
 
 #include "agent/toolset.h"
 
+/* Whether a value fits the part of JSON Schema that tools use: type, properties, required, enum,
+ * minimum, maximum, items. Members that `properties` does not name are refused. False with the path
+ * of the first member that does not fit, and why. */
+bool tool_schema_check(const struct json *schema, const struct json *value, struct error *e);
+
 /* A call whose tool exists and whose arguments fit. */
 struct tool_call {
     const struct tool *tool;

@@ -72,13 +72,10 @@ static void add_entries(struct buf *out, int dir, struct names *names, size_t ma
 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
-    struct error e = {0};
     const char *path = json_get_string(args, "path");
-    int fd = builtin_open(context, path ? path : ".", O_RDONLY | O_DIRECTORY, NULL, &e);
-    if (fd < 0) {
-        buf_addstr(out, e.text);
+    int fd = builtin_open(context, path ? path : ".", O_RDONLY | O_DIRECTORY, NULL, out);
+    if (fd < 0)
         return false;
-    }
     DIR *dir = fdopendir(fd);
     if (!dir) {
         buf_addf(out, "%s: %s", path ? path : ".", strerror(errno));

@@ -81,16 +81,13 @@ static bool read_regular(const struct tool_context *context, int fd, const char 
 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
-    struct error e = {0};
     const char *path = json_get_string(args, "path");
     int64_t first = json_get_int(args, "offset", 1);
     int64_t count = json_get_int(args, "limit", 1000000000000000);
     struct reading r = {.first = first, .last = first + count - 1, .line = 1};
-    int fd = builtin_open(context, path, O_RDONLY, NULL, &e);
-    if (fd < 0) {
-        buf_addstr(out, e.text);
+    int fd = builtin_open(context, path, O_RDONLY, NULL, out);
+    if (fd < 0)
         return false;
-    }
     bool ok = read_regular(context, fd, path, &r, out);
     close(fd);
     return ok;

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -5,21 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/file_walk.h"
+#include "agent/builtin.h"
 #include "agent/glob.h"
 #include "agent/guard.h"
-#include "agent/builtin.h"
 #include "agent/regex.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 
 enum {
     MAX_FILE = 8 * 1024 * 1024,
+    MAX_DEPTH = 32, /* of directories */
     CHUNK = 64 * 1024,
     DEFAULT_LIMIT = 100,
-    SHOWN = 300, /* bytes of a line */
-    LEAD = 100,  /* of them before the match, in a line that is cut */
-    NOTES = 512, /* bytes kept free for what is said at the end */
+    SHOWN = 300,   /* bytes of a line */
+    LEAD = 100,    /* of them before the match, in a line that is cut */
+    NOTES = 512,   /* bytes kept free for what is said at the end */
     MAX_HARD = 10, /* lines that take too many steps, before the search is given up */
     ASK_EVERY_MS = 10
 };
@@ -28,7 +31,7 @@ struct search {
     const struct tool_context *context;
     struct glob glob; /* empty: every file */
     size_t limit;     /* lines */
-    struct file_walk walk;
+    struct buf path;  /* that is visited, as it is shown; directories end in a slash */
     struct regex *regex;
     struct buf *out;
     struct buf text; /* of the file that is read */
@@ -36,7 +39,7 @@ struct search {
     struct buf where; /* the resolved path of what is searched, and room for what is below it */
     size_t top;       /* bytes of `where`, and of the shown path, before what is below */
     size_t top_shown;
-    size_t found, files, too_large, unreadable, guarded;
+    size_t found, files, too_large, too_deep, unreadable, guarded;
     int64_t asked_ms;
     bool full;             /* as many lines, or bytes, as may be */
     size_t hard;           /* lines that the pattern takes too much for */
@@ -69,16 +72,9 @@ static bool is_left_out(struct search *s, const char *path, size_t len)
     return guarded;
 }
 
-static bool enter(void *context, const char *path)
+static bool is_wanted(const struct search *s, const char *path)
 {
-    return !is_left_out(context, path, strlen(path) - 1);
-}
-
-static bool wanted(void *context, const char *path)
-{
-    struct search *s = context;
-    return (s->glob.patterns.len == 0 || glob_matches(&s->glob, path)) &&
-           !is_left_out(s, path, strlen(path));
+    return s->glob.patterns.len == 0 || glob_matches(&s->glob, path);
 }
 
 /* On one line, where tabs stay what they are. */
@@ -188,9 +184,9 @@ static bool read_text(struct search *s, int fd)
     return n == 0;
 }
 
-static bool search_file(void *context, const char *path, int fd)
+/* Takes the file. False: no more. */
+static bool search_file(struct search *s, const char *path, int fd)
 {
-    struct search *s = context;
     bool is_text = read_text(s, fd);
     close(fd);
     if (!is_text)
@@ -200,6 +196,90 @@ static bool search_file(void *context, const char *path, int fd)
     return !is_done(s);
 }
 
+/* --- the files below a directory, in the order of their paths ----------------------------------
+ */
+
+/* Those of directories end in a slash: so their order is that of the paths. */
+struct names {
+    VEC(char *) list;
+};
+
+static void add_name(struct names *names, int dir, const char *name)
+{
+    struct stat st;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    if (S_ISREG(st.st_mode))
+        vec_push(&names->list, mem_strdup(name));
+    else if (S_ISDIR(st.st_mode) && strcmp(name, ".git") != 0)
+        vec_push(&names->list, mem_printf("%s/", name));
+}
+
+static bool read_names(struct search *s, DIR *dir, struct names *names)
+{
+    bool more = true;
+    for (;;) {
+        more = go_on(s);
+        errno = 0;
+        struct dirent *d = more ? readdir(dir) : NULL;
+        if (!d)
+            break;
+        add_name(names, dirfd(dir), d->d_name);
+    }
+    s->unreadable += errno != 0;
+    vec_sort(&names->list, vec_text_order);
+    return more;
+}
+
+static bool walk_directory(struct search *s, int fd, int depth);
+
+/* s->path is the entry's. What changes on the disk meanwhile leads nowhere else. */
+static bool visit(struct search *s, int dir, const char *name, int depth)
+{
+    size_t len = strlen(name);
+    bool is_dir = name[len - 1] == '/';
+    if (is_dir && depth == MAX_DEPTH) {
+        s->too_deep++;
+        return true;
+    }
+    if ((!is_dir && !is_wanted(s, s->path.data)) ||
+        is_left_out(s, s->path.data, s->path.len - is_dir))
+        return true;
+    char *plain = mem_strndup(name, is_dir ? len - 1 : len);
+    int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (is_dir ? O_DIRECTORY : 0);
+    int fd = openat(dir, plain, flags);
+    free(plain);
+    if (fd < 0) {
+        s->unreadable++;
+        return true;
+    }
+    return is_dir ? walk_directory(s, fd, depth + 1) : search_file(s, s->path.data, fd);
+}
+
+static bool walk_directory(struct search *s, int fd, int depth)
+{
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        close(fd);
+        s->unreadable++;
+        return true;
+    }
+    struct names names = {0};
+    size_t base = s->path.len;
+    bool more = read_names(s, dir, &names);
+    for (size_t i = 0; more && i < names.list.len; i++) {
+        buf_addstr(&s->path, names.list.items[i]);
+        more = go_on(s) && visit(s, dirfd(dir), names.list.items[i], depth);
+        buf_splice(&s->path, base, s->path.len - base, NULL, 0);
+    }
+    vec_free_each(&names.list);
+    closedir(dir);
+    return more;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 static const char *plural(size_t n)
 {
     return n == 1 ? "" : "s";
@@ -208,7 +288,6 @@ static const char *plural(size_t n)
 static void add_notes(const struct search *s)
 {
     struct buf *out = s->out;
-    size_t unreadable = s->unreadable + s->walk.unreadable;
     if (s->full && s->found == s->limit)
         buf_addf(out, "[more matches; the limit is %zu line%s]\n", s->limit, plural(s->limit));
     else if (s->full)
@@ -225,17 +304,17 @@ static void add_notes(const struct search *s)
     if (s->too_large > 0)
         buf_addf(out, "[%zu file%s of more than %d MiB left out]\n", s->too_large,
                  plural(s->too_large), MAX_FILE >> 20);
-    if (s->walk.too_deep > 0)
-        buf_addf(out, "[%zu director%s more than %d levels deep left out]\n", s->walk.too_deep,
-                 s->walk.too_deep == 1 ? "y" : "ies", FILE_WALK_MAX_DEPTH);
+    if (s->too_deep > 0)
+        buf_addf(out, "[%zu director%s more than %d levels deep left out]\n", s->too_deep,
+                 s->too_deep == 1 ? "y" : "ies", MAX_DEPTH);
     if (s->guarded > 0)
         buf_addf(out,
                  "[%zu place%s left out, of keys or of tiro's own files; the user is asked where "
                  "the path names one]\n",
                  s->guarded, plural(s->guarded));
-    if (unreadable > 0)
-        buf_addf(out, "[%zu file%s or directories could not be read]\n", unreadable,
-                 plural(unreadable));
+    if (s->unreadable > 0)
+        buf_addf(out, "[%zu file%s or directories could not be read]\n", s->unreadable,
+                 plural(s->unreadable));
 }
 
 /* What the paths below it begin with. */
@@ -254,25 +333,21 @@ static void set_top(struct search *s, const char *where)
 {
     buf_addstr(&s->where, strcmp(where, "/") == 0 ? "" : where);
     s->top = s->where.len;
-    s->top_shown = s->walk.path.len;
+    s->top_shown = s->path.len;
 }
 
 /* False: what is to be searched cannot be opened. */
 static bool walk(struct search *s, const char *path)
 {
-    struct error e = {0};
     struct stat st;
     char *where = NULL;
-    int fd = builtin_open(s->context, path, O_RDONLY, &where, &e);
-    if (fd < 0) {
-        buf_addstr(s->out, e.text);
+    int fd = builtin_open(s->context, path, O_RDONLY, &where, s->out);
+    if (fd < 0)
         return false;
-    }
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        set_prefix(&s->walk.path, path);
+        set_prefix(&s->path, path);
         set_top(s, where);
-        file_walk_run(&s->walk, fd);
-        buf_release(&s->walk.path);
+        walk_directory(s, fd, 1);
     } else {
         search_file(s, path, fd);
     }
@@ -306,6 +381,7 @@ static bool search_with(const struct tool_context *context, const struct json *a
                        .glob = *glob,
                        .limit = (size_t)json_get_int(args, "limit", DEFAULT_LIMIT),
                        .out = out,
+                       .path = BUF_INIT,
                        .where = BUF_INIT,
                        .text = BUF_INIT,
                        .first_hard = BUF_INIT};
@@ -316,17 +392,12 @@ static bool search_with(const struct tool_context *context, const struct json *a
         buf_addstr(out, e.text);
         return false;
     }
-    s.walk = (struct file_walk){.path = BUF_INIT,
-                                .wanted = wanted,
-                                .enter = enter,
-                                .file = search_file,
-                                .go_on = go_on,
-                                .context = &s};
     guard_init(&s.guard);
     bool ok = search_path(&s, path ? path : ".");
     guard_release(&s.guard);
     regex_free(s.regex);
     buf_release(&s.first_hard);
+    buf_release(&s.path);
     buf_release(&s.where);
     buf_release(&s.text);
     return ok;

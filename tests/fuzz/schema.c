@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/schema.h"
+#include "agent/tool_call.h"
 #include "agent/toolset.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -16,7 +16,7 @@ static void check_fitting(const struct json *schema, const struct json *value)
         FUZZ_CHECK(json_get(value, json_string(r)));
     struct json *more = json_clone(value);
     json_set_bool(more, "no such member", true);
-    FUZZ_CHECK(!schema_check(schema, more, &e));
+    FUZZ_CHECK(!tool_schema_check(schema, more, &e));
     json_free(more);
 }
 
@@ -40,7 +40,7 @@ int fuzz_schema(const uint8_t *data, size_t size)
     const char *text = tool->accepts ? tool->accepts : tool->spec.schema;
     struct json *schema = json_parse(text, strlen(text), &e);
     FUZZ_CHECK_ERROR(schema, &e);
-    if (schema_check(schema, value, &e))
+    if (tool_schema_check(schema, value, &e))
         check_fitting(schema, value);
     else
         fuzz_check_error(&e);
