@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/ini.h"
-#include "config/ini_lines.h"
 
 /* --- the key -----------------------------------------------------------------------------------
  */
@@ -92,19 +91,19 @@ bool config_edit_check(const char *section, const char *name, const char *value,
 
 struct place {
     const char *text, *section, *name;
-    struct ini_lines lines;
+    struct ini ini; /* of the text */
 };
 
 static struct place place_begin(const char *text, const char *section, const char *name)
 {
     struct place p = {.text = text, .section = section, .name = name};
-    ini_lines_read(&p.lines, text);
+    ini_read(&p.ini, text);
     return p;
 }
 
 static const struct ini_line *line_at(const struct place *p, size_t line)
 {
-    return line < p->lines.list.len ? &p->lines.list.items[line] : NULL;
+    return line < p->ini.lines.len ? &p->ini.lines.items[line] : NULL;
 }
 
 static bool in_section(const struct place *p, const struct ini_line *line)
@@ -122,7 +121,7 @@ static bool continues(const struct place *p, size_t line)
 /* The last line of this kind with the key's name. */
 static size_t find_named(const struct place *p, enum ini_line_kind kind)
 {
-    for (size_t i = p->lines.list.len; i-- > 0;) {
+    for (size_t i = p->ini.lines.len; i-- > 0;) {
         const struct ini_line *line = line_at(p, i);
         if (line->kind != kind || !line->name || strcmp(line->name, p->name) != 0)
             continue;
@@ -137,7 +136,7 @@ static size_t find_named(const struct place *p, enum ini_line_kind kind)
 static size_t find_section_end(const struct place *p)
 {
     size_t end = INI_NO_LINE;
-    for (size_t i = 0; i < p->lines.list.len; i++) {
+    for (size_t i = 0; i < p->ini.lines.len; i++) {
         const struct ini_line *line = line_at(p, i);
         if (in_section(p, line) && line->kind != INI_LINE_BLANK && line->kind != INI_LINE_COMMENT)
             end = i;
@@ -165,7 +164,7 @@ static void end_line(struct buf *out, const char *line_end)
 /* The lines from `first` on, without those that go on with the value of `entry`. */
 static void add_rest(const struct place *p, size_t first, size_t entry, struct buf *out)
 {
-    for (size_t i = first; i < p->lines.list.len; i++) {
+    for (size_t i = first; i < p->ini.lines.len; i++) {
         const struct ini_line *line = line_at(p, i);
         if (line->kind != INI_LINE_MORE || line->entry != entry)
             buf_add(out, p->text + line->start, line->next - line->start);
@@ -204,7 +203,7 @@ static void insert_below(const struct place *p, size_t above, const char *value,
 
 static void append_section(const struct place *p, const char *value, struct buf *out)
 {
-    size_t count = p->lines.list.len;
+    size_t count = p->ini.lines.len;
     const struct ini_line *last = line_at(p, count - 1);
     const char *line_end = line_end_of(p, count > 1 ? line_at(p, 0) : last);
     buf_addstr(out, p->text);
@@ -234,7 +233,7 @@ static void set(const struct place *p, const char *value, struct buf *out)
 /* Each line with the key goes, else an earlier one would count again. */
 static void unset(const struct place *p, struct buf *out)
 {
-    for (size_t i = 0; i < p->lines.list.len; i++) {
+    for (size_t i = 0; i < p->ini.lines.len; i++) {
         const struct ini_line *line = line_at(p, i);
         const struct ini_line *entry = line_at(p, line->entry);
         if (!entry || strcmp(entry->name, p->name) != 0 || !in_section(p, entry))
@@ -288,13 +287,11 @@ static const char *last_value(const struct ini *ini, const struct place *p)
 /* `value` NULL: the key is gone. */
 static bool verify(const struct place *p, const char *changed, const char *value, struct error *e)
 {
-    struct ini before, after;
-    ini_read(&before, p->text);
+    struct ini after;
     ini_read(&after, changed);
     const char *now = last_value(&after, p);
     bool ok = value ? now && strcmp(now, value) == 0 : !now;
-    ok = ok && same_others(&before, &after, p);
-    ini_release(&before);
+    ok = ok && same_others(&p->ini, &after, p);
     ini_release(&after);
     return ok || err_set(e, ERR_CONFIG_ERROR,
                          "%s cannot be changed without changing something else in the file; "
@@ -318,7 +315,7 @@ static bool edit(const char *text, const char *section, const char *name, const 
     if (ok)
         buf_add(out, changed.data, changed.len);
     buf_release(&changed);
-    ini_lines_release(&p.lines);
+    ini_release(&p.ini);
     return ok;
 }
 
@@ -336,10 +333,8 @@ bool config_edit_unset(const char *text, const char *section, const char *name, 
 
 char *config_edit_value(const char *text, const char *section, const char *name)
 {
-    struct ini ini;
-    struct place p = {.text = text, .section = section, .name = name};
-    ini_read(&ini, text);
-    char *value = mem_strdup(last_value(&ini, &p));
-    ini_release(&ini);
+    struct place p = place_begin(text, section, name);
+    char *value = mem_strdup(last_value(&p.ini, &p));
+    ini_release(&p.ini);
     return value;
 }

@@ -20,8 +20,9 @@ struct line_numbers {
 struct pass {
     struct ini *ini;
     const struct line_numbers *left_out;
-    const char *rest;
+    const char *text, *rest;
     int line;
+    size_t header, entry; /* lines of the section and of the value at hand; or INI_NO_LINE */
     char *section;
     bool lost;     /* below a bad header: which section this is, no one knows */
     bool named;    /* a name was read in this section, so an indented line continues its value */
@@ -42,16 +43,20 @@ static const char *skip_blanks(const char *s)
     return s;
 }
 
-static char *trimmed(const char *s, size_t len)
+static size_t trimmed_len(const char *s, size_t len)
 {
     while (len && is_blank(s[len - 1]))
         len--;
-    const char *start = s;
-    while (len && is_blank(*start)) {
-        start++;
+    return len;
+}
+
+static char *trimmed(const char *s, size_t len)
+{
+    while (len && is_blank(*s)) {
+        s++;
         len--;
     }
-    return mem_strndup(start, len);
+    return mem_strndup(s, trimmed_len(s, len));
 }
 
 static void free_entry(struct ini_entry *entry)
@@ -67,8 +72,11 @@ static void clear(struct ini *ini)
         free_entry(&ini->entries.items[i]);
     for (size_t i = 0; i < ini->faults.len; i++)
         free(ini->faults.items[i].text);
+    for (size_t i = 0; i < ini->lines.len; i++)
+        free(ini->lines.items[i].name);
     vec_clear(&ini->entries);
     vec_clear(&ini->faults);
+    vec_clear(&ini->lines);
 }
 
 void ini_release(struct ini *ini)
@@ -76,6 +84,7 @@ void ini_release(struct ini *ini)
     clear(ini);
     vec_release(&ini->entries);
     vec_release(&ini->faults);
+    vec_release(&ini->lines);
 }
 
 /* Keeps them in the order of lines. */
@@ -96,23 +105,55 @@ static bool is_left_out(const struct pass *p)
     return false;
 }
 
-/* What the line means for those below it. */
-static void note_line(struct pass *p, const char *line)
+static void note_header(struct pass *p, struct ini_line *line, const char *start)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    if (p->line == 1 && strncmp(line, byte_order_mark, 3) == 0)
-        line += 3;
-    const char *start = skip_blanks(line);
-    p->indented = start > line;
-    if (*start != '[' || (p->indented && p->named))
-        return;
-    const char *end = strchr(start, ']');
+    const char *end = memchr(start, ']', (size_t)(p->text + line->end - start));
     p->lost = !end;
     p->named = false;
-    if (end) {
-        free(p->section);
-        p->section = trimmed(start + 1, (size_t)(end - start - 1));
-    }
+    p->entry = INI_NO_LINE;
+    p->header = end ? p->ini->lines.len : INI_NO_LINE;
+    if (!end)
+        return;
+    free(p->section);
+    p->section = trimmed(start + 1, (size_t)(end - start - 1));
+    line->kind = INI_LINE_HEADER;
+    line->name = mem_strdup(p->section);
+}
+
+/* "; name = value" */
+static void note_comment(const struct pass *p, struct ini_line *line, const char *start)
+{
+    size_t len = strcspn(start, "=:\n");
+    line->kind = INI_LINE_COMMENT;
+    if (start + len < p->text + line->end)
+        line->name = trimmed(start + 1, len - 1);
+}
+
+/* What the line is, and what it means for those below it. Entries and what continues them are told
+ * by libinih. */
+static void note_line(struct pass *p, const char *text)
+{
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    size_t len = strcspn(text, "\n"), at = (size_t)(text - p->text);
+    struct ini_line line = {.kind = INI_LINE_BAD,
+                            .start = at,
+                            .end = at + len - (len > 0 && text[len - 1] == '\r'),
+                            .next = at + len + (text[len] == '\n'),
+                            .entry = INI_NO_LINE};
+    if (p->line == 1 && strncmp(text, byte_order_mark, 3) == 0)
+        text += 3;
+    const char *start = text;
+    while (start < p->text + line.end && is_blank(*start))
+        start++;
+    p->indented = start > text;
+    if (start == p->text + line.end)
+        line.kind = INI_LINE_BLANK;
+    else if (strchr(";#", *start))
+        note_comment(p, &line, start);
+    else if (*start == '[' && !(p->indented && p->named))
+        note_header(p, &line, start);
+    line.section = p->header;
+    vec_push(&p->ini->lines, line);
 }
 
 /* libinih's reader: one line a call, always with its newline. */
@@ -127,10 +168,10 @@ static char *next_line(char *out, int size, void *stream)
     memcpy(out, p->rest, taken);
     memcpy(out + taken, "\n", 2);
     p->cut = len > most ? most : 0;
+    p->line++;
+    note_line(p, p->rest);
     p->rest += len;
     p->rest += *p->rest == '\n';
-    p->line++;
-    note_line(p, out);
     if (is_left_out(p))
         memcpy(out, "\n", 2);
     return out;
@@ -155,6 +196,28 @@ static void continue_value(struct ini_entry *entry, const char *more)
     entry->value = joined;
 }
 
+/* Where the entry or what continues it stands. */
+static void note_value(struct pass *p, bool is_new, const char *name, const char *value)
+{
+    struct ini_line *line = &vec_last(&p->ini->lines);
+    if (line->kind == INI_LINE_HEADER) /* libinih joins it to a value before a bad header */
+        return;
+    if (is_new)
+        p->entry = p->ini->lines.len - 1;
+    line->kind = is_new ? INI_LINE_ENTRY : INI_LINE_MORE;
+    line->entry = p->entry;
+    if (!is_new)
+        return;
+    size_t after = line->start + strcspn(p->text + line->start, "=:") + 1, at = after;
+    while (at < line->end && is_blank(p->text[at]))
+        at++;
+    line->name = mem_strdup(name);
+    line->value = !*value && at < line->end ? after : at; /* "name = ; comment" */
+    line->value_end =
+        line->value +
+        (p->cut ? trimmed_len(p->text + line->value, line->end - line->value) : strlen(value));
+}
+
 /* libinih's handler: a name with its value, or one more line of the value before. */
 static int take_value(void *context, const char *section, const char *name, const char *value)
 {
@@ -162,6 +225,7 @@ static int take_value(void *context, const char *section, const char *name, cons
     struct pass *p = context;
     bool is_new = !(p->indented && p->named);
     p->named = true;
+    note_value(p, is_new, name, value);
     if (p->lost)
         return 1;
     if (is_new)
@@ -181,7 +245,13 @@ static int take_value(void *context, const char *section, const char *name, cons
 /* The number of the first line that libinih does not understand, or 0. */
 static int read_once(struct ini *ini, const char *text, const struct line_numbers *left_out)
 {
-    struct pass p = {.ini = ini, .rest = text, .section = mem_strdup(""), .left_out = left_out};
+    struct pass p = {.ini = ini,
+                     .text = text,
+                     .rest = text,
+                     .section = mem_strdup(""),
+                     .left_out = left_out,
+                     .header = INI_NO_LINE,
+                     .entry = INI_NO_LINE};
     clear(ini);
     int bad_line = ini_parse_stream(next_line, &p, take_value, &p);
     free(p.section);
@@ -190,13 +260,11 @@ static int read_once(struct ini *ini, const char *text, const struct line_number
     return bad_line;
 }
 
-static char *describe(const char *text, int line)
+static char *describe(const struct ini *ini, const char *text, int line)
 {
-    while (--line > 0)
-        text += strcspn(text, "\n") + 1;
-    return mem_strdup(*skip_blanks(text) == '['
-                          ? "a section's name has no end; write \"]\" after it"
-                          : "this is not a setting; write \"name = value\"");
+    const char *start = skip_blanks(text + ini->lines.items[line - 1].start);
+    return mem_strdup(*start == '[' ? "a section's name has no end; write \"]\" after it"
+                                    : "this is not a setting; write \"name = value\"");
 }
 
 void ini_read(struct ini *ini, const char *text)
@@ -207,6 +275,6 @@ void ini_read(struct ini *ini, const char *text)
     while ((bad_line = read_once(ini, text, &bad)) > 0 && bad.list.len < MOST_PASSES)
         vec_push(&bad.list, bad_line);
     for (size_t i = 0; i < bad.list.len; i++)
-        add_fault(ini, bad.list.items[i], describe(text, bad.list.items[i]));
+        add_fault(ini, bad.list.items[i], describe(ini, text, bad.list.items[i]));
     vec_release(&bad.list);
 }

@@ -4,7 +4,6 @@ libtiro_a_SOURCES += \
 	src/config/config_file.c src/config/config_file.h \
 	src/config/edit.c src/config/edit.h \
 	src/config/ini.c src/config/ini.h \
-	src/config/ini_lines.c src/config/ini_lines.h \
 	src/config/keys.h \
 	src/config/load.c \
 	src/config/nearest.c \
