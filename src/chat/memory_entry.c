@@ -10,10 +10,7 @@
 
 void memory_entry_release(struct memory_entry *m)
 {
-    free(m->id);
-    free(m->session_id);
-    free(m->speaker);
-    free(m->content);
+    shape_release(&memory_entry_shape, m);
     *m = (struct memory_entry){0};
 }
 

@@ -11,13 +11,6 @@
 #define TITLE_COLUMNS 60
 #define TITLE_BYTES 1024 /* of a line are enough to find 60 columns in */
 
-static char **string_field(struct session_info *s, size_t i)
-{
-    char **const strings[] = {&s->title,  &s->directory, &s->provider,  &s->model,
-                              &s->system, &s->draft,     &s->last_line, &s->labels};
-    return i < sizeof strings / sizeof *strings ? strings[i] : NULL;
-}
-
 void session_info_init(struct session_info *s)
 {
     *s = (struct session_info){.title = mem_strdup(""), .usage = USAGE_UNKNOWN, .cost = -1};
@@ -25,18 +18,14 @@ void session_info_init(struct session_info *s)
 
 void session_info_release(struct session_info *s)
 {
-    char **string;
-    for (size_t i = 0; (string = string_field(s, i)); i++)
-        free(*string);
+    shape_release(&session_info_shape, s);
     *s = (struct session_info){0};
 }
 
 struct session_info session_info_clone(const struct session_info *s)
 {
     struct session_info copy = *s;
-    char **string;
-    for (size_t i = 0; (string = string_field(&copy, i)); i++)
-        *string = mem_strdup(*string);
+    shape_copy(&session_info_shape, &copy, s);
     return copy;
 }
 
@@ -98,11 +87,6 @@ static const char between_labels[] = ", \t\r\n";
 struct labels {
     VEC(char *) words;
 };
-
-static void labels_release(struct labels *l)
-{
-    vec_free_each(&l->words);
-}
 
 static bool label_fits(const char *word, size_t len, struct error *e)
 {
@@ -168,7 +152,7 @@ bool session_labels_change(const char *current, const char *words, char **out, s
         buf_addf(&text, "%s%s", i > 0 ? " " : "", labels.words.items[i]);
     *out = ok && text.len > 0 ? mem_strdup(text.data) : NULL;
     buf_release(&text);
-    labels_release(&labels);
+    vec_free_each(&labels.words);
     return ok;
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "config/value.h"
 #include "config/values.h"
 
 static const struct config_key_info key_table[] = {

@@ -11,13 +11,11 @@
 #include "base/url.h"
 #include "base/utf8.h"
 #include "config/config.h"
+#include "config/config_file.h"
 #include "config/ini.h"
-#include "config/value.h"
 #include "config/values.h"
 
 #define OPEN_SECTION "keys" /* the terminal's key table knows its names */
-
-enum { LARGEST_FILE = 1 << 20 };
 
 /* One source while it is read. */
 struct load {
@@ -203,7 +201,7 @@ void config_load_file(struct config *c, const char *path, struct config_problems
         return;
     struct buf text;
     struct error e;
-    buf_init(&text, LARGEST_FILE);
+    buf_init(&text, CONFIG_FILE_MAX);
     if (!paths_read_regular(path, &text, &e)) {
         complain(&load, 0, "%s", e.text);
     } else if (memchr(text.data, '\0', text.len)) {

@@ -7,5 +7,5 @@ libtiro_a_SOURCES += \
 	src/config/keys.h \
 	src/config/load.c \
 	src/config/nearest.c \
-	src/config/value.c src/config/value.h \
+	src/config/value.c \
 	src/config/values.h

@@ -1,4 +1,4 @@
-#include "config/value.h"
+#include "config/values.h"
 
 #include <errno.h>
 #include <inttypes.h>
