@@ -317,7 +317,7 @@ TEST(offline_results_are_no_requests)
     talk_of_ships();
     assert_int_equal(make(), SUMMARY_DONE);
     contains(b.summary.text, "6 messages: 2 user, 3 assistant, 1 tool.");
-    contains(b.summary.text, "### Last requests\n\n- Read the log\n- Set sail\n");
+    contains(b.summary.text, "## Last requests\n\n- Read the log\n- Set sail\n");
     contains(b.summary.text, "- tool: [result of read_file: wind from the west]");
     end();
 }

@@ -492,7 +492,7 @@ TEST(extracts_for_a_compaction)
     }
     ask("You are performing a CONTEXT COMPACTION. Your job is to create a handoff summary.");
     expect_answer("20 messages: 10 user, 10 assistant, 0 tool.");
-    expect_answer("- request 9\n");
+    expect_answer("- request 9 more\n");
     expect_answer("the last answer");
     expect_answer("- (12 messages omitted)\n");
     assert_null(strstr(plan.text, "CONTEXT COMPACTION"));

@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/chat/decision.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_fields.c \
+	src/chat/extract.c src/chat/extract.h \
 	src/chat/figure.c src/chat/figure.h \
 	src/chat/history.c src/chat/history.h \
 	src/chat/history_compact.c \

@@ -1,432 +1,211 @@
 #include "compact/extract.h"
 
 #include <ctype.h>
-#include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/extract.h"
 
-/* --- file paths in texts, told from other words by how they look ------------------------------ */
+#define HEADING "## Earlier highlights"
+#define OMITTED "(lines left out)\n"
+#define LEAST_BYTES 2000
+#define MOST_BYTES 16000
 
-struct path_set {
-    VEC(char *) items; /* owned, no two alike */
-    size_t max;
+struct tally {
+    int64_t user, assistant, tool;
 };
 
-#define PATH_BYTES 200 /* what is longer is none */
-#define EXTENSION_CHARS 8
-
-static bool is_ascii_alnum(unsigned char c)
+/* Is the message among what goes, and no earlier summary? */
+static bool goes(const struct compact_input *in, const struct compact_plan *p, size_t i)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return p->fates.items[i] == FATE_GOES && !in->messages[i].summary;
 }
 
-/* Letters of other scripts, but not their punctuation and not what no character was. */
-static bool is_letter(uint32_t cp)
+static bool is_earlier(const struct compact_input *in, const struct compact_plan *p, size_t i)
 {
-    return cp >= 0xC0 && !(cp >= 0x2000 && cp <= 0x2BFF) && !(cp >= 0x3000 && cp <= 0x303F) &&
-           cp != 0xFFFD && !(cp >= 0xFF00 && cp <= 0xFF0F);
+    return p->fates.items[i] == FATE_GOES && in->messages[i].summary;
 }
 
-/* Bytes of the character at the beginning that a path may have, 0 where it may not. */
-static size_t path_char(const char *s, size_t len)
-{
-    unsigned char c = (unsigned char)*s;
-    if (c < 0x80)
-        return is_ascii_alnum(c) || (c && strchr("._-/~+@", c));
-    uint32_t cp;
-    size_t used = utf8_decode(s, len, &cp);
-    return is_letter(cp) ? used : 0;
-}
+/* ---- counts ---- */
 
-static bool begins_with(const char *s, size_t len, const char *start)
+/* Both step over what they read and say no where it is not there. */
+static bool read_word(const char **at, const char *word)
 {
-    return len > strlen(start) && strncmp(s, start, strlen(start)) == 0;
-}
-
-/* "main.c", ".clang-format" has none, and neither has "3.5". */
-static bool has_extension(const char *name, size_t len)
-{
-    size_t dot = len;
-    while (dot > 0 && name[dot - 1] != '.' && name[dot - 1] != '/')
-        dot--;
-    size_t chars = len - dot;
-    if (dot < 2 || name[dot - 1] != '.' || name[dot - 2] == '/' || chars == 0 ||
-        chars > EXTENSION_CHARS || !isalpha((unsigned char)name[dot]))
+    size_t len = strlen(word);
+    if (strncmp(*at, word, len) != 0)
         return false;
-    for (size_t i = dot; i < len; i++)
-        if (!is_ascii_alnum((unsigned char)name[i]))
-            return false;
+    *at += len;
     return true;
 }
 
-static size_t count_slashes(const char *s, size_t len)
+static bool read_number(const char **at, int64_t *out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++)
-        count += s[i] == '/';
-    return count;
-}
-
-/* "and/or" is none, nor is what follows the colon of a URL. */
-static bool is_path(const char *s, size_t len, bool names)
-{
-    size_t slashes = count_slashes(s, len);
-    if (len < 3 || len > PATH_BYTES || begins_with(s, len, "//"))
+    size_t digits = strspn(*at, "0123456789");
+    if (digits == 0 || digits > 9)
         return false;
-    if (slashes == 0)
-        return names && has_extension(s, len);
-    return slashes > 1 || has_extension(s, len) || begins_with(s, len, "./") ||
-           begins_with(s, len, "~/");
+    *out = 0;
+    for (; digits > 0; digits--)
+        *out = *out * 10 + *(*at)++ - '0';
+    return true;
 }
 
-static bool is_in(const struct path_set *s, const char *path, size_t len)
+/* The counts that a summary begins with; `rest` is what follows them. */
+static bool read_counts(const char *text, struct tally *out, const char **rest)
 {
-    for (size_t i = 0; i < s->items.len; i++)
-        if (strlen(s->items.items[i]) == len && memcmp(s->items.items[i], path, len) == 0)
-            return true;
-    return false;
+    int64_t all;
+    if (!read_word(&text, COMPACT_PREFIX " ") || !read_number(&text, &all) ||
+        !(read_word(&text, " earlier messages were dropped: ") ||
+          read_word(&text, " earlier message was dropped: ")) ||
+        !read_number(&text, &out->user) || !read_word(&text, " user, ") ||
+        !read_number(&text, &out->assistant) || !read_word(&text, " assistant, ") ||
+        !read_number(&text, &out->tool) || !read_word(&text, " tool."))
+        return false;
+    *rest = text;
+    return true;
 }
 
-static size_t run_length(const char *s, size_t len)
+static void count_role(struct tally *t, enum role role)
 {
-    size_t run = 0;
-    for (size_t used; run < len && (used = path_char(s + run, len - run)) > 0;)
-        run += used;
-    return run;
+    t->user += role == ROLE_USER;
+    t->assistant += role == ROLE_ASSISTANT;
+    t->tool += role == ROLE_TOOL;
 }
 
-/* Where the run begins that holds the next slash; `len`: there is none. */
-static size_t run_with_slash(const char *text, size_t len, size_t at)
+static void count_earlier(struct tally *t, const struct message *m)
 {
-    const char *slash = memchr(text + at, '/', len - at);
-    size_t start = slash ? (size_t)(slash - text) : len;
-    while (slash && start > at) {
-        size_t before = start - 1;
-        while (before > at && ((unsigned char)text[before] & 0xC0) == 0x80)
-            before--;
-        if (path_char(text + before, len - before) != start - before)
-            break;
-        start = before;
+    struct tally before;
+    const char *rest;
+    char *text = message_text(m);
+    if (read_counts(text, &before, &rest)) {
+        t->user += before.user;
+        t->assistant += before.assistant;
+        t->tool += before.tool;
     }
-    return start;
+    free(text);
 }
 
-/* Adds the paths of a text until the set is full. `names`: a file's name alone counts as well, as
- * it does in the arguments of a tool. */
-static void path_set_add(struct path_set *s, const char *text, bool names)
+void compact_add_counts(struct buf *out, const struct compact_input *in,
+                        const struct compact_plan *p)
 {
-    size_t len = strlen(text);
-    for (size_t at = 0; at < len && s->items.len < s->max;) {
-        if (!names && (at = run_with_slash(text, len, at)) == len)
-            break;
-        size_t run = run_length(text + at, len - at);
-        size_t path = run;
-        while (path > 0 && text[at + path - 1] == '.')
-            path--;
-        if (is_path(text + at, path, names) && !is_in(s, text + at, path))
-            vec_push(&s->items, mem_strndup(text + at, path));
-        at += run > 0 ? run : 1;
+    struct tally t = {0};
+    for (size_t i = 0; i < in->count; i++) {
+        if (goes(in, p, i))
+            count_role(&t, in->messages[i].role);
+        else if (is_earlier(in, p, i))
+            count_earlier(&t, &in->messages[i]);
     }
+    long long all = (long long)(t.user + t.assistant + t.tool);
+    buf_addf(out, COMPACT_PREFIX " %lld earlier %s dropped: %lld user, %lld assistant, %lld tool.",
+             all, all == 1 ? "message was" : "messages were", (long long)t.user,
+             (long long)t.assistant, (long long)t.tool);
 }
 
-#define LINE_BYTES 160
-#define WORK_BYTES 200
-#define NAME_BYTES 64
-#define REQUESTS 3
-#define PENDING 3
-#define NAMES 32
-#define PATHS 8
-#define FIRST 3
-#define LAST 5
-#define NONE "(none)\n"
+/* ---- texts ---- */
 
-/* What goes, without earlier summaries. */
-struct gone {
-    VEC(const struct message *) items;
-};
-
-static void add_heading(struct buf *out, const char *heading)
+/* A line of an earlier summary below the heading: its own headings are a level lower. */
+static void add_line(struct buf *out, const char *line, size_t len)
 {
-    buf_addf(out, "\n\n## %s\n\n", heading);
-}
-
-static void end_section(struct buf *out, size_t start)
-{
-    if (out->len == start)
-        buf_addstr(out, NONE);
-    buf_splice(out, out->len - 1, 1, "", 0);
-}
-
-/* ---- a message as one line ---- */
-
-static const char *or_empty(const char *s)
-{
-    return s ? s : "";
-}
-
-/* Somewhat more than will be shown, as cleaning and joining blanks changes the length. */
-static void add_piece(struct buf *out, const char *text, size_t max)
-{
-    if (out->len > 0)
-        buf_addch(out, ' ');
-    utf8_add_cut(out, text, strlen(text), max * 4);
-}
-
-static void add_block(struct buf *out, const struct block *b, size_t max)
-{
-    static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
-                                         [BLOCK_TOOL_RESULT] = "[result of ",
-                                         [BLOCK_IMAGE] = "[image "};
-    if (b->type == BLOCK_REASONING || out->len > max * 4)
+    bool blank = strspn(line, " \t\r") >= len;
+    if ((len == strlen(HEADING) && strncmp(line, HEADING, len) == 0) || (blank && out->len == 0))
         return;
-    if (b->type == BLOCK_TEXT) {
-        add_piece(out, or_empty(b->text), max);
-        return;
-    }
-    const char *name = or_empty(b->type == BLOCK_IMAGE ? b->text : b->name);
-    add_piece(out, before[b->type], NAME_BYTES);
-    utf8_add_cut(out, name, strlen(name), NAME_BYTES);
-    buf_addch(out, ']');
-    if (b->type == BLOCK_TOOL_RESULT)
-        add_piece(out, or_empty(b->text), max);
+    if (len > 3 && strncmp(line, "## ", 3) == 0)
+        buf_addch(out, '#');
+    buf_add(out, line, len);
+    buf_addch(out, '\n');
 }
 
-/* Runs of blanks become one. */
-static void squeeze(struct buf *b)
+/* Without what it begins with, be it counts or the prefix alone. */
+static void add_summary(struct buf *out, const struct message *m)
 {
-    size_t len = 0;
-    for (size_t i = 0; i < b->len; i++)
-        if (b->data[i] != ' ' || (len > 0 && b->data[len - 1] != ' '))
-            b->data[len++] = b->data[i];
-    while (len > 0 && b->data[len - 1] == ' ')
+    struct tally counted;
+    char *text = message_text(m);
+    const char *line = text;
+    if (!read_counts(text, &counted, &line))
+        read_word(&line, COMPACT_PREFIX);
+    while (*line) {
+        size_t len = strcspn(line, "\n");
+        add_line(out, line, len);
+        line += len + (line[len] == '\n');
+    }
+    free(text);
+}
+
+static size_t bound(const struct compact_input *in)
+{
+    if (in->threshold < LEAST_BYTES)
+        return LEAST_BYTES;
+    return in->threshold > MOST_BYTES ? MOST_BYTES : (size_t)in->threshold;
+}
+
+/* Both end at the border of a line, or where that would cost half, at one of a grapheme. */
+static size_t first_bytes(const struct buf *text, size_t max)
+{
+    for (size_t i = max; i > max / 2; i--)
+        if (text->data[i - 1] == '\n')
+            return i;
+    return utf8_cut_bytes(text->data, text->len, max);
+}
+
+static size_t last_begins(const struct buf *text, size_t max)
+{
+    size_t from = text->len - max;
+    const char *line = memchr(text->data + from, '\n', max / 2);
+    if (line)
+        return (size_t)(line - text->data) + 1;
+    size_t border = utf8_cut_bytes(text->data, text->len, from);
+    return border < from ? utf8_next(text->data, text->len, border) : from;
+}
+
+/* The newest is at the end, what the conversation began with at the beginning. */
+static void add_bounded(struct buf *out, const struct buf *text, size_t max)
+{
+    if (text->len <= max) {
+        buf_add(out, text->data, text->len);
+        return;
+    }
+    size_t first = first_bytes(text, max / 2);
+    size_t last = last_begins(text, max / 2);
+    buf_add(out, text->data, first);
+    if (first == 0 || text->data[first - 1] != '\n')
+        buf_addch(out, '\n');
+    buf_addstr(out, OMITTED);
+    buf_add(out, text->data + last, text->len - last);
+}
+
+static void trim_end(struct buf *b)
+{
+    size_t len = b->len;
+    while (len > 0 && isspace((unsigned char)b->data[len - 1]))
         len--;
     buf_splice(b, len, b->len - len, "", 0);
 }
 
-static void add_one_line(struct buf *out, const char *text, size_t len, size_t max)
+void compact_add_earlier(struct buf *out, const struct compact_input *in,
+                         const struct compact_plan *p)
 {
-    struct buf line = BUF_INIT;
-    utf8_clean(&line, text, len, UTF8_ONE_LINE);
-    squeeze(&line);
-    utf8_add_cut(out, line.data, line.len, max);
-    buf_release(&line);
-}
-
-static void add_message(struct buf *out, const struct message *m, size_t max)
-{
-    struct buf raw = BUF_INIT;
-    for (size_t i = 0; i < m->blocks.len; i++)
-        add_block(&raw, &m->blocks.items[i], max);
-    add_one_line(out, raw.data, raw.len, max);
-    buf_release(&raw);
-}
-
-/* ---- sections ---- */
-
-static void add_names(struct buf *out, const char *const *names, size_t count)
-{
-    size_t shown = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && strcmp(names[i], names[i - 1]) == 0)
-            continue;
-        if (shown++ < NAMES) {
-            buf_addstr(out, shown > 1 ? ", " : "");
-            add_one_line(out, names[i], strlen(names[i]), NAME_BYTES);
-        }
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < in->count; i++)
+        if (is_earlier(in, p, i))
+            add_summary(&text, &in->messages[i]);
+    trim_end(&text);
+    if (text.len > 0) {
+        buf_addstr(out, "\n\n" HEADING "\n\n");
+        add_bounded(out, &text, bound(in));
     }
-    if (shown > NAMES)
-        buf_addf(out, " (and %zu more)", shown - NAMES);
-    if (shown > 0)
-        buf_addch(out, '\n');
+    buf_release(&text);
 }
-
-static void add_tools(struct buf *out, const struct gone *gone)
-{
-    VEC(const char *) names = {0};
-    for (size_t i = 0; i < gone->items.len; i++) {
-        const struct message *m = gone->items.items[i];
-        for (size_t b = 0; b < m->blocks.len; b++)
-            if (m->blocks.items[b].type == BLOCK_TOOL_CALL && m->blocks.items[b].name)
-                vec_push(&names, m->blocks.items[b].name);
-    }
-    vec_sort(&names, vec_text_order);
-    add_names(out, names.items, names.len);
-    vec_release(&names);
-}
-
-/* Index of the `want`-th message of the role from the end; the first one where there are fewer. */
-static size_t last_of_role(const struct gone *gone, enum role role, size_t want)
-{
-    size_t first = gone->items.len;
-    for (size_t i = gone->items.len; i > 0 && want > 0; i--) {
-        if (gone->items.items[i - 1]->role == role) {
-            first = i - 1;
-            want--;
-        }
-    }
-    return first;
-}
-
-static void add_requests(struct buf *out, const struct gone *gone)
-{
-    for (size_t i = last_of_role(gone, ROLE_USER, REQUESTS); i < gone->items.len; i++) {
-        if (gone->items.items[i]->role != ROLE_USER)
-            continue;
-        buf_addstr(out, "- ");
-        add_message(out, gone->items.items[i], LINE_BYTES);
-        buf_addch(out, '\n');
-    }
-}
-
-static char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool begins_with_word(const char *s, const char *word)
-{
-    while (*word && ascii_lower(*s) == *word) {
-        s++;
-        word++;
-    }
-    return !*word;
-}
-
-/* Where a text first speaks of work that is left, or NULL. */
-static const char *find_pending(const char *text)
-{
-    static const char *const words[UCHAR_MAX + 1] = {
-        ['t'] = "todo",      ['T'] = "todo",      ['n'] = "next",      ['N'] = "next",
-        ['p'] = "pending",   ['P'] = "pending",   ['f'] = "follow up", ['F'] = "follow up",
-        ['r'] = "remaining", ['R'] = "remaining",
-    };
-    for (; *text; text++) {
-        const char *word = words[(unsigned char)*text];
-        if (word && begins_with_word(text, word))
-            return text;
-    }
-    return NULL;
-}
-
-/* The text of a message that speaks of it, or NULL. */
-static const char *pending_text(const struct message *m, const char **where)
-{
-    for (size_t i = 0; i < m->blocks.len; i++) {
-        const struct block *b = &m->blocks.items[i];
-        if (b->type == BLOCK_TEXT && b->text && (*where = find_pending(b->text)) != NULL)
-            return b->text;
-    }
-    return NULL;
-}
-
-/* The line with the word; of a long one what follows the word. */
-static void add_pending_line(struct buf *out, const char *text, const char *where)
-{
-    const char *line = where;
-    while (line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
-        line--;
-    if (line > text && line[-1] != '\n')
-        line = where;
-    size_t len = strcspn(line, "\n");
-    buf_addstr(out, "- ");
-    add_one_line(out, line, utf8_cut_bytes(line, len, (size_t)LINE_BYTES * 4), LINE_BYTES);
-    buf_addch(out, '\n');
-}
-
-static void add_pending(struct buf *out, const struct gone *gone)
-{
-    size_t first = gone->items.len;
-    const char *where;
-    for (size_t i = gone->items.len, found = 0; i > 0 && found < PENDING; i--) {
-        if (pending_text(gone->items.items[i - 1], &where)) {
-            first = i - 1;
-            found++;
-        }
-    }
-    for (size_t i = first; i < gone->items.len; i++) {
-        const char *text = pending_text(gone->items.items[i], &where);
-        if (text)
-            add_pending_line(out, text, where);
-    }
-}
-
-static void collect_paths(struct path_set *paths, const struct message *m)
-{
-    for (size_t i = 0; i < m->blocks.len; i++) {
-        const struct block *b = &m->blocks.items[i];
-        if ((b->type == BLOCK_TEXT || b->type == BLOCK_TOOL_CALL) && b->text)
-            path_set_add(paths, b->text, b->type == BLOCK_TOOL_CALL);
-    }
-}
-
-/* The newest ones, sorted. */
-static void add_paths(struct buf *out, const struct gone *gone)
-{
-    struct path_set paths = {.max = PATHS};
-    for (size_t i = gone->items.len; i > 0 && paths.items.len < PATHS; i--)
-        collect_paths(&paths, gone->items.items[i - 1]);
-    vec_sort(&paths.items, vec_text_order);
-    for (size_t i = 0; i < paths.items.len; i++)
-        buf_addf(out, "- %s\n", paths.items.items[i]);
-    vec_free_each(&paths.items);
-}
-
-static void add_work(struct buf *out, const struct gone *gone)
-{
-    size_t before = out->len;
-    for (size_t i = gone->items.len; i > 0 && out->len == before; i--) {
-        if (gone->items.items[i - 1]->role != ROLE_ASSISTANT)
-            continue;
-        char *text = message_text(gone->items.items[i - 1]);
-        size_t len = utf8_cut_bytes(text, strlen(text), (size_t)WORK_BYTES * 4);
-        add_one_line(out, text, len, WORK_BYTES);
-        free(text);
-    }
-    buf_addstr(out, out->len > before ? "\n" : "");
-}
-
-static void add_timeline(struct buf *out, const struct gone *gone)
-{
-    size_t count = gone->items.len;
-    for (size_t i = 0; i < count; i++) {
-        if (i == FIRST && count > FIRST + LAST) {
-            buf_addf(out, "- (%zu messages omitted)\n", count - FIRST - LAST);
-            i = count - LAST;
-        }
-        buf_addf(out, "- %s: ", role_name(gone->items.items[i]->role));
-        add_message(out, gone->items.items[i], LINE_BYTES);
-        buf_addch(out, '\n');
-    }
-}
-
-static const struct {
-    const char *heading;
-    void (*add)(struct buf *out, const struct gone *gone);
-} sections[] = {
-    {"Tools used", add_tools}, {"Last requests", add_requests}, {"Pending work", add_pending},
-    {"Files", add_paths},      {"Current work", add_work},      {"Timeline", add_timeline},
-};
 
 char *compact_extract(const struct compact_input *in, const struct compact_plan *p)
 {
-    struct gone gone = {.items = {0}};
+    VEC(const struct message *) gone = {0};
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < in->count; i++)
-        if (compact_goes(in, p, i))
-            vec_push(&gone.items, &in->messages[i]);
+        if (goes(in, p, i))
+            vec_push(&gone, &in->messages[i]);
     compact_add_counts(&out, in, p);
     compact_add_earlier(&out, in, p);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        add_heading(&out, sections[i].heading);
-        size_t start = out.len;
-        sections[i].add(&out, &gone);
-        end_section(&out, start);
-    }
-    vec_release(&gone.items);
+    extract_add(&out, gone.items, gone.len);
+    vec_release(&gone);
     return buf_take(&out);
 }

@@ -5,7 +5,6 @@ libtiro_a_SOURCES += \
 	src/compact/compact.h \
 	src/compact/discard.h \
 	src/compact/draft.c \
-	src/compact/earlier.c \
 	src/compact/extract.c \
 	src/compact/extract.h \
 	src/compact/input.c \

@@ -1,0 +1,16 @@
+/* The deterministic extract: what a program can say of messages without a model. The same messages
+ * give the same bytes. */
+#ifndef CHAT_EXTRACT_H
+#define CHAT_EXTRACT_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "chat/message.h"
+
+/* Appends sections under headings of the second level: sorted tool names; the last 3 requests (160
+ * bytes each); pending work; at most 8 sorted file paths; current work (200 bytes); a timeline of
+ * the first 3 and last 5. */
+void extract_add(struct buf *out, const struct message *const *messages, size_t count);
+
+#endif
