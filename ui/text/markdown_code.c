@@ -34,11 +34,8 @@ const struct language *code_label(struct rows *out, const char *info, size_t len
 
 void code_end(struct rows *out, size_t width, const struct styled *prefix)
 {
-    struct styled end;
-    styled_init(&end);
-    styled_addstr(&end, glyph(GLYPH_LINE), STYLE_RULE, 0);
-    wrap_text(out, &end, &(struct wrap_look){width, WRAP_HARD, prefix, prefix});
-    styled_release(&end);
+    wrap_string(out, glyph(GLYPH_LINE), STYLE_RULE, 0,
+                &(struct wrap_look){width, WRAP_HARD, prefix, prefix});
 }
 
 static void add_line(struct rows *out, struct highlight *h, const char *line, size_t len,

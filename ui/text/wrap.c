@@ -241,6 +241,16 @@ void wrap_text(struct rows *out, const struct styled *text, const struct wrap_lo
     } while (pos < len);
 }
 
+void wrap_string(struct rows *out, const char *text, enum style style, unsigned attrs,
+                 const struct wrap_look *look)
+{
+    struct styled line;
+    styled_init(&line);
+    styled_addstr(&line, text, style, attrs);
+    wrap_text(out, &line, look);
+    styled_release(&line);
+}
+
 void wrap_add_cut(struct rows *out, const struct styled *text, size_t columns)
 {
     struct cursor c = cursor_at_front(text);

@@ -62,6 +62,10 @@ struct wrap_look {
  * ten columns, or half of the width if that is less. A final newline adds no row. */
 void wrap_text(struct rows *out, const struct styled *text, const struct wrap_look *look);
 
+/* The same of a text with one look. */
+void wrap_string(struct rows *out, const char *text, enum style style, unsigned attrs,
+                 const struct wrap_look *look);
+
 /* Columns that wrap_text() has for the text behind this prefix. */
 size_t wrap_room(const struct styled *prefix, size_t width);
 

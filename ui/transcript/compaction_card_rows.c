@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,18 @@ static void flow_add(struct flow *f, const char *text, enum style style)
     buf_release(&between);
 }
 
+__attribute__((format(printf, 3, 4))) static void flow_addf(struct flow *f, enum style style,
+                                                            const char *format, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&text, format, args);
+    va_end(args);
+    flow_add(f, text.data, style);
+    buf_release(&text);
+}
+
 /* Takes what was gathered in `text`, which is empty then. */
 static void flow_take(struct flow *f, struct buf *text, enum style style)
 {
@@ -87,29 +100,23 @@ static void flow_name(struct flow *f, const char *text, enum style style)
 }
 
 /* A key and what it does, behind the rest. */
-static void flow_hint(struct flow *f, const char *key, const char *format)
+static void flow_hint(struct flow *f, const char *key, const char *what)
 {
     struct buf text = BUF_INIT;
     if (!key || !*key)
         return;
-    if (strcmp(key, "Enter") == 0)
-        key = glyph(GLYPH_ENTER);
-    buf_addf(&text, "%s ", key);
-    buf_addstr(&text, format);
+    buf_addf(&text, "%s %s", strcmp(key, "Enter") == 0 ? glyph(GLYPH_ENTER) : key, what);
     flow_add_after(f, "   ", text.data, STYLE_DIM);
     buf_release(&text);
 }
 
 static void add_wrapped(struct rows *out, int width, const char *text, enum style style)
 {
-    struct styled line, indent;
-    struct wrap_look look = {(size_t)width, WRAP_WORDS, &indent, &indent};
-    styled_init(&line);
+    struct styled indent;
     styled_init(&indent);
     styled_addstr(&indent, "  ", STYLE_TEXT, 0);
-    styled_addstr(&line, text, style, 0);
-    wrap_text(out, &line, &look);
-    styled_release(&line);
+    wrap_string(out, text, style, 0,
+                &(struct wrap_look){(size_t)width, WRAP_WORDS, &indent, &indent});
     styled_release(&indent);
 }
 
@@ -235,10 +242,8 @@ static void add_why(struct rows *out, const struct compaction_card *card, int wi
         flow_name(&f, card->started->model, STYLE_DIM);
     add_trigger(&text, card->started);
     flow_take(&f, &text, STYLE_DIM);
-    if (card->parts > 1) {
-        buf_addf(&text, _("part %d of %d"), card->part, card->parts);
-        flow_take(&f, &text, STYLE_DIM);
-    }
+    if (card->parts > 1)
+        flow_addf(&f, STYLE_DIM, _("part %d of %d"), card->part, card->parts);
     buf_release(&text);
 }
 
@@ -278,11 +283,14 @@ static void add_change(struct buf *out, const struct compaction *c)
     add_tokens(out, whole ? c->request_after : c->tokens_after);
 }
 
-static void add_messages(struct buf *out, const struct compaction *c)
+static void flow_messages(struct flow *f, const struct compaction *c)
 {
-    buf_addf(out, "%d %s ", c->messages_before, glyph(GLYPH_ARROW));
-    buf_addf(out, ngettext("%d message", "%d messages", plural(c->messages_after)),
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "%d %s ", c->messages_before, glyph(GLYPH_ARROW));
+    buf_addf(&text, ngettext("%d message", "%d messages", plural(c->messages_after)),
              c->messages_after);
+    flow_take(f, &text, STYLE_DIM);
+    buf_release(&text);
 }
 
 /* What it took: who was asked, money, time. */
@@ -306,15 +314,13 @@ static void done_head(struct rows *out, const struct compaction_card *card, int 
     const struct compaction *c = &card->ended->compaction;
     struct buf text = BUF_INIT;
     struct flow f = head(out, width, GLYPH_CARD, _("compacted"), STYLE_NOTE);
-    if (is_micro(card->ended)) {
-        buf_addf(&text,
-                 ngettext("%d tool result shortened", "%d tool results shortened",
-                          plural(c->messages_changed)),
-                 c->messages_changed);
-        flow_take(&f, &text, STYLE_NOTE);
-    } else {
+    if (is_micro(card->ended))
+        flow_addf(&f, STYLE_NOTE,
+                  ngettext("%d tool result shortened", "%d tool results shortened",
+                           plural(c->messages_changed)),
+                  c->messages_changed);
+    else
         flow_name(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
-    }
     add_change(&text, c);
     flow_take(&f, &text, STYLE_NOTE);
     if (card->undone)
@@ -325,23 +331,18 @@ static void done_head(struct rows *out, const struct compaction_card *card, int 
 static void done_details(struct rows *out, const struct compaction_card *card, int width)
 {
     const struct compaction *c = &card->ended->compaction;
-    struct buf text = BUF_INIT;
     struct flow f = details(out, width);
     if (c->messages_before != c->messages_after)
-        add_messages(&text, c);
-    flow_take(&f, &text, STYLE_DIM);
-    if (c->entries_indexed > 0) {
-        buf_addf(&text,
-                 ngettext("%d memory entry", "%d memory entries", plural(c->entries_indexed)),
-                 c->entries_indexed);
-        flow_take(&f, &text, STYLE_DIM);
-    }
+        flow_messages(&f, c);
+    if (c->entries_indexed > 0)
+        flow_addf(&f, STYLE_DIM,
+                  ngettext("%d memory entry", "%d memory entries", plural(c->entries_indexed)),
+                  c->entries_indexed);
     if (card->ended->flag)
         flow_add(&f, _("edited by you"), STYLE_DIM);
     flow_effort(&f, card->ended, STYLE_DIM);
     if (card->hints)
         flow_hint(&f, card->hints->open, _("opens"));
-    buf_release(&text);
 }
 
 /* Another mode than the one that was asked for. */
@@ -381,8 +382,9 @@ static void add_suspended(struct rows *out, const struct compaction *c, int widt
     buf_release(&text);
 }
 
-static void done(struct rows *out, const struct compaction_card *card, int width)
+static void done(struct rows *out, const struct item *item, int width)
 {
+    const struct compaction_card *card = item->card;
     done_head(out, card, width);
     done_details(out, card, width);
     add_stand_in(out, card->ended, width);
@@ -449,8 +451,9 @@ static void add_reason(struct rows *out, const struct event *ev, const struct fa
     buf_release(&text);
 }
 
-static void failed(struct rows *out, const struct compaction_card *card, int width)
+static void failed(struct rows *out, const struct item *item, int width)
 {
+    const struct compaction_card *card = item->card;
     const struct event *ev = card->ended;
     const struct failure_words *words = words_of(ev->compaction.reason);
     enum style style = words->quiet ? STYLE_NOTE : STYLE_ERROR;
@@ -463,8 +466,9 @@ static void failed(struct rows *out, const struct compaction_card *card, int wid
         add_suspended(out, &ev->compaction, width);
 }
 
-static void cut_off(struct rows *out, const struct compaction_card *card, int width)
+static void cut_off(struct rows *out, const struct item *item, int width)
 {
+    const struct compaction_card *card = item->card;
     struct flow f = head(out, width, GLYPH_CARD, _("compaction interrupted"), STYLE_WARNING);
     if (card->started)
         flow_name(&f, card->started->compaction.mode, STYLE_WARNING);
@@ -476,18 +480,10 @@ static void cut_off(struct rows *out, const struct compaction_card *card, int wi
 
 void compaction_card_rows(struct rows *out, const struct item *item, int width)
 {
-    switch (item->card->state) {
-    case CARD_RUNNING:
-        running(out, item, width);
-        break;
-    case CARD_DONE:
-        done(out, item->card, width);
-        break;
-    case CARD_FAILED:
-        failed(out, item->card, width);
-        break;
-    case CARD_CUT_OFF:
-        cut_off(out, item->card, width);
-        break;
-    }
+    static void (*const states[])(struct rows *, const struct item *,
+                                  int) = {[CARD_RUNNING] = running,
+                                          [CARD_DONE] = done,
+                                          [CARD_FAILED] = failed,
+                                          [CARD_CUT_OFF] = cut_off};
+    states[item->card->state](out, item, width);
 }

@@ -11,46 +11,36 @@
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/tool_row.h"
 
-/* What stands before the rows of a text. They live as long as the program does, because the rows
- * of a text that grows are made over a long time. */
+/* What stands before the rows of a text: a bar or nothing between blanks. It lives as long as the
+ * program does, because the rows of a text that grows are made over a long time. */
+static const struct styled *set_prefix(struct styled *prefix, const char *bar)
+{
+    styled_clear(prefix);
+    styled_addstr(prefix, "  ", *bar ? STYLE_REASONING : STYLE_TEXT, 0);
+    if (*bar) {
+        styled_addstr(prefix, bar, STYLE_REASONING, 0);
+        styled_addstr(prefix, " ", STYLE_REASONING, 0);
+    }
+    return prefix;
+}
+
 static const struct styled *text_prefix(void)
 {
-    static struct span span = {2, STYLE_TEXT, 0, 0};
-    static char text[] = "  ";
-    static struct styled prefix;
-    prefix.text.data = text;
-    prefix.text.len = 2;
-    prefix.spans.items = &span;
-    prefix.spans.len = 1;
-    return &prefix;
+    static struct styled prefix = {.text = BUF_INIT};
+    return set_prefix(&prefix, "");
 }
 
 static const struct styled *reasoning_prefix(void)
 {
-    static struct span span = {0, STYLE_REASONING, 0, 0};
-    static char text[16];
-    static struct styled prefix;
-    const char *bar = glyph(GLYPH_BAR);
-    memcpy(text, "  ", 2);
-    memcpy(text + 2, bar, strlen(bar));
-    memcpy(text + 2 + strlen(bar), " ", 2);
-    prefix.text.data = text;
-    prefix.text.len = strlen(text);
-    span.len = (uint32_t)prefix.text.len;
-    prefix.spans.items = &span;
-    prefix.spans.len = 1;
-    return &prefix;
+    static struct styled prefix = {.text = BUF_INIT};
+    return set_prefix(&prefix, glyph(GLYPH_BAR));
 }
 
-static void add_wrapped(struct item *item, const char *text, enum style style, unsigned attrs,
-                        int width)
+static void add_wrapped(struct item *item, const char *text, enum style style, int width)
 {
-    struct styled line;
-    struct wrap_look look = {(size_t)width, WRAP_WORDS, text_prefix(), text_prefix()};
-    styled_init(&line);
-    styled_addstr(&line, text, style, attrs);
-    wrap_text(&item->rows, &line, &look);
-    styled_release(&line);
+    const struct styled *prefix = text_prefix();
+    wrap_string(&item->rows, text, style, 0,
+                &(struct wrap_look){(size_t)width, WRAP_WORDS, prefix, prefix});
 }
 
 static void add_label(struct item *item, const char *label, enum style style, int width)
@@ -111,7 +101,7 @@ static void lay_out_user(struct item *item, int width)
         size_t len = strcspn(p, "\n");
         struct buf line = BUF_INIT;
         buf_addf(&line, "[%s: %.*s]", _("image"), (int)len, p);
-        add_wrapped(item, line.data, STYLE_DIM, 0, width);
+        add_wrapped(item, line.data, STYLE_DIM, width);
         buf_release(&line);
         p += len + 1;
     }
@@ -123,7 +113,7 @@ static void end_answer(struct item *item, int width)
         return;
     struct buf line = BUF_INIT;
     buf_addf(&line, "%s %s", glyph(GLYPH_DASH), _("interrupted"));
-    add_wrapped(item, line.data, STYLE_NOTE, 0, width);
+    add_wrapped(item, line.data, STYLE_NOTE, width);
     buf_release(&line);
 }
 
@@ -146,7 +136,7 @@ static void reasoning_line(struct item *item, bool open, int width)
     } else {
         buf_addstr(&line, glyph(GLYPH_ELLIPSIS));
     }
-    add_wrapped(item, line.data, STYLE_REASONING, 0, width);
+    add_wrapped(item, line.data, STYLE_REASONING, width);
     buf_release(&line);
 }
 
@@ -164,18 +154,14 @@ static void lay_out_reasoning(struct item *item, int width, enum reasoning_view 
 
 static void lay_out_note(struct item *item, int width)
 {
-    struct styled line;
-    struct wrap_look look = {(size_t)width, WRAP_WORDS, text_prefix(), text_prefix()};
-    styled_init(&line);
-    if (item->style == STYLE_ERROR) {
-        styled_addstr(&line, glyph(GLYPH_FAILED), STYLE_ERROR, 0);
-        styled_addstr(&line, " ", STYLE_ERROR, 0);
-    } else if (item->style == STYLE_WARNING) {
-        styled_addstr(&line, "! ", STYLE_WARNING, 0);
-    }
-    styled_add(&line, item->text.data, item->text.len, item->style, 0);
-    wrap_text(&item->rows, &line, &look);
-    styled_release(&line);
+    struct buf text = BUF_INIT;
+    if (item->style == STYLE_ERROR)
+        buf_addf(&text, "%s ", glyph(GLYPH_FAILED));
+    else if (item->style == STYLE_WARNING)
+        buf_addstr(&text, "! ");
+    buf_add(&text, item->text.data, item->text.len);
+    add_wrapped(item, text.data, item->style, width);
+    buf_release(&text);
 }
 
 static void lay_out_all(struct item *item, int width, enum reasoning_view reasoning, size_t *room)

@@ -51,17 +51,13 @@ static void main_argument(struct buf *out, const struct buf *args)
 static void add_argument(struct rows *out, const struct item *call, size_t columns)
 {
     struct buf text = BUF_INIT;
-    struct styled argument;
-    styled_init(&argument);
     main_argument(&text, &call->text);
-    styled_add(&argument, text.data, text.len, STYLE_DIM, 0);
     if (text.len > 0 && columns >= LEAST_ARGUMENT) {
         rows_addstr(out, " ", STYLE_TOOL, 0);
         rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
-        wrap_add_cut(out, &argument, columns - 3);
+        (void)rows_add_cut(out, text.data, columns - 3, STYLE_DIM);
         rows_addstr(out, glyph(GLYPH_QUOTE_CLOSE), STYLE_DIM, 0);
     }
-    styled_release(&argument);
     buf_release(&text);
 }
 
@@ -75,33 +71,28 @@ static void write_size(const struct item *call, struct buf *out)
         buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
 }
 
-static void outcome(struct styled *out, const struct item *call)
+/* How it went; returns the looks of that. */
+static enum style add_outcome(const struct item *call, struct buf *out)
 {
-    struct buf text = BUF_INIT;
     if (call->failed) {
         const char *reason = call->result.data;
-        buf_addf(&text, " %s ", glyph(GLYPH_FAILED));
-        utf8_clean(&text, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
-        styled_add(out, text.data, text.len, STYLE_ERROR, 0);
-    } else if (call->answered) {
-        buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
-        write_size(call, &text);
-        buf_addf(&text, " %s ", glyph(GLYPH_DOT));
-        format_duration(&text, call->ms);
-        styled_add(out, text.data, text.len, STYLE_TOOL, 0);
-    } else if (call->given_up) {
-        buf_addf(&text, " %s %s", glyph(GLYPH_FAILED), _("no result"));
-        styled_add(out, text.data, text.len, STYLE_DIM, 0);
-    } else {
-        buf_addf(&text, " %s", glyph(GLYPH_ELLIPSIS));
-        styled_add(out, text.data, text.len, STYLE_TOOL, 0);
+        buf_addf(out, " %s ", glyph(GLYPH_FAILED));
+        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+        return STYLE_ERROR;
     }
-    buf_release(&text);
-}
-
-static size_t columns_of(const struct styled *s)
-{
-    return utf8_width(s->text.data, s->text.len);
+    if (call->answered) {
+        buf_addf(out, " %s ", glyph(GLYPH_ARROW));
+        write_size(call, out);
+        buf_addf(out, " %s ", glyph(GLYPH_DOT));
+        format_duration(out, call->ms);
+        return STYLE_TOOL;
+    }
+    if (call->given_up) {
+        buf_addf(out, " %s %s", glyph(GLYPH_FAILED), _("no result"));
+        return STYLE_DIM;
+    }
+    buf_addf(out, " %s", glyph(GLYPH_ELLIPSIS));
+    return STYLE_TOOL;
 }
 
 static size_t room_in(const struct rows *out, size_t width)
@@ -114,36 +105,27 @@ static size_t room_in(const struct rows *out, size_t width)
  * half of the line. */
 static void line(struct rows *out, const struct item *call, size_t width)
 {
-    struct styled name, end;
-    styled_init(&name);
-    styled_init(&end);
-    styled_addstr(&name, "  ", STYLE_TOOL, 0);
-    styled_addstr(&name, glyph(symbol_of(call->name)), STYLE_TOOL, 0);
-    styled_addstr(&name, " ", STYLE_TOOL, 0);
-    styled_addstr(&name, call->name, STYLE_TOOL, 0);
-    outcome(&end, call);
+    struct buf name = BUF_INIT, end = BUF_INIT;
+    buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)), call->name);
+    enum style style = add_outcome(call, &end);
     rows_begin(out);
-    wrap_add_cut(out, &name, width);
-    size_t room = room_in(out, width), needed = columns_of(&end);
+    (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
+    size_t room = room_in(out, width), needed = utf8_width(end.data, end.len);
     if (needed > room / 2 && call->failed)
         needed = room / 2;
     add_argument(out, call, room > needed ? room - needed : 0);
-    wrap_add_cut(out, &end, room_in(out, width));
-    styled_release(&name);
-    styled_release(&end);
+    (void)rows_add_cut(out, end.data, room_in(out, width), style);
+    buf_release(&name);
+    buf_release(&end);
 }
 
 static void more_lines(struct rows *out, size_t count, size_t width)
 {
     struct buf text = BUF_INIT;
-    struct styled styled;
-    styled_init(&styled);
     buf_addf(&text, "    %s ", glyph(GLYPH_ELLIPSIS));
     buf_addf(&text, ngettext("%zu more line", "%zu more lines", count), count);
-    styled_add(&styled, text.data, text.len, STYLE_DIM, 0);
     rows_begin(out);
-    wrap_add_cut(out, &styled, width);
-    styled_release(&styled);
+    (void)rows_add_cut(out, text.data, width, STYLE_DIM);
     buf_release(&text);
 }
 
@@ -216,14 +198,10 @@ void tool_rows(struct rows *out, const struct item *call, int width, bool open)
     add_arguments(out, call, columns);
     if (!call->answered || call->result.len == 0)
         return;
-    struct styled arrow;
-    styled_init(&arrow);
-    styled_addstr(&arrow, "    ", STYLE_TOOL, 0);
-    styled_addstr(&arrow, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW),
-                  call->failed ? STYLE_ERROR : STYLE_TOOL, 0);
     rows_begin(out);
-    wrap_add_cut(out, &arrow, columns);
-    styled_release(&arrow);
+    (void)rows_add_cut(out, "    ", columns, STYLE_TOOL);
+    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), room_in(out, columns),
+                       call->failed ? STYLE_ERROR : STYLE_TOOL);
     if (call->recalled && !call->failed)
         add_hits(out, call, columns);
     else
