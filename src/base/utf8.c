@@ -280,7 +280,8 @@ static size_t decode_folded(const char *s, size_t len, uint32_t *cp)
     return used;
 }
 
-static bool begins_folded(const char *s, size_t len, const char *start, size_t start_len)
+/* How many bytes of the text are `start`; SIZE_MAX: it does not begin with that. */
+static size_t begins_folded(const char *s, size_t len, const char *start, size_t start_len)
 {
     size_t i = 0, at = 0;
     while (at < start_len && i < len) {
@@ -288,24 +289,34 @@ static bool begins_folded(const char *s, size_t len, const char *start, size_t s
         i += decode_folded(s + i, len - i, &is);
         at += decode_folded(start + at, start_len - at, &wanted);
         if (is != wanted)
-            return false;
+            return SIZE_MAX;
     }
-    return at == start_len;
+    return at == start_len ? i : SIZE_MAX;
 }
 
 /* Without a copy: a filter over thousands of texts runs at every key. */
-bool utf8_contains_folded(const char *haystack, const char *needle)
+const char *utf8_find_folded(const char *s, size_t len, const char *needle, size_t *match_len)
 {
-    size_t len = strlen(haystack), needle_len = strlen(needle), used;
+    size_t needle_len = strlen(needle), used, more;
     uint32_t cp, first;
+    *match_len = 0;
     if (needle_len == 0)
-        return true;
+        return s;
     size_t rest = decode_folded(needle, needle_len, &first);
     for (size_t i = 0; i < len; i += used) {
-        used = decode_folded(haystack + i, len - i, &cp);
-        if (cp == first &&
-            begins_folded(haystack + i + used, len - i - used, needle + rest, needle_len - rest))
-            return true;
+        used = decode_folded(s + i, len - i, &cp);
+        if (cp != first)
+            continue;
+        more = begins_folded(s + i + used, len - i - used, needle + rest, needle_len - rest);
+        *match_len = used + more;
+        if (more != SIZE_MAX)
+            return s + i;
     }
-    return false;
+    return NULL;
+}
+
+bool utf8_contains_folded(const char *haystack, const char *needle)
+{
+    size_t match_len;
+    return utf8_find_folded(haystack, strlen(haystack), needle, &match_len) != NULL;
 }

@@ -60,4 +60,7 @@ void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mod
 /* Simple case folding for matching, both NUL-terminated: is `needle` part of `haystack`? */
 bool utf8_contains_folded(const char *haystack, const char *needle);
 
+/* Where it is first, and how long; NULL: nowhere. */
+const char *utf8_find_folded(const char *s, size_t len, const char *needle, size_t *match_len);
+
 #endif

@@ -27,27 +27,13 @@ static const char *editor_command(void)
     return "vi";
 }
 
-static bool write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            text += n;
-            len -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 /* A name that ends in .md, so that the editor knows what it is. NULL on failure. */
 static char *make_file(const char *text, struct error *e)
 {
     const char *dir = getenv("TMPDIR");
     char *path = mem_printf("%s/tiro-XXXXXX.md", dir && *dir ? dir : "/tmp");
     int fd = mkstemps(path, 3);
-    bool ok = fd >= 0 && write_all(fd, text, strlen(text));
+    bool ok = fd >= 0 && paths_write_all(fd, text, strlen(text));
     if (!ok)
         err_set_errno(e, ERR_FILE_ERROR, "%s", path);
     if (fd >= 0 && close(fd) != 0 && ok)

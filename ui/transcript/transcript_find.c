@@ -39,14 +39,11 @@ static bool may_match(const struct item *item, const char *needle)
 {
     if (item->kind == ITEM_TOOL || strpbrk(item->text.data, "&\\"))
         return true;
+    char *words = mem_strdup(needle), *rest = NULL;
     bool all = true;
-    for (const char *p = needle; all && *p;) {
-        size_t len = strcspn(p, " ");
-        char *word = mem_strndup(p, len);
-        all = utf8_contains_folded(item->text.data, word);
-        free(word);
-        p += len + strspn(p + len, " ");
-    }
+    for (char *w = strtok_r(words, " ", &rest); all && w; w = strtok_r(NULL, " ", &rest))
+        all = utf8_contains_folded(item->text.data, w);
+    free(words);
     return all;
 }
 
@@ -212,50 +209,6 @@ bool transcript_find_around(struct transcript *t, bool older)
 
 /* --- marks --- */
 
-static bool has(const char *text, size_t from, size_t to, const char *needle)
-{
-    char *part = mem_strndup(text + from, to - from);
-    bool found = utf8_contains_folded(part, needle);
-    free(part);
-    return found;
-}
-
-static size_t character_start(const char *text, size_t pos)
-{
-    while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
-        pos--;
-    return pos;
-}
-
-/* The first match in text[from, len): its end is where the text from the front begins to contain
- * it, its start is the last place from which on it still does. */
-static bool next_match(const char *text, size_t from, size_t len, const char *needle,
-                       size_t *match_from, size_t *match_to)
-{
-    if (!has(text, from, len, needle))
-        return false;
-    size_t low = from, high = len;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (has(text, from, character_start(text, middle), needle))
-            high = middle;
-        else
-            low = middle;
-    }
-    *match_to = character_start(text, high);
-    low = from;
-    high = *match_to;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (has(text, character_start(text, middle), *match_to, needle))
-            low = middle;
-        else
-            high = middle;
-    }
-    *match_from = character_start(text, low);
-    return *match_to > from;
-}
-
 /* Adds text[from, to) of a row: as it looked, or marked. */
 static void add_part(struct rows *out, const struct rows *rows, size_t index, size_t from,
                      size_t to, bool marked)
@@ -278,21 +231,20 @@ static void add_part(struct rows *out, const struct rows *rows, size_t index, si
 
 static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
 {
-    char *text = row_text(rows, index);
-    size_t len = rows->list.items[index].len, pos = 0, from, to;
-    bool any = false;
-    while (pos < len && next_match(text, pos, len, needle, &from, &to)) {
-        if (!any)
+    const struct row *row = &rows->list.items[index];
+    const char *text = rows->text.data + row->text, *match;
+    size_t pos = 0, match_len;
+    while ((match = utf8_find_folded(text + pos, row->len - pos, needle, &match_len))) {
+        size_t from = (size_t)(match - text);
+        if (pos == 0)
             rows_begin(out);
-        any = true;
         add_part(out, rows, index, pos, from, false);
-        add_part(out, rows, index, from, to, true);
-        pos = to;
+        pos = from + match_len;
+        add_part(out, rows, index, from, pos, true);
     }
-    if (any)
-        add_part(out, rows, index, pos, len, false);
-    free(text);
-    return any;
+    if (pos > 0)
+        add_part(out, rows, index, pos, row->len, false);
+    return pos > 0;
 }
 
 void transcript_mark_matches(struct transcript *t)
