@@ -59,7 +59,7 @@ static void add_images(struct dropped_message *m, const char *attachments)
 
 /* --- events --- */
 
-static void run_started(struct dropped *d, const struct event *ev)
+static void turn_started(struct dropped *d, const struct event *ev)
 {
     while (ev->number > 0 && d->items.len > 0 && vec_last(&d->items).seq >= ev->number)
         take_back_last(d);
@@ -71,7 +71,7 @@ static void run_started(struct dropped *d, const struct event *ev)
 }
 
 /* Without an answer its message was taken back. */
-static void run_failed(struct dropped *d, const struct event *ev)
+static void turn_failed(struct dropped *d, const struct event *ev)
 {
     (void)ev;
     if (d->items.len > 0 && vec_last(&d->items).role == ROLE_USER)
@@ -79,7 +79,7 @@ static void run_failed(struct dropped *d, const struct event *ev)
     d->closed = true;
 }
 
-static void turn_started(struct dropped *d, const struct event *ev)
+static void call_started(struct dropped *d, const struct event *ev)
 {
     d->turn = ev->number > 0 && ev->number <= INT32_MAX ? (int)ev->number : 0;
     if (d->items.len > 0 && vec_last(&d->items).turn == 0)
@@ -127,9 +127,9 @@ static void tool_completed(struct dropped *d, const struct event *ev)
 void dropped_apply(struct dropped *d, const struct event *ev)
 {
     static void (*const effects[EVENT_TYPE_COUNT])(struct dropped *, const struct event *) = {
-        [EVENT_TURN_STARTED] = run_started,
-        [EVENT_TURN_FAILED] = run_failed,
-        [EVENT_CALL_STARTED] = turn_started,
+        [EVENT_TURN_STARTED] = turn_started,
+        [EVENT_TURN_FAILED] = turn_failed,
+        [EVENT_CALL_STARTED] = call_started,
         [EVENT_TEXT_COMPLETE] = text_complete,
         [EVENT_REASONING_COMPLETE] = reasoning_complete,
         [EVENT_TOOL_CALL_REQUESTED] = tool_requested,

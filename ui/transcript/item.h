@@ -60,7 +60,7 @@ struct item {
     enum item_kind kind;
     int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
     int64_t from;     /* of a user message: where its turn began, with tries that were taken back */
-    bool label;       /* begins what the assistant does in a run */
+    bool label;       /* begins what the assistant does in a turn */
     bool lead;        /* a blank row before it */
     bool streaming;   /* text may still come */
     bool partial;     /* an answer that was interrupted */
@@ -82,7 +82,7 @@ struct item {
     bool answered, failed;
     bool orphan;               /* the request is on an older page */
     struct recalled *recalled; /* what memory answered; NULL: it was not asked, or not seen */
-    bool given_up;             /* its run is over: no result will come */
+    bool given_up;             /* its turn is over: no result will come */
 
     struct compaction_card *card; /* of a compaction */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "ui/term/rows.h"
-#include "ui/transcript/transcript_items.h"
+#include "ui/transcript/fold.h"
 
 enum { TOOL_ROWS_MAX = 200 }; /* of an open result; a row says how many lines more there are */
 

@@ -627,24 +627,3 @@ int64_t transcript_newest_card(struct transcript *t)
         newest = transcript_card(t, rows[i].item);
     return newest;
 }
-
-/* --- copying --- */
-
-const char *transcript_last_answer(const struct transcript *t)
-{
-    for (size_t i = item_count(t); i-- > 0;)
-        if (item_at(t, i)->kind == ITEM_ANSWER)
-            return item_at(t, i)->text.data;
-    return NULL;
-}
-
-char *transcript_last_code(const struct transcript *t)
-{
-    char *code = NULL;
-    for (size_t i = item_count(t); i-- > 0 && !code;) {
-        const struct buf *text = &item_at(t, i)->text;
-        if (item_at(t, i)->kind == ITEM_ANSWER)
-            code = markdown_last_code(text->data, text->len);
-    }
-    return code;
-}

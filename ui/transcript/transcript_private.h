@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "ui/transcript/transcript.h"
-#include "ui/transcript/transcript_items.h"
+#include "ui/transcript/fold.h"
 
 /* A row of an item: never counted from the top of the conversation. */
 struct place {

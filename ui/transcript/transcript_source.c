@@ -1,4 +1,4 @@
-/* The sources of what is around the view, one below the other. */
+/* What is read out of the transcript: sources, turns. */
 #include "base/i18n.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/transcript_private.h"
@@ -60,4 +60,58 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
         add_item(out, t->fold.items.items[i], t->reasoning);
     }
     return t->follow ? out->len : at;
+}
+
+/* --- copying --- */
+
+const char *transcript_last_answer(const struct transcript *t)
+{
+    for (size_t i = t->fold.items.len; i-- > 0;)
+        if (t->fold.items.items[i]->kind == ITEM_ANSWER)
+            return t->fold.items.items[i]->text.data;
+    return NULL;
+}
+
+char *transcript_last_code(const struct transcript *t)
+{
+    char *code = NULL;
+    for (size_t i = t->fold.items.len; i-- > 0 && !code;) {
+        const struct buf *text = &t->fold.items.items[i]->text;
+        if (t->fold.items.items[i]->kind == ITEM_ANSWER)
+            code = markdown_last_code(text->data, text->len);
+    }
+    return code;
+}
+
+/* --- turns, as a person counts them --- */
+
+/* Up to where the next one begins. */
+static int64_t last_of(const struct fold *f, size_t index)
+{
+    for (size_t i = index + 1; i < f->items.len; i++)
+        if (f->items.items[i]->kind == ITEM_USER)
+            return f->items.items[i]->from - 1;
+    return f->last_seq;
+}
+
+void transcript_each_turn(const struct transcript *t,
+                          void (*visit)(void *context, const struct transcript_turn *turn),
+                          void *context)
+{
+    const struct fold *f = &t->fold;
+    struct transcript_turn turn = {0};
+    for (size_t i = 0; i < f->items.len; i++) {
+        if (f->items.items[i]->kind != ITEM_USER)
+            continue;
+        turn.number++;
+        turn.text = f->items.items[i]->text.data;
+        turn.seq = f->items.items[i]->seq;
+        turn.last = last_of(f, i);
+        visit(context, &turn);
+    }
+}
+
+int64_t transcript_oldest(const struct transcript *t)
+{
+    return t->fold.more ? t->fold.first_seq : 0;
 }

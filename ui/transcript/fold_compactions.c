@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "ui/term/glyph.h"
-#include "ui/transcript/transcript_items_private.h"
+#include "ui/transcript/fold.h"
 
 enum { QUOTE_COLUMNS = 40 };
 

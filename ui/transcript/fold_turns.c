@@ -1,4 +1,4 @@
-/* How a run begins and ends, what is tried again, and what is to be known of it. */
+/* How a turn begins and ends, what is tried again, and what is to be known of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/text/format.h"
-#include "ui/transcript/transcript_items_private.h"
+#include "ui/transcript/fold.h"
 
 void fold_cut_off_note(struct fold *f)
 {
@@ -18,20 +18,19 @@ int64_t fold_earlier_begin(const struct item *item, int64_t from)
     return item->kind == ITEM_USER && item->from < from ? item->from : from;
 }
 
-bool fold_outlives_run(const struct item *item)
+bool fold_outlives_turn(const struct item *item)
 {
     return item->card && item->card->ended;
 }
 
-/* The run's beginning may be on an older page, which then drops it. Returns where the turn began.
- */
+/* A try's beginning may be on an older page, which then drops it. Returns where the turn began. */
 static int64_t take_back(struct fold *f, int64_t from, int64_t to)
 {
     struct taken_back range = {from, to};
     int64_t began = from;
     for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->seq >= from;) {
         began = fold_earlier_begin(f->items.items[i], began);
-        if (!fold_outlives_run(f->items.items[i]))
+        if (!fold_outlives_turn(f->items.items[i]))
             fold_remove_item(f, i);
     }
     if (from < f->first_seq)
@@ -46,7 +45,7 @@ static void drop_brief_notes(struct fold *f)
             fold_remove_item(f, i);
 }
 
-bool fold_run_started(struct fold *f, const struct event *ev)
+bool fold_turn_started(struct fold *f, const struct event *ev)
 {
     const char *text = ev->text ? ev->text : "";
     int64_t from = ev->seq;
@@ -55,7 +54,7 @@ bool fold_run_started(struct fold *f, const struct event *ev)
     fold_leave_card(f);
     if (ev->number > 0)
         from = take_back(f, ev->number, ev->seq);
-    else if (f->run_open && !f->cut_off)
+    else if (f->turn_open && !f->cut_off)
         fold_cut_off_note(f);
     f->cut_off = NULL;
     struct item *item = fold_add_item(f, ITEM_USER, ev->seq);
@@ -63,12 +62,12 @@ bool fold_run_started(struct fold *f, const struct event *ev)
     utf8_clean(&item->text, text, strlen(text), UTF8_MULTILINE);
     item_add_images(item, ev->attachments);
     f->need_label = true;
-    f->run_open = true;
+    f->turn_open = true;
     f->partial = false;
     return true;
 }
 
-bool fold_turn_completed(struct fold *f, const struct event *ev)
+bool fold_call_completed(struct fold *f, const struct event *ev)
 {
     bool any = f->open.len > 0;
     (void)ev;
@@ -120,7 +119,7 @@ bool fold_budget_warning(struct fold *f, const struct event *ev)
     return true;
 }
 
-/* Calls that the run did not come to, or did not finish. */
+/* Calls that the turn did not come to, or did not finish. */
 static void give_up_calls(struct fold *f)
 {
     for (size_t i = f->items.len; i-- > 0 && f->items.items[i]->kind != ITEM_USER;) {
@@ -132,28 +131,28 @@ static void give_up_calls(struct fold *f)
     }
 }
 
-static void end_run(struct fold *f)
+static void end_turn(struct fold *f)
 {
     fold_close_texts(f);
     fold_leave_card(f);
     give_up_calls(f);
-    f->run_open = false;
+    f->turn_open = false;
 }
 
-/* A fork that ends in the midst of a run has no answer either, but stops for another reason. */
+/* A fork that ends in the midst of a turn has no answer either, but stops for another reason. */
 static bool is_empty_answer(const struct event *ev)
 {
     return ev->stop_reason == STOP_END_TURN && ev->text && !ev->text[text_blank_front(ev->text)];
 }
 
-bool fold_run_completed(struct fold *f, const struct event *ev)
+bool fold_turn_completed(struct fold *f, const struct event *ev)
 {
     static const char *const notes[] = {
         [STOP_MAX_TOKENS] = N_("the answer ends here because it reached its length limit"),
         [STOP_REFUSAL] = N_("the model declined to answer"),
         [STOP_CONTEXT_EXCEEDED] = N_("the conversation fills the model's context window"),
     };
-    end_run(f);
+    end_turn(f);
     if ((size_t)ev->stop_reason < sizeof notes / sizeof *notes && notes[ev->stop_reason])
         fold_add_dashed(f, _(notes[ev->stop_reason]), ev->seq);
     else if (is_empty_answer(ev))
@@ -162,9 +161,9 @@ bool fold_run_completed(struct fold *f, const struct event *ev)
 }
 
 /* The error says why the answer ends there; "interrupted" would be a second, wrong reason. */
-bool fold_run_failed(struct fold *f, const struct event *ev)
+bool fold_turn_failed(struct fold *f, const struct event *ev)
 {
-    end_run(f);
+    end_turn(f);
     for (size_t i = f->items.len; f->partial && i-- > 0;) {
         struct item *item = f->items.items[i];
         if (item->partial) {
@@ -183,7 +182,7 @@ bool fold_run_failed(struct fold *f, const struct event *ev)
 
 bool fold_interrupted(struct fold *f, const struct event *ev)
 {
-    end_run(f);
+    end_turn(f);
     if (!f->partial)
         fold_add_dashed(f, _("interrupted"), ev->seq);
     return true;

@@ -1,4 +1,4 @@
-#include "ui/transcript/transcript_items.h"
+#include "ui/transcript/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/glyph.h"
-#include "ui/transcript/transcript_items_private.h"
+#include "ui/transcript/fold.h"
 
 void fold_init(struct fold *f)
 {
@@ -103,14 +103,14 @@ void fold_note(struct fold *f, enum style style, const char *text, bool brief)
 /* --- events --- */
 
 static fold_effect *const effects[EVENT_TYPE_COUNT] = {
-    [EVENT_TURN_STARTED] = fold_run_started,
+    [EVENT_TURN_STARTED] = fold_turn_started,
     [EVENT_TEXT_DELTA] = fold_text_delta,
     [EVENT_REASONING_DELTA] = fold_reasoning_delta,
     [EVENT_REASONING_COMPLETE] = fold_reasoning_complete,
     [EVENT_TEXT_COMPLETE] = fold_text_complete,
     [EVENT_TOOL_CALL_REQUESTED] = fold_tool_requested,
     [EVENT_TOOL_EXECUTION_COMPLETED] = fold_tool_completed,
-    [EVENT_CALL_COMPLETED] = fold_turn_completed,
+    [EVENT_CALL_COMPLETED] = fold_call_completed,
     [EVENT_RETRYING] = fold_retrying,
     [EVENT_COMPACTION_STARTED] = fold_compaction_started,
     [EVENT_COMPACTION_DELTA] = fold_compaction_delta,
@@ -121,8 +121,8 @@ static fold_effect *const effects[EVENT_TYPE_COUNT] = {
     [EVENT_MEMORY_RECALLED] = fold_memory_recalled,
     [EVENT_WARNING] = fold_warning,
     [EVENT_BUDGET_WARNING] = fold_budget_warning,
-    [EVENT_TURN_COMPLETED] = fold_run_completed,
-    [EVENT_TURN_FAILED] = fold_run_failed,
+    [EVENT_TURN_COMPLETED] = fold_turn_completed,
+    [EVENT_TURN_FAILED] = fold_turn_failed,
     [EVENT_INTERRUPTED] = fold_interrupted,
 };
 
@@ -140,7 +140,7 @@ bool fold_apply(struct fold *f, const struct event *ev)
     if (f->first_seq == 0)
         f->first_seq = ev->seq;
     if (f->cut_off && ev->type != EVENT_TURN_STARTED)
-        drop_cut_off(f); /* the run goes on after all */
+        drop_cut_off(f); /* the turn goes on after all */
     bool changed = effects[ev->type] && effects[ev->type](f, ev);
     if (ev->seq > 0)
         f->last_seq = ev->seq;

@@ -1,7 +1,7 @@
 /* Older pages of events before those that are there. */
 #include <string.h>
 
-#include "ui/transcript/transcript_items_private.h"
+#include "ui/transcript/fold.h"
 
 static void adopt_result(struct fold *older, struct fold *f)
 {
@@ -41,7 +41,7 @@ static void drop_taken_back(struct fold *older, struct fold *f)
         int64_t began = range.from;
         for (size_t i = older->items.len; i-- > 0;) {
             int64_t seq = older->items.items[i]->seq;
-            if (seq < range.from || seq >= range.to || fold_outlives_run(older->items.items[i]))
+            if (seq < range.from || seq >= range.to || fold_outlives_turn(older->items.items[i]))
                 continue;
             began = fold_earlier_begin(older->items.items[i], began);
             fold_remove_item(older, i);
@@ -100,21 +100,21 @@ static void begin_with(struct fold *f, struct fold *page)
 {
     fold_close_texts(page);
     fold_cut_off_card(page);
-    if (page->run_open)
+    if (page->turn_open)
         fold_cut_off_note(page);
     f->last_seq = page->last_seq;
     f->need_label = page->need_label;
-    f->run_open = page->run_open;
+    f->turn_open = page->turn_open;
     f->partial = page->partial;
     f->cut_off = page->cut_off;
     f->card = page->card;
 }
 
-/* The run at the border goes on there, or it died before the page that is there began. */
-static void join_runs(struct fold *f, struct fold *older)
+/* The turn at the border goes on there, or it died before the page that is there began. */
+static void join_turns(struct fold *f, struct fold *older)
 {
     struct item *first = f->items.len ? f->items.items[0] : NULL;
-    if (!first || !older->run_open)
+    if (!first || !older->turn_open)
         return;
     if (first->kind == ITEM_USER) {
         fold_close_texts(older);
@@ -141,7 +141,7 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
         begin_with(f, &older);
     } else {
         join_cards(f, &older);
-        join_runs(f, &older);
+        join_turns(f, &older);
         drop_taken_back(&older, f);
     }
     join_undone(f, &older);

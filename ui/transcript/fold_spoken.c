@@ -1,8 +1,8 @@
 /* What is said in a turn: streamed text, tool calls and their results. */
 #include <string.h>
 
+#include "ui/transcript/fold.h"
 #include "ui/transcript/recalled.h"
-#include "ui/transcript/transcript_items_private.h"
 
 /* --- streamed text --- */
 
