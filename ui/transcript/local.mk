@@ -15,4 +15,5 @@ libtui_a_SOURCES += \
 	ui/transcript/transcript.c ui/transcript/transcript.h \
 	ui/transcript/transcript_find.c \
 	ui/transcript/transcript_private.h \
+	ui/transcript/transcript_scroll.c \
 	ui/transcript/transcript_source.c

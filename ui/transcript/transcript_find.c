@@ -72,7 +72,7 @@ static size_t count_rows(const struct item *item, size_t from, const char *needl
 /* Rows of the item that match. They are made for that alone where they are not there. */
 static size_t count_in(struct transcript *t, size_t index)
 {
-    struct item *item = t->fold.items.items[index];
+    struct item *item = item_at(t, index);
     if (is_counted(t, item))
         return item->matches.count;
     bool had_rows = item->width != 0, laid_out = may_match(item, t->needle);
@@ -92,7 +92,7 @@ size_t transcript_match_rank(struct transcript *t)
 {
     if (!t->found)
         return 0;
-    const struct item *item = t->fold.items.items[t->match.item];
+    const struct item *item = item_at(t, t->match.item);
     (void)transcript_rows_of(t, t->match.item);
     return count_rows(item, t->match.row, t->needle);
 }
@@ -101,7 +101,7 @@ void transcript_match_set_rank(struct transcript *t, size_t rank)
 {
     if (!t->found)
         return;
-    const struct item *item = t->fold.items.items[t->match.item];
+    const struct item *item = item_at(t, t->match.item);
     size_t row = transcript_rows_of(t, t->match.item);
     while (row-- > 0 && rank > 0)
         if (row_matches(&item->rows, row, t->needle) && --rank == 0)
@@ -113,8 +113,8 @@ struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
 {
     struct transcript_matches m = {.whole = true};
     size_t spent = 0;
-    for (size_t i = t->fold.items.len; t->needle && i-- > 0;) {
-        const struct item *item = t->fold.items.items[i];
+    for (size_t i = item_count(t); t->needle && i-- > 0;) {
+        const struct item *item = item_at(t, i);
         size_t cost = is_counted(t, item) ? 0 : source_len(item);
         if (spent > 0 && cost > 0 && spent + cost > bytes) {
             m.whole = false;
@@ -132,7 +132,7 @@ struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
 
 static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
 {
-    const struct item *item = t->fold.items.items[index];
+    const struct item *item = item_at(t, index);
     if (count_in(t, index) == 0)
         return false;
     size_t rows = transcript_rows_of(t, index), i = from < rows ? from : rows - 1;
@@ -146,7 +146,7 @@ static bool match_in(struct transcript *t, size_t index, size_t from, bool older
 
 static bool search(struct transcript *t, struct place from, bool older, struct place *found)
 {
-    for (size_t i = from.item; i < t->fold.items.len; i += older ? (size_t)-1 : 1) {
+    for (size_t i = from.item; i < item_count(t); i += older ? (size_t)-1 : 1) {
         size_t start = i == from.item ? from.row : older ? SIZE_MAX : 0;
         if (match_in(t, i, start, older, &found->row)) {
             found->item = i;
@@ -196,13 +196,13 @@ bool transcript_find(struct transcript *t, const char *text, bool older)
         t->found = false;
         return false;
     }
-    return t->fold.items.len > 0 && search_start(t, again, older, &from) &&
+    return item_count(t) > 0 && search_start(t, again, older, &from) &&
            search(t, from, older, &match) && show_match(t, match);
 }
 
 bool transcript_find_around(struct transcript *t, bool older)
 {
-    size_t count = t->fold.items.len;
+    size_t count = item_count(t);
     struct place from = {older && count > 0 ? count - 1 : 0, older ? SIZE_MAX : 0}, match;
     return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
 }

@@ -1,5 +1,4 @@
-/* What the transcript's parts share: transcript.c (view) and transcript_find.c. Nobody else
- * includes it. */
+/* What the transcript's parts share. Nobody else includes it. */
 #ifndef UI_TRANSCRIPT_PRIVATE_H
 #define UI_TRANSCRIPT_PRIVATE_H
 
@@ -39,7 +38,19 @@ struct transcript {
     struct rows marked; /* visible rows with matches */
 };
 
+static inline size_t item_count(const struct transcript *t)
+{
+    return t->fold.items.len;
+}
+
+static inline struct item *item_at(const struct transcript *t, size_t index)
+{
+    return t->fold.items.items[index];
+}
+
 size_t transcript_rows_of(struct transcript *t, size_t item);
+
+/* --- transcript_scroll.c --- */
 
 /* Move a place over that many rows, less where the conversation ends; return how many. */
 size_t transcript_up(struct transcript *t, struct place *p, size_t rows);
@@ -48,7 +59,22 @@ size_t transcript_down(struct transcript *t, struct place *p, size_t rows);
 /* Makes this the view's first row. */
 void transcript_show(struct transcript *t, struct place top);
 
-/* transcript_find.c: the match is which among those of its item, from below; 0: there is none. It
+/* The first row of the view that shows the end. */
+struct place transcript_end_top(struct transcript *t);
+
+/* After the conversation changed under it, the place at the top may be none. */
+void transcript_clamp_top(struct transcript *t);
+
+/* What was at the top stays there, as far as it still exists. */
+void transcript_hold_top(struct transcript *t);
+
+/* Rows of news since the last call; what grows from here on is news. */
+void transcript_count_unread(struct transcript *t);
+void transcript_count_from_last(struct transcript *t);
+
+/* --- transcript_find.c --- */
+
+/* The match is which among those of its item, from below; 0: there is none. It
  * is the same one where the rows have become others. */
 size_t transcript_match_rank(struct transcript *t);
 void transcript_match_set_rank(struct transcript *t, size_t rank);

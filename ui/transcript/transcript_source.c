@@ -40,7 +40,7 @@ static void add_item(struct buf *out, const struct item *item, enum reasoning_vi
 
 static size_t source_len(const struct transcript *t, size_t index)
 {
-    const struct item *item = t->fold.items.items[index];
+    const struct item *item = item_at(t, index);
     return item->text.len + item->result.len + 1;
 }
 
@@ -52,12 +52,12 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
         return 0;
     for (first = t->top.item; first > 0 && above + source_len(t, first - 1) <= most; first--)
         above += source_len(t, first - 1);
-    for (size_t i = first, below = 0; i < t->fold.items.len; i++) {
+    for (size_t i = first, below = 0; i < item_count(t); i++) {
         if (i == t->top.item)
             at = out->len;
         if (i > t->top.item && (below += source_len(t, i)) > most)
             break;
-        add_item(out, t->fold.items.items[i], t->reasoning);
+        add_item(out, item_at(t, i), t->reasoning);
     }
     return t->follow ? out->len : at;
 }
@@ -66,18 +66,18 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
 
 const char *transcript_last_answer(const struct transcript *t)
 {
-    for (size_t i = t->fold.items.len; i-- > 0;)
-        if (t->fold.items.items[i]->kind == ITEM_ANSWER)
-            return t->fold.items.items[i]->text.data;
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->kind == ITEM_ANSWER)
+            return item_at(t, i)->text.data;
     return NULL;
 }
 
 char *transcript_last_code(const struct transcript *t)
 {
     char *code = NULL;
-    for (size_t i = t->fold.items.len; i-- > 0 && !code;) {
-        const struct buf *text = &t->fold.items.items[i]->text;
-        if (t->fold.items.items[i]->kind == ITEM_ANSWER)
+    for (size_t i = item_count(t); i-- > 0 && !code;) {
+        const struct buf *text = &item_at(t, i)->text;
+        if (item_at(t, i)->kind == ITEM_ANSWER)
             code = markdown_last_code(text->data, text->len);
     }
     return code;
