@@ -8,7 +8,7 @@
 #include "tests/support.h"
 #include "ui/text/highlight.h"
 #include "ui/text/markdown.h"
-#include "ui/text/markdown_entity.h"
+#include "ui/text/markdown_spans.h"
 #include "ui/text/markdown_table.h"
 
 static void lay_out(struct rows *rows, const char *source, size_t width)
@@ -175,14 +175,14 @@ TEST(table_columns_share_the_room)
 {
     static const size_t wanted[] = {3, 50, 30, 10};
     size_t widths[4];
-    assert_true(table_fit(wanted, widths, 4, 100));
+    assert_true(markdown_table_fit(wanted, widths, 4, 100));
     assert_int_equal(widths[1], 50);
-    assert_true(table_fit(wanted, widths, 4, 60));
+    assert_true(markdown_table_fit(wanted, widths, 4, 60));
     assert_int_equal(widths[0], 3);
     assert_int_equal(widths[3], 10);
     assert_int_equal(widths[0] + widths[1] + widths[2] + widths[3], 60);
     assert_true(widths[1] - widths[2] <= 1 || widths[2] - widths[1] <= 1);
-    assert_false(table_fit(wanted, widths, 4, 20));
+    assert_false(markdown_table_fit(wanted, widths, 4, 20));
 }
 
 /* md4c 0.4.8 follows a link that the text's end cuts off into what lies behind the text. */
@@ -216,7 +216,7 @@ TEST(entities_alone)
                                            {"&;", "&;"},  {"&", "&"},     {"&#;", "&#;"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = BUF_INIT;
-        entity_decode(&out, cases[i][0], strlen(cases[i][0]));
+        markdown_entity(&out, cases[i][0], strlen(cases[i][0]));
         assert_string_equal(out.data, cases[i][1]);
         buf_release(&out);
     }

@@ -13,7 +13,7 @@ libtui_a_SOURCES += \
 	ui/text/markdown.c ui/text/markdown.h \
 	ui/text/markdown_blocks.c ui/text/markdown_blocks.h \
 	ui/text/markdown_code.c ui/text/markdown_code.h \
-	ui/text/markdown_entity.c ui/text/markdown_entity.h \
+	ui/text/markdown_spans.c ui/text/markdown_spans.h \
 	ui/text/markdown_split.c ui/text/markdown_split.h \
 	ui/text/markdown_table.c ui/text/markdown_table.h \
 	ui/text/styled.c \

@@ -79,7 +79,7 @@ static void fence(struct markdown *m, const char *source, const struct markdown_
     indented_prefix(&prefix, m->look.prefix, p->indent);
     size_t len = (size_t)(end - text);
     m->code = (struct highlight){0};
-    m->code.language = code_label(m->rows, text, len, m->look.width, &prefix, &prefix);
+    m->code.language = markdown_code_label(m->rows, text, len, m->look.width, &prefix, &prefix);
     styled_release(&prefix);
 }
 
@@ -91,7 +91,7 @@ static void code(struct markdown *m, const char *source, const struct markdown_p
     if (text.len > 0 && text.data[text.len - 1] == '\n')
         text.len--;
     indented_prefix(&prefix, m->look.prefix, p->indent);
-    code_line(m->rows, &m->code, text.data, text.len, m->look.width, &prefix);
+    markdown_code_line(m->rows, &m->code, text.data, text.len, m->look.width, &prefix);
     styled_release(&prefix);
     buf_release(&text);
 }
@@ -101,7 +101,7 @@ static void closed(struct markdown *m, const char *source, const struct markdown
     struct styled prefix;
     (void)source;
     indented_prefix(&prefix, m->look.prefix, p->indent);
-    code_end(m->rows, m->look.width, &prefix);
+    markdown_code_end(m->rows, m->look.width, &prefix);
     styled_release(&prefix);
     m->code = (struct highlight){0};
 }

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/i18n.h"
 #include "base/utf8.h"
 #include "ui/term/glyph.h"
 #include "ui/text/markdown_code.h"
-#include "ui/text/markdown_entity.h"
+#include "ui/text/markdown_spans.h"
 #include "ui/text/markdown_table.h"
 
 enum {
@@ -32,12 +31,9 @@ struct render {
     const struct markdown_look *look;
     struct markdown_context *context;
     struct styled first, rest; /* prefixes: before the next row, before the ones after it */
-    struct styled line;        /* the block that is being read */
+    struct markdown_leaf leaf; /* the block that is being read */
     VEC(struct level) levels;
-    enum style style;
-    unsigned bold, italic, strike, code, link;
     bool paragraph_apart; /* a paragraph that comes now has a blank line before it */
-    VEC(size_t) link_starts;
     bool fenced;
     struct buf language;
     struct table table;
@@ -211,38 +207,35 @@ static enum style plain_style(const struct render *r)
 
 static void enter_leaf(struct render *r)
 {
-    styled_clear(&r->line);
-    vec_clear(&r->link_starts);
-    r->style = plain_style(r);
+    markdown_leaf_begin(&r->leaf, plain_style(r));
 }
 
 static void enter_heading(struct render *r, unsigned level)
 {
-    enter_leaf(r);
-    r->style = STYLE_HEADING;
-    r->bold = 1;
-    r->italic = level > 2;
+    markdown_leaf_begin(&r->leaf, STYLE_HEADING);
+    r->leaf.bold = 1;
+    r->leaf.italic = level > 2;
 }
 
 static void leave_heading(struct render *r)
 {
     separate(r, false);
-    r->bold = r->italic = 0;
-    emit(r, &r->line, WRAP_WORDS);
-    styled_clear(&r->line);
+    r->leaf.bold = r->leaf.italic = 0;
+    emit(r, &r->leaf.line, WRAP_WORDS);
+    styled_clear(&r->leaf.line);
 }
 
 static void leave_paragraph(struct render *r)
 {
     separate(r, true);
-    emit(r, &r->line, WRAP_WORDS);
-    styled_clear(&r->line);
+    emit(r, &r->leaf.line, WRAP_WORDS);
+    styled_clear(&r->leaf.line);
 }
 
 /* In tight lists, md4c has no paragraphs: the text of an item stands alone. */
 static void flush_tight(struct render *r)
 {
-    if (r->line.text.len > 0)
+    if (r->leaf.line.text.len > 0)
         leave_paragraph(r);
 }
 
@@ -273,29 +266,30 @@ static void leave_code(struct render *r)
     size_t width = r->look->width;
     if (r->language.len) {
         language =
-            code_label(r->out, r->language.data, r->language.len, width, &r->first, &r->rest);
+            markdown_code_label(r->out, r->language.data, r->language.len, width, &r->first, &r->rest);
         after_rows(r);
     }
-    code_lines(r->out, language, r->line.text.data, r->line.text.len, width, &r->first, &r->rest);
-    if (r->line.text.len)
+    markdown_code_lines(r->out, language, r->leaf.line.text.data, r->leaf.line.text.len, width, &r->first, &r->rest);
+    if (r->leaf.line.text.len)
         after_rows(r);
     if (r->fenced) {
-        code_end(r->out, width, &r->first);
+        markdown_code_end(r->out, width, &r->first);
         after_rows(r);
     }
-    styled_clear(&r->line);
+    styled_clear(&r->leaf.line);
 }
 
 static void enter_table(struct render *r, const MD_BLOCK_TABLE_DETAIL *table)
 {
-    table_release(&r->table);
-    table_init(&r->table, table->col_count > MOST_CELLS ? MOST_CELLS : table->col_count);
+    markdown_table_release(&r->table);
+    markdown_table_init(&r->table, table->col_count > MOST_CELLS ? MOST_CELLS : table->col_count);
 }
 
 static void enter_cell(struct render *r, const MD_BLOCK_TD_DETAIL *cell, bool head)
 {
     enter_leaf(r);
-    r->bold = head;
+    r->leaf.bold = head;
+    r->leaf.one_line = true;
     r->align = cell->align == MD_ALIGN_RIGHT    ? CELL_RIGHT
                : cell->align == MD_ALIGN_CENTER ? CELL_CENTER
                                                 : CELL_LEFT;
@@ -303,20 +297,20 @@ static void enter_cell(struct render *r, const MD_BLOCK_TD_DETAIL *cell, bool he
 
 static void leave_cell(struct render *r)
 {
-    r->bold = 0;
+    r->leaf.bold = 0;
     if (r->cell < r->table.columns)
-        table_add(&r->table, &r->line, r->align);
+        markdown_table_add(&r->table, &r->leaf.line, r->align);
     r->cell++;
-    styled_clear(&r->line);
+    styled_clear(&r->leaf.line);
 }
 
 static void leave_table(struct render *r)
 {
     separate(r, false);
-    table_rows(r->out, &r->table, r->look->width, &r->first, &r->rest);
+    markdown_table_rows(r->out, &r->table, r->look->width, &r->first, &r->rest);
     after_rows(r);
-    table_release(&r->table);
-    table_init(&r->table, 0);
+    markdown_table_release(&r->table);
+    markdown_table_init(&r->table, 0);
 }
 
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *context)
@@ -384,141 +378,21 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context)
     return 0;
 }
 
-/* --- text in a leaf --- */
-
-static void add(struct render *r, const char *text, size_t len)
-{
-    enum style style = r->code ? STYLE_CODE : r->link ? STYLE_LINK : r->style;
-    unsigned attrs = (r->bold ? ATTR_BOLD : 0u) | (r->italic ? ATTR_ITALIC : 0u) |
-                     (r->strike ? ATTR_STRIKE : 0u) | (r->link ? ATTR_UNDERLINE : 0u);
-    styled_add_clean(&r->line, text, len, style, attrs);
-}
-
-static void add_entity(struct render *r, const char *text, size_t len)
-{
-    struct buf decoded = BUF_INIT;
-    entity_decode(&decoded, text, len);
-    add(r, decoded.data, decoded.len);
-    buf_release(&decoded);
-}
-
 static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *context)
 {
-    struct render *r = context;
-    bool cell = r->table.columns > 0;
-    switch (type) {
-    case MD_TEXT_NULLCHAR:
-        add(r, "\ufffd", strlen("\ufffd"));
-        break;
-    case MD_TEXT_BR:
-        add(r, cell ? " " : "\n", 1);
-        break;
-    case MD_TEXT_SOFTBR:
-        add(r, r->look->keep_lines && !cell ? "\n" : " ", 1);
-        break;
-    case MD_TEXT_ENTITY:
-        add_entity(r, text, size);
-        break;
-    default:
-        add(r, text, size);
-    }
+    markdown_leaf_text(&((struct render *)context)->leaf, type, text, size);
     return 0;
-}
-
-static bool begins_with(const char *text, size_t len, const char *start)
-{
-    size_t n = strlen(start);
-    return len >= n && memcmp(text, start, n) == 0;
-}
-
-/* Is this the whole of what the link's text says? */
-static bool says(const struct styled *line, size_t from, const char *url, size_t len)
-{
-    static const char *const schemes[] = {"", "mailto:", "http://", "https://"};
-    const char *text = line->text.data + from;
-    size_t text_len = line->text.len - from;
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        size_t n = strlen(schemes[i]);
-        if (begins_with(url, len, schemes[i]) && len - n == text_len &&
-            memcmp(url + n, text, text_len) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* What is added from now on leads there, if that is safe; NULL: nowhere. */
-static void lead_to(struct render *r, const MD_ATTRIBUTE *url)
-{
-    struct buf decoded = BUF_INIT, clean = BUF_INIT;
-    for (unsigned i = 0; url && url->size > 0 && i < LINK_MAX && url->substr_offsets[i] < url->size;
-         i++) {
-        const char *part = url->text + url->substr_offsets[i];
-        size_t len = url->substr_offsets[i + 1] - url->substr_offsets[i];
-        if (url->substr_types[i] == MD_TEXT_ENTITY)
-            entity_decode(&decoded, part, len);
-        else
-            buf_add(&decoded, part, len);
-    }
-    bool safe = decoded.len > 0 && link_clean(&clean, decoded.data, decoded.len);
-    styled_link(&r->line, safe ? clean.data : NULL);
-    buf_release(&decoded);
-    buf_release(&clean);
-}
-
-static void add_url(struct render *r, const MD_ATTRIBUTE *url)
-{
-    struct buf clean = BUF_INIT;
-    utf8_clean(&clean, url->text, url->size, UTF8_ONE_LINE);
-    styled_addstr(&r->line, " (", r->style, 0);
-    lead_to(r, url);
-    styled_add(&r->line, clean.data, clean.len, STYLE_LINK, 0);
-    lead_to(r, NULL);
-    styled_addstr(&r->line, ")", r->style, 0);
-    buf_release(&clean);
-}
-
-static void leave_link(struct render *r, const MD_SPAN_A_DETAIL *link)
-{
-    size_t from = r->link_starts.len ? vec_last(&r->link_starts) : 0;
-    r->link_starts.len -= r->link_starts.len > 0;
-    r->link--;
-    lead_to(r, NULL);
-    if (link->href.size && !says(&r->line, from, link->href.text, link->href.size))
-        add_url(r, &link->href);
 }
 
 static int enter_span(MD_SPANTYPE type, void *detail, void *context)
 {
-    struct render *r = context;
-    r->italic += type == MD_SPAN_EM;
-    r->bold += type == MD_SPAN_STRONG;
-    r->strike += type == MD_SPAN_DEL;
-    r->code += type == MD_SPAN_CODE;
-    if (type == MD_SPAN_A) {
-        r->link++;
-        vec_push(&r->link_starts, r->line.text.len);
-        lead_to(r, &((const MD_SPAN_A_DETAIL *)detail)->href);
-    } else if (type == MD_SPAN_IMG) {
-        add(r, "[", 1);
-        add(r, _("image"), strlen(_("image")));
-        add(r, ": ", 2);
-    }
+    markdown_leaf_enter(&((struct render *)context)->leaf, type, detail);
     return 0;
 }
 
 static int leave_span(MD_SPANTYPE type, void *detail, void *context)
 {
-    struct render *r = context;
-    r->italic -= type == MD_SPAN_EM;
-    r->bold -= type == MD_SPAN_STRONG;
-    r->strike -= type == MD_SPAN_DEL;
-    r->code -= type == MD_SPAN_CODE;
-    if (type == MD_SPAN_A) {
-        leave_link(r, detail);
-    } else if (type == MD_SPAN_IMG) {
-        add(r, "]", 1);
-        add_url(r, &((const MD_SPAN_IMG_DETAIL *)detail)->src);
-    }
+    markdown_leaf_leave(&((struct render *)context)->leaf, type, detail);
     return 0;
 }
 
@@ -528,10 +402,10 @@ static void render_init(struct render *r, struct rows *out, const struct markdow
                         struct markdown_context *context)
 {
     *r = (struct render){
-        .out = out, .look = look, .context = context, .style = look->style, .language = BUF_INIT};
+        .out = out, .look = look, .context = context, .language = BUF_INIT};
     styled_init(&r->first);
     styled_init(&r->rest);
-    styled_init(&r->line);
+    markdown_leaf_init(&r->leaf, look->style, look->keep_lines);
     if (look->prefix) {
         styled_append(&r->first, look->prefix);
         styled_append(&r->rest, look->prefix);
@@ -545,12 +419,11 @@ static void render_release(struct render *r)
         r->levels.len--;
     }
     vec_release(&r->levels);
-    vec_release(&r->link_starts);
-    table_release(&r->table);
+    markdown_table_release(&r->table);
     buf_release(&r->language);
     styled_release(&r->first);
     styled_release(&r->rest);
-    styled_release(&r->line);
+    markdown_leaf_release(&r->leaf);
 }
 
 void markdown_blocks(struct rows *out, const char *text, size_t len,
@@ -563,9 +436,9 @@ void markdown_blocks(struct rows *out, const char *text, size_t len,
     if (context->in_item)
         flags |= MD_FLAG_NOINDENTEDCODEBLOCKS;
     render_init(&r, out, look, context);
-    buf_add(&source, text,
-            len);             /* md4c 0.4.8 reads on behind a text that ends in the middle of a */
-    buf_addch(&source, '\n'); /* link, if it does not end with a newline */
+    /* md4c 0.4.8 reads past a text that ends inside a link, unless it ends with a newline. */
+    buf_add(&source, text, len);
+    buf_addch(&source, '\n');
     MD_PARSER parser = {0,          flags,    enter_block, leave_block, enter_span,
                         leave_span, add_text, NULL,        NULL};
     bool refused = md_parse(source.data, (MD_SIZE)source.len, &parser, &r) != 0;
@@ -573,9 +446,9 @@ void markdown_blocks(struct rows *out, const char *text, size_t len,
         context->ordinal = 0;
     if (refused) {
         rows_truncate(out, before);
-        styled_clear(&r.line);
-        styled_add_clean(&r.line, text, len, look->style, 0);
-        wrap_text(out, &r.line,
+        styled_clear(&r.leaf.line);
+        styled_add_clean(&r.leaf.line, text, len, look->style, 0);
+        wrap_text(out, &r.leaf.line,
                   &(struct wrap_look){look->width, WRAP_WORDS, look->prefix, look->prefix});
     }
     render_release(&r);

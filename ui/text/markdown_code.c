@@ -14,8 +14,9 @@ static void add_indented(struct styled *out, const struct styled *prefix)
     styled_addstr(out, indent, STYLE_CODE, 0);
 }
 
-const struct language *code_label(struct rows *out, const char *info, size_t len, size_t width,
-                                  const struct styled *first, const struct styled *rest)
+const struct language *markdown_code_label(struct rows *out, const char *info, size_t len,
+                                           size_t width, const struct styled *first,
+                                           const struct styled *rest)
 {
     size_t n = 0;
     while (n < len && !strchr(" \t\n{,", info[n]))
@@ -32,7 +33,7 @@ const struct language *code_label(struct rows *out, const char *info, size_t len
     return language_find(info, n);
 }
 
-void code_end(struct rows *out, size_t width, const struct styled *prefix)
+void markdown_code_end(struct rows *out, size_t width, const struct styled *prefix)
 {
     wrap_string(out, glyph(GLYPH_LINE), STYLE_RULE, 0,
                 &(struct wrap_look){width, WRAP_HARD, prefix, prefix});
@@ -51,8 +52,8 @@ static void add_line(struct rows *out, struct highlight *h, const char *line, si
     styled_release(&code);
 }
 
-void code_line(struct rows *out, struct highlight *h, const char *line, size_t len, size_t width,
-               const struct styled *prefix)
+void markdown_code_line(struct rows *out, struct highlight *h, const char *line, size_t len,
+                        size_t width, const struct styled *prefix)
 {
     struct styled indented;
     add_indented(&indented, prefix);
@@ -60,8 +61,9 @@ void code_line(struct rows *out, struct highlight *h, const char *line, size_t l
     styled_release(&indented);
 }
 
-void code_lines(struct rows *out, const struct language *language, const char *text, size_t len,
-                size_t width, const struct styled *first, const struct styled *rest)
+void markdown_code_lines(struct rows *out, const struct language *language, const char *text,
+                         size_t len, size_t width, const struct styled *first,
+                         const struct styled *rest)
 {
     struct highlight h = {.language = language};
     struct styled before, behind;

@@ -11,18 +11,20 @@
 
 /* A row with the language's name, if the info string has one; returns the language for
  * highlight_line(). */
-const struct language *code_label(struct rows *out, const char *info, size_t len, size_t width,
-                                  const struct styled *first, const struct styled *rest);
+const struct language *markdown_code_label(struct rows *out, const char *info, size_t len,
+                                           size_t width, const struct styled *first,
+                                           const struct styled *rest);
 
 /* The row that ends a fenced block. */
-void code_end(struct rows *out, size_t width, const struct styled *prefix);
+void markdown_code_end(struct rows *out, size_t width, const struct styled *prefix);
 
 /* One line without its newline. */
-void code_line(struct rows *out, struct highlight *h, const char *line, size_t len, size_t width,
-               const struct styled *prefix);
+void markdown_code_line(struct rows *out, struct highlight *h, const char *line, size_t len,
+                        size_t width, const struct styled *prefix);
 
 /* Lines of a whole block. `first` is before the first row only. */
-void code_lines(struct rows *out, const struct language *language, const char *text, size_t len,
-                size_t width, const struct styled *first, const struct styled *rest);
+void markdown_code_lines(struct rows *out, const struct language *language, const char *text,
+                         size_t len, size_t width, const struct styled *first,
+                         const struct styled *rest);
 
 #endif

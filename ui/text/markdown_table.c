@@ -9,19 +9,19 @@
 
 enum { GAP = 3, LEAST_COLUMN = 6 };
 
-void table_init(struct table *t, size_t columns)
+void markdown_table_init(struct table *t, size_t columns)
 {
     *t = (struct table){.columns = columns};
 }
 
-void table_release(struct table *t)
+void markdown_table_release(struct table *t)
 {
     for (size_t i = 0; i < t->cells.len; i++)
         styled_release(&t->cells.items[i].text);
     vec_release(&t->cells);
 }
 
-void table_add(struct table *t, struct styled *text, enum cell_align align)
+void markdown_table_add(struct table *t, struct styled *text, enum cell_align align)
 {
     for (size_t i = 0; i < text->text.len; i++)
         if (text->text.data[i] == '\t' || text->text.data[i] == '\n')
@@ -63,7 +63,7 @@ static void shrink(size_t *widths, size_t columns, size_t from, size_t to, size_
     }
 }
 
-bool table_fit(const size_t *wanted, size_t *widths, size_t columns, size_t room)
+bool markdown_table_fit(const size_t *wanted, size_t *widths, size_t columns, size_t room)
 {
     size_t sum = 0, second;
     for (size_t i = 0; i < columns; i++) {
@@ -126,27 +126,27 @@ static void add_cell_line(struct styled *line, const struct cell *cell, const st
 }
 
 /* Where the rows go, and what is before them. */
-struct place {
+struct target {
     struct rows *out;
     size_t width;
     const struct styled *first, *rest;
     struct styled line; /* the one that is being made */
 };
 
-struct grid {
+struct columns {
     size_t columns;
     const size_t *widths;
     struct rows *parts; /* one for each cell of a row */
 };
 
-static void put_line(struct place *p, const struct styled *line, enum wrap_mode mode)
+static void put_line(struct target *p, const struct styled *line, enum wrap_mode mode)
 {
     wrap_text(p->out, line, &(struct wrap_look){p->width, mode, p->first, p->rest});
     p->first = p->rest;
 }
 
 static void grid_line(struct styled *line, const struct cell *cells, const struct rows *parts,
-                      const struct grid *g, size_t index)
+                      const struct columns *g, size_t index)
 {
     for (size_t i = 0; i < g->columns; i++) {
         if (i > 0) {
@@ -158,7 +158,7 @@ static void grid_line(struct styled *line, const struct cell *cells, const struc
     }
 }
 
-static void grid_row(struct place *p, const struct grid *g, const struct cell *cells)
+static void grid_row(struct target *p, const struct columns *g, const struct cell *cells)
 {
     size_t height = 1;
     for (size_t i = 0; i < g->columns; i++) {
@@ -175,7 +175,7 @@ static void grid_row(struct place *p, const struct grid *g, const struct cell *c
     }
 }
 
-static void grid_rule(struct place *p, const struct grid *g)
+static void grid_rule(struct target *p, const struct columns *g)
 {
     styled_clear(&p->line);
     for (size_t i = 0; i < g->columns; i++) {
@@ -188,10 +188,10 @@ static void grid_rule(struct place *p, const struct grid *g)
     put_line(p, &p->line, WRAP_HARD);
 }
 
-static void as_grid(struct place *p, const struct table *t, const size_t *widths)
+static void as_grid(struct target *p, const struct table *t, const size_t *widths)
 {
     struct rows *parts = mem_alloc(t->columns * sizeof *parts);
-    struct grid g = {t->columns, widths, parts};
+    struct columns g = {t->columns, widths, parts};
     for (size_t i = 0; i < t->columns; i++)
         rows_init(&parts[i]);
     for (size_t i = 0; i < t->cells.len; i += t->columns) {
@@ -204,7 +204,7 @@ static void as_grid(struct place *p, const struct table *t, const size_t *widths
     free(parts);
 }
 
-static void as_lines(struct place *p, const struct table *t)
+static void as_lines(struct target *p, const struct table *t)
 {
     for (size_t i = t->columns; i < t->cells.len; i++) {
         const struct cell *head = &t->cells.items[i % t->columns], *cell = &t->cells.items[i];
@@ -226,17 +226,17 @@ static void want_columns(const struct table *t, size_t *wanted)
     }
 }
 
-void table_rows(struct rows *out, const struct table *t, size_t width, const struct styled *first,
-                const struct styled *rest)
+void markdown_table_rows(struct rows *out, const struct table *t, size_t width,
+                         const struct styled *first, const struct styled *rest)
 {
     if (t->columns == 0 || t->cells.len < t->columns || t->cells.len % t->columns)
         return;
-    struct place p = {.out = out, .width = width, .first = first, .rest = rest};
+    struct target p = {.out = out, .width = width, .first = first, .rest = rest};
     size_t *wanted = mem_alloc(2 * t->columns * sizeof *wanted), *widths = wanted + t->columns;
     size_t room = wrap_room(rest, width), gaps = GAP * (t->columns - 1);
     want_columns(t, wanted);
     styled_init(&p.line);
-    if (room > gaps && table_fit(wanted, widths, t->columns, room - gaps))
+    if (room > gaps && markdown_table_fit(wanted, widths, t->columns, room - gaps))
         as_grid(&p, t, widths);
     else
         as_lines(&p, t);

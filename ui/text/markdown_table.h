@@ -21,18 +21,18 @@ struct table {
     VEC(struct cell) cells;
 };
 
-void table_init(struct table *t, size_t columns);
-void table_release(struct table *t);
+void markdown_table_init(struct table *t, size_t columns);
+void markdown_table_release(struct table *t);
 
 /* Takes the text and leaves it empty. Tabs and newlines become spaces. */
-void table_add(struct table *t, struct styled *text, enum cell_align align);
+void markdown_table_add(struct table *t, struct styled *text, enum cell_align align);
 
 /* Shares `room` columns out: each gets what it wants if that fits, else the widest give. False,
  * if less than a few columns would be left for one that wants more. */
-bool table_fit(const size_t *wanted, size_t *widths, size_t columns, size_t room);
+bool markdown_table_fit(const size_t *wanted, size_t *widths, size_t columns, size_t room);
 
 /* A grid, or "head: cell" lines where that is too narrow. */
-void table_rows(struct rows *out, const struct table *t, size_t width, const struct styled *first,
-                const struct styled *rest);
+void markdown_table_rows(struct rows *out, const struct table *t, size_t width,
+                         const struct styled *first, const struct styled *rest);
 
 #endif

@@ -11,7 +11,7 @@ static bool delta(struct fold *f, const struct event *ev, enum item_kind kind)
     struct item *item = f->open.len ? vec_last(&f->open) : NULL;
     const char *text = ev->text ? ev->text : "";
     if (!item || item->kind != kind) {
-        text += text_blank_front(text);
+        text += item_blank_front(text);
         if (!*text)
             return false;
         item = fold_add_item(f, kind, ev->seq);
@@ -49,7 +49,7 @@ static struct item *complete(struct fold *f, const struct event *ev, enum item_k
     const char *text = ev->text ? ev->text : "";
     struct item *item = first_open(f, kind);
     bool redacted = kind == ITEM_REASONING && ev->flag;
-    if (!item && !redacted && !text[text_blank_front(text)])
+    if (!item && !redacted && !text[item_blank_front(text)])
         return NULL;
     if (!item)
         item = fold_add_item(f, kind, ev->seq);

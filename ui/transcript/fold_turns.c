@@ -142,7 +142,7 @@ static void end_turn(struct fold *f)
 /* A fork that ends in the midst of a turn has no answer either, but stops for another reason. */
 static bool is_empty_answer(const struct event *ev)
 {
-    return ev->stop_reason == STOP_END_TURN && ev->text && !ev->text[text_blank_front(ev->text)];
+    return ev->stop_reason == STOP_END_TURN && ev->text && !ev->text[item_blank_front(ev->text)];
 }
 
 bool fold_turn_completed(struct fold *f, const struct event *ev)

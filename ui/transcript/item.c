@@ -61,7 +61,7 @@ static void count_words(struct item *item, const char *text, size_t len)
     }
 }
 
-size_t text_blank_front(const char *text)
+size_t item_blank_front(const char *text)
 {
     return strspn(text, " \t\r\n");
 }
@@ -98,7 +98,7 @@ void item_append(struct item *item, const char *text)
 void item_set_text(struct item *item, const char *text)
 {
     struct buf clean = BUF_INIT;
-    text += text_blank_front(text);
+    text += item_blank_front(text);
     utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
     buf_clear(&item->tail);
     if (clean.len != item->text.len || memcmp(clean.data, item->text.data, clean.len) != 0) {

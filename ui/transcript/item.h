@@ -101,7 +101,7 @@ struct item *item_new(enum item_kind kind, int64_t seq);
 void item_free(struct item *item); /* NULL is fine */
 
 /* Blanks and line ends at a text's beginning; a model's answer often begins with some. */
-size_t text_blank_front(const char *text);
+size_t item_blank_front(const char *text);
 
 /* Adds a piece of a text that comes in pieces, cut anywhere. */
 void item_append(struct item *item, const char *text);

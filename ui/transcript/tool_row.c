@@ -140,7 +140,7 @@ static void add_block(struct rows *out, const char *text, size_t lines, size_t w
     styled_addstr(&prefix, "  ", STYLE_CODE, 0);
     while (*text && out->list.len - first < TOOL_ROWS_MAX) {
         size_t len = strcspn(text, "\n");
-        code_line(out, &h, text, utf8_cut_bytes(text, len, TOOL_ROWS_MAX * width), width, &prefix);
+        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, TOOL_ROWS_MAX * width), width, &prefix);
         text += len + (text[len] == '\n');
         shown++;
     }

@@ -1,0 +1,38 @@
+/* The text of a paragraph, a heading or a cell, with what stands in it: emphasis, code, links,
+ * entities. */
+#ifndef UI_MARKDOWN_SPANS_H
+#define UI_MARKDOWN_SPANS_H
+
+#include <md4c.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "ui/text/wrap.h"
+
+struct markdown_leaf {
+    struct styled line;                        /* what was read so far */
+    enum style style;                          /* of plain text */
+    bool keep_lines;                           /* a line break stays one */
+    bool one_line;                             /* … and none does, whatever its kind */
+    unsigned bold, italic, strike, code, link; /* how many such spans are open */
+    VEC(size_t) link_starts;
+};
+
+void markdown_leaf_init(struct markdown_leaf *leaf, enum style style, bool keep_lines);
+void markdown_leaf_release(struct markdown_leaf *leaf);
+
+/* An empty one, which is no cell's (one_line). */
+void markdown_leaf_begin(struct markdown_leaf *leaf, enum style style);
+
+/* md4c's callbacks. */
+void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text, size_t len);
+void markdown_leaf_enter(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail);
+void markdown_leaf_leave(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail);
+
+/* Appends the character of "&amp;", "&#8212;" or "&#x2014;", else the text as it is. The result is
+ * not cleaned: a number may name any character. */
+void markdown_entity(struct buf *out, const char *text, size_t len);
+
+#endif
