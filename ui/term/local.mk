@@ -8,7 +8,6 @@ libtui_a_SOURCES += \
 	ui/term/link_cells.c ui/term/link_cells.h \
 	ui/term/notification.c ui/term/notification.h \
 	ui/term/probe.c ui/term/probe.h \
-	ui/term/reader.c ui/term/reader.h \
 	ui/term/rows.c ui/term/rows.h \
 	ui/term/signals.c ui/term/signals.h \
 	ui/term/style.h \

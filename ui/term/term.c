@@ -15,6 +15,9 @@
 /* A terminal that the database does not know is most likely a newer one of xterm's relatives. */
 #define RELATIVE "xterm-256color"
 
+#define ESCAPE_MS 25  /* tell a lone Esc from the beginning of a sequence */
+#define ANSWER_MS 500 /* of silence after which an answer will not come any more */
+
 const struct term_keyboard term_keyboards[] = {
     [KEYBOARD_PLAIN] = {"", ""},
     [KEYBOARD_MODIFY] = {"\033[>4;1m", "\033[>4m"},        /* xterm's modifyOtherKeys */
@@ -54,6 +57,46 @@ static void bind_capabilities(void)
         if (sequence)
             input_bind(&term.reader.input, sequence, (struct key){.code = K_F, .cp = n});
     }
+}
+
+/* Takes in what has arrived within timeout_ms; false if nothing did. */
+static bool feed(struct reader *r, int timeout_ms)
+{
+    char bytes[16384];
+    long n = tty_read(bytes, sizeof bytes, timeout_ms);
+    int64_t now_ms = clock_mono_ms();
+    if (n > 0) {
+        if (now_ms - r->fed_ms > ANSWER_MS)
+            input_give_up(&r->input);
+        input_feed(&r->input, bytes, (size_t)n);
+        r->fed_ms = now_ms;
+    } else if (n == 0) {
+        r->hung_up = true;
+    }
+    return n > 0;
+}
+
+/* The next key that has arrived, K_REPLY among them; false when there is none (yet). Never waits
+ * longer than the time that tells a lone Esc from a sequence. */
+static bool next_key(struct reader *r, struct key *key)
+{
+    for (;;) {
+        if (input_next(&r->input, false, key))
+            return true;
+        if (r->hung_up)
+            return false;
+        bool unfinished = input_unfinished(&r->input);
+        if (!feed(r, unfinished ? ESCAPE_MS : 0))
+            return unfinished && input_next(&r->input, true, key);
+    }
+}
+
+static bool next_kept(struct reader *r, struct key *key)
+{
+    if (r->kept_at == r->kept.len)
+        return false;
+    *key = r->kept.items[r->kept_at++];
+    return true;
 }
 
 /* Modes */
@@ -171,9 +214,9 @@ bool term_read(struct key *key)
 {
     if (!term.screen)
         return false;
-    if (reader_kept(&term.reader, key))
+    if (next_kept(&term.reader, key))
         return true;
-    while (reader_next(&term.reader, key)) {
+    while (next_key(&term.reader, key)) {
         term.focus_told = term.focus_told || key->code == K_FOCUS_IN || key->code == K_FOCUS_OUT;
         if (key->code != K_REPLY || take_reply(key))
             return true;
@@ -184,14 +227,14 @@ bool term_read(struct key *key)
 /* Before the terminal is given back: an answer that comes later would be a line for the shell. */
 static void await_answers(void)
 {
-    int64_t until = term.asked_ms + READER_ANSWER_MS, left;
+    int64_t until = term.asked_ms + ANSWER_MS, left;
     while (term.probe.pending > 0 && !term.reader.hung_up && (left = until - clock_mono_ms()) > 0) {
         struct pollfd more = {.fd = STDIN_FILENO, .events = POLLIN};
         struct key key;
-        if (!reader_next(&term.reader, &key))
+        if (!next_key(&term.reader, &key))
             (void)poll(&more, 1, (int)left);
         else if (key.code != K_REPLY || take_reply(&key))
-            reader_keep(&term.reader, &key);
+            vec_push(&term.reader.kept, key);
     }
     term.probe.pending = 0;
 }
@@ -313,7 +356,7 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e)
     }
     set_term(term.screen);
     term.cursor_shown = true;
-    reader_init(&term.reader);
+    input_init(&term.reader.input);
     bind_capabilities();
     set_up_curses();
     enter_modes();
@@ -364,7 +407,10 @@ void term_release(void)
         return;
     term_suspend();
     delscreen(term.screen);
-    reader_release(&term.reader);
+    for (struct key key; next_kept(&term.reader, &key);)
+        free(key.text);
+    vec_release(&term.reader.kept);
+    input_release(&term.reader.input);
     free(term.old_cells);
     free(term.new_cells);
     clusters_reset(&term.clusters, 0);

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "ui/term/cluster.h"
 #include "ui/term/link_cells.h"
+#include "ui/term/input.h"
 #include "ui/term/probe.h"
-#include "ui/term/reader.h"
 #include "ui/term/term.h"
 
 #include <curses.h>
@@ -36,6 +37,15 @@ struct term_keyboard {
     const char *on, *off;
 };
 extern const struct term_keyboard term_keyboards[];
+
+/* Bytes of standard input as keys. */
+struct reader {
+    struct input input;
+    bool hung_up;         /* standard input has ended */
+    int64_t fed_ms;       /* when bytes came last, monotonic */
+    VEC(struct key) kept; /* from kept_at on: came while something else was awaited */
+    size_t kept_at;
+};
 
 /* There is one terminal, as there is one curses. */
 struct terminal {
