@@ -84,7 +84,7 @@ static void find_text(struct app *app, const char *session_id, const char *text)
     the.found = text ? mem_strdup(text) : NULL;
 }
 
-static int take(const struct key *key)
+static int take_key(const struct key *key)
 {
     the.closed = the.memory_shown = false;
     the.jumped = 0;
@@ -96,7 +96,7 @@ void press(const char *name)
 {
     struct key key = {0};
     assert_true(key_parse(name, &key));
-    take(&key);
+    take_key(&key);
 }
 
 void type(const char *text)
@@ -104,11 +104,11 @@ void type(const char *text)
     for (size_t at = 0, len = strlen(text); at < len;) {
         struct key key = {.code = K_CHAR};
         at += utf8_decode(text + at, len - at, &key.cp);
-        take(&key);
+        take_key(&key);
     }
 }
 
-static const struct person person = {take, rows_now, 1};
+static const struct person person = {take_key, rows_now, 1};
 
 void stage_set_up(void)
 {
