@@ -16,20 +16,23 @@
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/transcript.h"
 
+static struct transcript *t; /* of the test */
+
 static int set_up(void **state)
 {
+    (void)state;
     setlocale(LC_ALL, "C.UTF-8");
-    struct transcript *t = transcript_new();
+    t = transcript_new();
     transcript_resize(t, 100, 30);
     transcript_set_hints(t, "Esc", "Enter", false);
-    *state = t;
     return 0;
 }
 
 static int tear_down(void **state)
 {
+    (void)state;
     glyph_set_ascii(false);
-    transcript_free(*state);
+    transcript_free(t);
     return 0;
 }
 
@@ -37,7 +40,7 @@ static int tear_down(void **state)
 
 static struct event *started(int64_t seq, const char *mode, const char *trigger)
 {
-    struct event *ev = told_event(EVENT_COMPACTION_STARTED, seq, NULL);
+    struct event *ev = EV(COMPACTION_STARTED, seq, NULL);
     ev->model = mem_strdup("anthropic/small");
     ev->compaction.mode = mem_strdup(mode);
     ev->compaction.stage = mem_strdup("summary");
@@ -52,7 +55,7 @@ static struct event *started(int64_t seq, const char *mode, const char *trigger)
 
 static struct event *delta(int64_t seq, const char *text, int part, int of)
 {
-    struct event *ev = told_event(EVENT_COMPACTION_DELTA, seq, text);
+    struct event *ev = EV(COMPACTION_DELTA, seq, text);
     ev->count = part;
     ev->limit = of;
     return ev;
@@ -60,8 +63,7 @@ static struct event *delta(int64_t seq, const char *text, int part, int of)
 
 static struct event *completed(int64_t seq)
 {
-    struct event *ev =
-        told_event(EVENT_COMPACTION_COMPLETED, seq, "[Context compacted] the summary");
+    struct event *ev = EV(COMPACTION_COMPLETED, seq, "[Context compacted] the summary");
     ev->model = mem_strdup("anthropic/small");
     ev->compaction.mode = mem_strdup("handoff");
     ev->compaction.effective_mode = mem_strdup("handoff");
@@ -79,7 +81,7 @@ static struct event *completed(int64_t seq)
 
 static struct event *failed(int64_t seq, const char *reason, const char *message)
 {
-    struct event *ev = told_event(EVENT_COMPACTION_FAILED, seq, message);
+    struct event *ev = EV(COMPACTION_FAILED, seq, message);
     ev->compaction.mode = mem_strdup("handoff");
     ev->compaction.reason = mem_strdup(reason);
     ev->number = 2100;
@@ -88,14 +90,14 @@ static struct event *failed(int64_t seq, const char *reason, const char *message
 
 static struct event *undone(int64_t seq, int64_t of)
 {
-    struct event *ev = told_event(EVENT_COMPACTION_UNDONE, seq, NULL);
+    struct event *ev = EV(COMPACTION_UNDONE, seq, NULL);
     ev->number = of;
     return ev;
 }
 
 /* --- what is seen --- */
 
-static enum style style_of_row(struct transcript *t, size_t index)
+static enum style style_of_row(size_t index)
 {
     size_t count;
     const struct transcript_row *rows = transcript_rows(t, &count);
@@ -110,7 +112,6 @@ FIXTURE(set_up, tear_down);
 
 TEST(a_running_card_says_what_goes_on)
 {
-    struct transcript *t = *state;
     assert_true(told(t, started(1, "handoff", "input_tokens")));
     seen_transcript_is(t,
                        "\n▣ compacting · handoff · ~101,204 tokens · 0 s   Esc cancels\n"
@@ -119,7 +120,6 @@ TEST(a_running_card_says_what_goes_on)
 
 TEST(seconds_are_counted)
 {
-    struct transcript *t = *state;
     assert_false(transcript_tick(t, 5000));
     told(t, started(1, "handoff", "manual"));
     assert_false(transcript_tick(t, 900));
@@ -145,15 +145,14 @@ TEST(every_trigger_has_words)
         {"manual", "manual"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        transcript_clear(*state);
-        told(*state, started(1, "handoff", cases[i].trigger));
-        seen_transcript_says(*state, cases[i].words, "· ~101,204 tokens");
+        transcript_clear(t);
+        told(t, started(1, "handoff", cases[i].trigger));
+        seen_transcript_says(t, cases[i].words, "· ~101,204 tokens");
     }
 }
 
 TEST(a_model_is_named_only_where_one_is_asked)
 {
-    struct transcript *t = *state;
     struct event *ev = started(1, "deterministic", "manual");
     free(ev->model);
     ev->model = NULL;
@@ -171,22 +170,18 @@ TEST(a_model_is_named_only_where_one_is_asked)
 
 TEST(the_end_of_the_summary_streams)
 {
-    struct transcript *t = *state;
-    told(t, started(1, "handoff", "manual"));
-    told(t, delta(0, "first line\nsecond caf\xc3", 0, 0));
-    told(t, delta(0, "\xa9\n", 0, 0));
+    tell(t, started(1, "handoff", "manual"), delta(0, "first line\nsecond caf\xc3", 0, 0),
+         delta(0, "\xa9\n", 0, 0));
     seen_transcript_says(t, "\n  first line\n  second café\n");
     told(t, delta(0, "third\n\nfifth \x1b[31m", 0, 0));
     seen_transcript_says(t, "!second", "\n  third\n  \n  fifth \u241b[31m\n");
-    assert_int_equal(style_of_row(t, 3), STYLE_TEXT);
+    assert_int_equal(style_of_row(3), STYLE_TEXT);
 }
 
 TEST(a_part_of_a_folded_history_begins_anew)
 {
-    struct transcript *t = *state;
-    told(t, started(1, "handoff", "manual"));
-    told(t, delta(0, "of the first", 1, 5));
-    told(t, delta(0, " part", 1, 5));
+    tell(t, started(1, "handoff", "manual"), delta(0, "of the first", 1, 5),
+         delta(0, " part", 1, 5));
     seen_transcript_says(t, "· part 1 of 5\n  of the first part\n");
     told(t, delta(0, "next", 2, 5));
     seen_transcript_says(t, "· part 2 of 5\n  next\n", "!of the first");
@@ -194,10 +189,8 @@ TEST(a_part_of_a_folded_history_begins_anew)
 
 TEST(a_repeated_call_begins_anew)
 {
-    struct transcript *t = *state;
-    told(t, started(1, "handoff", "manual"));
-    told(t, delta(0, "lost half", 0, 0));
-    assert_true(told(t, told_event(EVENT_RETRYING, 2, "busy")));
+    tell(t, started(1, "handoff", "manual"), delta(0, "lost half", 0, 0));
+    assert_true(told(t, EV(RETRYING, 2, "busy")));
     seen_transcript_says(t, "!lost half");
     told(t, delta(0, "again", 0, 0));
     seen_transcript_says(t, "\n  again\n");
@@ -220,7 +213,6 @@ TEST(only_the_end_of_a_summary_is_held)
 
 TEST(a_giant_summary_shows_its_end)
 {
-    struct transcript *t = *state;
     char *piece = mem_alloc(2048);
     told(t, started(1, "handoff", "manual"));
     memset(piece, 'x', 2047);
@@ -238,10 +230,7 @@ TEST(a_giant_summary_shows_its_end)
 
 TEST(an_outcome_is_two_lines)
 {
-    struct transcript *t = *state;
-    told(t, started(1, "handoff", "manual"));
-    told(t, delta(0, "streamed", 0, 0));
-    told(t, completed(2));
+    tell(t, started(1, "handoff", "manual"), delta(0, "streamed", 0, 0), completed(2));
     seen_transcript_is(t,
                        "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
                        "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n");
@@ -250,7 +239,6 @@ TEST(an_outcome_is_two_lines)
 /* An older program knew the history alone, and a figure says so. */
 TEST(older_events_tell_of_the_history)
 {
-    struct transcript *t = *state;
     struct event *begun = started(1, "handoff", "manual"), *ended = completed(2);
     begun->compaction.request_before = 0;
     ended->compaction.request_before = ended->compaction.request_after = 0;
@@ -267,8 +255,8 @@ TEST(the_figures_of_the_specification)
     free(ev->model);
     ev->model = NULL;
     ev->used = 0;
-    told(*state, ev);
-    seen_transcript_is(*state,
+    told(t, ev);
+    seen_transcript_is(t,
                        "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
                        "  142 → 9 messages · 133 memory entries · 4.2 s   ⏎ opens\n");
 }
@@ -283,15 +271,14 @@ TEST(shortened_tool_results_are_counted)
     free(ev->model);
     ev->model = NULL;
     ev->used = 0;
-    told(*state, ev);
-    seen_transcript_is(*state,
+    told(t, ev);
+    seen_transcript_is(t,
                        "\n▣ compacted · 12 tool results shortened · 101,204 → 6,310 tokens\n"
                        "  4.2 s   ⏎ opens\n");
 }
 
 TEST(another_mode_than_asked_for_says_why)
 {
-    struct transcript *t = *state;
     struct event *ev = completed(2);
     free(ev->compaction.mode);
     ev->compaction.mode = mem_strdup("structured");
@@ -308,7 +295,6 @@ TEST(another_mode_than_asked_for_says_why)
 
 TEST(how_to_choose_another_mode_is_the_last_line)
 {
-    struct transcript *t = *state;
     transcript_set_hints(t, "Esc", "Ctrl-X", true);
     told(t, completed(2));
     assert_true(seen_transcript_has(
@@ -333,8 +319,8 @@ TEST(a_changed_draft_is_said)
 {
     struct event *ev = completed(2);
     ev->flag = true;
-    told(*state, ev);
-    seen_transcript_says(*state, " · edited by you · ");
+    told(t, ev);
+    seen_transcript_says(t, " · edited by you · ");
 }
 
 /* --- what became of nothing --- */
@@ -354,7 +340,6 @@ TEST(every_failure_has_its_words)
         {"of a newer tiro", "an error occurred: status 500", "/compact tries again", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct transcript *t = *state;
         transcript_clear(t);
         told(t, started(1, "handoff", "manual"));
         bool small = strcmp(cases[i].reason, "too_small") == 0;
@@ -363,7 +348,7 @@ TEST(every_failure_has_its_words)
         told(t, ev);
         seen_transcript_says(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
                                                : "✗ not compacted · handoff · 2.1 s\n");
-        assert_int_equal(style_of_row(t, 1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
+        assert_int_equal(style_of_row(1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
         seen_transcript_says(t, cases[i].words, cases[i].then);
         assert_int_equal(seen_transcript_has(t, "status 500"), !cases[i].quiet);
         seen_transcript_says(t, "!no shorter", "!has stopped");
@@ -373,9 +358,9 @@ TEST(every_failure_has_its_words)
 
 TEST(what_cannot_shrink_is_told)
 {
-    told(*state, failed(2, "too_small", "what has to stay takes 9000 tokens"));
+    told(t, failed(2, "too_small", "what has to stay takes 9000 tokens"));
     assert_true(seen_transcript_has(
-        *state, "the conversation would not get shorter: what has to stay takes 9000 tokens"));
+        t, "the conversation would not get shorter: what has to stay takes 9000 tokens"));
 }
 
 TEST(suspension_is_said)
@@ -383,10 +368,10 @@ TEST(suspension_is_said)
     struct event *ev = failed(2, "llm", "no");
     ev->compaction.failures = 3;
     ev->compaction.suspended = true;
-    transcript_resize(*state, 250, 30);
-    told(*state, ev);
+    transcript_resize(t, 250, 30);
+    told(t, ev);
     assert_true(
-        seen_transcript_has(*state,
+        seen_transcript_has(t,
                             "Automatic compaction has stopped in this session after 3 failures in "
                             "a row. It starts again when /compact succeeds"));
 }
@@ -398,16 +383,15 @@ TEST(suspension_is_said_of_one_that_another_mode_ended)
     ev->compaction.mode = mem_strdup("structured");
     ev->compaction.failures = 3;
     ev->compaction.suspended = true;
-    transcript_resize(*state, 250, 30);
-    told(*state, ev);
-    seen_transcript_says(*state, "instead of structured");
+    transcript_resize(t, 250, 30);
+    told(t, ev);
+    seen_transcript_says(t, "instead of structured");
     assert_true(seen_transcript_has(
-        *state, "Automatic compaction has stopped in this session after 3 failures in a row"));
+        t, "Automatic compaction has stopped in this session after 3 failures in a row"));
 }
 
 TEST(a_compaction_that_was_cut_off_says_so)
 {
-    struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual"), delta(2, "half of it", 0, 0)};
     told_earlier(t, page, 2, false);
     seen_transcript_is(
@@ -415,8 +399,7 @@ TEST(a_compaction_that_was_cut_off_says_so)
         "\n▣ compaction interrupted · handoff\n"
         "  The program ended before the compaction was complete. The conversation is unchanged.\n");
     assert_false(transcript_tick(t, 5000));
-    told(t, told_event(EVENT_TURN_STARTED, 3, "next"));
-    told(t, completed(4)); /* of another */
+    tell(t, EV(TURN_STARTED, 3, "next"), completed(4)); /* of another */
     seen_transcript_says(t, "compaction interrupted", "▣ compacted");
 }
 
@@ -425,26 +408,23 @@ TEST(a_run_that_ends_leaves_no_card_running)
     static const enum event_type ends[] = {EVENT_TURN_STARTED, EVENT_TURN_FAILED, EVENT_INTERRUPTED,
                                            EVENT_TURN_COMPLETED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        transcript_clear(*state);
-        told(*state, told_event(EVENT_TURN_STARTED, 1, "q"));
-        told(*state, started(2, "handoff", "estimate"));
-        told(*state, told_event(ends[i], 3, NULL));
-        seen_transcript_says(*state, "compaction interrupted");
+        transcript_clear(t);
+        told(t, EV(TURN_STARTED, 1, "q"));
+        told(t, started(2, "handoff", "estimate"));
+        told(t, told_event(ends[i], 3, NULL));
+        seen_transcript_says(t, "compaction interrupted");
     }
 }
 
 TEST(another_that_begins_leaves_the_first_cut_off)
 {
-    struct transcript *t = *state;
-    told(t, started(1, "structured", "manual"));
-    told(t, started(2, "handoff", "manual"));
+    tell(t, started(1, "structured", "manual"), started(2, "handoff", "manual"));
     seen_transcript_says(t, "▣ compaction interrupted · structured", "▣ compacting · handoff");
 }
 
 /* What a page took for cut off may go on after all. */
 TEST(a_card_comes_back_to_life)
 {
-    struct transcript *t = *state;
     struct event *page[] = {started(1, "handoff", "manual")};
     told_earlier(t, page, 1, false);
     told(t, delta(0, "more", 0, 0));
@@ -457,10 +437,7 @@ TEST(a_card_comes_back_to_life)
 
 TEST(an_undone_compaction_is_noted_and_marked)
 {
-    struct transcript *t = *state;
-    told(t, completed(2));
-    told(t, completed(5));
-    told(t, undone(7, 5));
+    tell(t, completed(2), completed(5), undone(7, 5));
     seen_transcript_says(t, "— compaction undone");
     char *text = seen_transcript(t);
     char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
@@ -472,15 +449,14 @@ TEST(an_undone_compaction_is_noted_and_marked)
 
 TEST(pins_are_noted)
 {
-    struct transcript *t = *state;
-    told(t, told_event(EVENT_TURN_STARTED, 1, "keep **this**\nand more"));
-    struct event *pin = told_event(EVENT_MESSAGE_PINNED, 2, NULL);
+    told(t, EV(TURN_STARTED, 1, "keep **this**\nand more"));
+    struct event *pin = EV(MESSAGE_PINNED, 2, NULL);
     pin->number = 1;
     pin->flag = true;
     told(t, pin);
     assert_true(
         seen_transcript_has(t, "— pinned: no compaction drops this message: “keep **this**”\n"));
-    pin = told_event(EVENT_MESSAGE_PINNED, 3, NULL);
+    pin = EV(MESSAGE_PINNED, 3, NULL);
     pin->number = 77;
     told(t, pin);
     seen_transcript_says(t, "— no longer pinned\n");
@@ -490,11 +466,8 @@ TEST(pins_are_noted)
 
 TEST(a_card_stands_between_question_and_answer)
 {
-    struct transcript *t = *state;
-    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
-    told(t, started(2, "handoff", "estimate"));
-    told(t, completed(3));
-    told(t, told_event(EVENT_TEXT_COMPLETE, 4, "a"));
+    tell(t, EV(TURN_STARTED, 1, "q"), started(2, "handoff", "estimate"), completed(3),
+         EV(TEXT_COMPLETE, 4, "a"));
     seen_transcript_is(
         t,
         "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
@@ -504,29 +477,23 @@ TEST(a_card_stands_between_question_and_answer)
 /* The history stays compacted, whatever becomes of the run. */
 TEST(a_retry_does_not_take_the_card_away)
 {
-    struct transcript *t = *state;
-    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
-    told(t, completed(3));
-    told(t, told_event(EVENT_TURN_FAILED, 4, "broken"));
-    struct event *retry = told_event(EVENT_TURN_STARTED, 5, "q");
+    tell(t, EV(TURN_STARTED, 1, "q"), completed(3), EV(TURN_FAILED, 4, "broken"));
+    struct event *retry = EV(TURN_STARTED, 5, "q");
     retry->number = 1;
     told(t, retry);
     seen_transcript_says(t, "!broken", "▣ compacted");
     transcript_clear(t);
-    retry = told_event(EVENT_TURN_STARTED, 5, "q");
+    retry = EV(TURN_STARTED, 5, "q");
     retry->number = 1;
     told(t, retry);
-    struct event *page[] = {told_event(EVENT_TURN_STARTED, 1, "q"), completed(3),
-                            told_event(EVENT_TURN_FAILED, 4, "broken")};
+    struct event *page[] = {EV(TURN_STARTED, 1, "q"), completed(3), EV(TURN_FAILED, 4, "broken")};
     told_earlier(t, page, 3, false);
     seen_transcript_says(t, "!broken", "▣ compacted");
 }
 
 TEST(pages_join_a_card_that_they_cut)
 {
-    struct transcript *t = *state;
-    told(t, completed(4));
-    told(t, completed(6));
+    tell(t, completed(4), completed(6));
     struct event *page[] = {started(2, "handoff", "manual"), delta(3, "half", 0, 0)};
     told_earlier(t, page, 2, true);
     seen_transcript_says(t, "!compaction interrupted", "!compacting");
@@ -540,9 +507,8 @@ TEST(pages_join_a_card_that_they_cut)
 
 TEST(an_undo_reaches_back_over_pages)
 {
-    struct transcript *t = *state;
     told(t, undone(9, 3));
-    struct event *middle[] = {told_event(EVENT_TURN_STARTED, 6, "q")};
+    struct event *middle[] = {EV(TURN_STARTED, 6, "q")};
     told_earlier(t, middle, 1, true);
     struct event *page[] = {completed(2), completed(3)};
     told_earlier(t, page, 2, false);
@@ -555,13 +521,12 @@ TEST(an_undo_reaches_back_over_pages)
 /* Only the end of a log tells less than the events did as they came. */
 TEST(resumed_it_looks_the_same)
 {
-    struct transcript *t = *state;
-    struct event *live[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
+    struct event *live[] = {EV(TURN_STARTED, 1, "q"),
                             started(2, "handoff", "manual"),
                             delta(3, "part", 1, 2),
                             completed(4),
-                            told_event(EVENT_TEXT_COMPLETE, 5, "a"),
-                            told_event(EVENT_TURN_COMPLETED, 6, "a"),
+                            EV(TEXT_COMPLETE, 5, "a"),
+                            EV(TURN_COMPLETED, 6, "a"),
                             undone(7, 4),
                             started(8, "handoff", "overflow"),
                             failed(9, "llm", "no")};
@@ -579,11 +544,9 @@ TEST(resumed_it_looks_the_same)
 
 TEST(cards_are_found_for_opening)
 {
-    struct transcript *t = *state;
-    told(t, told_event(EVENT_TURN_STARTED, 1, "q"));
+    told(t, EV(TURN_STARTED, 1, "q"));
     assert_int_equal(transcript_newest_card(t), 0);
-    told(t, completed(4));
-    told(t, started(5, "handoff", "manual"));
+    tell(t, completed(4), started(5, "handoff", "manual"));
     assert_int_equal(transcript_card(t, 0), 0);
     assert_int_equal(transcript_card(t, 1), 4);
     assert_int_equal(transcript_card(t, 2), 0);
@@ -593,7 +556,7 @@ TEST(cards_are_found_for_opening)
     told(t, completed(6));
     assert_int_equal(transcript_newest_card(t), 6);
     for (int64_t seq = 7; seq < 60; seq++)
-        told(t, told_event(EVENT_TEXT_COMPLETE, seq, "text"));
+        told(t, EV(TEXT_COMPLETE, seq, "text"));
     assert_int_equal(transcript_newest_card(t), 0); /* it is not on the screen */
 }
 
@@ -601,10 +564,9 @@ TEST(cards_are_found_for_opening)
 
 TEST(a_narrow_card_breaks_between_its_pieces)
 {
-    struct transcript *t = *state;
     transcript_resize(t, 40, 30);
-    told(t, started(1, "handoff", "input_tokens"));
-    told(t, delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
+    tell(t, started(1, "handoff", "input_tokens"),
+         delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
     seen_transcript_is(t,
                        "\n▣ compacting · handoff · ~101,204 tokens\n"
                        "  0 s   Esc cancels\n"
@@ -624,10 +586,10 @@ TEST(a_narrow_card_breaks_between_its_pieces)
 TEST(without_utf8_it_is_ascii)
 {
     glyph_set_ascii(true);
-    told(*state, started(1, "handoff", "manual"));
-    told(*state, completed(2));
-    told(*state, failed(3, "llm", "no"));
-    char *text = seen_transcript(*state);
+    told(t, started(1, "handoff", "manual"));
+    told(t, completed(2));
+    told(t, failed(3, "llm", "no"));
+    char *text = seen_transcript(t);
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x80);
     assert_says(text, "# compacted - handoff - 101,204 -> 6,310 tokens\n", "4.2 s   Enter opens",
@@ -695,10 +657,10 @@ static struct event random_event(uint64_t *seed, int64_t seq)
     return ev;
 }
 
-static void check_rows(struct transcript *t, int width)
+static void check_rows(struct transcript *any, int width)
 {
     size_t count;
-    const struct transcript_row *rows = transcript_rows(t, &count);
+    const struct transcript_row *rows = transcript_rows(any, &count);
     for (size_t i = 0; i < count; i++) {
         const struct row *row = &rows[i].rows->list.items[rows[i].index];
         const char *text = rows[i].rows->text.data + row->text;
@@ -713,15 +675,15 @@ TEST(nothing_breaks_a_card)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 150; round++) {
-        struct transcript *t = transcript_new();
-        transcript_set_hints(t, "Esc", "Enter", round % 2);
+        struct transcript *any = transcript_new();
+        transcript_set_hints(any, "Esc", "Enter", round % 2);
         for (int64_t seq = 101; seq < 161; seq++) {
             int width = 1 + (int)(support_random(&seed) % 60);
             struct event ev = random_event(&seed, seq);
-            transcript_apply(t, &ev);
-            transcript_tick(t, (int64_t)(support_random(&seed) % 200000));
-            transcript_resize(t, width, 25);
-            check_rows(t, width);
+            transcript_apply(any, &ev);
+            transcript_tick(any, (int64_t)(support_random(&seed) % 200000));
+            transcript_resize(any, width, 25);
+            check_rows(any, width);
             if (seq % 20 == 0) {
                 struct event events[5], *page[5];
                 int64_t from = 101 - (seq - 100) * 2 / 3;
@@ -729,10 +691,10 @@ TEST(nothing_breaks_a_card)
                     events[i] = random_event(&seed, from + i);
                     page[i] = &events[i];
                 }
-                transcript_prepend(t, page, 5, true);
-                check_rows(t, width);
+                transcript_prepend(any, page, 5, true);
+                check_rows(any, width);
             }
         }
-        transcript_free(t);
+        transcript_free(any);
     }
 }

@@ -10,30 +10,33 @@
 #include "tests/told.h"
 #include "ui/transcript/transcript.h"
 
+static struct transcript *t; /* of the test */
+
 static int new_transcript(void **state)
 {
-    struct transcript *t = transcript_new();
+    (void)state;
+    t = transcript_new();
     transcript_resize(t, 40, 20);
-    *state = t;
     return 0;
 }
 
 static int free_transcript(void **state)
 {
-    transcript_free(*state);
+    (void)state;
+    transcript_free(t);
     return 0;
 }
 
 /* --- events --- */
 
-static bool say(struct transcript *t, enum event_type type, int64_t seq, const char *text)
+static bool say(enum event_type type, int64_t seq, const char *text)
 {
     return told(t, told_event(type, seq, text));
 }
 
 static struct event *call_of(int64_t seq, const char *id, const char *name, const char *args)
 {
-    struct event *ev = told_event(EVENT_TOOL_CALL_REQUESTED, seq, args);
+    struct event *ev = EV(TOOL_CALL_REQUESTED, seq, args);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name);
     return ev;
@@ -41,7 +44,7 @@ static struct event *call_of(int64_t seq, const char *id, const char *name, cons
 
 static struct event *result_of(int64_t seq, const char *id, const char *text, bool failed)
 {
-    struct event *ev = told_event(EVENT_TOOL_EXECUTION_COMPLETED, seq, text);
+    struct event *ev = EV(TOOL_EXECUTION_COMPLETED, seq, text);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup("read_file");
     ev->flag = failed;
@@ -51,29 +54,28 @@ static struct event *result_of(int64_t seq, const char *id, const char *text, bo
 
 static struct event *retry_of(int64_t seq, const char *text, int64_t of)
 {
-    struct event *ev = told_event(EVENT_TURN_STARTED, seq, text);
+    struct event *ev = EV(TURN_STARTED, seq, text);
     ev->number = of;
     return ev;
 }
 
 static struct event *partial_of(int64_t seq, const char *text)
 {
-    struct event *ev = told_event(EVENT_TEXT_COMPLETE, seq, text);
+    struct event *ev = EV(TEXT_COMPLETE, seq, text);
     ev->flag = true;
     return ev;
 }
 
 /* A run of three events, from `seq` on. */
-static void exchange(struct transcript *t, int64_t seq, const char *question, const char *answer)
+static void exchange(int64_t seq, const char *question, const char *answer)
 {
-    say(t, EVENT_TURN_STARTED, seq, question);
-    say(t, EVENT_TEXT_COMPLETE, seq + 1, answer);
-    say(t, EVENT_TURN_COMPLETED, seq + 2, answer);
+    tell(t, EV(TURN_STARTED, seq, question), EV(TEXT_COMPLETE, seq + 1, answer),
+         EV(TURN_COMPLETED, seq + 2, answer));
 }
 
 /* --- what is seen --- */
 
-static void first_row(struct transcript *t, const char *wanted)
+static void first_row(const char *wanted)
 {
     char *got = seen_transcript(t);
     got[strcspn(got, "\n")] = '\0';
@@ -94,54 +96,45 @@ FIXTURE(new_transcript, free_transcript);
 
 TEST(a_run_is_question_and_answer)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "hello\nthere", "**Hi**, you");
+    exchange(1, "hello\nthere", "**Hi**, you");
     seen_transcript_is(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
 }
 
 TEST(deltas_make_the_answer)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    assert_false(say(t, EVENT_CALL_STARTED, 2, NULL));
-    assert_false(say(t, EVENT_TEXT_DELTA, 0, "\n\n"));
-    assert_true(say(t, EVENT_TEXT_DELTA, 0, "caf\xc3"));
-    assert_true(say(t, EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
-    assert_true(say(t, EVENT_TEXT_DELTA, 0, "\n\nend"));
+    say(EVENT_TURN_STARTED, 1, "q");
+    assert_false(say(EVENT_CALL_STARTED, 2, NULL));
+    assert_false(say(EVENT_TEXT_DELTA, 0, "\n\n"));
+    assert_true(say(EVENT_TEXT_DELTA, 0, "caf\xc3"));
+    assert_true(say(EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
+    assert_true(say(EVENT_TEXT_DELTA, 0, "\n\nend"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
-    assert_true(say(t, EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
+    assert_true(say(EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
 }
 
 TEST(complete_text_wins_over_deltas)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_DELTA, 0, "onetwo");
-    say(t, EVENT_TEXT_COMPLETE, 2, "one");
-    say(t, EVENT_TEXT_COMPLETE, 3, "two");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "onetwo"), EV(TEXT_COMPLETE, 2, "one"),
+         EV(TEXT_COMPLETE, 3, "two"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
 }
 
 TEST(seen_numbers_are_passed_over)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "q", "a");
-    assert_false(say(t, EVENT_TEXT_COMPLETE, 2, "again"));
+    exchange(1, "q", "a");
+    assert_false(say(EVENT_TEXT_COMPLETE, 2, "again"));
     seen_transcript_says(t, "!again");
 }
 
 TEST(reasoning_is_folded_and_opens)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_REASONING_DELTA, 0, "one two");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 0, "one two"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
-    say(t, EVENT_TEXT_DELTA, 0, "answer");
-    say(t, EVENT_REASONING_COMPLETE, 2, "one two three");
-    say(t, EVENT_TEXT_COMPLETE, 3, "answer");
+    tell(t, EV(TEXT_DELTA, 0, "answer"), EV(REASONING_COMPLETE, 2, "one two three"),
+         EV(TEXT_COMPLETE, 3, "answer"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
     assert_true(transcript_toggle(t, 1));
     seen_transcript_is(
@@ -158,28 +151,24 @@ TEST(reasoning_is_folded_and_opens)
 
 TEST(open_reasoning_streams)
 {
-    struct transcript *t = *state;
     transcript_set_reasoning(t, REASONING_OPEN);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_REASONING_DELTA, 0, "one");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 0, "one"));
     seen_transcript_says(t, "  ▾ reasoning…\n  │ one\n");
-    say(t, EVENT_REASONING_DELTA, 0, " two");
+    say(EVENT_REASONING_DELTA, 0, " two");
     seen_transcript_says(t, "  ▾ reasoning…\n  │ one two\n");
-    say(t, EVENT_REASONING_COMPLETE, 2, "one two");
+    say(EVENT_REASONING_COMPLETE, 2, "one two");
     seen_transcript_says(t, "  ▾ reasoning · 2 words\n  │ one two\n");
 }
 
 TEST(tool_calls_are_one_line)
 {
-    struct transcript *t = *state;
     transcript_resize(t, 60, 20);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    told(t, call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
+    tell(t, EV(TURN_STARTED, 1, "q"),
+         call_of(2, "c1", "read_file", "{\"path\":\"a\\u001b[1m.c\",\"n\":2}"));
     seen_transcript_says(t, "tiro\n  ▤ read_file “a\u241b[1m.c” …\n");
     told(t, result_of(3, "c1", "line\nline\n", false));
     seen_transcript_says(t, "  ▤ read_file “a\u241b[1m.c” → 2 lines · 35 ms\n");
-    told(t, call_of(4, "c2", "other", "{}"));
-    told(t, result_of(5, "c2", "no such\nfile", true));
+    tell(t, call_of(4, "c2", "other", "{}"), result_of(5, "c2", "no such\nfile", true));
     seen_transcript_says(t, "  ⚙ other ✗ no such\n");
     assert_true(transcript_toggle(t, 1));
     seen_transcript_says(t, "\"path\"", "    line\n    line\n");
@@ -191,11 +180,10 @@ TEST(tool_calls_are_one_line)
 
 TEST(tool_lines_fit_any_width)
 {
-    struct transcript *t = *state;
     size_t count;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    told(t, call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"));
-    told(t, result_of(3, "c1", "a very long error text that does not fit", true));
+    tell(t, EV(TURN_STARTED, 1, "q"),
+         call_of(2, "c1", "memory_search", "{\"query\":\"日本 a long question for it\"}"),
+         result_of(3, "c1", "a very long error text that does not fit", true));
     transcript_toggle_all(t);
     for (int width = 60; width > 0; width--) {
         transcript_resize(t, width, 50);
@@ -207,13 +195,11 @@ TEST(tool_lines_fit_any_width)
 
 TEST(long_results_are_bounded)
 {
-    struct transcript *t = *state;
     struct buf text = BUF_INIT;
     for (int i = 0; i < 5000; i++)
         buf_addf(&text, "line %d\n", i);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    told(t, call_of(2, "c1", "read_file", "{}"));
-    told(t, result_of(3, "c1", text.data, false));
+    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
+         result_of(3, "c1", text.data, false));
     transcript_toggle(t, 1);
     transcript_scroll_to_end(t);
     seen_transcript_says(t, "… 4800 more lines\n");
@@ -222,17 +208,11 @@ TEST(long_results_are_bounded)
 
 TEST(ends_of_runs_are_notes)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_DELTA, 0, "half");
-    told(t, partial_of(2, "half"));
-    say(t, EVENT_INTERRUPTED, 3, NULL);
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "half"), partial_of(2, "half"),
+         EV(INTERRUPTED, 3, NULL));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
-    say(t, EVENT_TURN_STARTED, 4, "r");
-    say(t, EVENT_INTERRUPTED, 5, NULL);
-    say(t, EVENT_TURN_STARTED, 6, "s");
-    told(t, partial_of(7, "part"));
-    say(t, EVENT_TURN_FAILED, 8, "the server\nis away");
+    tell(t, EV(TURN_STARTED, 4, "r"), EV(INTERRUPTED, 5, NULL), EV(TURN_STARTED, 6, "s"),
+         partial_of(7, "part"), EV(TURN_FAILED, 8, "the server\nis away"));
     transcript_resize(t, 40, 14);
     seen_transcript_is(
         t,
@@ -241,31 +221,25 @@ TEST(ends_of_runs_are_notes)
 
 TEST(calls_that_a_run_leaves_get_no_result)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    told(t, call_of(2, "c1", "read_file", "{\"path\": \"a\"}"));
-    told(t, call_of(3, "c2", "read_file", "{\"path\": \"b\"}"));
-    told(t, result_of(4, "c1", "x", false));
+    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{\"path\": \"a\"}"),
+         call_of(3, "c2", "read_file", "{\"path\": \"b\"}"), result_of(4, "c1", "x", false));
     seen_transcript_says(t, "“b” …");
-    say(t, EVENT_INTERRUPTED, 5, NULL);
+    say(EVENT_INTERRUPTED, 5, NULL);
     seen_transcript_says(t, "“a” → 1 line", "“b” ✗ no result");
 }
 
 TEST(a_reached_limit_is_said)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_COMPLETE, 2, "a");
-    struct event *end = told_event(EVENT_TURN_COMPLETED, 3, "a");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "a"));
+    struct event *end = EV(TURN_COMPLETED, 3, "a");
     end->stop_reason = STOP_MAX_TOKENS;
     told(t, end);
     seen_transcript_says(t, "length limit");
 }
 
-static void budget_of(struct transcript *t, int64_t seq, const char *kind, double used,
-                      double limit)
+static void budget_of(int64_t seq, const char *kind, double used, double limit)
 {
-    struct event *ev = told_event(EVENT_BUDGET_WARNING, seq, NULL);
+    struct event *ev = EV(BUDGET_WARNING, seq, NULL);
     ev->name = mem_strdup(kind);
     ev->used = used;
     ev->bound = limit;
@@ -275,14 +249,13 @@ static void budget_of(struct transcript *t, int64_t seq, const char *kind, doubl
 
 TEST(the_budget_warns_and_ends)
 {
-    struct transcript *t = *state;
     transcript_resize(t, 70, 30);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    budget_of(t, 2, "max_tokens", 8000, 10000);
-    budget_of(t, 3, "max_cost", 0.4, 0.5);
-    budget_of(t, 4, "max_turn_duration", 48, 60);
-    budget_of(t, 5, "max_\033[2J", 1e300, -1);
-    struct event *end = told_event(EVENT_TURN_FAILED, 6, "max_tokens is reached; raise it");
+    say(EVENT_TURN_STARTED, 1, "q");
+    budget_of(2, "max_tokens", 8000, 10000);
+    budget_of(3, "max_cost", 0.4, 0.5);
+    budget_of(4, "max_turn_duration", 48, 60);
+    budget_of(5, "max_\033[2J", 1e300, -1);
+    struct event *end = EV(TURN_FAILED, 6, "max_tokens is reached; raise it");
     end->name = mem_strdup("BUDGET_EXHAUSTED");
     told(t, end);
     assert_true(seen_transcript_has(t, "! 80 % of max_tokens used: 8,000 of 10,000\n"));
@@ -295,44 +268,36 @@ TEST(the_budget_warns_and_ends)
 
 TEST(a_retried_attempt_leaves_nothing)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_DELTA, 0, "first try");
-    say(t, EVENT_RETRYING, 2, "busy");
-    say(t, EVENT_TEXT_DELTA, 0, "second");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "first try"), EV(RETRYING, 2, "busy"),
+         EV(TEXT_DELTA, 0, "second"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
-    say(t, EVENT_TEXT_COMPLETE, 3, "second");
+    say(EVENT_TEXT_COMPLETE, 3, "second");
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
 }
 
 TEST(retry_takes_the_place_of_its_run)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "first", "kept");
+    exchange(1, "first", "kept");
     transcript_note(t, STYLE_NOTE, "own note");
-    say(t, EVENT_TURN_STARTED, 4, "again");
-    say(t, EVENT_TURN_FAILED, 5, "broken");
+    tell(t, EV(TURN_STARTED, 4, "again"), EV(TURN_FAILED, 5, "broken"));
     transcript_note(t, STYLE_NOTE, "what to do about it");
-    told(t, retry_of(6, "again", 4));
-    say(t, EVENT_TEXT_COMPLETE, 7, "now");
+    tell(t, retry_of(6, "again", 4), EV(TEXT_COMPLETE, 7, "now"));
     seen_transcript_is(
         t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
 }
 
 TEST(a_brief_note_leaves_with_the_next_message)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "first", "kept");
+    exchange(1, "first", "kept");
     transcript_note_briefly(t, STYLE_NOTE, "copied");
     transcript_note(t, STYLE_NOTE, "own note");
     transcript_note_briefly(t, STYLE_NOTE, "copied again");
     seen_transcript_is(t,
                        "\nyou\n  first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
-    say(t, EVENT_TURN_STARTED, 4, "on");
+    say(EVENT_TURN_STARTED, 4, "on");
     seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n");
     transcript_note_briefly(t, STYLE_NOTE, "of this turn");
-    say(t, EVENT_TEXT_COMPLETE, 5, "and on");
-    say(t, EVENT_TURN_COMPLETED, 6, "and on");
+    tell(t, EV(TEXT_COMPLETE, 5, "and on"), EV(TURN_COMPLETED, 6, "and on"));
     seen_transcript_is(t,
                        "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n\n"
                        "  of this turn\n\ntiro\n  and on\n");
@@ -340,23 +305,18 @@ TEST(a_brief_note_leaves_with_the_next_message)
 
 static struct event *end_of(int64_t seq, const char *result, enum stop_reason reason)
 {
-    struct event *ev = told_event(EVENT_TURN_COMPLETED, seq, result);
+    struct event *ev = EV(TURN_COMPLETED, seq, result);
     ev->stop_reason = reason;
     return ev;
 }
 
 TEST(an_empty_answer_is_told)
 {
-    struct transcript *t = *state;
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_COMPLETE, 2, " \n");
-    told(t, end_of(3, " \n", STOP_END_TURN));
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, " \n"), end_of(3, " \n", STOP_END_TURN));
     seen_transcript_is(t, "\nyou\n  q\n\n  (empty answer)\n");
     assert_null(transcript_last_answer(t)); /* it is not the model's word */
-    say(t, EVENT_TURN_STARTED, 4, "r");
-    told(t, end_of(5, "", STOP_OTHER)); /* a fork ends there */
-    say(t, EVENT_TURN_STARTED, 6, "s");
-    told(t, end_of(7, "", STOP_REFUSAL));
+    tell(t, EV(TURN_STARTED, 4, "r"), end_of(5, "", STOP_OTHER), EV(TURN_STARTED, 6, "s"),
+         end_of(7, "", STOP_REFUSAL)); /* a fork ends there */
     seen_transcript_is(t,
                        "\nyou\n  q\n\n  (empty answer)\n\nyou\n  r\n\nyou\n  s\n\n"
                        "  \u2014 the model declined to answer\n");
@@ -366,26 +326,21 @@ TEST(an_empty_answer_is_told)
 
 TEST(an_open_run_of_a_resumed_session_was_cut_off)
 {
-    struct transcript *t = *state;
-    struct event *page[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
-                            told_event(EVENT_TEXT_DELTA, 2, "half an")};
+    struct event *page[] = {EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, "half an")};
     told_earlier(t, page, 2, false);
     seen_transcript_is(
         t, "\nyou\n  q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
-    told(t, retry_of(3, "q", 1));
-    say(t, EVENT_TEXT_COMPLETE, 4, "whole");
+    tell(t, retry_of(3, "q", 1), EV(TEXT_COMPLETE, 4, "whole"));
     seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  whole\n");
 }
 
 TEST(pages_join_what_their_border_cut)
 {
-    struct transcript *t = *state;
-    struct event *newer[] = {
-        told_event(EVENT_TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
-        told_event(EVENT_TEXT_COMPLETE, 9, "found"), told_event(EVENT_TURN_COMPLETED, 10, "found")};
-    struct event *older[] = {
-        told_event(EVENT_TURN_STARTED, 1, "q"), told_event(EVENT_TEXT_COMPLETE, 2, "so"),
-        call_of(3, "c1", "read_file", "{\"path\":\"p\"}"), told_event(EVENT_TEXT_DELTA, 5, "look")};
+    struct event *newer[] = {EV(TEXT_COMPLETE, 6, "looking"), result_of(8, "c1", "x\n", false),
+                             EV(TEXT_COMPLETE, 9, "found"), EV(TURN_COMPLETED, 10, "found")};
+    struct event *older[] = {EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "so"),
+                             call_of(3, "c1", "read_file", "{\"path\":\"p\"}"),
+                             EV(TEXT_DELTA, 5, "look")};
     told_earlier(t, newer, 4, true);
     assert_int_equal(transcript_wants_before(t), 6);
     told_earlier(t, older, 4, false);
@@ -397,14 +352,11 @@ TEST(pages_join_what_their_border_cut)
 
 TEST(a_retry_reaches_back_over_pages)
 {
-    struct transcript *t = *state;
-    struct event *newer[] = {told_event(EVENT_TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
-                             told_event(EVENT_TEXT_COMPLETE, 8, "now"),
-                             told_event(EVENT_TURN_COMPLETED, 9, "now")};
-    struct event *older[] = {
-        told_event(EVENT_TURN_STARTED, 1, "first"), told_event(EVENT_TEXT_COMPLETE, 2, "kept"),
-        told_event(EVENT_TURN_COMPLETED, 3, "kept"), told_event(EVENT_TURN_STARTED, 4, "again"),
-        told_event(EVENT_TEXT_COMPLETE, 5, "lost")};
+    struct event *newer[] = {EV(TURN_FAILED, 6, "broken"), retry_of(7, "again", 4),
+                             EV(TEXT_COMPLETE, 8, "now"), EV(TURN_COMPLETED, 9, "now")};
+    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, "kept"),
+                             EV(TURN_COMPLETED, 3, "kept"), EV(TURN_STARTED, 4, "again"),
+                             EV(TEXT_COMPLETE, 5, "lost")};
     told_earlier(t, newer, 4, true);
     told_earlier(t, older, 5, false);
     seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
@@ -422,7 +374,7 @@ static void take_end(void *context, const struct transcript_turn *turn)
     ends->last[ends->count++] = turn->last;
 }
 
-static void assert_turns(const struct transcript *t, size_t count, const int64_t *last)
+static void assert_turns(size_t count, const int64_t *last)
 {
     struct ends ends = {0};
     transcript_each_turn(t, take_end, &ends);
@@ -434,77 +386,65 @@ static void assert_turns(const struct transcript *t, size_t count, const int64_t
 /* A turn reaches to where the next one began, which is where it was tried first. */
 TEST(turns_are_counted_and_end_where_the_next_begins)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "one", "first");
-    exchange(t, 4, "two", "second");
+    exchange(1, "one", "first");
+    exchange(4, "two", "second");
     transcript_note(t, STYLE_NOTE, "a note");
-    assert_turns(t, 2, (const int64_t[]){3, 6});
-    say(t, EVENT_TURN_STARTED, 7, "three");
-    say(t, EVENT_TURN_FAILED, 8, "broken");
-    told(t, retry_of(9, "three", 7));
-    say(t, EVENT_TURN_FAILED, 10, "broken again");
-    told(t, retry_of(11, "three", 9));
-    assert_turns(t, 3, (const int64_t[]){3, 6, 11});
+    assert_turns(2, (const int64_t[]){3, 6});
+    tell(t, EV(TURN_STARTED, 7, "three"), EV(TURN_FAILED, 8, "broken"), retry_of(9, "three", 7),
+         EV(TURN_FAILED, 10, "broken again"), retry_of(11, "three", 9));
+    assert_turns(3, (const int64_t[]){3, 6, 11});
     assert_int_equal(transcript_oldest(t), 0);
 }
 
 TEST(turns_are_counted_over_pages)
 {
-    struct transcript *t = *state;
-    struct event *newer[] = {retry_of(9, "two", 7), told_event(EVENT_TEXT_COMPLETE, 10, "second"),
-                             told_event(EVENT_TURN_COMPLETED, 11, "second")};
-    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "one"),
-                             told_event(EVENT_TEXT_COMPLETE, 2, "first"),
-                             told_event(EVENT_TURN_COMPLETED, 3, "first"),
-                             told_event(EVENT_TURN_STARTED, 4, "two"),
-                             told_event(EVENT_TURN_FAILED, 6, "broken"),
-                             retry_of(7, "two", 4),
-                             told_event(EVENT_TURN_FAILED, 8, "broken again")};
+    struct event *newer[] = {retry_of(9, "two", 7), EV(TEXT_COMPLETE, 10, "second"),
+                             EV(TURN_COMPLETED, 11, "second")};
+    struct event *older[] = {EV(TURN_STARTED, 1, "one"),        EV(TEXT_COMPLETE, 2, "first"),
+                             EV(TURN_COMPLETED, 3, "first"),    EV(TURN_STARTED, 4, "two"),
+                             EV(TURN_FAILED, 6, "broken"),      retry_of(7, "two", 4),
+                             EV(TURN_FAILED, 8, "broken again")};
     told_earlier(t, newer, 3, true);
     assert_int_equal(transcript_oldest(t), 9);
     told_earlier(t, older, 7, false);
     assert_int_equal(transcript_oldest(t), 0);
-    assert_turns(t, 2, (const int64_t[]){3, 11});
+    assert_turns(2, (const int64_t[]){3, 11});
 }
 
 TEST(an_older_page_leaves_the_view_in_place)
 {
-    struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    exchange(t, 11, "second", answer.data);
+    exchange(11, "second", answer.data);
     transcript_scroll_to_top(t);
     transcript_scroll(t, -7);
-    first_row(t, "  row 2");
-    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "first"),
-                             told_event(EVENT_TEXT_COMPLETE, 2, answer.data),
-                             told_event(EVENT_TURN_COMPLETED, 3, answer.data)};
+    first_row("  row 2");
+    struct event *older[] = {EV(TURN_STARTED, 1, "first"), EV(TEXT_COMPLETE, 2, answer.data),
+                             EV(TURN_COMPLETED, 3, answer.data)};
     told_earlier(t, older, 3, false);
-    first_row(t, "  row 2");
+    first_row("  row 2");
     assert_true(transcript_scroll(t, 10));
-    first_row(t, "  row 29");
+    first_row("  row 29");
     buf_release(&answer);
 }
 
 /* The item at the view's top loses its label to the page before it. */
 TEST(a_joined_item_leaves_the_view_in_place)
 {
-    struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    struct event *newer[] = {told_event(EVENT_TEXT_COMPLETE, 4, answer.data),
-                             told_event(EVENT_TURN_COMPLETED, 5, answer.data)};
-    struct event *older[] = {told_event(EVENT_TURN_STARTED, 1, "q"),
-                             call_of(2, "c", "read_file", "{}"), result_of(3, "c", "x", false)};
+    struct event *newer[] = {EV(TEXT_COMPLETE, 4, answer.data), EV(TURN_COMPLETED, 5, answer.data)};
+    struct event *older[] = {EV(TURN_STARTED, 1, "q"), call_of(2, "c", "read_file", "{}"),
+                             result_of(3, "c", "x", false)};
     told_earlier(t, newer, 2, true);
     assert_true(transcript_scroll(t, 21));
-    first_row(t, "  row 10");
+    first_row("  row 10");
     told_earlier(t, older, 3, false);
-    first_row(t, "  row 10");
+    first_row("  row 10");
     transcript_scroll(t, 18);
-    first_row(t, "  row 1");
+    first_row("  row 1");
     transcript_scroll(t, 1);
-    first_row(t, "  ▤ read_file → 1 line · 35 ms");
+    first_row("  ▤ read_file → 1 line · 35 ms");
     buf_release(&answer);
 }
 
@@ -512,30 +452,27 @@ TEST(a_joined_item_leaves_the_view_in_place)
 
 TEST(new_text_does_not_move_a_scrolled_view)
 {
-    struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_DELTA, 0, answer.data);
-    first_row(t, "");
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, answer.data));
+    first_row("");
     assert_true(transcript_at_end(t));
     assert_true(transcript_scroll(t, 11));
-    first_row(t, "  row 15");
+    first_row("  row 15");
     assert_int_equal(transcript_unread(t), 0);
-    say(t, EVENT_TEXT_DELTA, 0, "news\n\nmore news\n\n");
-    first_row(t, "  row 15");
+    say(EVENT_TEXT_DELTA, 0, "news\n\nmore news\n\n");
+    first_row("  row 15");
     assert_int_equal(transcript_unread(t), 4);
-    say(t, EVENT_TEXT_COMPLETE, 2, "other");
+    say(EVENT_TEXT_COMPLETE, 2, "other");
     free(seen_transcript(t));
     buf_release(&answer);
 }
 
 TEST(unread_ends_at_the_end)
 {
-    struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     numbered(&answer, "row", 30);
-    exchange(t, 1, "q", answer.data);
+    exchange(1, "q", answer.data);
     assert_false(transcript_scroll(t, -1));
     transcript_scroll(t, 5);
     assert_false(transcript_at_end(t));
@@ -554,20 +491,19 @@ TEST(unread_ends_at_the_end)
 
 TEST(scrolling_stops_at_both_ends)
 {
-    struct transcript *t = *state;
     assert_false(transcript_scroll(t, 5));
-    exchange(t, 1, "q", "a");
+    exchange(1, "q", "a");
     assert_false(transcript_scroll(t, 5));
     assert_false(transcript_scroll(t, -5));
     transcript_resize(t, 40, 2);
-    first_row(t, "tiro");
+    first_row("tiro");
     assert_true(transcript_scroll(t, 2));
-    first_row(t, "  q");
+    first_row("  q");
     assert_true(transcript_scroll(t, 100));
-    first_row(t, "");
+    first_row("");
     assert_false(transcript_scroll(t, 1));
     assert_true(transcript_scroll(t, -100));
-    first_row(t, "tiro");
+    first_row("tiro");
     assert_true(transcript_at_end(t));
     assert_true(transcript_scroll_to_top(t));
     assert_false(transcript_at_end(t));
@@ -576,9 +512,8 @@ TEST(scrolling_stops_at_both_ends)
 /* Up and down again by single rows shows every row once, whatever the items are. */
 TEST(every_row_is_met_once)
 {
-    struct transcript *t = *state;
     for (int i = 0; i < 30; i++)
-        exchange(t, 3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
+        exchange(3 * i + 1, "question", i % 3 ? "answer" : "```c\nint x;\n```\n\n- a\n- b\n");
     transcript_resize(t, 40, 200000);
     char *whole = seen_transcript(t);
     transcript_resize(t, 40, 1);
@@ -603,12 +538,11 @@ TEST(every_row_is_met_once)
 
 TEST(a_new_width_keeps_the_text_in_view)
 {
-    struct transcript *t = *state;
     struct buf answer = BUF_INIT;
     for (int i = 0; i < 1000; i++)
         buf_addf(&answer, "word%d ", i);
-    exchange(t, 1, "q", answer.data);
-    exchange(t, 4, "q", answer.data);
+    exchange(1, "q", answer.data);
+    exchange(4, "q", answer.data);
     transcript_scroll(t, 100);
     transcript_resize(t, 30, 20);
     char *before = seen_transcript(t);
@@ -623,15 +557,12 @@ TEST(a_new_width_keeps_the_text_in_view)
 
 TEST(toggling_leaves_the_top_in_place)
 {
-    struct transcript *t = *state;
     struct buf result = BUF_INIT;
     for (int i = 0; i < 100; i++)
         buf_addf(&result, "line %d\n", i);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    told(t, call_of(2, "c1", "read_file", "{}"));
-    told(t, result_of(3, "c1", result.data, false));
-    say(t, EVENT_TEXT_COMPLETE, 4, "end");
-    first_row(t, "");
+    tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "read_file", "{}"),
+         result_of(3, "c1", result.data, false), EV(TEXT_COMPLETE, 4, "end"));
+    first_row("");
     transcript_toggle(t, 1);
     seen_transcript_says(t, "you\n", "    line 0\n");
     assert_false(transcript_at_end(t));
@@ -643,7 +574,7 @@ TEST(toggling_leaves_the_top_in_place)
 
 /* --- search and copying --- */
 
-static bool marked(struct transcript *t, const char *text)
+static bool marked(const char *text)
 {
     size_t count;
     const struct transcript_row *rows = transcript_rows(t, &count);
@@ -663,16 +594,15 @@ static bool marked(struct transcript *t, const char *text)
 
 TEST(finds_older_and_newer)
 {
-    struct transcript *t = *state;
     for (int i = 0; i < 40; i++) {
         char *text = mem_printf("answer **number** %d with ÄPFEL%d", i, i);
-        exchange(t, 3 * i + 1, "question", text);
+        exchange(3 * i + 1, "question", text);
         free(text);
     }
     assert_true(transcript_find(t, "äpfel7", true));
-    assert_true(marked(t, "ÄPFEL7"));
+    assert_true(marked("ÄPFEL7"));
     assert_false(transcript_find(t, "äpfel7", true));
-    assert_true(marked(t, "ÄPFEL7"));
+    assert_true(marked("ÄPFEL7"));
     assert_true(transcript_find(t, "number 5", true));
     seen_transcript_says(t, "answer number 5 with");
     assert_true(transcript_find(t, "äpfel", false));
@@ -680,20 +610,17 @@ TEST(finds_older_and_newer)
     seen_transcript_says(t, "ÄPFEL6");
     assert_false(transcript_find(t, "nowhere", true));
     assert_false(transcript_find(t, NULL, true));
-    assert_false(marked(t, "ÄPFEL"));
+    assert_false(marked("ÄPFEL"));
 }
 
 TEST(sources_are_as_they_were_told)
 {
-    struct transcript *t = *state;
     struct buf out = BUF_INIT;
     assert_int_equal(transcript_source(t, 1000, &out), 0);
     assert_int_equal(out.len, 0);
-    exchange(t, 1, "a *question*", "```c\nint main(void);\n```");
-    say(t, EVENT_TURN_STARTED, 4, "r");
-    told(t, call_of(5, "c1", "read_file", "{\"path\":\"a.c\"}"));
-    told(t, result_of(6, "c1", "text of it", false));
-    say(t, EVENT_TEXT_COMPLETE, 7, "That is **it**.\n");
+    exchange(1, "a *question*", "```c\nint main(void);\n```");
+    tell(t, EV(TURN_STARTED, 4, "r"), call_of(5, "c1", "read_file", "{\"path\":\"a.c\"}"),
+         result_of(6, "c1", "text of it", false), EV(TEXT_COMPLETE, 7, "That is **it**.\n"));
     size_t at = transcript_source(t, 1000, &out);
     assert_int_equal(at, out.len); /* it follows the end */
     assert_string_equal(out.data,
@@ -705,11 +632,10 @@ TEST(sources_are_as_they_were_told)
 
 TEST(sources_reach_so_far_from_the_view)
 {
-    struct transcript *t = *state;
     struct buf out = BUF_INIT;
     for (int i = 0; i < 100; i++) {
         char *text = mem_printf("number %d", i);
-        exchange(t, 3 * i + 1, text, "an answer");
+        exchange(3 * i + 1, text, "an answer");
         free(text);
     }
     assert_true(transcript_show_place(t, &(struct transcript_place){.seq = 3 * 50 + 1}));
@@ -724,9 +650,8 @@ TEST(sources_reach_so_far_from_the_view)
 
 TEST(a_place_is_found_again)
 {
-    struct transcript *t = *state;
     for (int i = 0; i < 40; i++)
-        exchange(t, 3 * i + 1, "question", "one\n\ntwo\n\nthree");
+        exchange(3 * i + 1, "question", "one\n\ntwo\n\nthree");
     struct transcript_place end = transcript_place(t);
     assert_int_equal(end.seq, 0);
     for (int i = 0; i < 60; i++) {
@@ -745,7 +670,7 @@ TEST(a_place_is_found_again)
     assert_true(transcript_at_end(t));
 }
 
-static void assert_matches(struct transcript *t, size_t at, size_t count)
+static void assert_matches(size_t at, size_t count)
 {
     struct transcript_matches m = transcript_matches(t, SIZE_MAX);
     assert_true(m.whole);
@@ -755,48 +680,44 @@ static void assert_matches(struct transcript *t, size_t at, size_t count)
 
 TEST(matches_are_counted_from_the_newest)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "needle one", "hay");
-    exchange(t, 4, "hay", "a needle and\n\nanother needle");
-    assert_matches(t, 0, 0); /* nothing is looked for */
+    exchange(1, "needle one", "hay");
+    exchange(4, "hay", "a needle and\n\nanother needle");
+    assert_matches(0, 0); /* nothing is looked for */
     assert_true(transcript_find(t, "needle", true));
-    assert_matches(t, 1, 3);
+    assert_matches(1, 3);
     assert_true(transcript_find(t, "needle", true));
-    assert_matches(t, 2, 3);
-    exchange(t, 7, "NEEDLE", "hay");
-    assert_matches(t, 3, 4);
+    assert_matches(2, 3);
+    exchange(7, "NEEDLE", "hay");
+    assert_matches(3, 4);
     transcript_resize(t, 5, 20); /* no row is wide enough */
-    assert_matches(t, 0, 0);
+    assert_matches(0, 0);
     transcript_resize(t, 8, 20);
-    assert_matches(t, 0, 4); /* which it was is lost */
+    assert_matches(0, 4); /* which it was is lost */
     assert_true(transcript_find(t, "needle", true));
     for (int width = 8; width < 80; width++) {
         transcript_resize(t, width, 20);
-        assert_matches(t, 1, 4);
+        assert_matches(1, 4);
     }
     assert_false(transcript_find(t, "lost", true));
-    assert_matches(t, 0, 0);
+    assert_matches(0, 0);
 }
 
 TEST(what_streams_is_counted_as_it_grows)
 {
-    struct transcript *t = *state;
-    exchange(t, 1, "needle", "hay");
+    exchange(1, "needle", "hay");
     assert_true(transcript_find(t, "needle", true));
-    say(t, EVENT_TURN_STARTED, 4, "on");
-    say(t, EVENT_TEXT_DELTA, 0, "nee");
-    assert_matches(t, 1, 1);
-    say(t, EVENT_TEXT_DELTA, 0, "dle");
-    assert_matches(t, 2, 2);
-    say(t, EVENT_TEXT_COMPLETE, 5, "noodle");
-    assert_matches(t, 1, 1);
+    tell(t, EV(TURN_STARTED, 4, "on"), EV(TEXT_DELTA, 0, "nee"));
+    assert_matches(1, 1);
+    say(EVENT_TEXT_DELTA, 0, "dle");
+    assert_matches(2, 2);
+    say(EVENT_TEXT_COMPLETE, 5, "noodle");
+    assert_matches(1, 1);
 }
 
 TEST(counting_goes_on_where_it_stopped)
 {
-    struct transcript *t = *state;
     for (int i = 0; i < 50; i++)
-        exchange(t, 3 * i + 1, "a question of twenty", "a needle of twenty!!");
+        exchange(3 * i + 1, "a question of twenty", "a needle of twenty!!");
     assert_true(transcript_find(t, "needle", true));
     struct transcript_matches m = transcript_matches(t, 400);
     int calls = 1;
@@ -813,19 +734,18 @@ TEST(counting_goes_on_where_it_stopped)
 
 TEST(a_search_goes_round)
 {
-    struct transcript *t = *state;
     for (int i = 0; i < 30; i++)
-        exchange(t, 3 * i + 1, i % 10 == 0 ? "needle" : "hay", "hay");
+        exchange(3 * i + 1, i % 10 == 0 ? "needle" : "hay", "hay");
     assert_true(transcript_find(t, "needle", true));
     assert_true(transcript_find(t, "needle", true));
     assert_true(transcript_find(t, "needle", true));
-    assert_matches(t, 3, 3);
+    assert_matches(3, 3);
     assert_false(transcript_find(t, "needle", true));
     assert_true(transcript_find_around(t, true));
-    assert_matches(t, 1, 3);
+    assert_matches(1, 3);
     assert_false(transcript_find(t, "needle", false));
     assert_true(transcript_find_around(t, false));
-    assert_matches(t, 3, 3);
+    assert_matches(3, 3);
     assert_false(transcript_find(t, "nowhere", true));
     assert_false(transcript_find_around(t, true));
     assert_false(transcript_find_around(t, false));
@@ -833,25 +753,22 @@ TEST(a_search_goes_round)
 
 TEST(finds_over_a_line_break_and_in_calls)
 {
-    struct transcript *t = *state;
     transcript_resize(t, 24, 10);
-    exchange(t, 1, "q", "some words before the needle in hay here");
-    say(t, EVENT_TURN_STARTED, 4, "r");
-    told(t, call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
+    exchange(1, "q", "some words before the needle in hay here");
+    tell(t, EV(TURN_STARTED, 4, "r"), call_of(5, "c1", "read_file", "{\"path\":\"special.c\"}"));
     assert_true(transcript_find(t, "before the needle", true));
     transcript_resize(t, 60, 10);
     assert_true(transcript_find(t, "SPECIAL", false));
-    assert_true(marked(t, "special"));
+    assert_true(marked("special"));
 }
 
 TEST(last_code_is_the_newest_block)
 {
-    struct transcript *t = *state;
     assert_null(transcript_last_answer(t));
     assert_null(transcript_last_code(t));
-    exchange(t, 1, "q", "```\nold\n```\n");
-    exchange(t, 4, "q", "```\na\n```\n\n```c\nint x;\n```\n");
-    exchange(t, 7, "q", "no code");
+    exchange(1, "q", "```\nold\n```\n");
+    exchange(4, "q", "```\na\n```\n\n```c\nint x;\n```\n");
+    exchange(7, "q", "no code");
     char *code = transcript_last_code(t);
     assert_string_equal(code, "int x;\n");
     free(code);
@@ -886,81 +803,81 @@ static struct event random_event(uint64_t *seed, int64_t seq)
     return ev;
 }
 
-static void random_view(struct transcript *t, uint64_t *seed)
+static void random_view(struct transcript *any, uint64_t *seed)
 {
     switch (support_random(seed) % 9) {
     case 0:
-        transcript_resize(t, 1 + (int)(support_random(seed) % 60),
+        transcript_resize(any, 1 + (int)(support_random(seed) % 60),
                           1 + (int)(support_random(seed) % 20));
         break;
     case 1:
-        transcript_scroll(t, (int)(support_random(seed) % 40) - 20);
+        transcript_scroll(any, (int)(support_random(seed) % 40) - 20);
         break;
     case 2:
-        transcript_toggle(t, support_random(seed) % 20);
+        transcript_toggle(any, support_random(seed) % 20);
         break;
     case 3:
-        transcript_find(t, support_random(seed) % 2 ? "o" : "text", support_random(seed) % 2);
+        transcript_find(any, support_random(seed) % 2 ? "o" : "text", support_random(seed) % 2);
         break;
     case 4:
-        transcript_toggle_all(t);
+        transcript_toggle_all(any);
         break;
     case 5:
-        transcript_set_reasoning(t, (enum reasoning_view)(support_random(seed) % 3));
+        transcript_set_reasoning(any, (enum reasoning_view)(support_random(seed) % 3));
         break;
     case 6:
-        transcript_scroll_to_top(t);
+        transcript_scroll_to_top(any);
         break;
     case 7:
-        transcript_note(t, STYLE_WARNING, "note\nof two lines");
+        transcript_note(any, STYLE_WARNING, "note\nof two lines");
         break;
     default:
-        transcript_scroll_to_end(t);
+        transcript_scroll_to_end(any);
     }
 }
 
-static void check_view(struct transcript *t, uint64_t *seed)
+static void check_view(struct transcript *any, uint64_t *seed)
 {
     size_t count;
     int width = 1 + (int)(support_random(seed) % 50), height = 1 + (int)(support_random(seed) % 20);
-    transcript_resize(t, width, height);
-    const struct transcript_row *rows = transcript_rows(t, &count);
+    transcript_resize(any, width, height);
+    const struct transcript_row *rows = transcript_rows(any, &count);
     assert_true(count <= (size_t)height);
     for (size_t i = 0; i < count; i++)
         assert_true(rows_width(rows[i].rows, rows[i].index) <= (size_t)width);
-    assert_true(transcript_unread(t) >= 0);
+    assert_true(transcript_unread(any) >= 0);
 }
 
-static void random_page(struct transcript *t, uint64_t *seed, int64_t seq)
+static void random_page(struct transcript *any, uint64_t *seed, int64_t seq)
 {
     struct event events[20], *page[20];
     for (int i = 0; i < 20; i++) {
         events[i] = random_event(seed, seq + i);
         page[i] = &events[i];
     }
-    transcript_prepend(t, page, 20, true);
+    transcript_prepend(any, page, 20, true);
 }
 
 TEST(nothing_breaks_it)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 150; round++) {
-        struct transcript *t = transcript_new();
+        struct transcript *any = transcript_new();
         int64_t seq = 101;
         for (int step = 0; step < 60; step++) {
             struct event ev = random_event(&seed, seq);
             if (support_random(&seed) % 3) {
-                transcript_apply(t, &ev);
+                transcript_apply(any, &ev);
                 seq++;
             } else {
-                random_view(t, &seed);
+                random_view(any, &seed);
             }
             if (support_random(&seed) % 3 == 0)
-                check_view(t, &seed);
+                check_view(any, &seed);
             if (step % 25 == 24)
-                random_page(t, &seed, 61 - step);
+                random_page(any, &seed, 61 - step);
         }
-        transcript_free(t);
+        transcript_free(any);
     }
 }
 
@@ -977,10 +894,10 @@ static char *giant(void)
 }
 
 /* Frames until all is laid out. */
-static size_t frames(struct transcript *t)
+static size_t frames(struct transcript *any)
 {
     size_t count, n = 1;
-    for (transcript_rows(t, &count); transcript_is_behind(t); transcript_rows(t, &count))
+    for (transcript_rows(any, &count); transcript_is_behind(any); transcript_rows(any, &count))
         n++;
     return n;
 }
@@ -995,14 +912,14 @@ static void assert_same_view(struct transcript *a, struct transcript *b)
 
 TEST(a_giant_answer_comes_in_frames)
 {
-    struct transcript *t = *state, *whole = transcript_new();
+    struct transcript *whole = transcript_new();
     struct transcript *const both[] = {t, whole};
     char *text = giant();
     transcript_resize(whole, 40, 20);
     transcript_set_pace(t, PACE);
     for (int i = 0; i < 2; i++) {
-        say(both[i], EVENT_TURN_STARTED, 1, "q");
-        say(both[i], EVENT_TEXT_DELTA, 2, text);
+        told(both[i], EV(TURN_STARTED, 1, "q"));
+        told(both[i], EV(TEXT_DELTA, 2, text));
     }
     size_t n = frames(t);
     assert_in_range(n, GIANT / PACE, GIANT / PACE + 2);
@@ -1025,13 +942,11 @@ TEST(a_giant_answer_comes_in_frames)
 /* That it was cut off is said behind its end, and costs a row, not all rows again. */
 TEST(a_giant_answer_is_interrupted)
 {
-    struct transcript *t = *state;
     char *text = giant();
     transcript_set_pace(t, PACE);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_TEXT_DELTA, 2, text);
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, text));
     frames(t);
-    struct event *ev = told_event(EVENT_TEXT_COMPLETE, 3, text);
+    struct event *ev = EV(TEXT_COMPLETE, 3, text);
     ev->flag = true;
     told(t, ev);
     assert_int_equal(frames(t), 1);
@@ -1049,17 +964,15 @@ TEST(a_giant_answer_is_interrupted)
 /* A folded text has no rows to wait for. */
 TEST(giant_reasoning_is_folded)
 {
-    struct transcript *t = *state;
     char *text = giant();
     transcript_set_pace(t, PACE);
-    say(t, EVENT_TURN_STARTED, 1, "q");
-    say(t, EVENT_REASONING_DELTA, 2, text);
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 2, text));
     assert_int_equal(frames(t), 1);
     transcript_toggle_all(t);
     assert_true(frames(t) > 1);
     transcript_toggle_all(t);
     assert_int_equal(frames(t), 1);
-    say(t, EVENT_REASONING_COMPLETE, 3, text);
+    say(EVENT_REASONING_COMPLETE, 3, text);
     assert_int_equal(frames(t), 1);
     free(text);
 }

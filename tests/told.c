@@ -17,6 +17,14 @@ bool told(struct transcript *t, struct event *ev)
     return changed;
 }
 
+bool told_all(struct transcript *t, struct event **events)
+{
+    bool shown = false;
+    for (; *events; events++)
+        shown = told(t, *events);
+    return shown;
+}
+
 void told_earlier(struct transcript *t, struct event **events, size_t count, bool more)
 {
     transcript_prepend(t, events, count, more);

@@ -8,8 +8,12 @@
 /* The caller frees; `text` may be NULL. */
 struct event *told_event(enum event_type type, int64_t seq, const char *text);
 
-/* Take the events. The result is transcript_apply()'s. */
+#define EV(type, seq, text) told_event(EVENT_##type, seq, text)
+
+/* Take the events. The result is transcript_apply()'s, of the last of them. */
+#define tell(t, ...) told_all(t, (struct event *[]){__VA_ARGS__, NULL})
 bool told(struct transcript *t, struct event *ev);
+bool told_all(struct transcript *t, struct event **events); /* up to a NULL */
 void told_earlier(struct transcript *t, struct event **events, size_t count, bool more);
 
 #endif
