@@ -10,6 +10,8 @@
 #include "ui/app/app.h"
 #include "ui/app/notices.h"
 
+#define told_to_person(...) seen_transcript_says(app.transcript, __VA_ARGS__)
+
 static void open_session(const char *id, const char *title, bool read_only, bool opened)
 {
     struct notice *n = notice_new(NOTICE_SESSION);
@@ -132,22 +134,21 @@ TEST(an_exhausted_budget_is_not_retried)
     ev->name = mem_strdup("BUDGET_EXHAUSTED");
     ev->text = mem_strdup("max_tokens is reached");
     tell_event(ev);
-    assert_true(seen_transcript_has(app.transcript, "The budget is used up."));
-    assert_false(seen_transcript_has(app.transcript, "/retry"));
+    told_to_person("The budget is used up.", "!/retry");
     ev = event_new(EVENT_TURN_FAILED);
     ev->name = mem_strdup("AGENT_ERROR");
     ev->text = mem_strdup("the server is away");
     tell_event(ev);
-    assert_true(seen_transcript_has(app.transcript, "/retry sends the message again."));
+    told_to_person("/retry sends the message again.");
 }
 
 TEST(only_a_stop_that_was_asked_for_complains)
 {
     fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL); /* Esc after the end */
-    assert_false(seen_transcript_has(app.transcript, "running"));
+    told_to_person("!running");
     app.stop_asked = true;
     fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL);
-    assert_true(seen_transcript_has(app.transcript, "Nothing is running."));
+    told_to_person("Nothing is running.");
     assert_false(app.stop_asked);
     app.stop_asked = true;
     tell_busy(false);
@@ -162,7 +163,7 @@ TEST(reading_gives_the_text_back)
     fail_with(COMMAND_START_TURN, ERR_SESSION_NOT_FOUND, "not sent");
     assert_false(app.activity.busy);
     assert_string_equal(editor_text(app.editor), "not sent");
-    assert_true(seen_transcript_has(app.transcript, "This session is read-only."));
+    told_to_person("This session is read-only.");
     app_save_draft(&app); /* would need an engine */
     open_session("first", "one", false, true);
     assert_false(app.read_only);
@@ -174,8 +175,7 @@ TEST(several_sessions_are_not_none)
     n->command = COMMAND_RESUME;
     err_set(&n->error, ERR_SESSION_AMBIGUOUS, "2 sessions match \"x\"; name one: a, b");
     notices_take(&app, n);
-    assert_true(seen_transcript_has(app.transcript, "2 sessions match"));
-    assert_false(seen_transcript_has(app.transcript, "no such session"));
+    told_to_person("2 sessions match", "!no such session");
 }
 
 /* The session that goes takes its notes along: what is said of it is said in the next. */
@@ -184,24 +184,24 @@ TEST(an_archived_session_is_spoken_of_in_the_next)
     open_session("first", "one", false, true);
     tell_done(COMMAND_ARCHIVE, "first", NULL);
     open_session("second", "", false, true);
-    assert_true(seen_transcript_has(app.transcript, "\"one\" is archived"));
+    told_to_person("\"one\" is archived");
     open_session("third", "three", false, true);
-    assert_false(seen_transcript_has(app.transcript, "archived"));
+    told_to_person("!archived");
     tell_done(COMMAND_DELETE, "third", NULL);
     open_session("fourth", "", false, true);
-    assert_true(seen_transcript_has(app.transcript, "\"three\" is closed and was not saved."));
+    told_to_person("\"three\" is closed and was not saved.");
     tell_done(COMMAND_ARCHIVE, "another", NULL); /* not the open one */
     open_session("fifth", "", false, true);
-    assert_false(seen_transcript_has(app.transcript, "archived"));
+    told_to_person("!archived");
 }
 
 TEST(what_was_done_is_said)
 {
     open_session("first", "one", false, true);
     tell_done(COMMAND_EXPORT, "first", "one.md\033[2J");
-    assert_true(seen_transcript_has(app.transcript, "Exported to one.md␛[2J."));
+    told_to_person("Exported to one.md␛[2J.");
     tell_done(COMMAND_FORK, "first", NULL);
-    assert_true(seen_transcript_has(app.transcript, "This is a copy"));
+    told_to_person("This is a copy");
 }
 
 TEST(new_labels_are_said)
@@ -212,9 +212,9 @@ TEST(new_labels_are_said)
     n->info = session_info_clone(&app.session);
     n->info.labels = mem_strdup("garden");
     notices_take(&app, n);
-    assert_true(seen_transcript_has(app.transcript, "Labels: garden"));
+    told_to_person("Labels: garden");
     open_session("first", "one", false, false);
-    assert_true(seen_transcript_has(app.transcript, "no labels any more"));
+    told_to_person("no labels any more");
 }
 
 /* --- compactions --- */
@@ -303,10 +303,10 @@ TEST(the_card_counts_seconds_while_it_runs)
         app.tick_at = 0;
         app_timers(&app, app.activity.compacting_ms + 3001);
         assert_true(app.dirty & DIRTY_BODY);
-        assert_true(seen_transcript_has(app.transcript, " 3 s   Esc cancels"));
+        told_to_person(" 3 s   Esc cancels");
         tell(ends[i]);
         assert_int_equal(app.activity.compacting_ms, 0);
-        assert_false(seen_transcript_has(app.transcript, "Esc cancels"));
+        told_to_person("!Esc cancels");
     }
     tell(EVENT_COMPACTION_STARTED);
     tell_busy(false);
@@ -334,13 +334,12 @@ TEST(a_dropped_beginning_alarms_until_it_is_over)
     call(true);
     tell(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
-    assert_true(seen_transcript_has(app.transcript, "/compact shortens what is sent"));
+    told_to_person("/compact shortens what is sent");
     transcript_clear(app.transcript);
     call(true);
     tell(EVENT_TURN_COMPLETED);
     assert_true(app.truncated);
-    assert_false(
-        seen_transcript_has(app.transcript, "/compact shortens what is sent")); /* once is enough */
+    told_to_person("!/compact shortens what is sent"); /* once is enough */
     call(false);
     assert_true(app.truncated); /* a warning may follow */
     tell(EVENT_TURN_COMPLETED);
@@ -361,26 +360,23 @@ TEST(a_dropped_beginning_alarms_until_it_is_over)
 TEST(compactions_that_cannot_be_say_why)
 {
     fail_with(COMMAND_COMPACT, ERR_AGENT_ERROR, NULL);
-    assert_true(
-        seen_transcript_has(app.transcript, "Nothing was shortened.\n  the engine's words"));
+    told_to_person("Nothing was shortened.\n  the engine's words");
     fail_with(COMMAND_UNCOMPACT, ERR_USAGE, NULL);
-    assert_true(seen_transcript_has(app.transcript, "Nothing was undone."));
+    told_to_person("Nothing was undone.");
     fail_with(COMMAND_PIN, ERR_USAGE, NULL);
-    assert_true(seen_transcript_has(app.transcript, "No pin was changed."));
+    told_to_person("No pin was changed.");
     fail_with(COMMAND_COMPACT, ERR_SESSION_COMPACTION_DISABLED, NULL);
-    assert_true(seen_transcript_has(app.transcript, "Conversations are not shortened here."));
+    told_to_person("Conversations are not shortened here.");
     transcript_clear(app.transcript);
     fail_with(COMMAND_COMPACT, ERR_INTERRUPTED, NULL);
-    assert_false(seen_transcript_has(app.transcript, "Stopped"));
+    told_to_person("!Stopped");
     tell_busy(true);
     fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
-    assert_true(seen_transcript_has(app.transcript, "while a turn is running"));
-    assert_true(seen_transcript_has(app.transcript, "the engine's words"));
+    told_to_person("while a turn is running", "the engine's words");
     transcript_clear(app.transcript);
     tell(EVENT_COMPACTION_STARTED);
     fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
-    assert_true(seen_transcript_has(app.transcript, "while a compaction is running"));
-    assert_false(seen_transcript_has(app.transcript, "the engine's words"));
+    told_to_person("while a compaction is running", "!the engine's words");
 }
 
 /* One sentence, where it says all. */
@@ -400,9 +396,7 @@ TEST(what_is_no_fault_is_one_sentence)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);
         fail_saying(cases[i].command, cases[i].code, "in the engine's words");
-        assert_true(seen_transcript_has(app.transcript, cases[i].sentence));
-        assert_false(seen_transcript_has(app.transcript, "Nothing was"));
-        assert_false(seen_transcript_has(app.transcript, "engine's words"));
+        told_to_person(cases[i].sentence, "!Nothing was", "!engine's words");
     }
 }
 
@@ -414,10 +408,7 @@ TEST(what_keeps_everything_says_by_which_keys)
     n->detail = mem_strdup("protect_head = 3, protect_tail_min = 20");
     err_set(&n->error, ERR_TOO_SMALL_TO_COMPACT, "all stays");
     notices_take(&app, n);
-    assert_true(seen_transcript_has(app.transcript, "structured keeps everything"));
-    assert_true(seen_transcript_has(app.transcript, "protect_tail_min = 20"));
-    assert_true(seen_transcript_has(app.transcript, "/compact handoff"));
-    assert_false(seen_transcript_has(app.transcript, "all stays"));
+    told_to_person("structured keeps everything", "protect_tail_min = 20", "/compact handoff", "!all stays");
 }
 
 /* While a draft waits for the person nothing flows. */
