@@ -134,7 +134,7 @@ static void type_key(void *s, const char *name)
 
 static bool holds(struct screen *s, void *look)
 {
-    return steps_holds(screen_text(s), 1, steps_look(look));
+    return steps_holds(&(struct scenery){.rows = screen_text(s)}, steps_look(look));
 }
 
 void scene_see(const char *file, int line, struct screen *s, const char *const *looks)

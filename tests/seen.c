@@ -90,14 +90,31 @@ void seen_by(const struct person *person)
     the_person = person;
 }
 
-void seen_see(const char *file, int line, const char *const *looks)
+static char *all_asked(void)
 {
-    const struct rows *rows = the_person->rows();
+    struct buf out = BUF_INIT;
+    buf_addstr(&out, "");
+    if (the_person->asked)
+        the_person->asked(&out);
+    return buf_take(&out);
+}
+
+static void check(const char *file, int line, const char *asked, const char *const *looks)
+{
     struct buf text = BUF_INIT;
+    buf_addstr(&text, "");
+    const struct rows *rows = the_person->rows();
     for (size_t i = 0; i < rows->list.len; i++)
         buf_addf(&text, "%s\n", seen_row(rows, i));
-    steps_check(file, line, text.data, the_person->entry_rows, looks);
+    steps_check(file, line, &(struct scenery){text.data, the_person->entry_rows, asked}, looks);
     buf_release(&text);
+}
+
+void seen_see(const char *file, int line, const char *const *looks)
+{
+    char *asked = all_asked();
+    check(file, line, asked, looks);
+    free(asked);
 }
 
 /* What each key has to do, where that counts. */
@@ -138,9 +155,16 @@ static const struct typist typist = {type_text, press_key};
 void seen_act(const char *file, int line, const char *const *keys_and_looks)
 {
     struct wanted w = {file, line, false, 0};
+    char *before = all_asked();
     steps_type(*keys_and_looks, &typist, &w);
-    if (keys_and_looks[1])
-        seen_see(file, line, keys_and_looks + 1);
+    if (keys_and_looks[1]) {
+        char *asked = all_asked();
+        size_t known = strlen(before);
+        check(file, line, strncmp(asked, before, known) == 0 ? asked + known : asked,
+              keys_and_looks + 1);
+        free(asked);
+    }
+    free(before);
 }
 
 void seen_lead_to(const char *file, int line, int result, const char *keys)
@@ -180,6 +204,6 @@ void seen_transcript_check(const char *file, int line, struct transcript *t,
                            const char *const *looks)
 {
     char *text = seen_transcript(t);
-    steps_check(file, line, text, 1, looks);
+    steps_check(file, line, &(struct scenery){.rows = text}, looks);
     free(text);
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+
 #include "tests/steps.h"
 #include "ui/term/key.h"
 #include "ui/term/rows.h"
@@ -27,15 +29,18 @@ void seen_assert(const struct rows *rows, const char *text); /* it is there; tel
 size_t seen_chosen(const struct rows *rows);
 
 /* The view that a person has before them: what a key does in it (in numbers of its own), what it
- * shows, and how many rows an entry of its list has. Borrowed. */
+ * shows, how many rows an entry of its list has, and what it asked the engine for, a line each.
+ * Borrowed. */
 struct person {
     int (*key)(const struct key *key);
     const struct rows *(*rows)(void);
     int entry_rows;
+    void (*asked)(struct buf *out); /* NULL: nothing is looked at */
 };
 void seen_by(const struct person *person);
 
-/* Types keys into that view, then looks at it (tests/steps.h). */
+/* Types keys into that view, then looks at it, and at what these keys asked for (tests/steps.h).
+ * see() alone is of all that the test has not forgotten. */
 #define act(...) seen_act(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 #define see(...) seen_see(__FILE__, __LINE__, STEPS(__VA_ARGS__))
 /* Each of the keys does this. */

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/vec.h"
 #include "session/command.h"
 
@@ -11,6 +12,9 @@ typedef VEC(struct command *) sent_commands;
 
 /* For the view's host: takes the command; its context is the sent_commands. */
 void sent_take(void *sent, struct command *c);
+
+/* Lines for each: "RENAME", "RENAME text=Apples", "RENAME name=…", "RENAME limit=0" … */
+void sent_tell(const sent_commands *sent, struct buf *out);
 
 void sent_forget(sent_commands *sent);
 void sent_release(sent_commands *sent);

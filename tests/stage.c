@@ -108,7 +108,28 @@ void type(const char *text)
     }
 }
 
-static const struct person person = {take_key, rows_now, 1};
+/* "session/rename", "session/rename title=\"Apples\"" … */
+static void tell_request(const struct operation_request *r, struct buf *out)
+{
+    struct json *params = r->params ? shape_to_json(r->operation->params, r->params) : NULL;
+    buf_addf(out, "%s\n", r->operation->name);
+    for (const struct json *m = json_first(params); m; m = json_next(m)) {
+        char *text = json_print(m);
+        buf_addf(out, "%s %s=%s\n", r->operation->name, json_name(m), text);
+        free(text);
+    }
+    json_free(params);
+}
+
+static void tell_asked(struct buf *out)
+{
+    sent_tell(&the.sent, out);
+    for (size_t i = 0; i < the.requests.len; i++)
+        if (!the.requests.items[i].seen)
+            tell_request(the.requests.items[i].request, out);
+}
+
+static const struct person person = {take_key, rows_now, 1, tell_asked};
 
 void stage_set_up(void)
 {

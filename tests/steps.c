@@ -48,10 +48,16 @@ void steps_type(const char *keys, const struct typist *typist, void *to)
 
 struct step_look steps_look(const char *look)
 {
-    if (*look == '!')
-        return (struct step_look){LOOK_ABSENT, look + 1};
-    if (strncmp(look, pointer, strlen(pointer)) == 0)
-        return (struct step_look){LOOK_CHOSEN, look + strlen(pointer)};
+    static const struct {
+        const char *sign;
+        enum step_look_kind kind;
+    } signs[] = {
+        {"!?", LOOK_UNASKED}, {"!", LOOK_ABSENT}, {"?", LOOK_ASKED}, {pointer, LOOK_CHOSEN}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t len = strlen(signs[i].sign);
+        if (strncmp(look, signs[i].sign, len) == 0)
+            return (struct step_look){signs[i].kind, look + len};
+    }
     return (struct step_look){LOOK_SHOWN, look};
 }
 
@@ -70,21 +76,41 @@ static bool is_chosen(const char *rows, int entry_rows, const char *text)
     return is;
 }
 
-bool steps_holds(const char *rows, int entry_rows, struct step_look look)
+static bool has_line(const char *lines, const char *line)
 {
-    if (look.kind == LOOK_CHOSEN)
-        return is_chosen(rows, entry_rows, look.text);
-    return (strstr(rows, look.text) != NULL) == (look.kind == LOOK_SHOWN);
+    size_t len = strlen(line);
+    for (const char *at = lines; at && (at = strstr(at, line)); at++)
+        if ((at == lines || at[-1] == '\n') && at[len] == '\n')
+            return true;
+    return false;
 }
 
-void steps_check(const char *file, int line, const char *rows, int entry_rows,
-                 const char *const *looks)
+bool steps_holds(const struct scenery *seen, struct step_look look)
 {
-    if (!rows)
+    switch (look.kind) {
+    case LOOK_SHOWN:
+        return strstr(seen->rows, look.text) != NULL;
+    case LOOK_ABSENT:
+        return strstr(seen->rows, look.text) == NULL;
+    case LOOK_CHOSEN:
+        return is_chosen(seen->rows, seen->entry_rows, look.text);
+    case LOOK_ASKED:
+        return has_line(seen->asked, look.text);
+    case LOOK_UNASKED:
+        return !has_line(seen->asked, look.text);
+    }
+    return false;
+}
+
+void steps_check(const char *file, int line, const struct scenery *seen, const char *const *looks)
+{
+    if (!seen->rows)
         _fail(file, line);
     for (; *looks; looks++)
-        if (!steps_holds(rows, entry_rows, steps_look(*looks))) {
-            fprintf(stderr, "\"%s\" in:\n%s\n", *looks, rows);
+        if (!steps_holds(seen, steps_look(*looks))) {
+            fprintf(stderr, "\"%s\" in:\n%s\n", *looks, seen->rows);
+            if (seen->asked)
+                fprintf(stderr, "asked for:\n%s\n", seen->asked);
             _fail(file, line);
         }
 }

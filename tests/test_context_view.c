@@ -100,8 +100,7 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_asks_at_once)
 {
-    assert_non_null(sent(COMMAND_CONTEXT));
-    see("loading");
+    see("?CONTEXT", "loading");
     give(usual());
     see("!loading");
 }
@@ -352,19 +351,12 @@ TEST(what_opens_at_the_bottom_is_brought_into_view)
 TEST(p_pins_messages)
 {
     begin();
-    act("p");
-    assert_null(sent(COMMAND_PIN));
-    see("Only your messages and answers can be pinned");
-    act("<down*3>p");
-    assert_int_equal(sent(COMMAND_PIN)->number, 20);
-    assert_int_equal(sent(COMMAND_PIN)->limit, 1);
+    act("p", "!?PIN", "Only your messages and answers can be pinned");
+    act("<down*3>p", "?PIN number=20", "?PIN limit=1");
     forget_sent();
-    act("Gp");
-    assert_int_equal(sent(COMMAND_PIN)->number, 30);
-    assert_int_equal(sent(COMMAND_PIN)->limit, 0);
+    act("Gp", "?PIN number=30", "?PIN limit=0");
     forget_sent();
-    act("kp"); /* a tool's result */
-    assert_null(sent(COMMAND_PIN));
+    act("kp", "!?PIN"); /* a tool's result */
 }
 
 TEST(c_asks_before_it_compacts)
@@ -384,11 +376,10 @@ TEST(c_asks_before_it_compacts)
     see("!y/n");
     act("c<escape>");
     assert_false(the.closed);
-    see("!y/n");
-    assert_null(sent(COMMAND_COMPACT));
+    see("!y/n", "!?COMPACT");
     act("cy");
     assert_true(the.closed);
-    assert_non_null(sent(COMMAND_COMPACT));
+    see("?COMPACT");
 }
 
 TEST(c_says_where_nothing_is_shortened)
@@ -400,7 +391,7 @@ TEST(c_says_where_nothing_is_shortened)
     forget_sent();
     act("cy");
     assert_false(the.closed);
-    assert_null(sent(COMMAND_COMPACT));
+    see("!?COMPACT");
 }
 
 TEST(u_takes_the_last_back)
@@ -408,7 +399,7 @@ TEST(u_takes_the_last_back)
     begin();
     act("u");
     assert_false(the.closed);
-    assert_non_null(sent(COMMAND_UNCOMPACT));
+    see("?UNCOMPACT");
 }
 
 TEST(o_goes_to_the_message)
@@ -450,11 +441,8 @@ TEST(keys_are_those_of_the_configuration)
     struct error fault;
     assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
     begin();
-    act("Gp");
-    assert_null(sent(COMMAND_PIN));
-    act("x");
-    assert_non_null(sent(COMMAND_PIN));
-    see("x pin");
+    act("Gp", "!?PIN");
+    act("x", "?PIN", "x pin");
 }
 
 TEST(it_asks_again_when_the_history_changes)
@@ -468,16 +456,16 @@ TEST(it_asks_again_when_the_history_changes)
     assert_int_equal(due(), 6000);
     the.now_ms = 6000;
     the.view->ops->tick(the.view);
-    assert_non_null(sent(COMMAND_CONTEXT));
+    see("?CONTEXT");
     forget_sent();
     give_event(EVENT_COMPACTION_COMPLETED); /* while it waits */
     assert_int_equal(due(), 0);
     end_turn();
-    assert_null(sent(COMMAND_CONTEXT));
+    see("!?CONTEXT");
     give(usual());
     assert_int_equal(due(), 7000);
     end_turn(); /* at the end of a turn: at once */
-    assert_non_null(sent(COMMAND_CONTEXT));
+    see("?CONTEXT");
 }
 
 TEST(every_change_of_the_history_counts)
@@ -494,7 +482,7 @@ TEST(every_change_of_the_history_counts)
         give_event(changes[i]);
         assert_true(due() > 0);
         end_turn();
-        assert_non_null(sent(COMMAND_CONTEXT));
+        see("?CONTEXT");
     }
     begin();
     give(notice_new(NOTICE_PROVIDER));
