@@ -13,18 +13,15 @@ static const char *const names[] = {
 #undef X
 };
 
-void sent_tell(const sent_commands *sent, struct buf *out)
+void sent_tell(const struct command *c, struct buf *out)
 {
-    for (size_t i = 0; i < sent->len; i++) {
-        const struct command *c = sent->items[i];
-        const char *name = names[c->type];
-        buf_addf(out, "%s\n", name);
-        if (c->text)
-            buf_addf(out, "%s text=%s\n", name, c->text);
-        if (c->name)
-            buf_addf(out, "%s name=%s\n", name, c->name);
-        buf_addf(out, "%s limit=%d\n%s number=%lld\n", name, c->limit, name, (long long)c->number);
-    }
+    const char *name = names[c->type];
+    buf_addf(out, "%s\n", name);
+    if (c->text)
+        buf_addf(out, "%s text=%s\n", name, c->text);
+    if (c->name)
+        buf_addf(out, "%s name=%s\n", name, c->name);
+    buf_addf(out, "%s limit=%d\n%s number=%lld\n", name, c->limit, name, (long long)c->number);
 }
 
 void sent_forget(sent_commands *sent)

@@ -13,8 +13,8 @@ typedef VEC(struct command *) sent_commands;
 /* For the view's host: takes the command; its context is the sent_commands. */
 void sent_take(void *sent, struct command *c);
 
-/* Lines for each: "RENAME", "RENAME text=Apples", "RENAME name=…", "RENAME limit=0" … */
-void sent_tell(const sent_commands *sent, struct buf *out);
+/* Lines for one: "RENAME", "RENAME text=Apples", "RENAME name=…", "RENAME limit=0" … */
+void sent_tell(const struct command *c, struct buf *out);
 
 void sent_forget(sent_commands *sent);
 void sent_release(sent_commands *sent);

@@ -15,9 +15,23 @@ static int64_t now_ms(void)
     return the.now_ms;
 }
 
+/* "session/rename", "session/rename title=\"Apples\"" … */
+static void tell_request(const struct operation_request *r, struct buf *out)
+{
+    struct json *params = r->params ? shape_to_json(r->operation->params, r->params) : NULL;
+    buf_addf(out, "%s\n", r->operation->name);
+    for (const struct json *m = json_first(params); m; m = json_next(m)) {
+        char *text = json_print(m);
+        buf_addf(out, "%s %s=%s\n", r->operation->name, json_name(m), text);
+        free(text);
+    }
+    json_free(params);
+}
+
 static void send(struct app *app, struct command *c)
 {
     (void)app;
+    sent_tell(c, &the.asked);
     sent_take(&the.sent, c);
 }
 
@@ -29,6 +43,7 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
     struct operation_request *r = operation_request_new(o, params);
     r->id = ++the.counted;
     vec_push(&the.requests, ((struct staged_request){.request = r, .take = take}));
+    tell_request(r, &the.asked);
     return r->id;
 }
 
@@ -62,18 +77,21 @@ static void close_view(struct app *app, struct view *v)
     (void)app;
     (void)v;
     the.closed = true;
+    buf_addstr(&the.asked, "close\n");
 }
 
 static void jump(struct app *app, struct view *v, int64_t seq)
 {
     close_view(app, v);
     the.jumped = seq;
+    buf_addf(&the.asked, "jump %lld\n", (long long)seq);
 }
 
 static void show_memory(struct app *app, struct view *v)
 {
     close_view(app, v);
     the.memory_shown = true;
+    buf_addstr(&the.asked, "memory\n");
 }
 
 static void find_text(struct app *app, const char *session_id, const char *text)
@@ -108,25 +126,9 @@ void type(const char *text)
     }
 }
 
-/* "session/rename", "session/rename title=\"Apples\"" … */
-static void tell_request(const struct operation_request *r, struct buf *out)
-{
-    struct json *params = r->params ? shape_to_json(r->operation->params, r->params) : NULL;
-    buf_addf(out, "%s\n", r->operation->name);
-    for (const struct json *m = json_first(params); m; m = json_next(m)) {
-        char *text = json_print(m);
-        buf_addf(out, "%s %s=%s\n", r->operation->name, json_name(m), text);
-        free(text);
-    }
-    json_free(params);
-}
-
 static void tell_asked(struct buf *out)
 {
-    sent_tell(&the.sent, out);
-    for (size_t i = 0; i < the.requests.len; i++)
-        if (!the.requests.items[i].seen)
-            tell_request(the.requests.items[i].request, out);
+    buf_add(out, the.asked.data, the.asked.len);
 }
 
 static const struct person person = {take_key, rows_now, 1, tell_asked};
@@ -159,6 +161,7 @@ void stage_tear_down(void)
     free(the.found);
     session_info_release(&the.session);
     sent_release(&the.sent);
+    buf_release(&the.asked);
     for (size_t i = 0; i < the.requests.len; i++)
         operation_request_free(the.requests.items[i].request);
     vec_release(&the.requests);
@@ -174,6 +177,7 @@ const struct command *sent(enum command_type type)
 void forget_sent(void)
 {
     sent_forget(&the.sent);
+    buf_clear(&the.asked);
     for (size_t i = 0; i < the.requests.len; i++)
         the.requests.items[i].seen = true;
 }

@@ -21,6 +21,7 @@ struct stage {
     bool read_only;
     struct meters meters;
     sent_commands sent;
+    struct buf asked; /* of its host, lines since forget_sent(): "RENAME text=Apples", "close" … */
     VEC(struct staged_request) requests; /* that were not withdrawn */
     uint64_t counted;                    /* requests */
     int width, height;

@@ -243,9 +243,7 @@ TEST(enter_opens_the_whole_text)
 {
     begin();
     see("!Second line.");
-    act("<enter>");
-    assert_false(the.closed);
-    see("Second line.");
+    act("<enter>", "!?close", "Second line.");
     act("<down>", "\u203aYou are a helper.");
     act("<enter>", "!Second line.", "\u203aYou are a helper."); /* closes it from within, too */
 }
@@ -301,8 +299,7 @@ TEST(a_new_answer_keeps_what_is_open_and_chosen)
     see("\u203aAnother.", "!By the river.");
     give(answer_of("handoff"));
     rows_now();
-    act("<enter><down>Go");
-    assert_false(the.closed);
+    act("<enter><down>Go", "!?close");
 }
 
 /* Forty messages: the list is from row LIST_TOP to before the hints. */
@@ -362,24 +359,14 @@ TEST(p_pins_messages)
 TEST(c_asks_before_it_compacts)
 {
     begin();
-    act("c");
-    assert_false(the.closed);
-    see("Shorten the conversation now? y/n");
-    act("j");
-    assert_false(the.closed);
-    act("<enter>");
-    assert_false(the.closed);
+    act("c", "!?close", "Shorten the conversation now? y/n");
+    act("j", "!?close");
+    act("<enter>", "!?close");
     click(find("read_file"));
     see("\u203aYou are a helper.", "y/n");
-    act("n");
-    assert_false(the.closed);
-    see("!y/n");
-    act("c<escape>");
-    assert_false(the.closed);
-    see("!y/n", "!?COMPACT");
-    act("cy");
-    assert_true(the.closed);
-    see("?COMPACT");
+    act("n", "!?close", "!y/n");
+    act("c<escape>", "!?close", "!y/n", "!?COMPACT");
+    act("cy", "?close", "?COMPACT");
 }
 
 TEST(c_says_where_nothing_is_shortened)
@@ -389,26 +376,20 @@ TEST(c_says_where_nothing_is_shortened)
     give(answer_of(NULL));
     see("!c shorten", "Esc close");
     forget_sent();
-    act("cy");
-    assert_false(the.closed);
-    see("!?COMPACT");
+    act("cy", "!?close", "!?COMPACT");
 }
 
 TEST(u_takes_the_last_back)
 {
     begin();
-    act("u");
-    assert_false(the.closed);
-    see("?UNCOMPACT");
+    act("u", "!?close", "?UNCOMPACT");
 }
 
 TEST(o_goes_to_the_message)
 {
     begin();
-    act("o");
-    assert_false(the.closed);
-    act("Go");
-    assert_int_equal(the.jumped, 30);
+    act("o", "!?close");
+    act("Go", "?jump 30");
 }
 
 TEST(n_goes_among_what_goes)
@@ -428,12 +409,9 @@ TEST(n_goes_among_what_goes)
 TEST(esc_closes)
 {
     begin();
-    act("<escape>");
-    assert_true(the.closed);
-    act("<ctrl-c>");
-    assert_true(the.closed);
-    act("<f4>");
-    assert_true(the.closed);
+    act("<escape>", "?close");
+    act("<ctrl-c>", "?close");
+    act("<f4>", "?close");
 }
 
 TEST(keys_are_those_of_the_configuration)

@@ -114,7 +114,7 @@ static int take(const struct key *key)
     return the.view->ops->key(the.view, keymap_find(&the.keymap, key), key);
 }
 
-static const struct person person = {take, rows_now, 2};
+static const struct person person = {take, rows_now, 2, NULL};
 
 static int set_up(void **state)
 {
