@@ -69,38 +69,32 @@ TEST(the_list_leaves_it_running)
     scene_leave(s);
 }
 
-/* Rows and columns; the model asks for a tool after the person has gone on. */
-static void answer_a_question(int rows, int cols)
-{
-    static const char *const full[] = {"--tools", "full", NULL};
-    char *made = support_path("made");
-    struct screen *s = scene_open(rows, cols, full);
-    scene_queue(.hold = true, .tool_name = "run_command",
-                .tool_args = "{\"command\":\"touch made\"}");
-    scene_queue(.text = "All done.");
-    act(s, "make it<enter>");
-    assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    act(s, "/new<enter>", "1 working");
-    model_server_release(scene_server());
-    see(s, "1 waits for you", "F5");
-    assert_int_not_equal(access(made, F_OK), 0);
-    screen_type(s, next_key);
-    see(s, "touch made", "a allow once", "!1 waits");
-    act(s, "a", "All done.");
-    assert_true(scene_wait_idle(s));
-    assert_int_equal(access(made, F_OK), 0);
-    free(made);
-    scene_leave(s);
-}
-
+/* The model asks for a tool after the person has gone on. */
 TEST(a_question_waits)
 {
-    answer_a_question(24, 80);
-}
-
-TEST(so_it_does_on_a_small_screen)
-{
-    answer_a_question(12, 40);
+    static const int sizes[][2] = {{24, 80}, {12, 40}};
+    static const char *const full[] = {"--tools", "full", NULL};
+    char *made = support_path("made");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct screen *s = scene_open(sizes[i][0], sizes[i][1], full);
+        scene_queue(.hold = true, .tool_name = "run_command",
+                    .tool_args = "{\"command\":\"touch made\"}");
+        scene_queue(.text = "All done.");
+        act(s, "make it<enter>");
+        assert_true(model_server_wait(scene_server(), 2 * i + 1, WAIT_MS));
+        act(s, "/new<enter>", "1 working");
+        model_server_release(scene_server());
+        see(s, "1 waits for you", "F5");
+        assert_int_not_equal(access(made, F_OK), 0);
+        screen_type(s, next_key);
+        see(s, "touch made", "a allow once", "!1 waits");
+        act(s, "a", "All done.");
+        assert_true(scene_wait_idle(s));
+        assert_int_equal(access(made, F_OK), 0);
+        unlink(made);
+        scene_leave(s);
+    }
+    free(made);
 }
 
 /* From the question itself to the other conversation, and back. */
@@ -119,15 +113,6 @@ TEST(a_question_can_be_left)
     act(s, "d");
     assert_true(scene_wait_idle(s));
     act(s, "<ctrl-d>", "Leaving stops its turn");
-    scene_leave(s);
-}
-
-TEST(a_session_that_is_not_there_changes_nothing)
-{
-    struct screen *s = open_running(24, 80, NULL);
-    act(s, "/resume nonesuch<enter>", "nonesuch", "(Esc stops)");
-    act(s, "<escape>", "interrupted");
-    assert_true(scene_wait_idle(s));
     scene_leave(s);
 }
 

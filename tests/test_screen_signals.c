@@ -14,49 +14,26 @@
 static const char hello[] = "Hello from the scripted model.";
 static const char *const go_on[] = {"--continue", NULL};
 
-static void a_signal_ends_it(int signal_number)
-{
-    struct screen *s = scene_open(24, 80, NULL);
-    assert_false(screen_settings_restored(s));
-    scene_end(s, signal_number);
-    assert_int_equal(screen_status(s), 128 + signal_number);
-    scene_assert_restored(s);
-}
-
 FIXTURE(scene_setup, scene_teardown);
 
-TEST(sigterm_ends_it_cleanly)
-{
-    a_signal_ends_it(SIGTERM);
-}
-
-TEST(sigint_ends_it_cleanly)
-{
-    a_signal_ends_it(SIGINT);
-}
-
-TEST(sighup_ends_it_cleanly)
-{
-    a_signal_ends_it(SIGHUP);
-}
-
 /* Nobody can promise the status of a crash under a sanitizer, but the terminal. */
-static void a_crash_restores(int signal_number)
+TEST(whatever_signal_ends_it_the_terminal_is_as_before)
 {
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_end(s, signal_number);
-    assert_int_not_equal(screen_status(s), 0);
-    scene_assert_restored(s);
-}
-
-TEST(sigsegv_restores_the_terminal)
-{
-    a_crash_restores(SIGSEGV);
-}
-
-TEST(sigabrt_restores_the_terminal)
-{
-    a_crash_restores(SIGABRT);
+    static const struct {
+        int number;
+        bool crash;
+    } signals[] = {
+        {SIGTERM, false}, {SIGINT, false}, {SIGHUP, false}, {SIGSEGV, true}, {SIGABRT, true}};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct screen *s = scene_open(24, 80, NULL);
+        assert_false(screen_settings_restored(s));
+        scene_end(s, signals[i].number);
+        if (signals[i].crash)
+            assert_int_not_equal(screen_status(s), 0);
+        else
+            assert_int_equal(screen_status(s), 128 + signals[i].number);
+        scene_assert_restored(s);
+    }
 }
 
 TEST_IF(capability_store(), a_signal_while_it_streams_keeps_the_answer)

@@ -22,24 +22,6 @@ static struct screen *open_stalled(const char *text)
 
 FIXTURE(scene_setup, scene_teardown);
 
-TEST(text_shows_before_the_answer_ends)
-{
-    struct screen *s = open_stalled("the first half");
-    see(s, "the first half");
-    model_server_release(scene_server());
-    assert_true(scene_wait_idle(s));
-    scene_exchange(s, "again", hello);
-}
-
-TEST(keys_work_while_it_streams)
-{
-    struct screen *s = open_stalled("streaming");
-    see(s, "streaming");
-    act(s, "typed meanwhile", "> typed meanwhile");
-    assert_int_equal(model_server_requests(scene_server()), 1);
-    model_server_release(scene_server());
-}
-
 TEST(one_message_can_wait_for_the_end)
 {
     struct screen *s = open_stalled("streaming");
@@ -140,49 +122,11 @@ TEST(scrolling_stays_while_more_comes)
     free(text);
 }
 
-TEST(the_view_does_not_jump_while_reading_back)
-{
-    char *text = numbered_lines(80);
-    scene_queue(.text = text, .piece = 16, .interval_ms = 15);
-    struct screen *s = scene_open(24, 80, NULL);
-    act(s, "a list<enter>", "item number 30 of");
-    act(s, "<pageup*3>", "item number 1 of");
-    char *top = mem_strdup(screen_row_text(s, 3));
-    act(s, "x", "> x");
-    assert_string_equal(screen_row_text(s, 3), top);
-    see(s, "item number 1 of", "!the very end");
-    free(top);
-    free(text);
-}
-
 TEST(characters_split_between_reads_come_whole)
 {
     scene_queue(.text = "日本語 ünïcode 🙂 done", .piece = 1, .split_bytes = true);
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "split<enter>", "日本語 ünïcode 🙂 done", "!\xef\xbf\xbd");
-}
-
-TEST(markdown_is_formatted)
-{
-    scene_queue(.text =
-                    "# The heading\n\nSome **bold** and `code` words.\n\n"
-                    "| a | b |\n|---|---|\n| cell one | cell two |\n\nfin\n");
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_ask(s, "format", "fin");
-    see(s, "Some bold and code words.", "cell two", "!**", "!|---|");
-}
-
-TEST(a_tool_call_is_one_line)
-{
-    char *path = support_path("notes.txt");
-    support_write(path, "line one of the notes\nline two of the notes\nline three\n");
-    free(path);
-    scene_queue(.tool_name = "read_file", .tool_args = "{\"path\":\"notes.txt\"}");
-    scene_queue(.text = "Three lines.");
-    struct screen *s = scene_open(24, 80, NULL);
-    scene_ask(s, "how long are my notes?", "Three lines.");
-    see(s, "read_file", "!line two of the notes");
-    scene_sent(1, "line two of the notes");
 }
 
 /* A word on a full screen does not repaint it. */

@@ -111,24 +111,17 @@ TEST(answers_do_not_outlive_it)
     assert_int_equal(screen_unread(s), 0);
 }
 
-static void ends_by(int signal_number)
+TEST(a_kill_or_a_crash_leaves_nothing)
 {
+    static const int signals[] = {SIGTERM, SIGSEGV};
     screen_answers(kitty);
-    struct screen *s = scene_open(24, 80, NULL);
-    assert_true(wait_written(s, KITTY_ON));
-    scene_end(s, signal_number);
-    scene_assert_restored(s);
-    assert_true(screen_log_has(s, KITTY_OFF));
-}
-
-TEST(a_kill_leaves_nothing)
-{
-    ends_by(SIGTERM);
-}
-
-TEST(a_crash_leaves_nothing)
-{
-    ends_by(SIGSEGV);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct screen *s = scene_open(24, 80, NULL);
+        assert_true(wait_written(s, KITTY_ON));
+        scene_end(s, signals[i]);
+        scene_assert_restored(s);
+        assert_true(screen_log_has(s, KITTY_OFF));
+    }
 }
 
 /* How a theme's rules begin on a terminal of 256 colours. */
