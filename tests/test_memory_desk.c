@@ -29,6 +29,7 @@ static struct place *place;
 static struct mailbox *notices;
 static struct memory_desk *desk;
 static struct error e;
+static uint64_t request; /* what was asked last */
 
 static void free_notice(void *item)
 {
@@ -56,6 +57,7 @@ static int tear_down(void **state)
     memory_desk_free(desk);
     place_free(place);
     mailbox_free(notices);
+    request = 0;
     config_free(config);
     free(path);
     return support_teardown(state);
@@ -106,23 +108,48 @@ static void add_entries(void)
     add_entry("hotel", "talk-2", 2, "a hotel near the station");
 }
 
-static struct command *command(enum command_type type, const char *name, const char *text)
+static void start(const struct operation *o, const void *params)
 {
-    struct command *c = command_new(type, text);
-    c->name = mem_strdup(name);
-    c->session = mem_strdup("talk-2");
-    c->limit = 10;
-    return c;
+    struct operation_request *r = operation_request_new(o, params);
+    r->id = ++request;
+    memcpy(r->session, "talk-2", sizeof "talk-2");
+    memory_desk_start(desk, r);
 }
 
-static void ask(enum command_type type, const char *name, const char *text)
+static void look_for(const struct memory_search *search)
 {
-    memory_desk_ask(desk, command(type, name, text));
+    start(&operation_memory_search, search);
 }
 
 static void search(const char *scope, const char *text)
 {
-    ask(COMMAND_MEMORY_SEARCH, scope, text);
+    look_for(&(struct memory_search){.query = text, .scope = scope, .limit = 10, .typing = true});
+}
+
+static void show(const char *id)
+{
+    start(&operation_memory_read, &(struct memory_read_params){id});
+}
+
+static void edit(const char *id, const char *content)
+{
+    start(&operation_memory_edit, &(struct memory_edit_params){id, content});
+}
+
+static void pin(const char *id, bool pinned)
+{
+    start(&operation_memory_pin, &(struct memory_pin_params){id, pinned});
+}
+
+static void forget(const char *id)
+{
+    const char *ids[] = {id};
+    start(&operation_memory_forget, &(struct memory_forget_params){{.items = ids, .len = 1}});
+}
+
+static void restore(void)
+{
+    start(&operation_memory_restore, NULL);
 }
 
 static struct notice *next(void)
@@ -141,42 +168,52 @@ static struct notice *expect(enum notice_type type)
     return n;
 }
 
-static void expect_error(enum command_type type, enum err_code code, const char *text)
+/* The answer to what was asked last. */
+static struct notice *expect_answer(void)
 {
-    struct notice *n = expect(NOTICE_ERROR);
-    assert_int_equal(n->command, type);
-    if (n->error.code != code)
-        fail_msg("%s: %s", err_info(n->error.code)->name, n->error.text);
-    assert_true(*n->error.text);
-    if (text)
-        assert_string_equal(n->text, text);
+    struct notice *n = expect(NOTICE_ANSWER);
+    assert_int_equal(n->answer->request->id, request);
+    return n;
+}
+
+static void expect_error(enum err_code code)
+{
+    struct notice *n = expect_answer();
+    const struct error *fault = &n->answer->error;
+    if (fault->code != code)
+        fail_msg("%s: %s", err_info(fault->code)->name, fault->text);
+    assert_true(*fault->text);
+    assert_null(n->answer->result);
     notice_free(n);
 }
 
-static void expect_done(enum command_type type, const char *id)
+static struct notice *expect_result(void)
 {
-    struct notice *n = expect(NOTICE_DONE);
-    assert_int_equal(n->command, type);
-    assert_string_equal(n->text, id);
-    notice_free(n);
+    struct notice *n = expect_answer();
+    if (n->answer->error.code != ERR_OK)
+        fail_msg("%s", n->answer->error.text);
+    return n;
 }
 
-static char *ids_of(const struct notice *n)
+static void expect_done(void)
 {
+    notice_free(expect_result());
+}
+
+static struct memory_hits *hits_of(struct notice *n)
+{
+    return &((struct memory_found *)n->answer->result)->hits;
+}
+
+static void expect_hits(int64_t total, const char *want)
+{
+    struct notice *n = expect_result();
     struct buf ids = BUF_INIT;
-    for (size_t i = 0; i < n->memory.items.len; i++)
-        buf_addf(&ids, "%s%s", i > 0 ? " " : "", n->memory.items.items[i].entry.id);
-    return buf_take(&ids);
-}
-
-static void expect_hits(const char *query, int64_t total, const char *want)
-{
-    struct notice *n = expect(NOTICE_MEMORY);
-    char *ids = ids_of(n);
-    assert_string_equal(n->text, query);
-    assert_string_equal(ids, want);
-    assert_int_equal(n->number, total);
-    free(ids);
+    for (size_t i = 0; i < hits_of(n)->items.len; i++)
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", hits_of(n)->items.items[i].entry.id);
+    assert_string_equal(ids.data ? ids.data : "", want);
+    assert_int_equal(((struct memory_found *)n->answer->result)->total, total);
+    buf_release(&ids);
     notice_free(n);
 }
 
@@ -189,21 +226,18 @@ TEST(test_search)
 {
     add_entries();
     search(NULL, "ryokan");
-    expect_hits("ryokan", 3, "river hills");
+    expect_hits(3, "river hills");
     search("all", "ryok"); /* the word is being typed */
-    struct notice *n = expect(NOTICE_MEMORY);
-    assert_string_equal(n->name, "all");
-    assert_int_equal(n->memory.items.len, 2);
-    const struct memory_hit *best = &n->memory.items.items[0];
+    struct notice *n = expect_result();
+    assert_int_equal(hits_of(n)->items.len, 2);
+    const struct memory_hit *best = &hits_of(n)->items.items[0];
     assert_true(best->score > 0 && best->score <= 1);
     assert_true(best->marks.len > 0);
     notice_free(n);
-    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "ryokan");
-    c->limit = 1;
-    memory_desk_ask(desk, c);
-    expect_hits("ryokan", 3, "river");
+    look_for(&(struct memory_search){.query = "ryokan", .limit = 1});
+    expect_hits(3, "river");
     search(NULL, "nothing like it");
-    expect_hits("nothing like it", 3, "");
+    expect_hits(3, "");
 }
 
 /* Whoever has a desk has a memory, be it one that ends with the program. */
@@ -212,33 +246,29 @@ TEST(test_search_where_sessions_are_not_kept)
     add_entries();
     set(CONFIG_SESSION_PERSIST, "false");
     search(NULL, "ryokan");
-    expect_hits("ryokan", 3, "river hills");
+    expect_hits(3, "river hills");
 }
 
 TEST(test_search_by_date)
 {
     add_entries();
-    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "ryokan");
-    c->number = MEMORY_BY_DATE;
-    memory_desk_ask(desk, c);
-    expect_hits("ryokan", 3, "hills river");
+    look_for(&(struct memory_search){.query = "ryokan", .limit = 9, .order = MEMORY_BY_DATE});
+    expect_hits(3, "hills river");
 }
 
 TEST(test_browse)
 {
     search(NULL, "");
-    expect_hits("", 0, "");
+    expect_hits(0, "");
     add_entries();
     search(NULL, "");
-    expect_hits("", 3, "hills hotel river");
+    expect_hits(3, "hills hotel river");
     search(NULL, "  ");
-    expect_hits("  ", 3, "hills hotel river");
-    struct command *c = command(COMMAND_MEMORY_SEARCH, NULL, "");
-    c->limit = 2;
-    memory_desk_ask(desk, c);
-    struct notice *n = expect(NOTICE_MEMORY);
-    assert_int_equal(n->memory.items.len, 2);
-    assert_true(n->memory.items.items[0].score == 0);
+    expect_hits(3, "hills hotel river");
+    look_for(&(struct memory_search){.query = "", .limit = 2});
+    struct notice *n = expect_result();
+    assert_int_equal(hits_of(n)->items.len, 2);
+    assert_true(hits_of(n)->items.items[0].score == 0);
     notice_free(n);
 }
 
@@ -246,15 +276,15 @@ TEST(test_scopes)
 {
     add_entries();
     search("session", "");
-    expect_hits("", 1, "hotel");
+    expect_hits(1, "hotel");
     search("session=talk-1", "");
-    expect_hits("", 2, "hills river");
+    expect_hits(2, "hills river");
     search("session", "ryokan");
-    expect_hits("ryokan", 1, "");
+    expect_hits(1, "");
     search("project", "");
-    expect_hits("", 0, "");
+    expect_hits(0, "");
     search("everywhere", "ryokan");
-    expect_error(COMMAND_MEMORY_SEARCH, ERR_USAGE, "ryokan");
+    expect_error(ERR_USAGE);
 }
 
 TEST(test_configured_scope)
@@ -262,7 +292,7 @@ TEST(test_configured_scope)
     set(CONFIG_MEMORY_SCOPE, "session");
     add_entries();
     search(NULL, "");
-    expect_hits("", 1, "hotel");
+    expect_hits(1, "hotel");
 }
 
 /* While another process writes, a change waits; what is asked meanwhile waits behind it. */
@@ -280,23 +310,32 @@ static void let_go(struct store *other)
     store_close(other);
 }
 
-TEST(test_only_the_newest_search)
+/* What was withdrawn is not told, what changes something is done all the same. */
+TEST(test_what_is_withdrawn)
 {
-    static const char *const typed[] = {"r", "ry", "ryo", "hot", "hotel"};
     add_entries();
     search(NULL, "station"); /* the desk is open */
-    expect_hits("station", 3, "hotel");
+    expect_hits(3, "hotel");
     struct store *other = hold_store();
-    ask(COMMAND_MEMORY_EDIT, "river", "the ryokan by the sea");
-    for (size_t i = 0; i < 4; i++)
-        search(NULL, typed[i]);
-    ask(COMMAND_MEMORY_SHOW, "hills", NULL);
-    search(NULL, typed[4]);
+    edit("river", "the ryokan by the sea");
+    for (int i = 0; i < 4; i++) {
+        search(NULL, "r");
+        memory_desk_withdraw(desk, request);
+    }
+    edit("hills", "a ryokan in the dunes");
+    memory_desk_withdraw(desk, request);
+    search(NULL, "sea");
     let_go(other);
-    expect_done(COMMAND_MEMORY_EDIT, "river");
-    notice_free(expect(NOTICE_MEMORY_ENTRY));
-    expect_hits("hotel", 3, "hotel");
+    for (int i = 0; i < 2; i++) { /* both changes */
+        struct notice *n = expect(NOTICE_ANSWER);
+        assert_ptr_equal(n->answer->request->operation, &operation_memory_edit);
+        assert_int_equal(n->answer->error.code, ERR_OK);
+        notice_free(n);
+    }
+    expect_hits(3, "river");
     assert_null(mailbox_pop(notices));
+    search(NULL, "dunes");
+    expect_hits(3, "hills");
 }
 
 /* The states that are told until nothing is left to do; how many there were. */
@@ -316,7 +355,7 @@ static int follow_work(int64_t entries)
 }
 
 /* A search that waits for an endpoint gives way at once. */
-TEST(test_newer_search_ends_one_that_runs)
+TEST(test_withdrawing_ends_one_that_runs)
 {
     struct model_server *server = model_server_start();
     char *url = mem_printf("%s/v1", model_server_url(server));
@@ -332,8 +371,9 @@ TEST(test_newer_search_ends_one_that_runs)
     search(NULL, "ryokan");
     assert_true(model_server_wait(server, asked + 1, WAIT_MS));
     int64_t began = clock_mono_ms();
+    memory_desk_withdraw(desk, request);
     search(NULL, ""); /* needs no vector */
-    expect_hits("", 3, "hills hotel river");
+    expect_hits(3, "hills hotel river");
     assert_true(clock_mono_ms() - began < 3000);
     search(NULL, "hotel");
     assert_true(model_server_wait(server, asked + 2, WAIT_MS));
@@ -349,71 +389,80 @@ TEST(test_newer_search_ends_one_that_runs)
 
 static void expect_entry(const char *id, const char *content, bool pinned)
 {
-    ask(COMMAND_MEMORY_SHOW, id, NULL);
-    struct notice *n = expect(NOTICE_MEMORY_ENTRY);
-    assert_string_equal(n->text, id);
-    assert_int_equal(n->memory.items.len, 1);
-    assert_string_equal(n->memory.items.items[0].entry.content, content);
-    assert_int_equal(n->memory.items.items[0].entry.pinned, pinned);
+    show(id);
+    struct notice *n = expect_result();
+    const struct memory_entry *entry = n->answer->result;
+    assert_string_equal(entry->id, id);
+    assert_string_equal(entry->content, content);
+    assert_int_equal(entry->pinned, pinned);
     notice_free(n);
 }
 
 TEST(test_edit_and_pin)
 {
     add_entries();
-    ask(COMMAND_MEMORY_EDIT, "hotel", "an inn near the harbour");
-    expect_done(COMMAND_MEMORY_EDIT, "hotel");
+    edit("hotel", "an inn near the harbour");
+    expect_done();
     search(NULL, "harbour");
-    expect_hits("harbour", 3, "hotel");
-    struct command *c = command(COMMAND_MEMORY_PIN, "hotel", NULL);
-    c->number = 1;
-    memory_desk_ask(desk, c);
-    expect_done(COMMAND_MEMORY_PIN, "hotel");
-    expect_entry("hotel", "an inn near the harbour", true);
-    ask(COMMAND_MEMORY_PIN, "hotel", NULL);
-    expect_done(COMMAND_MEMORY_PIN, "hotel");
-    expect_entry("hotel", "an inn near the harbour", false);
-    ask(COMMAND_MEMORY_EDIT, "hotel", " ");
-    expect_error(COMMAND_MEMORY_EDIT, ERR_USAGE, " ");
+    expect_hits(3, "hotel");
+    for (int pinned = 1; pinned >= 0; pinned--) {
+        pin("hotel", pinned);
+        expect_done();
+        expect_entry("hotel", "an inn near the harbour", pinned);
+    }
+    edit("hotel", " ");
+    expect_error(ERR_USAGE);
     expect_entry("hotel", "an inn near the harbour", false);
 }
 
 TEST(test_what_is_not_there)
 {
-    static const enum command_type types[] = {COMMAND_MEMORY_SHOW, COMMAND_MEMORY_EDIT,
-                                              COMMAND_MEMORY_PIN, COMMAND_MEMORY_FORGET};
+    static const struct {
+        const char *id;
+        enum err_code code;
+    } rows[] = {{"nonesuch", ERR_MEMORY_NOT_FOUND}, {NULL, ERR_USAGE}};
     add_entries();
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        ask(types[i], "nonesuch", "text");
-        expect_error(types[i], ERR_MEMORY_NOT_FOUND, "text");
-        ask(types[i], NULL, "text");
-        expect_error(types[i], ERR_USAGE, "text");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        show(rows[i].id);
+        expect_error(rows[i].code);
+        edit(rows[i].id, "text");
+        expect_error(rows[i].code);
+        pin(rows[i].id, true);
+        expect_error(rows[i].code);
+        forget(rows[i].id);
+        expect_error(rows[i].code);
     }
-    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
-    expect_error(COMMAND_MEMORY_RESTORE, ERR_MEMORY_NOT_FOUND, NULL);
+    restore();
+    expect_error(ERR_MEMORY_NOT_FOUND);
+}
+
+static void expect_restored(const char *id)
+{
+    restore();
+    struct notice *n = expect_result();
+    assert_string_equal(((struct memory_restore_result *)n->answer->result)->id, id);
+    notice_free(n);
 }
 
 TEST(test_forget_and_put_back)
 {
     add_entries();
-    ask(COMMAND_MEMORY_FORGET, "river", NULL);
-    expect_done(COMMAND_MEMORY_FORGET, "river");
-    ask(COMMAND_MEMORY_FORGET, "hotel", NULL);
-    expect_done(COMMAND_MEMORY_FORGET, "hotel");
+    forget("river");
+    expect_done();
+    forget("hotel");
+    expect_done();
     search(NULL, "");
-    expect_hits("", 1, "hills");
-    ask(COMMAND_MEMORY_FORGET, "hotel", NULL);
-    expect_error(COMMAND_MEMORY_FORGET, ERR_MEMORY_NOT_FOUND, NULL);
-    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
-    expect_done(COMMAND_MEMORY_RESTORE, "hotel");
+    expect_hits(1, "hills");
+    forget("hotel");
+    expect_error(ERR_MEMORY_NOT_FOUND);
+    expect_restored("hotel");
     search(NULL, "");
-    expect_hits("", 2, "hills hotel");
-    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
-    expect_done(COMMAND_MEMORY_RESTORE, "river");
+    expect_hits(2, "hills hotel");
+    expect_restored("river");
     search(NULL, "ryokan river");
-    expect_hits("ryokan river", 3, "river hills");
-    ask(COMMAND_MEMORY_RESTORE, NULL, NULL);
-    expect_error(COMMAND_MEMORY_RESTORE, ERR_MEMORY_NOT_FOUND, NULL);
+    expect_hits(3, "river hills");
+    restore();
+    expect_error(ERR_MEMORY_NOT_FOUND);
 }
 
 /* --- work that waits -------------------------------------------------------------------------- */
@@ -421,15 +470,16 @@ TEST(test_forget_and_put_back)
 TEST(test_state_without_vectors)
 {
     add_entries();
-    ask(COMMAND_MEMORY_STATE, NULL, NULL);
-    struct notice *n = expect(NOTICE_MEMORY_STATE);
-    assert_int_equal(n->stats.entries, 3);
-    assert_false(n->stats.embedding);
-    assert_null(n->stats.waits_for);
+    start(&operation_memory_stats, NULL);
+    struct notice *n = expect_result();
+    const struct memory_stats *stats = n->answer->result;
+    assert_int_equal(stats->entries, 3);
+    assert_false(stats->embedding);
+    assert_null(stats->waits_for);
     notice_free(n);
     memory_desk_work(desk); /* there is nothing to do */
     search(NULL, "hotel");
-    expect_hits("hotel", 3, "hotel");
+    expect_hits(3, "hotel");
     assert_null(mailbox_pop(notices));
 }
 
@@ -456,12 +506,12 @@ TEST(test_work_is_told)
     assert_true(told >= 2);
     assert_true(told <= 3 + (clock_mono_ms() - began) / 250);
     search(NULL, "word77 among others");
-    struct notice *n = expect(NOTICE_MEMORY);
-    assert_string_equal(n->memory.items.items[0].entry.id, "e77");
-    assert_true(n->memory.items.items[0].why.has_vector);
+    struct notice *n = expect_result();
+    assert_string_equal(hits_of(n)->items.items[0].entry.id, "e77");
+    assert_true(hits_of(n)->items.items[0].why.has_vector);
     notice_free(n);
-    ask(COMMAND_MEMORY_EDIT, "e77", "something else altogether"); /* lacks its vector now */
-    expect_done(COMMAND_MEMORY_EDIT, "e77");
+    edit("e77", "something else altogether"); /* lacks its vector now */
+    expect_done();
     follow_work(400);
 }
 
@@ -482,9 +532,15 @@ TEST(test_work_waits_for_the_endpoint)
     assert_int_equal(n->stats.missing, 3);
     notice_free(n);
     search(NULL, "hotel"); /* by words meanwhile */
-    n = expect(NOTICE_MEMORY);
-    assert_int_equal(n->memory.items.len, 1);
-    assert_non_null(n->memory.badge);
+    n = expect_result();
+    assert_int_equal(hits_of(n)->items.len, 1);
+    assert_non_null(hits_of(n)->badge);
+    notice_free(n);
+    start(&operation_memory_stats, NULL);
+    n = expect_result();
+    const struct memory_stats *stats = n->answer->result;
+    assert_int_equal(stats->pending, 3);
+    assert_true(stats->embedding && stats->waits_for && *stats->waits_for);
     notice_free(n);
 }
 
@@ -492,19 +548,18 @@ TEST(test_work_waits_for_the_endpoint)
 
 TEST(test_store_that_cannot_be_opened)
 {
-    static const enum command_type types[] = {
-        COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
-        COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
+    const struct operation *o;
     struct store *first;
     assert_true(place_open(place, STORE_READ_WRITE, &first, &e));
     store_close(first);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
     memory_desk_work(desk);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        ask(types[i], "x", "text");
-        expect_error(types[i], ERR_SESSION_STORE_ERROR, "text");
-    }
+    for (size_t i = 0; (o = operation_at(i)); i++)
+        if (o->executor == OPERATION_MEMORY) {
+            start(o, NULL);
+            expect_error(ERR_SESSION_STORE_ERROR);
+        }
 }
 
 TEST(test_leaving_waits_for_nobody)
@@ -512,17 +567,20 @@ TEST(test_leaving_waits_for_nobody)
     add_entries();
     memory_desk_set_patience(desk, INT_MAX);
     search(NULL, "hotel");
-    expect_hits("hotel", 3, "hotel");
+    expect_hits(3, "hotel");
     struct store *other = hold_store();
-    ask(COMMAND_MEMORY_EDIT, "river", "never written");
-    ask(COMMAND_MEMORY_EDIT, "hills", "nor this");
+    edit("river", "never written");
+    edit("hills", "nor this");
     memory_desk_free(desk); /* the other one lets go afterwards only */
     open_desk();
     let_go(other);
-    expect_error(COMMAND_MEMORY_EDIT, ERR_SESSION_STORE_ERROR, "never written");
-    expect_error(COMMAND_MEMORY_EDIT, ERR_SESSION_STORE_ERROR, "nor this");
+    for (int i = 0; i < 2; i++) {
+        struct notice *n = expect(NOTICE_ANSWER);
+        assert_int_equal(n->answer->error.code, ERR_SESSION_STORE_ERROR);
+        notice_free(n);
+    }
     search(NULL, "written");
-    expect_hits("written", 3, "");
+    expect_hits(3, "");
 }
 
 TEST(test_what_was_forgotten_is_gone_at_the_end)
@@ -530,7 +588,7 @@ TEST(test_what_was_forgotten_is_gone_at_the_end)
     add_entries();
     add_entry("odd", "talk-2", 4, "the zqxjkvwombat of old");
     assert_true(damage_on_disk(path, "qxjkvwomb"));
-    ask(COMMAND_MEMORY_FORGET, "odd", NULL);
+    forget("odd");
     memory_desk_free(desk);
     open_desk();
     assert_false(damage_on_disk(path, "qxjkvwomb"));
@@ -551,7 +609,7 @@ TEST(test_what_was_left_is_purged)
     m->lazy = true;
     assert_true(m->store->forget(m, ids, 1, NULL, &e));
     search(NULL, "hotel");
-    expect_hits("hotel", 3, "hotel");
+    expect_hits(3, "hotel");
     int64_t end = clock_mono_ms() + WAIT_MS;
     while (waits && clock_mono_ms() < end)
         assert_true(words_purge_waits(&c, &waits, &e));
@@ -578,7 +636,7 @@ TEST(test_an_index_is_kept_quick)
     static const char parts[] = "SELECT count(DISTINCT segid) FROM memory_words_idx";
     add_entries();
     search(NULL, "hotel");
-    expect_hits("hotel", 3, "hotel");
+    expect_hits(3, "hotel");
     /* The desk looks for something to do when it opens the store; that may come late. */
     for (int i = 0; damage_sql(path, parts) <= FEW && i < MOST; i += MORE)
         add_inns(i, MORE);
@@ -595,7 +653,7 @@ TEST(test_leaving_waits_for_no_key)
     set(CONFIG_EMBEDDING_PROVIDER, "openai");
     set(CONFIG_EMBEDDING_API_KEY_COMMAND, "sleep 600");
     add_entries();
-    ask(COMMAND_MEMORY_STATE, NULL, NULL);
+    start(&operation_memory_stats, NULL);
     int64_t began = clock_mono_ms();
     memory_desk_free(desk);
     open_desk();
@@ -611,39 +669,25 @@ TEST(test_never_asked)
     assert_int_equal(stat(path, &st), -1);
 }
 
-/* What is asked ends what was asked before, never itself. */
-TEST(test_no_search_ends_itself)
-{
-    add_entries();
-    for (int i = 0; i < 300; i++) {
-        search(NULL, i % 2 ? "hotel" : "");
-        expect_hits(i % 2 ? "hotel" : "", 3, i % 2 ? "hotel" : "hills hotel river");
-    }
-}
-
-/* Everything is answered, whatever comes together. */
+/* Everything is answered, in the order in which it was asked, whatever comes together. */
 TEST(test_much_at_once)
 {
     enum { ROUNDS = 60 };
-    int answers = 0, done = 0;
+    uint64_t answered = 0;
     add_many(50);
     for (int i = 0; i < ROUNDS; i++) {
         char *id = mem_printf("e%d", i % 50), *text = mem_printf("word%d changed", i);
         search(NULL, text);
-        ask(COMMAND_MEMORY_EDIT, id, text);
+        edit(id, text);
         search(NULL, "");
         memory_desk_work(desk);
         free(text);
         free(id);
     }
-    search(NULL, "the last one");
-    for (bool last = false; !last || done < ROUNDS;) {
-        struct notice *n = next();
-        assert_int_not_equal(n->type, NOTICE_ERROR);
-        done += n->type == NOTICE_DONE;
-        answers += n->type == NOTICE_MEMORY;
-        last = last || (n->type == NOTICE_MEMORY && strcmp(n->text, "the last one") == 0);
+    while (answered < request) {
+        struct notice *n = expect(NOTICE_ANSWER);
+        assert_int_equal(n->answer->request->id, ++answered);
+        assert_int_equal(n->answer->error.code, ERR_OK);
         notice_free(n);
     }
-    assert_true(answers >= 1 && answers <= 2 * ROUNDS + 1);
 }

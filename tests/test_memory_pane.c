@@ -318,18 +318,18 @@ static void give_restored(const char *id)
     tell(a);
 }
 
-static bool fail_with(const char *name, enum err_code code, const char *words)
+/* The operation and what is said; false: it is not told here. */
+static bool tell_failure(const char *text)
 {
-    struct operation_answer *a = answer_to(operation_of(name));
-    const struct error e = {.code = code};
+    struct operation_answer *a = answer_to(operation_of(text));
+    const struct error e = {.code = ERR_SESSION_STORE_ERROR};
     operation_answer_fail(a, &e);
-    return give_answer(a, words);
+    return give_answer(a, strchr(text, ' ') + 1);
 }
 
-/* The operation and what is said. */
 static void give_failure(const char *text)
 {
-    assert_true(fail_with(text, ERR_SESSION_STORE_ERROR, strchr(text, ' ') + 1));
+    assert_true(tell_failure(text));
 }
 
 static void give_stats(int64_t entries, int64_t pending, const char *waits_for)
@@ -822,8 +822,7 @@ TEST(d_forgets_and_u_puts_back)
          "?memory/search", "=one a we liked the ryokan", "\u203awe liked", ">u", "?memory/restore",
          "=restored b", "restored", "=two", "\u203abooked", ">d", "=forgotten 2",
          "forgotten; u restores it; 2 summaries quote", ">u");
-    assert_true(fail_with("restore", ERR_MEMORY_NOT_FOUND, "The memory entry was not found."));
-    see("There is nothing to restore.");
+    play("=fails restore There is nothing to restore.", "There is nothing to restore.");
 }
 
 /* Keys may be faster than the engine. */
@@ -872,7 +871,7 @@ TEST(what_fails_unseen_is_not_told_here)
     search();
     act("d");
     the.view->ops->close(the.view);
-    assert_false(fail_with("forget", ERR_SESSION_STORE_ERROR, "The database cannot be used."));
+    assert_false(tell_failure("forget The database cannot be used."));
     memory_view_return(the.view, true);
     see("!The database cannot be used.");
 }

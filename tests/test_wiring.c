@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "compact/discard.h"
+#include "session/memory_operations.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
@@ -106,21 +107,15 @@ static bool had_skill(void)
 /* How many entries the surface finds; -1: there is no memory. */
 static int found(struct engine *s, const char *query, const char *scope)
 {
-    struct command *c = command_new(COMMAND_MEMORY_SEARCH, query);
-    c->name = mem_strdup(scope);
-    c->limit = 10;
-    engine_send(s, c);
-    for (;;) {
-        struct notice *n = surface_next(s);
-        bool answers = n->type == NOTICE_MEMORY;
-        bool refuses = n->type == NOTICE_ERROR && n->command == COMMAND_MEMORY_SEARCH;
-        int count = answers ? (int)n->memory.items.len : -1;
-        if (refuses && n->error.code != ERR_MEMORY_DISABLED)
-            fail_msg("%s", n->error.text);
-        notice_free(n);
-        if (answers || refuses)
-            return count;
-    }
+    const struct memory_search search = {.query = query, .scope = scope, .limit = 10};
+    (void)engine_start(s, &operation_memory_search, &search);
+    struct notice *n = surface_expect(s, NOTICE_ANSWER);
+    const struct operation_answer *a = n->answer;
+    if (!a->result && a->error.code != ERR_MEMORY_DISABLED)
+        fail_msg("%s", a->error.text);
+    int count = a->result ? (int)((struct memory_found *)a->result)->hits.items.len : -1;
+    notice_free(n);
+    return count;
 }
 
 /* The model searches in a turn; its tool's result, which the caller frees. */
@@ -247,17 +242,16 @@ TEST(the_model_searches_where_it_may)
 
 TEST(what_is_off_is_an_error)
 {
-    static const enum command_type types[] = {
-        COMMAND_MEMORY_SEARCH, COMMAND_MEMORY_SHOW,    COMMAND_MEMORY_EDIT, COMMAND_MEMORY_PIN,
-        COMMAND_MEMORY_FORGET, COMMAND_MEMORY_RESTORE, COMMAND_MEMORY_STATE};
+    const struct operation *o;
     (void)state;
     struct engine *s = open_with(false, true, true);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        surface_send_for(s, types[i], "X", "x", 0);
-        struct notice *n = surface_expect(s, NOTICE_ERROR);
-        assert_int_equal(n->command, types[i]);
-        assert_string_equal(err_info(n->error.code)->name, "MEMORY_DISABLED");
-        assert_non_null(strstr(n->error.text, capability_memory() ? "enabled" : "built"));
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        if (!(o->needs & NEED_MEMORY))
+            continue;
+        (void)engine_start(s, o, NULL);
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        assert_string_equal(err_info(n->answer->error.code)->name, "MEMORY_DISABLED");
+        assert_non_null(strstr(n->answer->error.text, capability_memory() ? "enabled" : "built"));
         notice_free(n);
     }
     engine_free(s);

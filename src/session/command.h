@@ -27,19 +27,10 @@
  *                compaction_failed where it had begun, else an ERROR
  *   UNCOMPACT    take the last compaction back
  *   PIN          number: seq of a message, 0: the newest of the user's; limit 1: pin, 0: unpin
- *   DRAFT        answers NOTICE_DRAFT. number: enum draft_answer; text: the changed summary (COMMIT;
- *                NULL: unchanged) or the focus (AGAIN)
- *   CONTEXT      what the next request would carry; answered with NOTICE_CONTEXT
- *   MEMORY_SEARCH  text: query, "": newest first; name: scope (memory/query.h) or NULL: as
- *                configured; number: enum memory_order; limit. Answered with NOTICE_MEMORY, unless
- * a newer one came meanwhile MEMORY_SHOW  name: id of an entry. Answered with NOTICE_MEMORY_ENTRY
- *   MEMORY_EDIT  name: id; text: new content
- *   MEMORY_PIN   name: id; number 1: pin, 0: unpin
- *   MEMORY_FORGET  name: id
- *   MEMORY_RESTORE  puts back what the last MEMORY_FORGET took that was not put back yet
- *   MEMORY_STATE  answered with NOTICE_MEMORY_STATE
- *   SET_MODEL    name: provider, NULL: the present one; text: model or NULL. Refused where the
- *                provider lacks its key, or its server lists models, but not this one
+ *   DRAFT        answers NOTICE_DRAFT. number: enum draft_answer; text: the changed summary
+ * (COMMIT; NULL: unchanged) or the focus (AGAIN) CONTEXT      what the next request would carry;
+ * answered with NOTICE_CONTEXT SET_MODEL    name: provider, NULL: the present one; text: model or
+ * NULL. Refused where the provider lacks its key, or its server lists models, but not this one
  *   SET_SYSTEM   text: system prompt; NULL: the configured one
  *   SAVE_DRAFT   text: NULL or "" for none
  *   PAGE         of the open session; number: before this seq; limit
@@ -70,13 +61,6 @@
     X(PIN)                                                                                         \
     X(DRAFT)                                                                                       \
     X(CONTEXT)                                                                                     \
-    X(MEMORY_SEARCH)                                                                               \
-    X(MEMORY_SHOW)                                                                                 \
-    X(MEMORY_EDIT)                                                                                 \
-    X(MEMORY_PIN)                                                                                  \
-    X(MEMORY_FORGET)                                                                               \
-    X(MEMORY_RESTORE)                                                                              \
-    X(MEMORY_STATE)                                                                                \
     X(SET_MODEL)                                                                                   \
     X(SET_SYSTEM)                                                                                  \
     X(SAVE_DRAFT)                                                                                  \
@@ -95,8 +79,6 @@ enum command_type {
     COMMAND_TYPES(X)
 #undef X
 };
-
-enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
 
 struct operation_answer;
 struct operation_request;

@@ -361,17 +361,6 @@ void engine_withdraw(struct engine *s, uint64_t id)
 /* --- commands ----------------------------------------------------------------------------------
  */
 
-static void ask_memory(struct engine *s, struct command *c)
-{
-    struct error e;
-    if (capability_need_memory(s->memory, &e)) {
-        memory_desk_ask(s->desk, c);
-        return;
-    }
-    mailbox_push(s->notices, notice_fault(c, &e));
-    command_free(c);
-}
-
 /* Reads of the open session name it. */
 static void name_session(struct engine *s, struct command *c)
 {
@@ -385,15 +374,12 @@ static void name_session(struct engine *s, struct command *c)
 
 void engine_send(struct engine *s, struct command *c)
 {
-    bool reads = reader_answers(c->type), remembers = memory_desk_answers(c->type);
-    if (reads || remembers)
+    if (reader_answers(c->type)) {
         name_session(s, c);
-    if (reads)
         reader_ask(s->reader, c);
-    else if (remembers)
-        ask_memory(s, c);
-    else
+    } else {
         start_request(s, command_request(c), c->session);
+    }
 }
 
 /* --- what conversations say ---------------------------------------------------------------------

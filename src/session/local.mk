@@ -35,7 +35,6 @@ libtiro_a_SOURCES += \
 	src/session/memories.c src/session/memories.h src/session/memories_private.h \
 	src/session/memories_import.c \
 	src/session/memories_lines.c src/session/memories_lines.h \
-	src/session/memory_answers.c \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
 	src/session/memory_operations.c src/session/memory_operations.h \
 	src/session/memory_sink.c src/session/memory_sink.h \

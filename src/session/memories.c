@@ -146,6 +146,8 @@ bool memories_list(struct memories *m, const char *scope, int limit, struct memo
 static bool resolve(struct memories *m, const char *reference, char **id, struct error *e)
 {
     *id = NULL;
+    if (!reference)
+        return err_set(e, ERR_USAGE, "no entry is named; give its id");
     if (!m->store)
         return err_set(e, ERR_MEMORY_NOT_FOUND,
                        "memory is empty here, so \"%.40s\" was not found; compactions and tiro "

@@ -11,7 +11,6 @@
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
 #include "config/config.h"
-#include "session/command.h"
 
 struct memories;
 struct store;
@@ -26,6 +25,7 @@ void memories_free(struct memories *m); /* NULL is fine */
 /* A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as catalog.h) or
  * NULL: as configured, where "session" is "all" as long as none is open. USAGE where it is none of
  * these. */
+enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
 struct memory_search {
     const char *query; /* blank: the newest entries */
     const char *scope;

@@ -47,8 +47,6 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
 
 static const struct desk_role role = {.mode = STORE_READ_WRITE,
                                       .call = call,
-                                      .answers = memory_answers,
-                                      .answer_count = MEMORY_ANSWERS,
                                       .opened = begin,
                                       .closes = end,
                                       .chores = memory_chores,
@@ -76,16 +74,6 @@ void memory_desk_free(struct memory_desk *d)
     desk_release(&d->desk);
     free(d->project);
     free(d);
-}
-
-bool memory_desk_answers(enum command_type type)
-{
-    return desk_find_answer(&role, type) != NULL;
-}
-
-void memory_desk_ask(struct memory_desk *d, struct command *c)
-{
-    desk_ask(&d->desk, c);
 }
 
 /* What cannot be begun now is done at the next occasion. */

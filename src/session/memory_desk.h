@@ -1,12 +1,10 @@
 /* The desk of memory: searches, shows and changes semantic memory for the surface, and gives
- * entries their vectors while nobody asks. A newer MEMORY_SEARCH ends one that runs; what it then
- * found is not told. */
+ * entries their vectors while nobody asks; how far that is it tells with MEMORY_STATE. */
 #ifndef SESSION_MEMORY_DESK_H
 #define SESSION_MEMORY_DESK_H
 
 #include "base/mailbox.h"
 #include "config/config.h"
-#include "session/command.h"
 #include "session/operation_request.h"
 #include "session/place.h"
 
@@ -20,11 +18,6 @@ void memory_desk_free(struct memory_desk *d); /* NULL is fine */
 
 /* How long it waits for another process that writes; before the first command, and for tests. */
 void memory_desk_set_patience(struct memory_desk *d, int ms);
-
-bool memory_desk_answers(enum command_type type);
-
-/* Takes the command (MEMORY_…), whose `session` is the id of the open session. */
-void memory_desk_ask(struct memory_desk *d, struct command *c);
 
 /* Takes the request, of a row with OPERATION_MEMORY. */
 void memory_desk_start(struct memory_desk *d, struct operation_request *r);

@@ -1,5 +1,5 @@
-/* What the desk of memory is made of: its thread and face (memory_desk.c), what it answers
- * (memory_answers.c), what it does while nobody asks (memory_work.c). */
+/* What the desk of memory is made of: its thread and face (memory_desk.c), and what it does while
+ * nobody asks (memory_work.c). */
 #ifndef SESSION_MEMORY_DESK_PRIVATE_H
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
@@ -32,8 +32,6 @@ struct memory_desk {
     struct memory_work work;
 };
 
-enum { MEMORY_ANSWERS = 7 };
-extern const struct desk_answer memory_answers[MEMORY_ANSWERS];
 extern const struct chore memory_chores[MEMORY_CHORES];
 
 /* The chore is due. */

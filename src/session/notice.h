@@ -42,14 +42,9 @@
  * tool_execution_completed comes DRAFT     a summary waits for review, to be answered with a DRAFT
  * command. text: the summary; name: effective mode; detail: "provider/model" or NULL; draft:
  * figures. It is over with that answer or when compaction_completed or _failed comes CONTEXT
- * context: the next request by parts MEMORY    memory: hits (badge: why they are not what was
- * configured); text: the query, name: the scope that was asked, number: entries in that scope,
- * flag: newest first MEMORY_ENTRY  memory: the entry alone, whole; text: the id that was asked
- * MEMORY_STATE  stats; number: entries that still lack a vector while they get theirs, -1: nothing
- * is being done; detail: why that waits (an endpoint is down), English, NULL: it does not. Comes
- * unasked, too DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text:
- * the session's id; detail: the file of an EXPORT. MEMORY_EDIT, _PIN, _FORGET, _RESTORE; text: the
- * entry's id; number: summaries that quote what was forgotten. ARCHIVE: number as asked ERROR
+ * context: the next request by parts MEMORY_STATE  stats, when the making of vectors goes on or
+ * waits DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text:
+ * the session's id; detail: the file of an EXPORT. ARCHIVE: number as asked ERROR
  * error, command: what could not be done; text: the command's text (nothing is lost). COMPACT:
  * name: the mode; detail: the keys by which it keeps beginning and end, as "name = value, …", NULL:
  * it has none */
@@ -69,8 +64,6 @@ enum notice_type {
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
     NOTICE_CONTEXT,
-    NOTICE_MEMORY,
-    NOTICE_MEMORY_ENTRY,
     NOTICE_MEMORY_STATE,
     NOTICE_DONE,
     NOTICE_ERROR
@@ -115,7 +108,6 @@ struct notice {
     VEC(struct event *) events;
     struct session_list sessions;
     struct search_hits hits;
-    struct memory_hits memory;
     struct memory_stats stats;
     VEC(char *) texts;
     VEC(struct report_fact) facts;

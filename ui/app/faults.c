@@ -79,8 +79,7 @@ static const char *whole_sentence(const struct notice *n, const struct doing *do
         return e->text;
     switch (e->code) {
     case ERR_MEMORY_NOT_FOUND:
-        return n->command == COMMAND_MEMORY_RESTORE ? _("There is nothing to restore.")
-                                                    : sentence(n, doing);
+        return sentence(n, doing);
     case ERR_NOTHING_TO_COMPACT:
         return _("There is nothing to compact yet.");
     case ERR_NOTHING_TO_UNDO:
@@ -132,10 +131,11 @@ char *faults_words(const struct notice *n, const struct doing *doing, bool *whol
 
 char *faults_of_answer(const struct operation_answer *a, const struct doing *doing, bool *whole)
 {
-    const struct notice n = {.error = a->error,
-                             .command = operation_answers(a, &operation_memory_restore)
-                                            ? COMMAND_MEMORY_RESTORE
-                                            : COMMAND_QUIT};
+    const struct notice n = {.error = a->error, .command = COMMAND_QUIT};
+    if (a->error.code == ERR_MEMORY_NOT_FOUND && operation_answers(a, &operation_memory_restore)) {
+        *whole = true;
+        return mem_strdup(_("There is nothing to restore."));
+    }
     return faults_words(&n, doing, whole);
 }
 

@@ -63,6 +63,13 @@ void plain_say_unsent(struct plain *p, const char *text)
     plain_writef(&p->out, _("Not sent; /retry sends it, Ctrl-C drops it: %s"), text);
 }
 
+void plain_forget_found(struct plain *p)
+{
+    for (size_t i = 0; i < p->found.len; i++)
+        free(p->found.items[i]);
+    vec_clear(&p->found);
+}
+
 void plain_began(struct plain *p)
 {
     p->busy = true;
@@ -273,7 +280,9 @@ static void init(struct plain *p, const struct ui_options *options)
                         .reasoning = app_reasoning(options->config),
                         .transcript = transcript_new(),
                         .files = mem_strdup(options->first_draft),
-                        .asked = {true, resumes ? COMMAND_RESUME : COMMAND_NEW, NOTICE_PROVIDER}};
+                        .asked = {.open = true,
+                                  .command = resumes ? COMMAND_RESUME : COMMAND_NEW,
+                                  .answer = NOTICE_PROVIDER}};
     plain_reader_init(&p->in, STDIN_FILENO);
     approval_init(&p->approval, NULL);
     session_info_init(&p->session);
@@ -285,8 +294,7 @@ static void release(struct plain *p)
     approval_release(&p->approval);
     session_info_release(&p->session);
     transcript_free(p->transcript);
-    for (size_t i = 0; i < p->found.len; i++)
-        free(p->found.items[i]);
+    plain_forget_found(p);
     vec_release(&p->found);
     free(p->provider);
     free(p->waiting);

@@ -7,12 +7,14 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/picker.h"
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
+#include "ui/transcript/message_row.h"
 #include "ui/view/sessions.h"
 
 enum { LISTED = 20, PAGE_EVENTS = 200 };
@@ -138,11 +140,36 @@ static void run_context(struct plain *p, const char *arguments)
     plain_ask(p, command_new(COMMAND_CONTEXT, NULL), NOTICE_CONTEXT);
 }
 
+static void take_found(struct plain *p, struct operation_answer *a)
+{
+    const struct memory_hits *hits = &((const struct memory_found *)a->result)->hits;
+    plain_forget_found(p);
+    for (size_t i = 0; i < hits->items.len; i++) {
+        const struct memory_hit *h = &hits->items.items[i];
+        char *passage = memory_hit_passage(h);
+        vec_push(&p->found, mem_strdup(h->entry.id));
+        plain_writef(&p->out, "%zu. %.2f %s: %s", i + 1, h->score, message_row_speaker(&h->entry),
+                     passage);
+        free(passage);
+    }
+    if (hits->badge)
+        plain_write(&p->out, hits->badge);
+    if (hits->items.len == 0)
+        plain_write(&p->out, _("No matches in memory."));
+    else
+        plain_write(&p->out, _("/forget NUMBER deletes an entry."));
+}
+
 static void run_memory(struct plain *p, const char *arguments)
 {
-    struct command *c = command_new(COMMAND_MEMORY_SEARCH, arguments);
-    c->limit = LISTED;
-    plain_ask(p, c, NOTICE_MEMORY);
+    const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
+    plain_start(p, &operation_memory_search, &search, take_found);
+}
+
+static void take_forgotten(struct plain *p, struct operation_answer *a)
+{
+    (void)a;
+    plain_write(&p->out, _("Done."));
 }
 
 static void run_forget(struct plain *p, const char *arguments)
@@ -153,9 +180,9 @@ static void run_forget(struct plain *p, const char *arguments)
     } else if (number > p->found.len) {
         plain_write(&p->out, _("The last list has no such entry; /memory prints a list."));
     } else {
-        struct command *c = command_new(COMMAND_MEMORY_FORGET, NULL);
-        c->name = mem_strdup(p->found.items[number - 1]);
-        plain_ask(p, c, NOTICE_DONE);
+        const char *ids[] = {p->found.items[number - 1]};
+        const struct memory_forget_params params = {.ids = {.items = ids, .len = 1}};
+        plain_start(p, &operation_memory_forget, &params, take_forgotten);
     }
 }
 

@@ -14,7 +14,6 @@
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/context_view.h"
-#include "ui/view/memory_line.h"
 
 enum { WIDTH = 160, HISTORY_TURNS = 2 };
 
@@ -271,35 +270,6 @@ static void take_context(struct plain *p, struct notice *n)
         plain_writef(&p->out, "%s: %lld", _("threshold"), (long long)c->threshold);
 }
 
-static void forget_found(struct plain *p)
-{
-    for (size_t i = 0; i < p->found.len; i++)
-        free(p->found.items[i]);
-    vec_clear(&p->found);
-}
-
-static void take_memory(struct plain *p, struct notice *n)
-{
-    forget_found(p);
-    for (size_t i = 0; i < n->memory.items.len; i++) {
-        const struct memory_hit *h = &n->memory.items.items[i];
-        char *passage = memory_hit_passage(h);
-        vec_push(&p->found, mem_strdup(h->entry.id));
-        if (n->flag)
-            plain_writef(&p->out, "%zu. %s: %s", i + 1, message_row_speaker(&h->entry), passage);
-        else
-            plain_writef(&p->out, "%zu. %.2f %s: %s", i + 1, h->score,
-                         message_row_speaker(&h->entry), passage);
-        free(passage);
-    }
-    if (n->memory.badge)
-        plain_write(&p->out, n->memory.badge);
-    if (n->memory.items.len == 0)
-        plain_write(&p->out, _("No matches in memory."));
-    else
-        plain_write(&p->out, _("/forget NUMBER deletes an entry."));
-}
-
 static void tell_archived(struct plain *p)
 {
     const char *title = p->session.title;
@@ -416,8 +386,8 @@ static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
     [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
-    [NOTICE_CONTEXT] = take_context,   [NOTICE_MEMORY] = take_memory,
-    [NOTICE_DONE] = take_done,         [NOTICE_ERROR] = take_error,
+    [NOTICE_CONTEXT] = take_context,   [NOTICE_DONE] = take_done,
+    [NOTICE_ERROR] = take_error,
 };
 
 static bool answers(const struct plain_asked *asked, const struct notice *n)

@@ -73,6 +73,7 @@ void plain_start(struct plain *p, const struct operation *o, const void *params,
 void plain_send(struct plain *p, enum command_type type, const char *text);
 void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
 void plain_retry(struct plain *p);
+void plain_forget_found(struct plain *p); /* the entries that were listed */
 void plain_began(struct plain *p); /* a turn or a compaction was asked for */
 
 /* Takes the lines that a person has typed by now: what comes next was not seen by them. */

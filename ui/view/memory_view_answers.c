@@ -344,11 +344,8 @@ void pane_forget(struct memory_view *p)
 static bool take_restored(struct view *view, struct operation_answer *a, const char *words)
 {
     const struct memory_restore_result *back = a->result;
-    if (!words)
-        return end_change(pane_of(view), back->id, _("restored"), NULL);
-    return pane_fail(pane_of(view), a->error.code == ERR_MEMORY_NOT_FOUND
-                                        ? _("There is nothing to restore.")
-                                        : words);
+    return words ? pane_fail(pane_of(view), words)
+                 : end_change(pane_of(view), back->id, _("restored"), NULL);
 }
 
 void pane_restore(struct memory_view *p)
