@@ -15,6 +15,7 @@
 #include "ui/app/compact.h"
 #include "ui/app/completion.h"
 #include "ui/app/notices.h"
+#include "ui/app/panes.h"
 #include "ui/app/screen.h"
 #include "ui/app/turns.h"
 
@@ -396,6 +397,13 @@ TEST(test_forks_part_before_a_compaction)
     assert_true(transcript_says("~before-compaction; Tab lists them"));
 }
 
+static bool give_to_nobody(struct view *v, struct operation_answer *a, const char *words)
+{
+    (void)v, (void)a, (void)words;
+    fail();
+    return true;
+}
+
 static void answer_with(struct event *event)
 {
     struct notice *n = notice_new(NOTICE_ANSWER);
@@ -424,6 +432,28 @@ TEST(test_numbers_wait_for_older_turns)
     assert_null(sent); /* once */
     slash_run(&app, "/unpin 2");
     assert_pin(7, false);
+}
+
+/* A view that is closed gets no answer, and what it began and failed is told all the same. */
+TEST(test_what_a_closed_view_asked_for)
+{
+    static const struct {
+        const struct operation *operation;
+        bool told;
+    } rows[] = {{&operation_session_export, true}, {&operation_session_list, false}};
+    struct view view = {0};
+    panes_init(&app);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        transcript_clear(app.transcript);
+        app.host.ask(&app, &view, rows[i].operation, NULL, give_to_nobody);
+        app.host.gone(&app, &view);
+        struct notice *n = notice_new(NOTICE_ANSWER);
+        n->answer = operation_answer_new(asked);
+        asked = NULL;
+        operation_answer_fail(n->answer, &(struct error){ERR_FILE_ERROR, "the disk is full"});
+        notices_take(&app, n);
+        assert_int_equal(transcript_says("the disk is full"), rows[i].told);
+    }
 }
 
 /* What Tab offers behind this text, each followed by a blank; "" and a changed text where it is

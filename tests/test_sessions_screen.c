@@ -864,6 +864,11 @@ TEST(test_a_long_question_fits)
     act("<alt-x>", "y/n");
 }
 
+static const struct session_export_params *exported(void)
+{
+    return params_of(&operation_session_export);
+}
+
 TEST(test_exporting)
 {
     begin("");
@@ -871,16 +876,15 @@ TEST(test_exporting)
     act("<alt-e>");
     assert_row(0, " Export to: -a-b: c.md");
     act("<enter>");
-    assert_string_equal(sent(COMMAND_EXPORT)->name, id_of(1));
-    assert_string_equal(sent(COMMAND_EXPORT)->text, "-a-b: c.md");
-    assert_int_equal(sent(COMMAND_EXPORT)->limit, 0);
-    give_error(COMMAND_EXPORT, "there is one already");
-    act("<ctrl-u>x.json");
-    forget_sent();
-    act("<enter>");
-    assert_int_equal(sent(COMMAND_EXPORT)->limit, 1);
-    answer_done(COMMAND_EXPORT, 1, "/tmp/x.json");
-    see("Exported to /tmp/x.json.");
+    assert_string_equal(exported()->session, id_of(1));
+    assert_string_equal(exported()->path, "-a-b: c.md");
+    assert_int_equal(exported()->format, EXPORT_MARKDOWN);
+    assert_true(refuse(&operation_session_export, "there is one already"));
+    see("there is one already", "Export to: -a-b: c.md");
+    act("<ctrl-u>/tmp/x.json<enter>");
+    assert_int_equal(exported()->format, EXPORT_JSON);
+    give_answer(answer_to(&operation_session_export), NULL);
+    see("Exported to /tmp/x.json.", "Sessions / ");
     static const struct {
         const char *title, *name;
     } names[] = {{"", "session.md"}, {"...", "session.md"}, {".x", "x.md"}, {"a/b", "a-b.md"}};

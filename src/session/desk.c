@@ -150,12 +150,12 @@ static void release_request(struct job *job)
 
 static struct request_job *new_request_job(struct operation_request *r)
 {
-    bool changes = r->operation->needs & NEED_WRITE;
+    bool lasting = operation_lasts(r->operation);
     struct request_job *j = mem_alloc(sizeof *j);
     *j = (struct request_job){.job = {.run = run_request,
                                       .release = release_request,
-                                      .topic = changes ? 0 : r->id,
-                                      .lasting = changes},
+                                      .topic = lasting ? 0 : r->id,
+                                      .lasting = lasting},
                               .answer = operation_answer_new(r)};
     return j;
 }

@@ -66,6 +66,7 @@ struct operation {
     const struct shape *result; /* NULL: it gives nothing */
     enum operation_executor executor;
     unsigned needs; /* of enum operation_need */
+    bool lasting;   /* it leaves something behind, and not in the store */
     /* `result` is empty, and again where this fails. NULL: it needs an engine (engine.h), whose
      * conversations know how. */
     bool (*run)(struct operation_context *c, const void *params, void *result, struct error *e);
@@ -74,6 +75,9 @@ struct operation {
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */
+
+/* It changes something: what was begun is done, whether or not anybody waits for the answer. */
+bool operation_lasts(const struct operation *o);
 
 /* Opens what the row works on (store_path NULL: the default), with a connection of its own, for it
  * and the other rows of its executor that need no more. False where a need is not met. A store that

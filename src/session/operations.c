@@ -44,6 +44,11 @@ const struct operation *operation_find(const char *name)
     return NULL;
 }
 
+bool operation_lasts(const struct operation *o)
+{
+    return o->lasting || (o->needs & NEED_WRITE) || o->executor == OPERATION_CONVERSATION;
+}
+
 /* --- needs ------------------------------------------------------------------------------------ */
 
 /* What build and configuration allow. */

@@ -458,5 +458,6 @@ const struct operation operation_session_export = {
     .summary = "Writes a session as a text to take away.",
     .params = &export_shape,
     .executor = OPERATION_READ,
+    .lasting = true,
     .run = run_export,
 };

@@ -9,6 +9,7 @@ uint64_t asked_start(struct asked *s, struct engine *engine, const struct operat
                      const void *params, struct asked_request by)
 {
     by.id = engine_start(engine, o, params);
+    by.lasts = operation_lasts(o);
     vec_push(&s->requests, by);
     return by.id;
 }
@@ -28,9 +29,13 @@ void asked_withdraw(struct asked *s, struct engine *engine, uint64_t id)
 
 void asked_withdraw_view(struct asked *s, struct engine *engine, const struct view *v)
 {
-    for (size_t i = s->requests.len; i > 0; i--)
-        if (s->requests.items[i - 1].view == v)
+    for (size_t i = s->requests.len; i > 0; i--) {
+        struct asked_request *r = &s->requests.items[i - 1];
+        if (r->view == v && r->lasts)
+            *r = (struct asked_request){.id = r->id};
+        else if (r->view == v)
             withdraw_at(s, engine, i - 1);
+    }
 }
 
 bool asked_find(struct asked *s, uint64_t id, struct asked_request *out)

@@ -20,6 +20,7 @@ struct asked_request {
     struct view *view; /* NULL: the surface itself */
     view_answer *take_view;
     app_answer *take;
+    bool lasts; /* operation_lasts() */
 };
 
 struct asked {
@@ -34,7 +35,7 @@ uint64_t asked_start(struct asked *s, struct engine *engine, const struct operat
 
 /* It is not wanted any more; what was answered is fine. */
 void asked_withdraw(struct asked *s, struct engine *engine, uint64_t id);
-/* … all that this view has asked. */
+/* … all that this view has asked; of what is done all the same the surface tells a failure. */
 void asked_withdraw_view(struct asked *s, struct engine *engine, const struct view *v);
 
 /* Who gets that answer, and is not there any more. False: it was withdrawn. */

@@ -14,7 +14,7 @@ static bool opens(enum command_type command)
 static bool changes(enum command_type command)
 {
     return command == COMMAND_RENAME || command == COMMAND_LABEL || command == COMMAND_ARCHIVE ||
-           command == COMMAND_DELETE || command == COMMAND_EXPORT;
+           command == COMMAND_DELETE;
 }
 
 /* At once: what is gone cannot be asked for. */
@@ -51,17 +51,12 @@ static void mark_archived(struct sessions *s, const char *id, bool archived)
 
 static void say_done(struct sessions *s, const struct notice *n)
 {
-    char *exported = NULL;
     const char *text = n->command == COMMAND_RENAME   ? _("Renamed.")
                        : n->command == COMMAND_LABEL  ? _("The labels are changed.")
                        : n->command == COMMAND_DELETE ? _("Deleted.")
-                       : n->command == COMMAND_ARCHIVE
-                           ? n->number == 1 ? _("Moved out of the archive.") : _("Archived.")
-                           : NULL;
-    if (!text)
-        text = exported = mem_printf(_("Exported to %s."), n->detail ? n->detail : "");
+                       : n->number == 1               ? _("Moved out of the archive.")
+                                                      : _("Archived.");
     sessions_say(s, STYLE_NOTE, text);
-    free(exported);
 }
 
 bool sessions_done(struct sessions *s, const struct notice *n)

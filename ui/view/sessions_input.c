@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "session/export.h"
+#include "session/session_operations.h"
 #include "ui/term/glyph.h"
 #include "ui/text/edit_keys.h"
 #include "ui/view/hints.h"
@@ -44,12 +44,14 @@ static char *first_file(const struct session_info *target)
     return sessions_file_name(target->title);
 }
 
-/* --- the commands made of it; NULL: there is nothing to do --- */
+/* --- what is asked for with it; false: there is nothing to do --- */
 
-static struct command *rename_to(const struct session_info *target, const char *text)
+static bool rename_to(struct sessions *s, const char *text)
 {
-    return strcmp(target->title, text) == 0 ? NULL
-                                            : sessions_command(COMMAND_RENAME, target->id, text);
+    if (strcmp(s->target.title, text) == 0)
+        return false;
+    sessions_send(s, sessions_command(COMMAND_RENAME, s->target.id, text));
+    return true;
 }
 
 static bool has_word(const char *words, const char *word, size_t len)
@@ -64,10 +66,12 @@ static bool has_word(const char *words, const char *word, size_t len)
 }
 
 /* The line holds the labels as they shall be: what it no longer has is taken away. */
-static struct command *label_as(const struct session_info *target, const char *text)
+static bool label_as(struct sessions *s, const char *text)
 {
     struct buf changes = BUF_INIT;
-    const char *old = target->labels ? target->labels : "";
+    const char *labels = s->target.labels ? s->target.labels : "", *old = labels;
+    if (strcmp(labels, text) == 0)
+        return false;
     while (*(old += strspn(old, " "))) {
         size_t len = strcspn(old, " ");
         if (!has_word(text, old, len))
@@ -75,32 +79,44 @@ static struct command *label_as(const struct session_info *target, const char *t
         old += len;
     }
     buf_addstr(&changes, text);
-    bool same = strcmp(target->labels ? target->labels : "", text) == 0;
-    struct command *c = same ? NULL : sessions_command(COMMAND_LABEL, target->id, changes.data);
+    sessions_send(s, sessions_command(COMMAND_LABEL, s->target.id, changes.data));
     buf_release(&changes);
-    return c;
+    return true;
 }
 
-static struct command *export_to(const struct session_info *target, const char *text)
+static bool take_export(struct view *view, struct operation_answer *a, const char *words)
 {
-    if (!*text)
-        return NULL;
-    struct command *c = sessions_command(COMMAND_EXPORT, target->id, text);
-    c->limit = (int)export_format_of_path(text);
-    return c;
+    struct sessions *s = sessions_of(view);
+    const struct session_export_params *p = a->request->params;
+    char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
+    sessions_input_answered(s, COMMAND_EXPORT, !words);
+    sessions_say(s, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
+    free(done);
+    return true;
 }
 
-static struct command *delete_it(const struct session_info *target, const char *text)
+static bool export_to(struct sessions *s, const char *text)
+{
+    const struct session_export_params params = {
+        .session = s->target.id, .path = text, .format = export_format_of_path(text)};
+    if (!*text)
+        return false;
+    (void)view_ask(&s->view, &operation_session_export, &params, take_export);
+    return true;
+}
+
+static bool delete_it(struct sessions *s, const char *text)
 {
     (void)text;
-    return sessions_command(COMMAND_DELETE, target->id, NULL);
+    sessions_send(s, sessions_command(COMMAND_DELETE, s->target.id, NULL));
+    return true;
 }
 
 static const struct {
     enum command_type command;
     const char *prompt; /* for gettext */
     char *(*first)(const struct session_info *target);
-    struct command *(*make)(const struct session_info *target, const char *text);
+    bool (*ask)(struct sessions *s, const char *text);
 } inputs[] = {[INPUT_TITLE] = {COMMAND_RENAME, N_("Title: "), first_title, rename_to},
               [INPUT_LABELS] = {COMMAND_LABEL, N_("Labels: "), first_labels, label_as},
               [INPUT_FILE] = {COMMAND_EXPORT, N_("Export to: "), first_file, export_to},
@@ -163,13 +179,9 @@ char *sessions_input_question(const struct sessions *s)
 
 static void send(struct sessions *s)
 {
-    struct command *c = inputs[s->input].make(&s->target, editor_text(s->line));
-    if (!c) {
-        sessions_input_close(s);
-        return;
-    }
     s->sent = true; /* the line stays until it is known what became of it */
-    sessions_send(s, c);
+    if (!inputs[s->input].ask(s, editor_text(s->line)))
+        sessions_input_close(s);
 }
 
 void sessions_input_answered(struct sessions *s, enum command_type command, bool done)
