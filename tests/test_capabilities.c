@@ -33,11 +33,10 @@ static bool kept(bool persist)
     return persist && capability_store();
 }
 
-static void send_reading(struct engine *s, enum command_type type, const char *text)
+static struct operation_answer *read_history(struct engine *s, const char *id)
 {
-    struct command *c = command_new(type, text);
-    c->limit = 100;
-    engine_send(s, c);
+    const struct session_history_params params = {.session = id, .newest = true, .limit = 100};
+    return surface_call(s, &operation_session_history, &params);
 }
 
 /* Removes what the last switch left behind. */
@@ -102,34 +101,29 @@ TEST(a_live_session_is_read_and_listed)
         free(surface_ask(s, "the first"));
         surface_send(s, COMMAND_NEW, NULL);
         free(surface_ask(s, "the second"));
-        send_reading(s, COMMAND_LIST, NULL);
-        struct notice *list = surface_expect(s, NOTICE_LIST);
+        struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
+        const struct session_list_result *list = a->result;
         assert_int_equal(list->sessions.items.len, 2);
-        assert_int_equal(list->number, 2);
-        send_reading(s, COMMAND_PREVIEW, list->sessions.items.items[1].id);
-        struct notice *preview = surface_expect(s, NOTICE_PREVIEW);
-        assert_string_equal(preview->info.title, "the first");
-        assert_true(preview->events.len > 0);
-        notice_free(preview);
-        notice_free(list);
-        send_reading(s, COMMAND_SEARCH, "second");
-        struct notice *found = surface_expect(s, NOTICE_SEARCH);
-        assert_int_equal(found->hits.items.len, 1);
-        notice_free(found);
+        assert_int_equal(list->total, 2);
+        struct operation_answer *b = read_history(s, list->sessions.items.items[1].id);
+        const struct session_history_result *page = b->result;
+        assert_string_equal(page->session.title, "the first");
+        assert_true(page->events.items.len > 0);
+        operation_answer_free(b);
+        operation_answer_free(a);
+        const struct session_search_params query = {.query = "second", .limit = 100};
+        a = surface_call(s, &operation_session_search, &query);
+        assert_int_equal(((struct session_search_result *)a->result)->matches.items.len, 1);
+        operation_answer_free(a);
         engine_free(s);
     }
 }
 
 static struct error read_error(struct engine *s, const char *id)
 {
-    send_reading(s, COMMAND_PREVIEW, id);
-    struct notice *n = surface_next(s);
-    while (n->type != NOTICE_PREVIEW && n->type != NOTICE_ERROR) {
-        notice_free(n);
-        n = surface_next(s);
-    }
-    struct error e = n->type == NOTICE_ERROR ? n->error : (struct error){0};
-    notice_free(n);
+    struct operation_answer *a = read_history(s, id);
+    struct error e = a->error;
+    operation_answer_free(a);
     return e;
 }
 

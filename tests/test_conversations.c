@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/memory_operations.h"
+#include "session/session_operations.h"
 #include "store/store.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
@@ -374,20 +375,13 @@ TEST_IF(capability_store(), the_end_interrupts_all)
 
 enum { SOON_MS = 50, ROUNDS = 9, LONG_MS = 2000 };
 
-/* How long the answer takes; an ANSWER is memory's. */
-static int64_t ask(enum command_type type, const char *text, enum notice_type want)
+/* How long the answer takes. */
+static int64_t ask(const struct operation *o, const void *params)
 {
-    const struct memory_search search = {.query = text, .scope = "all", .limit = 10};
-    struct command *c = command_new(type, text);
-    c->limit = 10;
     int64_t began = clock_mono_ms();
-    if (want == NOTICE_ANSWER) {
-        (void)engine_start(engine, &operation_memory_search, &search);
-        command_free(c);
-    } else {
-        engine_send(engine, c);
-    }
-    notice_free(surface_expect(engine, want));
+    struct operation_answer *a = surface_call(engine, o, params);
+    assert_int_equal(a->error.code, ERR_OK);
+    operation_answer_free(a);
     return clock_mono_ms() - began;
 }
 
@@ -399,14 +393,14 @@ static int by_size(const void *left, const void *right)
 
 /* The lock lasts longer than all of them, so that who waits for it is late each time; a machine
  * that is busy with other tests is late only now and then. */
-static void assert_soon(enum command_type type, const char *text, enum notice_type want)
+static void assert_soon(const struct operation *o, const void *params)
 {
     int64_t took[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
-        took[i] = ask(type, text, want);
+        took[i] = ask(o, params);
     qsort(took, ROUNDS, sizeof *took, by_size);
-    print_message("command %d: %d ms, often %d, at most %d\n", type, (int)took[0],
-                  (int)took[ROUNDS / 2], (int)took[ROUNDS - 1]);
+    print_message("%s: %d ms, often %d, at most %d\n", o->name, (int)took[0], (int)took[ROUNDS / 2],
+                  (int)took[ROUNDS - 1]);
     assert_true(took[0] <= SOON_MS);
     assert_true(took[ROUNDS - 1] <= LONG_MS);
 }
@@ -440,9 +434,12 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
     open_engine(true);
     answer_in(first, "Tell me all.", "All of it.");
     expect_idle(first);
-    ask(COMMAND_LIST, NULL, NOTICE_LIST); /* the desks are there */
+    const struct session_search_params search = {.query = "all", .limit = 10};
+    const struct session_history_params newest = {.session = first, .newest = true, .limit = 10};
+    const struct memory_search recall = {.query = "all", .limit = 10};
+    ask(&operation_session_list, NULL); /* the desks are there */
     if (capability_memory())
-        ask(COMMAND_SEARCH, "all", NOTICE_ANSWER);
+        ask(&operation_memory_search, &recall);
     model_server_set_default(surface_server(), &endless);
     send(COMMAND_START_TURN, "Go on.");
     notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
@@ -452,12 +449,11 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
     for (int i = 0; i < 2; i++) {
-        assert_soon(COMMAND_LIST, NULL, NOTICE_LIST);
-        assert_soon(COMMAND_SEARCH, "all", NOTICE_SEARCH);
-        assert_soon(COMMAND_PREVIEW, first, NOTICE_PREVIEW);
-        assert_soon(COMMAND_PAGE, NULL, NOTICE_PAGE);
+        assert_soon(&operation_session_list, NULL);
+        assert_soon(&operation_session_search, &search);
+        assert_soon(&operation_session_history, &newest);
         if (capability_memory())
-            assert_soon(COMMAND_SEARCH, "all", NOTICE_ANSWER);
+            assert_soon(&operation_memory_search, &recall);
         wait_until_all_wait();
     }
     store_rollback(other);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "store/store.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -201,10 +202,17 @@ TEST(what_may_come_during_a_turn)
         {COMMAND_SET_MODEL, "m", NOTICE_ERROR},  {COMMAND_COMPACT, NULL, NOTICE_ERROR},
         {COMMAND_UNCOMPACT, NULL, NOTICE_ERROR}, {COMMAND_PIN, NULL, NOTICE_ERROR},
         {COMMAND_CONTEXT, NULL, NOTICE_CONTEXT}, {COMMAND_RENAME, "a name", NOTICE_DONE},
-        {COMMAND_LABEL, "work", NOTICE_DONE},    {COMMAND_LIST, NULL, NOTICE_LIST},
-        {COMMAND_SEARCH, "go", NOTICE_SEARCH},   {COMMAND_INPUTS, NULL, NOTICE_INPUTS},
-        {COMMAND_PAGE, NULL, NOTICE_PAGE},
+        {COMMAND_LABEL, "work", NOTICE_DONE},
     };
+    static const struct session_search_params search = {.query = "go", .limit = 9};
+    static const struct session_history_params page = {.session = "last", .limit = 9};
+    static const struct {
+        const struct operation *operation;
+        const void *params;
+    } reads[] = {{&operation_session_list, NULL},
+                 {&operation_session_search, &search},
+                 {&operation_session_inputs, NULL},
+                 {&operation_session_history, &page}};
     (void)state;
     struct engine *s = open_full(NULL);
     begin(s, 1);
@@ -216,6 +224,11 @@ TEST(what_may_come_during_a_turn)
         if (n->type == NOTICE_ERROR)
             assert_int_equal(n->error.code, ERR_SESSION_BUSY);
         notice_free(n);
+    }
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        struct operation_answer *a = surface_call(s, reads[i].operation, reads[i].params);
+        assert_int_equal(a->error.code, ERR_OK);
+        operation_answer_free(a);
     }
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_idle(s);

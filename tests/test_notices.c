@@ -69,12 +69,11 @@ static void fail_with(enum command_type command, enum err_code code, const char 
     notices_take(&app, n);
 }
 
-static void tell_done(enum command_type command, const char *id, const char *detail)
+static void tell_done(enum command_type command, const char *id)
 {
     struct notice *n = notice_new(NOTICE_DONE);
     n->command = command;
     n->text = mem_strdup(id);
-    n->detail = mem_strdup(detail);
     notices_take(&app, n);
 }
 
@@ -182,15 +181,15 @@ TEST(several_sessions_are_not_none)
 TEST(an_archived_session_is_spoken_of_in_the_next)
 {
     open_session("first", "one", false, true);
-    tell_done(COMMAND_ARCHIVE, "first", NULL);
+    tell_done(COMMAND_ARCHIVE, "first");
     open_session("second", "", false, true);
     told_to_person("\"one\" is archived");
     open_session("third", "three", false, true);
     told_to_person("!archived");
-    tell_done(COMMAND_DELETE, "third", NULL);
+    tell_done(COMMAND_DELETE, "third");
     open_session("fourth", "", false, true);
     told_to_person("\"three\" is closed and was not saved.");
-    tell_done(COMMAND_ARCHIVE, "another", NULL); /* not the open one */
+    tell_done(COMMAND_ARCHIVE, "another"); /* not the open one */
     open_session("fifth", "", false, true);
     told_to_person("!archived");
 }
@@ -198,9 +197,7 @@ TEST(an_archived_session_is_spoken_of_in_the_next)
 TEST(what_was_done_is_said)
 {
     open_session("first", "one", false, true);
-    tell_done(COMMAND_EXPORT, "first", "one.md\033[2J");
-    told_to_person("Exported to one.md␛[2J.");
-    tell_done(COMMAND_FORK, "first", NULL);
+    tell_done(COMMAND_FORK, "first");
     told_to_person("This is a copy");
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
@@ -166,10 +167,9 @@ TEST(a_busy_session_says_so_and_gives_the_text_back)
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
     surface_send(s, COMMAND_START_TURN, "second");
     surface_expect_error(s, ERR_SESSION_BUSY, "second");
-    surface_send(s, COMMAND_LIST, NULL); /* reads do not wait for the turn */
-    struct notice *n = surface_expect(s, NOTICE_LIST);
-    assert_int_equal(n->sessions.items.len, 1);
-    notice_free(n);
+    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
+    assert_int_equal(((struct session_list_result *)a->result)->total, 1); /* reads do not wait */
+    operation_answer_free(a);
     surface_send(s, COMMAND_INTERRUPT, NULL);
     surface_expect_idle(s);
     surface_send(s, COMMAND_INTERRUPT, NULL);

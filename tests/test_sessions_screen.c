@@ -690,7 +690,7 @@ TEST(test_resuming)
     forget_sent();
     act("<enter>");
     assert_string_equal(sent(COMMAND_RESUME)->text, id_of(2));
-    assert_false(give_error(COMMAND_PAGE, "not ours"));
+    assert_false(give_error(COMMAND_MODELS, "not ours"));
     give_opened();
     assert_true(the.closed);
 }

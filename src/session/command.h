@@ -20,7 +20,6 @@
  *   ARCHIVE      name: reference. Interrupts its turn; the open session gives way to a new one.
  *                number 1: takes it out of the archive again
  *   DELETE       name: reference. As ARCHIVE, and nothing of it is kept
- *   EXPORT       name: reference; text: path of the file; limit: enum export_format (export.h)
  *   ANSWER       name: id of the tool call; number: enum approval_answer
  *   COMPACT      shorten the history now. name: mode or NULL; text: what to focus on or NULL;
  *                number 1: show the draft first, 0: as configured. A failure is a
@@ -30,18 +29,8 @@
  *   DRAFT        answers NOTICE_DRAFT. number: enum draft_answer; text: the changed summary
  * (COMMIT; NULL: unchanged) or the focus (AGAIN) CONTEXT      what the next request would carry;
  * answered with NOTICE_CONTEXT SET_MODEL    name: provider, NULL: the present one; text: model or
- * NULL. Refused where the provider lacks its key, or its server lists models, but not this one
- *   SET_SYSTEM   text: system prompt; NULL: the configured one
- *   SAVE_DRAFT   text: NULL or "" for none
- *   PAGE         of the open session; number: before this seq; limit
- *   LIST         text: what to filter by (catalog.h) or NULL; limit (0: all)
- *   SEARCH       text: query over all transcripts; limit
- *   PREVIEW      text: id of a session; number: before this seq, 0: its end; limit: of events
- *   INPUTS       limit
- *   MODELS       -
- *   REPORT       what `tiro doctor` says
- *   LEAVE        from the engine: the conversation is not in front any more
- *   QUIT         from the engine - */
+ * NULL. SET_SYSTEM   text: system prompt; NULL: the configured one SAVE_DRAFT   text: NULL or "" for
+ * none MODELS       - REPORT       what `tiro doctor` says LEAVE QUIT from the engine - */
 #define COMMAND_TYPES(X)                                                                           \
     X(START_TURN)                                                                                  \
     X(RETRY)                                                                                       \
@@ -54,7 +43,6 @@
     X(LABEL)                                                                                       \
     X(ARCHIVE)                                                                                     \
     X(DELETE)                                                                                      \
-    X(EXPORT)                                                                                      \
     X(ANSWER)                                                                                      \
     X(COMPACT)                                                                                     \
     X(UNCOMPACT)                                                                                   \
@@ -64,11 +52,6 @@
     X(SET_MODEL)                                                                                   \
     X(SET_SYSTEM)                                                                                  \
     X(SAVE_DRAFT)                                                                                  \
-    X(PAGE)                                                                                        \
-    X(LIST)                                                                                        \
-    X(SEARCH)                                                                                      \
-    X(PREVIEW)                                                                                     \
-    X(INPUTS)                                                                                      \
     X(MODELS)                                                                                      \
     X(REPORT)                                                                                      \
     X(LEAVE)                                                                                       \

@@ -358,28 +358,9 @@ void engine_withdraw(struct engine *s, uint64_t id)
     memory_desk_withdraw(s->desk, id);
 }
 
-/* --- commands ----------------------------------------------------------------------------------
- */
-
-/* Reads of the open session name it. */
-static void name_session(struct engine *s, struct command *c)
-{
-    pthread_mutex_lock(&s->lock);
-    if (!c->session && *s->front->seat.session)
-        c->session = mem_strdup(s->front->seat.session);
-    pthread_mutex_unlock(&s->lock);
-    if (!c->name && reader_answers(c->type))
-        c->name = mem_strdup(c->session);
-}
-
 void engine_send(struct engine *s, struct command *c)
 {
-    if (reader_answers(c->type)) {
-        name_session(s, c);
-        reader_ask(s->reader, c);
-    } else {
-        start_request(s, command_request(c), c->session);
-    }
+    start_request(s, command_request(c), c->session);
 }
 
 /* --- what conversations say ---------------------------------------------------------------------

@@ -4,7 +4,7 @@
  * pop notices; nothing else is shared. It knows no surface. What needs no
  * conversation (listings, exports and the like of the command line) is in catalog.h.
  *
- * Reads (PAGE, LIST, SEARCH, MEMORY_SEARCH, …) go to the desks and never to an agent thread, so
+ * Reads (session/history, memory/search, …) go to the desks and never to an agent thread, so
  * that they wait for no turn; nor does any thread start before it is needed. */
 #ifndef SESSION_ENGINE_H
 #define SESSION_ENGINE_H

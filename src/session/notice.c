@@ -25,8 +25,6 @@ void notice_free(struct notice *n)
     for (size_t i = 0; i < n->events.len; i++)
         event_free(n->events.items[i]);
     vec_release(&n->events);
-    session_list_release(&n->sessions);
-    search_hits_release(&n->hits);
     memory_stats_release(&n->stats);
     for (size_t i = 0; i < n->texts.len; i++)
         free(n->texts.items[i]);

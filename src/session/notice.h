@@ -14,7 +14,6 @@
 #include "chat/memory_hit.h"
 #include "chat/message.h"
 #include "chat/request_size.h"
-#include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "session/command.h"
 #include "session/conversation_operations.h"
@@ -25,11 +24,8 @@
  *   EVENT     event
  *   SESSION   info (with draft), meters, read_only; flag: freshly opened (clear the transcript; a
  *             PAGE with the last screen follows if it has events) or changed (title, counters)
- *   PAGE      events (ascending), number: the `before` that was asked, flag: older ones exist
- *   LIST      sessions; text: the filter that was asked; number: how many match it in all
- *   SEARCH    hits; text: the query that was asked; flag: there are more
- *   PREVIEW   info, events (ascending, the end of the transcript); text: the id that was asked
- *   INPUTS    texts, newest first
+ *   PAGE      events (ascending) of the end, after a SESSION; flag: older ones exist. What views
+ *             hear of older ones later: number: the event before which they are
  *   PROVIDER  provider, model, reason, detail, meters: window and threshold
  *   MODELS    texts: of the present provider; offers: the providers
  *   REPORT    facts; error: the fault among them, if there is one
@@ -43,8 +39,8 @@
  * command. text: the summary; name: effective mode; detail: "provider/model" or NULL; draft:
  * figures. It is over with that answer or when compaction_completed or _failed comes CONTEXT
  * context: the next request by parts MEMORY_STATE  stats, when the making of vectors goes on or
- * waits DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, EXPORT, FORK); text:
- * the session's id; detail: the file of an EXPORT. ARCHIVE: number as asked ERROR
+ * waits DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, FORK); text:
+ * the session's id. ARCHIVE: number as asked ERROR
  * error, command: what could not be done; text: the command's text (nothing is lost). COMPACT:
  * name: the mode; detail: the keys by which it keeps beginning and end, as "name = value, …", NULL:
  * it has none */
@@ -53,10 +49,6 @@ enum notice_type {
     NOTICE_EVENT,
     NOTICE_SESSION,
     NOTICE_PAGE,
-    NOTICE_LIST,
-    NOTICE_SEARCH,
-    NOTICE_PREVIEW,
-    NOTICE_INPUTS,
     NOTICE_PROVIDER,
     NOTICE_MODELS,
     NOTICE_REPORT,
@@ -106,8 +98,6 @@ struct notice {
     struct session_info info;
     struct meters meters;
     VEC(struct event *) events;
-    struct session_list sessions;
-    struct search_hits hits;
     struct memory_stats stats;
     VEC(char *) texts;
     VEC(struct report_fact) facts;

@@ -545,11 +545,9 @@ static void part_with(struct app *app, const struct notice *n)
 static void take_done(struct app *app, struct notice *n)
 {
     app->sessions_known = false;
-    bool told = views_notice(&app->views, n, NULL);
+    (void)views_notice(&app->views, n, NULL);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
         part_with(app, n);
-    else if (n->command == COMMAND_EXPORT && !told)
-        app_note(app, STYLE_NOTE, _("Exported to %s."), n->detail);
     else if (n->command == COMMAND_FORK)
         app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
 }

@@ -17,6 +17,14 @@ static bool changes(enum command_type command)
            command == COMMAND_DELETE;
 }
 
+static enum sessions_input input_of(enum command_type command)
+{
+    return command == COMMAND_RENAME   ? INPUT_TITLE
+           : command == COMMAND_LABEL  ? INPUT_LABELS
+           : command == COMMAND_DELETE ? INPUT_DELETE
+                                       : INPUT_NONE;
+}
+
 /* At once: what is gone cannot be asked for. */
 static void forget_session(struct sessions *s, const char *id)
 {
@@ -63,7 +71,7 @@ bool sessions_done(struct sessions *s, const struct notice *n)
 {
     if (!changes(n->command))
         return false;
-    sessions_input_answered(s, n->command, true);
+    sessions_input_answered(s, input_of(n->command), true);
     say_done(s, n);
     if (n->command == COMMAND_DELETE && n->text)
         forget_session(s, n->text);
@@ -83,7 +91,7 @@ bool sessions_failed(struct sessions *s, enum command_type command, const char *
         return false;
     if (opens(command))
         s->opening = false;
-    sessions_input_answered(s, command, false);
+    sessions_input_answered(s, input_of(command), false);
     sessions_say(s, STYLE_ERROR, words);
     return true;
 }

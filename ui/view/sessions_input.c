@@ -89,7 +89,7 @@ static bool take_export(struct view *view, struct operation_answer *a, const cha
     struct sessions *s = sessions_of(view);
     const struct session_export_params *p = a->request->params;
     char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
-    sessions_input_answered(s, COMMAND_EXPORT, !words);
+    sessions_input_answered(s, INPUT_FILE, !words);
     sessions_say(s, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
     free(done);
     return true;
@@ -113,14 +113,13 @@ static bool delete_it(struct sessions *s, const char *text)
 }
 
 static const struct {
-    enum command_type command;
     const char *prompt; /* for gettext */
     char *(*first)(const struct session_info *target);
     bool (*ask)(struct sessions *s, const char *text);
-} inputs[] = {[INPUT_TITLE] = {COMMAND_RENAME, N_("Title: "), first_title, rename_to},
-              [INPUT_LABELS] = {COMMAND_LABEL, N_("Labels: "), first_labels, label_as},
-              [INPUT_FILE] = {COMMAND_EXPORT, N_("Export to: "), first_file, export_to},
-              [INPUT_DELETE] = {COMMAND_DELETE, NULL, NULL, delete_it}};
+} inputs[] = {[INPUT_TITLE] = {N_("Title: "), first_title, rename_to},
+              [INPUT_LABELS] = {N_("Labels: "), first_labels, label_as},
+              [INPUT_FILE] = {N_("Export to: "), first_file, export_to},
+              [INPUT_DELETE] = {NULL, NULL, delete_it}};
 
 /* --- the line --- */
 
@@ -184,9 +183,9 @@ static void send(struct sessions *s)
         sessions_input_close(s);
 }
 
-void sessions_input_answered(struct sessions *s, enum command_type command, bool done)
+void sessions_input_answered(struct sessions *s, enum sessions_input input, bool done)
 {
-    if (s->input == INPUT_NONE || inputs[s->input].command != command || !s->sent)
+    if (s->input != input || !s->sent)
         return;
     s->sent = false;
     if (done)

@@ -131,8 +131,8 @@ void sessions_send(struct sessions *s, struct command *c);
 void sessions_input_open(struct sessions *s, enum sessions_input input);
 void sessions_input_close(struct sessions *s);
 void sessions_input_key(struct sessions *s, enum action action, const struct key *key);
-/* Its command was done, or failed. */
-void sessions_input_answered(struct sessions *s, enum command_type command, bool done);
+/* What it asked for was done, or failed. */
+void sessions_input_answered(struct sessions *s, enum sessions_input input, bool done);
 /* A key of a line of at most so many bytes. */
 void sessions_edit(struct editor *line, enum action action, const struct key *key, size_t max);
 const char *sessions_input_prompt(const struct sessions *s); /* NULL: there is no line */
