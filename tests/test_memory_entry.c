@@ -19,11 +19,15 @@ static char *printed(struct json *v)
     return text;
 }
 
-static void expect_json(struct json *v, const char *want)
+static void expect_text(char *text, const char *want)
 {
-    char *text = printed(v);
     assert_string_equal(text, want);
     free(text);
+}
+
+static void expect_json(struct json *v, const char *want)
+{
+    expect_text(printed(v), want);
 }
 
 static bool read_entry(const char *text, struct memory_entry *out)
@@ -233,7 +237,7 @@ TEST(test_hit_says_why)
 TEST(test_model_gets_passages)
 {
     struct memory_hits hits = {0};
-    expect_json(memory_hits_for_model(&hits), "[]");
+    expect_text(memory_hits_for_model(&hits), "[]");
     struct memory_hit part = sample_hit(), whole = sample_hit(), odd = sample_hit();
     part.passage = (struct memory_span){12, 11};
     odd.passage = (struct memory_span){2, 10};
@@ -241,7 +245,7 @@ TEST(test_model_gets_passages)
     vec_push(&hits.items, part);
     vec_push(&hits.items, whole);
     vec_push(&hits.items, odd);
-    expect_json(
+    expect_text(
         memory_hits_for_model(&hits),
         "[{\"content\":\"second part\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3},"
         "{\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,\"session_id\":\"s\","

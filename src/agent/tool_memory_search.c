@@ -18,33 +18,6 @@ static int wanted(const struct json *args)
     return n < 1 ? 1 : n > RECALL_MOST ? RECALL_MOST : (int)n;
 }
 
-/* As people see a hit, with the text that the model got and the message it came from. */
-static struct json *told_hit(const struct memory_hit *h)
-{
-    struct json *full = shape_to_json(&memory_hit_shape, h);
-    struct json *told = json_new_object();
-    char *passage = memory_hit_passage(h);
-    for (const struct json *m = json_first(full); m; m = json_next(m))
-        if (strcmp(json_name(m), "content") != 0 && strcmp(json_name(m), "seq") != 0)
-            json_set(told, json_name(m), json_clone(m));
-    json_set_string(told, "content", passage);
-    if (h->entry.seq > 0)
-        json_set_int(told, "seq", h->entry.seq);
-    free(passage);
-    json_free(full);
-    return told;
-}
-
-static char *told_hits(const struct memory_hits *hits)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; i < hits->items.len; i++)
-        json_push(list, told_hit(&hits->items.items[i]));
-    char *text = json_print(list);
-    json_free(list);
-    return text;
-}
-
 /* Tells what the model was given, and why. */
 static void tell(const struct tool_context *context, const char *query, int limit,
                  const struct memory_hits *hits)
@@ -54,33 +27,20 @@ static void tell(const struct tool_context *context, const char *query, int limi
     struct event *ev = event_new(EVENT_MEMORY_RECALLED);
     ev->text = mem_strdup(query);
     ev->limit = limit;
-    ev->hits = told_hits(hits);
+    ev->hits = memory_hits_told(hits);
     ev->name = mem_strdup(hits->badge);
     context->tell(context->tell_context, ev);
-}
-
-static char *result_text(const struct memory_hits *hits)
-{
-    struct json *list = memory_hits_for_model(hits);
-    char *text = json_print(list);
-    json_free(list);
-    return text;
-}
-
-static void drop_last(struct memory_hits *hits)
-{
-    hits->items.len--;
-    memory_hit_release(&hits->items.items[hits->items.len]);
 }
 
 /* Cut in the middle it would be no JSON: the worst hits give way. The caller frees. */
 static char *fitting_result(const struct tool_context *context, struct memory_hits *hits)
 {
-    char *text = result_text(hits);
+    char *text = memory_hits_for_model(hits);
     while (strlen(text) > context->max_output && hits->items.len > 0) {
-        drop_last(hits);
+        memory_hit_release(&vec_last(&hits->items));
+        hits->items.len--;
         free(text);
-        text = result_text(hits);
+        text = memory_hits_for_model(hits);
     }
     return text;
 }

@@ -79,25 +79,30 @@ static const struct shape_codec speaker = {
 #define TURN                                                                                       \
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, entry.turn),                                 \
                 .help = "Turn that it was discarded from; 0: unknown.")
+#define ID                                                                                         \
+    SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry),                           \
+                .codec = &memory_entry_id, .there = memory_entry_has_id,                           \
+                .help = "Names the entry.")
+#define ORIGIN                                                                                     \
+    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,           \
+                .help = "Who said it."),                                                           \
+        SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry),                  \
+                    .codec = &speaker, .help = "The name of who said it, else the role."),         \
+        SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
+                    .help = "When it was said."),                                                  \
+        SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,  \
+                    .help = "The parts of its rank that are not 0.")
 
 static_assert(offsetof(struct memory_hit, entry) == 0, "memory_entry_has_id() takes a hit");
 
 /* clang-format off */
 static const struct shape_field hit_fields[] = {
-    SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry), .codec = &memory_entry_id,
-                .there = memory_entry_has_id, .help = "Names the entry."),
+    ID,
     SHAPE_FIELD("content", STRING, REQUIRED, TEXT(entry.content), .help = "What was said."),
     SCORE,
     SESSION,
     TURN,
-    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,
-                .help = "Who said it."),
-    SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry), .codec = &speaker,
-                .help = "The name of who said it, else the role."),
-    SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),
-                .help = "When it was said."),
-    SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,
-                .help = "The parts of its rank that are not 0."),
+    ORIGIN,
     {0},
 };
 /* clang-format on */
@@ -125,26 +130,44 @@ static void write_passage(struct json_out *o, const void *hit)
 static const struct shape_codec passage = {
     .write = write_passage, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
-static const struct shape_field model_fields[] = {
-    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage."),
+#define PASSAGE                                                                                    \
+    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage.")
+
+/* What the model gets, and what people are told that it got. */
+static const struct shape_field model_fields[] = {PASSAGE, SCORE, SESSION, TURN, {0}};
+static const struct shape_field told_fields[] = {
+    ID,
     SCORE,
     SESSION,
     TURN,
+    ORIGIN,
+    PASSAGE,
+    SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, entry.seq),
+                .help = "Number of the event of its message."),
     {0},
 };
 
-static const struct shape for_model = {
-    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = model_fields};
-
-struct json *memory_hits_for_model(const struct memory_hits *h)
+static char *print_hits(const struct memory_hits *h, const struct shape_field *fields)
 {
+    const struct shape s = {
+        .name = "memory hit", .size = sizeof(struct memory_hit), .fields = fields};
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '[');
     for (size_t i = 0; i < h->items.len; i++)
-        shape_write(&for_model, &h->items.items[i], &o);
+        shape_write(&s, &h->items.items[i], &o);
     json_out_close(&o, ']');
-    return json_out_tree(&text);
+    return buf_take(&text);
+}
+
+char *memory_hits_for_model(const struct memory_hits *h)
+{
+    return print_hits(h, model_fields);
+}
+
+char *memory_hits_told(const struct memory_hits *h)
+{
+    return print_hits(h, told_fields);
 }
 
 #define STAT(name, member, what)                                                                   \

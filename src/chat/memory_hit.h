@@ -55,7 +55,10 @@ extern const struct shape memory_hit_shape, memory_why_shape;
 
 /* The result of memory_search: an array of {"content","score","session_id","turn"}, best first; of
  * a long entry its best passage. The caller frees. */
-struct json *memory_hits_for_model(const struct memory_hits *h);
+char *memory_hits_for_model(const struct memory_hits *h);
+
+/* The same for people, with what a hit has besides, and the message that it came from. */
+char *memory_hits_told(const struct memory_hits *h);
 
 /* How much there is. */
 struct memory_stats {
