@@ -31,22 +31,17 @@ static bool is_absent(const struct shape_field *f, const void *object)
     const char *at = (const char *)object + f->offset;
     if (f->there)
         return !f->there(object);
-    switch (f->type) {
-    case SHAPE_STRING:
-    case SHAPE_JSON:
-    case SHAPE_WORDS:
+    if (is_text(f))
         return !get_text(at);
-    case SHAPE_UUID:
-        return !*at;
-    case SHAPE_STRINGS:
-    case SHAPE_LIST:
+    if (is_list(f))
         return get_list(at).len == 0;
-    case SHAPE_INTEGER:
-    case SHAPE_COUNT:
-    case SHAPE_NUMBER: {
+    if (is_number(f)) {
         double n = rounded(f, get_number(f, at));
         return n < f->least || n == (double)f->absent;
     }
+    switch (f->type) {
+    case SHAPE_UUID:
+        return !*at;
     case SHAPE_BOOLEAN:
         return !*(const bool *)(const void *)at;
     case SHAPE_TIME:
@@ -55,10 +50,9 @@ static bool is_absent(const struct shape_field *f, const void *object)
         return get_int(at) == f->absent;
     case SHAPE_OBJECT:
         return f->of->known && !f->of->known(at);
-    case SHAPE_OWN:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
 /* --- lifecycle -------------------------------------------------------------------------------- */
@@ -66,39 +60,20 @@ static bool is_absent(const struct shape_field *f, const void *object)
 static void make_absent(const struct shape_field *f, void *object)
 {
     char *at = (char *)object + f->offset;
-    switch (f->type) {
-    case SHAPE_STRING:
-    case SHAPE_JSON:
-    case SHAPE_WORDS:
+    if (is_text(f))
         put_text(at, NULL);
-        break;
-    case SHAPE_UUID:
-        *at = '\0';
-        break;
-    case SHAPE_STRINGS:
-    case SHAPE_LIST:
+    else if (is_list(f))
         put_list(at, (struct list){0});
-        break;
-    case SHAPE_INTEGER:
-    case SHAPE_COUNT:
-    case SHAPE_NUMBER:
+    else if (is_number(f) || f->type == SHAPE_TIME)
         put_number(f, at, f->absent);
-        break;
-    case SHAPE_BOOLEAN:
+    else if (f->type == SHAPE_UUID)
+        *at = '\0';
+    else if (f->type == SHAPE_BOOLEAN)
         *(bool *)(void *)at = false;
-        break;
-    case SHAPE_TIME:
-        *(int64_t *)(void *)at = f->absent;
-        break;
-    case SHAPE_ENUM:
+    else if (f->type == SHAPE_ENUM)
         put_int(at, f->absent);
-        break;
-    case SHAPE_OBJECT:
+    else if (f->type == SHAPE_OBJECT)
         shape_init(f->of, at);
-        break;
-    case SHAPE_OWN:
-        break;
-    }
 }
 
 void shape_init(const struct shape *s, void *object)
@@ -122,9 +97,9 @@ static void release_list(const struct shape_field *f, struct list list)
 static void release_field(const struct shape_field *f, void *object)
 {
     char *at = (char *)object + f->offset;
-    if (f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS)
+    if (is_text(f))
         free(get_text(at));
-    else if (f->type == SHAPE_STRINGS || f->type == SHAPE_LIST)
+    else if (is_list(f))
         release_list(f, get_list(at));
     else if (f->type == SHAPE_OBJECT)
         shape_release(f->of, at);
@@ -178,9 +153,9 @@ void shape_copy(const struct shape *s, void *to, const void *from)
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *there = (char *)to + f->offset;
         const char *at = (const char *)from + f->offset;
-        if (f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS)
+        if (is_text(f))
             put_text(there, mem_strdup(get_text(at)));
-        else if (f->type == SHAPE_STRINGS || f->type == SHAPE_LIST)
+        else if (is_list(f))
             put_list(there, copy_list(f, get_list(at)));
         else if (f->type == SHAPE_OBJECT)
             shape_copy(f->of, there, at);

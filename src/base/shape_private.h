@@ -17,6 +17,22 @@ struct list {
     size_t len, cap;
 };
 
+/* How the member stands in the struct: a text, a VEC() or a number. */
+static inline bool is_text(const struct shape_field *f)
+{
+    return f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS;
+}
+
+static inline bool is_list(const struct shape_field *f)
+{
+    return f->type == SHAPE_STRINGS || f->type == SHAPE_LIST;
+}
+
+static inline bool is_number(const struct shape_field *f)
+{
+    return f->type == SHAPE_INTEGER || f->type == SHAPE_COUNT || f->type == SHAPE_NUMBER;
+}
+
 static inline char *get_text(const void *at)
 {
     char *text;

@@ -145,6 +145,8 @@ static bool read_list(const struct shape_field *f, const struct json *v, const s
 static bool read_plain(const struct shape_field *f, const struct json *v, void *object)
 {
     char *at = (char *)object + f->offset;
+    if (is_number(f))
+        return read_number(f, v, at);
     switch (f->type) {
     case SHAPE_STRING:
     case SHAPE_JSON:
@@ -153,10 +155,6 @@ static bool read_plain(const struct shape_field *f, const struct json *v, void *
         return read_words(v, at);
     case SHAPE_UUID:
         return read_uuid(v, at);
-    case SHAPE_INTEGER:
-    case SHAPE_COUNT:
-    case SHAPE_NUMBER:
-        return read_number(f, v, at);
     case SHAPE_BOOLEAN:
         *(bool *)(void *)at = json_true(v);
         return json_type(v) == JSON_BOOL;
@@ -176,7 +174,7 @@ static bool read_member(const struct shape_field *f, const struct json *v, const
     bool null = json_type(v) == JSON_NULL && f->type != SHAPE_JSON;
     if (!v || (null && f->presence != SHAPE_REQUIRED))
         return f->presence != SHAPE_REQUIRED || misfit(p, f, "is missing", e);
-    if (f->type == SHAPE_STRINGS || f->type == SHAPE_LIST)
+    if (is_list(f))
         return read_list(f, v, p, at, e);
     if (f->type == SHAPE_OBJECT && json_type(v) == JSON_OBJECT)
         return read_object(f->of, v, p, at, e);
