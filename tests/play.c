@@ -343,7 +343,7 @@ static void end_agent(const struct agent *a)
 bool play_run(const struct act *acts, size_t count, const char *input, struct error *e)
 {
     struct agent a = make_agent(acts, count);
-    bool ok = agent_run(&a, input, NULL, 0, e);
+    bool ok = agent_take_turn(&a, input, NULL, 0, e);
     end_agent(&a);
     return ok;
 }

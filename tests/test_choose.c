@@ -423,7 +423,7 @@ TEST(command_gives_its_first_line)
         char *key = NULL;
         assert_true(key_command_run(commands[i], 20000, NULL, &key, &fault));
         assert_string_equal(key, "k-1");
-        key_free(key);
+        key_command_free(key);
     }
 }
 

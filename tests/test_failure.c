@@ -71,49 +71,49 @@ TEST(test_which_kinds_are_retried)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct failure f = make(cases[i].kind, cases[i].status);
-        assert_int_equal(retry_wait(&f, 1, 3, 0.5) >= 0, cases[i].retried);
+        assert_int_equal(failure_retry_wait(&f, 1, 3, 0.5) >= 0, cases[i].retried);
         f.content_seen = true;
-        assert_int_equal(retry_wait(&f, 1, 3, 0.5), -1);
+        assert_int_equal(failure_retry_wait(&f, 1, 3, 0.5), -1);
     }
 }
 
 TEST(test_waits)
 {
     struct failure f = make(FAILURE_STATUS, 500);
-    assert_int_equal(retry_wait(&f, 1, 10, 0.5), 500);
-    assert_int_equal(retry_wait(&f, 2, 10, 0.5), 1000);
-    assert_int_equal(retry_wait(&f, 3, 10, 0.5), 2000);
-    assert_int_equal(retry_wait(&f, 6, 10, 0.5), 16000);
-    assert_int_equal(retry_wait(&f, 7, 10, 0.5), 30000);
-    assert_int_equal(retry_wait(&f, 10, 10, 0.5), 30000);
-    assert_int_equal(retry_wait(&f, 1, 10, 0.0), 450);
-    assert_int_equal(retry_wait(&f, 1, 10, 0.999999), 550);
-    assert_int_equal(retry_wait(&f, 3, 3, 0.5), 2000);
-    assert_int_equal(retry_wait(&f, 4, 3, 0.5), -1);
-    assert_int_equal(retry_wait(&f, 1, 0, 0.5), -1);
+    assert_int_equal(failure_retry_wait(&f, 1, 10, 0.5), 500);
+    assert_int_equal(failure_retry_wait(&f, 2, 10, 0.5), 1000);
+    assert_int_equal(failure_retry_wait(&f, 3, 10, 0.5), 2000);
+    assert_int_equal(failure_retry_wait(&f, 6, 10, 0.5), 16000);
+    assert_int_equal(failure_retry_wait(&f, 7, 10, 0.5), 30000);
+    assert_int_equal(failure_retry_wait(&f, 10, 10, 0.5), 30000);
+    assert_int_equal(failure_retry_wait(&f, 1, 10, 0.0), 450);
+    assert_int_equal(failure_retry_wait(&f, 1, 10, 0.999999), 550);
+    assert_int_equal(failure_retry_wait(&f, 3, 3, 0.5), 2000);
+    assert_int_equal(failure_retry_wait(&f, 4, 3, 0.5), -1);
+    assert_int_equal(failure_retry_wait(&f, 1, 0, 0.5), -1);
     f.retry_after_ms = 7250;
-    assert_int_equal(retry_wait(&f, 2, 3, 0.9), 7250);
+    assert_int_equal(failure_retry_wait(&f, 2, 3, 0.9), 7250);
     f.retry_after_ms = 0;
-    assert_int_equal(retry_wait(&f, 2, 3, 0.9), 0);
-    assert_int_equal(retry_wait(&f, 4, 3, 0.9), -1);
+    assert_int_equal(failure_retry_wait(&f, 2, 3, 0.9), 0);
+    assert_int_equal(failure_retry_wait(&f, 4, 3, 0.9), -1);
 }
 
 TEST(test_loading_is_waited_for)
 {
     struct failure f = make(FAILURE_LOADING, 503);
-    int limit = retry_limit(&f, 3);
+    int limit = failure_retry_limit(&f, 3);
     assert_true(limit > 3);
     int64_t sum = 0;
     for (int attempt = 1; attempt <= limit; attempt++) {
-        int64_t wait = retry_wait(&f, attempt, 3, 0.5);
+        int64_t wait = failure_retry_wait(&f, attempt, 3, 0.5);
         assert_in_range(wait, 500, 5000);
         sum += wait;
     }
     assert_true(sum >= 120 * 1000); /* a model may take minutes */
-    assert_int_equal(retry_wait(&f, limit + 1, 3, 0.5), -1);
-    assert_int_equal(retry_wait(&f, 1, 0, 0.5), -1);
+    assert_int_equal(failure_retry_wait(&f, limit + 1, 3, 0.5), -1);
+    assert_int_equal(failure_retry_wait(&f, 1, 0, 0.5), -1);
     f.kind = FAILURE_CONNECT;
-    assert_int_equal(retry_limit(&f, 3), 3);
+    assert_int_equal(failure_retry_limit(&f, 3), 3);
 }
 
 TEST(test_retry_after)
@@ -142,14 +142,14 @@ TEST(test_retry_after)
         {"Wed, 99 Oct 2015 07:28:00 GMT", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int64_t ms = retry_after_parse(cases[i].value, NOW_MS);
+        int64_t ms = http_retry_after(cases[i].value, NOW_MS);
         if (ms != cases[i].ms)
             print_error("for \"%s\"\n", cases[i].value);
         assert_int_equal(ms, cases[i].ms);
     }
     /* Whatever comes, it fits an int of milliseconds. */
-    assert_in_range(retry_after_parse("99999999999999999999999999", NOW_MS), 1, INT32_MAX);
-    assert_in_range(retry_after_parse("Wed, 21 Oct 2135 07:28:00 GMT", NOW_MS), 1, INT32_MAX);
+    assert_in_range(http_retry_after("99999999999999999999999999", NOW_MS), 1, INT32_MAX);
+    assert_in_range(http_retry_after("Wed, 21 Oct 2135 07:28:00 GMT", NOW_MS), 1, INT32_MAX);
 }
 
 static struct failure status_failure(const char *provider, int status, const char *body)

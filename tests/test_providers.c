@@ -214,14 +214,14 @@ TEST(test_error_event)
                               .error_message = "Overloaded"};
         talk_assert_failed(&t, talk_ask_with(&t, reply), FAILURE_STREAM);
         assert_false(t.failure.content_seen);
-        assert_true(retry_wait(&t.failure, 1, 3, 0.5) >= 0);
+        assert_true(failure_retry_wait(&t.failure, 1, 3, 0.5) >= 0);
         if (api->provider == &provider_anthropic)
             assert_int_equal(t.failure.status, 529);
 
         reply.text = "Half an ";
         talk_assert_failed(&t, talk_ask_with(&t, reply), FAILURE_STREAM);
         assert_true(t.failure.content_seen);
-        assert_int_equal(retry_wait(&t.failure, 1, 3, 0.5), -1);
+        assert_int_equal(failure_retry_wait(&t.failure, 1, 3, 0.5), -1);
         assert_string_equal(t.text.data, "Half an ");
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, "Half an ");
         talk_end(&t);
@@ -342,7 +342,7 @@ TEST(test_nonsense)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             bool ok = talk_ask_with(&t, (struct reply){.fault = cases[i].fault, .text = "So "});
             talk_assert_failed(&t, ok, cases[i].kind);
-            assert_int_equal(retry_wait(&t.failure, 1, 3, 0.5), -1);
+            assert_int_equal(failure_retry_wait(&t.failure, 1, 3, 0.5), -1);
             bool streamed = cases[i].fault != REPLY_WRONG_TYPE && cases[i].fault != REPLY_EMPTY;
             assert_string_equal(t.text.data, streamed ? "So " : "");
             assert_int_equal(t.failure.content_seen, streamed);
@@ -380,7 +380,7 @@ TEST(test_no_server)
         free(t.endpoint.base_url);
         t.endpoint.base_url = mem_strdup("http://127.0.0.1:1");
         talk_assert_failed(&t, talk_ask(&t), FAILURE_CONNECT);
-        assert_true(retry_wait(&t.failure, 1, 3, 0.5) >= 0);
+        assert_true(failure_retry_wait(&t.failure, 1, 3, 0.5) >= 0);
         t.endpoint.base_url[0] = '\0';
         talk_assert_failed(&t, talk_ask(&t), FAILURE_SETUP);
         talk_end(&t);

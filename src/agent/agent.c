@@ -40,10 +40,10 @@ bool turn_call_model(struct turn *t, const struct provider *provider, const stru
         failure_clear(failure);
         if (provider->complete(call, request, response, failure))
             return true;
-        int64_t wait = t->lost ? -1 : retry_wait(failure, attempt, max, entropy_unit());
+        int64_t wait = t->lost ? -1 : failure_retry_wait(failure, attempt, max, entropy_unit());
         if (wait < 0)
             break;
-        turn_tell_retrying(t, failure, attempt, retry_limit(failure, max), wait);
+        turn_tell_retrying(t, failure, attempt, failure_retry_limit(failure, max), wait);
         if (!wakeup_sleep(call->wakeup, (int)wait)) {
             failure->kind = FAILURE_CANCELLED;
             break;
@@ -181,8 +181,8 @@ static enum outcome run_rounds(struct turn *t)
     return outcome;
 }
 
-bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,
-               struct error *e)
+bool agent_take_turn(struct agent *a, const char *input, const char *attachments, int64_t retries,
+                     struct error *e)
 {
     struct turn t = {.a = a,
                     .e = e,

@@ -68,8 +68,8 @@ struct agent {
  *
  * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */
-bool agent_run(struct agent *a, const char *input, const char *attachments, int64_t retries,
-               struct error *e);
+bool agent_take_turn(struct agent *a, const char *input, const char *attachments, int64_t retries,
+                     struct error *e);
 
 /* Compacts now, whatever the thresholds and the breaker say (an attempt all the same). Not while a
  * turn runs. False with the reason: nothing was changed (it was told as compaction_failed too, if

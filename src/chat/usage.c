@@ -64,4 +64,4 @@ static const struct shape_field turn_fields[] = {
     {0}};
 
 const struct shape usage_turn_shape = {
-    .name = "run usage", .size = 2 * sizeof(struct usage), .fields = turn_fields, .known = known};
+    .name = "turn usage", .size = 2 * sizeof(struct usage), .fields = turn_fields, .known = known};

@@ -51,7 +51,7 @@ void config_free(struct config *c)
     free(c);
 }
 
-bool section_is_pattern(const char *section)
+bool config_section_is_pattern(const char *section)
 {
     size_t len = strlen(section);
     return len > 2 && strcmp(section + len - 2, " *") == 0;
@@ -61,8 +61,8 @@ bool config_assign(struct config *c, enum config_key key, const char *value,
                    enum config_origin origin, struct error *e)
 {
     const struct config_key_info *info = config_key_info(key);
-    assert(!section_is_pattern(info->section));
-    if (!value_fits(info, value, e))
+    assert(!config_section_is_pattern(info->section));
+    if (!config_value_fits(info, value, e))
         return false;
     struct config_value *v = &c->values[key];
     free(v->text);
@@ -86,21 +86,21 @@ int64_t config_integer(const struct config *c, enum config_key key)
 {
     int64_t number = 0;
     assert(config_key_info(key)->type == CONFIG_INTEGER);
-    return value_integer(config_string(c, key), &number) ? number : 0;
+    return config_value_integer(config_string(c, key), &number) ? number : 0;
 }
 
 double config_real(const struct config *c, enum config_key key)
 {
     double number = 0;
     assert(config_key_info(key)->type == CONFIG_REAL);
-    return value_real(config_string(c, key), &number) ? number : 0;
+    return config_value_real(config_string(c, key), &number) ? number : 0;
 }
 
 bool config_boolean(const struct config *c, enum config_key key)
 {
     bool yes = false;
     assert(config_key_info(key)->type == CONFIG_BOOLEAN);
-    return value_boolean(config_string(c, key), &yes) && yes;
+    return config_value_boolean(config_string(c, key), &yes) && yes;
 }
 
 bool config_is_set(const struct config *c, enum config_key key)

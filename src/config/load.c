@@ -51,13 +51,13 @@ static void complain(struct load *load, int line, const char *format, ...)
 static size_t fixed_len(const char *pattern)
 {
     size_t len = strlen(pattern);
-    return section_is_pattern(pattern) ? len - 2 : len;
+    return config_section_is_pattern(pattern) ? len - 2 : len;
 }
 
 static bool section_fits(const char *pattern, const char *section)
 {
     size_t fixed = fixed_len(pattern);
-    if (!section_is_pattern(pattern))
+    if (!config_section_is_pattern(pattern))
         return strcmp(pattern, section) == 0;
     return strncmp(pattern, section, fixed) == 0 && section[fixed] == ' ' &&
            section[fixed + 1] != '\0';
@@ -145,10 +145,10 @@ static void take_known(struct load *load, const struct ini_entry *entry, enum co
         complain(load, entry->line,
                  "%s is ignored because others may read this file; run: chmod 600 %s", info->name,
                  load->source);
-    else if (!section_is_pattern(info->section)) {
+    else if (!config_section_is_pattern(info->section)) {
         if (!config_assign(load->config, key, entry->value, CONFIG_FROM_FILE, &e))
             complain(load, entry->line, "%s", e.text);
-    } else if (value_fits(info, entry->value, &e))
+    } else if (config_value_fits(info, entry->value, &e))
         add_free_value(load, entry);
     else
         complain(load, entry->line, "%s", e.text);
@@ -216,7 +216,7 @@ void config_load_file(struct config *c, const char *path, struct config_problems
 /* TIRO_UI_THEME for [ui] theme, "" for a key without a variable; the caller frees. */
 static char *variable_name(const struct config_key_info *info)
 {
-    if (section_is_pattern(info->section))
+    if (config_section_is_pattern(info->section))
         return mem_strdup("");
     char *name = mem_printf("TIRO_%s_%s", info->section, info->name);
     for (char *c = name; *c; c++) {

@@ -12,7 +12,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool value_integer(const char *text, int64_t *out)
+bool config_value_integer(const char *text, int64_t *out)
 {
     if (!is_digit(text[text[0] == '-']))
         return false;
@@ -24,7 +24,7 @@ bool value_integer(const char *text, int64_t *out)
 }
 
 /* Not strtod(), which would want a comma in half of the world. */
-bool value_real(const char *text, double *out)
+bool config_value_real(const char *text, double *out)
 {
     bool negative = *text == '-';
     bool after_point = false, any = false;
@@ -45,7 +45,7 @@ bool value_real(const char *text, double *out)
     return any && strlen(text) < 32; /* so that neither part overflows */
 }
 
-bool value_boolean(const char *text, bool *out)
+bool config_value_boolean(const char *text, bool *out)
 {
     static const char *const names[][2] = {
         {"false", "true"}, {"no", "yes"}, {"off", "on"}, {"0", "1"}};
@@ -88,7 +88,7 @@ static bool number_fits(const struct config_key_info *key, const char *text, str
     int64_t integer = 0;
     double real = 0;
     bool whole = key->type == CONFIG_INTEGER;
-    if (!(whole ? value_integer(text, &integer) : value_real(text, &real)))
+    if (!(whole ? config_value_integer(text, &integer) : config_value_real(text, &real)))
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is not a %s; write one", key->name,
                        quoted_len(text), text, whole ? "whole number" : "number such as 0.5");
     if (!in_bounds(key, whole ? (double)integer : real))
@@ -97,7 +97,7 @@ static bool number_fits(const struct config_key_info *key, const char *text, str
     return true;
 }
 
-bool value_fits(const struct config_key_info *key, const char *text, struct error *e)
+bool config_value_fits(const struct config_key_info *key, const char *text, struct error *e)
 {
     bool ignored;
     if (!*text)
@@ -107,7 +107,7 @@ bool value_fits(const struct config_key_info *key, const char *text, struct erro
                        key->name);
     if (key->type == CONFIG_INTEGER || key->type == CONFIG_REAL)
         return number_fits(key, text, e);
-    if (key->type == CONFIG_BOOLEAN && !value_boolean(text, &ignored))
+    if (key->type == CONFIG_BOOLEAN && !config_value_boolean(text, &ignored))
         return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.*s\" is neither true nor false; write one of them",
                        key->name, quoted_len(text), text);
     if (key->type == CONFIG_CHOICE && !is_choice(key->choices, text))

@@ -22,7 +22,7 @@ struct config {
 };
 
 /* Is the section one with a free name ("model *")? */
-bool section_is_pattern(const char *section);
+bool config_section_is_pattern(const char *section);
 
 /* Checks and stores the value; the latest one counts, "" goes back to the default. */
 bool config_assign(struct config *c, enum config_key key, const char *value,
@@ -31,12 +31,12 @@ bool config_assign(struct config *c, enum config_key key, const char *value,
 /* value.c: texts of the types that a key can have. Decimal points are points in every locale. */
 
 /* False when the text is not wholly such a value. */
-bool value_integer(const char *text, int64_t *out);
-bool value_real(const char *text, double *out);
-bool value_boolean(const char *text, bool *out);
+bool config_value_integer(const char *text, int64_t *out);
+bool config_value_real(const char *text, double *out);
+bool config_value_boolean(const char *text, bool *out);
 
 /* Does the text fit the key's type, bounds and choices? "" always does: it unsets. The error says
  * what would, and quotes the text unless it is a secret. */
-bool value_fits(const struct config_key_info *key, const char *text, struct error *e);
+bool config_value_fits(const struct config_key_info *key, const char *text, struct error *e);
 
 #endif

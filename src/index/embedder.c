@@ -51,7 +51,7 @@ void embedding_settings_release(struct embedding_settings *s)
 {
     free(s->base_url);
     free(s->model);
-    key_free(s->key);
+    key_command_free(s->key);
     *s = (struct embedding_settings){0};
 }
 
@@ -182,7 +182,7 @@ static bool embed_patiently(const struct embedding_settings *s, struct http *htt
 {
     int retries = (int)config_integer(s->config, CONFIG_PROVIDER_MAX_RETRIES);
     for (int attempt = 1; !embed_cut(s, http, wakeup, texts, count, max_bytes, out, f); attempt++) {
-        int64_t wait = retry_wait(f, attempt, retries, entropy_unit());
+        int64_t wait = failure_retry_wait(f, attempt, retries, entropy_unit());
         if (wait < 0)
             return false;
         if (!wakeup_sleep(wakeup, wait > INT32_MAX ? INT32_MAX : (int)wait))

@@ -69,7 +69,7 @@ void choice_release(struct choice *c)
 {
     free(c->model);
     free(c->endpoint.base_url);
-    key_free(c->endpoint.key);
+    key_command_free(c->endpoint.key);
     *c = (struct choice){0};
 }
 
@@ -309,7 +309,7 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
     const struct setup *s = setup_of(c->provider->name);
     struct endpoint *endpoint = &c->endpoint;
     const char *source;
-    key_free(endpoint->key);
+    key_command_free(endpoint->key);
     endpoint->key = NULL;
     endpoint->bearer = false;
     if (!s || s->key == NONE)
@@ -320,7 +320,7 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
         return !needs_key(s, endpoint->base_url) || no_key(s, e);
     if (check_key(endpoint->key, source, e))
         return true;
-    key_free(endpoint->key);
+    key_command_free(endpoint->key);
     endpoint->key = NULL;
     return false;
 }

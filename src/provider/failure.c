@@ -102,15 +102,15 @@ static bool is_passing(const struct failure *f)
     return false;
 }
 
-int retry_limit(const struct failure *f, int max_retries)
+int failure_retry_limit(const struct failure *f, int max_retries)
 {
     bool patient = f->kind == FAILURE_LOADING && max_retries > 0 && max_retries < LOADING_RETRIES;
     return patient ? LOADING_RETRIES : max_retries;
 }
 
-int64_t retry_wait(const struct failure *f, int attempt, int max_retries, double unit)
+int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries, double unit)
 {
-    if (f->content_seen || !is_passing(f) || attempt > retry_limit(f, max_retries))
+    if (f->content_seen || !is_passing(f) || attempt > failure_retry_limit(f, max_retries))
         return -1;
     if (f->retry_after_ms >= 0)
         return f->retry_after_ms;

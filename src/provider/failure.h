@@ -47,10 +47,11 @@ bool failure_error(const struct failure *f, struct error *e);
 /* The retry decision (spec: providers, Retry), a pure function.
  * `attempt` counts from 1; `unit` is random in [0, 1) and gives ±10 %.
  * Returns the wait in ms before the next attempt, or -1 when there is none. */
-int64_t retry_wait(const struct failure *f, int attempt, int max_retries, double unit);
+int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries, double unit);
 
-/* The number of retries that retry_wait() grants for this failure, to show "attempt 2 of 3": a
- * model that is loading gets more of them than the configured max_retries, unless that is 0. */
-int retry_limit(const struct failure *f, int max_retries);
+/* The number of retries that failure_retry_wait() grants for this failure, to show "attempt 2 of
+ * 3": a model that is loading gets more of them than the configured max_retries, unless that is 0.
+ */
+int failure_retry_limit(const struct failure *f, int max_retries);
 
 #endif

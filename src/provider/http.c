@@ -140,7 +140,7 @@ static int64_t parse_seconds(const char *s)
     return s[strspn(s, " \t\r\n")] == '\0' ? ms : -1;
 }
 
-int64_t retry_after_parse(const char *value, int64_t now_wall_ms)
+int64_t http_retry_after(const char *value, int64_t now_wall_ms)
 {
     value += strspn(value, " \t");
     int64_t ms = parse_seconds(value);
@@ -176,11 +176,11 @@ static void read_retry_after(struct http_reply *reply, const char *line, size_t 
     char *ms = header_value(line, len, "retry-after-ms");
     char *seconds = header_value(line, len, "retry-after");
     if (ms != NULL) {
-        int64_t value = retry_after_parse(ms, clock_wall_ms());
+        int64_t value = http_retry_after(ms, clock_wall_ms());
         if (value >= 0)
             reply->retry_after_ms = value / 1000;
     } else if (seconds != NULL && reply->retry_after_ms < 0) {
-        reply->retry_after_ms = retry_after_parse(seconds, clock_wall_ms());
+        reply->retry_after_ms = http_retry_after(seconds, clock_wall_ms());
     }
     free(ms);
     free(seconds);

@@ -71,7 +71,7 @@ typedef bool http_answer_fn(void *context, const struct http_request *request,
 struct http *http_new_answered(http_answer_fn *answer, void *context);
 
 /* Milliseconds from a retry-after header: seconds or an HTTP date; -1 if neither. */
-int64_t retry_after_parse(const char *value, int64_t now_wall_ms);
+int64_t http_retry_after(const char *value, int64_t now_wall_ms);
 
 /* Percent-encoded for a path; the caller frees. */
 char *http_escape(const char *s);

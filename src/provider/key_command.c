@@ -16,7 +16,7 @@ struct first_line {
     bool ended; /* its newline came */
 };
 
-void key_free(char *key)
+void key_command_free(char *key)
 {
     if (key)
         mem_wipe(key, strlen(key));

@@ -23,7 +23,7 @@ static void add_secret(struct mask *m, char *owned)
     if (owned != NULL && strlen(owned) >= MIN_SECRET)
         vec_push(&m->secrets, owned);
     else
-        key_free(owned);
+        key_command_free(owned);
 }
 
 void mask_init(struct mask *m, const char *key, const char *base_url)
@@ -36,13 +36,13 @@ void mask_init(struct mask *m, const char *key, const char *base_url)
     const char *colon = strchr(login, ':');
     add_secret(m, image_base64((const unsigned char *)login, strlen(login)));
     add_secret(m, mem_strdup(colon == NULL ? login : colon + 1));
-    key_free(login);
+    key_command_free(login);
 }
 
 void mask_release(struct mask *m)
 {
     for (size_t i = 0; i < m->secrets.len; i++)
-        key_free(m->secrets.items[i]);
+        key_command_free(m->secrets.items[i]);
     vec_release(&m->secrets);
 }
 

@@ -78,7 +78,7 @@ static char *next_token(const char **at)
 static bool wants_to_see(const char *text)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (text_has_word(text, verbs[i]))
+        if (offline_has_word(text, verbs[i]))
             return true;
     return utf8_contains_folded(text, "what is in") || utf8_contains_folded(text, "what's in");
 }

@@ -282,9 +282,10 @@ static void add_hits(struct passages *p, struct buf *out, const struct request *
 
 static double manual_coverage(const char *text)
 {
-    if (text_has_word(text, "tiro"))
+    if (offline_has_word(text, "tiro"))
         return 0;
-    if (text_has_word(text, "you") || text_has_word(text, "your") || text_has_word(text, "program"))
+    if (offline_has_word(text, "you") || offline_has_word(text, "your") ||
+        offline_has_word(text, "program"))
         return TO_US_COVERAGE;
     return MANUAL_COVERAGE;
 }

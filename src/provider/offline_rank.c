@@ -104,7 +104,7 @@ static void terms_of(const char *question, struct terms *out)
     }
 }
 
-bool text_has_word(const char *text, const char *word)
+bool offline_has_word(const char *text, const char *word)
 {
     char found[WORD_BYTES];
     while (next_word(&text, found))

@@ -42,6 +42,6 @@ void passages_rank(const struct passages *p, const char *question, struct rankin
 void ranking_release(struct ranking *r);
 
 /* Whether the word (lower case) stands in the text, case ignored. */
-bool text_has_word(const char *text, const char *word);
+bool offline_has_word(const char *text, const char *word);
 
 #endif

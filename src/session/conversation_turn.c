@@ -184,7 +184,7 @@ static bool run_turn(struct conversation *c, const char *input, const char *atta
                      int64_t retries, struct error *e)
 {
     struct agent agent = conversation_agent(c);
-    bool ok = agent_run(&agent, input, attachments, retries, e);
+    bool ok = agent_take_turn(&agent, input, attachments, retries, e);
     c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
     return ok;

@@ -31,7 +31,7 @@ int fuzz_key_command(const uint8_t *data, size_t size)
         fuzz_check_error(&e);
         FUZZ_CHECK(!key);
     }
-    key_free(key);
+    key_command_free(key);
     free(command);
     return 0;
 }

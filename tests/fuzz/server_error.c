@@ -25,7 +25,7 @@ static void check(const struct failure *f)
     FUZZ_CHECK(fuzz_is_clean(f->text, len, false));
     check_no_key(f->text);
     FUZZ_CHECK(f->prompt_tokens >= -1 && f->window >= -1);
-    FUZZ_CHECK(retry_wait(f, 1, 3, 0.5) >= -1);
+    FUZZ_CHECK(failure_retry_wait(f, 1, 3, 0.5) >= -1);
 }
 
 int fuzz_server_error(const uint8_t *data, size_t size)

@@ -19,7 +19,7 @@ int fuzz_time(const uint8_t *data, size_t size)
         rfc3339_format(ms, written);
         FUZZ_CHECK_SAME(text, written);
     }
-    int64_t wait = retry_after_parse(text, now);
+    int64_t wait = http_retry_after(text, now);
     FUZZ_CHECK(wait >= -1 && wait <= INT32_MAX);
     free(text);
     return 0;
