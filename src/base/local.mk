@@ -3,7 +3,6 @@ libtiro_a_SOURCES += \
 	src/base/charset.c src/base/charset.h \
 	src/base/child.c src/base/child.h \
 	src/base/child_environment.c src/base/child_environment.h \
-	src/base/child_start.c src/base/child_start.h \
 	src/base/clock.c src/base/clock.h \
 	src/base/die.c src/base/die.h \
 	src/base/embedded.c src/base/embedded.h \

@@ -2,7 +2,7 @@
  * then ends all that the program left, also what moved to a session of its own (Linux; elsewhere
  * what stayed in the process group). It lives as long as its leash is held, so that nothing
  * outlives us if we are killed. One for each program: so nobody waits for another's children, and
- * ours stay ours. For child_start.c alone. */
+ * ours stay ours. For child.c alone. */
 #ifndef BASE_SUPERVISOR_H
 #define BASE_SUPERVISOR_H
 
