@@ -10,7 +10,7 @@
 #include "agent/agent.h"
 #include "base/buf.h"
 #include "base/vec.h"
-#include "compact/settings.h"
+#include "compact/policy.h"
 
 /* One model call. A failure kind other than NONE fails it after `text` has streamed. */
 struct act {

@@ -20,8 +20,6 @@ libtiro_a_SOURCES += \
 	src/compact/prospect.h \
 	src/compact/sections.c \
 	src/compact/sections.h \
-	src/compact/settings.c \
-	src/compact/settings.h \
 	src/compact/shorten.c \
 	src/compact/shorten.h \
 	src/compact/summary.c \

@@ -86,6 +86,9 @@ void config_hide_environment(void);
 /* From the command line. False with CONFIG_ERROR on a value that does not fit. */
 bool config_set(struct config *c, enum config_key key, const char *value, struct error *e);
 
+/* A decimal number with a point in every locale; false when the text is not wholly one. */
+bool config_value_real(const char *text, double *out);
+
 /* Values. A string is "" when unset; config_is_set() tells unset numbers from 0. */
 const char *config_string(const struct config *c, enum config_key key);
 int64_t config_integer(const struct config *c, enum config_key key);

@@ -32,7 +32,6 @@ bool config_assign(struct config *c, enum config_key key, const char *value,
 
 /* False when the text is not wholly such a value. */
 bool config_value_integer(const char *text, int64_t *out);
-bool config_value_real(const char *text, double *out);
 bool config_value_boolean(const char *text, bool *out);
 
 /* Does the text fit the key's type, bounds and choices? "" always does: it unsets. The error says

@@ -58,23 +58,6 @@ static bool same_model(const char *rest)
     return strcmp(rest, "-latest") == 0 || (*rest == '-' && strspn(rest + 1, "0123456789") >= 4);
 }
 
-/* strtod() would take the user's decimal comma. The text is known to be a number. */
-static double parse_decimal(const char *text)
-{
-    double value = 0;
-    double unit = 1;
-    bool fraction = false;
-    for (; *text; text++) {
-        if (*text == '.') {
-            fraction = true;
-        } else if (*text >= '0' && *text <= '9') {
-            value = value * 10 + (*text - '0');
-            unit = fraction ? unit * 10 : unit;
-        }
-    }
-    return value / unit;
-}
-
 static void visit(void *context, const char *section, const char *name, const char *value,
                   const char *source, int line)
 {
@@ -95,7 +78,7 @@ static void visit(void *context, const char *section, const char *name, const ch
         if (f->is_price && !s->configured && !same_model(rest))
             continue;
         f->score = score;
-        f->value = parse_decimal(value);
+        config_value_real(value, &f->value);
     }
 }
 

@@ -1,7 +1,7 @@
 #include "session/config_check.h"
 
 #include "base/mem.h"
-#include "compact/settings.h"
+#include "compact/policy.h"
 
 static const char *source_of(const struct config *config, const char *file)
 {
