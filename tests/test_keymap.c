@@ -85,12 +85,12 @@ TEST(test_answers)
 {
     struct error e;
     struct key a = {.code = K_CHAR, .cp = 'a'}, enter = {.code = K_ENTER};
-    assert_int_equal(keymap_find_answer(&map, &a), ACTION_ALLOW_ONCE);
-    assert_int_equal(keymap_find_answer(&map, &enter), ACTION_NONE);
+    assert_int_equal(keymap_find_in(&map, &a, KEYS_ANSWER), ACTION_ALLOW_ONCE);
+    assert_int_equal(keymap_find_in(&map, &enter, KEYS_ANSWER), ACTION_NONE);
     assert_false(keymap_bind(&map, "send", "a", &e));
     assert_true(keymap_bind(&map, "decline", "enter a", &e)); /* takes nothing from "send" */
-    assert_int_equal(keymap_find_answer(&map, &enter), ACTION_DECLINE);
-    assert_int_equal(keymap_find_answer(&map, &a), ACTION_DECLINE);
+    assert_int_equal(keymap_find_in(&map, &enter, KEYS_ANSWER), ACTION_DECLINE);
+    assert_int_equal(keymap_find_in(&map, &a, KEYS_ANSWER), ACTION_DECLINE);
     assert_int_equal(bound("enter"), ACTION_SEND);
     assert_described(ACTION_ALLOW_ONCE, "");
     assert_false(keymap_bind(&map, "allow_once", "a", &e));
@@ -107,12 +107,9 @@ TEST(test_table_is_sound)
         strcpy(keys, info->keys);
         for (char *w = strtok_r(keys, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
             struct key letter = {.code = K_CHAR, .cp = (uint32_t)*w};
-            if (action_is_answer((enum action)a))
-                assert_int_equal(keymap_find_answer(&map, &letter), a);
-            else if (action_is_reading((enum action)a))
-                assert_int_equal(keymap_find_reading(&map, &letter), a);
-            else if (action_is_pane((enum action)a))
-                assert_int_equal(keymap_find_pane(&map, &letter), a);
+            enum key_place place = action_place((enum action)a);
+            if (place != KEYS_EVERYWHERE)
+                assert_int_equal(keymap_find_in(&map, &letter, place), a);
             else
                 assert_int_equal(bound(w), a);
         }

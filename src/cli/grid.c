@@ -10,16 +10,6 @@
 
 enum { GAP = 2 };
 
-void grid_init(struct grid *g, const struct grid_column *columns, size_t count)
-{
-    *g = (struct grid){.columns = columns, .count = count};
-}
-
-void grid_release(struct grid *g)
-{
-    vec_free_each(&g->cells);
-}
-
 void grid_add(struct grid *g, const char *text)
 {
     struct buf clean = BUF_INIT;
@@ -70,12 +60,6 @@ static size_t *measure(const struct grid *g, size_t width)
     return widths;
 }
 
-static void add_blanks(struct buf *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        buf_addch(out, ' ');
-}
-
 /* Cut to the width; returns the columns that it took. */
 static size_t add_cut(struct buf *out, const char *text, size_t width)
 {
@@ -95,12 +79,11 @@ static size_t add_cut(struct buf *out, const char *text, size_t width)
 static void write_cell(struct buf *line, const char *text, size_t width, bool right)
 {
     struct buf cell = BUF_INIT;
-    size_t taken = add_cut(&cell, text, width);
+    int blanks = (int)(width - add_cut(&cell, text, width));
     if (right)
-        add_blanks(line, width - taken);
-    buf_add(line, cell.data, cell.len);
-    if (!right)
-        add_blanks(line, width - taken);
+        buf_addf(line, "%*s%s", blanks, "", cell.data);
+    else
+        buf_addf(line, "%s%*s", cell.data, blanks, "");
     buf_release(&cell);
 }
 
@@ -112,7 +95,7 @@ static void write_row(const struct grid *g, const size_t *widths, size_t row, si
         if (widths[c] == 0)
             continue;
         if (line.len > 0)
-            add_blanks(&line, GAP);
+            buf_addf(&line, "%*s", GAP, "");
         write_cell(&line, g->cells.items[row + c], widths[c], g->columns[c].right);
     }
     while (line.len > 0 && line.data[line.len - 1] == ' ')
@@ -122,19 +105,15 @@ static void write_row(const struct grid *g, const size_t *widths, size_t row, si
     buf_release(&line);
 }
 
-void grid_write(const struct grid *g, size_t width, struct buf *out)
-{
-    size_t *widths = measure(g, width);
-    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
-        write_row(g, widths, row, width, out);
-    free(widths);
-}
-
 void grid_print(struct grid *g)
 {
     struct buf out = BUF_INIT;
-    grid_write(g, output_width(), &out);
+    size_t width = output_width();
+    size_t *widths = measure(g, width);
+    for (size_t row = 0; row + g->count <= g->cells.len; row += g->count)
+        write_row(g, widths, row, width, &out);
     fwrite(out.data, 1, out.len, stdout);
+    free(widths);
     buf_release(&out);
-    grid_release(g);
+    vec_free_each(&g->cells);
 }

@@ -21,18 +21,14 @@ struct grid {
     VEC(char *) cells; /* row by row */
 };
 
-/* `columns` is borrowed. */
-void grid_init(struct grid *g, const struct grid_column *columns, size_t count);
-void grid_release(struct grid *g);
+/* An empty one with the columns of an array, which outlives it. */
+#define GRID(array) ((struct grid){.columns = (array), .count = sizeof(array) / sizeof *(array)})
 
 /* The next cell, cleaned; NULL is an empty one. */
 void grid_add(struct grid *g, const char *text);
 
-/* Appends a line for each row, none wider than `width`. Two blanks part the columns; one without
- * any text is left out. What is cut ends with an ellipsis. */
-void grid_write(const struct grid *g, size_t width, struct buf *out);
-
-/* Writes it to standard output, as wide as that is, and releases it. */
+/* Writes a line for each row to standard output, none wider than that, and releases it. Two blanks
+ * part the columns; one without any text is left out. What is cut ends with an ellipsis. */
 void grid_print(struct grid *g);
 
 #endif

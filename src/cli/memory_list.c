@@ -41,8 +41,6 @@ static const struct grid_column columns[] = {
 };
 /* clang-format on */
 
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
 static void add_row(struct grid *g, const struct memory_entry *entry)
 {
     struct buf text = BUF_INIT;
@@ -59,8 +57,7 @@ static void add_row(struct grid *g, const struct memory_entry *entry)
 
 static void print_rows(const struct memory_entries *list)
 {
-    struct grid g;
-    grid_init(&g, columns, COLUMN_COUNT);
+    struct grid g = GRID(columns);
     for (size_t i = 0; i < list->items.len; i++)
         add_row(&g, &list->items.items[i]);
     grid_print(&g);

@@ -16,8 +16,6 @@ enum { NAME_LEAST = 12, REMARK_LEAST = 8 };
 static const struct grid_column columns[] = {
     {.shrink = NAME_LEAST}, {0}, {.shrink = REMARK_LEAST, .first = true}};
 
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
 static void add_text(struct grid *g, const char *name, const char *value, const char *remark)
 {
     grid_add(g, name);
@@ -49,8 +47,7 @@ static void add_vectors(struct grid *g, const struct memory_stats *s)
 
 static void print_stats(const struct memory_stats *s)
 {
-    struct grid g;
-    grid_init(&g, columns, COLUMN_COUNT);
+    struct grid g = GRID(columns);
     add_count(&g, _("entries"), s->entries, NULL);
     add_count(&g, _("sessions"), s->sessions, NULL);
     add_count(&g, _("pinned"), s->pinned, NULL);

@@ -205,15 +205,8 @@ static struct json *denied_json(const struct run_tally *t)
 static struct json *warnings_json(const struct run_tally *t)
 {
     struct json *list = json_new_array();
-    for (size_t i = 0; i < t->warnings.len; i++) {
-        const struct event *ev = t->warnings.items[i];
-        struct json *v = json_new_object();
-        json_set_string(v, "kind", ev->name);
-        json_set_number(v, "used", ev->used);
-        json_set_number(v, "limit", ev->bound);
-        json_set_int(v, "percent", ev->count);
-        json_push(list, v);
-    }
+    for (size_t i = 0; i < t->warnings.len; i++)
+        json_push(list, shape_to_json(&event_shapes[EVENT_BUDGET_WARNING], t->warnings.items[i]));
     return list;
 }
 

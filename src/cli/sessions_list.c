@@ -38,8 +38,6 @@ static const struct grid_column columns[] = {
 };
 /* clang-format on */
 
-enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
-
 static void add_text(struct grid *g, struct buf *text)
 {
     grid_add(g, text->data);
@@ -83,8 +81,7 @@ static void say_nothing_there(const struct operation_context *c, const struct ve
 
 static void print_rows(const struct session_list *list)
 {
-    struct grid g;
-    grid_init(&g, columns, COLUMN_COUNT);
+    struct grid g = GRID(columns);
     for (size_t i = 0; i < list->items.len; i++)
         add_row(&g, &list->items.items[i]);
     grid_print(&g);

@@ -98,39 +98,28 @@ static size_t decode_plain(const char *s, size_t len, struct key *key)
     return 1;
 }
 
-static const struct {
-    char final;
+/* Keys by the letter that ends a sequence, and by the number before a "~". */
+static const struct coded_key {
+    int letter_or_number;
     enum key_code code;
     uint32_t cp;
 } letters[] = {{'A', K_UP, 0},   {'B', K_DOWN, 0}, {'C', K_RIGHT, 0}, {'D', K_LEFT, 0},
                {'H', K_HOME, 0}, {'F', K_END, 0},  {'P', K_F, 1},     {'Q', K_F, 2},
-               {'R', K_F, 3},    {'S', K_F, 4},    {'M', K_ENTER, 0}};
+               {'R', K_F, 3},    {'S', K_F, 4},    {'M', K_ENTER, 0}, {0}},
+  numbers[] = {{1, K_HOME, 0}, {2, K_INSERT, 0},  {3, K_DELETE, 0},
+               {4, K_END, 0},  {5, K_PAGE_UP, 0}, {6, K_PAGE_DOWN, 0},
+               {7, K_HOME, 0}, {8, K_END, 0},     {11, K_F, 1},
+               {12, K_F, 2},   {13, K_F, 3},      {14, K_F, 4},
+               {15, K_F, 5},   {17, K_F, 6},      {18, K_F, 7},
+               {19, K_F, 8},   {20, K_F, 9},      {21, K_F, 10},
+               {23, K_F, 11},  {24, K_F, 12},     {0}};
 
-static void key_from_letter(char final, struct key *key)
+static void key_from(const struct coded_key *table, int letter_or_number, struct key *key)
 {
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (letters[i].final == final) {
-            key->code = letters[i].code;
-            key->cp = letters[i].cp;
-        }
-}
-
-static const struct {
-    int number;
-    enum key_code code;
-    uint32_t cp;
-} numbers[] = {{1, K_HOME, 0},    {2, K_INSERT, 0},    {3, K_DELETE, 0}, {4, K_END, 0},
-               {5, K_PAGE_UP, 0}, {6, K_PAGE_DOWN, 0}, {7, K_HOME, 0},   {8, K_END, 0},
-               {11, K_F, 1},      {12, K_F, 2},        {13, K_F, 3},     {14, K_F, 4},
-               {15, K_F, 5},      {17, K_F, 6},        {18, K_F, 7},     {19, K_F, 8},
-               {20, K_F, 9},      {21, K_F, 10},       {23, K_F, 11},    {24, K_F, 12}};
-
-static void key_from_number(int number, struct key *key)
-{
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].number == number) {
-            key->code = numbers[i].code;
-            key->cp = numbers[i].cp;
+    for (; table->code != K_NONE; table++)
+        if (table->letter_or_number == letter_or_number) {
+            key->code = table->code;
+            key->cp = table->cp;
         }
 }
 
@@ -261,7 +250,7 @@ static void csi_key(const char *parameters, size_t len, char final, struct key *
     if (final == '~' && p.at[0][0] == 27 && p.count == 3)
         key_from_cp((uint32_t)p.at[2][0], 0, 0, key);
     else if (final == '~')
-        key_from_number(p.at[0][0], key);
+        key_from(numbers, p.at[0][0], key);
     else if (final == 'u')
         key_from_cp((uint32_t)p.at[0][0], (uint32_t)p.at[0][1], (uint32_t)p.at[0][2], key);
     else if (final == 'Z')
@@ -269,7 +258,7 @@ static void csi_key(const char *parameters, size_t len, char final, struct key *
     else if (len == 0 && (final == 'I' || final == 'O'))
         key->code = final == 'I' ? K_FOCUS_IN : K_FOCUS_OUT;
     else if (final != 'M')
-        key_from_letter(final, key);
+        key_from(letters, final, key);
     if (key->code == K_BACKTAB)
         key->shift = false;
 }
@@ -305,7 +294,7 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
 {
     if (len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
         if (len > 3)
-            key_from_number(s[3] - 'A' + 11, key);
+            key_from(numbers, s[3] - 'A' + 11, key);
         return len > 3 ? 4 : 0;
     }
     size_t end = 2 + csi_span(s + 2, len - 2);
@@ -390,7 +379,7 @@ static size_t decode_escape(struct input *in, const char *s, size_t len, bool fi
     if ((s[1] == ']' || s[1] == 'P') && len == 2 && !final)
         return 0;
     if (s[1] == 'O' && len > 2) {
-        key_from_letter(s[2], key);
+        key_from(letters, s[2], key);
         return 3;
     }
     if (s[1] == 'O' && !final)
@@ -480,9 +469,7 @@ bool input_next(struct input *in, bool final, struct key *key)
     for (;;) {
         *key = (struct key){0};
         if (in->pasting) {
-            if (next_paste(in, key))
-                return true;
-            return false;
+            return next_paste(in, key);
         }
         size_t len = in->bytes.len - in->at;
         if (in->skipping) {
@@ -509,6 +496,5 @@ bool input_unfinished(const struct input *in)
 {
     if (in_reply(in))
         return false;
-    return in->skipping ||
-           (!in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27);
+    return in->skipping || (!in->pasting && in->at < in->bytes.len && in->bytes.data[in->at] == 27);
 }

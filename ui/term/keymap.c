@@ -55,33 +55,23 @@ const struct action_info *action_info(enum action action)
     return &actions[action];
 }
 
-bool action_is_answer(enum action action)
+enum key_place action_place(enum action action)
 {
-    return action == ACTION_ALLOW_ONCE || action == ACTION_ALLOW_SESSION ||
-           action == ACTION_DECLINE;
-}
-
-bool action_is_reading(enum action action)
-{
-    return action == ACTION_CONTEXT_PIN || action == ACTION_CONTEXT_COMPACT ||
-           action == ACTION_CONTEXT_UNCOMPACT || action == ACTION_JUMP ||
-           action == ACTION_CARD_MEMORY;
-}
-
-bool action_is_pane(enum action action)
-{
-    return action >= ACTION_MEMORY_OPEN && action <= ACTION_MEMORY_TAB;
-}
-
-/* Where a key means what: the same key may have an action in each. */
-enum place { PLACE_ANY, PLACE_ANSWER, PLACE_READING, PLACE_PANE };
-
-static enum place place_of(enum action action)
-{
-    return action_is_answer(action)    ? PLACE_ANSWER
-           : action_is_reading(action) ? PLACE_READING
-           : action_is_pane(action)    ? PLACE_PANE
-                                       : PLACE_ANY;
+    switch (action) {
+    case ACTION_ALLOW_ONCE:
+    case ACTION_ALLOW_SESSION:
+    case ACTION_DECLINE:
+        return KEYS_ANSWER;
+    case ACTION_CONTEXT_PIN:
+    case ACTION_CONTEXT_COMPACT:
+    case ACTION_CONTEXT_UNCOMPACT:
+    case ACTION_JUMP:
+    case ACTION_CARD_MEMORY:
+        return KEYS_READING;
+    default:
+        return action >= ACTION_MEMORY_OPEN && action <= ACTION_MEMORY_TAB ? KEYS_PANE
+                                                                           : KEYS_EVERYWHERE;
+    }
 }
 
 static bool parse_bare(const char *name, struct key *out)
@@ -168,10 +158,10 @@ static bool same_key(const struct key *a, const struct key *b)
            (!shift_counts || a->shift == b->shift);
 }
 
-static struct keymap_binding *find(const struct keymap *m, const struct key *key, enum place place)
+static struct keymap_binding *find(const struct keymap *m, const struct key *key, enum key_place place)
 {
     for (size_t i = 0; i < m->bindings.len; i++)
-        if (place_of(m->bindings.items[i].action) == place &&
+        if (action_place(m->bindings.items[i].action) == place &&
             same_key(&m->bindings.items[i].key, key))
             return &m->bindings.items[i];
     return NULL;
@@ -189,28 +179,14 @@ static struct key without_protocol(const struct key *key)
 
 enum action keymap_find(const struct keymap *m, const struct key *key)
 {
-    const struct keymap_binding *b = find(m, key, PLACE_ANY);
+    enum action action = keymap_find_in(m, key, KEYS_EVERYWHERE);
     struct key plain = without_protocol(key);
-    if (!b)
-        b = find(m, &plain, PLACE_ANY);
-    return b ? b->action : ACTION_NONE;
+    return action != ACTION_NONE ? action : keymap_find_in(m, &plain, KEYS_EVERYWHERE);
 }
 
-enum action keymap_find_answer(const struct keymap *m, const struct key *key)
+enum action keymap_find_in(const struct keymap *m, const struct key *key, enum key_place place)
 {
-    const struct keymap_binding *b = find(m, key, PLACE_ANSWER);
-    return b ? b->action : ACTION_NONE;
-}
-
-enum action keymap_find_reading(const struct keymap *m, const struct key *key)
-{
-    const struct keymap_binding *b = find(m, key, PLACE_READING);
-    return b ? b->action : ACTION_NONE;
-}
-
-enum action keymap_find_pane(const struct keymap *m, const struct key *key)
-{
-    const struct keymap_binding *b = find(m, key, PLACE_PANE);
+    const struct keymap_binding *b = find(m, key, place);
     return b ? b->action : ACTION_NONE;
 }
 
@@ -242,7 +218,7 @@ static bool parse_keys(const char *text, bool letters, struct key_list *out, str
 static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
+        struct keymap_binding *taken = find(m, &keys->items.items[i], action_place(action));
         if (taken)
             vec_remove(&m->bindings, (size_t)(taken - m->bindings.items), 1);
         struct keymap_binding binding = {keys->items.items[i], action, own};
@@ -263,7 +239,7 @@ void keymap_init(struct keymap *m)
     for (int a = 1; a < ACTION_COUNT; a++) {
         struct key_list keys = {0};
         struct error impossible;
-        bool letters = place_of((enum action)a) != PLACE_ANY;
+        bool letters = action_place((enum action)a) != KEYS_EVERYWHERE;
         if (parse_keys(actions[a].keys, letters, &keys, &impossible))
             bind_all(m, (enum action)a, &keys, false);
         vec_release(&keys.items);
@@ -287,7 +263,7 @@ static bool check_free(const struct keymap *m, enum action action, const struct 
                        struct error *e)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
-        const struct keymap_binding *taken = find(m, &keys->items.items[i], place_of(action));
+        const struct keymap_binding *taken = find(m, &keys->items.items[i], action_place(action));
         if (!taken || !taken->own || taken->action == action)
             continue;
         struct buf name = BUF_INIT;
@@ -312,7 +288,7 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
                        _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
     }
     struct key_list list = {0};
-    bool ok = parse_keys(keys, place_of(a) != PLACE_ANY, &list, e) && check_free(m, a, &list, e);
+    bool ok = parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e) && check_free(m, a, &list, e);
     if (ok) {
         unbind(m, a);
         bind_all(m, a, &list, true);

@@ -110,15 +110,15 @@ struct action_info {
 };
 const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
 
-/* Answers to a question of the program's. Their keys may be letters, and mean something else
- * everywhere else. */
-bool action_is_answer(enum action action);
-
-/* What can be done where something is only read. Their keys, too, may be letters. */
-bool action_is_reading(enum action action);
-
-/* What can be done in the memory pane. The same holds for their keys. */
-bool action_is_pane(enum action action);
+/* Where a key means an action. In all places but the first, keys may be letters, and what they mean
+ * there they mean nowhere else. */
+enum key_place {
+    KEYS_EVERYWHERE,
+    KEYS_ANSWER,  /* where a tool asks */
+    KEYS_READING, /* where something is only read */
+    KEYS_PANE     /* in the memory pane */
+};
+enum key_place action_place(enum action action);
 
 struct keymap {
     VEC(struct keymap_binding {
@@ -137,17 +137,10 @@ void keymap_release(struct keymap *m);
  * unknown action or key, or a key that [keys] gave to another action before. */
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
 
-/* None of these three kinds. */
 enum action keymap_find(const struct keymap *m, const struct key *key);
 
-/* Answers alone. */
-enum action keymap_find_answer(const struct keymap *m, const struct key *key);
-
-/* What is done where something is read, alone. */
-enum action keymap_find_reading(const struct keymap *m, const struct key *key);
-
-/* What can be done in the memory pane, alone. */
-enum action keymap_find_pane(const struct keymap *m, const struct key *key);
+/* In this place alone. */
+enum action keymap_find_in(const struct keymap *m, const struct key *key, enum key_place place);
 
 /* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out);

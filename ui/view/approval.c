@@ -194,7 +194,7 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
         return APPROVAL_TAKEN;
     if (!a->armed)
         return APPROVAL_PASS;
-    if (answer_of(keymap_find_answer(keymap, key), answer) && is_offered(a, *answer))
+    if (answer_of(keymap_find_in(keymap, key, KEYS_ANSWER), answer) && is_offered(a, *answer))
         return a->read || *answer == ANSWER_DENY ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
     if (action == ACTION_NONE && move_by_letter(a, key))
         return APPROVAL_TAKEN;

@@ -55,7 +55,7 @@ static bool means_no_hit(const struct memory_view *p, enum action action, const 
     static const enum action of_list[] = {ACTION_LEFT, ACTION_RIGHT, ACTION_NONE};
     if (p->ahead.len > 0 || p->place == IN_EDITOR || edit_waits(p))
         return false;
-    if (is_any_of(keymap_find_pane(p->view.host->keymap, key), letters))
+    if (is_any_of(keymap_find_in(p->view.host->keymap, key, KEYS_PANE), letters))
         return true;
     bool first = p->lists[p->tab].chosen == 0;
     return p->place == IN_LIST && (is_any_of(action, of_list) || (action == ACTION_UP && first));

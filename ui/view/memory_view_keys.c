@@ -277,7 +277,7 @@ static bool list_key(struct memory_view *p, enum action action, const struct key
 {
     const struct view_key *own = p->place == IN_PREVIEW ? of_preview : of_list;
     bool first = p->place == IN_LIST && p->tab == TAB_MEMORY && p->lists[p->tab].chosen == 0;
-    enum action letter = keymap_find_pane(p->view.host->keymap, key);
+    enum action letter = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
     if (view_run_action(&p->view, letters, letter) || view_run_action(&p->view, own, action))
         return true;
     if (action == ACTION_UP && first)

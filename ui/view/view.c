@@ -43,7 +43,7 @@ bool view_run_action(struct view *v, const struct view_key *keys, enum action ac
 bool view_run_key(struct view *v, const struct view_key *keys, enum action action,
                   const struct key *key)
 {
-    enum action letter = keymap_find_reading(v->host->keymap, key);
+    enum action letter = keymap_find_in(v->host->keymap, key, KEYS_READING);
     return view_run_action(v, keys, letter != ACTION_NONE ? letter : action);
 }
 
