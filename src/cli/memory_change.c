@@ -22,30 +22,20 @@ static bool run_pin(struct operation_context *c, const struct verb_options *o, s
     return pin(c, o, true, e);
 }
 
-const struct verb verb_memory_pin = {
-    .command = {.name = "pin",
-                .synopsis = "memory pin ID",
-                .help = N_("rank an entry above equal matches, and keep later copies from "
-                           "replacing it"),
-                .details = NAMES_AN_ENTRY,
-                VERB_WORDS(1, 1, OFFER_NOTHING),
-                VERB},
-    .operation = &operation_memory_pin,
-    .run = run_pin};
+const struct verb verb_memory_pin =
+    VERB(operation_memory_pin, run_pin, .name = "pin", .synopsis = "memory pin ID",
+         .help = N_("rank an entry above equal matches, and keep later copies from "
+                    "replacing it"),
+         .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 static bool run_unpin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     return pin(c, o, false, e);
 }
 
-const struct verb verb_memory_unpin = {.command = {.name = "unpin",
-                                                   .synopsis = "memory unpin ID",
-                                                   .help = N_("unpin an entry"),
-                                                   .details = NAMES_AN_ENTRY,
-                                                   VERB_WORDS(1, 1, OFFER_NOTHING),
-                                                   VERB},
-                                       .operation = &operation_memory_pin,
-                                       .run = run_unpin};
+const struct verb verb_memory_unpin =
+    VERB(operation_memory_pin, run_unpin, .name = "unpin", .synopsis = "memory unpin ID",
+         .help = N_("unpin an entry"), .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- edit --- */
 
@@ -120,15 +110,10 @@ static const struct option edit_options[] = {
     {0},
 };
 
-const struct verb verb_memory_edit = {.command = {.name = "edit",
-                                                  .synopsis = "memory edit [--content TEXT] ID",
-                                                  .help = N_("change the text of an entry"),
-                                                  .details = NAMES_AN_ENTRY,
-                                                  .options = edit_options,
-                                                  VERB_WORDS(1, 1, OFFER_NOTHING),
-                                                  VERB},
-                                      .operation = &operation_memory_edit,
-                                      .run = run_edit};
+const struct verb verb_memory_edit =
+    VERB(operation_memory_edit, run_edit, .name = "edit",
+         .synopsis = "memory edit [--content TEXT] ID", .help = N_("change the text of an entry"),
+         .details = NAMES_AN_ENTRY, .options = edit_options, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 /* --- delete --- */
 
@@ -195,14 +180,9 @@ static bool run_delete(struct operation_context *c, const struct verb_options *o
 
 static const struct option delete_options[] = {VERB_YES, {0}};
 
-const struct verb verb_memory_delete = {
-    .command = {.name = "delete",
-                .synopsis = "memory delete [--yes] ID...",
-                .help = N_("delete entries for good"),
-                .details = N_("Asks once; without a terminal, --yes is required. If one id is "
-                              "unknown, nothing is deleted."),
-                .options = delete_options,
-                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
-                VERB},
-    .operation = &operation_memory_forget,
-    .run = run_delete};
+const struct verb verb_memory_delete =
+    VERB(operation_memory_forget, run_delete, .name = "delete",
+         .synopsis = "memory delete [--yes] ID...", .help = N_("delete entries for good"),
+         .details = N_("Asks once; without a terminal, --yes is required. If one id is "
+                       "unknown, nothing is deleted."),
+         .options = delete_options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));

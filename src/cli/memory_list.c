@@ -127,17 +127,13 @@ static const struct option list_options[] = {
     {0},
 };
 
-const struct verb verb_memory_list = {
-    .command = {.name = "list",
-                .synopsis = "memory list [OPTION]...",
-                .help = N_("list the entries, newest first"),
-                .details = N_("On a terminal, the newest 20 are shown unless --limit is given; "
-                              "to a pipe or a file, and\n"
-                              "with --json, all are written."),
-                .options = list_options,
-                VERB},
-    .operation = &operation_memory_list,
-    .run = run_list};
+const struct verb verb_memory_list =
+    VERB(operation_memory_list, run_list, .name = "list", .synopsis = "memory list [OPTION]...",
+         .help = N_("list the entries, newest first"),
+         .details = N_("On a terminal, the newest 20 are shown unless --limit is given; "
+                       "to a pipe or a file, and\n"
+                       "with --json, all are written."),
+         .options = list_options);
 
 /* --- show --- */
 
@@ -179,12 +175,7 @@ static bool run_show(struct operation_context *c, const struct verb_options *o, 
 
 static const struct option show_options[] = {VERB_JSON, {0}};
 
-const struct verb verb_memory_show = {.command = {.name = "show",
-                                                  .synopsis = "memory show [--json] ID",
-                                                  .help = N_("show an entry in full"),
-                                                  .details = NAMES_AN_ENTRY,
-                                                  .options = show_options,
-                                                  VERB_WORDS(1, 1, OFFER_NOTHING),
-                                                  VERB},
-                                      .operation = &operation_memory_read,
-                                      .run = run_show};
+const struct verb verb_memory_show =
+    VERB(operation_memory_read, run_show, .name = "show", .synopsis = "memory show [--json] ID",
+         .help = N_("show an entry in full"), .details = NAMES_AN_ENTRY, .options = show_options,
+         VERB_WORDS(1, 1, OFFER_NOTHING));

@@ -192,18 +192,12 @@ static const struct option options[] = {
     {0},
 };
 
-const struct verb verb_memory_search = {
-    .command = {.name = "search",
-                .synopsis = "memory search [OPTION]... QUERY...",
-                .help = N_("search the entries, best match first"),
-                .details =
-                    N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
+const struct verb verb_memory_search =
+    VERB(operation_memory_search, run_search, .name = "search",
+         .synopsis = "memory search [OPTION]... QUERY...",
+         .help = N_("search the entries, best match first"),
+         .details = N_("\"Words in quotes\" must occur in that order; if no entry has them, the "
                        "other words of the query\n"
                        "are searched. After the first word, -word excludes entries that contain "
                        "this word."),
-                .options = options,
-                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
-                .dashes = true,
-                VERB},
-    .operation = &operation_memory_search,
-    .run = run_search};
+         .options = options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING), .dashes = true);

@@ -75,13 +75,9 @@ static bool run_stats(struct operation_context *c, const struct verb_options *o,
 
 static const struct option stats_options[] = {VERB_JSON, {0}};
 
-const struct verb verb_memory_stats = {.command = {.name = "stats",
-                                                   .synopsis = "memory stats [--json]",
-                                                   .help = N_("show the size of the memory"),
-                                                   .options = stats_options,
-                                                   VERB},
-                                       .operation = &operation_memory_stats,
-                                       .run = run_stats};
+const struct verb verb_memory_stats =
+    VERB(operation_memory_stats, run_stats, .name = "stats", .synopsis = "memory stats [--json]",
+         .help = N_("show the size of the memory"), .options = stats_options);
 
 /* --- reindex --- */
 
@@ -122,11 +118,7 @@ static bool run_reindex(struct operation_context *c, const struct verb_options *
     return ok;
 }
 
-const struct verb verb_memory_reindex = {
-    .command = {.name = "reindex",
-                .synopsis = "memory reindex",
-                .help = N_("rebuild the word index in the configured language, and compute "
-                           "missing vectors"),
-                VERB},
-    .operation = &operation_memory_reindex,
-    .run = run_reindex};
+const struct verb verb_memory_reindex =
+    VERB(operation_memory_reindex, run_reindex, .name = "reindex", .synopsis = "memory reindex",
+         .help = N_("rebuild the word index in the configured language, and compute "
+                    "missing vectors"));

@@ -45,16 +45,12 @@ static bool run_export(struct operation_context *c, const struct verb_options *o
 
 static const struct option export_options[] = {VERB_FORCE, {0}};
 
-const struct verb verb_memory_export = {
-    .command = {.name = "export",
-                .synopsis = "memory export [--force] [FILE]",
-                .help = N_("export every entry to standard output or a file, one JSON object per "
-                           "line"),
-                .options = export_options,
-                VERB_WORDS(0, 1, OFFER_FILES, .first = true),
-                VERB},
-    .operation = &operation_memory_export,
-    .run = run_export};
+const struct verb verb_memory_export =
+    VERB(operation_memory_export, run_export, .name = "export",
+         .synopsis = "memory export [--force] [FILE]",
+         .help = N_("export every entry to standard output or a file, one JSON object per "
+                    "line"),
+         .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
 
 /* --- import --- */
 
@@ -122,19 +118,14 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
     return ok;
 }
 
-const struct verb verb_memory_import = {
-    .command = {.name = "import",
-                .synopsis = "memory import FILE|-",
-                .help = N_("import entries, one JSON object per line"),
-                .details =
-                    N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
+const struct verb verb_memory_import =
+    VERB(operation_memory_import, run_import, .name = "import", .synopsis = "memory import FILE|-",
+         .help = N_("import entries, one JSON object per line"),
+         .details = N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
                        "\"speaker\", \"created_at\",\n"
                        "\"content\", \"pinned\"}; session_id, role, created_at and content are "
                        "required.\n"
                        "Entries of a session must be in its order. Entries that exist already are "
                        "skipped; - is\n"
                        "standard input."),
-                VERB_WORDS(1, 1, OFFER_FILES, .first = true),
-                VERB},
-    .operation = &operation_memory_import,
-    .run = run_import};
+         VERB_WORDS(1, 1, OFFER_FILES, .first = true));

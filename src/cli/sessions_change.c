@@ -23,15 +23,11 @@ static bool run_rename(struct operation_context *c, const struct verb_options *o
     return change(c, &operation_session_rename, &params, e);
 }
 
-const struct verb verb_sessions_rename = {
-    .command = {.name = "rename",
-                .synopsis = "sessions rename SESSION TITLE",
-                .help = N_("change the title of a session; an empty title restores the first"),
-                .details = NAMES_A_SESSION,
-                VERB_WORDS(2, 2, OFFER_SESSIONS, .first = true),
-                VERB},
-    .operation = &operation_session_rename,
-    .run = run_rename};
+const struct verb verb_sessions_rename =
+    VERB(operation_session_rename, run_rename, .name = "rename",
+         .synopsis = "sessions rename SESSION TITLE",
+         .help = N_("change the title of a session; an empty title restores the first"),
+         .details = NAMES_A_SESSION, VERB_WORDS(2, 2, OFFER_SESSIONS, .first = true));
 
 static bool run_label(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
@@ -42,16 +38,11 @@ static bool run_label(struct operation_context *c, const struct verb_options *o,
     return ok;
 }
 
-const struct verb verb_sessions_label = {
-    .command = {.name = "label",
-                .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
-                .help = N_("add labels to a session, or remove them"),
-                .details = NAMES_A_SESSION,
-                VERB_WORDS(2, CLI_MANY, OFFER_SESSIONS, .first = true),
-                .dashes = true,
-                VERB},
-    .operation = &operation_session_label,
-    .run = run_label};
+const struct verb verb_sessions_label =
+    VERB(operation_session_label, run_label, .name = "label",
+         .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
+         .help = N_("add labels to a session, or remove them"), .details = NAMES_A_SESSION,
+         VERB_WORDS(2, CLI_MANY, OFFER_SESSIONS, .first = true), .dashes = true);
 
 /* --- archive, unarchive --- */
 
@@ -86,14 +77,10 @@ static bool run_archive(struct operation_context *c, const struct verb_options *
     return change_each(c, &operation_session_archive, o->words.items, o->words.len, e);
 }
 
-const struct verb verb_sessions_archive = {.command = {.name = "archive",
-                                                       .synopsis = "sessions archive SESSION...",
-                                                       .help = N_("archive sessions"),
-                                                       .details = NAMES_A_SESSION,
-                                                       VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
-                                                       VERB},
-                                           .operation = &operation_session_archive,
-                                           .run = run_archive};
+const struct verb verb_sessions_archive =
+    VERB(operation_session_archive, run_archive, .name = "archive",
+         .synopsis = "sessions archive SESSION...", .help = N_("archive sessions"),
+         .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
 static bool run_unarchive(struct operation_context *c, const struct verb_options *o,
                           struct error *e)
@@ -101,15 +88,10 @@ static bool run_unarchive(struct operation_context *c, const struct verb_options
     return change_each(c, &operation_session_unarchive, o->words.items, o->words.len, e);
 }
 
-const struct verb verb_sessions_unarchive = {
-    .command = {.name = "unarchive",
-                .synopsis = "sessions unarchive SESSION...",
-                .help = N_("move sessions out of the archive"),
-                .details = NAMES_A_SESSION,
-                VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_unarchive,
-    .run = run_unarchive};
+const struct verb verb_sessions_unarchive = VERB(
+    operation_session_unarchive, run_unarchive, .name = "unarchive",
+    .synopsis = "sessions unarchive SESSION...", .help = N_("move sessions out of the archive"),
+    .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
 /* --- fork --- */
 
@@ -149,16 +131,11 @@ static const struct option fork_options[] = {
     {0},
 };
 
-const struct verb verb_sessions_fork = {
-    .command = {.name = "fork",
-                .synopsis = "sessions fork [OPTION]... SESSION",
-                .help = N_("start a session with the messages of another; prints its id"),
-                .details = NAMES_A_SESSION,
-                .options = fork_options,
-                VERB_WORDS(1, 1, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_fork,
-    .run = run_fork};
+const struct verb verb_sessions_fork =
+    VERB(operation_session_fork, run_fork, .name = "fork",
+         .synopsis = "sessions fork [OPTION]... SESSION",
+         .help = N_("start a session with the messages of another; prints its id"),
+         .details = NAMES_A_SESSION, .options = fork_options, VERB_WORDS(1, 1, OFFER_SESSIONS));
 
 /* --- delete --- */
 
@@ -221,13 +198,9 @@ static bool run_delete(struct operation_context *c, const struct verb_options *o
 
 static const struct option delete_options[] = {VERB_YES, {0}};
 
-const struct verb verb_sessions_delete = {
-    .command = {.name = "delete",
-                .synopsis = "sessions delete [--yes] SESSION...",
-                .help = N_("delete sessions with all their messages"),
-                .details = N_("Asks once; without a terminal, --yes is required."),
-                .options = delete_options,
-                VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_delete,
-    .run = run_delete};
+const struct verb verb_sessions_delete =
+    VERB(operation_session_delete, run_delete, .name = "delete",
+         .synopsis = "sessions delete [--yes] SESSION...",
+         .help = N_("delete sessions with all their messages"),
+         .details = N_("Asks once; without a terminal, --yes is required."),
+         .options = delete_options, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));

@@ -166,10 +166,6 @@ static const struct option options[] = {
     {0},
 };
 
-const struct verb verb_sessions_list = {.command = {.name = "list",
-                                                    .synopsis = "sessions list [OPTION]...",
-                                                    .help = N_("list every session, newest first"),
-                                                    .options = options,
-                                                    VERB},
-                                        .operation = &operation_session_list,
-                                        .run = run_list};
+const struct verb verb_sessions_list =
+    VERB(operation_session_list, run_list, .name = "list", .synopsis = "sessions list [OPTION]...",
+         .help = N_("list every session, newest first"), .options = options);

@@ -39,7 +39,8 @@ static void add_what(struct buf *out, const struct search_hit *h, size_t width)
     struct buf line = BUF_INIT;
     buf_addf(&line, "  %s: ", h->role == ROLE_USER ? _("you") : "tiro");
     size_t taken = utf8_width(line.data, line.len);
-    size_t start = h->snippet && width > taken ? output_start(h->snippet, h->match, width - taken - 1) : 0;
+    size_t start =
+        h->snippet && width > taken ? output_start(h->snippet, h->match, width - taken - 1) : 0;
     if (start > 0)
         buf_addstr(&line, "…");
     add_clean(&line, h->snippet ? h->snippet + start : NULL);
@@ -87,15 +88,10 @@ static const struct option options[] = {
     {0},
 };
 
-const struct verb verb_sessions_search = {
-    .command = {.name = "search",
-                .synopsis = "sessions search [OPTION]... WORD...",
-                .help = N_("search all transcripts for words"),
-                .details =
-                    N_("\"Words in quotes\" must occur in that order; the last word also matches "
+const struct verb verb_sessions_search =
+    VERB(operation_session_search, run_search, .name = "search",
+         .synopsis = "sessions search [OPTION]... WORD...",
+         .help = N_("search all transcripts for words"),
+         .details = N_("\"Words in quotes\" must occur in that order; the last word also matches "
                        "longer words."),
-                .options = options,
-                VERB_WORDS(1, CLI_MANY, OFFER_NOTHING),
-                VERB},
-    .operation = &operation_session_search,
-    .run = run_search};
+         .options = options, VERB_WORDS(1, CLI_MANY, OFFER_NOTHING));

@@ -173,13 +173,8 @@ static const struct option options[] = {
     {0},
 };
 
-const struct verb verb_sessions_show = {
-    .command = {.name = "show",
-                .synopsis = "sessions show [OPTION]... [SESSION]",
-                .help = N_("show the transcript of a session (default: last)"),
-                .details = NAMES_A_SESSION,
-                .options = options,
-                VERB_WORDS(0, 1, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_history,
-    .run = run_show};
+const struct verb verb_sessions_show =
+    VERB(operation_session_history, run_show, .name = "show",
+         .synopsis = "sessions show [OPTION]... [SESSION]",
+         .help = N_("show the transcript of a session (default: last)"), .details = NAMES_A_SESSION,
+         .options = options, VERB_WORDS(0, 1, OFFER_SESSIONS));

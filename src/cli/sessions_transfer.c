@@ -65,19 +65,15 @@ static const struct option export_options[] = {
     {0},
 };
 
-const struct verb verb_sessions_export = {
-    .command = {.name = "export",
-                .synopsis = "sessions export [OPTION]... SESSION",
-                .help = N_("export a session to standard output or a file"),
-                .details = N_("markdown   to read\n"
-                              "json       one object; json and jsonl can be imported "
-                              "again\n"
-                              "jsonl      the session's properties, then one event per line"),
-                .options = export_options,
-                VERB_WORDS(1, 1, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_export,
-    .run = run_export};
+const struct verb verb_sessions_export =
+    VERB(operation_session_export, run_export, .name = "export",
+         .synopsis = "sessions export [OPTION]... SESSION",
+         .help = N_("export a session to standard output or a file"),
+         .details = N_("markdown   to read\n"
+                       "json       one object; json and jsonl can be imported "
+                       "again\n"
+                       "jsonl      the session's properties, then one event per line"),
+         .options = export_options, VERB_WORDS(1, 1, OFFER_SESSIONS));
 
 /* --- import --- */
 
@@ -126,18 +122,13 @@ static const struct option import_options[] = {
     {0},
 };
 
-const struct verb verb_sessions_import = {
-    .command = {.name = "import",
-                .synopsis = "sessions import [OPTION]... FILE|-",
-                .help = N_("import a session from a file; prints its id"),
-                .details = N_(
-                    "The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
-                    "- is standard input."),
-                .options = import_options,
-                VERB_WORDS(1, 1, OFFER_FILES),
-                VERB},
-    .operation = &operation_session_import,
-    .run = run_import};
+const struct verb verb_sessions_import = VERB(
+    operation_session_import, run_import, .name = "import",
+    .synopsis = "sessions import [OPTION]... FILE|-",
+    .help = N_("import a session from a file; prints its id"),
+    .details = N_("The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
+                  "- is standard input."),
+    .options = import_options, VERB_WORDS(1, 1, OFFER_FILES));
 
 /* --- rebuild --- */
 
@@ -182,11 +173,8 @@ static bool run_rebuild(struct operation_context *c, const struct verb_options *
                : sessions_change_one(c, &operation_session_rebuild, o->words.items[0], e);
 }
 
-const struct verb verb_sessions_rebuild = {
-    .command = {.name = "rebuild",
-                .synopsis = "sessions rebuild [SESSION]",
-                .help = N_("rewrite the files below sessions/ for one session or for all"),
-                VERB_WORDS(0, 1, OFFER_SESSIONS),
-                VERB},
-    .operation = &operation_session_rebuild,
-    .run = run_rebuild};
+const struct verb verb_sessions_rebuild =
+    VERB(operation_session_rebuild, run_rebuild, .name = "rebuild",
+         .synopsis = "sessions rebuild [SESSION]",
+         .help = N_("rewrite the files below sessions/ for one session or for all"),
+         VERB_WORDS(0, 1, OFFER_SESSIONS));

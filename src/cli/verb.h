@@ -26,10 +26,14 @@ struct verb {
     bool (*run)(struct operation_context *c, const struct verb_options *o, struct error *e);
 };
 
-/* The command's run() and word(). */
+/* The row of one, with its members of struct cli_command. */
+#define VERB(calls, function, ...)                                                                 \
+    {                                                                                              \
+        .command = {.word = verb_take_word, .run = verb_run, __VA_ARGS__}, .operation = &calls,    \
+        .run = function                                                                            \
+    }
 int verb_run(const struct cli_command *self, int argc, char **argv);
 bool verb_take_word(void *options, const char *word, struct error *e);
-#define VERB .word = verb_take_word, .run = verb_run
 
 /* How many words the command takes, and what a shell offers for them. */
 #define VERB_WORDS(from, to, ...) .least = from, .most = to, .words = {.what = __VA_ARGS__}
