@@ -15,8 +15,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* --- show --- */
-
 static void print_section(const char *section, char **last)
 {
     if (*last && strcmp(*last, section) == 0)
@@ -71,8 +69,6 @@ static int show(const struct setup *setup, bool json)
     return 0;
 }
 
-/* --- path, check --- */
-
 static int path(const struct setup *setup, bool json)
 {
     if (!json) {
@@ -96,8 +92,6 @@ static int check(const struct setup *setup, bool json)
         printf(_("%s: no problem\n"), setup->path);
     return count == 0 ? 0 : err_info(ERR_CONFIG_ERROR)->exit_status;
 }
-
-/* --- the verbs --- */
 
 /* A verb's row: what it is called with, and what looks at the configuration. */
 struct config_verb {

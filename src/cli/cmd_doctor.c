@@ -25,8 +25,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* --- recovery --- */
-
 enum { DRAW_MS = 100, SIGNAL_STATUS = 128 };
 
 struct progress {
@@ -96,8 +94,6 @@ static int rescue(struct diagnosis *d, bool yes)
         return 0;
     return yes || agreed(d) ? recover(d) : 0;
 }
-
-/* --- the command --- */
 
 static int diagnose(const struct wishes *w)
 {

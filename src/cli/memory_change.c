@@ -8,8 +8,6 @@
 #include "cli/verb.h"
 #include "ui/text/external_editor.h"
 
-/* --- pin --- */
-
 static bool pin(struct operation_context *c, const struct verb_options *o, bool pinned,
                 struct error *e)
 {
@@ -36,8 +34,6 @@ static bool run_unpin(struct operation_context *c, const struct verb_options *o,
 const struct verb verb_memory_unpin =
     VERB(operation_memory_pin, run_unpin, .name = "unpin", .synopsis = "memory unpin ID",
          .help = N_("unpin an entry"), .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
-
-/* --- edit --- */
 
 static bool write_anew(const struct verb_options *o, const struct memory_entry *entry,
                        struct buf *out, struct error *e)
@@ -114,8 +110,6 @@ const struct verb verb_memory_edit =
     VERB(operation_memory_edit, run_edit, .name = "edit",
          .synopsis = "memory edit [--content TEXT] ID", .help = N_("change the text of an entry"),
          .details = NAMES_AN_ENTRY, .options = edit_options, VERB_WORDS(1, 1, OFFER_NOTHING));
-
-/* --- delete --- */
 
 enum { SHOWN_BYTES = 60 };
 

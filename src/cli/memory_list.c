@@ -29,8 +29,6 @@ const char *memory_who(const struct memory_entry *entry)
     return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
 }
 
-/* --- list --- */
-
 /* clang-format off */
 static const struct grid_column columns[] = {
     {.max = ID_COLUMNS},
@@ -134,8 +132,6 @@ const struct verb verb_memory_list =
                        "to a pipe or a file, and\n"
                        "with --json, all are written."),
          .options = list_options);
-
-/* --- show --- */
 
 static void add_remark(struct buf *out, bool there, const char *remark)
 {

@@ -12,8 +12,6 @@
 
 enum { DEFAULT_HITS = 5, MOST_HITS = 1000, INDENT = 2 };
 
-/* --- the passage --- */
-
 /* A text that is safe to show, on one line, and where its marks are. */
 struct excerpt {
     struct buf text;
@@ -84,8 +82,6 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
     vec_release(&x.marks);
 }
 
-/* --- the line above it --- */
-
 /* What a person knows the session by: its title, where it is one that is kept here. */
 static char *session_name(struct operation_context *c, const char *id, struct error *e)
 {
@@ -116,8 +112,6 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
     buf_release(&line);
     free(session);
 }
-
-/* --- the verb --- */
 
 static bool can_mark(void)
 {

@@ -9,8 +9,6 @@
 #include "cli/verb.h"
 #include "ui/text/format.h"
 
-/* --- stats --- */
-
 enum { NAME_LEAST = 12, REMARK_LEAST = 8 };
 
 static const struct grid_column columns[] = {
@@ -78,8 +76,6 @@ static const struct option stats_options[] = {VERB_JSON, {0}};
 const struct verb verb_memory_stats =
     VERB(operation_memory_stats, run_stats, .name = "stats", .synopsis = "memory stats [--json]",
          .help = N_("show the size of the memory"), .options = stats_options);
-
-/* --- reindex --- */
 
 struct watch {
     bool terminal;    /* standard error is one, to show progress on */

@@ -12,8 +12,6 @@
 #include "cli/verb.h"
 #include "ui/text/format.h"
 
-/* --- export --- */
-
 static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
 {
     return whole_file_write(file, bytes, len, e);
@@ -51,8 +49,6 @@ const struct verb verb_memory_export =
          .help = N_("export every entry to standard output or a file, one JSON object per "
                     "line"),
          .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
-
-/* --- import --- */
 
 struct watch {
     bool terminal; /* standard error is one, to show progress on */

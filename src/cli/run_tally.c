@@ -38,8 +38,6 @@ void run_tally_release(struct run_tally *t)
     run_tally_init(t);
 }
 
-/* --- gathering --- */
-
 static void begin_call(struct run_tally *t, const struct event *ev)
 {
     t->turn = ev->number;
@@ -105,8 +103,6 @@ void run_tally_event(struct run_tally *t, const struct event *ev)
         effects[ev->type](t, ev);
 }
 
-/* --- as a line --- */
-
 static void separate(struct buf *out)
 {
     if (out->len > 0)
@@ -152,8 +148,6 @@ void run_tally_line(const struct run_tally *t, struct buf *out)
         buf_addf(out, "%s$%.4f", t->usage[0].estimated ? "~" : "", t->cost);
     buf_addstr(out, t->unpriced > 0 ? "+" : "");
 }
-
-/* --- as JSON --- */
 
 static void set_measured(struct json *object, const char *name, int64_t n)
 {

@@ -14,8 +14,6 @@ static bool change(struct operation_context *c, const struct operation *o, const
     return operation_call(c, o, params, &changed, e);
 }
 
-/* --- rename, label --- */
-
 static bool run_rename(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const struct session_rename_params params = {.session = o->words.items[0],
@@ -43,8 +41,6 @@ const struct verb verb_sessions_label =
          .synopsis = "sessions label SESSION [+]LABEL|-LABEL...",
          .help = N_("add labels to a session, or remove them"), .details = NAMES_A_SESSION,
          VERB_WORDS(2, CLI_MANY, OFFER_SESSIONS, .first = true), .dashes = true);
-
-/* --- archive, unarchive --- */
 
 bool sessions_change_one(struct operation_context *c, const struct operation *o,
                          const char *session, struct error *e)
@@ -93,8 +89,6 @@ const struct verb verb_sessions_unarchive = VERB(
     .synopsis = "sessions unarchive SESSION...", .help = N_("move sessions out of the archive"),
     .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
-/* --- fork --- */
-
 void sessions_print_made(const struct operation *o, struct session_info *made, bool json)
 {
     if (json)
@@ -136,8 +130,6 @@ const struct verb verb_sessions_fork =
          .synopsis = "sessions fork [OPTION]... SESSION",
          .help = N_("start a session with the messages of another; prints its id"),
          .details = NAMES_A_SESSION, .options = fork_options, VERB_WORDS(1, 1, OFFER_SESSIONS));
-
-/* --- delete --- */
 
 static bool is_among(const struct session_list *list, const char *id)
 {

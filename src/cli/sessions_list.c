@@ -24,8 +24,6 @@ const char *sessions_short_id(const char *id)
     return len > SHORT_ID ? id + len - SHORT_ID : id;
 }
 
-/* --- for people --- */
-
 /* clang-format off */
 static const struct grid_column columns[] = {
     {0},                                                      /* the id's end */
@@ -87,8 +85,6 @@ static void print_rows(const struct session_list *list)
     grid_print(&g);
 }
 
-/* --- for programs --- */
-
 static void print_names(const struct session_list *list)
 {
     for (size_t i = 0; i < list->items.len; i++) {
@@ -99,8 +95,6 @@ static void print_names(const struct session_list *list)
         buf_release(&title);
     }
 }
-
-/* --- the verb --- */
 
 static bool read_filter(const struct verb_options *o, char *directory,
                         struct session_filter *filter, struct error *e)

@@ -9,8 +9,6 @@
 #include "cli/sessions.h"
 #include "cli/signals.h"
 
-/* --- export --- */
-
 static char *formats(void)
 {
     struct buf out = BUF_INIT;
@@ -75,8 +73,6 @@ const struct verb verb_sessions_export =
                        "jsonl      the session's properties, then one event per line"),
          .options = export_options, VERB_WORDS(1, 1, OFFER_SESSIONS));
 
-/* --- import --- */
-
 struct import_watch {
     bool terminal; /* standard error is one, to show progress on */
     int shown;     /* percent; -1: none */
@@ -129,8 +125,6 @@ const struct verb verb_sessions_import = VERB(
     .details = N_("The file is an export (json, jsonl) or a list of messages in OpenAI's form;\n"
                   "- is standard input."),
     .options = import_options, VERB_WORDS(1, 1, OFFER_FILES));
-
-/* --- rebuild --- */
 
 static void show_progress(size_t done, size_t count)
 {

@@ -101,67 +101,55 @@ static bool next_kept(struct reader *r, struct key *key)
 
 /* Modes */
 
-void term_add_unpadded(char *out, size_t size, const char *s)
+void term_add_unpadded(struct buf *out, const char *s)
 {
-    size_t len = strlen(out);
-    while (s && *s && len + 1 < size) {
-        if (s[0] == '$' && s[1] == '<' && strchr(s, '>'))
-            s = strchr(s, '>') + 1;
-        else
-            out[len++] = *s++;
+    while (s && *s) {
+        const char *padding_end = s[0] == '$' && s[1] == '<' ? strchr(s, '>') : NULL;
+        if (!padding_end)
+            buf_addch(out, *s);
+        s = padding_end ? padding_end + 1 : s + 1;
     }
-    out[len] = '\0';
 }
 
-void term_add_capability(char *out, size_t size, const char *name)
+void term_add_capability(struct buf *out, const char *name)
 {
-    term_add_unpadded(out, size, term_capability(name));
-}
-
-static void add(char *out, size_t size, const char *s)
-{
-    size_t len = strlen(out);
-    snprintf(out + len, size - len, "%s", s);
+    term_add_unpadded(out, term_capability(name));
 }
 
 static void enter_modes(void)
 {
-    char on[TTY_LEAVE_MAX] = "";
-    term_add_capability(on, sizeof on, "smkx");
+    struct buf on = BUF_INIT;
+    term_add_capability(&on, "smkx");
     if (!term.plain) {
-        add(on, sizeof on, TITLE_PUSH PASTE_ON FOCUS_ON SCHEME_ON);
-        if (term.mouse)
-            add(on, sizeof on, MOUSE_ON);
+        buf_addstr(&on, TITLE_PUSH PASTE_ON FOCUS_ON SCHEME_ON);
+        buf_addstr(&on, term.mouse ? MOUSE_ON : "");
     }
-    tty_puts(on);
+    tty_puts(on.data);
+    buf_release(&on);
 }
 
 /* `whole`: also what endwin() does, for a program that dies. */
-static void leave_text(char *out, size_t size, bool whole)
+static void add_leave(struct buf *out, bool whole)
 {
-    out[0] = '\0';
+    static const char *const capabilities_of_end[] = {"sgr0", "cnorm", "rmcup"};
     if (!term.plain) {
-        if (whole)
-            add(out, size, SYNC_OFF);
-        if (term.mouse)
-            add(out, size, MOUSE_OFF);
-        add(out, size, term_keyboards[term.keyboard].off);
-        add(out, size, SCHEME_OFF FOCUS_OFF PASTE_OFF TITLE_POP);
+        buf_addstr(out, whole ? SYNC_OFF : "");
+        buf_addstr(out, term.mouse ? MOUSE_OFF : "");
+        buf_addstr(out, term_keyboards[term.keyboard].off);
+        buf_addstr(out, SCHEME_OFF FOCUS_OFF PASTE_OFF TITLE_POP);
     }
-    term_add_capability(out, size, "rmkx");
-    if (!whole)
-        return;
-    term_add_capability(out, size, "sgr0");
-    term_add_capability(out, size, "cnorm");
-    term_add_capability(out, size, "rmcup");
-    add(out, size, "\r");
+    term_add_capability(out, "rmkx");
+    for (size_t i = 0; whole && i < 3; i++)
+        term_add_capability(out, capabilities_of_end[i]);
+    buf_addstr(out, whole ? "\r" : "");
 }
 
 static void arm_emergency(void)
 {
-    char leave[TTY_LEAVE_MAX];
-    leave_text(leave, sizeof leave, true);
-    tty_set_leave(leave);
+    struct buf leave = BUF_INIT;
+    add_leave(&leave, true);
+    tty_set_leave(leave.data);
+    buf_release(&leave);
 }
 
 void term_emergency_release(void)
@@ -376,11 +364,12 @@ void term_suspend(void)
     if (!term.screen || term.suspended)
         return;
     await_answers();
-    char leave[TTY_LEAVE_MAX];
-    leave_text(leave, sizeof leave, false);
+    struct buf leave = BUF_INIT;
+    add_leave(&leave, false);
     curs_set(1);
     term.cursor_shown = true;
-    tty_puts(leave);
+    tty_puts(leave.data);
+    buf_release(&leave);
     endwin();
     tty_set_leave(NULL);
     tty_restore();

@@ -83,20 +83,6 @@ static void add_lines(struct buf *out, const char *text, size_t len)
     }
 }
 
-static void add_to_row(struct buf *out, int row)
-{
-    char sequence[64] = "";
-    term_add_unpadded(sequence, sizeof sequence, tiparm(term_capability("cup"), row, 0));
-    buf_addstr(out, sequence);
-}
-
-static void add_attribute(struct buf *out, const char *name)
-{
-    char sequence[64] = "";
-    term_add_capability(sequence, sizeof sequence, name);
-    buf_addstr(out, sequence);
-}
-
 void term_bare(const char *text, size_t len, const char *last_row)
 {
     struct buf out = BUF_INIT;
@@ -106,14 +92,14 @@ void term_bare(const char *text, size_t len, const char *last_row)
         buf_addstr(&out, MOUSE_OFF);
     term.bare = true;
     buf_addstr(&out, term.plain ? "" : SYNC_ON);
-    add_attribute(&out, "sgr0");
-    add_attribute(&out, "clear");
+    term_add_capability(&out, "sgr0");
+    term_add_capability(&out, "clear");
     add_lines(&out, text, len);
-    add_to_row(&out, term.rows - 1);
-    add_attribute(&out, "rev");
+    term_add_unpadded(&out, tiparm(term_capability("cup"), term.rows - 1, 0));
+    term_add_capability(&out, "rev");
     charset_encode(&out, last_row,
                    utf8_cut_width(last_row, strlen(last_row), (size_t)term.cols - 1));
-    add_attribute(&out, "sgr0");
+    term_add_capability(&out, "sgr0");
     buf_addstr(&out, term.plain ? "" : SYNC_OFF);
     tty_write(out.data, out.len);
     buf_release(&out);

@@ -77,8 +77,8 @@ extern struct terminal term;
 const char *term_capability(const char *name);
 
 /* Append to a text without the padding marks ("$<5>") that terminfo strings may hold. */
-void term_add_unpadded(char *out, size_t size, const char *s);
-void term_add_capability(char *out, size_t size, const char *name);
+void term_add_unpadded(struct buf *out, const char *s);
+void term_add_capability(struct buf *out, const char *name);
 
 void term_ask(const char *questions);
 

@@ -57,8 +57,6 @@ static void add_images(struct dropped_message *m, const char *attachments)
     json_free(list);
 }
 
-/* --- events --- */
-
 static void turn_started(struct dropped *d, const struct event *ev)
 {
     while (ev->number > 0 && d->items.len > 0 && vec_last(&d->items).seq >= ev->number)
