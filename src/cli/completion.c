@@ -1,6 +1,5 @@
 /* `tiro completion`: the tables of commands in a shell's language, and what data/completion/ makes
  * of them. One walk over the places where a word may stand calls what the shell has for each. */
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +89,6 @@ static void add_offer(struct buf *out, const struct cli_offer *offer, const char
     free(choices);
 }
 
-static void add_engine(struct buf *out, const char *name)
-{
-    const char *text = embedded_text(name);
-    assert(text);
-    buf_addstr(out, text);
-}
-
 /* --- bash: a row of `options` is "--name -letter kind offer choices…", of `words` the end of that
  * --- */
 
@@ -130,15 +122,6 @@ static void bash_place(struct buf *out, const struct place *place)
     buf_addstr(out, "        )\n        words='");
     bash_offer(out, words);
     buf_addf(out, "'\n        first=%s\n        ;;\n", words->first ? "yes" : "");
-}
-
-static void bash(struct buf *out)
-{
-    buf_addstr(out,
-               "# tiro in bash: made by tiro completion bash\n_tiro_place() {\n    case $1 in\n");
-    add_places(bash_place, out);
-    buf_addstr(out, "    esac\n}\n\n");
-    add_engine(out, "completion/engine.bash");
 }
 
 /* --- zsh: `verbs` are "name:help" as _describe wants them, `specs` what _arguments wants --- */
@@ -201,15 +184,6 @@ static void zsh_place(struct buf *out, const struct place *place)
         buf_addstr(out, "'\n");
     }
     buf_addstr(out, "        )\n        ;;\n");
-}
-
-static void zsh(struct buf *out)
-{
-    buf_addstr(out,
-               "#compdef tiro\n# made by tiro completion zsh\n\n_tiro_place() {\n    case $1 in\n");
-    add_places(zsh_place, out);
-    buf_addstr(out, "    esac\n}\n\n");
-    add_engine(out, "completion/engine.zsh");
 }
 
 /* --- fish: a command for each thing that may stand somewhere --- */
@@ -302,23 +276,23 @@ static void fish_verbs(struct buf *out, const struct place *place)
     buf_addch(out, '\n');
 }
 
-static void fish(struct buf *out)
-{
-    buf_addstr(out,
-               "# tiro in fish: made by tiro completion fish\n"
-               "function __tiro_verbs\n    switch \"$argv\"\n");
-    add_places(fish_verbs, out);
-    buf_addstr(out, "    end\nend\n\n");
-    add_engine(out, "completion/engine.fish");
-    add_places(fish_place, out);
-}
-
 /* --- the command --- */
 
 static const struct shell {
-    const char *name;
-    void (*write)(struct buf *out);
-} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+    const char *name, *head;
+    add_place *places;
+    const char *foot, *engine;
+    add_place *behind_engine; /* NULL: nothing */
+} shells[] = {
+    {"bash", "# tiro in bash: made by tiro completion bash\n_tiro_place() {\n    case $1 in\n",
+     bash_place, "    esac\n}\n\n", "completion/engine.bash", NULL},
+    {"zsh", "#compdef tiro\n# made by tiro completion zsh\n\n_tiro_place() {\n    case $1 in\n",
+     zsh_place, "    esac\n}\n\n", "completion/engine.zsh", NULL},
+    {"fish",
+     "# tiro in fish: made by tiro completion fish\n"
+     "function __tiro_verbs\n    switch \"$argv\"\n",
+     fish_verbs, "    end\nend\n\n", "completion/engine.fish", fish_place},
+};
 
 enum { SHELL_COUNT = sizeof shells / sizeof *shells };
 
@@ -341,7 +315,12 @@ static int run(const struct cli_command *self, int argc, char **argv)
     int status;
     if (!cli_parse(self, argc, argv, &shell, &status))
         return status;
-    shell->write(&out);
+    buf_addstr(&out, shell->head);
+    add_places(shell->places, &out);
+    buf_addstr(&out, shell->foot);
+    buf_addstr(&out, embedded_text(shell->engine));
+    if (shell->behind_engine)
+        add_places(shell->behind_engine, &out);
     fwrite(out.data, 1, out.len, stdout);
     buf_release(&out);
     return 0;
