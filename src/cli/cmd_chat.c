@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/vec.h"
 #include "cli/session_options.h"
 #include "cli/setup.h"
 #include "ui/app/plain.h"
@@ -52,22 +52,6 @@ static bool check_terminal(struct error *e)
     return true;
 }
 
-/* Ends with NULL. */
-static char **make_warnings(const struct config_problems *problems)
-{
-    char **warnings = mem_alloc((problems->list.len + 1) * sizeof *warnings);
-    for (size_t i = 0; i < problems->list.len; i++)
-        warnings[i] = setup_problem_text(&problems->list.items[i]);
-    return warnings;
-}
-
-static void free_warnings(char **warnings)
-{
-    for (size_t i = 0; warnings[i]; i++)
-        free(warnings[i]);
-    free(warnings);
-}
-
 static int chat(const struct chat_options *chat)
 {
     const struct session_options *o = &chat->session;
@@ -84,15 +68,18 @@ static int chat(const struct chat_options *chat)
     struct engine_options engine = session_options_service(o, setup.config);
     engine.can_ask = true;
     engine.offer_draft = draft.len == 0; /* of files, which begin a message of their own */
-    char **warnings = make_warnings(&setup.problems);
+    VEC(char *) warnings = {0};
+    for (size_t i = 0; i < setup.problems.list.len; i++)
+        vec_push(&warnings, setup_problem_text(&setup.problems.list.items[i]));
+    vec_push(&warnings, NULL);
     struct ui_options ui = {.config = setup.config,
                             .engine = &engine,
                             .first_draft = draft.len > 0 ? draft.data : NULL,
-                            .warnings = warnings};
+                            .warnings = warnings.items};
     int status = plain ? plain_run(&ui, &e) : ui_run(&ui, &e);
     if (e.code != ERR_OK)
         cli_fail(&e);
-    free_warnings(warnings);
+    vec_free_each(&warnings);
     setup_release(&setup);
     buf_release(&draft);
     return status;

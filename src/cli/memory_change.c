@@ -8,16 +8,11 @@
 #include "cli/verb.h"
 #include "ui/text/external_editor.h"
 
-static bool pin(struct operation_context *c, const struct verb_options *o, bool pinned,
-                struct error *e)
-{
-    const struct memory_pin_params params = {.id = o->words.items[0], .pinned = pinned};
-    return operation_call(c, &operation_memory_pin, &params, NULL, e);
-}
-
 static bool run_pin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    return pin(c, o, true, e);
+    const struct memory_pin_params params = {.id = o->words.items[0],
+                                             .pinned = o->verb == &verb_memory_pin};
+    return operation_call(c, &operation_memory_pin, &params, NULL, e);
 }
 
 const struct verb verb_memory_pin =
@@ -26,13 +21,8 @@ const struct verb verb_memory_pin =
                     "replacing it"),
          .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
 
-static bool run_unpin(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    return pin(c, o, false, e);
-}
-
 const struct verb verb_memory_unpin =
-    VERB(operation_memory_pin, run_unpin, .name = "unpin", .synopsis = "memory unpin ID",
+    VERB(operation_memory_pin, run_pin, .name = "unpin", .synopsis = "memory unpin ID",
          .help = N_("unpin an entry"), .details = NAMES_AN_ENTRY, VERB_WORDS(1, 1, OFFER_NOTHING));
 
 static bool write_anew(const struct verb_options *o, const struct memory_entry *entry,

@@ -57,35 +57,23 @@ void sessions_add_fault(struct error *e, const struct error *fault)
 }
 
 /* One that cannot be changed does not keep the others from it. */
-static bool change_each(struct operation_context *c, const struct operation *operation,
-                        const char *const *sessions, size_t count, struct error *e)
+static bool change_each(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < o->words.len; i++) {
         struct error fault = {0};
-        if (!sessions_change_one(c, operation, sessions[i], &fault))
+        if (!sessions_change_one(c, o->verb->operation, o->words.items[i], &fault))
             sessions_add_fault(e, &fault);
     }
     return e->code == ERR_OK;
 }
 
-static bool run_archive(struct operation_context *c, const struct verb_options *o, struct error *e)
-{
-    return change_each(c, &operation_session_archive, o->words.items, o->words.len, e);
-}
-
 const struct verb verb_sessions_archive =
-    VERB(operation_session_archive, run_archive, .name = "archive",
+    VERB(operation_session_archive, change_each, .name = "archive",
          .synopsis = "sessions archive SESSION...", .help = N_("archive sessions"),
          .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 
-static bool run_unarchive(struct operation_context *c, const struct verb_options *o,
-                          struct error *e)
-{
-    return change_each(c, &operation_session_unarchive, o->words.items, o->words.len, e);
-}
-
 const struct verb verb_sessions_unarchive = VERB(
-    operation_session_unarchive, run_unarchive, .name = "unarchive",
+    operation_session_unarchive, change_each, .name = "unarchive",
     .synopsis = "sessions unarchive SESSION...", .help = N_("move sessions out of the archive"),
     .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 

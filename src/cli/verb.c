@@ -17,7 +17,7 @@ bool verb_take_word(void *options, const char *word, struct error *e)
     return true;
 }
 
-static int call(const struct verb *verb, const struct verb_options *o)
+static int call(const struct verb_options *o)
 {
     struct setup setup;
     struct operation_context context;
@@ -25,8 +25,8 @@ static int call(const struct verb *verb, const struct verb_options *o)
     setup_load(&setup);
     setup_print_problems(&setup);
     char *directory = realpath(".", NULL); /* NULL: it is gone */
-    bool ok = operation_open(&context, verb->operation, setup.config, NULL, directory, &e) &&
-              verb->run(&context, o, &e);
+    bool ok = operation_open(&context, o->verb->operation, setup.config, NULL, directory, &e) &&
+              o->verb->run(&context, o, &e);
     int status = ok ? 0 : cli_fail(&e);
     operation_close(&context);
     free(directory);
@@ -37,10 +37,10 @@ static int call(const struct verb *verb, const struct verb_options *o)
 /* `self` begins the verb's row. */
 int verb_run(const struct cli_command *self, int argc, char **argv)
 {
-    struct verb_options o = {0};
+    struct verb_options o = {.verb = (const struct verb *)self};
     int status;
     if (cli_parse(self, argc, argv, &o, &status))
-        status = call((const struct verb *)self, &o);
+        status = call(&o);
     vec_release(&o.words);
     return status;
 }

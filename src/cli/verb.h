@@ -10,6 +10,7 @@
 
 /* Texts are borrowed from the command line. */
 struct verb_options {
+    const struct verb *verb; /* that was called */
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
     const char *scope, *session, *content;                        /* of memory */

@@ -18,7 +18,7 @@
 #include "ui/app/way_back.h"
 #include "ui/term/signals.h"
 #include "ui/term/term.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/text/external_editor.h"
 #include "ui/view/compaction_detail.h"
 #include "ui/view/memory_view.h"
@@ -349,7 +349,7 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
     if (key->code == K_PASTE) {
         editor_paste(app->editor, key->text, strlen(key->text));
         app_edited(app);
-    } else if (edit_key(app->editor, action, key)) {
+    } else if (editor_take_key(app->editor, action, key)) {
         app_edited(app);
     }
 }

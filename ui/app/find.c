@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/app/older.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/view/memory_view.h"
 
 enum {
@@ -102,7 +102,7 @@ static void edit(struct app *app, enum action action, const struct key *key)
         editor_paste(app->find.line, clean.data, clean.len);
         buf_release(&clean);
     } else {
-        edit_key(app->find.line, action, key);
+        editor_take_key(app->find.line, action, key);
     }
     app->find.failed = app->find.stepped = app->find.waiting = false;
     app_touch_now(app, DIRTY_STATUS);

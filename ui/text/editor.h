@@ -38,6 +38,13 @@ void editor_replace(struct editor *e, size_t from, size_t to, const char *text);
  * ACTION_UP and on the last for ACTION_DOWN, so that the caller turns to history. */
 bool editor_do(struct editor *e, enum action action);
 
+/* The same of a key, which may be a character to be typed; ACTION_UP and ACTION_DOWN are the
+ * caller's, and so are pastes. */
+bool editor_take_key(struct editor *e, enum action action, const struct key *key);
+
+/* Keys that move in a text of many rows, of which `page` are seen. False if it is none of them. */
+bool editor_move(struct editor *e, enum action action, int page);
+
 /* Wraps for a width of at least 1 and returns the number of rows (at least 1). Rows [*top, *top +
  * height) hold the caret; `caret_row` is within them, from 0. Only these have their text in `rows`;
  * the others are there, empty. All is valid until the next call of anything here. */

@@ -1,5 +1,4 @@
 libtui_a_SOURCES += \
-	ui/text/edit_keys.c ui/text/edit_keys.h \
 	ui/text/edit_line.c ui/text/edit_line.h \
 	ui/text/editor.c ui/text/editor.h \
 	ui/text/editor_history.c \

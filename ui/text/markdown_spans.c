@@ -1,5 +1,6 @@
 #include "ui/text/markdown_spans.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,41 +10,18 @@
 
 /* --- entities --- */
 
-static const struct {
-    const char *name;
-    uint32_t cp;
-} entities[] = {
-    {"amp", '&'},      {"lt", '<'},        {"gt", '>'},        {"quot", '"'},
-    {"apos", '\''},    {"nbsp", ' '},      {"ensp", ' '},      {"emsp", ' '},
-    {"thinsp", ' '},   {"copy", 0xa9},     {"reg", 0xae},      {"trade", 0x2122},
-    {"deg", 0xb0},     {"plusmn", 0xb1},   {"sup2", 0xb2},     {"sup3", 0xb3},
-    {"micro", 0xb5},   {"para", 0xb6},     {"sect", 0xa7},     {"middot", 0xb7},
-    {"frac12", 0xbd},  {"frac14", 0xbc},   {"frac34", 0xbe},   {"times", 0xd7},
-    {"divide", 0xf7},  {"laquo", 0xab},    {"raquo", 0xbb},    {"lsquo", 0x2018},
-    {"rsquo", 0x2019}, {"ldquo", 0x201c},  {"rdquo", 0x201d},  {"bdquo", 0x201e},
-    {"sbquo", 0x201a}, {"ndash", 0x2013},  {"mdash", 0x2014},  {"hellip", 0x2026},
-    {"bull", 0x2022},  {"dagger", 0x2020}, {"permil", 0x2030}, {"euro", 0x20ac},
-    {"pound", 0xa3},   {"yen", 0xa5},      {"cent", 0xa2},     {"larr", 0x2190},
-    {"uarr", 0x2191},  {"rarr", 0x2192},   {"darr", 0x2193},   {"harr", 0x2194},
-    {"rArr", 0x21d2},  {"hArr", 0x21d4},   {"minus", 0x2212},  {"infin", 0x221e},
-    {"ne", 0x2260},    {"le", 0x2264},     {"ge", 0x2265},     {"asymp", 0x2248},
-    {"equiv", 0x2261}, {"sum", 0x2211},    {"prod", 0x220f},   {"radic", 0x221a},
-    {"part", 0x2202},  {"int", 0x222b},    {"isin", 0x2208},   {"alpha", 0x3b1},
-    {"beta", 0x3b2},   {"gamma", 0x3b3},   {"delta", 0x3b4},   {"epsilon", 0x3b5},
-    {"lambda", 0x3bb}, {"mu", 0x3bc},      {"pi", 0x3c0},      {"rho", 0x3c1},
-    {"sigma", 0x3c3},  {"tau", 0x3c4},     {"phi", 0x3c6},     {"omega", 0x3c9},
-    {"Delta", 0x394},  {"Sigma", 0x3a3},   {"Omega", 0x3a9},   {"auml", 0xe4},
-    {"ouml", 0xf6},    {"uuml", 0xfc},     {"Auml", 0xc4},     {"Ouml", 0xd6},
-    {"Uuml", 0xdc},    {"szlig", 0xdf},    {"eacute", 0xe9},   {"egrave", 0xe8},
-    {"ecirc", 0xea},   {"agrave", 0xe0},   {"aacute", 0xe1},   {"acirc", 0xe2},
-    {"aring", 0xe5},   {"aelig", 0xe6},    {"ccedil", 0xe7},   {"iacute", 0xed},
-    {"ntilde", 0xf1},  {"oacute", 0xf3},   {"ocirc", 0xf4},    {"oslash", 0xf8},
-    {"uacute", 0xfa},  {"ugrave", 0xf9},   {"iexcl", 0xa1},    {"iquest", 0xbf},
-    {"lbrace", '{'},   {"rbrace", '}'},    {"lsqb", '['},      {"rsqb", ']'},
-    {"lpar", '('},     {"rpar", ')'},      {"num", '#'},       {"ast", '*'},
-    {"vert", '|'},     {"lowbar", '_'},    {"grave", '`'},     {"check", 0x2713},
-    {"cross", 0x2717}, {"star", 0x2606},   {"starf", 0x2605},  {"hearts", 0x2665},
-};
+/* Names, each with its character and a comma. */
+static const char entities[] =
+    "amp&,lt<,gt>,quot\",apos',nbsp ,ensp ,emsp ,thinsp ,copy©,reg®,trade™,deg°,plusmn±,sup2²,"
+    "sup3³,microµ,para¶,sect§,middot·,frac12½,frac14¼,frac34¾,times×,divide÷,laquo«,raquo»,"
+    "lsquo‘,rsquo’,ldquo“,rdquo”,bdquo„,sbquo‚,ndash–,mdash—,hellip…,bull•,dagger†,permil‰,"
+    "euro€,pound£,yen¥,cent¢,larr←,uarr↑,rarr→,darr↓,harr↔,rArr⇒,hArr⇔,minus−,infin∞,ne≠,le≤,"
+    "ge≥,asymp≈,equiv≡,sum∑,prod∏,radic√,part∂,int∫,isin∈,alphaα,betaβ,gammaγ,deltaδ,"
+    "epsilonε,lambdaλ,muμ,piπ,rhoρ,sigmaσ,tauτ,phiφ,omegaω,DeltaΔ,SigmaΣ,OmegaΩ,aumlä,oumlö,"
+    "uumlü,AumlÄ,OumlÖ,UumlÜ,szligß,eacuteé,egraveè,ecircê,agraveà,aacuteá,acircâ,aringå,"
+    "aeligæ,ccedilç,iacuteí,ntildeñ,oacuteó,ocircô,oslashø,uacuteú,ugraveù,iexcl¡,iquest¿,"
+    "lbrace{,rbrace},lsqb[,rsqb],lpar(,rpar),num#,ast*,vert|,lowbar_,grave`,check✓,cross✗,"
+    "star☆,starf★,hearts♥,";
 
 static uint32_t number_of(const char *text, size_t len)
 {
@@ -60,10 +38,15 @@ static uint32_t number_of(const char *text, size_t len)
 
 static uint32_t named(const char *text, size_t len)
 {
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (strlen(entities[i].name) == len - 2 && !memcmp(entities[i].name, text + 1, len - 2))
-            return entities[i].cp;
-    return 0;
+    uint32_t cp = 0;
+    for (const char *name = entities; *name; name = strchr(name + 1, ',') + 1) {
+        size_t name_len = 0;
+        while ((unsigned char)name[name_len] < 0x80 && isalnum((unsigned char)name[name_len]))
+            name_len++;
+        if (name_len == len - 2 && memcmp(name, text + 1, name_len) == 0)
+            utf8_decode(name + name_len, strlen(name + name_len), &cp);
+    }
+    return cp;
 }
 
 void markdown_entity(struct buf *out, const char *text, size_t len)

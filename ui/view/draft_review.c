@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 
 static char *clean(const char *text)
 {
@@ -181,7 +181,7 @@ static const struct decision *decision_for(const struct draft_review *r, enum ac
 
 static bool move(struct draft_review *r, enum action action)
 {
-    return edit_text_move(r->text, action, r->text_rows > 2 ? r->text_rows - 1 : 1);
+    return editor_move(r->text, action, r->text_rows > 2 ? r->text_rows - 1 : 1);
 }
 
 static void paste_line(struct editor *e, const char *text)
@@ -201,7 +201,7 @@ static void edit(struct draft_review *r, enum action action, const struct key *k
     else if (key->code == K_PASTE)
         editor_paste(e, key->text, strlen(key->text));
     else if (!one_line || action != ACTION_NEWLINE)
-        edit_key(e, action, key);
+        editor_take_key(e, action, key);
 }
 
 /* The transcript above can still be looked at. */

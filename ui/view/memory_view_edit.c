@@ -3,7 +3,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_view_private.h"
 
@@ -168,12 +168,12 @@ bool edit_in_pane(struct view *view, enum action action, const struct key *key)
         return true;
     if (pane_passes(action))
         return false;
-    if (edit_text_move(e->editor, action, page))
+    if (editor_move(e->editor, action, page))
         return true;
     if (key->code == K_PASTE)
         editor_paste(e->editor, key->text, strlen(key->text));
     else
-        (void)edit_key(e->editor, action, key);
+        (void)editor_take_key(e->editor, action, key);
     return true;
 }
 

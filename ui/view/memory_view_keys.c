@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/view/memory_view_private.h"
 #include "ui/view/moves.h"
 
@@ -226,7 +226,7 @@ static bool edit_query(struct memory_view *p, enum action action, const struct k
     if (key->code == K_PASTE)
         paste_line(p->query, key->text);
     else if (!grows || editor_len(p->query) < PANE_QUERY_BYTES)
-        return edit_key(p->query, action, key);
+        return editor_take_key(p->query, action, key);
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "session/session_operations.h"
 #include "ui/term/glyph.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/view/hints.h"
 #include "ui/view/sessions_private.h"
 
@@ -203,7 +203,7 @@ void sessions_edit(struct editor *line, enum action action, const struct key *ke
         editor_paste(line, clean.data, utf8_cut_bytes(clean.data, clean.len, max - len));
         buf_release(&clean);
     } else if (key->code != K_PASTE && (action != ACTION_NONE || len < max)) {
-        (void)edit_key(line, action, key);
+        (void)editor_take_key(line, action, key);
     }
 }
 

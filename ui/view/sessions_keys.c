@@ -3,7 +3,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "ui/text/edit_keys.h"
+#include "ui/text/editor.h"
 #include "ui/view/moves.h"
 #include "ui/view/sessions_private.h"
 
