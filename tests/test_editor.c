@@ -271,6 +271,8 @@ static bool is_border(const char *text, size_t len, size_t pos)
     return at == pos;
 }
 
+enum { EDITOR_ACTIONS = ACTION_REDO - ACTION_UP + 1 }; /* they stand together */
+
 static void random_edit(struct editor *e, uint64_t *seed)
 {
     static const char *const pieces[] = {"a",
@@ -288,12 +290,13 @@ static void random_edit(struct editor *e, uint64_t *seed)
                                          "long-long-word-here"};
     uint64_t r = support_random(seed) % 40;
     const char *piece = pieces[support_random(seed) % (sizeof pieces / sizeof *pieces)];
-    if (r <= ACTION_REDO)
-        editor_do(e, (enum action)r);
+    if (r < EDITOR_ACTIONS)
+        editor_do(e, (enum action)(ACTION_UP + r));
     else if (r < 30)
         editor_insert(e, piece, strlen(piece));
     else if (r < 36)
-        times(e, (enum action)(support_random(seed) % 4), (int)(support_random(seed) % 9));
+        times(e, (enum action)(ACTION_UP + support_random(seed) % 4),
+              (int)(support_random(seed) % 9));
     else if (r < 38)
         editor_paste(e, "some pasted text\nin lines \n\nhere", 32);
     else
