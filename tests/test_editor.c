@@ -5,35 +5,63 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/editor.h"
 
+static struct editor *e; /* of the test */
+
 static int new_editor(void **state)
 {
-    *state = editor_new();
+    (void)state;
+    e = editor_new();
     return 0;
 }
 
 static int free_editor(void **state)
 {
-    editor_free(*state);
+    (void)state;
+    editor_free(e);
     return 0;
 }
 
-static void type(struct editor *e, const char *text)
+static void type(void *to, const char *text)
 {
     for (size_t i = 0, len = strlen(text); i < len;) {
         size_t next = utf8_next(text, len, i);
-        editor_insert(e, text + i, next - i);
+        editor_insert(to, text + i, next - i);
         i = next;
     }
 }
 
-static void times(struct editor *e, enum action action, int count)
+/* An action by its name in [keys]. */
+static void act_by_name(void *to, const char *name)
 {
-    while (count-- > 0)
-        editor_do(e, action);
+    enum action action = ACTION_NONE + 1;
+    while (strcmp(action_info(action)->name, name) != 0)
+        action++;
+    editor_do(to, action);
+}
+
+static const struct typist typist = {type, act_by_name};
+
+/* Text, and what the editor does: "one two<word_left*2>". */
+static void keys(const char *what)
+{
+    steps_type(what, &typist, e);
+}
+
+static void gives(const char *what, const char *text)
+{
+    keys(what);
+    assert_string_equal(editor_text(e), text);
+}
+
+static void leads(const char *what, size_t caret)
+{
+    keys(what);
+    assert_int_equal(editor_caret(e), caret);
 }
 
 BEFORE_ALL(support_utf8);
@@ -41,147 +69,96 @@ FIXTURE(new_editor, free_editor);
 
 TEST(moves_by_graphemes_words_and_lines)
 {
-    struct editor *e = *state;
-    type(e, "one e\u0301 two\nlast");
-    times(e, ACTION_LINE_START, 1);
-    assert_int_equal(editor_caret(e), 12);
-    times(e, ACTION_LEFT, 1);
-    times(e, ACTION_WORD_LEFT, 1);
-    assert_int_equal(editor_caret(e), 8);
-    times(e, ACTION_LEFT, 2);
-    assert_int_equal(editor_caret(e), 4);
-    times(e, ACTION_RIGHT, 1);
-    assert_int_equal(editor_caret(e), 7);
-    times(e, ACTION_LINE_END, 1);
-    assert_int_equal(editor_caret(e), 11);
-    times(e, ACTION_WORD_RIGHT, 1);
-    assert_int_equal(editor_caret(e), 16);
+    leads("one e\u0301 two\nlast<line_start>", 12);
+    leads("<left><word_left>", 8);
+    leads("<left*2>", 4);
+    leads("<right>", 7);
+    leads("<line_end>", 11);
+    leads("<word_right>", 16);
     assert_false(editor_do(e, ACTION_RIGHT));
-    times(e, ACTION_TEXT_START, 1);
-    assert_int_equal(editor_caret(e), 0);
+    leads("<text_start>", 0);
     assert_false(editor_do(e, ACTION_LEFT));
-    times(e, ACTION_TEXT_END, 1);
-    assert_int_equal(editor_caret(e), 16);
+    leads("<text_end>", 16);
 }
 
 TEST(erases_whole_graphemes)
 {
-    struct editor *e = *state;
-    type(e, "a👩‍👩‍👧e\u0301");
-    times(e, ACTION_BACKSPACE, 2);
-    assert_string_equal(editor_text(e), "a");
-    times(e, ACTION_TEXT_START, 1);
-    times(e, ACTION_DELETE, 1);
-    assert_string_equal(editor_text(e), "");
+    gives("a👩‍👩‍👧e\u0301<backspace*2>", "a");
+    gives("<text_start><delete>", "");
     assert_false(editor_do(e, ACTION_DELETE));
     assert_false(editor_do(e, ACTION_BACKSPACE));
 }
 
 TEST(caret_leaves_a_grapheme_that_forms_around_it)
 {
-    struct editor *e = *state;
     editor_set(e, "\u0301x");
-    times(e, ACTION_TEXT_START, 1);
+    keys("<text_start>");
     editor_insert(e, "e", 1);
     assert_int_equal(editor_caret(e), 3);
 }
 
 TEST(undo_goes_word_by_word)
 {
-    struct editor *e = *state;
-    type(e, "one two three");
-    editor_do(e, ACTION_UNDO);
-    assert_string_equal(editor_text(e), "one two ");
-    editor_do(e, ACTION_UNDO);
-    assert_string_equal(editor_text(e), "one ");
-    editor_do(e, ACTION_REDO);
-    assert_string_equal(editor_text(e), "one two ");
-    type(e, "new");
+    gives("one two three<undo>", "one two ");
+    gives("<undo>", "one ");
+    gives("<redo>", "one two ");
+    keys("new");
     assert_false(editor_do(e, ACTION_REDO));
-    times(e, ACTION_UNDO, 3);
-    assert_string_equal(editor_text(e), "");
+    gives("<undo*3>", "");
     assert_false(editor_do(e, ACTION_UNDO));
 }
 
 TEST(a_paste_is_one_step)
 {
-    struct editor *e = *state;
-    type(e, "ab");
+    keys("ab");
     editor_paste(e, "x y\nz\x1b[0m", 9);
     assert_string_equal(editor_text(e), "abx y\nz\u241b[0m");
-    type(e, "c");
-    editor_do(e, ACTION_UNDO);
-    editor_do(e, ACTION_UNDO);
-    assert_string_equal(editor_text(e), "ab");
-    times(e, ACTION_BACKSPACE, 2);
-    editor_do(e, ACTION_UNDO);
-    assert_string_equal(editor_text(e), "ab");
+    gives("c<undo*2>", "ab");
+    gives("<backspace*2><undo>", "ab");
     assert_int_equal(editor_caret(e), 2);
 }
 
 TEST(kills_join_and_come_back)
 {
-    struct editor *e = *state;
-    type(e, "one two three");
-    times(e, ACTION_KILL_WORD_LEFT, 2);
-    assert_string_equal(editor_text(e), "one ");
-    editor_do(e, ACTION_YANK);
-    assert_string_equal(editor_text(e), "one two three");
-    times(e, ACTION_TEXT_START, 1);
-    editor_do(e, ACTION_KILL_WORD_RIGHT);
-    assert_string_equal(editor_text(e), " two three");
-    editor_do(e, ACTION_YANK);
-    assert_string_equal(editor_text(e), "one two three");
+    gives("one two three<kill_word_left*2>", "one ");
+    gives("<yank>", "one two three");
+    gives("<text_start><kill_word_right>", " two three");
+    gives("<yank>", "one two three");
     assert_true(editor_do(e, ACTION_YANK_POP));
     assert_string_equal(editor_text(e), "two three two three");
-    editor_do(e, ACTION_LEFT);
+    keys("<left>");
     assert_false(editor_do(e, ACTION_YANK_POP));
 }
 
 TEST(kills_to_both_ends_of_a_line)
 {
-    struct editor *e = *state;
     editor_set(e, "one\ntwo");
-    editor_do(e, ACTION_UP);
-    editor_do(e, ACTION_LINE_START);
-    editor_do(e, ACTION_KILL_END);
-    assert_string_equal(editor_text(e), "\ntwo");
-    editor_do(e, ACTION_KILL_END);
-    assert_string_equal(editor_text(e), "two");
-    editor_do(e, ACTION_TEXT_END);
-    editor_do(e, ACTION_KILL_START);
-    assert_string_equal(editor_text(e), "");
+    gives("<up><line_start><kill_to_end>", "\ntwo");
+    gives("<kill_to_end>", "two");
+    gives("<text_end><kill_to_start>", "");
     assert_false(editor_do(e, ACTION_KILL_START));
 }
 
 TEST(transposes_around_the_caret)
 {
-    struct editor *e = *state;
-    type(e, "ab日");
-    editor_do(e, ACTION_TRANSPOSE);
-    assert_string_equal(editor_text(e), "a日b");
-    editor_do(e, ACTION_LINE_START);
+    gives("ab日<transpose>", "a日b");
+    keys("<line_start>");
     assert_false(editor_do(e, ACTION_TRANSPOSE));
-    editor_do(e, ACTION_RIGHT);
-    editor_do(e, ACTION_TRANSPOSE);
-    assert_string_equal(editor_text(e), "日ab");
+    gives("<right><transpose>", "日ab");
     assert_int_equal(editor_caret(e), 4);
 }
 
 TEST(replaces_for_completion)
 {
-    struct editor *e = *state;
-    type(e, "see @sr now");
+    keys("see @sr now");
     editor_replace(e, 4, 7, "@src/base");
     assert_string_equal(editor_text(e), "see @src/base now");
     assert_int_equal(editor_caret(e), 13);
-    editor_do(e, ACTION_UNDO);
-    assert_string_equal(editor_text(e), "see @sr now");
+    gives("<undo>", "see @sr now");
 }
 
 TEST(climbs_screen_rows_and_keeps_the_column)
 {
-    struct editor *e = *state;
     editor_layout(e, 6, 10);
     editor_set(e, "abcdef\nx\n123456789");
     assert_true(editor_do(e, ACTION_UP)); /* from "789" to "123456" */
@@ -191,10 +168,8 @@ TEST(climbs_screen_rows_and_keeps_the_column)
     assert_true(editor_do(e, ACTION_UP));
     assert_int_equal(editor_caret(e), 3);
     assert_false(editor_do(e, ACTION_UP));
-    times(e, ACTION_DOWN, 2);
-    assert_int_equal(editor_caret(e), 12);
-    times(e, ACTION_DOWN, 1);
-    assert_int_equal(editor_caret(e), 18);
+    leads("<down*2>", 12);
+    leads("<down>", 18);
     assert_false(editor_do(e, ACTION_DOWN));
 }
 
@@ -206,7 +181,6 @@ static char *row_at(const struct editor_view *v, size_t index)
 
 TEST(layout_shows_the_caret)
 {
-    struct editor *e = *state;
     editor_set(e, "the quick brown\nfox");
     struct editor_view v = editor_layout(e, 10, 2);
     assert_int_equal(v.row_count, 3);
@@ -216,7 +190,7 @@ TEST(layout_shows_the_caret)
     char *row = row_at(&v, 1);
     assert_string_equal(row, "brown");
     free(row);
-    editor_do(e, ACTION_TEXT_START);
+    keys("<text_start>");
     v = editor_layout(e, 10, 2);
     assert_int_equal(v.top, 0);
     assert_int_equal(v.caret_row, 0);
@@ -227,8 +201,7 @@ TEST(layout_shows_the_caret)
 
 TEST(caret_has_a_place_behind_a_full_row)
 {
-    struct editor *e = *state;
-    type(e, "abcd");
+    keys("abcd");
     struct editor_view v = editor_layout(e, 4, 5);
     assert_int_equal(v.row_count, 2);
     assert_int_equal(v.caret_row, 1);
@@ -245,7 +218,7 @@ TEST(caret_has_a_place_behind_a_full_row)
     assert_int_equal(v.caret_col, 5);
 }
 
-static void compare_layouts(struct editor *e, int width)
+static void compare_layouts(int width)
 {
     struct editor *fresh = editor_new();
     editor_paste(fresh, editor_text(e), editor_len(e));
@@ -273,7 +246,7 @@ static bool is_border(const char *text, size_t len, size_t pos)
 
 enum { EDITOR_ACTIONS = ACTION_REDO - ACTION_UP + 1 }; /* they stand together */
 
-static void random_edit(struct editor *e, uint64_t *seed)
+static void random_edit(uint64_t *seed)
 {
     static const char *const pieces[] = {"a",
                                          "word ",
@@ -295,12 +268,12 @@ static void random_edit(struct editor *e, uint64_t *seed)
     else if (r < 30)
         editor_insert(e, piece, strlen(piece));
     else if (r < 36)
-        times(e, (enum action)(ACTION_UP + support_random(seed) % 4),
-              (int)(support_random(seed) % 9));
+        for (uint64_t n = support_random(seed) % 9, move = support_random(seed) % 4; n > 0; n--)
+            editor_do(e, (enum action)(ACTION_UP + move));
     else if (r < 38)
         editor_paste(e, "some pasted text\nin lines \n\nhere", 32);
     else
-        times(e, ACTION_UNDO, 3);
+        keys("<undo*3>");
 }
 
 /* Whatever is done, the rows are those of a layout from scratch, the caret is on a border, and undo
@@ -309,11 +282,12 @@ TEST(parts_are_as_good_as_the_whole)
 {
     uint64_t seed = support_seed();
     for (int round = 0; round < 60; round++) {
-        struct editor *e = editor_new();
+        editor_free(e);
+        e = editor_new();
         int width = 1 + (int)(support_random(&seed) % 14);
         for (int step = 0; step < 80; step++) {
-            random_edit(e, &seed);
-            compare_layouts(e, width);
+            random_edit(&seed);
+            compare_layouts(width);
             assert_true(is_border(editor_text(e), editor_len(e), editor_caret(e)));
         }
         char *text = mem_strdup(editor_text(e));
@@ -325,28 +299,24 @@ TEST(parts_are_as_good_as_the_whole)
             assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
         free(text);
-        editor_free(e);
     }
 }
 
 TEST(redo_is_the_inverse_of_undo)
 {
     uint64_t seed = support_seed();
-    struct editor *e = editor_new();
     for (int step = 0; step < 400; step++) {
-        random_edit(e, &seed);
+        random_edit(&seed);
         char *text = mem_strdup(editor_text(e));
         if (editor_do(e, ACTION_UNDO))
             assert_true(editor_do(e, ACTION_REDO));
         assert_string_equal(editor_text(e), text);
         free(text);
     }
-    editor_free(e);
 }
 
 TEST(history_keeps_what_was_being_written)
 {
-    struct editor *e = *state;
     assert_false(editor_history_older(e));
     editor_history_add(e, "first");
     editor_history_add(e, "second");
@@ -356,7 +326,7 @@ TEST(history_keeps_what_was_being_written)
     assert_string_equal(editor_history_at(e, 0), "second");
     assert_string_equal(editor_history_at(e, 1), "first");
     assert_null(editor_history_at(e, 2));
-    type(e, "half");
+    keys("half");
     assert_true(editor_history_older(e));
     assert_true(editor_history_older(e));
     assert_false(editor_history_older(e));
@@ -370,7 +340,6 @@ TEST(history_keeps_what_was_being_written)
 
 TEST(history_is_loaded_newest_first)
 {
-    struct editor *e = *state;
     char newest[] = "new", oldest[] = "old";
     char *const texts[] = {newest, oldest};
     editor_history_load(e, texts, 2);
@@ -381,7 +350,6 @@ TEST(history_is_loaded_newest_first)
 
 TEST(loading_leaves_one_who_browses_where_he_is)
 {
-    struct editor *e = *state;
     char newest[] = "new", oldest[] = "old";
     char *const texts[] = {newest, oldest};
     editor_history_add(e, "new");
