@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "tests/seen.h"
 #include "tests/sent.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
@@ -42,13 +43,6 @@ static int64_t stopped_clock(void)
     return now_ms;
 }
 
-static int set_up(void **state)
-{
-    now_ms = 1000;
-    clock_replace(NULL, stopped_clock);
-    return still_app_setup(state);
-}
-
 static int tear_down(void **state)
 {
     sent_release(&sent);
@@ -58,20 +52,21 @@ static int tear_down(void **state)
     return still_app_teardown(state);
 }
 
-static void press(struct key key)
+static int key(const struct key *k)
 {
-    dispatch_key(&app, &key);
+    struct key own = *k;
+    dispatch_key(&app, &own);
+    return 0;
 }
 
-static void ctrl(char letter)
-{
-    press((struct key){.code = K_CHAR, .cp = (uint32_t)letter, .ctrl = true});
-}
+static const struct person person = {.key = key};
 
-static void type(const char *text)
+static int set_up(void **state)
 {
-    for (; *text; text++)
-        press((struct key){.code = K_CHAR, .cp = (uint32_t)*text});
+    seen_by(&person);
+    now_ms = 1000;
+    clock_replace(NULL, stopped_clock);
+    return still_app_setup(state);
 }
 
 /* --- Ctrl-C --- */
@@ -80,39 +75,38 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_leaves_at_the_second_press)
 {
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
     assert_int_not_equal(app.leave_until, 0); /* the status line says so */
     now_ms += 1999;
-    ctrl('c');
+    act("<ctrl-c>");
     assert_true(app.leaving);
 }
 
 TEST(it_leaves_within_two_seconds_alone)
 {
-    ctrl('c');
+    act("<ctrl-c>");
     assert_in_range(app_timeout(&app, now_ms), 0, 2000);
     now_ms += 2000;
     app_timers(&app, now_ms);
     assert_int_equal(app.leave_until, 0);
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
     now_ms += 2000; /* before the timer was seen */
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
 }
 
 TEST(another_key_makes_the_next_press_the_first)
 {
-    ctrl('c');
-    type("x");
+    act("<ctrl-c>x");
     assert_int_equal(app.leave_until, 0);
-    ctrl('c');
+    act("<ctrl-c>");
     assert_string_equal(editor_text(app.editor), "");
     assert_false(app.leaving);
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
-    ctrl('c');
+    act("<ctrl-c>");
     assert_true(app.leaving);
 }
 
@@ -120,24 +114,23 @@ TEST(another_key_makes_the_next_press_the_first)
 TEST(stopping_is_no_first_press)
 {
     app.activity.busy = true;
-    ctrl('c');
+    act("<ctrl-c>");
     assert_non_null(sent_only(&sent, COMMAND_INTERRUPT));
     assert_int_equal(app.leave_until, 0);
     app.activity.busy = false;
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
     assert_int_equal(sent_count(&sent, COMMAND_INTERRUPT), 1);
 }
 
 TEST(closing_a_list_is_no_press)
 {
-    ctrl('c');
-    press((struct key){.code = K_F, .cp = 1});
+    act("<ctrl-c><f1>");
     assert_non_null(list_view_find(&app.views, LIST_HELP));
-    ctrl('c');
+    act("<ctrl-c>");
     assert_null(app.views.at[VIEW_LIST]);
     assert_false(app.leaving);
-    ctrl('c');
+    act("<ctrl-c>");
     assert_false(app.leaving);
 }
 
@@ -150,12 +143,12 @@ TEST(a_changed_message_is_not_sent_while_a_turn_runs)
     assert_true(app.replacing);
     assert_string_equal(editor_text(app.editor), "the old words");
     app.activity.busy = true;
-    press((struct key){.code = K_ENTER});
+    act("<enter>");
     assert_string_equal(editor_text(app.editor), "the old words");
     assert_true(app.replacing);
     assert_null(app.waiting);
     app.activity.busy = false;
-    press((struct key){.code = K_ENTER});
+    act("<enter>");
     assert_string_equal(sent_only(&sent, COMMAND_RETRY)->text, "the old words");
     assert_false(app.replacing);
 }
@@ -186,10 +179,9 @@ static void open_one(const char *id, bool read_only)
 TEST(what_is_written_after_a_jump_stays)
 {
     open_one(here, false);
-    type("half");
+    act("half");
     way_back_mark(&app);
-    type(" a thought");
-    press((struct key){.code = K_ESCAPE});
+    act(" a thought<escape>");
     assert_false(way_back_known(&app));
     assert_string_equal(editor_text(app.editor), "half a thought");
     assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
@@ -202,14 +194,14 @@ TEST(the_last_jump_is_the_first_to_go_back)
     way_back_leave(&app, there);
     open_one(there, true);
     way_back_mark(&app);
-    press((struct key){.code = K_ESCAPE});
+    act("<escape>");
     assert_int_equal(sent_count(&sent, COMMAND_RESUME), 0);
-    press((struct key){.code = K_ESCAPE});
+    act("<escape>");
     assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
-    press((struct key){.code = K_ESCAPE}); /* it is on its way */
+    act("<escape>"); /* it is on its way */
     assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
     open_one(here, false);
-    press((struct key){.code = K_ESCAPE});
+    act("<escape>");
     assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
 }
 
@@ -218,7 +210,7 @@ TEST(reading_what_is_open_has_a_way_back)
     open_one(here, false);
     way_back_leave(&app, here);
     open_one(here, true);
-    press((struct key){.code = K_ESCAPE});
+    act("<escape>");
     assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
 }
 
@@ -250,7 +242,7 @@ TEST(a_session_without_a_word_is_begun_again)
     open_one(there, true);
     app.session.draft = mem_strdup("its own draft");
     editor_set(app.editor, "its own draft");
-    press((struct key){.code = K_ESCAPE});
+    act("<escape>");
     assert_non_null(sent_only(&sent, COMMAND_NEW));
     assert_string_equal(editor_text(app.editor), ""); /* that of what was read is not taken along */
 }
@@ -259,19 +251,15 @@ TEST(a_session_without_a_word_is_begun_again)
 
 TEST(a_search_begins_empty)
 {
-    ctrl('f');
-    type("needle");
+    act("<ctrl-f>needle");
     assert_string_equal(editor_text(app.find.line), "needle");
-    press((struct key){.code = K_ESCAPE});
-    ctrl('f');
+    act("<escape><ctrl-f>");
     assert_string_equal(editor_text(app.find.line), "");
     assert_false(app.find.failed);
-    press((struct key){.code = K_UP});
+    act("<up>");
     assert_string_equal(editor_text(app.find.line), "needle");
-    press((struct key){.code = K_ESCAPE});
-    ctrl('f');
-    press((struct key){.code = K_ESCAPE}); /* without a word */
-    ctrl('f');
-    press((struct key){.code = K_UP});
+    act("<escape><ctrl-f>");
+    act("<escape>"); /* without a word */
+    act("<ctrl-f><up>");
     assert_string_equal(editor_text(app.find.line), "needle");
 }

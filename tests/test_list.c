@@ -5,8 +5,10 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/seen.h"
 #include "tests/suite.h"
 #include "tests/support.h"
+#include "ui/term/keymap.h"
 #include "ui/view/list.h"
 
 static struct list *list;
@@ -21,108 +23,94 @@ static void begin(enum list_mode mode)
     list_rows(list, 60, 20);
 }
 
+static struct keymap keymap;
+
+static int key(const struct key *k)
+{
+    return (int)list_key(list, keymap_find(&keymap, k), k);
+}
+
+static const struct person person = {.key = key};
+
+static int set_up(void **state)
+{
+    (void)state;
+    seen_by(&person);
+    keymap_init(&keymap);
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     (void)state;
     list_free(list);
     list = NULL;
+    keymap_release(&keymap);
     return 0;
 }
 
-static enum list_result act(enum action action)
+static void selects(const char *keys, const char *value)
 {
-    struct key none = {.code = K_NONE};
-    return list_key(list, action, &none);
+    act(keys);
+    assert_string_equal(list_value(list), value);
 }
 
-static enum list_result type(const char *text)
-{
-    enum list_result result = LIST_STAYS;
-    for (; *text; text++) {
-        struct key key = {.code = K_CHAR, .cp = (unsigned char)*text};
-        result = list_key(list, ACTION_NONE, &key);
-    }
-    return result;
-}
-
-static char *drawn(int width, int height)
+static const char *drawn(int width, int height)
 {
     const struct rows *rows = list_rows(list, width, height);
-    struct buf out = BUF_INIT;
     assert_true(rows->list.len <= (size_t)height);
-    for (size_t i = 0; i < rows->list.len; i++) {
-        const struct row *row = &rows->list.items[i];
-        const char *text = rows->text.data + row->text;
-        size_t len = row->len;
-        assert_true(utf8_width(text, len) <= (size_t)width);
-        while (len > 0 && text[len - 1] == ' ')
-            len--;
-        buf_add(&out, text, len);
-        buf_addch(&out, '\n');
-    }
-    return buf_take(&out);
+    for (size_t i = 0; i < rows->list.len; i++)
+        assert_true(rows_width(rows, i) <= (size_t)width);
+    return seen_text(rows);
 }
 
 static void assert_drawn(int width, int height, const char *want)
 {
-    char *got = drawn(width, height);
-    assert_string_equal(got, want);
-    free(got);
+    assert_string_equal(drawn(width, height), want);
 }
 
 BEFORE_ALL(support_utf8);
-FIXTURE(NULL, tear_down);
+FIXTURE(set_up, tear_down);
 
 TEST(test_moving)
 {
     begin(LIST_PICK);
     assert_string_equal(list_value(list), "a");
-    type("jj");
-    assert_string_equal(list_value(list), "c");
-    type("k");
-    assert_string_equal(list_value(list), "b");
-    type("G");
-    assert_string_equal(list_value(list), "j");
-    act(ACTION_DOWN);
-    assert_string_equal(list_value(list), "j");
-    type("g");
-    act(ACTION_UP);
-    assert_string_equal(list_value(list), "a");
-    act(ACTION_BOTTOM);
-    assert_string_equal(list_value(list), "j");
-    act(ACTION_LINE_START);
-    assert_string_equal(list_value(list), "a");
+    selects("jj", "c");
+    selects("k", "b");
+    selects("G", "j");
+    selects("<down>", "j");
+    selects("g<up>", "a");
+    selects("<ctrl-end>", "j");
+    selects("<home>", "a");
     assert_true(list_moved(list));
 }
 
 TEST(test_filtering)
 {
     begin(LIST_PICK);
-    type("RED");
+    act("RED");
     assert_int_equal(list_count(list), 3);
-    type(" app");
+    act(" app");
     assert_int_equal(list_count(list), 1);
     assert_string_equal(list_value(list), "a");
-    type("xyz");
+    act("xyz");
     assert_int_equal(list_count(list), 0);
     assert_null(list_value(list));
-    assert_int_equal(act(ACTION_SEND), LIST_STAYS);
+    lead_to(LIST_STAYS, "<enter>");
     assert_drawn(40, 4, " Fruit / RED appxyz                   0\n no matches\n");
-    act(ACTION_KILL_START);
+    act("<ctrl-u>");
     assert_int_equal(list_count(list), 4);
-    type("/j"); /* a filter may begin with a letter that moves */
+    act("/j"); /* a filter may begin with a letter that moves */
     assert_int_equal(list_count(list), 1);
     assert_string_equal(list_value(list), "j");
-    act(ACTION_BACKSPACE);
-    type("j");
-    assert_string_equal(list_value(list), "b");
+    selects("<backspace>j", "b");
 }
 
 TEST(test_typing_lists_filter_at_once)
 {
     begin(LIST_TYPE);
-    type("j");
-    assert_string_equal(list_value(list), "j");
+    selects("j", "j");
     struct key paste = {.code = K_PASTE, .text = mem_strdup("uju\nbe")};
     list_key(list, ACTION_NONE, &paste);
     free(paste.text);
@@ -137,9 +125,8 @@ TEST(test_typing_lists_filter_at_once)
 TEST(test_choosing_and_closing)
 {
     begin(LIST_PICK);
-    assert_int_equal(act(ACTION_SEND), LIST_CHOSEN);
-    assert_int_equal(act(ACTION_CANCEL), LIST_CLOSED);
-    assert_int_equal(act(ACTION_CLEAR), LIST_CLOSED);
+    lead_to(LIST_CHOSEN, "<enter>");
+    lead_to(LIST_CLOSED, "<escape><ctrl-c>");
     assert_true(list_click(list, 3));
     assert_string_equal(list_value(list), "c");
     assert_false(list_click(list, 0));
@@ -149,12 +136,9 @@ TEST(test_choosing_and_closing)
 TEST(test_popups_leave_the_text_alone)
 {
     begin(LIST_POPUP);
-    assert_int_equal(type("j"), LIST_NOT_MINE);
-    assert_int_equal(act(ACTION_BACKSPACE), LIST_NOT_MINE);
-    assert_int_equal(act(ACTION_SEND), LIST_NOT_MINE);
-    assert_int_equal(act(ACTION_LINE_START), LIST_NOT_MINE);
+    lead_to(LIST_NOT_MINE, "j<backspace><enter><home>");
     assert_false(list_moved(list));
-    assert_int_equal(act(ACTION_DOWN), LIST_STAYS);
+    lead_to(LIST_STAYS, "<down>");
     assert_string_equal(list_value(list), "b");
     assert_true(list_click(list, 0));
     assert_string_equal(list_value(list), "a");
@@ -165,14 +149,13 @@ TEST(test_reading)
 {
     begin(LIST_READ);
     assert_drawn(30, 3, " Fruit\n Apple   red and round\n Banana  yellow\n");
-    type("j");
+    act("j");
     assert_drawn(30, 3, " Fruit\n Banana  yellow\n Cherry  red\n");
-    type("G");
+    act("G");
     assert_drawn(30, 3, " Fruit\n Cherry  red\n Jujube  red\n");
-    type("jjj");
+    act("jjj");
     assert_drawn(30, 3, " Fruit\n Cherry  red\n Jujube  red\n");
-    assert_int_equal(act(ACTION_SEND), LIST_CLOSED);
-    assert_int_equal(type("q"), LIST_CLOSED);
+    lead_to(LIST_CLOSED, "<enter>q");
 }
 
 TEST(test_what_is_read_is_wrapped)
@@ -186,7 +169,7 @@ TEST(test_what_is_read_is_wrapped)
     assert_drawn(18, 4, " Fruit / fig\n Fig    blue\n");
     list_filter(list, "");
     assert_drawn(18, 3, " Fruit\n Apple  red and\n        round\n");
-    type("G");
+    act("G");
     assert_drawn(18, 3, " Fruit\n        round\n Fig    blue\n");
 }
 
@@ -199,15 +182,14 @@ TEST(test_the_selected_row_stays_in_view)
         list_add(list, name, NULL, name);
     }
     for (int height = 1; height < 30; height += 7) {
-        act(ACTION_TOP);
+        act("<ctrl-home>");
         for (int i = 0; i < 1200; i++) {
-            char *text = drawn(20, height), *mark = strstr(text, "›");
+            const char *mark = strstr(drawn(20, height), "›");
             if (height > 1) {
                 assert_non_null(mark);
                 assert_memory_equal(mark + strlen("›"), list_value(list), strlen(list_value(list)));
             }
-            free(text);
-            act(i % 5 ? ACTION_DOWN : ACTION_PAGE_DOWN);
+            act(i % 5 ? "<down>" : "<pagedown>");
         }
         assert_string_equal(list_value(list), "row 999");
     }
@@ -217,17 +199,14 @@ TEST(test_foreign_text_is_cleaned)
 {
     list = list_new(LIST_PICK, "x");
     list_add(list, "a\033[31m\nb", "\x9b!", "v");
-    char *text = drawn(40, 3);
-    assert_null(strchr(text, '\033'));
-    assert_non_null(strstr(text, "a␛[31m b"));
-    free(text);
+    assert_says(drawn(40, 3), "!\033", "a␛[31m b");
 }
 
 TEST(test_any_size_can_be_drawn)
 {
     begin(LIST_PICK);
     list_add(list, "日本語の長い題名がここにあります", "とても長い説明文", "w");
-    type("/");
+    act("/");
     for (int width = 0; width < 50; width++)
         for (int height = 1; height < 8; height++) {
             const struct rows *rows = list_rows(list, width, height);
