@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/session_operations.h"
+#include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "tests/told.h"
@@ -114,20 +115,17 @@ static int tear_down(void **state)
     return still_app_teardown(state);
 }
 
-static bool transcript_says(const char *text)
-{
-    size_t count;
-    struct buf all = BUF_INIT;
-    const struct transcript_row *rows = transcript_rows(app.transcript, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = &rows[i].rows->list.items[rows[i].index];
-        buf_add(&all, rows[i].rows->text.data + row->text, row->len);
-        buf_addch(&all, ' ');
-    }
-    bool found = strstr(all.data, text) != NULL;
-    buf_release(&all);
-    return found;
-}
+/* What a line is answered with: looks at the transcript. */
+#define answered(line, ...)                                                                        \
+    do {                                                                                           \
+        (void)slash_run(&app, line);                                                               \
+        seen_transcript_says(app.transcript, __VA_ARGS__);                                         \
+    } while (0)
+#define refused(line, ...)                                                                         \
+    do {                                                                                           \
+        assert_false(slash_run(&app, line));                                                       \
+        seen_transcript_says(app.transcript, __VA_ARGS__);                                         \
+    } while (0)
 
 FIXTURE(set_up, tear_down);
 
@@ -168,40 +166,29 @@ TEST(test_lines_ask)
 
 TEST(test_unknown_and_incomplete_lines_are_refused)
 {
-    assert_false(slash_run(&app, "/hepl me"));
-    assert_true(transcript_says("/help"));
-    assert_false(slash_run(&app, "/re"));
-    assert_true(transcript_says("/resume, /rename, /retry"));
+    refused("/hepl me", "/help");
+    refused("/re", "/resume, /rename, /retry");
     assert_false(slash_run(&app, "/"));
-    assert_false(slash_run(&app, "/rename  "));
-    assert_true(transcript_says("/rename TITLE"));
-    assert_false(slash_run(&app, "/quit now"));
-    assert_true(transcript_says("/quit takes no arguments"));
+    refused("/rename  ", "/rename TITLE");
+    refused("/quit now", "/quit takes no arguments");
     assert_false(slash_run(&app, "/new x"));
     assert_false(app.leaving);
 }
 
 TEST(test_notes_of_the_commands)
 {
-    slash_run(&app, "/copy");
-    assert_true(transcript_says("nothing to copy"));
-    slash_run(&app, "/copy all");
-    assert_true(transcript_says("/copy code"));
-    slash_run(&app, "/label");
-    assert_true(transcript_says("no labels"));
+    answered("/copy", "nothing to copy");
+    answered("/copy all", "/copy code");
+    answered("/label", "no labels");
     app.session.labels = mem_strdup("draft trip");
-    slash_run(&app, "/label");
-    assert_true(transcript_says("Labels: draft trip"));
+    answered("/label", "Labels: draft trip");
     static const char *const wrong[] = {"/fork x", "/fork 0", "/fork -1", "/fork 1 2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         transcript_clear(app.transcript);
-        slash_run(&app, wrong[i]);
-        assert_true(transcript_says("counted from 1"));
+        answered(wrong[i], "counted from 1");
     }
-    slash_run(&app, "/fork 3");
-    assert_true(transcript_says("You have sent 0 messages"));
-    slash_run(&app, "/edit");
-    assert_true(transcript_says("No message was sent"));
+    answered("/fork 3", "You have sent 0 messages");
+    answered("/edit", "No message was sent");
     assert_string_equal(editor_text(app.editor), "");
 }
 
@@ -304,7 +291,7 @@ TEST(test_compact_asks_the_service)
     assert_int_equal(sent->type, COMMAND_UNCOMPACT);
     slash_run(&app, "/compact --quick");
     assert_int_equal(sent->type, COMMAND_UNCOMPACT); /* nothing more */
-    assert_true(transcript_says("/compact has no option --quick"));
+    seen_transcript_says(app.transcript, "/compact has no option --quick");
     assert_false(slash_run(&app, "/uncompact 2"));
 }
 
@@ -313,7 +300,7 @@ TEST(test_compact_knows_slips)
 {
     slash_run(&app, "/compact structred");
     assert_null(sent);
-    assert_true(transcript_says("There is no mode structred. Did you mean structured?"));
+    seen_transcript_says(app.transcript, "There is no mode structred. Did you mean structured?");
     slash_run(&app, "/compact handof it");
     assert_string_equal(sent->text, "handof it");
     slash_run(&app, "/compact hotels");
@@ -376,10 +363,8 @@ TEST(test_pins_count_turns)
     assert_pin(0, false);
     command_free(sent);
     sent = NULL;
-    slash_run(&app, "/pin 3");
-    assert_true(transcript_says("You have sent 2 messages in this session."));
-    slash_run(&app, "/pin x");
-    assert_true(transcript_says("/pin and /unpin take the number"));
+    answered("/pin 3", "You have sent 2 messages in this session.");
+    answered("/pin x", "/pin and /unpin take the number");
     assert_null(sent);
 }
 
@@ -393,8 +378,7 @@ TEST(test_forks_part_before_a_compaction)
     assert_int_equal(sent->number, 6);
     slash_run(&app, "/fork 2");
     assert_int_equal(sent->number, 0);
-    slash_run(&app, "/fork ~before");
-    assert_true(transcript_says("~before-compaction; Tab lists them"));
+    answered("/fork ~before", "~before-compaction; Tab lists them");
 }
 
 static bool give_to_nobody(struct view *v, struct operation_answer *a, const char *words)
