@@ -12,7 +12,6 @@
 #include "bench/process.h"
 #include "bench/table.h"
 #include "config/config.h"
-#include "memory/query.h"
 #include "memory/store.h"
 #include "store/store.h"
 #include "tests/screen.h"

@@ -122,7 +122,7 @@ static void put(struct simple_memory *m, const struct memory_entry *entry, int64
     int64_t number = need_session(m, entry->session_id);
     while (!*id || simple_row_of(m, *id) != SIMPLE_NOWHERE) {
         free(*id);
-        *id = memory_id_new();
+        *id = fresh_ids_next(&m->ids);
     }
     struct memory_entry copy = memory_entry_clone(entry);
     free(copy.id);

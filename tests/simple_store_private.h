@@ -3,6 +3,7 @@
 #define TESTS_SIMPLE_STORE_PRIVATE_H
 
 #include "base/vec.h"
+#include "memory/content.h"
 #include "memory/store.h"
 
 struct simple_session {
@@ -12,6 +13,7 @@ struct simple_session {
 
 struct simple_memory {
     struct memory memory;
+    struct fresh_ids ids;
     VEC(struct forgotten_entry) rows; /* by key */
     VEC(struct simple_session) sessions;
     char *language;

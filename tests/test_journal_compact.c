@@ -947,7 +947,9 @@ static void any_step(void)
         any_pin();
     } else if (luck < 18) {
         struct error e = {0};
-        check(!j.stored || snapshot_drop(store, id, &e), &e);
+        check(!j.stored ||
+                  store_exec(store, "DELETE FROM snapshot_message; DELETE FROM snapshot", &e),
+              &e);
         j.history.unsaved = 0;
     } else {
         restart();

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "memory/content.h"
-#include "memory/quote.h"
+#include "memory/quoting.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -75,7 +75,8 @@ TEST(an_id_is_again_or_taken)
 
 TEST(ids_are_short_and_differ)
 {
-    char *a = memory_id_new(), *b = memory_id_new();
+    struct fresh_ids supply = {0};
+    char *a = fresh_ids_next(&supply), *b = fresh_ids_next(&supply);
     assert_int_equal(strlen(a), 12);
     assert_int_equal(strspn(a, "0123456789abcdefghjkmnpqrstvwxyz"), 12);
     assert_string_not_equal(a, b);
@@ -107,8 +108,8 @@ TEST(a_long_text_of_short_sentences)
     for (int i = 0; i < 4000000; i++)
         buf_addstr(&text, ".\n");
     buf_addstr(&text, "The access code of the eastern gate is forty-two.");
-    assert_true(quote_in("The access code of the eastern gate is forty-two", text.data));
-    assert_false(quote_in("Nothing of the kind", text.data));
+    assert_true(quoting_in("The access code of the eastern gate is forty-two", text.data));
+    assert_false(quoting_in("Nothing of the kind", text.data));
     buf_release(&text);
 }
 
@@ -118,31 +119,32 @@ TEST(summaries_that_quote)
         "Short one. The access code of the eastern gate is forty-two seven. Bye!";
     (void)state;
     assert_true(
-        quote_in("It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
-    assert_true(quote_in(text, text));
-    assert_false(quote_in("The access code of the eastern gate is forty-two", text));
-    assert_false(quote_in("Short one. Bye!", text));
-    assert_false(quote_in("", text));
+        quoting_in("It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
+    assert_true(quoting_in(text, text));
+    assert_false(quoting_in("The access code of the eastern gate is forty-two", text));
+    assert_false(quoting_in("Short one. Bye!", text));
+    assert_false(quoting_in("", text));
     /* The whole of a short text. */
-    assert_true(quote_in("they said my cat is Tom.", "my cat is Tom"));
-    assert_false(quote_in("they said yes", "yes"));
-    assert_false(quote_in("01234567890", "01234567890"));
-    assert_true(quote_in("012345678901", "012345678901"));
+    assert_true(quoting_in("they said my cat is Tom.", "my cat is Tom"));
+    assert_false(quoting_in("they said yes", "yes"));
+    assert_false(quoting_in("01234567890", "01234567890"));
+    assert_true(quoting_in("012345678901", "012345678901"));
     /* Characters and not bytes; full stops of other scripts; one in a number ends nothing. */
-    assert_false(quote_in("x ééééééé", "ééééééé"));
-    assert_true(
-        quote_in("私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味しいご飯"
-                 "を食べました",
-                 "はい。私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味し"
-                 "いご飯を食べました。"));
-    assert_false(quote_in("5 and the rest of the sentence is long enough for it",
-                          "A. It costs 3.5 and the rest of the sentence is long enough for it."));
+    assert_false(quoting_in("x ééééééé", "ééééééé"));
+    assert_true(quoting_in(
+        "私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味しいご飯"
+        "を食べました",
+        "はい。私は先週の土曜日に友達と一緒に京都へ行って古いお寺をたくさん見てから美味し"
+        "いご飯を食べました。"));
+    assert_false(quoting_in("5 and the rest of the sentence is long enough for it",
+                            "A. It costs 3.5 and the rest of the sentence is long enough for it."));
     /* A line ends a sentence, too. */
-    assert_true(quote_in("a line that is long enough to be a quotation of it",
-                         "# Title\na line that is long enough to be a quotation of it\nand more"));
+    assert_true(
+        quoting_in("a line that is long enough to be a quotation of it",
+                   "# Title\na line that is long enough to be a quotation of it\nand more"));
     /* 39 and 40 characters. */
-    assert_false(quote_in("y 123456789012345678901234567890123456789",
-                          "z. 123456789012345678901234567890123456789. z"));
-    assert_true(quote_in("y 1234567890123456789012345678901234567890",
-                         "z. 1234567890123456789012345678901234567890. z"));
+    assert_false(quoting_in("y 123456789012345678901234567890123456789",
+                            "z. 123456789012345678901234567890123456789. z"));
+    assert_true(quoting_in("y 1234567890123456789012345678901234567890",
+                           "z. 1234567890123456789012345678901234567890. z"));
 }

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "session/projection.h"
 #include "store/event_log.h"
-#include "store/projected.h"
+#include "store/session_files.h"
 #include "tests/record.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -7,7 +7,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "store/event_log.h"
-#include "store/projected.h"
+#include "store/session_files.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "tests/damage.h"

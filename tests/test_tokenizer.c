@@ -114,8 +114,8 @@ TEST(every_language_has_its_little_words)
         assert_string_equal(found, "");
         free(found);
     }
-    assert_true(tokenizer_has_language("none"));
-    assert_false(tokenizer_has_language("klingon"));
+    assert_true(language_known("none"));
+    assert_false(language_known("klingon"));
     assert_null(language_new("klingon"));
 }
 

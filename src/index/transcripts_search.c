@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "index/transcripts.h"
-#include "store/fts5.h"
+#include "store/sql.h"
 
 #define QUERY_BYTES 1024
 #define QUERY_WORDS 32
@@ -121,18 +121,6 @@ static void match_place(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3
         sqlite3_result_error_code(out, result);
     else if (seek.end > seek.start)
         sqlite3_result_int64(out, seek.start << 32 | (seek.end - seek.start));
-}
-
-static bool register_place(struct store *s, struct error *e)
-{
-    fts5_api *api;
-    if (s->searchable)
-        return true;
-    if (!fts5_find(s, &api, e))
-        return false;
-    int result = api->xCreateFunction(api, "match_place", NULL, match_place, NULL);
-    s->searchable = result == SQLITE_OK;
-    return s->searchable || store_fault(s, result, e);
 }
 
 /* ---- the line that shows it ---- */
@@ -273,7 +261,7 @@ static bool collect(struct query *q, int limit, struct search_hits *out, bool *m
 static bool find(struct store *s, const char *expression, const char *session_id, int limit,
                  struct search_hits *out, bool *more, struct error *e)
 {
-    if (!register_place(s, e))
+    if (!store_fts5_function(s, "match_place", match_place, &s->searchable, e))
         return false;
     struct query q = query_for(s, session_id ? find_in_session_sql : find_sql, expression, e);
     if (session_id)

@@ -10,7 +10,7 @@
 #include "index/rank.h"
 #include "index/words_private.h"
 #include "index/words_query.h"
-#include "store/fts5.h"
+#include "store/sql.h"
 
 /* ---- where the words of a query stand ---- */
 
@@ -164,18 +164,6 @@ static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_con
 
 /* ---- around it ---- */
 
-static bool get_ready(struct store *s, struct error *e)
-{
-    fts5_api *api;
-    if (s->collects)
-        return true;
-    if (!fts5_find(s, &api, e))
-        return false;
-    int result = api->xCreateFunction(api, "words_collect", NULL, collect, NULL);
-    s->collects = result == SQLITE_OK;
-    return s->collects || store_fault(s, result, e);
-}
-
 static void add_phrase(struct buf *out, const char *raw, bool prefix)
 {
     buf_addf(out, "%s\"%s\"%s", out->len > 0 ? " OR " : "", raw, prefix ? " *" : "");
@@ -226,7 +214,9 @@ static bool collect_postings(const struct corpus *from, const struct words_query
     if (q->terms.len == 0)
         return true;
     struct buf expression = make_expression(q);
-    bool ok = get_ready(from->store, e) && run_query(from, &c, expression.data, e);
+    bool ok =
+        store_fts5_function(from->store, "words_collect", collect, &from->store->collects, e) &&
+        run_query(from, &c, expression.data, e);
     buf_release(&expression);
     vec_release(&c.begins);
     vec_release(&c.keys.items);

@@ -180,13 +180,6 @@ static char *id_of(uint64_t random)
     return mem_strdup(id);
 }
 
-char *memory_id_new(void)
-{
-    uint64_t random;
-    entropy_fill(&random, sizeof random);
-    return id_of(random);
-}
-
 static void fill(struct fresh_ids *ids)
 {
     const uint64_t beginning = ((uint64_t)1 << FRESH_IDS_SHARED * ID_BITS) - 1;

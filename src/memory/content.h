@@ -29,11 +29,9 @@ bool content_is_again(const struct memory_entry *there, const struct memory_entr
  * caller frees. */
 char *content_words(const struct memory_entry *m);
 
-/* 12 characters of Crockford's base32. The caller frees. */
-char *memory_id_new(void);
-
-/* The same for many: the system is asked for chance once for all of them, and they begin alike, so
- * that they come to lie together in an index. Zeroed: none is left. */
+/* Ids for new entries, 12 characters of Crockford's base32: the system is asked for chance once for
+ * many of them, and they begin alike, so that they come to lie together in an index. Zeroed: none
+ * is left. The caller frees what fresh_ids_next() gives. */
 enum { FRESH_IDS = 64, FRESH_IDS_SHARED = 3 };
 struct fresh_ids {
     uint64_t random[FRESH_IDS];

@@ -1,7 +1,5 @@
 libtiro_a_SOURCES += \
 	src/memory/content.c src/memory/content.h \
-	src/memory/query.c src/memory/query.h \
-	src/memory/quote.c src/memory/quote.h \
 	src/memory/quoting.c src/memory/quoting.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \

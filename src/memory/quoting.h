@@ -13,4 +13,9 @@ bool quoting_flagged(struct store *s, const char *session_id, int64_t completed_
                      struct error *e);
 bool quoting_count(struct store *s, int64_t *out, struct error *e); /* summaries that do */
 
+/* Whether a summary quotes a text: it holds a whole sentence of it of at least QUOTE_SENTENCE
+ * characters, or all of it of at least QUOTE_TEXT, however blanks run. A pure function. */
+enum { QUOTE_SENTENCE = 40, QUOTE_TEXT = 12 };
+bool quoting_in(const char *summary, const char *text);
+
 #endif

@@ -19,7 +19,6 @@ struct db_pages {
     int file, wal; /* -1: there is none */
     int64_t bytes; /* of the file */
     bool header;   /* the file begins as a database does */
-    bool uses_wal; /* as the header says */
     uint32_t page_size;
     uint32_t usable;  /* bytes of a page without what an extension may reserve at its end */
     uint32_t in_file; /* whole pages */
@@ -48,10 +47,8 @@ bool db_pages_read(const struct db_pages *p, uint32_t number, unsigned char *out
 /* The page after this one that there is (0: the first); 0 at the end. */
 uint32_t db_pages_next(const struct db_pages *p, uint32_t number);
 
-/* What SQLite's files are made of. As many bytes as there are, up to `len`; what cannot be read is
- * as if the file ended there. */
-size_t db_read(int fd, unsigned char *out, size_t len, int64_t at);
-uint32_t db_u16(const unsigned char *at); /* big-endian */
+/* What SQLite's files are made of: big-endian. */
+uint32_t db_u16(const unsigned char *at);
 uint32_t db_u32(const unsigned char *at);
 
 #endif

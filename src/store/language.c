@@ -1,6 +1,7 @@
 #include "store/language.h"
 
 #include <libstemmer.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/token_fold.h"
-#include "store/word_cache.h"
 
 /* Those that a stem loses, the usual ones. */
 static const char *const english[] = {
@@ -42,6 +42,65 @@ static const struct language_row {
      .endings = spanish},
     {"none", .stop_words = NULL},
 };
+
+/* ---- words that are known ---- */
+
+/* Longer words are too rare to keep. */
+enum { SLOTS = 8192, LONGEST = 23 };
+
+struct slot {
+    uint8_t text_len; /* 0: nothing is kept here */
+    uint8_t word_len;
+    char text[LONGEST], word[LONGEST];
+};
+/* Words that a language has seen, with what it made of them: a text says the same few words again
+ * and again. A word that is met takes the place of another. */
+struct word_cache {
+    struct slot slots[SLOTS];
+};
+
+/* FNV-1a, of which the high bits are good. */
+static size_t slot_of(const char *text, size_t len)
+{
+    uint32_t hash = 0x811c9dc5u;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x01000193u;
+    return (hash ^ hash >> 16) % SLOTS;
+}
+
+static bool fits(size_t len)
+{
+    return len > 0 && len <= LONGEST;
+}
+
+/* What was made of these bytes, into `word`, which is cleared first; empty where they are passed
+ * over. False: it is not known. */
+static bool word_cache_find(const struct word_cache *c, const char *text, size_t len,
+                            struct buf *word)
+{
+    if (!fits(len))
+        return false;
+    const struct slot *s = &c->slots[slot_of(text, len)];
+    if (s->text_len != len || memcmp(s->text, text, len) != 0)
+        return false;
+    buf_clear(word);
+    buf_add(word, s->word, s->word_len);
+    return true;
+}
+
+static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
+                            const struct buf *word)
+{
+    if (!fits(len) || word->len > LONGEST)
+        return;
+    struct slot *s = &c->slots[slot_of(text, len)];
+    s->text_len = (uint8_t)len;
+    s->word_len = (uint8_t)word->len;
+    memcpy(s->text, text, len);
+    memcpy(s->word, word->data, word->len);
+}
+
+/* ---- a language ---- */
 
 struct language {
     const struct language_row *row;
@@ -81,7 +140,7 @@ void language_free(struct language *l)
         return;
     if (l->stemmer)
         sb_stemmer_delete(l->stemmer);
-    word_cache_free(l->known);
+    free(l->known);
     vec_release(&l->stop_words);
     free(l->text);
     free(l);
@@ -117,7 +176,7 @@ static void get_ready(struct language *l)
     if (l->ready)
         return;
     l->ready = true;
-    l->known = word_cache_new();
+    l->known = mem_alloc(sizeof *l->known);
     read_stop_words(l);
     if (!l->row->has_stems)
         return;

@@ -3,21 +3,17 @@ libtiro_a_SOURCES += \
 	src/store/db_copy.c src/store/db_copy.h \
 	src/store/db_lock.c src/store/db_lock.h \
 	src/store/db_pages.c src/store/db_pages.h \
-	src/store/db_wal.c src/store/db_wal.h \
-	src/store/event_compaction.c \
 	src/store/event_log.c src/store/event_log.h \
 	src/store/event_row.c src/store/event_row.h \
 	src/store/event_tail.c \
-	src/store/fts5.c src/store/fts5.h \
 	src/store/health.c src/store/health.h \
 	src/store/health_rows.c src/store/health_rows.h \
 	src/store/language.c src/store/language.h \
 	src/store/migrate.c src/store/migrate.h \
-	src/store/projected.c src/store/projected.h \
 	src/store/recover.c src/store/recover.h \
 	src/store/recover_rows.c \
-	src/store/removals.c src/store/removals.h \
 	src/store/salvage.c src/store/salvage.h \
+	src/store/session_files.c src/store/session_files.h \
 	src/store/session_names.c \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \
@@ -25,5 +21,4 @@ libtiro_a_SOURCES += \
 	src/store/store.c src/store/store.h \
 	src/store/token_fold.c src/store/token_fold.h \
 	src/store/token_scan.c src/store/token_scan.h \
-	src/store/tokenizer.c src/store/tokenizer.h \
-	src/store/word_cache.c src/store/word_cache.h
+	src/store/tokenizer.c src/store/tokenizer.h

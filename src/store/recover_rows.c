@@ -10,8 +10,8 @@
 #include "store/db_copy.h"
 #include "store/event_row.h"
 #include "store/recover.h"
-#include "store/removals.h"
 #include "store/salvage.h"
+#include "store/session_files.h"
 #include "store/sessions.h"
 
 enum { EVENTS_A_COMMIT = 4096, EVENTS_BETWEEN_TELLING = 64, STEPS_BETWEEN_ASKING = 10000 };

@@ -33,8 +33,6 @@ static const char trim_all_sql[] =
     " json_extract(counters, '$.messages'), 0) FROM snapshot WHERE session = " KEY "), 0)";
 static const char has_sql[] =
     "SELECT 1 FROM snapshot_message WHERE session = " KEY " AND position = ?2";
-static const char drop_sql[] = "DELETE FROM snapshot WHERE session = " KEY;
-static const char drop_messages_sql[] = "DELETE FROM snapshot_message WHERE session = " KEY;
 
 /* A snapshot that knows more than the log has nothing to stand on. */
 static const char counters_sql[] =
@@ -127,16 +125,6 @@ static bool run_for(struct store *s, const char *sql, const char *session_id, st
 bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
 {
     return run_for(s, trim_all_sql, session_id, e);
-}
-
-bool snapshot_drop(struct store *s, const char *session_id, struct error *e)
-{
-    bool began;
-    return store_enter(s, &began, e) &&
-           store_leave(s, began,
-                       run_for(s, drop_sql, session_id, e) &&
-                           run_for(s, drop_messages_sql, session_id, e),
-                       e);
 }
 
 /* ---- loading ---- */

@@ -34,7 +34,4 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
 /* Takes away all that is behind its messages: what compactions dropped, and nobody reads. */
 bool snapshot_trim(struct store *s, const char *session_id, struct error *e);
 
-/* Takes the snapshot away; the next resume reads the log. */
-bool snapshot_drop(struct store *s, const char *session_id, struct error *e);
-
 #endif

@@ -289,3 +289,24 @@ bool store_step_end(struct store *s, bool began, bool ok, struct error *e)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return false;
 }
+
+bool store_fts5(struct store *s, fts5_api **out, struct error *e)
+{
+    *out = NULL;
+    struct query q = query_begin(s, "SELECT fts5(?)", e);
+    query_pointer(&q, out, "fts5_api_ptr");
+    return query_run(&q) && (*out || store_fault(s, SQLITE_ERROR, e));
+}
+
+bool store_fts5_function(struct store *s, const char *name, fts5_extension_function call,
+                         bool *known, struct error *e)
+{
+    fts5_api *api;
+    if (*known)
+        return true;
+    if (!store_fts5(s, &api, e))
+        return false;
+    int result = api->xCreateFunction(api, name, NULL, call, NULL);
+    *known = result == SQLITE_OK;
+    return *known || store_fault(s, result, e);
+}

@@ -89,4 +89,10 @@ bool store_leave(struct store *s, bool began, bool ok, struct error *e);
 bool store_step_begin(struct store *s, bool *began, struct error *e);
 bool store_step_end(struct store *s, bool began, bool ok, struct error *e);
 
+/* FTS5's interface for tokenizers of ours, and a function of ours within its queries, once a
+ * connection (*known). */
+bool store_fts5(struct store *s, fts5_api **out, struct error *e);
+bool store_fts5_function(struct store *s, const char *name, fts5_extension_function call,
+                         bool *known, struct error *e);
+
 #endif

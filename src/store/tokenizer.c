@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "store/fts5.h"
 #include "store/sql.h"
 #include "store/token_fold.h"
 #include "store/token_scan.h"
@@ -160,11 +159,6 @@ bool tokenize(const char *language, const char *text, size_t len, bool keep_stop
     return true;
 }
 
-bool tokenizer_has_language(const char *language)
-{
-    return language_known(language);
-}
-
 void tokens_release(struct tokens *t)
 {
     for (size_t i = 0; i < t->items.len; i++)
@@ -217,7 +211,7 @@ bool tokenizer_register(struct store *s, struct error *e)
 {
     static const fts5_tokenizer functions = {create, destroy, tokenize_for_fts5};
     fts5_api *api;
-    if (!fts5_find(s, &api, e))
+    if (!store_fts5(s, &api, e))
         return false;
     fts5_tokenizer copy = functions;
     int result = api->xCreateTokenizer(api, "tiro", NULL, &copy, NULL);

@@ -53,6 +53,4 @@ bool tokenize(const char *language, const char *text, size_t len, bool keep_stop
               struct tokens *out);
 void tokens_release(struct tokens *t);
 
-bool tokenizer_has_language(const char *language);
-
 #endif
