@@ -15,7 +15,6 @@ static const int64_t LAST_SEQ = 0xffffffff;
 /* Words are as they are written: no stems, and none too common to be looked for. */
 static const char language[] = "none";
 
-static const char key_sql[] = "SELECT key FROM session WHERE id = ?";
 /* Deltas are many, and in no index of what is whole. */
 static const char from_sql[] =
     "SELECT place, text FROM spoken WHERE (session, seq) >= (?1 >> 32, ?1 & 0xffffffff)"
@@ -54,7 +53,7 @@ static bool is_spoken(const struct event *ev)
 /* -1: there is no such session. */
 static bool find_key(struct store *s, const char *session_id, int64_t *key, struct error *e)
 {
-    struct query q = query_for(s, key_sql, session_id, e);
+    struct query q = query_for(s, "SELECT key FROM session WHERE id = ?", session_id, e);
     *key = -1;
     return query_number(&q, key);
 }

@@ -106,7 +106,6 @@ bool words_prepare(const struct corpus *c, const char *language, size_t bytes, s
 
 static const char key_sql[] =
     "SELECT next FROM words_state WHERE tables = '#' AND next IS NOT NULL";
-static const char reach_sql[] = "UPDATE words_state SET next = ? WHERE tables = '#'";
 static const char add_next_sql[] = "INSERT INTO #_words_next (rowid, words) VALUES (?, ?)";
 static const char remove_next_sql[] =
     "INSERT INTO #_words_next (#_words_next, rowid, words) VALUES ('delete', ?, ?)";
@@ -123,7 +122,7 @@ bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct er
 
 bool words_next_reach(const struct corpus *c, int64_t key, struct error *e)
 {
-    struct query q = corpus_query(c, reach_sql, e);
+    struct query q = corpus_query(c, "UPDATE words_state SET next = ? WHERE tables = '#'", e);
     query_int(&q, key);
     return query_run(&q);
 }

@@ -30,14 +30,13 @@ static const char parts_sql[] =
     "WITH RECURSIVE part (id) AS (SELECT min(segid) FROM #_words_idx UNION ALL"
     " SELECT (SELECT min(segid) FROM #_words_idx WHERE segid > part.id) FROM part"
     " WHERE part.id IS NOT NULL) SELECT count(id) FROM part";
-static const char layers_sql[] = "SELECT block FROM #_words_data WHERE id = 10";
 static const char merge_sql[] = "INSERT INTO #_words (#_words, rank) VALUES ('merge', ?)";
 
 /* The number stands behind one of FTS5's own. */
 static bool has_layers(const struct corpus *c, int64_t most, bool *out, struct error *e)
 {
     *out = false;
-    struct query q = corpus_query(c, layers_sql, e);
+    struct query q = corpus_query(c, "SELECT block FROM #_words_data WHERE id = 10", e);
     if (query_next(&q))
         *out = words_column_varint(&q, 0, COOKIE_BYTES) > most;
     return query_end(&q);
@@ -81,7 +80,6 @@ static const char merge_some_next_sql[] =
     "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', -64)";
 static const char mark_sql[] = "UPDATE words_state SET purge = 1 WHERE tables = '#'";
 static const char unmark_sql[] = "UPDATE words_state SET purge = 0 WHERE tables = '#'";
-static const char marked_sql[] = "SELECT purge FROM words_state WHERE tables = '#'";
 
 static bool has_next(const struct corpus *c, bool *out, struct error *e)
 {
@@ -116,7 +114,7 @@ bool words_purge(const struct corpus *c, bool later, struct error *e)
 
 bool words_purge_waits(const struct corpus *c, bool *out, struct error *e)
 {
-    return corpus_has(c, marked_sql, out, e);
+    return corpus_has(c, "SELECT purge FROM words_state WHERE tables = '#'", out, e);
 }
 
 static bool purge_next(const struct corpus *c, bool *more, struct error *e)
@@ -149,7 +147,6 @@ bool words_purge_step(const struct corpus *c, struct vectors *v, bool *more, str
 /* REST_MS: for others, who look every few milliseconds whether they may write. */
 enum { STEP_TEXTS = 1000, STEP_BYTES = 1 << 20, FILL_PAGES = 512, REST_MS = 15 };
 
-static const char all_sql[] = "SELECT count(*) FROM #_entry";
 static const char before_sql[] = "SELECT count(*) FROM #_entry WHERE key <= ?";
 static const char fill_merge_sql[] =
     "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', ?)";
@@ -279,7 +276,7 @@ bool words_reindex(const struct corpus *c, const char *language,
                    struct error *e)
 {
     struct reindexing r = {.corpus = c, .language = language};
-    if (!corpus_number(c, all_sql, -1, &r.of, e))
+    if (!corpus_number(c, "SELECT count(*) FROM #_entry", -1, &r.of, e))
         return false;
     while (r.stage != DONE)
         if (!step(&r, e) || (progress && !tell(&r, progress, context, e) && r.stage != DONE))

@@ -7,7 +7,6 @@
 
 static const char of_session_sql[] =
     MEMORY_ROWS "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff";
-static const char drop_session_sql[] = "DELETE FROM memory_session WHERE number = ?";
 static const char session_is_sql[] = "SELECT 1 FROM memory_session WHERE number = ?1 AND id = ?2";
 
 /* What was deleted is gone from the file when the journal has been emptied into it, and from those
@@ -175,7 +174,7 @@ bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, s
 
 static bool drop_session(struct store *s, int64_t number, struct error *e)
 {
-    struct query q = query_begin(s, drop_session_sql, e);
+    struct query q = query_begin(s, "DELETE FROM memory_session WHERE number = ?", e);
     query_int(&q, number);
     return query_run(&q);
 }

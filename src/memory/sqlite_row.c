@@ -22,7 +22,6 @@ static const char add_sql[] =
     " VALUES (?1, ?2, ?3, ?1 >> 24, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 static const char edit_sql[] =
     "UPDATE memory_entry SET edited = 1, digest = ?2, content = ?3 WHERE key = ?1";
-static const char remove_sql[] = "DELETE FROM memory_entry WHERE key = ?";
 
 enum {
     AT_key,
@@ -229,7 +228,7 @@ bool sqlite_row_add(struct store *s, const struct memory_row *row, struct error 
 
 bool sqlite_row_remove(struct store *s, const struct memory_row *row, struct error *e)
 {
-    return unindex(s, row, e) && run_for(s, remove_sql, row->key, e);
+    return unindex(s, row, e) && run_for(s, "DELETE FROM memory_entry WHERE key = ?", row->key, e);
 }
 
 bool sqlite_rows_remove(struct store *s, const struct memory_rows *rows, struct error *e)

@@ -1,7 +1,6 @@
 #include "base/buf.h"
 #include "memory/sqlite_private.h"
 
-static const char number_sql[] = "SELECT number FROM memory_session WHERE id = ?";
 static const char project_sql[] =
     "SELECT number FROM session JOIN memory_session ON memory_session.id = session.id"
     " WHERE directory = ? ORDER BY number";
@@ -15,7 +14,6 @@ static const char lineage_sql[] =
 static const char list_all_sql[] = MEMORY_ROWS NEWEST_FIRST;
 static const char list_sql[] =
     MEMORY_ROWS "WHERE entry.key >> 24 IN (SELECT value FROM json_each(?3))" NEWEST_FIRST;
-static const char count_all_sql[] = "SELECT count(*) FROM memory_entry";
 static const char count_sql[] =
     "SELECT ifnull(sum((SELECT count(*) FROM memory_entry"
     " WHERE key BETWEEN value << 24 AND value << 24 | 0xffffff)), 0) FROM json_each(?)";
@@ -24,7 +22,7 @@ bool sqlite_session_number(struct store *s, const char *session_id, int64_t *num
                            struct error *e)
 {
     *number = -1;
-    struct query q = query_for(s, number_sql, session_id, e);
+    struct query q = query_for(s, "SELECT number FROM memory_session WHERE id = ?", session_id, e);
     return query_number(&q, number);
 }
 
@@ -85,7 +83,7 @@ static bool list(struct store *s, const char *numbers, int64_t after, int limit,
 
 static bool count(struct store *s, const char *numbers, int64_t *out, struct error *e)
 {
-    struct query q = query_begin(s, numbers ? count_sql : count_all_sql, e);
+    struct query q = query_begin(s, numbers ? count_sql : "SELECT count(*) FROM memory_entry", e);
     if (numbers)
         query_text(&q, numbers);
     return query_number(&q, out);

@@ -10,7 +10,6 @@
 enum { EMBED_STEP = 64, GRAPH_STEP = 64 };
 
 static const char each_sql[] = MEMORY_ROWS "ORDER BY entry.key";
-static const char pin_sql[] = "UPDATE memory_entry SET pinned = ?2 WHERE id = ?1";
 /* No character is greater than the last of Unicode. */
 static const char ids_sql[] =
     "SELECT id FROM memory_entry WHERE id >= ?1 AND id < ?1 ||"
@@ -67,7 +66,7 @@ static bool sqlite_each(struct memory *m,
 
 static bool pin(struct store *s, const char *id, bool pinned, struct error *e)
 {
-    struct query q = query_for(s, pin_sql, id, e);
+    struct query q = query_for(s, "UPDATE memory_entry SET pinned = ?2 WHERE id = ?1", id, e);
     query_int(&q, pinned);
     return query_run(&q) &&
            (sqlite3_changes(s->db) > 0 ||

@@ -146,7 +146,6 @@ static const char keys_sql[] =
 static const char id_sql[] = "SELECT id, known FROM (SELECT coalesce((SELECT id " OF_ROW
                              "), (SELECT id FROM found.id WHERE key = ?1)) AS id,"
                              " EXISTS (SELECT 1 FROM found.session WHERE row = ?1) AS known)";
-static const char is_taken_sql[] = "SELECT 1 FROM session WHERE id = ?";
 static const char put_row_sql[] =
     "INSERT INTO session (id, title, title_set, directory, provider, model, last_line, created_ms,"
     " updated_ms, messages, turns, last_seq, estimated, labels, parent, parent_seq, archived_ms,"
@@ -160,7 +159,7 @@ static const char saved_sql[] = "INSERT INTO found.saved VALUES (?, ?)";
 
 static bool is_taken(struct saving *s, const char *id, bool *taken, struct error *e)
 {
-    struct query q = query_for(s->to, is_taken_sql, id, e);
+    struct query q = query_for(s->to, "SELECT 1 FROM session WHERE id = ?", id, e);
     return query_any(&q, taken);
 }
 

@@ -100,8 +100,6 @@ static const char trees_sql[] =
     "CREATE TABLE found.wanted (name);"
     "CREATE TABLE found.tree (name, page, PRIMARY KEY (name, page)) WITHOUT ROWID;";
 static const char link_sql[] = "INSERT INTO found.link VALUES (?, ?)";
-static const char wanted_sql[] = "INSERT INTO found.wanted VALUES (?)";
-static const char readable_sql[] = "INSERT OR IGNORE INTO found.readable VALUES (?)";
 
 static bool prepare_insert(struct search *f, const struct salvage_shape *shape)
 {
@@ -134,7 +132,7 @@ static bool make_tables(struct search *f, const struct salvage_shape *shapes,
     for (; ok && shapes->table; shapes++)
         ok = make_table(f, shapes);
     for (; ok && *indexes; indexes++) {
-        struct query q = query_for(f->to, wanted_sql, *indexes, f->e);
+        struct query q = query_for(f->to, "INSERT INTO found.wanted VALUES (?)", *indexes, f->e);
         ok = query_run(&q);
     }
     return ok;
@@ -244,7 +242,7 @@ static bool read_page(struct search *f)
             readable = false;
     }
     return ok && take_child(f, f->page.last_child) &&
-           (!readable || run_for_page(f, readable_sql, 0));
+           (!readable || run_for_page(f, "INSERT OR IGNORE INTO found.readable VALUES (?)", 0));
 }
 
 static bool read_pages(struct search *f)

@@ -40,8 +40,6 @@ bool projected_put(struct store *s, const char *session_id, const struct project
 /* ---- those that are to be removed ---- */
 
 static const char some_sql[] = "SELECT session FROM removal ORDER BY random() LIMIT ?";
-static const char has_sql[] = "SELECT 1 FROM removal WHERE session = ?";
-static const char strike_sql[] = "DELETE FROM removal WHERE session = ?";
 
 void removals_release(struct removals *r)
 {
@@ -70,12 +68,12 @@ bool removals_some(struct store *s, int limit, struct removals *out, struct erro
 bool removals_has(struct store *s, const char *id, bool *out, struct error *e)
 {
     *out = false;
-    struct query q = query_for(s, has_sql, id, e);
+    struct query q = query_for(s, "SELECT 1 FROM removal WHERE session = ?", id, e);
     return query_any(&q, out);
 }
 
 bool removals_strike(struct store *s, const char *id, struct error *e)
 {
-    struct query q = query_for(s, strike_sql, id, e);
+    struct query q = query_for(s, "DELETE FROM removal WHERE session = ?", id, e);
     return query_run(&q);
 }

@@ -17,7 +17,6 @@
 
 static const char nth_sql[] =
     "SELECT id FROM session ORDER BY updated_ms DESC, key DESC LIMIT 1 OFFSET ?";
-static const char titled_sql[] = "SELECT 1 FROM session WHERE title = ? LIMIT 1";
 static const char names_sql[] = "SELECT id, title FROM session ORDER BY updated_ms DESC, key DESC";
 
 /* Bytes of a reference that an error has room for. */
@@ -154,6 +153,6 @@ bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN +
 
 bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e)
 {
-    struct query q = query_for(s, titled_sql, title, e);
+    struct query q = query_for(s, "SELECT 1 FROM session WHERE title = ? LIMIT 1", title, e);
     return query_any(&q, out);
 }

@@ -55,11 +55,9 @@ static const char list_sql[] =
     " AND (?2 IS NULL OR instr(' ' || labels || ' ', ' ' || ?2 || ' ') > 0)"
     " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3) ORDER BY updated_ms DESC, key DESC";
 static const char delete_sql[] = "DELETE FROM session WHERE id = ?";
-static const char each_sql[] = "SELECT id FROM session ORDER BY created_ms, key";
 static const char each_unsent_sql[] =
     "SELECT id FROM session WHERE last_seq = 0 AND archived_ms IS NULL AND directory = ?"
     " AND draft IS NOT NULL ORDER BY updated_ms DESC, key DESC";
-static const char draft_sql[] = "UPDATE session SET draft = ? WHERE id = ?";
 static const char drop_sql[] =
     "DELETE FROM session WHERE id = ? AND draft IS NULL"
     " AND NOT EXISTS (SELECT 1 FROM event WHERE event.session = session.key)";
@@ -252,7 +250,7 @@ static bool visit_ids(struct store *s, const char *sql, const char *argument,
 bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
                    struct error *e)
 {
-    return visit_ids(s, each_sql, NULL, visit, context, e);
+    return visit_ids(s, "SELECT id FROM session ORDER BY created_ms, key", NULL, visit, context, e);
 }
 
 bool sessions_each_unsent(struct store *s, const char *directory,
@@ -287,7 +285,7 @@ bool sessions_delete(struct store *s, const char *id, struct error *e)
 
 static bool set_draft(struct store *s, const char *id, const char *draft, struct error *e)
 {
-    struct query q = query_for(s, draft_sql, draft, e);
+    struct query q = query_for(s, "UPDATE session SET draft = ? WHERE id = ?", draft, e);
     query_text(&q, id);
     if (!query_run(&q))
         return false;

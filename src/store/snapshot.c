@@ -42,7 +42,6 @@ static const char messages_sql[] =
     "SELECT message, position FROM snapshot_message WHERE session = " KEY
     " AND position < ?2"
     " ORDER BY position";
-static const char exists_sql[] = "SELECT 1 FROM session WHERE id = ?";
 
 /* ---- saving ---- */
 
@@ -251,7 +250,7 @@ static bool apply(void *context, const struct event *ev)
 static bool exists(struct store *s, const char *session_id, struct error *e)
 {
     bool there;
-    struct query q = query_for(s, exists_sql, session_id, e);
+    struct query q = query_for(s, "SELECT 1 FROM session WHERE id = ?", session_id, e);
     return query_any(&q, &there) &&
            (there ||
             err_set(e, ERR_SESSION_NOT_FOUND,
