@@ -119,7 +119,6 @@ static void go_on(struct kill_stage *stage, struct kill_session *s)
     assert_text(r.out, mark);
     if (s)
         kill_texts_add(&s->archived.tried, "no");
-    result_release(&r);
     free(mark);
     free(prompt);
 }

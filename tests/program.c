@@ -16,13 +16,9 @@ struct result program_run(const char *input, const char *const *args)
 {
     struct result r;
     r.status = support_run(args, input, &r.out, &r.err);
+    support_keep(r.out);
+    support_keep(r.err);
     return r;
-}
-
-void result_release(struct result *r)
-{
-    free(r->out);
-    free(r->err);
 }
 
 void assert_text(const char *where, const char *what)
@@ -42,7 +38,6 @@ void expect(struct result r, int status, const char *err)
     if (r.status != status)
         fail_msg("status %d in place of %d; %s%s", r.status, status, r.out, r.err);
     assert_text(r.err, err);
-    result_release(&r);
 }
 
 bool tells_use_alone(const char *err)
@@ -56,8 +51,7 @@ char *program_output(struct result r)
 {
     if (r.status != 0 || !tells_use_alone(r.err))
         fail_msg("status %d; %s%s", r.status, r.out, r.err);
-    free(r.err);
-    return support_keep(r.out);
+    return r.out;
 }
 
 void run_ok(struct result r)
@@ -106,10 +100,12 @@ void program_asks(const char *const *args, int width, const char *const *shown, 
 
 struct json *parse_json(const char *text)
 {
+    static VEC(struct json *) kept;
     struct error e = {0};
     struct json *v = json_parse(text, strlen(text), &e);
     if (!v)
         fail_msg("no JSON (%s): %s", e.text, text);
+    vec_push(&kept, v);
     return v;
 }
 

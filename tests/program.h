@@ -7,7 +7,7 @@
 #include "tests/model_server.h"
 #include "tests/screen.h"
 
-/* What one run of the program gave. */
+/* What one run of the program gave; the texts are kept (tests/support.h). */
 struct result {
     int status;
     char *out, *err;
@@ -15,20 +15,19 @@ struct result {
 
 /* Arguments without the program's name, ending with NULL. */
 struct result program_run(const char *input, const char *const *args);
-void result_release(struct result *r);
 
 #define RUN(...) program_run("", (const char *const[]){__VA_ARGS__, NULL})
 
 void assert_text(const char *where, const char *what);    /* it is in there */
 void assert_no_text(const char *where, const char *what); /* it is not */
 
-/* Ends with this status, and says this on standard error. Releases. */
+/* Ends with this status, and says this on standard error. */
 void expect(struct result r, int status, const char *err);
 
 /* Standard error has nothing but the line of a run about what it used, if that. */
 bool tells_use_alone(const char *err);
 
-/* Ends with 0 and no more than that on standard error; the output is kept (tests/support.h). */
+/* Ends with 0 and no more than that on standard error; the output. */
 char *program_output(struct result r);
 void run_ok(struct result r); /* the same, whatever it printed */
 
@@ -44,7 +43,7 @@ struct screen *program_at_terminal(int rows, int columns, const char *const *arg
 void program_asks(const char *const *args, int width, const char *const *shown, const char *answer,
                   int status);
 
-/* The caller frees. */
+/* Kept, too. */
 struct json *program_json(struct result r);
 struct json *parse_json(const char *text);
 

@@ -27,7 +27,6 @@ TEST(test_version)
     assert_int_equal(r.status, 0);
     assert_int_equal(strncmp(r.out, "tiro ", 5), 0);
     assert_string_equal(r.err, "");
-    result_release(&r);
 }
 
 TEST(test_help)
@@ -42,10 +41,7 @@ TEST(test_help)
         struct result same = RUN(commands[i], "--help");
         assert_int_equal(same.status, 0);
         assert_string_equal(one.out, same.out);
-        result_release(&one);
-        result_release(&same);
     }
-    result_release(&overview);
 }
 
 TEST(test_usage)
@@ -94,7 +90,6 @@ TEST(test_chat_wants_a_terminal)
     assert_int_equal(r.status, 64);
     assert_string_equal(r.out, "");
     assert_text(r.err, "tiro run");
-    result_release(&r);
     expect(RUN("--model", "m", "--resume"), 64, "not a terminal");
     expect(RUN("chat", "hello"), 64, "tiro run");
 }
@@ -116,8 +111,6 @@ TEST(test_config_check)
     struct json *v = parse_json(r.out);
     assert_int_equal(json_len(v), 3);
     assert_int_equal(json_get_int(json_at(v, 1), "line", 0), 4);
-    json_free(v);
-    result_release(&r);
 }
 
 TEST(test_config_check_screen)
@@ -128,7 +121,6 @@ TEST(test_config_check_screen)
     struct result r = RUN("run", "--provider", "offline", "hello");
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.err, "CONFIG_ERROR"));
-    result_release(&r);
 }
 
 TEST(test_config_show)
@@ -143,20 +135,16 @@ TEST(test_config_show)
     assert_text(r.out, "max_retries = 7    ; environment");
     assert_text(r.out, "[model my-model]\nwindow = 4096");
     assert_null(strstr(r.out, "sk-very-secret"));
-    result_release(&r);
 
     r = RUN("config", "show", "--json");
     assert_null(strstr(r.out, "sk-very-secret"));
     struct json *v = parse_json(r.out);
     assert_int_equal(json_type(v), JSON_ARRAY);
-    json_free(v);
-    result_release(&r);
     unsetenv("TIRO_PROVIDER_MAX_RETRIES");
 
     r = RUN("config", "path");
     char *path = support_path(".config/tiro/tiro.ini\n");
     assert_string_equal(r.out, path);
-    result_release(&r);
 }
 
 TEST(test_config_problem_in_run)
@@ -166,7 +154,6 @@ TEST(test_config_problem_in_run)
     assert_int_equal(r.status, 0);
     assert_text(r.err, "tiro: CONFIG_ERROR: ");
     assert_true(strlen(r.out) > 0);
-    result_release(&r);
 }
 
 /* What the engine does not take as it is written. */
@@ -179,7 +166,6 @@ TEST(test_config_out_of_bounds)
     struct result r = RUN("doctor");
     assert_int_equal(r.status, 1);
     assert_text(r.out, text);
-    result_release(&r);
 }
 
 /* --- run ---------------------------------------------------------------------------------------
@@ -194,7 +180,6 @@ TEST(test_run_text)
     assert_string_equal(r.out, "Two words.\n");
     assert_true(tells_use_alone(r.err));
     assert_text(model_server_body(s, 0), "say something");
-    result_release(&r);
     end_server(s);
 }
 
@@ -207,16 +192,13 @@ TEST(test_run_input_joins)
     struct result r = program_run("piped text\n", (const char *const[]){"run", "explain:", NULL});
     assert_int_equal(r.status, 0);
     assert_text(model_server_body(s, 0), "explain:\\n\\npiped text\"");
-    result_release(&r);
 
     r = program_run("alone\n", (const char *const[]){"run", "-", NULL});
     assert_text(model_server_body(s, 1), "\"alone\"");
-    result_release(&r);
 
     r = RUN("run", "-f", file, "and this");
     assert_text(model_server_body(s, 2),
                 "notes.txt:\\n````\\nfrom a ``` file\\n````\\n\\nand this");
-    result_release(&r);
     end_server(s);
 }
 
@@ -253,15 +235,11 @@ TEST(test_run_json)
     assert_int_equal(json_len(json_get(v, "denied")), 0);
     assert_int_equal(json_len(json_get(v, "budget_warnings")), 0);
     assert_true(json_get_int(v, "duration_ms", -1) >= 0);
-    json_free(v);
-    result_release(&r);
 
     r = RUN("run", "-o", "json", "two");
     v = parse_json(r.out);
     usage = json_get(v, "usage");
     assert_true(json_type(usage) == JSON_NULL || json_get_bool(usage, "estimated", false));
-    json_free(v);
-    result_release(&r);
     end_server(s);
 }
 
@@ -292,7 +270,6 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
     static const char line[] =
         "tiro: used: 3000 tokens in (900 cached), 300 tokens out, 2 model calls, 1 tool call, "
         "$0.0094, ";
-    (void)state;
     struct model_server *s = begin_server();
     queue_two_calls(s);
     struct result r = RUN("run", "--model", "gpt-4o", "what is there?");
@@ -300,7 +277,6 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
     assert_string_equal(r.out, "Empty.\n");
     assert_text(r.err, line);
     assert_int_equal(count_lines(r.err), 1);
-    result_release(&r);
 
     queue_two_calls(s);
     r = RUN("run", "-c", "-o", "json", "--model", "gpt-4o", "and now?");
@@ -311,8 +287,6 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
     assert_int_equal(json_get_int(v, "tool_calls", 0), 1);
     assert_true(fabs(json_get_number(v, "cost", -1) - 0.009375) < 1e-9);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 3000);
-    json_free(v);
-    result_release(&r);
     end_server(s);
 }
 
@@ -331,15 +305,12 @@ TEST(test_run_prices_the_model_that_answered)
     } answers[] = {{ANSWERED_BY("gpt-4o-2024-08-06"), 2.5},
                    {ANSWERED_BY("gpt-4o-mini"), 0.15},
                    {ANSWERED_BY("nobody-knows"), -1}};
-    (void)state;
     struct model_server *s = begin_server();
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         model_server_queue(s, &(struct reply){.raw = answers[i].body});
         struct result r = RUN("run", "-o", "json", "--model", "gpt-4o", "go");
         struct json *v = parse_json(r.out);
         assert_true(fabs(json_get_number(v, "cost", -1) - answers[i].cost) < 1e-9);
-        json_free(v);
-        result_release(&r);
     }
     end_server(s);
 }
@@ -348,7 +319,6 @@ TEST(test_run_prices_the_model_that_answered)
 TEST(test_run_tells_what_a_failure_used)
 {
     const struct reply refused = {.fault = REPLY_STATUS, .status = 400, .error_message = "no more"};
-    (void)state;
     struct model_server *s = begin_server();
     model_server_queue(s, &read_call);
     model_server_queue(s, &refused);
@@ -356,14 +326,11 @@ TEST(test_run_tells_what_a_failure_used)
     assert_int_equal(r.status, 1);
     assert_text(r.err, "tiro: used: 1000 tokens in, 100 tokens out, 2 model calls, 1 tool call, ");
     assert_text(r.err, "tiro: AGENT_ERROR: ");
-    result_release(&r);
     model_server_queue(s, &read_call);
     model_server_queue(s, &refused);
     r = RUN("run", "-o", "json", "go");
     struct json *v = parse_json(r.out);
     assert_int_equal(json_get_int(json_get(v, "usage"), "input_tokens", 0), 1000);
-    json_free(v);
-    result_release(&r);
     end_server(s);
 }
 
@@ -388,11 +355,9 @@ TEST(test_run_stream_json)
             buf_addstr(&text, json_get_string(v, "delta"));
         if (!*rest)
             assert_string_equal(type, "run_completed");
-        json_free(v);
     }
     assert_string_equal(text.data, "Some streamed text.");
     buf_release(&text);
-    result_release(&r);
     end_server(s);
 }
 
@@ -431,7 +396,6 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     assert_string_equal(r.out, "Answer.\n");
     assert_text(r.err, "tiro: compacted (handoff): ");
     assert_int_equal(count_lines(r.err), 2); /* and what was used */
-    result_release(&r);
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});
@@ -440,7 +404,6 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     assert_text(r.err, "could not be compacted: ");
     assert_text(r.err, "no summaries today");
     assert_int_equal(count_lines(r.err), 2);
-    result_release(&r);
     end_long_talk(s);
 }
 
@@ -457,8 +420,6 @@ TEST_IF(capability_store() && capability_compaction(), test_run_json_counts_summ
     assert_int_equal(json_get_int(v, "model_calls", -1), 1);
     assert_string_equal(json_get_string(v, "result"), "Answer.");
     assert_string_equal(r.err, "");
-    json_free(v);
-    result_release(&r);
     end_long_talk(s);
 }
 
@@ -466,12 +427,10 @@ TEST_IF(capability_store() && capability_compaction(), test_run_streams_compacti
 {
     static const char *const types[] = {"\"compaction_started\"", "\"compaction_delta\"",
                                         "\"compaction_completed\""};
-    (void)state;
     struct model_server *s = begin_long_talk();
     struct result r = RUN("run", "-c", "-o", "stream-json", "next");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         assert_text(r.out, types[i]);
-    result_release(&r);
     end_long_talk(s);
 }
 
@@ -481,14 +440,11 @@ TEST_IF(capability_store() && capability_compaction(), test_run_without_compacti
     struct result r = RUN("run", "-c", "--no-compaction", "next");
     assert_string_equal(r.out, "In short.\n"); /* the first that the server has */
     assert_null(strstr(r.err, "compacted"));
-    result_release(&r);
     setenv("TIRO_COMPACTION_ENABLED", "false", 1);
     r = RUN("run", "-c", "next");
     assert_string_equal(r.out, "Answer.\n");
-    result_release(&r);
     r = RUN("run", "-c", "--compaction", "next");
     assert_text(r.err, "compacted");
-    result_release(&r);
     unsetenv("TIRO_COMPACTION_ENABLED");
     end_long_talk(s);
 }
@@ -506,15 +462,12 @@ TEST(test_run_failure)
     assert_string_equal(r.out, "");
     assert_text(r.err, "tiro: AGENT_ERROR: ");
     assert_null(strchr(r.err, '\x1b'));
-    result_release(&r);
 
     model_server_queue(s, &refused);
     r = RUN("run", "-o", "json", "go");
     assert_int_equal(r.status, 1);
     struct json *v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "error"), "code"), "AGENT_ERROR");
-    json_free(v);
-    result_release(&r);
     end_server(s);
 }
 
@@ -523,10 +476,8 @@ TEST_IF(capability_store(), test_run_labels)
     setenv("TIRO_PROVIDER_NAME", "offline", 1);
     expect(RUN("run", "--label", "work", "-l", "law urgent", "hello"), 0, "");
     struct json *list = program_json(RUN("sessions", "--json"));
-    char *labels = json_print(json_get(json_first(list), "labels"));
+    char *labels = support_keep(json_print(json_get(json_first(list), "labels")));
     assert_string_equal(labels, "[\"law\",\"urgent\",\"work\"]");
-    free(labels);
-    json_free(list);
     expect(RUN("run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hello"), 64,
            "tiro: USAGE: ");
     unsetenv("TIRO_PROVIDER_NAME");
@@ -558,14 +509,11 @@ TEST(test_run_asks_nothing)
     assert_string_equal(json_get_string(json_get(denied, "args"), "path"), "made.txt");
     assert_text(json_get_string(denied, "reason"), "nobody could be asked");
     assert_null(json_get(v, "error"));
-    json_free(v);
-    result_release(&r);
 
     model_server_queue(s, &call);
     r = RUN("run", "-o", "stream-json", "--tools", "full", "write");
     assert_int_equal(r.status, 3);
     assert_text(r.out, "\"denied\":true");
-    result_release(&r);
 
     model_server_queue(s, &call);
     expect(
@@ -585,14 +533,12 @@ TEST(test_run_faulty_calls_are_not_refused)
         {.tool_name = "no_such_tool", .tool_args = "{}"},
         {.tool_name = "read_file", .tool_args = "{\"path\":7}"},
         {.tool_name = "read_file", .tool_args = "{\"path\":\"missing.txt\"}"}};
-    (void)state;
     struct model_server *s = begin_server();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         model_server_queue(s, &calls[i]);
         struct result r = RUN("run", "-o", "json", "go");
         assert_int_equal(r.status, 0);
         assert_text(r.out, "\"denied\":[]");
-        result_release(&r);
     }
     end_server(s);
 }
@@ -613,8 +559,6 @@ TEST_IF(capability_store(), test_run_budget)
     assert_int_equal(r.status, 2);
     struct json *v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "error"), "code"), "BUDGET_EXHAUSTED");
-    json_free(v);
-    result_release(&r);
 
     model_server_queue(s, &big);
     r = RUN("run", "-o", "json", "anew");
@@ -625,8 +569,6 @@ TEST_IF(capability_store(), test_run_budget)
     assert_int_equal(json_get_int(warning, "used", 0), 960);
     assert_int_equal(json_get_int(warning, "limit", 0), 1000);
     assert_int_equal(json_get_int(warning, "percent", 0), 96);
-    json_free(v);
-    result_release(&r);
 
     model_server_queue(s, &big);
     struct screen *screen = AT_TERMINAL(10, 78, "run", "anew");
@@ -658,7 +600,6 @@ TEST_IF(capability_store(), test_run_budget_warns_once_a_session)
                                  : RUN("run", "--continue", "-o", "stream-json", "on");
         assert_int_equal(r.status, 0);
         assert_int_equal(count_of(r.out, "\"type\":\"budget_warning\""), warnings[i]);
-        result_release(&r);
         model_server_queue(s, &more);
     }
     unsetenv("TIRO_BUDGET_MAX_TOKENS");
@@ -686,7 +627,6 @@ static void interrupt_with(int number)
     struct result r = RUN("sessions", "show");
     assert_text(r.out, "The beginning of");
     assert_text(r.out, "interrupted");
-    result_release(&r);
 }
 
 TEST_IF(capability_store(), test_run_interrupted)
@@ -716,7 +656,6 @@ TEST_IF(capability_store(), test_run_broken_pipe)
     /* The program ended in order, with what had arrived. */
     struct result r = RUN("sessions", "show");
     assert_text(r.out, "nobody reads");
-    result_release(&r);
 }
 
 /* Runs it through a shell, with whatever that does to its descriptors. */
@@ -770,7 +709,6 @@ TEST_IF(capability_store(), test_sessions)
     struct result r = RUN("sessions", "list");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "");
-    result_release(&r);
     expect(RUN("sessions", "show"), 1, "tiro: SESSION_NOT_FOUND: ");
 
     struct model_server *s = begin_server();
@@ -786,34 +724,26 @@ TEST_IF(capability_store(), test_sessions)
     r = RUN("sessions", "list", "--json");
     struct json *v = parse_json(r.out);
     assert_int_equal(json_len(v), 1);
-    char *id = mem_strdup(json_get_string(json_at(v, 0), "id"));
+    char *id = support_keep(mem_strdup(json_get_string(json_at(v, 0), "id")));
     assert_string_equal(json_get_string(json_at(v, 0), "title"), "the first question");
-    json_free(v);
-    result_release(&r);
 
     r = RUN("sessions");
     assert_text(r.out, "the first question");
     assert_text(r.out, id + strlen(id) - 8);
-    result_release(&r);
 
     r = RUN("sessions", "show", id);
     assert_text(r.out, "the first question");
     assert_text(r.out, "second answer");
-    result_release(&r);
 
     r = RUN("sessions", "show", "--limit", "1");
     assert_null(strstr(r.out, "first answer"));
     assert_text(r.out, "second answer");
-    result_release(&r);
 
     r = RUN("sessions", "show", "last", "--json");
     v = parse_json(r.out);
     assert_string_equal(json_get_string(json_get(v, "session"), "id"), id);
     assert_true(json_len(json_get(v, "events")) >= 6);
-    json_free(v);
-    result_release(&r);
     expect(RUN("run", "--resume", "no-such-session", "hi"), 1, "tiro: SESSION_NOT_FOUND: ");
-    free(id);
 }
 
 /* --- doctor ------------------------------------------------------------------------------------
@@ -827,12 +757,10 @@ TEST_IF(capability_store(), test_doctor)
     assert_text(r.out, "offline");
     assert_text(r.out, "tiro.db");
     assert_text(r.out, "no problem found");
-    result_release(&r);
 
     write_config("[ui]\nthem = light\n");
     r = RUN("doctor");
     assert_int_equal(r.status, 1);
     assert_text(r.out, "tiro.ini:2: ");
-    result_release(&r);
     unsetenv("TIRO_PROVIDER_NAME");
 }

@@ -42,10 +42,9 @@ static void add_session(struct store *store, int i)
 
 static void put_program_into_path(void)
 {
-    char *dir = mem_strdup(support_program());
+    char *dir = support_keep(mem_strdup(support_program()));
     *strrchr(dir, '/') = '\0';
     setenv("PATH", support_text("%s:%s", dir, getenv("PATH")), 1);
-    free(dir);
 }
 
 static int setup(void **state)
@@ -59,9 +58,8 @@ static int setup(void **state)
     if (!capability_store())
         return 0;
     struct store *store;
-    char *path = store_default_path();
+    char *path = support_keep(store_default_path());
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
     if (!ok)
         return -1;
     for (int i = 0; i < TITLES; i++)
@@ -100,8 +98,8 @@ static const char bash_script[] =
 /* One line each. The caller frees. */
 static char *bash(const char *line)
 {
-    return run_shell((const char *const[]){"/bin/bash", "--norc", "--noprofile", "-c", bash_script,
-                                           "bash", line, NULL});
+    return support_keep(run_shell((const char *const[]){"/bin/bash", "--norc", "--noprofile", "-c",
+                                                        bash_script, "bash", line, NULL}));
 }
 
 static void assert_bash(const char *line, const char *offered)
@@ -109,7 +107,6 @@ static void assert_bash(const char *line, const char *offered)
     char *out = bash(line);
     if (strcmp(out, offered) != 0)
         fail_msg("%s: [%s] in place of [%s]", line, out, offered);
-    free(out);
 }
 
 FIXTURE(setup, teardown);
@@ -176,7 +173,6 @@ TEST_IF(capability_store(), bash_names_sessions)
     char *all = bash("tiro sessions delete ");
     assert_text(all, ids[DASH]);
     assert_no_text(all, "-dash");
-    free(all);
 }
 
 /* What bash would run after the completion is the title again. */
@@ -188,11 +184,9 @@ TEST_IF(capability_store(), bash_quotes_what_it_offers)
             char *all = bash(support_text("tiro sessions show %s", quotes[q]));
             char *script = support_text(
                 "while IFS= read -r word; do eval \"printf '%%s\\\\n' $2$word$2\"; done <<<\"$1\"");
-            char *words = run_shell(
-                (const char *const[]){"/bin/bash", "-c", script, "bash", all, quotes[q], NULL});
+            char *words = support_keep(run_shell(
+                (const char *const[]){"/bin/bash", "-c", script, "bash", all, quotes[q], NULL}));
             assert_text(words, titles[i]);
-            free(words);
-            free(all);
         }
     }
     assert_int_not_equal(access("evil", F_OK), 0);
@@ -233,12 +227,11 @@ static const char zsh_installed[] = "fpath=($SOURCE_DIR/data/completion/zsh $fpa
 
 static void assert_zsh_of(const char *way, const char *line, const char *completed)
 {
-    char *out = run_shell((const char *const[]){"/usr/bin/env", "zsh", "-f", "-c", zsh_script,
-                                                "zsh", line, way, NULL});
+    char *out = support_keep(run_shell((const char *const[]){"/usr/bin/env", "zsh", "-f", "-c",
+                                                             zsh_script, "zsh", line, way, NULL}));
     char *wanted = support_text("%s\n", completed);
     if (strcmp(out, wanted) != 0)
         fail_msg("%s: [%s] in place of [%s]", line, out, wanted);
-    free(out);
 }
 
 static void assert_zsh(const char *line, const char *completed)

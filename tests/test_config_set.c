@@ -169,13 +169,11 @@ static void random_text(struct buf *out, uint64_t *seed)
 static void assert_same_value(const char *before, const char *after, const char *section,
                               const char *name)
 {
-    char *a = config_edit_value(before, section, name);
-    char *b = config_edit_value(after, section, name);
+    char *a = support_keep(config_edit_value(before, section, name));
+    char *b = support_keep(config_edit_value(after, section, name));
     if (!a != !b || (a && strcmp(a, b) != 0))
         fail_msg("[%s] %s: %s, now %s, in: %s", section, name, a ? a : "none", b ? b : "none",
                  after);
-    free(a);
-    free(b);
 }
 
 /* Nothing else changes, whatever the file; and what was set and taken out leaves no trace. */
@@ -187,11 +185,10 @@ TEST(any_text_survives)
         struct buf text = BUF_INIT, set = BUF_INIT, unset = BUF_INIT;
         struct error e = {0};
         random_text(&text, &seed);
-        char *old = config_edit_value(text.data, "ui", "theme");
+        char *old = support_keep(config_edit_value(text.data, "ui", "theme"));
         if (config_edit_set(text.data, "ui", "theme", "new", &set, &e)) {
-            char *now = config_edit_value(set.data, "ui", "theme");
+            char *now = support_keep(config_edit_value(set.data, "ui", "theme"));
             assert_string_equal(now, "new");
-            free(now);
             assert_same_value(text.data, set.data, "ui", "mouse");
             assert_same_value(text.data, set.data, "chat", "theme");
             assert_same_value(text.data, set.data, "chat", "system");
@@ -201,7 +198,6 @@ TEST(any_text_survives)
         } else {
             refused++;
         }
-        free(old);
         buf_release(&text);
         buf_release(&set);
         buf_release(&unset);
@@ -295,7 +291,6 @@ TEST(secrets_come_on_standard_input)
     assert_int_equal(r.status, 64);
     assert_text(r.err, "tiro config set anthropic.api_key -");
     assert_no_text(r.err, "sk-on");
-    result_release(&r);
     r = program_run("sk-secret\n",
                     (const char *const[]){"config", "set", "anthropic.api_key", "-", NULL});
     char *out = program_output(r);
@@ -321,7 +316,6 @@ TEST(a_secret_is_ones_own)
         const char *key, *value;
     } secrets[] = {{"anthropic.api_key", "sk-secret"},
                    {"anthropic.base_url", "https://me:secret@host"}};
-    (void)state;
     char *path = support_path(".config/tiro/tiro.ini");
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
         struct stat st;
@@ -340,7 +334,6 @@ TEST(a_password_in_a_url_is_secret)
     assert_int_equal(r.status, 64);
     assert_text(r.err, "tiro config set openai.base_url -");
     assert_no_text(r.err, "secret@");
-    result_release(&r);
     set_from_input("openai.base_url", "https://me:secret@host/v1");
     static const char *const shows[][3] = {
         {"config", "show"}, {"config", "show", "--json"}, {"doctor"}, {"doctor", "--json"}};
@@ -349,7 +342,6 @@ TEST(a_password_in_a_url_is_secret)
         assert_text(r.out, "https://****@host/v1");
         assert_no_text(r.out, "secret");
         assert_no_text(r.err, "secret");
-        result_release(&r);
     }
 }
 

@@ -39,10 +39,9 @@ static void make_store(void)
 
 static void no_database(void)
 {
-    char *junk = mem_alloc(3 * DAMAGE_PAGE + 1);
+    char *junk = support_keep(mem_alloc(3 * DAMAGE_PAGE + 1));
     memset(junk, 'x', 3 * DAMAGE_PAGE);
     support_write(scene_store(), junk);
-    free(junk);
 }
 
 static void broken_header(void)
@@ -83,10 +82,9 @@ static const struct {
 static void assert_untouched(const char *name, const char *before, size_t len)
 {
     size_t now_len;
-    char *now = damage_read(scene_store(), &now_len);
+    char *now = support_keep(damage_read(scene_store(), &now_len));
     if (now_len != len || memcmp(now, before, len) != 0)
         fail_msg("%s: the file was changed", name);
-    free(now);
 }
 
 static void assert_refused(struct result r, const char *name)
@@ -94,7 +92,6 @@ static void assert_refused(struct result r, const char *name)
     if (r.status != 1 || !strstr(r.err, "tiro: SESSION_STORE_ERROR: "))
         fail_msg("%s: status %d: %s%s", name, r.status, r.out, r.err);
     assert_text(r.err, "tiro.db");
-    result_release(&r);
 }
 
 /* Whatever asks for the store fails, a message too: its author may have counted on its being kept.
@@ -120,10 +117,9 @@ TEST(an_unusable_file_is_told_and_left_alone)
         damage_copy(good, scene_store());
         damages[i].damage();
         size_t len;
-        char *before = damage_read(scene_store(), &len);
+        char *before = support_keep(damage_read(scene_store(), &len));
         each_verb_says_so(damages[i].name);
         assert_untouched(damages[i].name, before, len);
-        free(before);
     }
 }
 
@@ -141,12 +137,10 @@ static int run_as_nobody(const char *path)
     bool ok = r.status == 1 && strstr(r.err, "SESSION_STORE_ERROR") && strstr(r.err, "rights");
     if (!ok)
         fprintf(stderr, "status %d: %s%s", r.status, r.out, r.err);
-    result_release(&r);
     r = RUN("sessions", "list");
     ok = ok && r.status == 0 && strstr(r.out, "quincunx");
     if (!ok)
         fprintf(stderr, "status %d: %s%s", r.status, r.out, r.err);
-    result_release(&r);
     return ok ? 0 : 1;
 }
 
@@ -162,20 +156,17 @@ static void open_ways(void)
 TEST(a_read_only_file_can_be_read)
 {
     make_store();
-    char *before = damage_tree(directory);
+    char *before = support_keep(damage_tree(directory));
     assert_int_equal(chmod(scene_store(), 0400), 0);
     open_ways();
     int status = damage_as_nobody(directory, run_as_nobody, NULL);
     if (status == OUT_OF_REACH) {
-        free(before);
         skip();
     }
     assert_int_equal(status, 0);
     size_t len = strcspn(before, "\n");
-    char *now = damage_tree(directory);
+    char *now = support_keep(damage_tree(directory));
     assert_memory_equal(now, before, len);
-    free(now);
-    free(before);
 }
 
 /* --- a file that somebody else has -------------------------------------------------------------
@@ -218,11 +209,10 @@ TEST(a_chat_goes_on_in_memory)
     make_store();
     broken_header();
     size_t len;
-    char *before = damage_read(scene_store(), &len);
+    char *before = support_keep(damage_read(scene_store(), &len));
     struct screen *s = scene_open(24, 100, (const char *const[]){"chat", "--resume", "last", NULL});
     assert_true(screen_wait_text(s, "is not a database", WAIT_MS));
     scene_exchange(s, "still there?", "Yes, I am.");
     scene_leave(s);
     assert_untouched("a chat", before, len);
-    free(before);
 }

@@ -37,7 +37,6 @@ static int hold_talk(const char *memory)
         struct result r = i == 0 ? RUN("run", memory, talk[i]) : RUN("run", memory, "-c", talk[i]);
         assert_int_equal(r.status, 0);
         compactions += strstr(r.err, "compacted (handoff)") != NULL;
-        result_release(&r);
     }
     return compactions;
 }
@@ -49,8 +48,7 @@ static char *newest_session(void)
     const struct json *sessions = json_type(list) == JSON_ARRAY ? list : json_get(list, "sessions");
     char *id = mem_strdup(json_get_string(json_first(sessions), "id"));
     assert_non_null(id);
-    json_free(list);
-    return id;
+    return support_keep(id);
 }
 
 static int setup(void **state)
@@ -97,7 +95,6 @@ TEST(what_was_compacted_away_is_quoted)
     char *gone = program_output(RUN("run", "Where is the ryokan by the river?"));
     assert_text(gone, "I found nothing");
     assert_text(gone, "nor what memory has");
-    free(id);
 }
 
 /* The talk is compacted all the same, and nothing of it is found again. */

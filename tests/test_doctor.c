@@ -47,18 +47,15 @@ static void damage(void)
 /* --json in a directory where nothing may change. */
 static struct json *look(int status)
 {
-    char *before = damage_tree(data);
+    char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--json");
-    char *after = damage_tree(data);
+    char *after = support_keep(damage_tree(data));
     struct error e;
     struct json *v = json_parse(r.out, strlen(r.out), &e);
     assert_non_null(v);
     assert_string_equal(before, after);
     assert_int_equal(r.status, status);
     assert_int_equal(json_get_bool(v, "well", false), status == 0);
-    free(before);
-    free(after);
-    result_release(&r);
     return v;
 }
 
@@ -70,16 +67,13 @@ static void expect_state(const char *state, int status, const char *words)
     assert_string_equal(json_get_string(store, "path"), path);
     assert_string_equal(json_get_string(json_get(v, "service"), "provider"), "offline");
     json_free(v);
-    char *before = damage_tree(data);
+    char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--thorough");
-    char *after = damage_tree(data);
+    char *after = support_keep(damage_tree(data));
     assert_string_equal(before, after);
     assert_int_equal(r.status, status);
     assert_non_null(strstr(r.out, words));
     assert_int_equal(strstr(r.out, "no problem found") != NULL, status == 0);
-    free(before);
-    free(after);
-    result_release(&r);
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -94,7 +88,6 @@ TEST_IF(capability_store(), test_nothing_is_made)
     assert_non_null(strstr(r.out, "\"missing\""));
     assert_int_not_equal(stat(data, &st), 0);
     assert_int_not_equal(stat(support_path(".local"), &st), 0);
-    result_release(&r);
 }
 
 TEST_IF(capability_store(), test_good)
@@ -106,10 +99,8 @@ TEST_IF(capability_store(), test_good)
     json_free(v);
     struct result r = DOCTOR("--thorough");
     assert_non_null(strstr(r.out, "4 sessions, 40 events"));
-    result_release(&r);
     r = RUN("doctor");
     assert_non_null(strstr(r.out, "--thorough"));
-    result_release(&r);
 }
 
 /* What a killed tiro left behind is neither folded in nor taken away. */
@@ -189,7 +180,6 @@ static void says(const char *name, const char *words)
     if (!strstr(value, words))
         fail_msg("%s: %s", name, value);
     json_free(v);
-    result_release(&r);
 }
 
 TEST_IF(capability_memory(), test_memory_is_told)
@@ -217,7 +207,6 @@ TEST_IF(capability_memory(), test_embedding_endpoint)
     struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 1);
     assert_non_null(strstr(r.out, "CONFIG_ERROR"));
-    result_release(&r);
     says("vectors", "none: ");
     says("ranking", "words");
     setenv("OPENAI_API_KEY", "sk-not-shown", 1);
@@ -227,7 +216,6 @@ TEST_IF(capability_memory(), test_embedding_endpoint)
     r = DOCTOR("--thorough");
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "sk-not-shown"));
-    result_release(&r);
     unsetenv("TIRO_EMBEDDING_PROVIDER");
     unsetenv("TIRO_EMBEDDING_BASE_URL");
     unsetenv("OPENAI_API_KEY");
@@ -250,16 +238,13 @@ TEST(test_recover_wants_a_yes)
 {
     damage_fill(path, 4, 20);
     damage();
-    char *before = damage_tree(data);
+    char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--recover");
     assert_int_equal(r.status, 64);
     assert_non_null(strstr(r.err, "tiro: USAGE: "));
     assert_non_null(strstr(r.err, "--yes"));
-    char *after = damage_tree(data);
+    char *after = support_keep(damage_tree(data));
     assert_string_equal(before, after);
-    free(before);
-    free(after);
-    result_release(&r);
 }
 
 TEST_IF(capability_store(), test_recover)
@@ -281,7 +266,6 @@ TEST_IF(capability_store(), test_recover)
     assert_int_equal(json_get_int(store, "events", -1), events);
     assert_int_equal(access(json_get_string(recovery, "copy"), F_OK), 0);
     json_free(v);
-    result_release(&r);
     assert_int_equal(files_like(".damaged-"), 1);
     assert_int_equal(files_like(".recovered-"), 0);
     expect_state("good", 0, "intact");
@@ -291,20 +275,16 @@ TEST_IF(capability_store(), test_recover)
     v = json_parse(r.out, strlen(r.out), &e);
     assert_int_equal(json_len(v), 6);
     json_free(v);
-    result_release(&r);
 }
 
 TEST(test_nothing_to_recover)
 {
     damage_fill(path, 2, 10);
-    char *before = damage_tree(data);
+    char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--recover", "--yes");
     assert_int_equal(r.status, 0);
-    result_release(&r);
-    char *after = damage_tree(data);
+    char *after = support_keep(damage_tree(data));
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 TEST_IF(capability_store(), test_recover_while_in_use)
@@ -317,7 +297,6 @@ TEST_IF(capability_store(), test_recover_while_in_use)
     assert_non_null(strstr(r.err, "tiro: SESSION_BUSY: "));
     assert_non_null(strstr(r.out, "damaged"));
     assert_int_equal(files_like(".damaged-"), 0);
-    result_release(&r);
     damage_let_go(&h);
 }
 
@@ -331,16 +310,14 @@ TEST_IF(capability_store(), test_recover_asks)
 {
     damage_fill(path, 4, 20);
     damage();
-    char *before = damage_tree(data);
+    char *before = support_keep(damage_tree(data));
     answer("n", 1);
     answer("", 1);
-    char *after = damage_tree(data);
+    char *after = support_keep(damage_tree(data));
     assert_string_equal(before, after);
     answer("y", 0);
     assert_int_equal(files_like(".damaged-"), 1);
     expect_state("good", 0, "intact");
-    free(before);
-    free(after);
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -352,11 +329,9 @@ TEST(test_locales)
     } cases[] = {{"C.UTF-8", "locale: UTF-8\n"},
                  {"C", "set LC_ALL to a UTF-8 locale"},
                  {"xx_XX.UTF-8", "locale: UTF-8 (the one that is set is not installed"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("LC_ALL", cases[i].locale, 1);
         struct result r = RUN("doctor");
         assert_text(r.out, cases[i].says);
-        result_release(&r);
     }
 }

@@ -10,6 +10,7 @@
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 enum { ARGS_MAX = 12 };
 
@@ -46,7 +47,7 @@ static bool tells_use(const char *line)
 static void assert_said(const char *err, enum err_code code)
 {
     char *prefix = support_text("tiro: %s: ", err_info(code)->name);
-    char *text = mem_strdup(err), *rest = text;
+    char *text = support_keep(mem_strdup(err)), *rest = text;
     char *line = strtok_r(rest, "\n", &rest);
     size_t said = 0;
     for (; line; line = strtok_r(rest, "\n", &rest)) {
@@ -59,7 +60,6 @@ static void assert_said(const char *err, enum err_code code)
     }
     if (said == 0)
         fail_msg("nothing is said of %s", err_info(code)->name);
-    free(text);
 }
 
 static void assert_status(const struct result *r, int status)
@@ -74,7 +74,6 @@ static void fails(enum err_code code, const char *const *args)
     struct result r = program_run("", args);
     assert_status(&r, err_info(code)->exit_status);
     assert_said(r.err, code);
-    result_release(&r);
 }
 
 static void assert_code(const struct json *v, enum err_code code)
@@ -89,10 +88,9 @@ static struct json *last_line(const char *text)
 {
     size_t len = strlen(text);
     assert_true(len > 0 && text[len - 1] == '\n');
-    char *copy = mem_strndup(text, len - 1);
+    char *copy = support_keep(mem_strndup(text, len - 1));
     const char *newline = strrchr(copy, '\n');
     struct json *v = parse_json(newline ? newline + 1 : copy);
-    free(copy);
     return v;
 }
 
@@ -106,7 +104,6 @@ static void json_tells(const char *out, enum err_code code)
 {
     struct json *v = parse_json(out);
     assert_code(json_get(v, "error"), code);
-    json_free(v);
 }
 
 static void stream_tells(const char *out, enum err_code code)
@@ -150,7 +147,6 @@ static void turn_fails(enum err_code code, const struct reply *reply, const char
         assert_status(&r, err_info(code)->exit_status);
         assert_said(r.err, code);
         formats[i].tells(r.out, code);
-        result_release(&r);
     }
 }
 
@@ -180,7 +176,6 @@ static void provoke_OK(void **state)
         assert_text(r.out, "Hello from the scripted model.");
         assert_no_text(r.out, "\"error\"");
         assert_no_text(r.out, "run_failed");
-        result_release(&r);
     }
     free(program_output(RUN("config", "check")));
     free(program_output(RUN("doctor")));
@@ -377,7 +372,7 @@ static char *random_text(size_t len)
         text[i] = (char)(1 + x % 255);
     }
     text[len] = '\0';
-    return text;
+    return support_keep(text);
 }
 
 static void make_dirs(void)
@@ -403,7 +398,6 @@ static void provoke_SESSION_STORE_ERROR(void **state)
         free(program_output(RUN("run", "hi"))); /* what it does not have cannot fail */
     }
     assert_string_equal(support_read(scene_store()), bytes);
-    free(bytes);
 }
 
 static void provoke_AGENT_ERROR(void **state)
@@ -429,7 +423,6 @@ static void provoke_AGENT_ERROR(void **state)
     setenv("ANTHROPIC_BASE_URL", "no-such-protocol://127.0.0.1", 1);
     turn_fails(ERR_AGENT_ERROR, NULL, ARGS("hi"));
     unsetenv("TIRO_PROVIDER_MAX_RETRIES");
-    free(lengthy);
 }
 
 static void provoke_CONFIG_ERROR(void **state)
@@ -619,7 +612,6 @@ static void provoke_USAGE(void **state)
     struct result r = program_run("\xff", ARGS("run", "-"));
     assert_status(&r, err_info(ERR_USAGE)->exit_status);
     assert_said(r.err, ERR_USAGE);
-    result_release(&r);
 }
 
 /* --- the table itself --------------------------------------------------------------------------

@@ -76,7 +76,6 @@ static void assert_cut(const char *text)
     size_t len = strlen(r.out) - 1; /* the line's end */
     assert_in_range(len, STREAM_MAX_BYTES - 8, STREAM_MAX_BYTES);
     assert_memory_equal(r.out, text, len);
-    result_release(&r);
     assert_int_equal(damage_number(scene_store(),
                                    "SELECT length(payload ->> 'content') FROM event WHERE type = "
                                    "'text_complete' AND payload ->> 'partial' ORDER BY rowid DESC"),
@@ -109,7 +108,6 @@ TEST_IF(capability_store(), test_the_cut_is_between_characters)
     assert_told_of_the_cut(&r);
     assert_int_equal((strlen(r.out) - 1) % 3, 1);
     assert_memory_equal(r.out, text, strlen(r.out) - 1);
-    result_release(&r);
     free(text);
 }
 
@@ -125,7 +123,6 @@ TEST_IF(capability_store(), test_calls_and_reasoning_count)
         struct result r = RUN("run", "flood");
         assert_told_of_the_cut(&r);
         assert_string_equal(r.out, "");
-        result_release(&r);
     }
     assert_int_equal(damage_number(scene_store(),
                                    "SELECT count(*) FROM event WHERE type IN "
@@ -204,7 +201,6 @@ TEST_IF(SUPPORT_TELLS_MEMORY, test_a_request_is_bounded)
     model_server_set_responder(scene_server(), NULL, NULL);
     assert_int_equal(r.status, 1);
     assert_text(r.err, "bytes, and may have 33554432; compact it, or start a new session");
-    result_release(&r);
     assert_in_range(largest, 24 * MIB, 32 * MIB);
     print_message("peak of a long turn: %ld KiB\n", peak_of_children_kib());
     assert_true(peak_of_children_kib() <= 256 * KIB);

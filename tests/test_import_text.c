@@ -87,9 +87,8 @@ TEST(test_a_value_that_does_not_end)
 
 static void note(void *seen, struct event *ev)
 {
-    char *line = event_to_line(ev);
+    char *line = support_keep(event_to_line(ev));
     buf_addf(seen, "%s\n", line);
-    free(line);
     event_free(ev);
 }
 
@@ -126,7 +125,7 @@ static char *read_in(const char *text, size_t chunk)
     import_text_release(&t);
     imported_release(&im);
     fclose(in);
-    return buf_take(&seen);
+    return support_keep(buf_take(&seen));
 }
 
 static const char list[] =
@@ -165,9 +164,7 @@ TEST(test_chunks_of_any_size_read_alike)
         for (size_t chunk = 1; chunk < 40; chunk++) {
             char *again = read_in(texts[i], chunk);
             assert_string_equal(again, whole);
-            free(again);
         }
-        free(whole);
     }
     clock_replace(NULL, NULL);
 }
@@ -177,13 +174,11 @@ TEST(test_members_in_any_order)
     char *behind = read_in(texts[2], 4096);
     assert_non_null(strstr(behind, "x€"));
     assert_non_null(strstr(behind, "|01890a5d-ac96-774b-bcce-b302099a8057 Behind"));
-    free(behind);
     char *other = read_in("{\"events\":[" EVENT
                           "],\"session\":{\"id\":"
                           "\"01890a5d-0000-774b-bcce-b302099a8057\"},\"tiro\":1}",
                           4096);
     assert_non_null(strstr(other, "session: \"id\" is not that of the events"));
-    free(other);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -232,9 +227,8 @@ static void expect_little_memory(const char *what, const char *path, int status,
 TEST_IF(capability_store(), test_no_text_takes_much_memory)
 {
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
-        char *path = make_file(LARGE, large[i][0], large[i][1], large[i][2]);
+        char *path = support_keep(make_file(LARGE, large[i][0], large[i][1], large[i][2]));
         expect_little_memory("sessions", path, 1, "nothing was imported");
-        free(path);
     }
 }
 
@@ -248,14 +242,13 @@ TEST_IF(capability_store(), test_a_large_one_is_imported_in_little_memory)
     snprintf(pair, sizeof pair,
              "{\"role\":\"user\",\"content\":\"?\"},{\"role\":\"assistant\",\"content\":\"%s\"},",
              message);
-    char *path = make_file(LARGE, "[", pair, "{\"role\":\"user\",\"content\":\"The end\"}]");
+    char *path =
+        support_keep(make_file(LARGE, "[", pair, "{\"role\":\"user\",\"content\":\"The end\"}]"));
     expect_little_memory("sessions", path, 0, "");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     const struct json *info = json_first(sessions);
     assert_true(json_get_int(info, "turns", 0) > TURNS);
     assert_string_equal(json_get_string(info, "title"), "?");
-    json_free(sessions);
-    free(path);
 }
 
 TEST_IF(capability_store() && capability_memory(), test_a_line_of_many_values_takes_little_memory)
@@ -268,7 +261,6 @@ TEST_IF(capability_store() && capability_memory(), test_a_line_of_many_values_ta
     fputs("1]}\n", out);
     assert_int_equal(fclose(out), 0);
     expect_little_memory("memory", path, 64, "line:1: the JSON has more than");
-    free(path);
 }
 
 /* Its fault is at its end. */
@@ -280,7 +272,6 @@ TEST_IF(capability_store(), test_a_large_one_that_breaks_off_is_none)
                          SUPPORT_TELLS_MEMORY ? "not valid JSON near byte 40" : "near byte 20");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     assert_null(json_first(sessions));
-    json_free(sessions);
     free(path);
 }
 
@@ -297,7 +288,6 @@ static size_t count_others(void)
         count += *entry->d_name != '.' && strncmp(entry->d_name, "tiro.db", 7) != 0;
     if (dir)
         closedir(dir);
-    free(path);
     return count;
 }
 
@@ -306,7 +296,6 @@ static bool has_begun(void *context)
     (void)context;
     char *path = support_path(".local/share/tiro/tiro.db-wal");
     bool there = access(path, F_OK) == 0;
-    free(path);
     return there;
 }
 
@@ -331,7 +320,6 @@ TEST_IF(capability_store(), test_a_signal_ends_a_pipe_that_says_nothing)
     assert_int_equal(count_others(), 0);
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     assert_null(json_first(sessions));
-    json_free(sessions);
 }
 
 static bool stop_at(void *context, int percent)
@@ -362,6 +350,5 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
     }
     catalog_release(&c);
     free(path);
-    free(store);
 }
 

@@ -84,7 +84,6 @@ static char *read_page(const char *name)
         add_line(&out, line, len, &entry);
         line += len + (line[len] == '\n');
     }
-    free(source);
     return buf_take(&out);
 }
 
@@ -126,7 +125,7 @@ static char *describe(const struct config_key_info *k)
         buf_addf(&out, "; default %s)\n", k->fallback);
     else
         buf_addstr(&out, "; unset by default)\n");
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static char *section_of(const char *page, const struct config_key_info *k)
@@ -135,47 +134,39 @@ static char *section_of(const char *page, const struct config_key_info *k)
     char *heading =
         support_text("[%.*s%s]", (int)strcspn(k->section, "*"), k->section, pattern ? "NAME" : "");
     char *part = part_of(page, heading);
-    return part;
+    return support_keep(part);
 }
 
 FIXTURE(support_setup, support_teardown);
 
 TEST(every_key_is_told)
 {
-    char *page = read_page("tiro.ini.5");
+    char *page = support_keep(read_page("tiro.ini.5"));
     size_t entries = 0;
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *k = config_key_info((enum config_key)i);
         char *section = section_of(page, k);
         char *entry = describe(k);
         assert_text(section, entry);
-        free(entry);
-        free(section);
     }
     for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
         const struct action_info *action = action_info((enum action)i);
-        char *section = part_of(page, "[keys]");
-        char *entry = mem_printf("\n@%s (default %s)\n", action->name, action->keys);
+        char *section = support_keep(part_of(page, "[keys]"));
+        char *entry = support_text("\n@%s (default %s)\n", action->name, action->keys);
         assert_text(section, entry);
-        free(entry);
-        free(section);
     }
-    char *files = part_of(page, "FILES");
+    char *files = support_keep(part_of(page, "FILES"));
     entries = count_entries(page) - count_entries(files);
     assert_int_equal(entries, CONFIG_KEY_COUNT + ACTION_COUNT - 1);
-    free(files);
-    free(page);
 }
 
 TEST(every_place_of_keys_is_told)
 {
-    char *page = read_page("tiro.ini.5");
-    char *section = part_of(page, "[tools]");
+    char *page = support_keep(read_page("tiro.ini.5"));
+    char *section = support_keep(part_of(page, "[tools]"));
     for (size_t i = 0; guard_keys[i]; i++) {
         assert_text(section, support_text("\n%s", guard_keys[i]));
     }
-    free(section);
-    free(page);
 }
 
 /* --- commands ----------------------------------------------------------------------------------
@@ -233,7 +224,7 @@ static char *entry_of(const char *page, const char *name)
     size_t end = 1;
     while (at[end] && !(at[end] == '\n' && (at[end + 1] == '@' || at[end + 1] == '#')))
         end++;
-    return mem_strndup(at, end);
+    return support_keep(mem_strndup(at, end));
 }
 
 static bool mentions(const char *text, const char *word)
@@ -282,12 +273,11 @@ static void check_command(struct manual *m, const char *path, const char *help)
     if (!entry && strncmp(path, "memory unpin", 12) == 0)
         entry = entry_of(m->page, "memory pin, unpin");
     if (!entry && strstr(help, "\nCommands:\n"))
-        entry = mem_strdup("");
+        entry = support_keep(mem_strdup(""));
     if (!entry)
         fail_msg("tiro(1) has no entry for %s", path);
     check_options(m, path, help, entry);
     vec_push(&m->entries.list, mem_strdup(path));
-    free(entry);
 }
 
 static void visit_commands(struct manual *m)
@@ -319,27 +309,22 @@ static void check_nothing_else(const struct manual *m)
         size_t len = 2;
         while (isalnum((unsigned char)at[len]) || (at[len] == '-' && len > 2))
             len++;
-        char *option = mem_strndup(at, len);
+        char *option = support_keep(mem_strndup(at, len));
         if (len > 2 && !has_word(&m->options, option) && strcmp(option, "--version") != 0)
             fail_msg("tiro(1) tells of %s, which is none", option);
-        free(option);
     }
-    char *commands = part_of(m->page, "COMMANDS");
-    char *sessions = part_of(m->page, "SESSIONS");
+    char *commands = support_keep(part_of(m->page, "COMMANDS"));
+    char *sessions = support_keep(part_of(m->page, "SESSIONS"));
     const char *const parts[] = {commands, sessions};
     for (int i = 0; i < 2; i++)
         for (const char *at = parts[i]; (at = strstr(at, "\n@")); at++) {
             size_t len = 2 + strcspn(at + 2, " \n");
             size_t more = at[len] == ' ' ? strspn(at + len + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
-            char *name = mem_strndup(at + 2, len - 2);
-            char *both = mem_strndup(at + 2, len - 2 + (more > 0 ? more + 1 : 0));
+            char *name = support_keep(mem_strndup(at + 2, len - 2));
+            char *both = support_keep(mem_strndup(at + 2, len - 2 + (more > 0 ? more + 1 : 0)));
             if (!has_word(&m->entries, name) || (i == 1 && !has_word(&m->entries, both)))
                 fail_msg("tiro(1) tells of %s, which is no command", both);
-            free(both);
-            free(name);
         }
-    free(sessions);
-    free(commands);
 }
 
 TEST(every_command_is_told)
@@ -365,8 +350,8 @@ TEST(every_status_is_told)
 #undef X
             3, /* of a run that was refused a tool */
     };
-    char *page = read_page("tiro.1");
-    char *part = part_of(page, "EXIT STATUS");
+    char *page = support_keep(read_page("tiro.1"));
+    char *part = support_keep(part_of(page, "EXIT STATUS"));
     bool seen[256] = {false};
     size_t distinct = 0;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
@@ -375,6 +360,4 @@ TEST(every_status_is_told)
         seen[statuses[i]] = true;
     }
     assert_int_equal(count_entries(part), distinct + 1); /* and 128 + N */
-    free(part);
-    free(page);
 }

@@ -41,7 +41,6 @@ static void import_text(const char *text, const char *says)
     struct result r = program_run(text, args);
     if (r.status != 0 || strcmp(r.out, says) != 0)
         fail_msg("status %d: %s%s", r.status, r.out, r.err);
-    result_release(&r);
 }
 
 static void add_talks(void)
@@ -62,14 +61,13 @@ static char *ids_of(struct json *list)
             buf_addf(&out, "#%.0f ", json_number(id, -1));
     }
     json_free(list);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void expect_ids(struct result r, const char *want)
 {
     char *ids = ids_of(program_json(r));
     assert_string_equal(ids, want);
-    free(ids);
 }
 
 /* --- empty, off ------------------------------------------------------------------------------- */
@@ -88,7 +86,6 @@ TEST(test_nothing_is_there)
     assert_string_equal(program_output(MEMORY("export")), "");
     struct json *stats = program_json(MEMORY("stats", "--json"));
     assert_int_equal(json_get_int(stats, "entries", -1), 0);
-    json_free(stats);
     assert_int_equal(access(support_path(".local/share/tiro/tiro.db"), F_OK), -1);
 }
 
@@ -112,12 +109,10 @@ TEST(test_how_to_turn_it_on)
     struct result r = MEMORY("list");
     assert_text(r.err, "[memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the environment");
     assert_no_text(r.err, "--");
-    result_release(&r);
     setenv("TIRO_MEMORY_ENABLED", "true", 1);
     r = MEMORY("list");
     assert_text(r.err, "[session] persist = true, or TIRO_SESSION_PERSIST=true in the environment");
     assert_no_text(r.err, "--");
-    result_release(&r);
     setenv("TIRO_SESSION_PERSIST", "true", 1);
     expect(MEMORY("list"), 0, "memory is empty");
     unsetenv("TIRO_MEMORY_ENABLED");
@@ -143,11 +138,9 @@ TEST(test_search_json)
     assert_true(score > 0 && score <= 1);
     assert_true(json_get_number(json_get(best, "why"), "words", 0) > 0);
     assert_true(json_get_number(json_get(best, "why"), "coverage", 0) > 0);
-    json_free(list);
     expect_ids(MEMORY("search", "--json", "the ryokan in the hills"), "#42 river ");
     list = program_json(MEMORY("search", "--json", "the ryokan in the hills is cheaper"));
     assert_true(json_get_number(json_at(list, 0), "score", -1) == 1);
-    json_free(list);
 }
 
 TEST(test_search_options)
@@ -182,10 +175,8 @@ TEST(test_search_gives_five)
     import_text(text.data, "12 entries added\n");
     struct json *list = program_json(MEMORY("search", "--json", "needle"));
     assert_int_equal(json_len(list), 5);
-    json_free(list);
     list = program_json(MEMORY("search", "--json", "--limit", "7", "needle"));
     assert_int_equal(json_len(list), 7);
-    json_free(list);
     buf_release(&text);
 }
 
@@ -211,7 +202,7 @@ static char *keep_session(const char *title)
 TEST(test_search_for_people)
 {
     add_talks();
-    char *id = keep_session("Spring in Kyoto");
+    char *id = support_keep(keep_session("Spring in Kyoto"));
     char *line = support_text(
         "{\"id\":\"long\",\"session_id\":\"%s\",\"role\":\"user\","
         "\"created_at\":\"2026-03-05\",\"content\":\"cherry\\n\\u001b[31m "
@@ -236,7 +227,6 @@ TEST(test_search_for_people)
     assert_false(screen_log_has(s, "\xc2\x9b"));
     assert_string_equal(screen_row_text(s, 2), "");
     screen_free(s);
-    free(id);
 }
 
 /* What is cut off on both sides has a sign on both, and still one row. */
@@ -283,7 +273,6 @@ TEST(test_list_and_show)
     struct json *entry = program_json(MEMORY("show", "--json", "station"));
     assert_string_equal(json_get_string(entry, "content"), "a hotel near the station");
     assert_true(json_get_bool(entry, "pinned", false));
-    json_free(entry);
     expect(MEMORY("show", "nonesuch"), 1, "tiro: MEMORY_NOT_FOUND: ");
     expect(MEMORY("show"), 64, "an argument is missing");
     expect(MEMORY("show", "a", "b"), 64, "unexpected argument");
@@ -326,7 +315,7 @@ static char *many_entries(void)
                  "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-%02d\","
                  "\"content\":\"day %02d.\"}\n",
                  i + 1, i + 1);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 /* A terminal has no room for a whole memory; what is not a terminal gets all. */
@@ -344,7 +333,6 @@ TEST(test_a_terminal_gets_a_page)
     assert_string_equal(screen_row_text(s, 21), "");
     screen_free(s);
     assert_text(program_output(RUN("memory")), "day 01.");
-    free(text);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
@@ -353,14 +341,12 @@ static void expect_content(const char *id, const char *content)
 {
     struct json *entry = program_json(MEMORY("show", "--json", id));
     assert_string_equal(json_get_string(entry, "content"), content);
-    json_free(entry);
 }
 
 static void expect_pinned(const char *id, bool pinned)
 {
     struct json *entry = program_json(MEMORY("show", "--json", id));
     assert_int_equal(json_get_bool(entry, "pinned", false), pinned);
-    json_free(entry);
 }
 
 static struct result edit_with_input(const char *id, const char *input)
@@ -553,12 +539,10 @@ TEST(test_killed_import)
     }
     struct json *hits = program_json(MEMORY("search", "--json", "--limit", "1000", "quincunx"));
     assert_int_equal(json_len(hits), before < 1000 ? before : 1000);
-    json_free(hits);
     run_ok(MEMORY("import", path));
     assert_int_equal(stored_entries(database), LINES);
     struct json *last = program_json(MEMORY("search", "--json", "quincunx number 11999"));
     assert_string_equal(json_get_string(json_at(last, 0), "id"), "e11999");
-    json_free(last);
 }
 
 /* Ctrl-C ends an import between two steps and says so. */
@@ -591,7 +575,6 @@ TEST(test_stats_and_reindex)
     assert_int_equal(json_get_int(stats, "entries", -1), 3);
     assert_int_equal(json_get_int(stats, "sessions", -1), 2);
     assert_int_equal(json_get_int(stats, "pinned", -1), 1);
-    json_free(stats);
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
     out = program_output(MEMORY("stats"));
     assert_text(out, "tiro memory reindex");
@@ -606,7 +589,6 @@ static int64_t bytes_now(void)
 {
     struct json *stats = program_json(MEMORY("stats", "--json"));
     int64_t bytes = json_get_int(stats, "bytes", -1);
-    json_free(stats);
     return bytes;
 }
 
@@ -627,7 +609,6 @@ static void expect_remark(const char *remark)
     assert_text(r.out, "a hotel near the station");
     if (strstr(r.err, remark) == NULL || (!*remark && *r.err))
         fail_msg("not \"%s\": %s", remark, r.err);
-    result_release(&r);
 }
 
 /* The search says what is to be done, and that helps; also after the server got another model. */
@@ -658,7 +639,6 @@ TEST(test_reindex_says_what_failed)
     struct result r = MEMORY("reindex");
     assert_int_not_equal(r.status, 0);
     assert_text(r.err, "127.0.0.1");
-    result_release(&r);
     expect(MEMORY("search", "station"), 0, "words only");
     unsetenv("TIRO_EMBEDDING_PROVIDER");
     unsetenv("TIRO_EMBEDDING_BASE_URL");

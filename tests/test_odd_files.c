@@ -44,7 +44,7 @@ static void make_directory(const char *path)
 static void make_socket(const char *path)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    char *before = getcwd(NULL, 0), *directory = mem_strdup(path);
+    char *before = support_keep(getcwd(NULL, 0)), *directory = support_keep(mem_strdup(path));
     *strrchr(directory, '/') = '\0';
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(name.sun_path, sizeof name.sun_path, "%s", strrchr(path, '/') + 1);
@@ -53,7 +53,6 @@ static void make_socket(const char *path)
     assert_int_equal(chdir(before), 0);
     close(fd);
     free(directory);
-    free(before);
 }
 
 static void (*const makers[])(const char *path) = {make_pipe, make_device, make_directory,
@@ -70,8 +69,7 @@ static char *in_data(const char *name)
     char *directory = support_path(".local/share/tiro");
     assert_true(paths_make_dir(directory, &e));
     char *path = paths_join(directory, name);
-    free(directory);
-    return path;
+    return support_keep(path);
 }
 
 /* --- the database ----------------------------------------------------------------------------- */
@@ -83,7 +81,6 @@ static void expect_refused(const char *name)
     struct result doctor = RUN("doctor");
     assert_int_equal(doctor.status, 1);
     assert_text(doctor.out, "is no regular file"); /* with what a link leads to */
-    result_release(&doctor);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -96,7 +93,6 @@ TEST_IF(capability_store(), test_a_database_that_is_no_file)
         expect_refused("tiro.db is no");
         take_away(path);
     }
-    free(path);
 }
 
 TEST_IF(capability_store(), test_what_belongs_to_a_database_is_no_file)
@@ -110,11 +106,9 @@ TEST_IF(capability_store(), test_what_belongs_to_a_database_is_no_file)
             expect_refused(names[n]);
             take_away(path);
         }
-        free(path);
     }
     struct json *list = program_json(RUN("sessions", "list", "--json"));
     assert_non_null(json_first(list));
-    json_free(list);
 }
 
 /* --- other files ------------------------------------------------------------------------------ */
@@ -127,9 +121,7 @@ TEST(test_a_configuration_that_is_a_pipe)
     expect(RUN("config", "check"), 1, "");
     struct result r = RUN("doctor");
     assert_text(r.out, "tiro.ini is not a regular file");
-    result_release(&r);
     free(path);
-    free(directory);
 }
 
 TEST(test_a_file_that_must_not_be_a_pipe)
@@ -147,7 +139,6 @@ TEST(test_a_file_that_must_not_be_a_pipe)
     assert_non_null(strstr(e.text, path));
     assert_false(log_open("/dev/null", LOG_INFO, &e));
     buf_release(&text);
-    free(path);
 }
 
 TEST_IF(capability_store(), test_a_pipe_to_import_without_a_writer)
@@ -157,7 +148,6 @@ TEST_IF(capability_store(), test_a_pipe_to_import_without_a_writer)
     expect(RUN("sessions", "import", path), 1, "nothing in it");
     if (capability_memory())
         expect(RUN("memory", "import", path), 0, "");
-    free(path);
 }
 
 /* --- files that may not grow ------------------------------------------------------------------ */
@@ -184,7 +174,6 @@ static int64_t count_sessions(void)
                                    "SELECT count(*) FROM pragma_integrity_check"
                                    " WHERE integrity_check <> 'ok'"),
                      0);
-    free(path);
     return count;
 }
 

@@ -10,6 +10,7 @@
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 enum { PATIENCE_MS = 200000 }; /* valgrind takes fifty times as long */
 
@@ -23,7 +24,6 @@ static int setup(void **state)
         return -1;
     char *note = support_path("note.txt");
     support_write(note, "Verba volant, scripta manent.\n");
-    free(note);
     write_config("[embedding]\nprovider = builtin\n");
     server = begin_server();
     return 0;
@@ -57,7 +57,6 @@ static void a_turn_with_tools(void)
     assert_text(out, "scripta manent");
     assert_text(out, "from a command");
     assert_text(out, "\"run_completed\"");
-    free(out);
 }
 
 static void failures(void)
@@ -111,18 +110,14 @@ static void looking_at_it(void)
     char *file = support_path("exported.json");
     char *found = program_output(RUN("memory", "search", WORD));
     assert_text(found, WORD);
-    free(found);
     found = program_output(RUN("sessions", "search", WORD));
     assert_text(found, WORD);
-    free(found);
     run_ok(RUN("sessions", "export", "--format", "json", "-o", file, "last"));
     found = support_read(file);
     assert_text(found, WORD);
-    free(found);
     run_ok(RUN("doctor"));
     run_ok(RUN("sessions", "import", file));
     run_ok(RUN("sessions", "list"));
-    free(file);
 }
 
 static void its_end(void)
@@ -130,7 +125,6 @@ static void its_end(void)
     char *database = support_path(".local/share/tiro/tiro.db");
     run_ok(RUN("sessions", "delete", "--yes", "last", "~2"));
     assert_int_equal(damage_number(database, "SELECT count(*) FROM session"), 0);
-    free(database);
 }
 
 NEEDS(capability_store() && capability_memory() && capability_compaction());

@@ -49,25 +49,22 @@ static int tear_down(void **state)
 /* A path below the store's directory, which is there. The caller frees. */
 static char *below(const char *folder, const char *name)
 {
-    char *parent = paths_join(directory, folder);
+    char *parent = support_keep(paths_join(directory, folder));
     assert_true(paths_make_dir(parent, &e));
     char *path = *folder ? paths_join(parent, name) : paths_join(directory, name);
-    free(parent);
-    return path;
+    return support_keep(path);
 }
 
 static void put(const char *folder, const char *name)
 {
     char *path = below(folder, name);
     support_write(path, "x");
-    free(path);
 }
 
 static void put_for_session(const char *session, const char *name)
 {
-    char *folder = paths_join("sessions", session);
+    char *folder = support_keep(paths_join("sessions", session));
     put(folder, name);
-    free(folder);
 }
 
 static void put_lock(const char *session)
@@ -79,25 +76,21 @@ static void put_lock(const char *session)
 static char *orphans(void)
 {
     struct buf out = BUF_INIT;
-    char *before = damage_tree(directory);
+    char *before = support_keep(damage_tree(directory));
     struct json *v = program_json(RUN("doctor", "--json"));
-    char *after = damage_tree(directory);
+    char *after = support_keep(damage_tree(directory));
     assert_string_equal(before, after);
     const struct json *list = json_get(json_get(v, "store"), "orphans");
     assert_int_equal(json_type(list), JSON_ARRAY);
     for (const struct json *o = json_first(list); o; o = json_next(o))
         buf_addf(&out, "%s %s|", json_get_string(o, "kind"), json_get_string(o, "path"));
-    json_free(v);
-    free(before);
-    free(after);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void expect_orphans(const char *wanted)
 {
     char *found = orphans();
     assert_string_equal(found, wanted);
-    free(found);
 }
 
 NEEDS(capability_store());
@@ -133,7 +126,6 @@ TEST(test_files_that_are_still_to_be_removed)
     assert_true(sessions_delete(store, id, &e));
     store_close(store);
     expect_orphans(wanted);
-    free(database);
 }
 
 TEST(test_what_a_kill_leaves)
@@ -158,16 +150,15 @@ TEST(test_files_that_are_being_written)
     assert_int_equal(flock(dir, LOCK_EX), 0);
     expect_orphans("");
     close(dir);
-    free(path);
 }
 
 TEST(test_graphs_and_copies)
 {
     char *database = below("", "tiro.db");
-    char *known = graph_file_path("", "memory", "hashed"),
-         *damaged = support_text("%s.damaged", known);
+    char *known = support_keep(graph_file_path("", "memory", "hashed")),
+         *damaged = support_keep(support_text("%s.damaged", known));
     char *lock = support_text("%s.lock", known), *begun = support_text("%s.Ab3xYz", known);
-    char *wanted = mem_printf(
+    char *wanted = support_text(
         "graph memory-other-01234567.hnsw|temporary %s|copy %s|"
         "copy tiro.db.damaged-20260309-140507|",
         begun, damaged);
@@ -184,15 +175,10 @@ TEST(test_graphs_and_copies)
         put("", files[i]);
     char *found = orphans();
     for (char *at = wanted, *end; (end = strchr(at, '|')); at = end + 1) {
-        char *one = mem_strndup(at, (size_t)(end + 1 - at));
+        char *one = support_keep(mem_strndup(at, (size_t)(end + 1 - at)));
         assert_text(found, one);
-        free(one);
     }
     assert_int_equal(strlen(found), strlen(wanted));
-    free(found);
-    free(wanted);
-    free(known);
-    free(database);
 }
 
 TEST(test_what_is_not_ours)
@@ -220,5 +206,4 @@ TEST(test_in_words)
     assert_int_equal(r.status, 0);
     assert_text(r.out, "unused files beside it:\n    left10: not created by tiro");
     assert_text(r.out, "… and 11 more; --json lists them");
-    result_release(&r);
 }

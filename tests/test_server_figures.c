@@ -11,6 +11,7 @@
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define EVENT(json) "data: " json "\n\n"
 
@@ -73,7 +74,6 @@ static void assert_readable(void)
     struct result found = RUN("sessions", "search", "tea");
     assert_int_equal(found.status, 0);
     assert_text(found.out, "tea");
-    result_release(&found);
     run_ok(RUN("sessions", "fork", "last"));
     run_ok(program_run(program_output(RUN("sessions", "export", "last", "--format", "json")),
                        (const char *const[]){"sessions", "import", "-", NULL}));
@@ -161,7 +161,6 @@ TEST(test_old_rows_are_recovered)
     damage_write(scene_store(), (size_t)(page - 1) * DAMAGE_PAGE, zeros, sizeof zeros);
     struct result r = RUN("doctor", "--recover", "--yes");
     assert_text(r.out, "lost rows 0");
-    result_release(&r);
     assert_int_equal(damage_number(scene_store(), "SELECT count(*) FROM event"), rows);
     assert_readable();
 }

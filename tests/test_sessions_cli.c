@@ -53,7 +53,6 @@ static void expect_titles(struct result r, const char *const *titles)
             fail_msg("title %zu is %s, not %s", count, title ? title : "missing", titles[count]);
     }
     assert_int_equal(json_len(list), count);
-    json_free(list);
 }
 
 #define TITLES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -246,7 +245,7 @@ static char *add_crashes(void)
     char *id = mem_strdup(r.info.id);
     record_release(&r);
     store_close(store);
-    return id;
+    return support_keep(id);
 }
 
 TEST_IF(capability_store(), test_show_crashes)
@@ -270,8 +269,6 @@ TEST_IF(capability_store(), test_show_crashes)
     }
     struct json *v = program_json(SESSIONS("show", "--json", id));
     assert_int_equal(json_len(json_get(v, "events")), 4);
-    json_free(v);
-    free(id);
 }
 
 TEST_IF(capability_store(), test_show_json)
@@ -285,8 +282,6 @@ TEST_IF(capability_store(), test_show_json)
     const struct json *fewer = json_get(last, "events");
     assert_string_equal(json_get_string(json_first(fewer), "input"), "The second question");
     assert_true(json_len(fewer) * 2 == json_len(events));
-    json_free(whole);
-    json_free(last);
 }
 
 TEST_IF(capability_store(), test_search)
@@ -297,12 +292,10 @@ TEST_IF(capability_store(), test_search)
     assert_string_equal(member(hits, 0, "session_id"), young);
     assert_string_equal(member(hits, 1, "session_id"), old);
     assert_text(member(hits, 0, "snippet"), "The second answer");
-    json_free(hits);
 
     hits = program_json(SESSIONS("search", "--json", "--in", "old", "second"));
     assert_int_equal(json_len(hits), 2); /* question and answer */
     assert_string_equal(member(hits, 0, "session_id"), old);
-    json_free(hits);
 
     struct result r = SESSIONS("search", "--limit", "1", "answer");
     assert_text(r.out, young + UUID_LEN - 8);
@@ -347,10 +340,8 @@ TEST_IF(capability_store(), test_rename_and_label)
     run_ok(SESSIONS("label", id, "b", "+a", "h"));
     run_ok(SESSIONS("label", id, "-b", "-h", "+c"));
     struct json *list = program_json(SESSIONS("list", "--json"));
-    char *labels = json_print(json_get(json_first(list), "labels"));
+    char *labels = support_keep(json_print(json_get(json_first(list), "labels")));
     assert_string_equal(labels, "[\"a\",\"c\"]");
-    free(labels);
-    json_free(list);
     expect(SESSIONS("label", id, "far-too-long-a-label-to-be-accepted-by-anybody"), 64,
            "tiro: USAGE: ");
     expect(SESSIONS("label", "nonesuch", "x"), 1, "tiro: SESSION_NOT_FOUND: ");
@@ -376,7 +367,6 @@ TEST_IF(capability_store(), test_fork)
     for (const struct json *v = json_first(json_get(origin, "events")); v; v = json_next(v))
         if (strcmp(json_get_string(v, "type"), "run_completed") == 0 && at == 0)
             at = json_get_int(v, "seq", 0);
-    json_free(origin);
     assert_true(at > 0);
     char *event = support_text("%lld", (long long)at);
     char *fork = program_output(SESSIONS("fork", "--at", event, id));
@@ -386,7 +376,6 @@ TEST_IF(capability_store(), test_fork)
     assert_no_text(text, "The second question");
     struct json *whole = program_json(SESSIONS("fork", "--json", id));
     assert_string_equal(json_get_string(whole, "parent"), id);
-    json_free(whole);
     expect(SESSIONS("fork", "--at", "0", id), 64, "tiro: USAGE: --at takes a whole number");
     expect(SESSIONS("fork", "--at", "99999999999", id), 64, "no event 99999999999");
     expect(SESSIONS("fork", "--at", "~before-compaction", id), 64, "was never compacted");
@@ -436,7 +425,6 @@ TEST_IF(capability_store(), test_export)
     assert_text(markdown, "The second answer");
     struct json *v = program_json(SESSIONS("export", "--format", "json", id));
     assert_string_equal(json_get_string(json_get(v, "session"), "title"), "The title");
-    json_free(v);
 
     char *path = support_path("out.jsonl");
     run_ok(SESSIONS("export", "-o", path, id));
@@ -470,7 +458,6 @@ TEST_IF(capability_store(), test_import_brings_back)
         struct json *twin = program_json(SESSIONS("import", "--json", path));
         assert_string_equal(json_get_string(twin, "title"), "Comes back");
         assert_string_not_equal(json_get_string(twin, "id"), id);
-        json_free(twin);
     }
 }
 

@@ -52,7 +52,6 @@ static char *finish_well(struct support_child *c)
         fail_msg("status %d: %s%s", status, c->out_text.data, c->err_text.data);
     struct json *v = parse_json(c->out_text.data);
     char *id = mem_strdup(json_get_string(v, "session_id"));
-    json_free(v);
     support_release(c);
     return id;
 }
@@ -66,9 +65,8 @@ TEST(a_store_takes_many_writers)
     for (int turn = 1; turn <= TURNS; turn++) {
         struct support_child children[PROCESSES];
         for (int i = 0; i < PROCESSES; i++) {
-            char *prompt = mem_printf("turn %d of %d", turn, i);
+            char *prompt = support_text("turn %d of %d", turn, i);
             start(&children[i], ids[i], prompt);
-            free(prompt);
         }
         for (int i = 0; i < PROCESSES; i++) {
             char *id = finish_well(&children[i]);
@@ -80,12 +78,11 @@ TEST(a_store_takes_many_writers)
     }
     assert_int_equal(assert_store_sound(database), PROCESSES);
     for (int i = 0; i < PROCESSES; i++) {
-        char *sql = mem_printf(
+        char *sql = support_text(
             "SELECT count(*) FROM event e JOIN session s ON s.key = e.session WHERE s.id = '%s'"
             " AND e.type = 'run_completed'",
             ids[i]);
         assert_int_equal(damage_sql(database, sql), TURNS);
-        free(sql);
         free(ids[i]);
     }
 }
@@ -134,12 +131,11 @@ TEST(of_two_on_one_session_one_wins)
 {
     struct support_child first;
     start(&first, NULL, "begin");
-    char *id = finish_well(&first);
+    char *id = support_keep(finish_well(&first));
     model_server_set_default(server, &(struct reply){.text = "You.", .hold = true});
     for (int i = 0; i < CONTESTS; i++)
         contend(id);
     assert_int_equal(assert_store_sound(database), 1);
-    free(id);
 }
 
 TEST(a_dead_process_holds_nothing)

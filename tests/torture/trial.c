@@ -483,14 +483,12 @@ static void assert_done(void)
     if (r.status != 0 || (trial->step->there && !strstr(r.out, trial->step->there)) ||
         (trial->step->gone && strstr(r.out, trial->step->gone)))
         fail_msg("status 0, but now (%d): %s%s", r.status, r.out, r.err);
-    result_release(&r);
 }
 
 /* Whatever was left undone. */
 static void recover_again(void)
 {
-    struct result r = RUN("doctor", "--recover", "--yes");
-    result_release(&r);
+    RUN("doctor", "--recover", "--yes");
 }
 
 enum { REFUSED_A_TOOL = 3 }; /* answered, but the model asked for a tool that it is not offered */
@@ -503,12 +501,10 @@ static void assert_goes_on(void)
         !trial->step->fresh ? RUN("run", "--resume", "last", "And then?") : RUN("run", "And then?");
     if (r.status != 0 && r.status != REFUSED_A_TOOL)
         fail_msg("a further turn fails: %s", r.err);
-    result_release(&r);
     run_ok(RUN("sessions", "rebuild"));
     r = RUN("doctor");
     if (r.status != 0)
         fail_msg("afterwards doctor says: %s%s", r.out, r.err);
-    result_release(&r);
 }
 
 /* Those that it could not remove it named. */
@@ -612,7 +608,6 @@ static void play(void **state)
     if (trial_end == TRIAL_FAILED)
         trial_end = TRIAL_PASSED;
     free(log);
-    result_release(&result);
     end_server(server);
     free(database);
 }
