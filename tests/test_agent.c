@@ -6,6 +6,7 @@
 #include "play.h"
 #include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 FIXTURE(play_setup, play_teardown);
 
@@ -27,7 +28,6 @@ TEST(tools_run_in_order_and_the_model_goes_on)
 {
     char *path = support_path("note.txt");
     support_write(path, "forty-two");
-    free(path);
     PLAY({.text = "I look.",
           .tool = "read_file",
           .args = "{\"path\":\"note.txt\"}",
@@ -148,7 +148,6 @@ TEST(an_interrupt_that_a_tool_saw_ends_the_turn)
 {
     char *path = support_path("note.txt");
     support_write(path, "forty-two");
-    free(path);
     PLAY({.tool = "read_file",
           .args = "{\"path\":\"note.txt\"}",
           .stop = STOP_TOOL_USE,

@@ -8,6 +8,7 @@
 #include "play.h"
 #include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define SUMMARY "What was said so far, in short."
 
@@ -52,12 +53,11 @@ static char *history_text(void)
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < play.history.messages.len; i++) {
         struct json *v = shape_to_json(&message_shape, &play.history.messages.items[i]);
-        char *text = json_print(v);
+        char *text = support_keep(json_print(v));
         buf_addf(&out, "%s\n", text);
-        free(text);
         json_free(v);
     }
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 /* --- when --------------------------------------------------------------------------------------
@@ -126,7 +126,6 @@ static void write_big(void)
     big[sizeof big - 1] = '\0';
     char *path = support_path("big.txt");
     support_write(path, big);
-    free(path);
 }
 
 #define READ_BIG                                                                                   \
@@ -253,7 +252,7 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     compact_from(1000000);
     play.window = tools_tokens() + 1500;
     char *before = history_text();
-    char *huge = mem_printf("%08000d", 7);
+    char *huge = support_text("%08000d", 7);
     const struct act act = {.failure = FAILURE_OVERFLOW};
     assert_true(play_run(&act, 1, huge, &(struct error){0}));
     char *after = history_text();
@@ -262,9 +261,6 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 0);
     assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "shorten the message"));
-    free(after);
-    free(huge);
-    free(before);
 }
 
 /* --- what would free too little ----------------------------------------------------------------
@@ -389,8 +385,6 @@ TEST(check_6_a_failed_summary_costs_the_turn_nothing)
     int calls = play.summaries;
     PLAY({.text = "no second try"});
     assert_int_equal(play.summaries, calls);
-    free(after);
-    free(before);
 }
 
 TEST(a_missing_key_is_the_compactions_failure)
@@ -409,7 +403,6 @@ TEST(what_cannot_be_kept_is_not_compacted)
         enum commit_result result;
         const char *reason;
     } rows[] = {{COMMIT_REFUSED_BY_MEMORY, "memory_indexing"}, {COMMIT_FAILED, "store"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         talk(3);
         compact_from(play.history.estimate);
@@ -421,8 +414,6 @@ TEST(what_cannot_be_kept_is_not_compacted)
         assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason,
                             rows[i].reason);
         assert_string_equal(play_last()->text, "all the same");
-        free(after);
-        free(before);
         play_teardown(NULL);
         play_setup(NULL);
     }
@@ -634,8 +625,6 @@ TEST(escape_ends_compaction_and_turn)
     assert_string_equal(play_event(EVENT_COMPACTION_FAILED, 0)->compaction.reason, "cancelled");
     assert_int_equal(play.history.compaction.failures, 0);
     assert_int_equal(play_last()->type, EVENT_INTERRUPTED);
-    free(after);
-    free(before);
 }
 
 TEST(the_time_budget_ends_a_summary)
@@ -667,8 +656,6 @@ TEST(a_summary_that_takes_too_long_is_given_up)
     assert_int_equal(play.history.compaction.failures, 1);
     assert_string_equal(play_last()->text, "on we go");
     assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
-    free(after);
-    free(before);
 }
 
 /* The time is one for all parts of a history that is folded. */
@@ -736,7 +723,6 @@ TEST(by_hand_a_summary_may_take_its_time)
 TEST(a_lost_record_ends_the_turn)
 {
     static const enum event_type types[] = {EVENT_COMPACTION_STARTED, EVENT_COMPACTION_DELTA};
-    (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct error e = {0};
         const struct act acts[] = {{.text = SUMMARY}, {.text = "never"}};
@@ -808,7 +794,6 @@ TEST(by_hand_a_suspended_one_is_tried)
 TEST(a_draft_is_committed_as_it_was_changed)
 {
     static const struct said says[] = {{.answer = DRAFT_COMMIT, .text = "my own words"}};
-    (void)state;
     play_stop_clock();
     talk(3);
     compact_from(play.history.estimate);
@@ -829,7 +814,6 @@ TEST(a_draft_is_committed_as_it_was_changed)
 TEST(a_refused_draft_does_not_stop_the_turn)
 {
     static const struct said says[] = {{.answer = DRAFT_REFUSE}};
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.compact.preview = true;
@@ -845,7 +829,6 @@ TEST(a_draft_is_made_again_with_a_focus)
 {
     static const struct said says[] = {{.answer = DRAFT_AGAIN, .text = "the green door"},
                                        {.answer = DRAFT_COMMIT}};
-    (void)state;
     talk(3);
     compact_from(play.history.estimate);
     play.compact.preview = true;

@@ -7,6 +7,7 @@
 #include "play.h"
 #include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define WRITE_NOTE                                                                                 \
     {                                                                                              \
@@ -25,7 +26,6 @@ static bool note_exists(void)
 {
     char *path = support_path("note.txt");
     bool exists = access(path, F_OK) == 0;
-    free(path);
     return exists;
 }
 

@@ -292,11 +292,10 @@ static void assert_first_calls(const struct talk *t)
     assert_true(t->response.calls_refused);
     for (size_t i = 0; i < PROVIDER_MAX_CALLS; i++) {
         const struct block *b = block_at(t, i, BLOCK_TOOL_CALL);
-        char *args = mem_printf("{\"n\":%zu}", i), *id = mem_printf("call_%zu", i + 1);
+        char *args = support_text("{\"n\":%zu}", i), *id = mem_printf("call_%zu", i + 1);
         assert_string_equal(b->text, args);
         assert_string_equal(b->id, id);
         free(id);
-        free(args);
     }
 }
 
@@ -501,7 +500,7 @@ static char *event_of(int api, const char *begin, const char *piece, size_t time
     while (times-- > 0)
         buf_addstr(&raw, piece);
     buf_addf(&raw, "%s\n\n", end);
-    return buf_take(&raw);
+    return support_keep(buf_take(&raw));
 }
 
 /* A tree of 8 million values would take 640 MB; arguments of 300,000 are printed for a third of a
@@ -517,7 +516,6 @@ TEST(test_an_event_of_values)
         talk_assert_failed(&t, talk_ask_with(&t, (struct reply){.raw = raw}), FAILURE_TOO_LARGE);
         assert_non_null(strstr(t.failure.text, "JSON values"));
         talk_end(&t);
-        free(raw);
     }
 }
 
@@ -534,7 +532,6 @@ TEST(test_an_event_of_escapes)
     assert_true(clock_mono_ms() - begin < 20000);
     assert_int_equal(t.text.len, ESCAPES + strlen("\xEF\xBF\xBD"));
     talk_end(&t);
-    free(raw);
 }
 
 /* The text of a large event is passed on in pieces, between which the call can be stopped. */
@@ -558,7 +555,6 @@ TEST(test_stopping_within_an_event)
         assert_in_range(t.text.len, 60000, 200000);
         assert_string_equal(talk_only_block(&t, BLOCK_TEXT)->text, t.text.data);
         talk_end(&t);
-        free(raw);
     }
 }
 

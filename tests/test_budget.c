@@ -10,6 +10,7 @@
 #include "chat/event.h"
 #include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -261,12 +262,11 @@ TEST(what_the_session_was_warned_of_is_not_told_again)
     tell_budget(&h, "max_turn_duration", 100, 90); /* of another turn */
     tell_budget(&h, "max_tool_calls", 100, 99);    /* of another limit */
     tell_budget(&h, "max_cost", 0.5, 80);
-    char *counters = history_counters(&h);
+    char *counters = support_keep(history_counters(&h));
     assert_true(history_restore(counters, strlen(counters), NULL, 0, &again, &e));
     budget_begin_turn(&b, &again);
     assert_string_equal(warnings(&b, &use),
                         "max_duration 95 max_turn_duration 80 max_tool_calls 95 ");
-    free(counters);
     history_release(&again);
     history_release(&h);
 }
@@ -277,9 +277,8 @@ TEST(of_many_kinds_some_are_remembered)
     struct history h;
     history_init(&h);
     for (int i = 0; i < 1000; i++) {
-        char *kind = mem_printf("kind %d", i);
+        char *kind = support_text("kind %d", i);
         tell_budget(&h, kind, 1, 80);
-        free(kind);
     }
     assert_int_equal(h.budgets.len, HISTORY_MAX_BUDGETS);
     history_release(&h);

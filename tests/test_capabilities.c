@@ -64,9 +64,8 @@ TEST(a_turn_works_and_is_kept_where_it_can_be)
     {
         begin_afresh();
         struct engine *s = surface_open(NULL, *persist);
-        char *answer = surface_ask(s, "hello");
+        char *answer = support_keep(surface_ask(s, "hello"));
         assert_string_equal(answer, "Hello from the scripted model.");
-        free(answer);
         engine_free(s);
         struct session_list list = {0};
         surface_list(&list);
@@ -138,7 +137,7 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
         surface_send(s, COMMAND_ARCHIVE, NULL);
         struct notice *done = surface_expect(s, NOTICE_DONE);
         assert_int_equal(done->command, COMMAND_ARCHIVE);
-        char *id = mem_strdup(done->text);
+        char *id = support_keep(mem_strdup(done->text));
         notice_free(done);
         assert_int_equal(read_error(s, id).code,
                          kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
@@ -147,7 +146,6 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
             notice_free(surface_expect(s, NOTICE_PAGE));
         else
             surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, id);
-        free(id);
         engine_free(s);
     }
 }
@@ -250,7 +248,6 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
 TEST(by_hand_it_compacts_or_says_that_it_is_off)
 {
     static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
-    (void)state;
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();

@@ -123,9 +123,6 @@ TEST(test_where_nothing_is_kept)
     assert_true(catalog_open(&c, nothing, CATALOG_WRITE, &e));
     catalog_release(&c);
     assert_true(exists(nothing));
-    free(empty);
-    free(folder);
-    free(nothing);
 }
 
 TEST(test_faults_of_the_store_come_through)
@@ -142,8 +139,6 @@ TEST(test_faults_of_the_store_come_through)
         assert_false(catalog_open(&c, below, accesses[i], &e));
         assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     }
-    free(below);
-    free(file);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -269,8 +264,8 @@ TEST(test_delete)
     record_begin(&other, catalog.store);
     record_run(&other, "Stay!", "Yes.");
     assert_true(projection_update(&catalog, record.info.id, &e));
-    char *files = projection_directory(&catalog, record.info.id);
-    char *lock = mem_printf("%s/locks/%s.lock", catalog.directory, record.info.id);
+    char *files = support_keep(projection_directory(&catalog, record.info.id));
+    char *lock = support_text("%s/locks/%s.lock", catalog.directory, record.info.id);
     assert_true(exists(files));
     if (!catalog_delete(&catalog, record.info.id, id, &e))
         fail_msg("%s", e.text);
@@ -282,8 +277,6 @@ TEST(test_delete)
     assert_false(catalog_delete(&catalog, record.info.id, id, &e));
     assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
     record_release(&other);
-    free(lock);
-    free(files);
 }
 
 /* Neither in a row nor, without its first letters, as a word of the index. */
@@ -303,9 +296,9 @@ TEST(test_what_is_deleted_is_gone_from_the_disk)
 TEST(test_delete_beside_other_files)
 {
     assert_true(projection_update(&catalog, record.info.id, &e));
-    char *files = projection_directory(&catalog, record.info.id);
-    char *notes = mem_printf("%s/notes.txt", files);
-    char *transcript = mem_printf("%s/transcript.md", files);
+    char *files = support_keep(projection_directory(&catalog, record.info.id));
+    char *notes = support_text("%s/notes.txt", files);
+    char *transcript = support_text("%s/transcript.md", files);
     support_write(notes, "mine");
     assert_false(catalog_delete(&catalog, record.info.id, NULL, &e));
     assert_int_equal(e.code, ERR_FILE_ERROR);
@@ -313,9 +306,6 @@ TEST(test_delete_beside_other_files)
     assert_true(exists(notes));
     assert_false(exists(transcript));
     assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 0);
-    free(transcript);
-    free(notes);
-    free(files);
 }
 
 static bool try_rename(void)
@@ -407,7 +397,7 @@ TEST(test_in_memory)
     struct record r;
     struct catalog c;
     struct session_info fork;
-    char *place = store_memory_path();
+    char *place = support_keep(store_memory_path());
     assert_true(store_open(place, STORE_READ_WRITE, &memory, &e));
     record_begin(&r, memory);
     record_run(&r, "Hi", "Hello");
@@ -426,7 +416,6 @@ TEST(test_in_memory)
     catalog_release(&c);
     record_release(&r);
     store_close(memory);
-    free(place);
 }
 
 /* --- forking ---------------------------------------------------------------------------------- */
@@ -437,7 +426,7 @@ static char *lines_of(const char *id)
     char *lines = record_lines(catalog.store, id);
     for (char *at = lines; (at = strstr(at, id)); at += UUID_LEN)
         memset(at, 'i', UUID_LEN);
-    return lines;
+    return support_keep(lines);
 }
 
 static struct session_info fork_at(const char *reference, int64_t at)
@@ -487,9 +476,6 @@ TEST(test_fork)
     search_hits_release(&hits);
     session_info_release(&kept);
     session_info_release(&fork);
-    free(copy);
-    free(after);
-    free(before);
 }
 
 static void fork_is_titled(const char *reference, const char *title)
@@ -555,8 +541,6 @@ TEST(test_fork_within_a_run)
     char *first = lines_of(fork.id);
     char *second = lines_of(again.id);
     assert_string_equal(first, second);
-    free(first);
-    free(second);
     session_info_release(&again);
     session_info_release(&fork);
 }

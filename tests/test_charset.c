@@ -44,7 +44,6 @@ TEST(ascii_stands_in)
 TEST(utf8_is_left_alone)
 {
     char stand_in[CHARSET_STAND_IN_MAX];
-    (void)state;
     start("C.UTF-8", "C");
     assert_int_equal(charset(), CHARSET_UTF8);
     assert_false(charset_lacks(0x65e5, stand_in));
@@ -79,7 +78,6 @@ TEST(bytes_of_the_set_are_read)
 TEST(columns_are_those_of_the_stand_in)
 {
     uint64_t seed = support_seed();
-    (void)state;
     start("C", "C");
     for (int round = 0; round < 2000; round++) {
         char text[64];

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "support.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 enum { PATIENCE_MS = 20000, SOON_MS = 5000 };
 
@@ -101,7 +102,6 @@ TEST(starts_where_and_with_what_it_is_told)
 {
     char *places[] = {support_path("plain"), support_path("-with 'quotes' and $blanks")};
     char *environment[] = {(char[]){"COLOUR=green"}, NULL};
-    (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         assert_int_equal(mkdir(places[i], 0700), 0);
         struct child_command c = plain((const char *const[]){"/bin/sh", "-c",
@@ -112,9 +112,8 @@ TEST(starts_where_and_with_what_it_is_told)
         c.directory = places[i];
         c.environment = environment;
         assert_int_equal(run(&c), CHILD_EXITED);
-        char *expected = mem_printf("green none %s a  b\n", places[i]);
+        char *expected = support_text("green none %s a  b\n", places[i]);
         assert_string_equal(output.data, expected);
-        free(expected);
         free(places[i]);
     }
 }
@@ -123,8 +122,7 @@ TEST(starts_where_and_with_what_it_is_told)
 TEST(feeds_and_reads_at_once)
 {
     enum { SIZE = 3 * 1024 * 1024 };
-    char *text = mem_alloc(SIZE);
-    (void)state;
+    char *text = support_keep(mem_alloc(SIZE));
     memset(text, 'x', SIZE);
     struct child_command c = plain((const char *const[]){"/bin/cat", NULL}, PATIENCE_MS);
     c.input = text;
@@ -143,13 +141,11 @@ TEST(feeds_and_reads_at_once)
     c.input_len = 0;
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_string_equal(output.data, "");
-    free(text);
 }
 
 TEST(gives_the_extra_descriptor)
 {
     char *path = support_path("file");
-    (void)state;
     support_write(path, "of the file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct child_command c =
@@ -160,7 +156,6 @@ TEST(gives_the_extra_descriptor)
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_string_equal(output.data, "input, of the file");
     close(fd);
-    free(path);
 }
 
 static size_t open_descriptors(void)
@@ -260,7 +255,6 @@ TEST(other_threads_children_inherit_nothing)
 {
     struct onlooker o = {.open = inherited_descriptors(), .seen = -1};
     pthread_t thread;
-    (void)state;
 #ifndef __linux__
     skip(); /* perhaps there is no pipe2() */
 #endif
@@ -296,17 +290,14 @@ static char *make_fifo(int *reader)
 TEST(a_grandchild_neither_hangs_it_nor_survives)
 {
     int reader;
-    char *fifo = make_fifo(&reader);
-    char *text = mem_printf("sleep 60 4>'%s' & echo started", fifo);
+    char *fifo = support_keep(make_fifo(&reader));
+    char *text = support_text("sleep 60 4>'%s' & echo started", fifo);
     int64_t start = clock_mono_ms();
-    (void)state;
     assert_int_equal(shell(text, PATIENCE_MS), CHILD_EXITED);
     assert_string_equal(output.data, "started\n");
     assert_true(clock_mono_ms() - start < SOON_MS);
     assert_true(support_wait_until(is_dead, &reader, SOON_MS));
     close(reader);
-    free(text);
-    free(fifo);
 }
 
 /* The time is over when the first output came. */
@@ -335,17 +326,15 @@ TEST(the_deadline_kills_the_group)
         "(trap '' TERM; exec 4>\"$1\"; echo up; while :; do sleep 1; done) & sleep 60",
         "exec 4>\"$1\"; echo up; kill -STOP $$",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         int reader;
-        char *fifo = make_fifo(&reader);
+        char *fifo = support_keep(make_fifo(&reader));
         int64_t start = clock_mono_ms();
         assert_int_equal(late_shell(texts[i], fifo), CHILD_LATE);
         assert_string_equal(output.data, "up\n");
         assert_true(clock_mono_ms() - start < SOON_MS);
         assert_true(support_wait_until(is_dead, &reader, SOON_MS));
         close(reader);
-        free(fifo);
     }
 }
 
@@ -413,8 +402,8 @@ static void leaving_release(struct leaving *l)
 /* The program waits until the other holds the FIFO, and then does what `then` says. */
 static char *leave(const struct leaving *l, size_t which, const char *then)
 {
-    return mem_printf("exec 5<>'%s'; set -- '%s'; { %s; } <&5 >&5; %s", l->start, l->fifo,
-                      leavers[which], then);
+    return support_text("exec 5<>'%s'; set -- '%s'; { %s; } <&5 >&5; %s", l->start, l->fifo,
+                        leavers[which], then);
 }
 
 static void assert_all_gone(struct leaving *l)
@@ -443,7 +432,6 @@ TEST(what_leaves_the_group_dies_with_the_program)
         assert_string_equal(output.data, "done\n");
         assert_true(clock_mono_ms() - start < SOON_MS);
         assert_all_gone(&l);
-        free(text);
         leaving_release(&l);
     }
 }
@@ -457,7 +445,6 @@ TEST(it_dies_at_the_deadline)
         char *text = leave(&l, i, "echo up; sleep 60");
         assert_int_equal(late_shell(text, ""), CHILD_LATE);
         assert_all_gone(&l);
-        free(text);
         leaving_release(&l);
     }
 }
@@ -492,7 +479,6 @@ TEST(several_at_once_are_apart)
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     atomic_int failures;
-    (void)state;
     atomic_init(&failures, 0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_fifty, &failures), 0);
@@ -507,11 +493,10 @@ TEST(a_daemon_can_be_spared)
 {
     char *pid_file = support_path("pid");
     char *fifo = support_path("up");
-    char *text = mem_printf(
+    char *text = support_text(
         "setsid sh -c 'echo $$ >\"$1\"; echo >\"$2\"; exec yes' sh '%s' '%s' & "
         "read line <'%s'",
         pid_file, fifo, fifo);
-    (void)state;
     assert_int_equal(mkfifo(fifo, 0600), 0);
     int64_t start = clock_mono_ms();
     struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
@@ -521,10 +506,6 @@ TEST(a_daemon_can_be_spared)
     char *pid = support_read(pid_file);
     assert_true(strtol(pid, NULL, 10) > 1);
     assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), SIGKILL), 0);
-    free(pid);
-    free(text);
-    free(fifo);
-    free(pid_file);
 }
 
 static bool is_there(void *path)
@@ -546,9 +527,8 @@ static bool wrote(void *fifo)
 TEST(a_keeper_can_be_spared)
 {
     char *up = support_path("up"), *wanted = support_path("wanted"), *given = support_path("given");
-    char *text = mem_printf("{ echo >'%s'; read line <'%s'; echo >'%s'; } & read line <'%s'", up,
-                            wanted, given, up);
-    (void)state;
+    char *text = support_text("{ echo >'%s'; read line <'%s'; echo >'%s'; } & read line <'%s'", up,
+                              wanted, given, up);
     assert_int_equal(mkfifo(up, 0600), 0);
     assert_int_equal(mkfifo(wanted, 0600), 0);
     struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
@@ -556,17 +536,14 @@ TEST(a_keeper_can_be_spared)
     assert_int_equal(run(&c), CHILD_EXITED);
     assert_true(support_wait_until(wrote, wanted, PATIENCE_MS));
     assert_true(support_wait_until(is_there, given, PATIENCE_MS));
-    free(text);
     free(given);
     free(wanted);
-    free(up);
 }
 
 /* A program that works against its supervisor neither hangs us nor keeps its group. */
 TEST(without_its_supervisor_it_ends)
 {
     static const char *const texts[] = {"kill -KILL $PPID; sleep 60", "kill -STOP $PPID; exit 0"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         int64_t start = clock_mono_ms();
         shell(texts[i], 100);
@@ -606,7 +583,6 @@ TEST(nothing_outlives_us)
         assert_true(support_wait_until(is_dead, &l.reader, SOON_MS));
         close(up[0]);
         close(up[1]);
-        free(text);
         leaving_release(&l);
     }
 }
@@ -657,9 +633,8 @@ TEST(an_interrupt_kills_at_once)
 {
     struct waker w;
     int reader;
-    char *fifo = make_fifo(&reader);
-    char *text = mem_printf("trap '' TERM; exec 4>'%s'; sleep 60 & echo up; sleep 60", fifo);
-    (void)state;
+    char *fifo = support_keep(make_fifo(&reader));
+    char *text = support_text("trap '' TERM; exec 4>'%s'; sleep 60 & echo up; sleep 60", fifo);
     waker_init(&w, 1);
     struct child_command c = plain((const char *const[]){"/bin/sh", "-c", text, NULL}, PATIENCE_MS);
     c.wakeup = &w.wakeup;
@@ -672,8 +647,6 @@ TEST(an_interrupt_kills_at_once)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
     waker_release(&w);
     close(reader);
-    free(text);
-    free(fifo);
 }
 
 TEST(an_interrupt_kills_what_left_the_group)
@@ -693,7 +666,6 @@ TEST(an_interrupt_kills_what_left_the_group)
         assert_int_equal(run(&c), CHILD_STOPPED);
         assert_true(clock_mono_ms() - w.woken_ms < 450);
         assert_all_gone(&l);
-        free(text);
         waker_release(&w);
         leaving_release(&l);
     }
@@ -702,7 +674,6 @@ TEST(an_interrupt_kills_what_left_the_group)
 TEST(other_wakes_do_not_disturb_it)
 {
     struct waker w;
-    (void)state;
     waker_init(&w, 100);
     struct child_command c =
         plain((const char *const[]){"/bin/sh", "-c", "echo a; sleep .05; echo b; sleep .05", NULL},
@@ -722,7 +693,6 @@ TEST(other_wakes_do_not_disturb_it)
 TEST(the_deadline_of_the_wakeup_counts)
 {
     struct waker w;
-    (void)state;
     waker_init(&w, 1);
     w.wakeup.deadline_ms = clock_mono_ms() + 100;
     struct child_command c =

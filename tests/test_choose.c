@@ -122,7 +122,6 @@ TEST(environment_in_its_order)
                                               {"openai", "OPENAI_API_KEY"},
                                               {"anthropic", "ANTHROPIC_AUTH_TOKEN"},
                                               {"anthropic", "ANTHROPIC_API_KEY"}};
-    (void)state;
     for (size_t n = 0; n < 5; n++) {
         const char *some[11] = {NULL};
         memcpy(some, all, (n + 1) * 2 * sizeof *some);
@@ -224,11 +223,9 @@ TEST(completes_ollama_addresses)
         {"::1", "http://[::1]:11434"},         {"[::1]:77", "http://[::1]:77"},
         {"[::]", "http://[::1]:11434"},        {"http://127.0.0.1:11434", "http://127.0.0.1:11434"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *url = choose_ollama_url(rows[i][0]);
+        char *url = support_keep(choose_ollama_url(rows[i][0]));
         assert_string_equal(url, rows[i][1]);
-        free(url);
     }
 }
 
@@ -247,14 +244,12 @@ TEST(tells_hosts_apart)
                 {"http://[fe80::1]", "fe80::1", "", false},
                 {"http://[::1", "::1", "", true},
                 {"", "", "", false}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char port[6];
-        char *host = host_of_url(rows[i].url, port);
+        char *host = support_keep(host_of_url(rows[i].url, port));
         assert_string_equal(host, rows[i].host);
         assert_string_equal(port, rows[i].port);
         assert_int_equal(host_is_loopback(host), rows[i].loopback);
-        free(host);
     }
 }
 
@@ -281,7 +276,6 @@ TEST(sees_who_listens)
     char *url = support_text("http://127.0.0.1:%u", port);
     char *by_name = support_text("http://localhost:%u/x", port);
     int64_t start;
-    (void)state;
     assert_true(choose_ollama_answers(NULL, url));
     assert_true(choose_ollama_answers(NULL, by_name));
     close(fd);
@@ -418,7 +412,6 @@ TEST(command_gives_its_first_line)
     static const char *const commands[] = {"printf 'k-1\\nsecond\\n'", "printf '  k-1\\r\\n'",
                                            "printf k-1; cat", "printf k-1; echo noise >&2",
                                            "sleep 60 & echo k-1"};
-    (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
         assert_true(key_command_run(commands[i], 20000, NULL, &key, &fault));
@@ -438,7 +431,6 @@ TEST(command_fails_without_telling_its_output)
                 {"echo; echo secret", "nothing"},
                 {"printf 'sec\\0ret'", "NUL"},
                 {"head -c 20000 /dev/zero | tr '\\0' s", "8 KiB"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *key = NULL;
         assert_false(key_command_run(rows[i].command, 20000, NULL, &key, &fault));
@@ -452,7 +444,6 @@ TEST(command_fails_without_telling_its_output)
 TEST(command_is_stopped_in_time)
 {
     static const char *const commands[] = {"sleep 60", "echo k; exec >&-; sleep 60"};
-    (void)state;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
         int64_t start = clock_mono_ms();
@@ -473,7 +464,6 @@ TEST(command_is_stopped_by_the_wakeup)
 {
     static const char *const commands[] = {"sleep 60", "exec >&-; sleep 60"};
     int ends[2];
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "x", 1), 1);
     const struct wakeup wakeup = {.fd = ends[0], .go_on = stop};
@@ -538,7 +528,6 @@ TEST(asks_for_the_usual_model_where_none_is_listed)
 TEST(keeps_a_model_that_is_named)
 {
     struct provider_call call = {.config = config};
-    (void)state;
     choice.provider = &mute;
     choice.model = mem_strdup("named");
     assert_true(choose_model(&call, &choice, &fault));

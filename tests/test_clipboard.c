@@ -57,7 +57,6 @@ static int set_up(void **state)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
     transcript_resize(app.transcript, 200, 30);
-    free(bin);
     return fault;
 }
 
@@ -71,16 +70,14 @@ static int tear_down(void **state)
 /* A program that keeps what it was called with and given, and ends with a status. */
 static void install(const char *name, const char *status)
 {
-    char *path = mem_printf("%s/bin/%s", support_dir(), name);
-    char *text = mem_printf(
+    char *path = support_text("%s/bin/%s", support_dir(), name);
+    char *text = support_text(
         "#!/bin/sh\n"
         "{ echo \"$@\"; while read -r line; do echo \"$line\"; done; } >'%s/%s'\n"
         "exit %s\n",
         support_dir(), name, status);
     support_write(path, text);
     assert_int_equal(chmod(path, 0700), 0);
-    free(text);
-    free(path);
 }
 
 static void copy(const char *text)
@@ -96,7 +93,6 @@ static void assert_got(const char *name, const char *wanted)
     char *path = support_path(name), *got = support_read(path);
     assert_string_equal(got, wanted);
     free(got);
-    free(path);
 }
 
 static void assert_said(const char *text)
@@ -136,16 +132,14 @@ TEST(the_rest_come_in_their_order)
                 {"xclip", "-selection clipboard\ntext\n"},
                 {"xsel", "--clipboard --input\ntext\n"},
                 {"pbcopy", "\ntext\n"}};
-    (void)state;
     setenv("WAYLAND_DISPLAY", "wayland-0", 1);
     setenv("DISPLAY", ":0", 1);
     for (size_t i = sizeof rest / sizeof *rest; i-- > 0;) {
-        char *said = mem_printf("Copied 5 bytes: to the clipboard, with %s.", rest[i].name);
+        char *said = support_text("Copied 5 bytes: to the clipboard, with %s.", rest[i].name);
         install(rest[i].name, "0");
         copy("text\n");
         assert_got(rest[i].name, rest[i].given);
         assert_said(said);
-        free(said);
     }
 }
 
@@ -162,7 +156,8 @@ TEST(a_program_without_its_display_is_not_there)
 
 TEST(else_a_file_is_named)
 {
-    char *dir = paths_state_dir(), *path = paths_join(dir, "copied.txt"), *said, *got;
+    char *dir = support_keep(paths_state_dir()),
+         *path = support_keep(paths_join(dir, "copied.txt")), *said, *got;
     struct stat st;
     said = mem_printf("No clipboard is available. Wrote 4 bytes to %s.", path);
     copy("text");
@@ -174,7 +169,6 @@ TEST(else_a_file_is_named)
     free(got);
     free(said);
     free(path);
-    free(dir);
 }
 
 TEST(one_that_fails_is_told)
@@ -194,5 +188,4 @@ TEST(that_nothing_was_copied_is_told)
     copy("text");
     assert_said("Not copied: no clipboard is available, and no file could be written.");
     unsetenv("XDG_STATE_HOME");
-    free(file);
 }

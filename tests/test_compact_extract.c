@@ -60,16 +60,14 @@ static char *section(const char *text, const char *heading)
         fail_msg("there is no %s in:\n%s", heading, text);
     at += strlen(start);
     const char *end = strstr(at, "\n\n## ");
-    return end ? mem_strndup(at, (size_t)(end - at)) : mem_strdup(at);
+    return support_keep(end ? mem_strndup(at, (size_t)(end - at)) : mem_strdup(at));
 }
 
 static void assert_section(const struct conversation *c, const char *heading, const char *expected)
 {
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     char *part = section(text, heading);
     assert_string_equal(part, expected);
-    free(part);
-    free(text);
 }
 
 static void talk(struct conversation *c, int messages)
@@ -98,10 +96,9 @@ TEST(eight_messages_need_no_gap)
 {
     struct conversation *c = *state;
     talk(c, 8);
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     assert_null(strstr(text, "omitted"));
     assert_non_null(strstr(text, "message 3."));
-    free(text);
 }
 
 TEST(sections_come_in_order)
@@ -113,7 +110,7 @@ TEST(sections_come_in_order)
     conversation_add(c, ROLE_USER, "[Context compacted]\n\nold");
     c->messages.items[0].summary = true;
     talk(c, 2);
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     const char *at = text;
     static const char first[] =
         "[Context compacted] 2 earlier messages were dropped: 1 user, 1 assistant, 0 tool.\n\n";
@@ -122,7 +119,6 @@ TEST(sections_come_in_order)
         at = strstr(at, headings[i]);
         assert_non_null(at);
     }
-    free(text);
     assert_section(c, "Tools used", "(none)");
     assert_section(c, "Pending work", "(none)");
     assert_section(c, "Files", "(none)");
@@ -142,11 +138,9 @@ TEST(tools_are_sorted_and_told_once)
         char *name = support_text("tool%02d", i);
         conversation_call(c, name, name, "{}");
     }
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     char *part = section(text, "Tools used");
     assert_non_null(strstr(part, "tool30 (and 10 more)"));
-    free(part);
-    free(text);
 }
 
 TEST(the_last_three_requests_are_cut)
@@ -225,11 +219,10 @@ TEST(what_is_hostile_is_cleaned)
     struct conversation *c = *state;
     conversation_add(c, ROLE_USER, "\x1B[2J\xFF next \xE2\x80\xAE");
     conversation_call(c, "c", "evil\x1B\nname", "{}");
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     assert_null(strchr(text, '\x1B'));
     assert_true(utf8_valid(text, strlen(text)));
     assert_null(strstr(text, "\xE2\x80\xAE"));
-    free(text);
 }
 
 TEST(two_runs_give_the_same_bytes)
@@ -237,9 +230,8 @@ TEST(two_runs_give_the_same_bytes)
     struct conversation *c = *state;
     struct dice d = {.state = 7};
     conversation_random(c, &d, 30);
-    char *one = extract(c), *two = extract(c);
+    char *one = support_keep(extract(c)), *two = support_keep(extract(c));
     assert_string_equal(one, two);
-    free(one);
     free(two);
 }
 
@@ -249,11 +241,10 @@ TEST(two_runs_give_the_same_bytes)
 /* The conversation becomes its extract, and `messages` more follow. */
 static void compact_and_go_on(struct conversation *c, int64_t threshold, int round)
 {
-    char *text = extract_at(c, threshold);
+    char *text = support_keep(extract_at(c, threshold));
     conversation_release(c);
     conversation_add(c, ROLE_USER, text);
     c->messages.items[0].summary = true;
-    free(text);
     for (int i = 0; i < 10; i++) {
         conversation_add(c, i % 2 == 0 ? ROLE_USER : ROLE_ASSISTANT,
                          support_text("round %d message %d", round, i));
@@ -265,21 +256,18 @@ TEST(merging_keeps_old_highlights_under_their_heading)
     struct conversation *c = *state;
     talk(c, 12);
     compact_and_go_on(c, 100000, 1);
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     char *earlier = section(text, "Earlier highlights");
     assert_non_null(strstr(earlier, "### Timeline\n"));
     assert_non_null(strstr(earlier, "- assistant: message 11."));
     assert_non_null(strstr(text, "22 earlier messages were dropped: 11 user, 11 assistant"));
-    free(earlier);
-    free(text);
     compact_and_go_on(c, 100000, 2);
-    text = extract(c);
+    text = support_keep(extract(c));
     const char *heading = strstr(text, "## Earlier highlights");
     assert_non_null(heading);
     assert_null(strstr(heading + 1, "## Earlier highlights"));
     assert_non_null(strstr(text, "- assistant: message 11."));
     assert_non_null(strstr(text, "- assistant: round 1 message 9"));
-    free(text);
 }
 
 TEST(merging_is_bounded_and_keeps_the_newest)
@@ -292,7 +280,7 @@ TEST(merging_is_bounded_and_keeps_the_newest)
         talk(c, 12);
         for (int round = 1; round <= 60; round++) {
             compact_and_go_on(c, thresholds[t], round);
-            char *text = extract_at(c, thresholds[t]);
+            char *text = support_keep(extract_at(c, thresholds[t]));
             char *newest = support_text("- assistant: round %d message 9", round);
             char *before = support_text("- assistant: round %d message 9", round - 1);
             assert_non_null(strstr(text, newest));
@@ -300,7 +288,6 @@ TEST(merging_is_bounded_and_keeps_the_newest)
                 assert_non_null(strstr(text, before));
             assert_non_null(strstr(text, "message 0."));
             assert_true(strlen(text) < bound + 6000);
-            free(text);
         }
     }
 }
@@ -315,7 +302,7 @@ TEST(a_long_line_is_cut_at_grapheme_borders)
     conversation_add(c, ROLE_USER, old.data);
     c->messages.items[0].summary = true;
     talk(c, 2);
-    char *text = extract(c);
+    char *text = support_keep(extract(c));
     char *earlier = section(text, "Earlier highlights");
     size_t len = strlen(grapheme), graphemes = 0;
     for (const char *at = earlier; *at;) {
@@ -329,7 +316,5 @@ TEST(a_long_line_is_cut_at_grapheme_borders)
         }
     }
     assert_in_range(graphemes * len, 15900, 16000);
-    free(earlier);
-    free(text);
     buf_release(&old);
 }

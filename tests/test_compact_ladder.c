@@ -257,9 +257,8 @@ static void assert_trail(const char *trail)
 
 static void assert_untouched(void)
 {
-    char *now = history_text();
+    char *now = support_keep(history_text());
     assert_string_equal(now, t.before);
-    free(now);
 }
 
 /* The attempt failed, was told, and changed nothing. */
@@ -283,14 +282,13 @@ static void assert_done(void)
 static char *message_at(size_t i)
 {
     assert_true(i < t.history.messages.len);
-    return message_text(&t.history.messages.items[i]);
+    return support_keep(message_text(&t.history.messages.items[i]));
 }
 
 static void assert_message(size_t i, const char *text)
 {
     char *is = message_at(i);
     assert_string_equal(is, text);
-    free(is);
 }
 
 static void say(const char *user, const char *answer)
@@ -313,17 +311,15 @@ static void talk(int turns)
     for (int i = 1; i <= turns; i++) {
         char name[16];
         snprintf(name, sizeof name, "t%d", i);
-        char *answer = padded("answer", 400);
+        char *answer = support_keep(padded("answer", 400));
         say(name, answer);
-        free(answer);
     }
 }
 
 static void use_tool(const char *user, size_t bytes)
 {
-    char *result = padded("result", bytes);
+    char *result = support_keep(padded("result", bytes));
     history_say(&t.history, &(struct said){.user = user, .tool = "read_file", .result = result});
-    free(result);
 }
 
 /* --- the ordinary way ------------------------------------------------------------------------ */
@@ -865,8 +861,8 @@ TEST(check_9_structured_falls_back_to_recency_preserving)
     talk(10);
     t.job.mode = &mode_recency_preserving;
     run();
-    char *expected = history_text();
-    char *marker = mem_strdup(last_event()->text);
+    char *expected = support_keep(history_text());
+    char *marker = support_keep(mem_strdup(last_event()->text));
     for (size_t i = 0; i < COUNT(cases); i++) {
         teardown(state);
         setup(state);
@@ -877,9 +873,8 @@ TEST(check_9_structured_falls_back_to_recency_preserving)
         talk(10);
         run();
         assert_done();
-        char *is = history_text();
+        char *is = support_keep(history_text());
         assert_string_equal(is, expected);
-        free(is);
         assert_string_equal(last_event()->compaction.mode, "structured");
         assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
         assert_string_equal(last_event()->text, marker);
@@ -889,8 +884,6 @@ TEST(check_9_structured_falls_back_to_recency_preserving)
         assert_int_equal(t.script.sent.len, cases[i].modelless ? 0 : 1);
         assert_int_equal(t.out.usage.input, cases[i].modelless ? -1 : 100);
     }
-    free(expected);
-    free(marker);
 }
 
 /* The sections that it lacks are those of the summary before. */
@@ -1297,11 +1290,10 @@ TEST(nothing_goes_for_pins_beyond_the_window)
                  {TRIGGER_OVERFLOW, 1500, ""},
                  {TRIGGER_REQUEST, 1500, ""},
                  {TRIGGER_REQUEST, 1600, "started failed"}};
-    char *pinned = padded("keep this", 8000);
+    char *pinned = support_keep(padded("keep this", 8000));
     talk(2);
     say(pinned, "yes");
     t.history.messages.items[4].pinned = true;
-    free(pinned);
     for (size_t i = 0; i < COUNT(cases); i++) {
         buf_clear(&t.trail);
         too_long_for(cases[i].window, cases[i].trigger);

@@ -10,6 +10,7 @@
 #include "compact/shorten.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 struct place {
     struct conversation c;
@@ -80,7 +81,7 @@ static char *repeated(const char *piece, size_t bytes)
     struct buf out = BUF_INIT;
     while (out.len + strlen(piece) <= bytes)
         buf_addstr(&out, piece);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 /* The indices that go, as "0 1 4". */
@@ -123,15 +124,15 @@ static void assert_becomes(const struct place *p, const struct compact_mode *mod
     struct rebuild r;
     struct conversation after;
     assert_true(compact_plan_make(mode, &in, &plan));
-    char *text = plan.gone == 0 ? NULL : mode->text ? mode->text(&in, &plan) : mem_strdup("new");
+    char *text = support_keep(plan.gone == 0 ? NULL
+                              : mode->text   ? mode->text(&in, &plan)
+                                             : mem_strdup("new"));
     compact_plan_rebuild(mode, &in, &plan, text, &r);
     conversation_rebuilt(&p->c, &r, &after);
-    char *sketch = conversation_sketch(&after);
+    char *sketch = support_keep(conversation_sketch(&after));
     char *fault = conversation_fault(&after);
     assert_string_equal(sketch, expected);
     assert_null(fault);
-    free(sketch);
-    free(text);
     conversation_release(&after);
     rebuild_release(&r);
     compact_plan_release(&plan);
@@ -189,7 +190,6 @@ TEST(check_5_a_turn_too_large_is_summarised)
     work(p, "c", large);
     say(p, ROLE_ASSISTANT, "a2");
     assert_goes(p, &mode_handoff, "0 1 2 3 4 5");
-    free(large);
 }
 
 TEST(what_is_kept_begins_behind_the_newest_large_turn)
@@ -204,7 +204,6 @@ TEST(what_is_kept_begins_behind_the_newest_large_turn)
     assert_goes(p, &mode_handoff, "0 1 2 3 4 5");
     p->threshold = 2000;
     assert_goes(p, &mode_handoff, "0 1");
-    free(large);
 }
 
 TEST(a_turn_of_half_the_threshold_is_kept)
@@ -280,7 +279,6 @@ TEST(running_work_too_large_is_summarised)
     runs_from(p, open);
     p->threshold = 1000;
     assert_becomes(p, &mode_handoff, "S:new u:t2 a:a2 u:now");
-    free(large);
 }
 
 TEST(running_work_goes_if_it_is_all_there_is)
@@ -313,7 +311,6 @@ TEST(the_newest_rounds_of_running_work_are_kept)
     assert_goes(p, &mode_handoff, "0 1 3 4 5 6 7 8");
     p->threshold = 1500;
     assert_goes(p, &mode_handoff, "0 1");
-    free(result);
 }
 
 TEST(without_other_turns_the_oldest_round_goes)
@@ -356,7 +353,6 @@ TEST(results_that_nobody_has_seen_stay)
     runs_from(p, open);
     for (size_t i = 0; i < 2; i++)
         assert_goes(p, modes[i], "0 1 3 4 5 6 7 8 9");
-    free(large);
 }
 
 TEST(kept_turns_and_rounds_share_three_quarters)
@@ -372,7 +368,6 @@ TEST(kept_turns_and_rounds_share_three_quarters)
     runs_from(p, open);
     p->threshold = 1100; /* half of it is for rounds, three quarters for all */
     assert_goes(p, &mode_handoff, "0 1 2 3");
-    free(result);
 }
 
 TEST(remains_of_a_turn_are_no_turn)
@@ -523,10 +518,9 @@ TEST(numbers_that_nobody_counted_are_not_added)
     struct compact_input in = input_of(p);
     struct compact_plan plan;
     assert_true(compact_plan_make(&mode_recency_preserving, &in, &plan));
-    char *text = mode_recency_preserving.text(&in, &plan);
+    char *text = support_keep(mode_recency_preserving.text(&in, &plan));
     static const char begin[] = "[Context compacted] 1 earlier message was dropped: 1 user, ";
     assert_memory_equal(text, begin, strlen(begin));
-    free(text);
     compact_plan_release(&plan);
 }
 
@@ -557,7 +551,7 @@ static char *result_after(const struct place *p, const struct rebuild *r, size_t
     assert_int_equal(m->role, ROLE_TOOL);
     char *text = mem_strdup(m->blocks.items[0].text);
     conversation_release(&after);
-    return text;
+    return support_keep(text);
 }
 
 static void assert_pruned(const struct place *p, size_t i, const char *expected)
@@ -570,7 +564,6 @@ static void assert_pruned(const struct place *p, size_t i, const char *expected)
     compact_plan_rebuild(&mode_recency_preserving, &in, &plan, NULL, &r);
     char *text = result_after(p, &r, i);
     assert_string_equal(text, expected);
-    free(text);
     rebuild_release(&r);
     compact_plan_release(&plan);
 }
@@ -588,7 +581,6 @@ TEST(where_all_is_kept_results_are_pruned)
     char *text = repeated("x", 201);
     one_result(p, text);
     assert_pruned(p, 2, "[tool result of 201 bytes left out]");
-    free(text);
 }
 
 TEST(characters_count_not_bytes)
@@ -599,7 +591,6 @@ TEST(characters_count_not_bytes)
     assert_nothing_goes(p, &mode_recency_preserving);
     p->s.prune_chars = 199;
     assert_pruned(p, 2, "[tool result of 400 bytes left out]");
-    free(text);
 }
 
 TEST(what_cannot_be_pruned_is_too_small)
@@ -613,7 +604,6 @@ TEST(what_cannot_be_pruned_is_too_small)
     conversation_release(&p->c);
     one_result(p, "[tool result of 2000 bytes left out]"); /* once is enough */
     assert_nothing_goes(p, &mode_recency_preserving);
-    free(text);
 }
 
 TEST(the_newest_turn_is_not_pruned)
@@ -628,7 +618,6 @@ TEST(the_newest_turn_is_not_pruned)
     assert_nothing_goes(p, &mode_recency_preserving);
     struct compact_input in = input_of(p);
     assert_false(compact_micro_useful(&in));
-    free(text);
 }
 
 TEST(micro_keeps_the_first_bytes)
@@ -645,9 +634,7 @@ TEST(micro_keeps_the_first_bytes)
     char *shorter = result_after(p, &r, 2);
     assert_memory_equal(shorter, text, 999);
     assert_string_equal(shorter + 999, "\n[cut: the first 999 of 10002 bytes]");
-    free(shorter);
     rebuild_release(&r);
-    free(text);
 }
 
 TEST(micro_leaves_what_is_short_enough)
@@ -660,7 +647,6 @@ TEST(micro_leaves_what_is_short_enough)
     assert_false(compact_micro_useful(&in));
     assert_false(compact_micro(&in, &r));
     assert_int_equal(r.parts.len, 0);
-    free(text);
 }
 
 TEST(micro_is_enough_at_the_target_and_below_the_threshold)
@@ -766,7 +752,6 @@ TEST(a_mode_that_does_not_prune_has_nothing_to_do)
     assert_nothing_goes(p, &mode_deterministic);
     assert_nothing_goes(p, &mode_handoff);
     assert_pruned(p, 2, "[tool result of 2000 bytes left out]");
-    free(text);
 }
 
 TEST(a_pinned_answer_keeps_its_images)
@@ -801,9 +786,8 @@ static void assert_without_text(const struct place *p, const char *expected)
     assert_true(compact_plan_make(&mode_structured, &in, &plan));
     compact_plan_rebuild(&mode_structured, &in, &plan, NULL, &r);
     conversation_rebuilt(&p->c, &r, &after);
-    char *sketch = conversation_sketch(&after);
+    char *sketch = support_keep(conversation_sketch(&after));
     assert_string_equal(sketch, expected);
-    free(sketch);
     conversation_release(&after);
     rebuild_release(&r);
     compact_plan_release(&plan);
@@ -837,14 +821,13 @@ static char *repaired(const struct place *p)
     assert_null(fault);
     conversation_release(&after);
     rebuild_release(&r);
-    return sketch;
+    return support_keep(sketch);
 }
 
 static void assert_repaired(const struct place *p, const char *expected)
 {
     char *sketch = repaired(p);
     assert_string_equal(sketch, expected);
-    free(sketch);
 }
 
 TEST(what_is_paired_is_left_alone)

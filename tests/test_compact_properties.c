@@ -75,9 +75,8 @@ static bool is_border(const char *text, size_t len, size_t at)
 
 static bool is_placeholder(const char *old, const char *text)
 {
-    char *expected = mem_printf("[tool result of %zu bytes left out]", strlen(old));
+    char *expected = support_text("[tool result of %zu bytes left out]", strlen(old));
     bool is = strcmp(text, expected) == 0;
-    free(expected);
     return is;
 }
 
@@ -87,9 +86,8 @@ static bool is_cut(const char *old, const char *text)
     while (old[kept] && old[kept] == text[kept])
         kept++;
     for (; kept > 0; kept--) {
-        char *note = mem_printf("\n[cut: the first %zu of %zu bytes]", kept, len);
+        char *note = support_text("\n[cut: the first %zu of %zu bytes]", kept, len);
         bool is = strcmp(text + kept, note) == 0;
-        free(note);
         if (is)
             return kept <= 1000 && kept > 900 && is_border(old, len, kept);
     }
@@ -245,12 +243,10 @@ static void check_json(const struct trial *t)
 {
     struct rebuild again;
     struct error e;
-    char *one = rebuild_to_json(&t->rebuild);
+    char *one = support_keep(rebuild_to_json(&t->rebuild));
     hold(t, rebuild_from_json(one, t->in.count, &again, &e), "the log cannot be read");
-    char *two = rebuild_to_json(&again);
+    char *two = support_keep(rebuild_to_json(&again));
     hold(t, strcmp(one, two) == 0, "the log says something else");
-    free(one);
-    free(two);
     rebuild_release(&again);
 }
 
@@ -295,9 +291,9 @@ static void same_twice(const struct trial *t)
 {
     struct trial again = {.mode = t->mode, .before = t->before, .in = t->in, .seed = t->seed};
     hold(t, trial_run(&again), "the second time nothing goes");
-    char *one = rebuild_to_json(&t->rebuild), *two = rebuild_to_json(&again.rebuild);
+    char *one = support_keep(rebuild_to_json(&t->rebuild)),
+         *two = support_keep(rebuild_to_json(&again.rebuild));
     hold(t, strcmp(one, two) == 0, "two runs differ");
-    free(one);
     free(two);
     trial_release(&again);
 }

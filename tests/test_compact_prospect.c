@@ -6,6 +6,7 @@
 #include "compact/prospect.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -100,7 +101,7 @@ static char *words(size_t bytes)
     char *text = mem_alloc(bytes + 1);
     memset(text, 'w', bytes);
     text[bytes] = '\0';
-    return text;
+    return support_keep(text);
 }
 
 /* So many turns, the messages of so many bytes each. */
@@ -111,7 +112,6 @@ static void talk(int turns, size_t bytes)
         conversation_add(&p.c, ROLE_USER, text);
         conversation_add(&p.c, ROLE_ASSISTANT, text);
     }
-    free(text);
 }
 
 static struct compact_input input(void)
@@ -164,7 +164,6 @@ TEST(a_new_summary_counts_as_the_one_before)
     conversation_weigh(&p.c);
     last_turn = tokens_from(5);
     assert_in_range(foreseen(&mode_handoff), last_turn + 1000, last_turn + 1040);
-    free(text);
 }
 
 TEST(what_the_program_writes_is_counted_as_it_is)
@@ -175,13 +174,12 @@ TEST(what_the_program_writes_is_counted_as_it_is)
     talk(12, 400);
     in = input();
     assert_true(compact_plan_make(&mode_deterministic, &in, &plan));
-    char *text = mode_deterministic.text(&in, &plan);
+    char *text = support_keep(mode_deterministic.text(&in, &plan));
     compact_plan_rebuild(&mode_deterministic, &in, &plan, text, &r);
     assert_int_equal(compact_foresee(&mode_deterministic, &in, &plan),
                      rebuild_estimate(&r, in.estimates));
     rebuild_release(&r);
     compact_plan_release(&plan);
-    free(text);
 }
 
 /* --- the key that helps ------------------------------------------------------------------------
@@ -194,11 +192,10 @@ static void assert_obstacle(const struct compact_mode *mode, bool for_request, c
                                               .after = tokens_from(0),
                                               .for_history = !for_request,
                                               .for_request = for_request};
-    char *text = compact_obstacle(mode, &in, &p.limits, &as_it_is);
+    char *text = support_keep(compact_obstacle(mode, &in, &p.limits, &as_it_is));
     if (!strstr(text, expected))
         fail_msg("\"%s\" is not in \"%s\"", expected, text);
     assert_true(strlen(text) < sizeof((struct error *)0)->text);
-    free(text);
 }
 
 TEST(the_key_is_named_that_helps)

@@ -5,14 +5,14 @@
 #include "base/embedded.h"
 #include "compact/sections.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static void check(const char *text, const char *earlier, const char *expected)
 {
-    char *whole = sections_complete(text, earlier);
+    char *whole = support_keep(sections_complete(text, earlier));
     assert_string_equal(whole, expected);
-    free(whole);
 }
 
 /* So that neither is changed without the other. */

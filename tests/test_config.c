@@ -221,7 +221,7 @@ static char *long_line(const char *head, size_t len, const char *tail)
     for (size_t i = 0; i < len; i++)
         buf_addch(&text, 'x');
     buf_addstr(&text, tail);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 /* A value is whole or not there at all, whichever of its lines is too long. */
@@ -232,7 +232,6 @@ TEST(lines_too_long_are_not_cut)
     for (size_t i = 0; i < 2; i++) {
         char *text = long_line(heads[i], 5000, "\n b\n[ui]\ntheme = mono\nbad line\n");
         load(f, text);
-        free(text);
         assert_string_equal(config_string(f->config, CONFIG_CHAT_SYSTEM), "");
         assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "mono");
         assert_int_equal(f->problems.list.len, 2 * i + 2);
@@ -242,14 +241,12 @@ TEST(lines_too_long_are_not_cut)
     config_problems_release(&f->problems);
     char *comment = long_line("# ", 5000, "\n[ui]\ntheme = light\n");
     load(f, comment);
-    free(comment);
     assert_no_problem(f);
     assert_string_equal(config_string(f->config, CONFIG_UI_THEME), "light");
     char *joined = long_line("[chat]\nsystem = ", 150, "\n more");
     load(f, joined);
     assert_no_problem(f);
     assert_int_equal(strlen(config_string(f->config, CONFIG_CHAT_SYSTEM)), 155);
-    free(joined);
 }
 
 static char *write_file(const char *text, mode_t mode)
@@ -435,7 +432,7 @@ TEST(the_nearest_word)
 /* "section/name = default" of each key that the text offers, commented out or not. */
 static void list_offered(const char *text, struct buf *out)
 {
-    char *copy = mem_strdup(text), *rest = NULL, section[64] = "";
+    char *copy = support_keep(mem_strdup(text)), *rest = NULL, section[64] = "";
     for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         line += *line == ';';
         char name[64], value[128] = "";
@@ -447,7 +444,6 @@ static void list_offered(const char *text, struct buf *out)
         const char *pattern = strcmp(section, "model NAME") == 0 ? "model *" : section;
         buf_addf(out, "%s/%s = %s\n", pattern, name, value);
     }
-    free(copy);
 }
 
 TEST(the_shipped_file_offers_each_key)
@@ -477,13 +473,12 @@ TEST(the_shipped_file_offers_each_key)
 TEST(the_shipped_file_can_be_switched_on)
 {
     struct fixture *f = *state;
-    char *text = mem_strdup(embedded_text("tiro.ini"));
+    char *text = support_keep(mem_strdup(embedded_text("tiro.ini")));
     for (char *c = text; *c; c++) {
         if (*c == ';' && (c == text || c[-1] == '\n'))
             memmove(c, c + 1, strlen(c));
     }
     load(f, text);
-    free(text);
     assert_no_problem(f);
     assert_string_equal(config_string(f->config, CONFIG_ANTHROPIC_MODEL),
                         config_key_info(CONFIG_ANTHROPIC_MODEL)->fallback);

@@ -59,11 +59,10 @@ static void use(const struct dialect *d)
         if (dialects[i].key_variable != NULL)
             unsetenv(dialects[i].key_variable);
     }
-    char *url = mem_printf("%s%s", model_server_url(server), d->url_suffix);
+    char *url = support_text("%s%s", model_server_url(server), d->url_suffix);
     setenv(d->url_variable, url, 1);
     if (d->key_variable != NULL)
         setenv(d->key_variable, KEY, 1);
-    free(url);
 }
 
 static void queue(struct reply r)
@@ -116,9 +115,8 @@ static struct json *body(size_t index)
 /* Whether the text stands in some file under the test's home. */
 static bool home_holds(const char *text)
 {
-    char *command = mem_printf("grep -rqaF -- '%s' '%s'", text, support_dir());
+    char *command = support_text("grep -rqaF -- '%s' '%s'", text, support_dir());
     int status = system(command);
-    free(command);
     return status == 0;
 }
 
@@ -232,7 +230,7 @@ static char *event_names(const char *lines)
         json_free(v);
         lines += len + (lines[len] == '\n');
     }
-    return buf_take(&names);
+    return support_keep(buf_take(&names));
 }
 
 TEST(stream_json_tells_every_event)
@@ -245,7 +243,6 @@ TEST(stream_json_tells_every_event)
         char *names = event_names(o.out);
         assert_true(strncmp(names, "run_started turn_started text_delta ", 36) == 0);
         assert_has(names, " text_complete turn_completed run_completed ");
-        free(names);
         outcome_release(&o);
     }
 }
@@ -254,7 +251,6 @@ TEST(a_tool_call_goes_round)
 {
     char *path = support_path("letter.txt");
     support_write(path, "Dear Atticus,\nthe harvest was good.\n");
-    free(path);
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         size_t before = model_server_requests(server);
         use(&dialects[i]);
@@ -550,11 +546,9 @@ TEST_IF(capability_store(), what_is_kept_is_private)
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    free(path);
     path = support_path(".local/share/tiro");
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    free(path);
 }
 
 TEST_IF(capability_store(), bad_usage_is_told_apart)

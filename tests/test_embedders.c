@@ -96,7 +96,6 @@ TEST(test_hashed_is_a_bag_of_folded_words)
     static const char *const texts[] = {"The ryokan, by the RIVER!", "river the by ryokan the",
                                         "quarterly revenue figures", "... !?"};
     struct embeddings v;
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "builtin");
     assert_true(read_settings(NULL));
     assert_string_equal(settings.embedder->name, "hashed");
@@ -114,7 +113,6 @@ TEST(test_hashed_counts_words)
 {
     static const char *const texts[] = {"river river bank", "river"};
     struct embeddings v;
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
     assert_true(read_settings(NULL));
     assert_embeds(texts, 2, &v);
@@ -133,21 +131,18 @@ TEST(test_none_is_configured)
 TEST(test_defaults)
 {
     char *name;
-    (void)state;
     setenv("OPENAI_API_KEY", "sk-of-the-chat", 1);
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
     assert_true(read_settings(NULL));
     assert_string_equal(settings.base_url, "https://api.openai.com/v1");
     assert_string_equal(settings.key, "sk-of-the-chat");
     assert_int_equal(settings.batch, 64);
-    name = embedding_model_name(&settings);
+    name = support_keep(embedding_model_name(&settings));
     assert_string_equal(name, "openai/text-embedding-3-small");
-    free(name);
     configure(CONFIG_EMBEDDING_DIMENSIONS, "256");
     assert_true(read_settings(NULL));
-    name = embedding_model_name(&settings);
+    name = support_keep(embedding_model_name(&settings));
     assert_string_equal(name, "openai/text-embedding-3-small@256");
-    free(name);
     configure(CONFIG_EMBEDDING_DIMENSIONS, "0");
     configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
     setenv("OLLAMA_HOST", "gpu.example:1234", 1);
@@ -160,7 +155,6 @@ TEST(test_defaults)
 TEST(test_own_key_and_its_absence)
 {
     struct error e = {0};
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
     assert_false(read_settings(&e));
     assert_int_equal(e.code, ERR_CONFIG_ERROR);
@@ -180,7 +174,6 @@ TEST(test_own_key_and_its_absence)
 TEST(test_vectors_come_in_the_order_of_the_texts)
 {
     static const char *const texts[] = {"alpha alpha beta", "gamma", "beta", "alpha alpha beta"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct embeddings v;
         use(network[i]);
@@ -199,7 +192,6 @@ TEST(test_requests)
 {
     static const char *const texts[] = {"one", "two"};
     static const char *const models[] = {"text-embedding-3-small", "nomic-embed-text"};
-    (void)state;
     configure(CONFIG_EMBEDDING_API_KEY, "sk-own");
     for (size_t i = 0; i < 2; i++) {
         struct embeddings v;
@@ -221,7 +213,6 @@ TEST(test_dimensions_and_model_are_asked_for)
 {
     static const char *const texts[] = {"one"};
     struct embeddings v;
-    (void)state;
     configure(CONFIG_EMBEDDING_DIMENSIONS, "32");
     configure(CONFIG_EMBEDDING_MODEL, "my-model");
     use("openai");
@@ -235,7 +226,6 @@ TEST(test_batches)
 {
     const char *texts[10];
     char words[10][8];
-    (void)state;
     for (int i = 0; i < 10; i++) {
         snprintf(words[i], sizeof words[i], "word%d", i);
         texts[i] = words[i];
@@ -254,10 +244,9 @@ TEST(test_batches)
 TEST(test_long_text_is_cut_at_a_character)
 {
     size_t len = 300000;
-    char *text = mem_alloc(len + 2);
+    char *text = support_keep(mem_alloc(len + 2));
     const char *texts[] = {text};
     struct embeddings v;
-    (void)state;
     text[0] = 'x';
     for (size_t i = 1; i < len; i += 3)
         memcpy(text + i, "\xe3\x81\x82", 3);
@@ -271,7 +260,6 @@ TEST(test_long_text_is_cut_at_a_character)
     assert_true(strlen(sent) <= 24000 && strlen(sent) > 23990);
     assert_int_equal(strlen(sent) % 3, 1);
     json_free(request);
-    free(text);
 }
 
 /* --- faults ---------------------------------------------------------------------------------- */
@@ -308,7 +296,6 @@ TEST(test_hostile_answers)
         {"ollama", "<html>"},
     };
     static const char *const texts[] = {"one", "two"};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct embeddings v;
         struct failure f;
@@ -327,7 +314,6 @@ TEST(test_too_many_dimensions)
     static const char *const texts[] = {"one"};
     struct embeddings v;
     struct failure f;
-    (void)state;
     use("ollama");
     model_server_queue(server, &(struct reply){.dimension = 65537});
     assert_false(embed(texts, 1, &v, &f));
@@ -342,7 +328,6 @@ TEST(test_zero_and_huge_vectors)
 {
     static const char *const texts[] = {"one", "two"};
     struct embeddings v;
-    (void)state;
     use("ollama");
     model_server_queue(server, &(struct reply){.raw = "{\"embeddings\":[[0,0],[3e38,3e38]]}"});
     assert_embeds(texts, 2, &v);
@@ -356,7 +341,6 @@ TEST(test_batches_of_different_dimensions)
     static const char *const texts[] = {"one", "two"};
     struct embeddings v;
     struct failure f;
-    (void)state;
     configure(CONFIG_EMBEDDING_BATCH, "1");
     use("ollama");
     model_server_queue(server, &(struct reply){.dimension = 8});
@@ -381,7 +365,6 @@ TEST(test_faults_of_the_server)
         {{.fault = REPLY_DISCONNECT}, FAILURE_CONNECT},
     };
     static const char *const texts[] = {"one", "two"};
-    (void)state;
     for (size_t p = 0; p < 2; p++) {
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct embeddings v;
@@ -401,7 +384,6 @@ TEST(test_retries)
     static const char *const texts[] = {"one"};
     struct embeddings v;
     struct failure f;
-    (void)state;
     configure(CONFIG_PROVIDER_MAX_RETRIES, "3");
     use("openai");
     const struct reply busy = {.fault = REPLY_STATUS, .status = 429, .retry_after = "0"};
@@ -432,7 +414,6 @@ TEST(test_less_is_asked_for)
             "\"code\":\"context_length_exceeded\"}}"};
     struct embeddings v;
     struct failure f;
-    (void)state;
     use("openai");
     model_server_queue(server, &long_one); /* 4 texts */
     model_server_queue(server, &long_one); /* 2 */
@@ -454,7 +435,6 @@ static bool never(void *context)
 TEST(test_it_can_be_stopped)
 {
     static const char *const texts[] = {"one"};
-    (void)state;
     for (size_t p = 0; p < 2; p++) {
         struct embeddings v;
         struct failure f;
@@ -473,7 +453,6 @@ TEST(test_nobody_listens)
     static const char *const texts[] = {"one"};
     struct embeddings v;
     struct failure f;
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "ollama");
     configure(CONFIG_EMBEDDING_BASE_URL, "http://127.0.0.1:1");
     assert_true(read_settings(NULL));

@@ -135,17 +135,15 @@ TEST(test_payload_and_back)
         struct event ev = filled(type);
         struct event *back, *copy;
         struct error e;
-        char *payload = event_payload(&ev);
+        char *payload = support_keep(event_payload(&ev));
         assert_string_equal(payload, payloads[i]);
         assert_true(
             event_from_payload(type, event_version(type), payload, strlen(payload), &back, &e));
         copy = event_clone(back);
         event_free(back);
-        char *again = event_payload(copy);
+        char *again = support_keep(event_payload(copy));
         assert_string_equal(again, payload);
         event_free(copy);
-        free(again);
-        free(payload);
     }
 }
 
@@ -155,33 +153,30 @@ TEST(test_a_cost_is_known_or_not)
     struct event *ev = event_new(EVENT_CALL_COMPLETED), *back;
     struct error e;
     assert_true(ev->used < 0);
-    char *unknown = event_payload(ev);
+    char *unknown = support_keep(event_payload(ev));
     assert_null(strstr(unknown, "cost"));
     assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, unknown, strlen(unknown), &back, &e));
     assert_true(back->used < 0);
     event_free(back);
     ev->used = 0;
-    char *free_of_charge = event_payload(ev);
+    char *free_of_charge = support_keep(event_payload(ev));
     assert_non_null(strstr(free_of_charge, "\"cost\":0"));
     assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, free_of_charge, strlen(free_of_charge),
                                    &back, &e));
     assert_true(back->used == 0);
     event_free(back);
     event_free(ev);
-    free(unknown);
-    free(free_of_charge);
 }
 
 TEST(test_line)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
-        char *line = event_to_line(&ev);
+        char *line = support_keep(event_to_line(&ev));
         char *wanted = support_text("{\"type\":\"%s\",\"seq\":42,\"session_id\":\"%s\"" TIME ",%s",
                                     event_name(ev.type), ev.session_id, payloads[i] + 1);
         assert_string_equal(line, wanted);
         assert_null(strchr(line, '\n'));
-        free(line);
     }
 }
 
@@ -191,7 +186,7 @@ TEST(test_line_and_back)
         struct event ev = filled((enum event_type)i);
         struct event *back;
         struct error e;
-        char *line = event_to_line(&ev);
+        char *line = support_keep(event_to_line(&ev));
         struct json *v = json_parse(line, strlen(line), &e);
         if (!event_from_json(v, &back, &e))
             fail_msg("%s", e.text);
@@ -199,12 +194,10 @@ TEST(test_line_and_back)
         assert_int_equal(back->seq, ev.seq);
         assert_int_equal(back->wall_ms, ev.wall_ms);
         assert_string_equal(back->session_id, ev.session_id);
-        char *again = event_to_line(back);
+        char *again = support_keep(event_to_line(back));
         assert_string_equal(again, line);
-        free(again);
         event_free(back);
         json_free(v);
-        free(line);
     }
 }
 
@@ -275,12 +268,11 @@ TEST(test_unknown_input_tokens)
     struct event ev = filled(EVENT_COMPACTION_STARTED), *back;
     struct error e;
     ev.compaction.input_tokens = -1;
-    char *payload = event_payload(&ev);
+    char *payload = support_keep(event_payload(&ev));
     assert_null(strstr(payload, "input_tokens"));
     assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
     assert_int_equal(back->compaction.input_tokens, -1);
     event_free(back);
-    free(payload);
 }
 
 TEST(test_between_runs)
@@ -301,11 +293,10 @@ TEST(test_new_has_no_usage)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event *ev = event_new((enum event_type)i);
-        char *line = event_to_line(ev);
+        char *line = support_keep(event_to_line(ev));
         assert_null(strstr(line, "usage"));
         assert_false(usage_known(&ev->usage));
         assert_false(usage_known(&ev->summaries));
-        free(line);
         event_free(ev);
     }
 }
@@ -351,9 +342,8 @@ TEST(test_left_out_fields)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event *ev = event_new((enum event_type)i);
-        char *payload = event_payload(ev);
+        char *payload = support_keep(event_payload(ev));
         assert_string_equal(payload, fresh[i]);
-        free(payload);
         event_free(ev);
     }
 }
@@ -364,12 +354,11 @@ static void check_args(const char *args, const char *written, const char *wanted
     struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = (char *)(uintptr_t)args};
     struct event *back;
     struct error e;
-    char *payload = event_payload(&ev);
+    char *payload = support_keep(event_payload(&ev));
     assert_string_equal(payload, support_text("{\"id\":\"\",\"name\":\"\",\"args\":%s}", written));
     assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
     assert_string_equal(back->text, wanted);
     event_free(back);
-    free(payload);
 }
 
 TEST(test_args)
@@ -404,18 +393,16 @@ TEST(test_args_of_many_values)
 TEST(test_deep_args_can_be_read_again)
 {
     for (size_t depth = 90; depth < 1100; depth += 7) {
-        char *args = mem_alloc(2 * depth + 1);
+        char *args = support_keep(mem_alloc(2 * depth + 1));
         memset(args, '[', depth);
         memset(args + depth, ']', depth);
         struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = args};
         struct event *back;
         struct error e;
-        char *payload = event_payload(&ev);
+        char *payload = support_keep(event_payload(&ev));
         assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
         assert_string_equal(back->text, args);
         event_free(back);
-        free(payload);
-        free(args);
     }
 }
 
@@ -439,15 +426,13 @@ TEST(test_random_args_are_stable)
         struct event ev = {.type = EVENT_TOOL_CALL_REQUESTED, .text = random_args()};
         struct event *once, *twice;
         struct error e;
-        char *payload = event_payload(&ev);
+        char *payload = support_keep(event_payload(&ev));
         assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &once, &e));
-        char *again = event_payload(once);
+        char *again = support_keep(event_payload(once));
         assert_true(event_from_payload(ev.type, 1, again, strlen(again), &twice, &e));
         assert_string_equal(once->text, twice->text);
         event_free(once);
         event_free(twice);
-        free(again);
-        free(payload);
         free(ev.text);
     }
 }
@@ -455,18 +440,16 @@ TEST(test_random_args_are_stable)
 TEST(test_large_text)
 {
     size_t len = 8 << 20;
-    char *text = mem_alloc(len + 1);
+    char *text = support_keep(mem_alloc(len + 1));
     for (size_t i = 0; i < len; i++)
         text[i] = i % 64 ? 'x' : '\n';
     struct event ev = {.type = EVENT_TEXT_COMPLETE, .text = text};
     struct event *back;
     struct error e;
-    char *payload = event_payload(&ev);
+    char *payload = support_keep(event_payload(&ev));
     assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
     assert_true(strcmp(back->text, text) == 0);
     event_free(back);
-    free(payload);
-    free(text);
 }
 
 static void refuse(enum event_type type, int version, const char *payload, const char *named)
@@ -546,10 +529,10 @@ static void assert_reads_back(const struct event *ev, const char *field, size_t 
 {
     struct event *back;
     struct error e = {0};
-    char *payload = event_payload(ev), *line = event_to_line(ev);
+    char *payload = support_keep(event_payload(ev)), *line = support_keep(event_to_line(ev));
     if (!event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &back, &e))
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, payload);
-    char *again = event_payload(back);
+    char *again = support_keep(event_payload(back));
     assert_string_equal(again, payload);
     event_free(back);
     struct json *v = json_parse(line, strlen(line), &e);
@@ -557,9 +540,7 @@ static void assert_reads_back(const struct event *ev, const char *field, size_t 
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, line);
     json_free(v);
     event_free(back);
-    free(again);
     free(line);
-    free(payload);
 }
 
 TEST(test_every_figure_reads_back)
@@ -583,14 +564,13 @@ TEST(test_figures_are_kept)
         struct error e;
         ev.compaction.input_tokens = ev.compaction.threshold = wholes[n];
         ev.compaction.messages_before = wholes[n] > INT32_MAX ? INT32_MAX : (int)wholes[n];
-        char *payload = event_payload(&ev);
+        char *payload = support_keep(event_payload(&ev));
         assert_true(event_from_payload(ev.type, 1, payload, strlen(payload), &back, &e));
         assert_int_equal(back->compaction.input_tokens, figure_known(wholes[n]));
         assert_int_equal(back->compaction.threshold, figure_bounded(wholes[n], FIGURE_MAX));
         assert_int_equal(back->compaction.messages_before,
                          figure_bounded(ev.compaction.messages_before, INT32_MAX));
         event_free(back);
-        free(payload);
     }
 }
 

@@ -30,7 +30,6 @@ static int set_up(void **state)
     char *path = support_path("tiro.db");
     e = (struct error){0};
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
     catalog_borrow(&catalog, store, support_dir(), "");
     return ok ? 0 : -1;
 }
@@ -64,7 +63,7 @@ static char *export(const char *reference, enum export_format format)
     struct sheet s = {.text = BUF_INIT};
     if (!export_session(&catalog, reference, format, gather, &s, &e))
         fail_msg("%s", e.text);
-    return buf_take(&s.text);
+    return support_keep(buf_take(&s.text));
 }
 
 static struct session_info import(const char *text)
@@ -149,7 +148,6 @@ TEST(test_markdown)
     unsetenv("TZ");
     setlocale(LC_ALL, "C.UTF-8");
     assert_string_equal(text, markdown);
-    free(text);
     record_release(&r);
 }
 
@@ -206,7 +204,6 @@ TEST(test_crashes)
                         YOU("Five") "! cut off\n\n"
                         YOU("Six") "## tiro · unfinished\n\nGoing\n\n"
                         "! unfinished: interrupted, or still running\n\n");
-    free(text);
     record_release(&r);
 }
 
@@ -215,20 +212,17 @@ TEST(test_json)
     struct record r;
     make_talk(&r);
     char *text = export("last", EXPORT_JSON);
-    char *lines = record_lines(store, r.info.id);
+    char *lines = support_keep(record_lines(store, r.info.id));
     struct json *v = json_parse(text, strlen(text), &e);
     assert_non_null(v);
     assert_int_equal(json_get_int(v, "tiro", 0), 1);
     assert_string_equal(json_get_string(json_get(v, "session"), "id"), r.info.id);
     assert_int_equal(json_len(json_get(v, "events")), 8);
     json_free(v);
-    free(text);
 
     text = export("last", EXPORT_JSONL);
     assert_int_equal(strncmp(text, "{\"type\":\"session\",\"tiro\":1,\"id\":\"0189", 36), 0);
     assert_string_equal(strchr(text, '\n') + 1, lines);
-    free(text);
-    free(lines);
     record_release(&r);
 }
 
@@ -245,7 +239,6 @@ TEST(test_without_events)
         assert_string_not_equal(info.id, r.info.id);
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
         session_info_release(&info);
-        free(text);
     }
     record_release(&r);
 }
@@ -297,7 +290,6 @@ TEST(test_while_it_goes_on)
     assert_true(export_session(&catalog, "last", EXPORT_JSON, gather_while_it_goes_on, &r, &e));
     assert_string_equal(meanwhile.data, before);
     buf_release(&meanwhile);
-    free(before);
     record_release(&r);
 }
 
@@ -326,7 +318,6 @@ static void check_file(const char *file, const char *wanted)
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(st.st_nlink, 1);
-    free(text);
 }
 
 TEST(test_to_a_file)
@@ -357,8 +348,6 @@ TEST(test_to_a_file)
     assert_false(export_to_file(&catalog, "last", EXPORT_MARKDOWN, file, false, &e));
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(dir), 0); /* nothing half was left */
-    free(file);
-    free(dir);
     record_release(&r);
 }
 
@@ -372,7 +361,7 @@ static char *replaced(const char *text, const char *old, const char *by)
         buf_addstr(&out, by);
     }
     buf_addstr(&out, text);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 /* Into this store, where the id is taken, and again after the first one is gone. */
@@ -386,8 +375,6 @@ static void check_round_trip(const char *id, enum export_format format)
     assert_string_equal(same, text);
     assert_true(catalog_delete(&catalog, copy.id, NULL, &e));
     session_info_release(&copy);
-    free(same);
-    free(again);
 
     struct session_info kept, back;
     assert_true(catalog_find(&catalog, id, &kept, &e));
@@ -399,8 +386,6 @@ static void check_round_trip(const char *id, enum export_format format)
     assert_int_equal(back.title_set, kept.title_set);
     session_info_release(&back);
     session_info_release(&kept);
-    free(again);
-    free(text);
 }
 
 static void adorn(struct record *r)
@@ -444,21 +429,18 @@ TEST(test_lines_without_a_head)
 {
     struct record r;
     make_talk(&r);
-    char *lines = record_lines(store, r.info.id);
+    char *lines = support_keep(record_lines(store, r.info.id));
     assert_true(catalog_delete(&catalog, "last", NULL, &e));
-    char *spaced = mem_printf("\xef\xbb\xbf\n\r\n%s\n\n", lines);
+    char *spaced = support_text("\xef\xbb\xbf\n\r\n%s\n\n", lines);
     struct session_info info = import(spaced);
     assert_string_equal(info.id, r.info.id);
     assert_string_equal(info.title, "Look␛ at x");
     assert_string_equal(info.directory, "/here");
     assert_int_equal(info.created_ms, 1773065107123);
     assert_int_equal(info.turns, 2);
-    char *again = record_lines(store, info.id);
+    char *again = support_keep(record_lines(store, info.id));
     assert_string_equal(again, lines);
     session_info_release(&info);
-    free(again);
-    free(spaced);
-    free(lines);
     record_release(&r);
 }
 
@@ -672,10 +654,9 @@ static void refuse(const char *text, size_t len, const char *place, const char *
 static void refuse_exactly(const char *text, const char *place, const char *named)
 {
     size_t len = strlen(text);
-    char *copy = malloc(len > 0 ? len : 1);
+    char *copy = support_keep(malloc(len > 0 ? len : 1));
     memcpy(copy, text, len);
     refuse(copy, len, place, named);
-    free(copy);
 }
 
 TEST(test_refuses_by_place)
@@ -688,11 +669,10 @@ TEST(test_refuses_by_place)
 TEST(test_bounds)
 {
     size_t depth = 200000;
-    char *deep = mem_alloc(depth);
+    char *deep = support_keep(mem_alloc(depth));
     memset(deep, '[', depth);
     refuse(deep, depth, "messages[0]", "nested");
     refuse(deep, 1200, "messages[0]", "JSON");
-    free(deep);
 
     struct buf calls = BUF_INIT;
     buf_addstr(&calls, "[" USER ",{\"role\":\"assistant\",\"tool_calls\":[");
@@ -716,8 +696,6 @@ TEST(test_endless_runs)
     struct session_info info = import(longer);
     assert_true(info.run_ms == INT64_MAX);
     session_info_release(&info);
-    free(longer);
-    free(text);
     record_release(&r);
 }
 
@@ -736,7 +714,6 @@ TEST(test_all_or_nothing)
     sqlite3_close(db);
     assert_false(imported_text(&catalog, openai_list, strlen(openai_list), NULL, "/", &info, &e));
     assert_int_equal(session_count(), 0);
-    free(path);
 }
 
 /* Any mutilation of a good text is imported or refused, and leaves a store that can be read. */
@@ -750,7 +727,7 @@ TEST(test_mutilated_texts)
     entropy_seed(support_seed());
     for (int i = 0; i < 1500; i++) {
         struct session_info info;
-        char *text = mem_strdup(texts[i % 3]);
+        char *text = support_keep(mem_strdup(texts[i % 3]));
         size_t len = strlen(text);
         for (int k = 0; k < 1 + i % 4; k++)
             text[(size_t)(entropy_unit() * (double)len)] =
@@ -760,17 +737,13 @@ TEST(test_mutilated_texts)
         int64_t before = session_count();
         struct error fault = {0};
         if (imported_text(&catalog, text, len, NULL, "/", &info, &fault)) {
-            char *log = record_lines(store, info.id);
-            free(log);
+            free(record_lines(store, info.id));
             assert_true(catalog_delete(&catalog, info.id, NULL, &e));
             session_info_release(&info);
         } else {
             assert_int_equal(fault.code, ERR_FILE_ERROR);
         }
         assert_int_equal(session_count(), before);
-        free(text);
     }
-    free(lines);
-    free(own);
     record_release(&r);
 }

@@ -103,7 +103,7 @@ static char *usage_text(const struct usage *u)
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     shape_write(&usage_shape, u, &o);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 TEST(test_usage_reads_back)
@@ -122,7 +122,6 @@ TEST(test_usage_reads_back)
         usage_add(&back, &u);
         assert_true(back.input <= FIGURE_MAX && back.output <= FIGURE_MAX);
         json_free(v);
-        free(text);
     }
 }
 
@@ -134,14 +133,13 @@ TEST(test_snapshot_reads_back)
         history_init(&h);
         h.last_input = h.estimate = extremes[i];
         h.usage = (struct usage){extremes[i], extremes[i], extremes[i], false};
-        char *text = history_counters(&h);
+        char *text = support_keep(history_counters(&h));
         if (!history_restore(text, strlen(text), NULL, 0, &back, &e))
             fail_msg("%s: %s", e.text, text);
         assert_int_equal(back.last_input, figure_known(extremes[i]));
         assert_int_equal(back.usage.output, figure_known(extremes[i]));
         history_release(&back);
         history_release(&h);
-        free(text);
     }
 }
 

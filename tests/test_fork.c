@@ -240,7 +240,6 @@ static int set_up(void **state)
     support_setup(state);
     char *path = support_path("tiro.db");
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
     return ok ? 0 : -1;
 }
 

@@ -50,7 +50,6 @@ TEST(usual_places_are_known)
         "/p/gh/hosts", "/p/.config/ghx",  "/p/config/gh",       "/p/monkey",     "/p/pem",
     };
     struct guard g;
-    (void)state;
     guard_init(&g);
     for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
         if (!guard_covers(&g, guarded[i]))
@@ -73,24 +72,21 @@ TEST(our_own_files_are_known)
     workplace_link("../../dotfiles/tiro.ini", ".config/tiro/tiro.ini");
     struct guard g;
     guard_init(&g);
-    char *home = realpath(support_dir(), NULL);
+    char *home = support_keep(realpath(support_dir(), NULL));
     static const char *const guarded[] = {
         ".config/tiro",        ".config/tiro/themes/x",         "dotfiles/tiro.ini",
         ".local/share/tiro/x", ".local/share/tiro/tiro.db-wal", ".local/state/tiro/tiro.log",
     };
     for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++) {
-        char *path = paths_join(home, guarded[i]);
+        char *path = support_keep(paths_join(home, guarded[i]));
         if (!guard_covers(&g, path))
             fail_msg("%s is not guarded", path);
-        free(path);
     }
     static const char *const open[] = {".config", ".config/tirox", "dotfiles", ".local/share"};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
-        char *path = paths_join(home, open[i]);
+        char *path = support_keep(paths_join(home, open[i]));
         assert_false(guard_covers(&g, path));
-        free(path);
     }
-    free(home);
     guard_release(&g);
 }
 
@@ -112,7 +108,7 @@ static char *args_of(size_t tool, const char *path)
     buf_add(&out, reaching[tool].args, (size_t)(hole - reaching[tool].args));
     buf_addstr(&out, path);
     buf_addstr(&out, hole + 2);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void put_secrets(void)
@@ -137,12 +133,10 @@ TEST(no_tool_reaches_one_unasked)
             const char *out = workplace_call(w, reaching[t].tool, args, true);
             if (strstr(out, "secret"))
                 fail_msg("%s %s: %s", reaching[t].tool, args, out);
-            free(args);
         }
     char *path = support_path("work/.env"), *text = support_read(path);
     assert_string_equal(text, "secret");
     free(text);
-    free(path);
 }
 
 TEST(what_was_asked_about_is_reached)
@@ -159,7 +153,6 @@ TEST(what_was_asked_about_is_reached)
     /* The link leads elsewhere since: that was not asked about. */
     char *link = support_path("work/harmless");
     unlink(link);
-    free(link);
     workplace_link(".ssh/id_rsa", "work/harmless");
     buf_clear(&w->out);
     assert_true(tool_call_run(&call, &w->context, &w->out));
@@ -212,7 +205,6 @@ static void put_env(void)
 {
     char *path = support_path(".env");
     support_write(path, "secret");
-    free(path);
 }
 
 FIXTURES(play, play_setup, play_teardown);

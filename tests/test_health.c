@@ -35,15 +35,13 @@ static struct health found;
 
 static void looked_at(const char *file, bool thorough, enum health_state state)
 {
-    char *before = damage_tree(support_dir());
+    char *before = support_keep(damage_tree(support_dir()));
     health_check(file, thorough, &memory_extension, &found);
-    char *after = damage_tree(support_dir());
+    char *after = support_keep(damage_tree(support_dir()));
     assert_string_equal(before, after);
     if (found.state != state)
         print_message("%s: %s\n", health_name(found.state), found.detail);
     assert_string_equal(health_name(found.state), health_name(state));
-    free(before);
-    free(after);
 }
 
 static void expect(enum health_state state)
@@ -230,14 +228,12 @@ static int state_of(const char *file)
 
 static void seen_by_nobody(enum health_state state, int sessions)
 {
-    char *before = damage_tree(support_dir());
+    char *before = support_keep(damage_tree(support_dir()));
     int seen = damage_as_nobody(support_dir(), state_of, path);
-    char *after = damage_tree(support_dir());
+    char *after = support_keep(damage_tree(support_dir()));
     assert_string_equal(before, after);
     assert_string_equal(health_name((enum health_state)(seen / 16)), health_name(state));
     assert_int_equal(seen % 16 - 1, sessions);
-    free(before);
-    free(after);
 }
 
 TEST(test_no_rights)

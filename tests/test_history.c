@@ -93,14 +93,13 @@ static char *sketch(const struct history *h)
             buf_addf(&out, "%s%s%s", j ? "," : "", shown, b->is_error ? "!" : "");
         }
     }
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void check(const struct history *h, const char *wanted)
 {
     char *got = sketch(h);
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -357,15 +356,13 @@ TEST(test_refuses_a_broken_snapshot)
     history_init(&h);
     history_init(&empty);
     say(&h, EVENT_TURN_STARTED, "a");
-    char *text = history_counters(&h);
+    char *text = support_keep(history_counters(&h));
     size_t len = strlen(text);
     for (size_t cut = 0; cut < len; cut++) {
-        char *part = mem_strndup(text, cut);
+        char *part = support_keep(mem_strndup(text, cut));
         refuse(&h, part);
-        free(part);
     }
     refuse(&empty, text); /* its message is missing */
-    free(text);
     refuse(&empty, "{\"version\":1,\"applied_seq\":0,\"turns\":0,\"messages\":0}");
     refuse(&empty, "{\"version\":2,\"applied_seq\":-1,\"turns\":0,\"messages\":0}");
     refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}");
@@ -675,11 +672,10 @@ TEST(test_the_obstacle_is_remembered)
     ev = ev_new(EVENT_WARNING, "lower it");
     ev->name = mem_strdup(WARNING_NOT_COMPACTED);
     apply(&h, ev);
-    char *counters = history_counters(&h);
+    char *counters = support_keep(history_counters(&h));
     assert_true(
         history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len, &back, &e));
     assert_string_equal(back.compaction.obstacle, "lower it");
-    free(counters);
     history_release(&back);
     history_release(&h);
 }
@@ -700,11 +696,10 @@ TEST(test_calls_are_counted)
     assert_int_equal(h.calls, 3);
     say(&h, EVENT_COMPACTION_STARTED, NULL);
     assert_int_equal(h.compaction.last_attempt, 3);
-    char *counters = history_counters(&h);
+    char *counters = support_keep(history_counters(&h));
     assert_true(history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len,
                                 &back, &e));
     assert_int_equal(back.calls, 3);
-    free(counters);
     history_release(&back);
     history_release(&h);
 }
@@ -1083,18 +1078,14 @@ static char *message_json(const struct message *m)
 static void check_same(const struct history *a, const struct history *b)
 {
     assert_same_compactions(a, b);
-    char *left = history_counters(a);
-    char *right = history_counters(b);
+    char *left = support_keep(history_counters(a));
+    char *right = support_keep(history_counters(b));
     assert_string_equal(left, right);
-    free(left);
-    free(right);
     assert_int_equal(a->messages.len, b->messages.len);
     for (size_t i = 0; i < a->messages.len; i++) {
-        left = message_json(&a->messages.items[i]);
-        right = message_json(&b->messages.items[i]);
+        left = support_keep(message_json(&a->messages.items[i]));
+        right = support_keep(message_json(&b->messages.items[i]));
         assert_string_equal(left, right);
-        free(left);
-        free(right);
     }
 }
 
@@ -1102,13 +1093,12 @@ static void restore(struct history *h)
 {
     struct history back;
     struct error e;
-    char *text = history_counters(h);
+    char *text = support_keep(history_counters(h));
     assert_true(history_restore(text, strlen(text), clone_messages(h), h->messages.len, &back, &e));
     assert_int_equal(back.unsaved, back.messages.len);
     check_same(h, &back);
     history_release(h);
     *h = back;
-    free(text);
 }
 
 /* What a snapshot by message holds that is saved as `unsaved` says. */
@@ -1131,9 +1121,8 @@ static void save(struct saved *s, struct history *h)
         vec_push(&s->messages, message_json(&h->messages.items[i]));
     h->unsaved = h->messages.len;
     for (size_t i = 0; i < h->messages.len; i++) {
-        char *wanted = message_json(&h->messages.items[i]);
+        char *wanted = support_keep(message_json(&h->messages.items[i]));
         assert_string_equal(s->messages.items[i], wanted);
-        free(wanted);
     }
 }
 

@@ -30,7 +30,6 @@ static float random_float(void)
 TEST(test_both_products_agree)
 {
     static const int dimensions[] = {1, 15, 16, 17, 48, 768, 1536, 65536};
-    (void)state;
     entropy_seed(support_seed());
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++) {
         size_t stride = int8_stride(dimensions[i]);
@@ -51,7 +50,6 @@ TEST(test_both_products_agree)
 TEST(test_products_at_the_edge)
 {
     int8_t *a = mem_alloc(65536), *b = mem_alloc(65536);
-    (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
         memset(a, 127, 65536);
         memset(b, 127 * sign, 65536);
@@ -66,7 +64,6 @@ TEST(test_quantised_is_near)
 {
     float v[DIMENSION];
     int8_t bytes[STRIDE];
-    (void)state;
     entropy_seed(support_seed());
     for (int i = 0; i < DIMENSION; i++)
         v[i] = random_float();
@@ -141,7 +138,6 @@ static int found_of_ten(struct hnsw *h, const struct points *p, int count, int q
 TEST_IF(hnsw_available(), test_it_finds_the_nearest)
 {
     int found = 0;
-    (void)state;
     entropy_seed(support_seed());
     struct points *p = make_points();
     struct hnsw *h = make_graph(p, COUNT);
@@ -155,7 +151,6 @@ TEST_IF(hnsw_available(), test_it_finds_the_nearest)
 TEST_IF(hnsw_available(), test_empty_and_small)
 {
     struct hnsw_hit hits[5];
-    (void)state;
     entropy_seed(support_seed());
     struct points *p = make_points();
     struct hnsw *h = make_graph(p, 0);
@@ -186,7 +181,6 @@ TEST_IF(hnsw_available(), test_blank_elements_are_gone_and_lead_on)
 {
     struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
-    (void)state;
     entropy_seed(support_seed());
     struct points *p = make_points();
     struct hnsw *h = make_graph(p, 500);
@@ -211,7 +205,6 @@ TEST_IF(hnsw_available(), test_blank_elements_are_gone_and_lead_on)
 TEST_IF(hnsw_available(), test_it_is_read_again_and_appended_to)
 {
     struct buf text = BUF_INIT;
-    (void)state;
     entropy_seed(support_seed());
     struct points *p = make_points();
     struct hnsw *h = make_graph(p, 1000);
@@ -236,7 +229,6 @@ TEST_IF(hnsw_available(), test_damaged_bytes)
 {
     struct buf text = BUF_INIT;
     struct hnsw_hit hits[10];
-    (void)state;
     entropy_seed(support_seed());
     struct points *p = make_points();
     struct hnsw *h = make_graph(p, 300);
@@ -246,7 +238,7 @@ TEST_IF(hnsw_available(), test_damaged_bytes)
     assert_null(hnsw_read(DIMENSION, text.data, text.len - 1));
     assert_null(hnsw_read(DIMENSION, text.data, 0));
     for (int round = 0; round < 400; round++) {
-        char *copy = mem_alloc(text.len);
+        char *copy = support_keep(mem_alloc(text.len));
         size_t len = round % 10 == 0 ? (size_t)(entropy_unit() * (double)text.len) : text.len;
         memcpy(copy, text.data, text.len);
         for (int n = 0; n < 1 + round % 20; n++)
@@ -259,7 +251,6 @@ TEST_IF(hnsw_available(), test_damaged_bytes)
             hnsw_add(h, p->bytes[0], p->scales[0]);
         }
         hnsw_free(h);
-        free(copy);
     }
     buf_release(&text);
     free(p);

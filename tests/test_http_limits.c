@@ -88,7 +88,7 @@ static char *repeated(const char *piece, size_t times)
     struct buf text = BUF_INIT;
     while (times-- > 0)
         buf_addstr(&text, piece);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 /* What it is, how it fails, and a word of what is said. */
@@ -151,18 +151,15 @@ TEST(test_headers_have_bytes_too)
         "long lines", {.begin = LINE, .again = line}, FAILURE_PROTOCOL, "256 KiB"};
     check_flood(&flood);
     free(line);
-    free(value);
 }
 
 /* libcurl calls that "out of memory". */
 TEST(test_a_header_line_past_what_libcurl_takes)
 {
     char *value = repeated("value   ", 20000);
-    char *reply = mem_printf(LINE "X-Long: %s\r\nContent-Length: 0\r\n\r\n", value);
+    char *reply = support_text(LINE "X-Long: %s\r\nContent-Length: 0\r\n\r\n", value);
     const struct flood flood = {"160 KB", {.begin = reply}, FAILURE_PROTOCOL, "headers"};
     check_flood(&flood);
-    free(reply);
-    free(value);
 }
 
 /* What a real server may send passes. */

@@ -213,7 +213,6 @@ TEST(what_may_come_during_a_turn)
                  {&operation_session_search, &search},
                  {&operation_session_inputs, NULL},
                  {&operation_session_history, &page}};
-    (void)state;
     struct engine *s = open_full(NULL);
     begin(s, 1);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -241,8 +240,8 @@ TEST(answers_decide)
     static const struct {
         enum approval_answer answer;
         bool runs, asks_again;
-    } rows[] = {{ANSWER_ONCE, true, true}, {ANSWER_SESSION, true, false}, {ANSWER_DENY, false, true}};
-    (void)state;
+    } rows[] = {
+        {ANSWER_ONCE, true, true}, {ANSWER_SESSION, true, false}, {ANSWER_DENY, false, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct engine *s = open_full(NULL);
         const struct reply call = {.tool_name = "run_command",

@@ -57,10 +57,9 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
         const struct message *m = d->messages[i];
         assert_int_equal(m->seq, memory.wanted.items[i]);
         assert_true(!m->summary && m->blocks.len > 0);
-        char *sql = mem_printf("INSERT INTO memory VALUES (%lld, %lld)",
-                               (long long)d->completed_seq, (long long)m->seq);
+        char *sql = support_text("INSERT INTO memory VALUES (%lld, %lld)",
+                                 (long long)d->completed_seq, (long long)m->seq);
         bool ok = store_exec(s, sql, e);
-        free(sql);
         if (!ok)
             return false;
     }
@@ -75,9 +74,8 @@ static bool sink_withdraw(void *context, struct store *s, const char *session_id
 {
     assert_ptr_equal(context, &memory);
     assert_string_equal(session_id, id);
-    char *sql = mem_printf("DELETE FROM memory WHERE completed = %lld", (long long)seq);
+    char *sql = support_text("DELETE FROM memory WHERE completed = %lld", (long long)seq);
     bool ok = store_exec(s, sql, e);
-    free(sql);
     return ok && (!memory.fails_to_withdraw || err_set(e, ERR_AGENT_ERROR, "the memory is gone"));
 }
 
@@ -284,24 +282,21 @@ static void commit(struct event *ev)
 static char *capture(const struct history *h)
 {
     struct buf text = BUF_INIT;
-    char *counters = history_counters(h);
+    char *counters = support_keep(history_counters(h));
     buf_addstr(&text, counters);
     for (size_t i = 0; i < h->messages.len; i++) {
         struct json *v = shape_to_json(&message_shape, &h->messages.items[i]);
-        char *line = json_print(v);
+        char *line = support_keep(json_print(v));
         buf_addf(&text, "\n%s", line);
-        free(line);
         json_free(v);
     }
-    free(counters);
     return buf_take(&text);
 }
 
 static void assert_captured(const char *wanted)
 {
-    char *now = capture(&j.history);
+    char *now = support_keep(capture(&j.history));
     assert_string_equal(now, wanted);
-    free(now);
 }
 
 static bool apply(void *h, const struct event *ev)
@@ -321,9 +316,8 @@ static void fold(struct history *h)
 
 static int64_t count_rows(const char *where)
 {
-    char *sql = mem_printf("SELECT count(*) FROM memory %s", where);
+    char *sql = support_text("SELECT count(*) FROM memory %s", where);
     int64_t n = damage_sql(path, sql);
-    free(sql);
     return n;
 }
 
@@ -450,9 +444,8 @@ TEST(test_what_went_is_named)
 
 static int64_t count_events(const char *type)
 {
-    char *sql = mem_printf("SELECT count(*) FROM event WHERE type = '%s'", type);
+    char *sql = support_text("SELECT count(*) FROM event WHERE type = '%s'", type);
     int64_t n = damage_sql(path, sql);
-    free(sql);
     return n;
 }
 
@@ -492,7 +485,7 @@ TEST(test_memory_refuses)
     struct error e = {0};
     plain_run("one", "1");
     plain_run("two", "2");
-    char *before = capture(&j.history);
+    char *before = support_keep(capture(&j.history));
     struct session_info row = session_info_clone(&j.info);
     struct event *ev = drop_first(2, "s");
     expect_dropped(ev);
@@ -514,7 +507,6 @@ TEST(test_memory_refuses)
     commit(drop_first(2, "s"));
     assert_sound();
     session_info_release(&row);
-    free(before);
 }
 
 TEST(test_one_that_does_not_fit)
@@ -528,7 +520,7 @@ TEST(test_one_that_does_not_fit)
     say(EVENT_TURN_STARTED, "two");
     say(EVENT_CALL_STARTED, NULL);
     say(EVENT_TEXT_COMPLETE, "2");
-    char *before = capture(&j.history);
+    char *before = support_keep(capture(&j.history));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct event *ev = drop_first(1, "s");
         free(ev->compaction.history);
@@ -543,7 +535,6 @@ TEST(test_one_that_does_not_fit)
     }
     j.sink = &sink;
     assert_sound();
-    free(before);
 }
 
 /* --- taking it back --------------------------------------------------------------------------- */
@@ -626,7 +617,7 @@ TEST(test_an_undo_that_fails)
     plain_run("one", "1");
     plain_run("two", "2");
     commit(drop_first(2, "A"));
-    char *before = capture(&j.history);
+    char *before = support_keep(capture(&j.history));
     memory.fails_to_withdraw = true;
     assert_false(journal_uncompact(&j, &e));
     assert_captured(before);
@@ -637,7 +628,6 @@ TEST(test_an_undo_that_fails)
     assert_sound();
     uncompact();
     assert_texts("one 1 two 2 three 3");
-    free(before);
 }
 
 /* A compaction by hand behind a run that a crash cut off is made of the history without that run.
@@ -870,12 +860,11 @@ static void any_commit(void)
         return;
     }
     struct error e = {0};
-    char *before = capture(&j.history);
+    char *before = support_keep(capture(&j.history));
     memory.refuses = true;
     assert_int_equal(journal_compact(&j, ev, &e), COMMIT_REFUSED_BY_MEMORY);
     memory.refuses = false;
     assert_captured(before);
-    free(before);
     event_free(ev);
     if (begun) /* a failure follows its beginning, which says whether a cut-off run is over */
         fail_compaction((int)below(4), maybe(0.3));
@@ -985,9 +974,8 @@ static void forget_files(void)
 {
     static const char *const endings[] = {"-wal", "-shm"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *file = mem_printf("%s%s", path, endings[i]);
+        char *file = support_text("%s%s", path, endings[i]);
         unlink(file);
-        free(file);
     }
 }
 
@@ -1070,12 +1058,11 @@ static bool assert_before_or_after(void)
 {
     open_journal();
     load();
-    char *now = capture(&j.history);
+    char *now = support_keep(capture(&j.history));
     bool happened = strcmp(now, known.after) == 0;
     if (!happened)
         assert_string_equal(now, known.before);
     assert_int_equal(count_rows(""), happened ? known.rows_after : known.rows_before);
-    free(now);
     assert_sound();
     assert_session_sound(store, id);
     plain_run("and on", "it goes");

@@ -32,7 +32,6 @@ static int set_up(void **state)
     journal_init(&j, notices);
     j.store = store;
     journal_begin(&j, "/");
-    free(path);
     return ok ? 0 : -1;
 }
 

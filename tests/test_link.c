@@ -159,11 +159,10 @@ TEST(test_numbers_are_used_again)
     uint16_t kept = link_cells_number(&l, "https://kept");
     link_cells_put(&l, 0, 0, 1, kept);
     for (int i = 0; i < 100000; i++) {
-        char *address = mem_printf("https://e.org/%d", i);
+        char *address = support_text("https://e.org/%d", i);
         uint16_t number = link_cells_number(&l, address);
         assert_string_equal(link_cells_address(&l, number), address);
         link_cells_put(&l, 1, i % COLS, 1, number);
-        free(address);
     }
     assert_string_equal(link_cells_address(&l, kept), "https://kept");
     assert_true(l.addresses.len < 400);

@@ -305,8 +305,6 @@ static void assert_all_readable(const struct conversation *c)
         if (!at)
             fail_msg("question %zu is not in the transcript: %s", i + 1, c->asked.items[i]);
     }
-    free(text);
-    free(path);
 }
 
 static void assert_memory_flat(const struct conversation *c)

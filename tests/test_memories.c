@@ -74,7 +74,6 @@ static bool import_bytes(const char *text, size_t len, const struct import_progr
     rewind(file);
     bool ok = memories_import(memories, file, "in.jsonl", progress, &lines, stored, &e);
     fclose(file);
-    free(name);
     return ok;
 }
 
@@ -112,14 +111,13 @@ static char *exported(int64_t *written)
         fail_msg("%s", e.text);
     if (written)
         *written = count;
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void expect_export(const char *want)
 {
     char *text = exported(NULL);
     assert_string_equal(text, want);
-    free(text);
 }
 
 static int count_entries(void)
@@ -165,14 +163,13 @@ static char *found(const char *query, const char *scope, int limit)
     for (size_t i = 0; i < found.hits.items.len; i++)
         buf_addf(&ids, "%s%s", i > 0 ? " " : "", found.hits.items.items[i].entry.id);
     memory_hits_release(&found.hits);
-    return buf_take(&ids);
+    return support_keep(buf_take(&ids));
 }
 
 static void expect_found(const char *query, const char *scope, const char *want)
 {
     char *ids = found(query, scope, 10);
     assert_string_equal(ids, want);
-    free(ids);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -209,7 +206,6 @@ TEST(test_nothing_is_there_yet)
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
     assert_int_equal(access(other, F_OK), -1);
     operation_close(&nothing);
-    free(other);
 }
 
 /* --- import and export ------------------------------------------------------------------------ */
@@ -247,7 +243,6 @@ TEST(test_importing_again_adds_nothing)
     assert_int_equal(import_text(text.data), 0);
     expect_export(before);
     assert_int_equal(import_text(before), 0);
-    free(before);
     buf_release(&text);
 }
 
@@ -282,7 +277,6 @@ TEST(test_sessions_may_be_interleaved)
         }
         assert_int_equal(lines, 100); /* and they stand together */
     }
-    free(all);
     buf_release(&text);
     buf_release(&want);
 }
@@ -300,7 +294,6 @@ TEST(test_lines_of_all_kinds)
     assert_non_null(strstr(all, "\"one\""));
     assert_non_null(strstr(all, "\"two \xef\xbf\xbd\xef\xbf\xbd x\""));
     assert_non_null(strstr(all, "\"three\""));
-    free(all);
     struct memory_entries list;
     assert_true(memories_list(memories, "all", 0, &list, &e));
     for (size_t i = 0; i < list.items.len; i++)
@@ -332,7 +325,7 @@ TEST(test_lines_that_are_too_long)
     const size_t most = MEMORY_CONTENT_BYTES;
     struct buf text = BUF_INIT;
     for (size_t extra = 0; extra < 2; extra++) {
-        char *content = mem_alloc(most + extra + 1);
+        char *content = support_keep(mem_alloc(most + extra + 1));
         memset(content, 'x', most + extra);
         buf_clear(&text);
         buf_addf(&text, LINE("first%zu") "\n", extra);
@@ -341,14 +334,12 @@ TEST(test_lines_that_are_too_long)
             assert_int_equal(import_text(text.data), 2);
         else
             expect_refused(text.data, "in.jsonl:2: \"content\"", 1);
-        free(content);
     }
     buf_clear(&text);
     buf_addstr(&text, LINE("second") "\n");
-    char *blank = mem_alloc(7 * most + 1);
+    char *blank = support_keep(mem_alloc(7 * most + 1));
     memset(blank, 'y', 7 * most);
     buf_addstr(&text, blank);
-    free(blank);
     expect_refused(text.data, "in.jsonl:2: the line is longer", 1);
     buf_release(&text);
 }
@@ -369,7 +360,6 @@ TEST(test_ids_that_are_taken)
     assert_non_null(strstr(all, "\"what was there\""));
     assert_null(strstr(all, "something else"));
     assert_null(strstr(all, "never read"));
-    free(all);
     buf_release(&text);
 }
 
@@ -407,7 +397,7 @@ static char *many_lines(int count)
         snprintf(content, sizeof content, "word%d of it", i);
         add_line(&text, id, "long", i, content);
     }
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 TEST(test_steps_are_kept)
@@ -430,7 +420,6 @@ TEST(test_steps_are_kept)
         assert_int_equal(steps.stored[i], i == 2 ? STEP + 500 : i * STEP);
     }
     assert_int_equal(count_entries(), 2 * STEP + 500);
-    free(text);
 }
 
 /* --- searching -------------------------------------------------------------------------------- */
@@ -442,11 +431,9 @@ TEST(test_search_in_scopes)
     add_simple("h1", "talk-2", "a hotel near the station");
     char *both = found("ryokan", NULL, 10);
     assert_true(strcmp(both, "r1 r2") == 0 || strcmp(both, "r2 r1") == 0);
-    free(both);
     expect_found("ryokan river", "all", "r1 r2");
     char *best = found("ryokan river", "all", 1);
     assert_string_equal(best, "r1");
-    free(best);
     expect_found("ryokan", "session=talk-2", "r2");
     expect_found("ryokan -hills", "all", "r1");
     expect_found("ryo", "all", ""); /* nobody types here */
@@ -518,7 +505,6 @@ TEST(test_list_newest_first)
     assert_true(memories_list(memories, NULL, 0, &list, &e));
     assert_int_equal(list.items.len, 51);
     memory_entries_release(&list);
-    free(text);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */
@@ -641,7 +627,6 @@ TEST(test_reindex_makes_vectors)
     struct told told = {0};
     struct memory_stats stats;
     assert_int_equal(import_text(text), 200);
-    free(text);
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
     open_memories(&operation_memory_edit);
@@ -655,7 +640,6 @@ TEST(test_reindex_makes_vectors)
     memory_stats_release(&stats);
     char *best = found("word77 of it", "all", 1);
     assert_string_equal(best, "e0077");
-    free(best);
 }
 
 /* --- any import ------------------------------------------------------------------------------- */

@@ -11,12 +11,11 @@
 
 static void expect_clean(const char *text, const char *clean)
 {
-    char *got = content_clean(text);
+    char *got = support_keep(content_clean(text));
     if (!clean)
         assert_null(got);
     else
         assert_string_equal(got, clean);
-    free(got);
 }
 
 TEST(texts_are_trimmed)
@@ -33,9 +32,8 @@ TEST(texts_are_trimmed)
 
 TEST(blanks_do_not_part_texts)
 {
-    char *normal = content_normal("  a \n\n b\u3000c ");
+    char *normal = support_keep(content_normal("  a \n\n b\u3000c "));
     assert_string_equal(normal, "a b c");
-    free(normal);
     assert_true(content_equal("a  b", " a\nb"));
     assert_false(content_equal("a b", "ab"));
     assert_false(content_equal("a b", "A b"));
@@ -76,11 +74,10 @@ TEST(an_id_is_again_or_taken)
 TEST(ids_are_short_and_differ)
 {
     struct fresh_ids supply = {0};
-    char *a = fresh_ids_next(&supply), *b = fresh_ids_next(&supply);
+    char *a = support_keep(fresh_ids_next(&supply)), *b = support_keep(fresh_ids_next(&supply));
     assert_int_equal(strlen(a), 12);
     assert_int_equal(strspn(a, "0123456789abcdefghjkmnpqrstvwxyz"), 12);
     assert_string_not_equal(a, b);
-    free(a);
     free(b);
 }
 
@@ -89,7 +86,6 @@ TEST(many_ids_differ)
     enum { MANY = 3 * FRESH_IDS };
     struct fresh_ids supply = {0};
     char *ids[MANY];
-    (void)state;
     for (size_t i = 0; i < MANY; i++) {
         ids[i] = fresh_ids_next(&supply);
         assert_int_equal(strlen(ids[i]), 12);
@@ -104,7 +100,6 @@ TEST(many_ids_differ)
 TEST(a_long_text_of_short_sentences)
 {
     struct buf text = BUF_INIT;
-    (void)state;
     for (int i = 0; i < 4000000; i++)
         buf_addstr(&text, ".\n");
     buf_addstr(&text, "The access code of the eastern gate is forty-two.");
@@ -117,7 +112,6 @@ TEST(summaries_that_quote)
 {
     static const char text[] =
         "Short one. The access code of the eastern gate is forty-two seven. Bye!";
-    (void)state;
     assert_true(
         quoting_in("It says: The access code of the eastern gate\nis forty-two  seven, so.", text));
     assert_true(quoting_in(text, text));
