@@ -78,7 +78,6 @@ TEST(ids_are_short_and_differ)
     assert_int_equal(strlen(a), 12);
     assert_int_equal(strspn(a, "0123456789abcdefghjkmnpqrstvwxyz"), 12);
     assert_string_not_equal(a, b);
-    free(b);
 }
 
 TEST(many_ids_differ)

@@ -55,12 +55,10 @@ static void add_many(struct memory *m, const char *session_id, int64_t compactio
     int stored;
     struct memory_entry *entries = mem_alloc((size_t)count * sizeof *entries);
     for (int i = 0; i < count; i++) {
-        char *id = mem_printf("%s-%lld-%d", session_id, (long long)compaction, i);
-        char *text = mem_printf("quincunx %d of %s lies behind burrow %lld%s", i, session_id,
-                                (long long)compaction, i == 3 ? ", said the " SECRET : "");
+        char *id = support_text("%s-%lld-%d", session_id, (long long)compaction, i);
+        char *text = support_text("quincunx %d of %s lies behind burrow %lld%s", i, session_id,
+                                  (long long)compaction, i == 3 ? ", said the " SECRET : "");
         entries[i] = memory_said(id, text, 1000 * (int64_t)i);
-        free(id);
-        free(text);
     }
     memory_check(m->store->index(m, session_id, compaction, entries, (size_t)count, &stored, &e),
                  &e);
@@ -95,9 +93,8 @@ static void restore(void)
 {
     static const char *const endings[] = {"-wal", "-shm"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *name = mem_printf("%s%s", path, endings[i]);
+        char *name = support_text("%s%s", path, endings[i]);
         unlink(name);
-        free(name);
     }
     if (access(pristine, F_OK) == 0)
         damage_copy(pristine, path);
@@ -108,7 +105,7 @@ static void restore(void)
 /* Everything that memory is. */
 static char *capture(void)
 {
-    char *entries = damage_memory(path);
+    char *entries = support_keep(damage_memory(path));
     char *all =
         mem_printf("%s%lld vectors, %lld as floats, %lld sessions, german %lld", entries,
                    (long long)damage_sql(path, "SELECT count(*) FROM memory_vector"),
@@ -117,8 +114,7 @@ static char *capture(void)
                    (long long)damage_sql(path,
                                          "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
                                          " WHERE name = 'memory_words'"));
-    free(entries);
-    return all;
+    return support_keep(all);
 }
 
 static int64_t found(struct memory *m, const char *text)
@@ -152,16 +148,16 @@ static void assert_sound(void)
     store_close(s);
 }
 
+
 /* The store was closed in order since: its journal is in the file. */
 static void assert_nothing_stays(void)
 {
-    char *journal = mem_printf("%s-wal", path);
+    char *journal = support_text("%s-wal", path);
     if (damage_sql(path, "SELECT count(*) FROM memory_entry WHERE content LIKE '%" SECRET "%'") ==
         0) {
         assert_false(damage_on_disk(path, SECRET));
         assert_int_not_equal(access(journal, F_OK), 0);
     }
-    free(journal);
 }
 
 /* --- dying ------------------------------------------------------------------------------------ */
@@ -229,7 +225,6 @@ static void die_everywhere(change act, enum fault_point point, const char *befor
         t->deaths += status != 0;
         t->after += happened;
         t->before += !happened;
-        free(now);
     }
 }
 
@@ -246,8 +241,6 @@ static void assert_all_or_nothing(const char *name, change act)
         die_everywhere(act, points[i], before, after, &t);
     print_message("%s: %d deaths, %d undone\n", name, t.deaths, t.before);
     assert_true(t.deaths > 0 && t.before > 0 && t.after > 0);
-    free(before);
-    free(after);
 }
 
 /* --- what it dies of -------------------------------------------------------------------------- */
@@ -308,9 +301,8 @@ static void make_large(void)
     struct memory *m = memory_open(s, NULL);
     memory_check(store_begin(s, &e), &e);
     for (int i = 0; i < LINES / BROUGHT; i++) {
-        char *session = mem_printf("large%d", i);
+        char *session = support_text("large%d", i);
         add_many(m, session, 0, BROUGHT);
-        free(session);
     }
     memory_check(store_commit(s, &e), &e);
     memory_close(m);

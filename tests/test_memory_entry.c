@@ -8,6 +8,7 @@
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 
 static struct error e;
@@ -16,13 +17,12 @@ static char *printed(struct json *v)
 {
     char *text = json_print(v);
     json_free(v);
-    return text;
+    return support_keep(text);
 }
 
 static void expect_text(char *text, const char *want)
 {
     assert_string_equal(text, want);
-    free(text);
 }
 
 static void expect_json(struct json *v, const char *want)
@@ -161,7 +161,7 @@ static bool read_with(const char *name, size_t len)
     } others[] = {
         {"session_id", "s"}, {"role", "tool"}, {"created_at", "2026-03-09"}, {"content", "c"}};
     struct json *v = json_new_object();
-    char *text = mem_alloc(len + 1);
+    char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'x', len);
     json_set_string(v, name, text);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -171,7 +171,6 @@ static bool read_with(const char *name, size_t len)
     bool ok = memory_entry_read(v, &m, &e);
     memory_entry_release(&m);
     json_free(v);
-    free(text);
     return ok;
 }
 

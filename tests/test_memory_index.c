@@ -103,12 +103,10 @@ static void add_many(struct memory *m, int number_of)
 {
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < number_of; i++) {
-        char *session = mem_printf("s%d", i / A_SESSION), *id = mem_printf("e%d", i);
-        char *text = mem_printf("quincunx number%d of the badgers", i);
+        char *session = support_text("s%d", i / A_SESSION), *id = mem_printf("e%d", i);
+        char *text = support_text("quincunx number%d of the badgers", i);
         say(m, session, id, text);
-        free(session);
         free(id);
-        free(text);
     }
     memory_check(store_commit(own.store, &e), &e);
 }
@@ -145,7 +143,7 @@ static char *index_of(void)
                  (long long)sqlite3_column_int64(q, 1), sqlite3_column_int(q, 2));
     sqlite3_finalize(q);
     memory_check(store_exec(own.store, "DROP TABLE temp.seen", &e), &e);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 /* ---- parts ---- */
@@ -168,13 +166,11 @@ FIXTURE(set_up, tear_down);
 TEST(parts_do_not_become_many)
 {
     enum { BATCHES = 120, A_BATCH = 40 };
-    (void)state;
     for (int i = 0; i < BATCHES; i++) {
         memory_check(store_begin(own.store, &e), &e);
         for (int k = 0; k < A_BATCH; k++) {
-            char *text = mem_printf("quincunx word%d number%d", i * A_BATCH + k, k);
+            char *text = support_text("quincunx word%d number%d", i * A_BATCH + k, k);
             say(own.memory, "s", NULL, text);
-            free(text);
         }
         memory_check(store_commit(own.store, &e), &e);
         assert_true(parts() <= MOST_PARTS);
@@ -185,9 +181,8 @@ TEST(parts_do_not_become_many)
 TEST(merging_changes_no_word)
 {
     for (int i = 0; i < 15; i++) {
-        char *text = mem_printf("quincunx number%d of wombats", i);
+        char *text = support_text("quincunx number%d of wombats", i);
         say(own.memory, "s", NULL, text);
-        free(text);
     }
     assert_true(parts() > FEW_PARTS);
     char *before = index_of();
@@ -199,8 +194,6 @@ TEST(merging_changes_no_word)
     int changes = sqlite3_total_changes(other.store->db);
     assert_false(tidy(other.memory)); /* all is done: it costs nothing */
     assert_int_equal(sqlite3_total_changes(other.store->db), changes);
-    free(before);
-    free(after);
 }
 
 /* ---- purged again and again ---- */
@@ -217,10 +210,9 @@ static void wear(int times)
     add_many(own.memory, PAGES);
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < times; i++) {
-        char *text = mem_printf("a secret%d", i);
+        char *text = support_text("a secret%d", i);
         say(own.memory, "s", "secret", text);
         forget_one(own.memory, "secret");
-        free(text);
     }
     memory_check(store_commit(own.store, &e), &e);
 }
@@ -268,7 +260,7 @@ static char *any_id(void)
         free(id);
         id = mem_printf("e%d", (int)(entropy_unit() * MANY));
     }
-    return id;
+    return support_keep(id);
 }
 
 static bool meddle(void *context, int64_t done, int64_t of)
@@ -281,16 +273,13 @@ static bool meddle(void *context, int64_t done, int64_t of)
     forgotten = any_id();
     forget_one(other.memory, forgotten);
     for (int i = 0; i < 4; i++) { /* in sessions from first to last, and a new one */
-        char *session = mem_printf("s%d", i * MANY / A_SESSION / 3);
-        char *text = mem_printf("a quincunx that came late: %d, %d", x->calls, i);
+        char *session = support_text("s%d", i * MANY / A_SESSION / 3);
+        char *text = support_text("a quincunx that came late: %d, %d", x->calls, i);
         say(other.memory, session, NULL, text);
-        free(session);
-        free(text);
     }
     x->calls++;
     x->added += 4;
     x->gone++;
-    free(edited);
     free(forgotten);
     return true;
 }
@@ -298,7 +287,6 @@ static bool meddle(void *context, int64_t done, int64_t of)
 TEST(others_write_while_it_is_made_anew)
 {
     struct meddling x = {0};
-    (void)state;
     add_many(own.memory, MANY);
     memory_check(own.memory->store->reindex(own.memory, "german", meddle, &x, &e), &e);
     assert_true(x.calls > MANY / 1000 + 1);
@@ -309,8 +297,6 @@ TEST(others_write_while_it_is_made_anew)
     memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
     char *at_once = index_of();
     assert_string_equal(stepwise, at_once);
-    free(stepwise);
-    free(at_once);
 }
 
 /* Stops at the n-th call. */
@@ -348,7 +334,6 @@ static bool note(void *context, int64_t done, int64_t of)
 TEST(it_goes_on_where_it_was_stopped)
 {
     struct told told = {0};
-    (void)state;
     add_many(own.memory, MANY);
     stop_after(3, "german"); /* begun, two steps */
     assert_true(tables_are_left());
@@ -388,9 +373,8 @@ TEST(an_empty_memory_leaves_none)
     stop_after(3, "german");
     other.memory->lazy = true;
     for (int i = 0; i <= MANY / A_SESSION; i++) {
-        char *session = mem_printf("s%d", i);
+        char *session = support_text("s%d", i);
         memory_check(other.memory->store->forget_session(other.memory, session, &e), &e);
-        free(session);
     }
     assert_true(tables_are_left());
     struct memory *french = memory_open(own.store, &(struct memory_settings){.language = "french"});
@@ -401,6 +385,7 @@ TEST(an_empty_memory_leaves_none)
 }
 
 /* ---- forgetting meanwhile ---- */
+
 
 /* Stopped after every number of steps there is. */
 static void nothing_stays_in_any_index(bool lazy)
@@ -460,14 +445,12 @@ TEST(equal_texts_of_all_sessions_are_found)
     struct memory_hits hits;
     struct memory_query query = {
         .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(0.6, 0.4)};
-    (void)state;
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < SESSIONS; i++) {
-        char *session = mem_printf("s%d", i);
+        char *session = support_text("s%d", i);
         say(own.memory, session, NULL, "To be or not to be");
         say(own.memory, session, NULL, "To be or not\nto be");
         say(own.memory, session, NULL, "or to be");
-        free(session);
     }
     memory_check(store_commit(own.store, &e), &e);
     assert_int_equal(memory_total(own.memory), 2 * SESSIONS); /* a session has a text once */

@@ -110,9 +110,8 @@ static enum commit_result compact(size_t gone)
 
 static void expect_contents(const char *wanted)
 {
-    char *got = memory_contents(memory, NULL);
+    char *got = support_keep(memory_contents(memory, NULL));
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 static bool note_entry(void *context, const struct memory_entry *entry)

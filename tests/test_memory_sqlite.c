@@ -84,14 +84,14 @@ static int hits(const char *text, struct memory_scope scope)
 
 /* ---- deleting that can be proved ---- */
 
+
 static bool in_index(const char *what)
 {
-    char *sql = mem_printf(
+    char *sql = support_text(
         "SELECT count(*) FROM memory_words_data"
         " WHERE instr(block, CAST('%s' AS BLOB))",
         what);
     int64_t count = number(sql);
-    free(sql);
     return count > 0;
 }
 
@@ -99,9 +99,8 @@ static bool in_index(const char *what)
 static void fill(void)
 {
     for (int i = 0; i < 40; i++) {
-        char *text = mem_printf("filler%d about wombat%d and badger%d", i, i * 7, i * 13);
+        char *text = support_text("filler%d about wombat%d and badger%d", i, i * 7, i * 13);
         say("s", NULL, text, i);
-        free(text);
         if (i == 20)
             say("s", "a", "the Zqxjkvwombats of Mqvnorth", 20);
     }
@@ -112,7 +111,6 @@ FIXTURE(set_up, tear_down);
 TEST(nothing_of_a_forgotten_text_stays)
 {
     static const char *const ids[] = {"a"};
-    (void)state;
     fill();
     assert_true(damage_on_disk(path, "xjkvwombats") && damage_on_disk(path, "qvnorth"));
     assert_true(in_index("qxjkvwombat") && in_index("zqx") && in_index("qvnorth"));
@@ -127,7 +125,6 @@ TEST(nor_with_another_connection_open)
 {
     static const char *const ids[] = {"a"};
     struct store *other;
-    (void)state;
     fill();
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
@@ -151,7 +148,6 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
 {
     static const char *const ids[] = {"a"};
     struct store *other;
-    (void)state;
     fill();
     m->lazy = true;
     memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
@@ -209,7 +205,6 @@ TEST(its_vectors_go)
         "INSERT INTO memory_floats (model, key, floats)"
         " SELECT 1, key, x'01020304' FROM memory_entry";
     struct memory_forgotten f;
-    (void)state;
     say("s", "a", "one", 1);
     say("s", "b", "two", 2);
     run(vectors);
@@ -246,7 +241,6 @@ static void begin_session(const char *id, const char *directory, const char *par
 TEST(what_a_snapshot_left_goes)
 {
     static const char *const ids[] = {"a"};
-    (void)state;
     begin_session(ID, "/p", NULL);
     run("INSERT INTO snapshot SELECT key, 9, '{\"messages\":1}' FROM session;"
         "INSERT INTO snapshot_message SELECT key, 0, 'stays' FROM session;"
@@ -290,19 +284,17 @@ TEST(scopes_know_directories_and_forks)
     assert_int_equal(count, 2);
     memory_check(m->store->count(m, &child, &count, &e), &e);
     assert_int_equal(count, 2);
-    char *newest = memory_newest(m, CHILD, 0, 10);
+    char *newest = support_keep(memory_newest(m, CHILD, 0, 10));
     assert_string_equal(newest, "wombat of the child\nwombat of the parent\n");
-    free(newest);
 }
 
 static void compaction(int64_t seq, const char *type, const char *payload)
 {
-    char *sql = mem_printf(
+    char *sql = support_text(
         "INSERT INTO event SELECT key, %lld, 0, '%s', 1, '%s' FROM session"
         " WHERE id = '%s'",
         (long long)seq, type, payload, ID);
     run(sql);
-    free(sql);
 }
 
 static bool is_flagged(int64_t seq)
@@ -317,7 +309,6 @@ TEST(summaries_that_quote_are_flagged)
     static const char *const ids[] = {"a", "b"};
     struct memory_forgotten f;
     struct memory_stats stats;
-    (void)state;
     begin_session(ID, "/p", NULL);
     compaction(1, "run_started", "{\"input\":\"x\"}");
     compaction(2, "run_started", "{\"input\":\"x\",\"retries\":1}");
@@ -361,9 +352,8 @@ TEST(an_open_transaction_takes_it_back)
     say("s", "b", "two", 2);
     memory_check(m->store->edit(m, "a", "changed", &e), &e);
     store_rollback(store);
-    char *contents = memory_contents(m, NULL);
+    char *contents = support_keep(memory_contents(m, NULL));
     assert_string_equal(contents, "one\n");
-    free(contents);
     assert_int_equal(hits("two", (struct memory_scope){0}), 0);
     assert_int_equal(hits("one", (struct memory_scope){0}), 1);
 }
@@ -371,7 +361,6 @@ TEST(an_open_transaction_takes_it_back)
 TEST(a_full_session_is_refused)
 {
     int stored;
-    (void)state;
     say("s", "a", "one", 1);
     run("UPDATE memory_session SET next = (1 << 24) - 1");
     say("s", "b", "two", 2);
@@ -387,7 +376,6 @@ TEST(a_full_session_is_refused)
 TEST(a_new_index_is_of_the_configured_language)
 {
     struct memory_stats stats;
-    (void)state;
     struct memory *german = memory_open(store, &(struct memory_settings){.language = "german"});
     free(memory_store_one(german, "s", "a", "die Häuser", 1));
     memory_check(german->store->stats(german, &stats, &e), &e);
@@ -411,9 +399,8 @@ TEST(reopening_keeps_all)
     open_store();
     assert_true(memory_has(m, "a"));
     assert_int_equal(hits("wombat", (struct memory_scope){0}), 1);
-    char *given = memory_store_one(m, "s", NULL, "and more", 2);
+    char *given = support_keep(memory_store_one(m, "s", NULL, "and more", 2));
     assert_non_null(given);
-    free(given);
     assert_int_equal(memory_total(m), 2);
 }
 
@@ -441,7 +428,6 @@ static bool other_sees_the_old(void *context, int64_t done, int64_t of)
 TEST(reindexing_is_one_step_to_others)
 {
     struct store *other;
-    (void)state;
     say("s", "a", "a wombat digs", 1);
     memory_check(store_open(path, STORE_READ_ONLY, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
@@ -474,9 +460,8 @@ static void index_some(const struct busy *b, struct memory *own, int round, char
     struct memory_entry given[3];
     int stored;
     for (int i = 0; i < 3; i++) {
-        char *text = mem_printf("wombat of thread%d round%d entry%d", b->number, round, i);
+        char *text = support_text("wombat of thread%d round%d entry%d", b->number, round, i);
         given[i] = memory_said(NULL, text, round);
-        free(text);
     }
     note(b, own->store->index(own, "shared", 0, given, 3, &stored, &fault), &fault);
     if (stored != 3)
@@ -545,11 +530,9 @@ TEST(many_threads_lose_nothing)
     struct busy busy[THREADS];
     atomic_int faults = 0;
     struct memory_stats stats;
-    (void)state;
     for (int i = 0; i < 5; i++) {
-        char *text = mem_printf("wombat from before%d", i);
+        char *text = support_text("wombat from before%d", i);
         say("before", NULL, text, 1);
-        free(text);
     }
     for (int i = 0; i < THREADS; i++) {
         busy[i] = (struct busy){i, &faults};

@@ -19,7 +19,6 @@ static int set_up_sqlite(void **state)
     support_setup(state);
     char *path = support_path("tiro.db");
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
     m = ok ? memory_open(store, NULL) : NULL;
     return ok ? 0 : -1;
 }
@@ -42,16 +41,14 @@ static int tear_down(void **state)
 
 static void expect_contents(const char *session_id, const char *wanted)
 {
-    char *got = memory_contents(m, session_id);
+    char *got = support_keep(memory_contents(m, session_id));
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 static void expect_newest(const char *session_id, int64_t after, int limit, const char *wanted)
 {
-    char *got = memory_newest(m, session_id, after, limit);
+    char *got = support_keep(memory_newest(m, session_id, after, limit));
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 static void expect_fault(bool ok, enum err_code code, const char *part)
@@ -64,11 +61,10 @@ static void expect_fault(bool ok, enum err_code code, const char *part)
 
 static void say(const char *session_id, const char *id, const char *content, int64_t at)
 {
-    char *given = memory_store_one(m, session_id, id, content, at);
+    char *given = support_keep(memory_store_one(m, session_id, id, content, at));
     assert_non_null(given);
     if (id)
         assert_string_equal(given, id);
-    free(given);
 }
 
 static void pass_over(const char *session_id, const char *id, const char *content, int64_t at)
@@ -177,13 +173,11 @@ static void roles_are_kept(void **state)
 static void ids_are_made_and_told(void **state)
 {
     (void)state;
-    char *a = memory_store_one(m, "s", NULL, "one", 1);
-    char *b = memory_store_one(m, "s", NULL, "two", 2);
+    char *a = support_keep(memory_store_one(m, "s", NULL, "one", 1));
+    char *b = support_keep(memory_store_one(m, "s", NULL, "two", 2));
     assert_string_not_equal(a, b);
     assert_true(memory_has(m, a) && memory_has(m, b));
     assert_false(memory_has(m, "unknown"));
-    free(a);
-    free(b);
 }
 
 static void what_is_empty_is_passed_over(void **state)
@@ -669,9 +663,8 @@ static void limits_and_scopes_hold(void **state)
 {
     (void)state;
     for (int i = 0; i < 30; i++) {
-        char *text = mem_printf("wombat number%d", i);
+        char *text = support_text("wombat number%d", i);
         say(i < 28 ? "s" : "t", NULL, text, i);
-        free(text);
     }
     static const int limits[] = {1, 3, 5, 20};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -733,9 +726,8 @@ static void the_beginning_of_an_id_is_enough(void **state)
     expect_fault(memory_resolve(m, "q", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry q");
     expect_fault(memory_resolve(m, "", &id, &e), ERR_MEMORY_NOT_FOUND, "no entry");
     for (int i = 0; i < 9; i++) {
-        char *name = mem_printf("many%d", i), *text = mem_printf("text %d", i);
+        char *name = support_text("many%d", i), *text = mem_printf("text %d", i);
         say("s", name, text, 5);
-        free(name);
         free(text);
     }
     expect_fault(memory_resolve(m, "many", &id, &e), ERR_MEMORY_NOT_FOUND, "many4, …");

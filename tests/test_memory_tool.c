@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "play.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 /* The scripted memory: how many entries it has, what it was asked. */
 static struct {
@@ -23,7 +24,7 @@ static struct {
 static struct memory_hit hit_number(int i)
 {
     struct memory_hit h = {.score = 1.0 - 0.01 * i, .rank = 30 - i};
-    char *tail = mem_alloc(script.bytes + 1);
+    char *tail = support_keep(mem_alloc(script.bytes + 1));
     memset(tail, 'x', script.bytes);
     h.entry = (struct memory_entry){.id = mem_printf("E%d", i),
                                     .session_id = mem_strdup("s-1"),
@@ -35,7 +36,6 @@ static struct memory_hit hit_number(int i)
     h.why.words = 3.5;
     if (script.part)
         h.passage = (struct memory_span){.start = 5, .len = 7};
-    free(tail);
     return h;
 }
 
@@ -192,9 +192,8 @@ TEST(the_skill_has_no_front_matter)
         {"", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *body = skill_body(rows[i][0]);
+        char *body = support_keep(skill_body(rows[i][0]));
         assert_string_equal(body, rows[i][1]);
-        free(body);
     }
     assert_null(skill_text("nothing"));
 }
@@ -206,12 +205,11 @@ TEST(the_skill_says_what_it_must)
                                        "Search when earlier content may matter"};
     const char *file = embedded_text("skills/memory-retrieval/SKILL.md");
     assert_int_equal(strncmp(file, "---\nname: memory-retrieval\ndescription: ", 40), 0);
-    char *text = skill_text("memory-retrieval");
+    char *text = support_keep(skill_text("memory-retrieval"));
     assert_int_equal(strncmp(text, "# Memory\n", 9), 0);
     assert_null(strstr(text, "description:"));
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         assert_non_null(strstr(text, says[i]));
-    free(text);
 }
 
 /* --- what it may ask -------------------------------------------------------------------------- */

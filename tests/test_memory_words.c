@@ -23,7 +23,6 @@ static int set_up(void **state)
     support_setup(state);
     char *path = support_path("tiro.db");
     bool ok = store_open(path, STORE_READ_WRITE, &store, &e);
-    free(path);
     if (!ok)
         return -1;
     memory = memory_open(store, &(struct memory_settings){.language = "english"});
@@ -61,9 +60,8 @@ static void put_many(int count)
     static const char *const texts[] = {"the weather was grey all day", "dinner will be at eight",
                                         "that bus is always late", "they repaired the bridge"};
     for (int i = 0; i < count; i++) {
-        char *id = mem_printf("filler%d", i), *text = mem_printf("%s (%d)", texts[i % 4], i);
+        char *id = support_text("filler%d", i), *text = mem_printf("%s (%d)", texts[i % 4], i);
         put("filler", "Zed", id, text);
-        free(id);
         free(text);
     }
 }
@@ -260,14 +258,12 @@ TEST(score_is_the_part_that_is_there)
 TEST(long_texts_count_less)
 {
     static const int words[] = {130, 120, 20000, 40000};
-    (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct buf text = BUF_INIT;
-        char *id = mem_printf("w%d", words[i]);
+        char *id = support_text("w%d", words[i]);
         for (int k = 0; k < words[i]; k++)
             buf_addf(&text, "%s ", k == 9 ? "walrus" : "filler");
         put(id, "A", id, text.data);
-        free(id);
         buf_release(&text);
     }
     expect("walrus", "w120 w130 w20000 w40000");
@@ -312,7 +308,6 @@ TEST(an_answer_follows_its_question)
 TEST(recent_and_pinned_win_ties)
 {
     char id[] = "t0";
-    (void)state;
     for (int i = 0; i < 9; i++) {
         char session[] = "s0";
         id[1] = session[1] = (char)('0' + i);
@@ -327,12 +322,11 @@ TEST(recent_and_pinned_win_ties)
 TEST(what_has_nothing_in_common_changes_no_order)
 {
     for (int i = 0; i < 6; i++) {
-        char *id = mem_printf("e%d", i), *session = mem_printf("s%d", i);
-        char *text = mem_printf("copper %s %s", i % 2 ? "kettle" : "pot", i > 3 ? "copper" : "lid");
+        char *id = support_text("e%d", i), *session = mem_printf("s%d", i);
+        char *text =
+            support_text("copper %s %s", i % 2 ? "kettle" : "pot", i > 3 ? "copper" : "lid");
         put(session, "A", id, text);
-        free(id);
         free(session);
-        free(text);
     }
     struct buf before = BUF_INIT;
     search_with(query_of("copper kettle"));
@@ -346,9 +340,8 @@ TEST(what_has_nothing_in_common_changes_no_order)
 TEST(limit)
 {
     for (int i = 0; i < 40; i++) {
-        char *id = mem_printf("l%d", i), *text = mem_printf("lemon number %d", i);
+        char *id = support_text("l%d", i), *text = mem_printf("lemon number %d", i);
         put("a", "A", id, text);
-        free(id);
         free(text);
     }
     const int limits[] = {1, 3, 20, 39};
@@ -363,7 +356,6 @@ TEST(limit)
 TEST(what_is_gone_is_not_found)
 {
     const char *const id = "red";
-    (void)state;
     put("a", "A", "red", "red flag");
     put("a", "A", "blue", "blue flag");
     expect("red", "red");
@@ -379,7 +371,6 @@ TEST(languages)
 {
     const struct corpus c = memory_sqlite_corpus(store);
     char *language;
-    (void)state;
     put("a", "A", "h", "viele Häuser");
     expect("Haus", "");
     assert_true(memory->store->reindex(memory, "german", NULL, NULL, &e));
@@ -414,7 +405,6 @@ TEST(marks)
 TEST(the_best_passage)
 {
     struct buf text = BUF_INIT;
-    (void)state;
     for (int i = 0; i < 60; i++)
         buf_addf(&text, "Paragraph %d speaks of clouds and rain.\n\n%s", i,
                  i == 40  ? "Here the copper kettle whistles.\n\n"
@@ -423,13 +413,12 @@ TEST(the_best_passage)
     put("a", "A", "long", text.data);
     search_with(query_of("copper kettle"));
     const struct memory_hit *h = &hits.items.items[0];
-    char *passage = mem_strndup(h->entry.content + h->passage.start, h->passage.len);
+    char *passage = support_keep(mem_strndup(h->entry.content + h->passage.start, h->passage.len));
     assert_non_null(strstr(passage, "Here the copper kettle whistles."));
     assert_true(h->passage.len <= PASSAGE_CHARS && h->passage.len > PASSAGE_CHARS / 2);
     assert_int_equal(strncmp(passage, "Paragraph ", strlen("Paragraph ")), 0);
     assert_int_equal(passage[h->passage.len - 1], '.');
     assert_int_equal(h->marks.len, 6);
-    free(passage);
     buf_release(&text);
 }
 
@@ -437,7 +426,6 @@ TEST(a_huge_entry)
 {
     enum { BYTES = 8 * 1024 * 1024 - 100 };
     struct buf text = BUF_INIT;
-    (void)state;
     while (text.len < BYTES)
         buf_addf(&text, "word%zu of many é ", text.len % 5000);
     buf_addstr(&text, "platypus");
@@ -460,7 +448,6 @@ TEST(any_text)
                                         "AND", ")", "{",   "kite", "東", "👍", "\xff",
                                         ":",   "^", "+",   "\n",   "OR", "\\"};
     uint64_t seed = support_seed();
-    (void)state;
     put("a", "A", "one", "a red kite AND 東京 👍");
     for (int round = 0; round < 1500; round++) {
         struct buf text = BUF_INIT;

@@ -41,7 +41,7 @@ static char *print(const struct message *m)
     struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
-    return text;
+    return support_keep(text);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -54,7 +54,6 @@ TEST(test_json_is_as_documented)
     assert_string_equal(text,
                         "{\"role\":\"user\",\"seq\":1,\"turn\":1,"
                         "\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}");
-    free(text);
     message_release(&m);
 }
 
@@ -82,8 +81,6 @@ TEST(test_json_round_trip)
     char *a = print(&m);
     char *b = print(&back);
     assert_string_equal(a, b);
-    free(a);
-    free(b);
     message_release(&m);
     message_release(&back);
 }
@@ -104,9 +101,6 @@ TEST(test_clone_owns_its_strings)
     char *untouched = print(&copy);
     assert_string_equal(before, untouched);
     message_release(&bare);
-    free(before);
-    free(after);
-    free(untouched);
     message_release(&copy);
 }
 
@@ -115,7 +109,6 @@ TEST(test_estimate_is_a_quarter_of_the_json)
     struct message m = sample();
     char *text = print(&m);
     assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
-    free(text);
     message_release(&m);
 }
 
@@ -128,7 +121,6 @@ TEST(test_bytes_that_are_no_utf8_stay_json)
         strstr(text, "\"text\":\"a\xef\xbf\xbd\xef\xbf\xbd\\\"b\xef\xbf\xbd\xef\xbf\xbd\""));
     assert_true(utf8_valid(text, strlen(text)));
     assert_int_equal(message_estimate_tokens(&m), strlen(text) / 4);
-    free(text);
     message_release(&m);
 }
 
@@ -175,13 +167,11 @@ TEST(test_text_joins_text_blocks)
 {
     struct message m = sample();
     vec_push(&m.blocks, block_text(""));
-    char *text = message_text(&m);
+    char *text = support_keep(message_text(&m));
     assert_string_equal(text, "one \"two\"\n\tthree \x01 größer 漢字\n\nend");
-    free(text);
     message_release(&m);
-    text = message_text(&m);
+    text = support_keep(message_text(&m));
     assert_string_equal(text, "");
-    free(text);
 }
 
 static void refuse(const char *text, const char *named)
@@ -218,9 +208,8 @@ TEST(test_refuses_what_does_not_fit)
 
 static void check_title(const char *text, const char *title)
 {
-    char *got = session_title_from(text);
+    char *got = support_keep(session_title_from(text));
     assert_string_equal(got, title);
-    free(got);
 }
 
 TEST(test_title)
@@ -234,21 +223,18 @@ TEST(test_title)
     check_title("123456789 123456789 123456789 123456789 123456789 123456789 1",
                 "123456789 123456789 123456789 123456789 123456789 123456789…");
 
-    char *wide = mem_alloc(3 * 100000 + 1);
+    char *wide = support_keep(mem_alloc(3 * 100000 + 1));
     for (size_t i = 0; i < 100000; i++)
         memcpy(wide + 3 * i, "漢", 3);
-    char *title = session_title_from(wide);
+    char *title = support_keep(session_title_from(wide));
     assert_int_equal(utf8_width(title, strlen(title)), 59);
     assert_string_equal(title + strlen(title) - 3, "…");
-    free(title);
-    free(wide);
 }
 
 static void check_suffix(const char *title, const char *suffix, const char *wanted)
 {
-    char *got = session_title_with(title, suffix);
+    char *got = support_keep(session_title_with(title, suffix));
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 TEST(test_title_with_a_suffix)
@@ -309,9 +295,8 @@ TEST(test_info_json)
 /* Bytes that programs read. */
 static void expect_bytes(struct json *v, const char *wanted)
 {
-    char *text = json_print(v);
+    char *text = support_keep(json_print(v));
     assert_string_equal(text, wanted);
-    free(text);
     json_free(v);
 }
 

@@ -156,7 +156,7 @@ TEST(test_version_6_goes_on_where_it_was)
     bool waits, more = true;
     static const char *const steps[] = {"schema-3.sql", "schema-4.sql", "schema-5.sql",
                                         "schema-6.sql"};
-    char *file = old_database(embedded_text("schema-2.sql"));
+    char *file = support_keep(old_database(embedded_text("schema-2.sql")));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         damage_sql(file, embedded_text(steps[i]));
     damage_sql(file, half_done);
@@ -181,7 +181,6 @@ TEST(test_version_6_goes_on_where_it_was)
     assert_false(waits);
     memory_close(m);
     store_close(s);
-    free(file);
 }
 
 /* One row that cannot be understood does not keep a person from all others. */
@@ -210,11 +209,11 @@ TEST(test_a_migration_that_fails_changes_nothing)
     char *file = old_database(
         "PRAGMA journal_mode = WAL;"
         "CREATE TABLE transcript (somebody TEXT)"); /* in the last one's way */
-    char *before = damage_read(file, &before_len);
+    char *before = support_keep(damage_read(file, &before_len));
     assert_false(store_open(file, STORE_READ_WRITE, &s, &e));
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, file));
-    char *after = damage_read(file, &after_len);
+    char *after = support_keep(damage_read(file, &after_len));
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
     assert_int_equal(damage_number(file, "PRAGMA user_version"), 1);
@@ -224,8 +223,6 @@ TEST(test_a_migration_that_fails_changes_nothing)
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
     check_old_session(s);
     store_close(s);
-    free(before);
-    free(after);
 }
 
 /* One of those who open a database that is not there yet. */
@@ -260,6 +257,5 @@ TEST(test_many_open_a_new_one_at_once)
         for (int i = 0; i < OPENERS; i++)
             if (!openers[i].opened)
                 fail_msg("round %d: %s", round, openers[i].fault.text);
-        free(file);
     }
 }

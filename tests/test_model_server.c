@@ -277,7 +277,6 @@ TEST(stops_while_replies_wait)
     struct model_server *s = model_server_start();
     int64_t start;
 
-    (void)state;
     model_server_queue(s, &(struct reply){.fault = REPLY_STALL, .text = "then"});
     model_server_queue(s, &(struct reply){.text = "slow", .piece = 1, .interval_ms = 60000});
     model_server_queue(s, &(struct reply){.hold = true});

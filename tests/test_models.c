@@ -41,7 +41,6 @@ TEST(builtin_table_has_no_problems)
 {
     struct config_problems problems = {0};
     const char *text = embedded_text("models.ini");
-    (void)state;
     assert_non_null(text);
     config_load_text(config, "models.ini", text, &problems);
     for (size_t i = 0; i < problems.list.len; i++)
@@ -70,7 +69,6 @@ TEST(knows_the_well_known)
                 {"Qwen2.5-7B-Instruct", 32768, -1},
                 {"hf.co/someone/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", 131072, -1},
                 {"mistral-nemo:latest", 131072, -1}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct model_facts facts = models_find(config, rows[i].model);
         if (facts.window != rows[i].window)
@@ -83,7 +81,6 @@ TEST(knows_the_well_known)
 TEST(leaves_the_unknown_unknown)
 {
     static const char *const models[] = {"", "zzz", "gpt", "llama", "gpt-4omatic", "o", "/"};
-    (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         struct model_facts facts = models_find(config, models[i]);
         assert_int_equal(facts.window, 0);
@@ -96,7 +93,6 @@ TEST(prices_stay_with_their_version)
 {
     static const char *const others[] = {"claude-opus-4-9", "gpt-5.9", "gpt-5-ultra",
                                          "gpt-4o-audio-preview", "o3-deep-research"};
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct model_facts facts = models_find(config, others[i]);
         assert_true(facts.window > 0);
@@ -107,7 +103,6 @@ TEST(prices_stay_with_their_version)
 TEST(longest_entry_wins_and_the_rest_is_inherited)
 {
     struct model_facts facts;
-    (void)state;
     configure(
         "[model acme]\nwindow = 1000\nmax_output = 100\ninput_price = 1\n"
         "[model acme-large]\nwindow = 2000\n"
@@ -127,7 +122,6 @@ TEST(longest_entry_wins_and_the_rest_is_inherited)
 TEST(configuration_comes_first)
 {
     struct model_facts facts;
-    (void)state;
     configure("[model gpt-4o]\nwindow = 4096\noutput_price = 0.125\n");
     facts = models_find(config, "gpt-4o");
     assert_int_equal(facts.window, 4096);

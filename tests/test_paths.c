@@ -59,10 +59,9 @@ TEST(xdg_variables_move_them)
 TEST(without_home_the_user_database_tells)
 {
     unsetenv("HOME");
-    char *path = paths_config_dir();
+    char *path = support_keep(paths_config_dir());
     assert_int_equal(path[0], '/');
     assert_non_null(strstr(path, "/.config/tiro"));
-    free(path);
     setenv("HOME", support_dir(), 1);
 }
 

@@ -80,10 +80,8 @@ static ino_t inode_of(const char *file)
 static void append(const char *file, const char *text)
 {
     char *old = support_read(file);
-    char *all = mem_printf("%s%s", old, text);
+    char *all = support_text("%s%s", old, text);
     support_write(file, all);
-    free(all);
-    free(old);
 }
 
 /* What the files hold is what a rebuild makes of the log. */
@@ -91,18 +89,13 @@ static void check_files(void)
 {
     char *text = support_read(transcript);
     char *lines = support_read(events);
-    char *log = record_lines(store, record.info.id);
+    char *log = support_keep(record_lines(store, record.info.id));
     assert_string_equal(lines, log);
     rebuild();
     char *new_text = support_read(transcript);
     char *new_lines = support_read(events);
     assert_string_equal(text, new_text);
     assert_string_equal(lines, new_lines);
-    free(new_lines);
-    free(new_text);
-    free(log);
-    free(lines);
-    free(text);
 }
 
 FIXTURE(set_up, tear_down);
@@ -111,23 +104,19 @@ TEST(test_what_is_in_them)
 {
     record_run(&record, "Why?", "Because.");
     update();
-    char *head = mem_printf(
+    char *head = support_text(
         "# %s\n\n2026-03-09 14:05 UTC · /home/ana/größe\n\n"
         "## you · 2026-03-09 14:05 UTC\n\nWhy?\n\n## tiro\n\nBecause.\n\n",
         record.info.id);
     char *text = support_read(transcript);
     assert_string_equal(text, head);
-    free(text);
-    free(head);
     check_files();
-    char *dir = projection_directory(&catalog, record.info.id);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     char *sessions = support_path("sessions");
     assert_int_equal(mode_of(transcript), 0600);
     assert_int_equal(mode_of(events), 0600);
     assert_int_equal(mode_of(dir), 0700);
     assert_int_equal(mode_of(sessions), 0700);
-    free(sessions);
-    free(dir);
 }
 
 /* The same after any number of updates at any places, and after a rename in between. */
@@ -157,7 +146,6 @@ static void check_transcript_ends(const char *end)
     size_t len = strlen(text), wanted = strlen(end);
     if (len < wanted || strcmp(text + len - wanted, end) != 0)
         fail_msg("it should end\n%s\nbut is\n%s", end, text);
-    free(text);
 }
 
 static void add_soup(void)
@@ -255,18 +243,15 @@ static void undo(int64_t of)
 
 static void check_summary(const char *wanted)
 {
-    char *dir = projection_directory(&catalog, record.info.id);
-    char *file = mem_printf("%s/summary.txt", dir);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
+    char *file = support_text("%s/summary.txt", dir);
     if (wanted) {
         char *text = support_read(file);
         assert_string_equal(text, wanted);
         assert_int_equal(mode_of(file), 0600);
-        free(text);
     } else {
         assert_int_not_equal(access(file, F_OK), 0);
     }
-    free(file);
-    free(dir);
 }
 
 TEST(test_a_summary)
@@ -355,8 +340,8 @@ TEST(test_memory)
 
 TEST(test_a_summary_that_was_tampered_with)
 {
-    char *dir = projection_directory(&catalog, record.info.id);
-    char *file = mem_printf("%s/summary.txt", dir);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
+    char *file = support_text("%s/summary.txt", dir);
     char *other = support_path("other");
     record_run(&record, "Why?", "Because.");
     compact("Sum");
@@ -374,7 +359,6 @@ TEST(test_a_summary_that_was_tampered_with)
     check_summary("Sum\n");
     char *text = support_read(other);
     assert_string_equal(text, "mine\n");
-    free(text);
     unlink(file);
     support_write(other, "Sum\n");
     assert_int_equal(symlink(other, file), 0);
@@ -387,9 +371,6 @@ TEST(test_a_summary_that_was_tampered_with)
     assert_true(S_ISREG(st.st_mode));
     assert_true(projection_remove(&catalog, record.info.id, &e));
     assert_int_not_equal(access(dir, F_OK), 0);
-    free(other);
-    free(file);
-    free(dir);
 }
 
 #define QUESTION(text) "## you · 2026-03-09 14:05 UTC\n\n" text "\n\n"
@@ -457,7 +438,6 @@ TEST(test_an_end_that_is_another)
     assert_true(projected_get(store, record.info.id, &left, &e));
     left.transcript_bytes = (int64_t)strlen(text);
     assert_true(projected_put(store, record.info.id, &left, &e));
-    free(text);
     record_run(&record, "And?", "So.");
     update();
     check_files();
@@ -480,12 +460,9 @@ TEST(test_updates_append)
     update();
     char *now = support_read(transcript);
     assert_non_null(strstr(now, "BECAUSE."));
-    free(now);
-    free(text);
     rebuild();
     now = support_read(transcript);
     assert_null(strstr(now, "BECAUSE."));
-    free(now);
     check_files();
 }
 
@@ -495,15 +472,13 @@ TEST(test_what_was_begun_is_removed)
     static const char *const names[] = {"events.jsonl.new", "transcript.md.new", "summary.txt.new"};
     record_run(&record, "Why?", "Because.");
     update();
-    char *directory = projection_directory(&catalog, record.info.id);
+    char *directory = support_keep(projection_directory(&catalog, record.info.id));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *begun = mem_printf("%s/%s", directory, names[i]);
+        char *begun = support_text("%s/%s", directory, names[i]);
         support_write(begun, "half");
         update();
         assert_int_equal(access(begun, F_OK), -1);
-        free(begun);
     }
-    free(directory);
     check_files();
 }
 
@@ -567,7 +542,6 @@ static void make_link(void)
     linked = support_read(transcript);
     assert_int_equal(rename(transcript, elsewhere), 0);
     assert_int_equal(symlink(elsewhere, transcript), 0);
-    free(elsewhere);
 }
 
 static void make_hard_link(void)
@@ -575,16 +549,14 @@ static void make_hard_link(void)
     char *elsewhere = support_path("elsewhere");
     linked = support_read(transcript);
     assert_int_equal(link(transcript, elsewhere), 0);
-    free(elsewhere);
 }
 
 /* A process that died in the middle of a rebuild, and of an update. */
 static void die_in_between(void)
 {
-    char *rest = mem_printf("%s.new", transcript);
+    char *rest = support_text("%s.new", transcript);
     support_write(rest, "half");
     append(events, "{\"type\":\"run_star");
-    free(rest);
 }
 
 static void (*const damages[])(void) = {
@@ -603,8 +575,6 @@ static void check_other_end(void)
     char *text = support_read(elsewhere);
     assert_string_equal(text, linked);
     assert_int_equal(unlink(elsewhere), 0);
-    free(text);
-    free(elsewhere);
     free(linked);
     linked = NULL;
 }
@@ -620,9 +590,8 @@ TEST(test_what_is_not_as_it_was_left)
         check_files();
         check_other_end();
     }
-    char *rest = mem_printf("%s.new", transcript);
+    char *rest = support_text("%s.new", transcript);
     assert_int_equal(access(rest, F_OK), -1);
-    free(rest);
 }
 
 static void check_fails(void)
@@ -634,15 +603,14 @@ static void check_fails(void)
     assert_non_null(strstr(e.text, support_dir()));
     assert_true(projected_get(store, record.info.id, &after, &e));
     assert_int_equal(after.seq, before.seq);
-    char *log = record_lines(store, record.info.id);
-    free(log);
+    free(record_lines(store, record.info.id));
 }
 
 TEST(test_places_that_are_taken)
 {
     char *sessions = support_path("sessions");
     char *elsewhere = support_path("elsewhere");
-    char *dir = projection_directory(&catalog, record.info.id);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     record_run(&record, "Why?", "Because.");
     support_write(sessions, "a file");
     check_fails();
@@ -667,9 +635,6 @@ TEST(test_places_that_are_taken)
     assert_int_equal(rmdir(transcript), 0);
     update();
     check_files();
-    free(dir);
-    free(elsewhere);
-    free(sessions);
 }
 
 /* A disk that is full in the middle: in a child, whose files may not grow. */
@@ -699,8 +664,6 @@ TEST(test_a_full_disk)
     assert_true(strlen(after) > strlen(before)); /* it got half of it */
     update();
     check_files();
-    free(after);
-    free(before);
 }
 
 TEST(test_remove)
@@ -708,14 +671,12 @@ TEST(test_remove)
     assert_true(projection_remove(&catalog, record.info.id, &e)); /* nothing there */
     record_run(&record, "Why?", "Because.");
     update();
-    char *rest = mem_printf("%s.new", events);
-    char *dir = projection_directory(&catalog, record.info.id);
+    char *rest = support_text("%s.new", events);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     support_write(rest, "half");
     assert_true(projection_remove(&catalog, record.info.id, &e));
     assert_int_equal(access(dir, F_OK), -1);
     assert_true(projection_remove(&catalog, record.info.id, &e));
-    free(dir);
-    free(rest);
 }
 
 TEST(test_unknown_sessions)
@@ -729,7 +690,6 @@ TEST(test_unknown_sessions)
     assert_int_equal(access(sessions, F_OK), -1); /* it makes nothing */
     assert_false(projection_rebuild(&catalog, "../../etc", &e));
     assert_false(projection_remove(&catalog, "../..", &e));
-    free(sessions);
 }
 
 TEST(test_without_events)
@@ -737,7 +697,6 @@ TEST(test_without_events)
     update();
     char *lines = support_read(events);
     assert_string_equal(lines, "");
-    free(lines);
     check_files();
     record_run(&record, "Why?", "Because.");
     update();
@@ -748,7 +707,7 @@ TEST(test_without_events)
 /* Another program that was stopped while it writes does not stop us. */
 TEST(test_one_that_never_ends)
 {
-    char *dir = projection_directory(&catalog, record.info.id);
+    char *dir = support_keep(projection_directory(&catalog, record.info.id));
     record_run(&record, "Why?", "Because.");
     update();
     int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -761,7 +720,6 @@ TEST(test_one_that_never_ends)
     assert_int_equal(close(other), 0);
     update();
     check_files();
-    free(dir);
 }
 
 TEST(test_two_at_once)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "play.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 static const struct tool_memory memory = {.search = NULL};
 
@@ -57,7 +58,7 @@ TEST(its_parts_are_in_the_order_of_the_request)
 {
     PLAY({.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE}, {.text = "Nothing."});
     struct context c = assemble();
-    char *skill = skill_text("memory-retrieval");
+    char *skill = support_keep(skill_text("memory-retrieval"));
     assert_string_equal(part(&c, 0, CONTEXT_SYSTEM, NULL)->text, "You are a clerk.");
     assert_string_equal(part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->text, skill);
     const char *tools = part(&c, 2, CONTEXT_TOOLS, "built-in")->text;
@@ -73,7 +74,6 @@ TEST(its_parts_are_in_the_order_of_the_request)
     assert_string_equal(part(&c, 5, CONTEXT_MESSAGE, NULL)->text, "[call] list_directory {}");
     assert_string_equal(part(&c, 7, CONTEXT_MESSAGE, NULL)->text, "Nothing.");
     assert_int_equal(c.parts.len, 8);
-    free(skill);
     context_release(&c);
 }
 
@@ -81,7 +81,7 @@ TEST(what_is_sent_is_what_its_parts_say)
 {
     PLAY({.text = "Hello."});
     struct context c = assemble();
-    char *system = prompt_system(&c);
+    char *system = support_keep(prompt_system(&c));
     assert_string_equal(play.system.data, system);
     struct tool_spec *specs;
     const struct agent a = agent();
@@ -92,7 +92,6 @@ TEST(what_is_sent_is_what_its_parts_say)
     assert_string_equal(play.offered.data, offered.data);
     buf_release(&offered);
     free(specs);
-    free(system);
     context_release(&c);
 }
 
@@ -209,7 +208,7 @@ TEST(many_tools_are_warned_of)
     PLAY({.text = "Hello."});
     assert_int_equal(warnings("many_tools"), 1);
     struct context c = assemble();
-    char *said = mem_printf(
+    char *said = support_text(
         "the tools take %d tokens of each request (built-in %d, memory %d), "
         "more than [tools] max_tokens = 200; ",
         (int)(part(&c, 2, CONTEXT_TOOLS, "built-in")->tokens +
@@ -219,6 +218,5 @@ TEST(many_tools_are_warned_of)
     play.memory = NULL; /* less, and still too much */
     PLAY({.text = "Hello."});
     assert_int_equal(warnings("many_tools"), 2);
-    free(said);
     context_release(&c);
 }

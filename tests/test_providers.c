@@ -100,7 +100,7 @@ TEST(test_plain_answer_without_usage)
 TEST(test_small_deltas_are_joined)
 {
     enum { LENGTH = 20000 };
-    char *text = mem_alloc(LENGTH + 1);
+    char *text = support_keep(mem_alloc(LENGTH + 1));
     memset(text, 'x', LENGTH);
     EACH_API(api)
     {
@@ -111,7 +111,6 @@ TEST(test_small_deltas_are_joined)
         assert_true(t.deltas < LENGTH / 10);
         talk_end(&t);
     }
-    free(text);
 }
 
 TEST(test_request_and_headers)
@@ -313,10 +312,9 @@ TEST(test_echoed_keys)
             assert_memory_equal(t.failure.text, t.api->provider->name,
                                 strlen(t.api->provider->name));
             for (size_t from = 0; from + 8 <= strlen(TALK_KEY); from++) {
-                char *piece = mem_strndup(&TALK_KEY[from], 8);
+                char *piece = support_keep(mem_strndup(&TALK_KEY[from], 8));
                 if (utf8_contains_folded(t.failure.text, piece))
                     fail_msg("%zu: %s", i, t.failure.text);
-                free(piece);
             }
             talk_end(&t);
             raw_server_stop(server);
@@ -589,7 +587,7 @@ TEST(test_more_models_than_anyone_has)
 {
     enum { OFFERED = PROVIDER_MAX_NAMES + 100 };
     const char **names = mem_alloc((OFFERED + 1) * sizeof *names);
-    char *long_name = mem_alloc(PROVIDER_MAX_NAME + 2);
+    char *long_name = support_keep(mem_alloc(PROVIDER_MAX_NAME + 2));
     memset(long_name, 'x', PROVIDER_MAX_NAME + 1);
     names[0] = long_name;
     for (size_t i = 1; i < OFFERED; i++)
@@ -607,6 +605,5 @@ TEST(test_more_models_than_anyone_has)
         provider_names_release(&list);
         talk_end(&t);
     }
-    free(long_name);
     free(names);
 }

@@ -189,7 +189,6 @@ TEST(is_what_it_is_meant_to_be)
 {
     uint64_t seed = support_seed();
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
-    (void)state;
     for (int round = 0; round < 300; round++) {
         struct world w = random_world(&seed);
         size_t limit = 1 + chance(&seed, 30), found = 0;
@@ -223,7 +222,6 @@ TEST(ties_come_along)
     struct world w = {.rows = 12, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
     struct ranking best;
-    (void)state;
     for (size_t i = 0; i < w.rows; i++) {
         w.keys[i] = rank_key((int64_t)i + 1, 0);
         w.counts[i][0] = i < 2 ? 5 : 1;
@@ -245,7 +243,6 @@ TEST(few_facts_are_asked)
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
     struct ranking best;
-    (void)state;
     *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     for (size_t i = 0; i < w->rows; i++) {
         w->keys[i] = rank_key((int64_t)i + 1, 0);
@@ -268,7 +265,6 @@ TEST(facts_alone_may_decide)
     struct world *w = mem_alloc(sizeof *w);
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
     struct ranking best;
-    (void)state;
     *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
     for (size_t i = 0; i < w->rows; i++) {
         w->keys[i] = rank_key((int64_t)i + 1, 0);
@@ -291,7 +287,6 @@ TEST(shares_stay_within_their_talk)
     const struct rank_settings settings = rank_settings_for(0.6, 0.4);
     const int64_t keys[] = {rank_key(1, 5), rank_key(1, 6), rank_key(1, 64), rank_key(2, 6)};
     struct ranking best;
-    (void)state;
     memcpy(w.keys, keys, sizeof keys);
     for (size_t i = 0; i < w.rows; i++) {
         w.counts[i][0] = 1;
@@ -315,7 +310,6 @@ TEST(equal_postings_become_one)
     const struct posting all[] = {{5, 0, 2, 1}, {9, 0, 1, 0}, {5, 0, 7, 0},
                                   {6, 0, 1, 0}, {2, 1, 1, 0}, {5, 1, 1, 0}};
     const size_t begins[] = {0, 2, 4};
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vec_push(&p.items, all[i]);
     postings_order(&p, begins, 3);
@@ -349,7 +343,6 @@ TEST(rarity)
 TEST(talks_have_places_of_their_own)
 {
     const int64_t hour = 3600 * 1000, now = 1700000000000;
-    (void)state;
     assert_int_equal(rank_place_for(0, 0, now), 0);
     assert_int_equal(rank_place_for(7, now, now + hour), 7);
     assert_int_equal(rank_place_for(7, now, now + 7 * hour), 64);

@@ -18,9 +18,8 @@ static struct message message_of(int64_t seq, const char *text)
 
 static void assert_written(const struct rebuild *r, const char *wanted)
 {
-    char *text = rebuild_to_json(r);
+    char *text = support_keep(rebuild_to_json(r));
     assert_string_equal(text, wanted);
-    free(text);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -50,7 +49,7 @@ TEST(test_written_and_read)
     rebuild_keep(&r, 4, 2);
     rebuild_rewrite(&r, 6, message_of(20, "short"));
     rebuild_keep(&r, 7, 3);
-    char *text = rebuild_to_json(&r);
+    char *text = support_keep(rebuild_to_json(&r));
     assert_true(rebuild_from_json(text, 10, &back, &e));
     assert_written(&back, text);
     assert_int_equal(rebuild_rewritten(&back), 1);
@@ -59,7 +58,6 @@ TEST(test_written_and_read)
     assert_false(rebuild_from_json(text, 9, &back, &e));
     assert_int_equal(back.parts.len, 0);
     rebuild_release(&r);
-    free(text);
 }
 
 #define MESSAGE "{\"role\":\"user\",\"content\":[]}"
@@ -156,9 +154,8 @@ TEST(test_what_goes)
 static void assert_events(const struct rebuild *r, const struct message *old, size_t count,
                           const char *wanted)
 {
-    char *text = rebuild_dropped_events(r, old, count, 99);
+    char *text = support_keep(rebuild_dropped_events(r, old, count, 99));
     assert_string_equal(text, wanted);
-    free(text);
 }
 
 TEST(test_the_events_of_what_goes)

@@ -34,7 +34,6 @@ static int setup(void **state)
     if (!store_open(path, STORE_READ_WRITE, &store, &e))
         fail_msg("%s", e.text);
     recall_init(&recall, config, store, support_dir());
-    free(path);
     return 0;
 }
 
@@ -152,7 +151,6 @@ TEST(test_rankings)
         {"vectors", "", MEMORY_VECTORS},
         {"both", "", MEMORY_BOTH},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(recall_ranking(cases[i].ranking, cases[i].provider), cases[i].expected);
 }
@@ -160,7 +158,6 @@ TEST(test_rankings)
 TEST(test_words_without_an_endpoint)
 {
     struct error why;
-    (void)state;
     add_some();
     search("river");
     assert_found("ryokan", true, false);
@@ -245,7 +242,6 @@ TEST(test_hashed_when_asked_for)
 TEST(test_vectors_without_an_endpoint)
 {
     struct error why;
-    (void)state;
     configure(CONFIG_MEMORY_RANKING, "vectors");
     add_some();
     search("river");
@@ -257,7 +253,6 @@ TEST(test_vectors_without_an_endpoint)
 TEST(test_an_endpoint_without_a_key)
 {
     struct error why;
-    (void)state;
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
     add_some();
     search("river");
@@ -290,7 +285,6 @@ static int64_t our_clock(void)
 TEST(test_a_dead_endpoint_is_left_alone_for_a_while)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -354,7 +348,6 @@ TEST(test_it_can_be_stopped)
 {
     struct memory_query query = memory_query_for(config, "river");
     struct error e = {0};
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -371,7 +364,6 @@ TEST(test_hostile_answers_leave_words)
 {
     static const char *const raws[] = {"{\"embeddings\":[]}", "no json", "{\"embeddings\":[[]]}",
                                        "{\"embeddings\":[[1e999]]}"};
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -404,7 +396,6 @@ TEST(test_another_dimension)
 TEST(test_alone)
 {
     struct error e = {0};
-    (void)state;
     use_ollama();
     add_some();
     recall.alone = true;
@@ -435,7 +426,6 @@ TEST(test_a_dead_endpoint_does_not_keep_from_other_work)
 {
     const struct reply down = {.fault = REPLY_STATUS, .status = 500};
     struct error e = {0}, why;
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -448,7 +438,6 @@ TEST(test_another_model)
 {
     struct memory_stats stats = {0};
     struct error e;
-    (void)state;
     use_ollama();
     add_some();
     work_all();
@@ -478,7 +467,6 @@ TEST(test_work_waits_for_the_endpoint)
     int64_t left = 0;
     int retry_ms = 0;
     struct error why;
-    (void)state;
     use_ollama();
     add_some();
     now_ms = clock_mono_ms();
@@ -503,7 +491,6 @@ TEST(test_work_waits_for_the_endpoint)
 TEST(test_scopes)
 {
     struct memory_scope scope;
-    (void)state;
     assert_int_equal(recall_scope(&recall, "id", "/dir").kind, MEMORY_SCOPE_ALL);
     configure(CONFIG_MEMORY_SCOPE, "project");
     scope = recall_scope(&recall, "id", "/dir");
@@ -521,7 +508,6 @@ TEST(test_any_store_will_do)
 {
     struct memory_stats stats;
     struct error e;
-    (void)state;
     memory_close(recall.memory);
     recall.memory = memory_simple_new();
     store_close(store);

@@ -19,10 +19,9 @@ static void read_set(struct exam *x, const char *name)
 {
     struct error e;
     const char *source = getenv("SOURCE_DIR");
-    char *directory = mem_printf("%s/bench/%s", source ? source : ".", name);
+    char *directory = support_text("%s/bench/%s", source ? source : ".", name);
     if (!exam_read(x, directory, &e))
         fail_msg("%s", e.text);
-    free(directory);
 }
 
 static size_t count_turns(const struct exam *x)
@@ -54,7 +53,6 @@ static void write_file(const char *name, const char *text)
 {
     char *path = support_path(name);
     support_write(path, text);
-    free(path);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -140,10 +138,9 @@ static struct exam_store *open_store(const struct exam *x, size_t first, size_t 
 {
     struct error e;
     struct exam_store *out;
-    char *path = store_memory_path();
+    char *path = support_keep(store_memory_path());
     if (!exam_store_new(&out, path, x, first, count, &e))
         fail_msg("%s", e.text);
-    free(path);
     return out;
 }
 

@@ -99,18 +99,16 @@ static void compare_sound(const char *file)
 static void compare_bytes(const char *a, const char *b)
 {
     size_t a_len, b_len;
-    char *left = damage_read(a, &a_len);
-    char *right = damage_read(b, &b_len);
+    char *left = support_keep(damage_read(a, &a_len));
+    char *right = support_keep(damage_read(b, &b_len));
     assert_int_equal(a_len, b_len);
     assert_memory_equal(left, right, a_len);
-    free(left);
-    free(right);
 }
 
 /* Recovers `path`, which stays as it is, and compares what came of it. */
 static void recover(void)
 {
-    char *before = damage_tree(support_dir());
+    char *before = support_keep(damage_tree(support_dir()));
     recovery_release(&r);
     bool ok = health_recover(path, &r, &help, &e);
     if (!ok)
@@ -119,18 +117,15 @@ static void recover(void)
     compare_bytes(path, r.copy);
     compare_sound(r.recovered);
     compare_events(r.recovered);
-    char *recovered = mem_strdup(r.recovered);
+    char *recovered = support_keep(mem_strdup(r.recovered));
     char *kept = support_path("recovered.db");
     rename(recovered, kept);
     recovery_discard(&r);
-    char *after_text = damage_tree(support_dir());
+    char *after_text = support_keep(damage_tree(support_dir()));
     char *line = strstr(after_text, "recovered.db ");
     memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n')));
     assert_string_equal(before, after_text);
     rename(kept, recovered);
-    free(recovered);
-    free(before);
-    free(after_text);
 }
 
 static void forget(void)
@@ -151,15 +146,14 @@ static char *infos_of(const char *file)
         struct session_info info;
         assert_true(sessions_get(s, list.items.items[i].id, &info, &e));
         struct json *v = shape_to_json(&session_info_shape, &info);
-        char *line = json_print(v);
+        char *line = support_keep(json_print(v));
         buf_addf(&text, "%s\n", line);
-        free(line);
         json_free(v);
         session_info_release(&info);
     }
     session_list_release(&list);
     store_close(s);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 /* --- nothing is damaged ---------------------------------------------------------------------- */
@@ -182,8 +176,6 @@ TEST(test_all_comes_back)
     memmove(cost, cost + 9, strlen(cost + 9) + 1);
     char *after = infos_of(r.recovered);
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 TEST(test_what_is_only_in_the_log)
@@ -238,7 +230,6 @@ TEST(test_columns_of_the_schema)
                 {"entry", "memory_entry"},
                 {"talk", "memory_session"},
                 {"flag", "memory_flag"}};
-    (void)state;
     make(1, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *sql =
@@ -378,11 +369,10 @@ static void wipe_pages_with(const char *text)
 {
     size_t len;
     char zeros[DAMAGE_PAGE] = {0};
-    char *bytes = damage_read(path, &len);
+    char *bytes = support_keep(damage_read(path, &len));
     for (size_t at = 0; at + DAMAGE_PAGE <= len; at += DAMAGE_PAGE)
         if (bytes[at] == 13 && contains(bytes + at, DAMAGE_PAGE, text))
             damage_write(path, at, zeros, sizeof zeros);
-    free(bytes);
 }
 
 TEST(test_sessions_without_their_rows)
@@ -452,7 +442,7 @@ TEST(test_text_that_is_none)
 {
     size_t len;
     make(3, 10);
-    char *bytes = damage_read(path, &len);
+    char *bytes = support_keep(damage_read(path, &len));
     size_t at = 0;
     while (memcmp(bytes + at,
                   "gr\xc3\xb6\xc3\x9f"
@@ -463,7 +453,6 @@ TEST(test_text_that_is_none)
     recover();
     assert_int_equal(r.events, 29);
     assert_int_equal(r.lost, 1);
-    free(bytes);
 }
 
 /* Events without a session at all. */
@@ -538,16 +527,14 @@ static int64_t lines_of(const char *text)
 /* Each entry that is there is one that was, with its words, and nothing else has words. */
 static void compare_memory(void)
 {
-    char *back = damage_memory(r.recovered);
+    char *back = support_keep(damage_memory(r.recovered));
     assert_int_equal(lines_of(back), r.entries);
     for (char *line = back, *end; (end = strchr(line, '\n')); line = end + 1) {
-        char *one = mem_strndup(line, (size_t)(end + 1 - line));
+        char *one = support_keep(mem_strndup(line, (size_t)(end + 1 - line)));
         const char *was = strstr(remembered, one);
         assert_non_null(was);
         assert_true(was == remembered || was[-1] == '\n');
-        free(one);
     }
-    free(back);
     assert_int_equal(damage_sql(r.recovered,
                                 "SELECT count(*) FROM memory_words_docsize WHERE id IN"
                                 " (SELECT key FROM memory_entry)"),
@@ -565,9 +552,8 @@ TEST(test_memory_comes_back)
     recover();
     assert_int_equal(r.entries, TALKS * ENTRIES);
     assert_int_equal(r.lost, 0);
-    char *back = damage_memory(r.recovered);
+    char *back = support_keep(damage_memory(r.recovered));
     assert_string_equal(remembered, back);
-    free(back);
     compare_memory();
     /* Places are not used again, also those of what was forgotten. */
     assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES + 3);
@@ -755,21 +741,19 @@ TEST(test_memory_stopped)
                                            .progress = stop_in_memory,
                                            .index = damage_index,
                                            .context = &times};
-    char *before = damage_tree(support_dir());
+    char *before = support_keep(damage_tree(support_dir()));
     assert_false(health_recover(path, &r, &stopping, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(times, 4);
-    char *after = damage_tree(support_dir());
+    char *after = support_keep(damage_tree(support_dir()));
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 /* --- in the place of the damaged one --------------------------------------------------------- */
 
 static char *tree_of(void)
 {
-    return damage_tree(support_dir());
+    return support_keep(damage_tree(support_dir()));
 }
 
 static bool stop(void *context, int64_t events)
@@ -795,8 +779,6 @@ TEST(test_stopped)
     assert_null(r.copy);
     char *after = tree_of();
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 static void damage_middle(void)
@@ -815,7 +797,7 @@ TEST(test_rescue)
     damage_copy(path, wal); /* rubbish that must not be played into the new one */
     damage_copy(path, shm);
     size_t len, copy_len;
-    char *before = damage_read(path, &len);
+    char *before = support_keep(damage_read(path, &len));
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
     health_check(path, true, &memory_extension, &found);
     assert_string_equal(health_name(found.state), "good");
@@ -823,7 +805,7 @@ TEST(test_rescue)
     compare_events(path);
     assert_true(damage_number(path, "SELECT count(*) FROM transcript_words_docsize") > 0);
     expect_little_loss(1);
-    char *copy = damage_read(r.copy, &copy_len);
+    char *copy = support_keep(damage_read(r.copy, &copy_len));
     assert_int_equal(copy_len, len);
     assert_memory_equal(copy, before, len);
     assert_int_not_equal(access(r.recovered, F_OK), 0);
@@ -831,8 +813,6 @@ TEST(test_rescue)
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    free(before);
-    free(copy);
 }
 
 /* The log of the damaged one is not played into what takes its place. */
@@ -861,17 +841,14 @@ static void refused(enum err_code code, const char *why)
     assert_null(r.copy);
     char *after = tree_of();
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 static void take_session(const char *directory)
 {
     int fd;
-    char *dir = mem_strndup(directory, (size_t)(strrchr(directory, '/') - directory));
+    char *dir = support_keep(mem_strndup(directory, (size_t)(strrchr(directory, '/') - directory)));
     if (!lock_take(dir, "01890a5d-ac96-774b-bcce-b302099a8057", &fd, NULL))
         _exit(1);
-    free(dir);
 }
 
 TEST(test_rescue_is_refused)

@@ -17,6 +17,7 @@
 #include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 #include "tests/surface.h"
 
 static char id[UUID_LEN + 1];
@@ -97,7 +98,7 @@ static void finish(void)
 
 static char *file_of(const char *name)
 {
-    return mem_printf("%s/%s", files, name);
+    return support_text("%s/%s", files, name);
 }
 
 /* --- whoever comes finishes it ---------------------------------------------------------------- */
@@ -215,8 +216,6 @@ TEST(test_a_failure_is_told_and_tried_again)
     finish();
     assert_false(exists(files));
     assert_int_equal(noted(), 0);
-    free(transcript);
-    free(notes);
 }
 
 TEST(test_one_that_fails_keeps_no_other)
@@ -230,7 +229,7 @@ TEST(test_one_that_fails_keeps_no_other)
     record_begin(&r, c.store);
     record_run(&r, "And the map?", "With it.");
     assert_true(projection_update(&c, r.info.id, &e));
-    char *other = projection_directory(&c, r.info.id);
+    char *other = support_keep(projection_directory(&c, r.info.id));
     assert_true(sessions_delete(c.store, r.info.id, &e));
     for (int i = 0; i < 200 && exists(other); i++)
         removal_finish_some(&c, 1);
@@ -238,8 +237,6 @@ TEST(test_one_that_fails_keeps_no_other)
     assert_true(exists(notes));
     record_release(&r);
     catalog_release(&c);
-    free(other);
-    free(notes);
 }
 
 TEST(test_one_that_is_open_waits)
@@ -314,14 +311,13 @@ TEST(test_an_import_keeps_away)
     assert_true(imported_text(&c, text.data, text.len, NULL, NULL, &info, &e));
     assert_string_not_equal(info.id, id);
     assert_true(projection_update(&c, info.id, &e));
-    char *its = projection_directory(&c, info.id);
+    char *its = support_keep(projection_directory(&c, info.id));
     removal_finish_some(&c, 10);
     assert_false(exists(files));
     assert_true(exists(its));
     session_info_release(&info);
     catalog_release(&c);
     buf_release(&text);
-    free(its);
 }
 
 /* A draft that was taken back and written again, while the note of its end was there. */

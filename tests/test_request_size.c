@@ -53,7 +53,6 @@ TEST(it_reads_back)
 {
     static const struct request_measure all[] = {
         {.tokens = 1955, .history = 194}, {.tokens = 7, .estimated = true}, {.tokens = -1}};
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct error e;
         struct request_measure back;

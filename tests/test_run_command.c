@@ -20,9 +20,8 @@ enum { SOON_MS = 5000 };
 
 static const char *run(void **state, const char *command, bool want_error)
 {
-    char *args = workplace_args("command", command, NULL);
+    char *args = support_keep(workplace_args("command", command, NULL));
     const char *out = workplace_call(*state, "run_command", args, want_error);
-    free(args);
     return out;
 }
 
@@ -55,12 +54,11 @@ TEST(tells_output_and_status)
 TEST(starts_in_the_working_directory)
 {
     struct workplace *w = *state;
-    char *expected = mem_printf("%s\n%s\n[exit status 0]", w->root, w->root);
+    char *expected = support_text("%s\n%s\n[exit status 0]", w->root, w->root);
     assert_string_equal(run(state, "pwd; echo $PWD", false), expected);
-    free(expected);
 
     /* One that is no longer there is not replaced by what has its name now. */
-    char *moved = mem_printf("%s-moved", w->root);
+    char *moved = support_text("%s-moved", w->root);
     assert_int_equal(rename(w->root, moved), 0);
     assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
     assert_non_null(
@@ -69,7 +67,6 @@ TEST(starts_in_the_working_directory)
     assert_non_null(strstr(run(state, "pwd", true), "was moved or removed"));
     assert_int_equal(rmdir(w->root), 0);
     assert_int_equal(rename(moved, w->root), 0);
-    free(moved);
 }
 
 TEST(gets_no_secrets)
@@ -91,9 +88,8 @@ TEST(gets_no_secrets)
     const char *out = run(state, "env", false);
     assert_null(strstr(out, "hidden-value"));
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
-        char *line = mem_printf("\n%s=", harmless[i]);
+        char *line = support_text("\n%s=", harmless[i]);
         assert_true(strstr(out, line) || strncmp(out, line + 1, strlen(line) - 1) == 0);
-        free(line);
     }
     assert_string_equal(run(state, "echo $TERM $PAGER; env | grep -c '^TERM='", false),
                         "dumb cat\n1\n[exit status 0]");
@@ -121,7 +117,6 @@ TEST(each_kind_gets_its_own)
         "LC_TIME=C", "MINE_ONE=1", "OTHER=2",  "https_proxy=http://proxy",
         "HOME=/h",   "TERM=dumb",  "PAGER=cat"};
     struct child_environment e;
-    (void)state;
     child_environment_init(&e, from, CHILD_OF_MODEL, "MINE_*, OTHER");
     assert_int_equal(e.list.len, sizeof expected / sizeof *expected + 1);
     for (size_t i = 0; i + 1 < e.list.len; i++)
@@ -184,7 +179,6 @@ TEST(cuts_between_characters)
 TEST(head_and_tail_of_anything)
 {
     static const char *const parts[] = {"a", "\n", "ü", "漢", "\xff", "\xc3", "\x1b", "word "};
-    (void)state;
     srand((unsigned)support_seed());
     for (int round = 0; round < 3000; round++) {
         struct head_tail h;
@@ -269,10 +263,9 @@ TEST(no_timeout_is_too_long)
 {
     static const char *const seconds[] = {"9223372036854775807", "9223372036854776", "1e300"};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
-        char *args = mem_printf("{\"command\":\"echo done\",\"timeout\":%s}", seconds[i]);
+        char *args = support_text("{\"command\":\"echo done\",\"timeout\":%s}", seconds[i]);
         assert_string_equal(workplace_call(*state, "run_command", args, false),
                             "done\n[exit status 0]");
-        free(args);
     }
 }
 
@@ -307,7 +300,6 @@ TEST(previews_the_whole_command)
     struct workplace *w = *state;
     const char *out = workplace_preview(w, "run_command",
                                         "{\"command\":\"echo a\\necho '  b' | rm -rf ~\"}", false);
-    char *expected = mem_printf("in %s:\necho a\necho '  b' | rm -rf ~", w->root);
+    char *expected = support_text("in %s:\necho a\necho '  b' | rm -rf ~", w->root);
     assert_string_equal(out, expected);
-    free(expected);
 }

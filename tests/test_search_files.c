@@ -26,7 +26,6 @@ static void put_bytes(const char *name, const void *bytes, size_t len)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_int_equal(write(fd, bytes, len), (ssize_t)len);
     close(fd);
-    free(path);
 }
 
 static void make_tree(void)
@@ -110,15 +109,13 @@ TEST(says_what_it_left_out)
         buf_addstr(&path, "/d");
         workplace_mkdir(path.data);
         if (i == 30 || i == 31) { /* the last level that is searched, and one too many */
-            char *name = mem_printf("%s/file", path.data);
+            char *name = support_text("%s/file", path.data);
             workplace_put(name, "needle\n");
-            free(name);
         }
     }
-    char *large = mem_alloc(9 * 1024 * 1024);
+    char *large = support_keep(mem_alloc(9 * 1024 * 1024));
     memset(large, '\n', 9 * 1024 * 1024);
     put_bytes("work/large", large, 9 * 1024 * 1024);
-    free(large);
     buf_release(&path);
     const char *out = search(state, "{\"pattern\":\"needle\"}");
     assert_non_null(strstr(out,
@@ -228,12 +225,11 @@ TEST(bad_patterns_are_told)
     };
     workplace_put("work/a", "a\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *args = workplace_args("pattern", rows[i].pattern, NULL);
+        char *args = support_keep(workplace_args("pattern", rows[i].pattern, NULL));
         const char *out = workplace_call(*state, "search_files", args, true);
         assert_memory_equal(out, "bad pattern: ", 13);
         if (!strstr(out, rows[i].says) || !strstr(out, " (at offset ") || strchr(out, '\n'))
             fail_msg("%s: %s", rows[i].pattern, out);
-        free(args);
     }
 }
 
@@ -269,11 +265,10 @@ TEST(usual_patterns_are_accepted)
         buf_addf(&text, "\n%s\n", rows[i].text);
         buf_addf(&expected, "a:2: %s\n", rows[i].text);
         workplace_put("work/a", text.data);
-        char *args = workplace_args("pattern", rows[i].pattern, NULL);
+        char *args = support_keep(workplace_args("pattern", rows[i].pattern, NULL));
         const char *out = search(state, args);
         if (!strstr(out, expected.data))
             fail_msg("%s: %s", rows[i].pattern, out);
-        free(args);
         buf_release(&text);
         buf_release(&expected);
     }
@@ -294,7 +289,6 @@ TEST(random_patterns)
                                         "(a", "[^]", ".",  "ü",  "\xff", "{,"};
     static const char line[] = "aaaa1aaa\xff{a,99}üü\xc3(a[:a:])^$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-";
     int asked = 0;
-    (void)state;
     srand((unsigned)support_seed());
     for (int round = 0; round < 10000; round++) {
         struct glob glob;
@@ -302,7 +296,7 @@ TEST(random_patterns)
         struct buf text = BUF_INIT;
         for (int n = rand() % 12; n >= 0; n--)
             buf_addstr(&text, parts[(size_t)rand() % (sizeof parts / sizeof *parts)]);
-        char *exact = mem_strndup(text.data, text.len);
+        char *exact = support_keep(mem_strndup(text.data, text.len));
         if (glob_read(&glob, exact, &e)) {
             glob_matches(&glob, "a/b/c");
             glob_release(&glob);
@@ -318,7 +312,6 @@ TEST(random_patterns)
             assert_int_equal(e.code, ERR_USAGE);
             assert_true(utf8_valid(e.text, strlen(e.text)));
         }
-        free(exact);
         buf_release(&text);
     }
 }
@@ -333,7 +326,7 @@ TEST(lines_of_many_files_find_home)
     srand((unsigned)support_seed());
     w->context.max_output = 1000000;
     for (int i = 0; i < FILES; i++) {
-        char *name = mem_printf("work/f%04d", i);
+        char *name = support_text("work/f%04d", i);
         int lines = rand() % 8;
         buf_clear(&text);
         for (int line = 1; line <= lines; line++) {
@@ -344,7 +337,6 @@ TEST(lines_of_many_files_find_home)
                 buf_addf(&expected, "f%04d:%d: 8:needle:\n", i, line);
         }
         workplace_put(name, text.data);
-        free(name);
     }
     const char *out = search(state, "{\"pattern\":\"needle:$\",\"limit\":1000}");
     assert_true(shown < 1000); /* so that the last file is among them */
@@ -360,9 +352,8 @@ TEST(large_files_are_searched)
         buf_addstr(&text, "0123456789 0123456789 0123456789\n");
     buf_addstr(&text, "needle\n");
     for (int i = 0; i < 5; i++) {
-        char *name = mem_printf("work/large%d", i);
+        char *name = support_text("work/large%d", i);
         workplace_put(name, text.data);
-        free(name);
     }
     const char *out = search(state, "{\"pattern\":\"needle\"}");
     assert_int_equal(count(out, ":95327: needle\n"), 5);
@@ -396,10 +387,9 @@ TEST(lines_that_take_too_much)
 TEST(long_lines_take_no_more_memory)
 {
     size_t len = 3 * 512 * 1024;
-    char *text = mem_alloc(len + 1);
+    char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'a', len);
     workplace_put("work/long", text);
-    free(text);
     for (int compiled = 0; compiled < 2; compiled++)
         assert_string_equal(search(state, compiled ? "{\"pattern\":\"^(a|b|c)*$\"}"
                                                    : "{\"pattern\":\"(*NO_JIT)^(a|b|c)*$\"}"),
@@ -414,11 +404,10 @@ static const char hostile[] = "{\"pattern\":\"[a-c]*[a-c]*[q-z]\"}";
 static void put_hostile_text(void)
 {
     size_t len = 2 * 1024 * 1024;
-    char *text = mem_alloc(len + 1);
+    char *text = support_keep(mem_alloc(len + 1));
     for (size_t i = 0; i < len; i++)
         text[i] = "abc"[(i * i / 7 + i / 3) % 3];
     workplace_put("work/hostile", text);
-    free(text);
 }
 
 TEST(a_hostile_pattern_runs_out_of_time)

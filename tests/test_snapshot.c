@@ -129,23 +129,19 @@ static char *message_json(const struct message *m)
     struct json *v = shape_to_json(&message_shape, m);
     char *text = json_print(v);
     json_free(v);
-    return text;
+    return support_keep(text);
 }
 
 static void check_same(const struct history *got, const struct history *wanted)
 {
-    char *left = history_counters(got);
-    char *right = history_counters(wanted);
+    char *left = support_keep(history_counters(got));
+    char *right = support_keep(history_counters(wanted));
     assert_string_equal(left, right);
-    free(left);
-    free(right);
     assert_int_equal(got->messages.len, wanted->messages.len);
     for (size_t i = 0; i < wanted->messages.len; i++) {
         left = message_json(&got->messages.items[i]);
         right = message_json(&wanted->messages.items[i]);
         assert_string_equal(left, right);
-        free(left);
-        free(right);
     }
 }
 

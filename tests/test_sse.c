@@ -67,12 +67,11 @@ static enum feed_result feed_pieces(struct sse *sse, struct lines *lines, struct
     enum feed_result result = FEED_OK;
     for (size_t from = 0; from < len && result == FEED_OK;) {
         size_t end = cut(from, len, parameter);
-        char *piece = malloc(end - from);
+        char *piece = support_keep(malloc(end - from));
         assert_non_null(piece);
         memcpy(piece, text + from, end - from);
         result = sse != NULL ? sse_feed(sse, piece, end - from)
                              : lines_feed(lines, piece, end - from, on_line, r);
-        free(piece);
         from = end;
     }
     if (result != FEED_OK)
@@ -165,7 +164,7 @@ static char *with_line_ends(const char *text, const char *end)
             buf_addstr(&out, end);
         else
             buf_addch(&out, *text);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void check_line_ends(bool events, const char *text, const char *expected)
@@ -174,7 +173,6 @@ static void check_line_ends(bool events, const char *text, const char *expected)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char *variant = with_line_ends(text, ends[i]);
         check_splits(events, variant, expected);
-        free(variant);
     }
 }
 
@@ -289,6 +287,5 @@ TEST(test_speed)
         assert_true(took < 500); /* a few ms; much less than anything quadratic */
         sse_release(&sse);
         buf_release(&text);
-        free(one);
     }
 }

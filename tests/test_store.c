@@ -77,14 +77,12 @@ TEST(test_newer_schema_is_refused_untouched)
     store_close(store);
     store = NULL;
     damage_sql(path, "PRAGMA user_version = 999");
-    char *before = damage_read(path, &before_len);
+    char *before = support_keep(damage_read(path, &before_len));
     refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
     refuse(path, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "newer");
-    char *after = damage_read(path, &after_len);
+    char *after = support_keep(damage_read(path, &after_len));
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
-    free(before);
-    free(after);
 }
 
 TEST(test_foreign_database_is_refused)
@@ -116,11 +114,10 @@ TEST(test_truncated_database_is_refused)
     store_close(store);
     store = NULL;
     size_t len;
-    char *bytes = damage_read(path, &len);
+    char *bytes = support_keep(damage_read(path, &len));
     FILE *f = fopen(path, "wb");
     fwrite(bytes, 1, len / 3, f);
     fclose(f);
-    free(bytes);
     refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "tiro doctor");
 }
 
@@ -161,9 +158,8 @@ TEST(test_a_path_that_cannot_be)
 TEST(test_default_path)
 {
     char *wanted = support_path(".local/share/tiro/tiro.db");
-    char *got = store_default_path();
+    char *got = support_keep(store_default_path());
     assert_string_equal(got, wanted);
-    free(got);
 }
 
 /* ---- sessions ---- */
@@ -214,14 +210,12 @@ TEST(test_put_and_get)
     assert_true(sessions_get(store, ID_A, &back, &e));
     struct json *a = shape_to_json(&session_info_shape, &info);
     struct json *b = shape_to_json(&session_info_shape, &back);
-    char *left = json_print(a);
-    char *right = json_print(b);
+    char *left = support_keep(json_print(a));
+    char *right = support_keep(json_print(b));
     assert_string_equal(left, right);
     assert_true(back.title_set);
     assert_int_equal(back.usage.cached, -1);
     assert_int_equal(back.usage.output, 0);
-    free(left);
-    free(right);
     json_free(a);
     json_free(b);
     session_info_release(&back);
@@ -527,6 +521,7 @@ TEST(test_delete)
     assert_int_equal(rows(), before);
 }
 
+
 /* Neither the rows nor the words of the index: these stand there in lower case and without what
  * they share with the word before them. */
 TEST(test_what_is_deleted_is_overwritten)
@@ -684,9 +679,8 @@ static bool add_line(void *context, const struct event *ev)
 {
     struct event *copy = event_clone(ev);
     memset(copy->session_id, 0, sizeof copy->session_id);
-    char *line = event_to_line(copy);
+    char *line = support_keep(event_to_line(copy));
     buf_addf(context, "%s\n", line);
-    free(line);
     event_free(copy);
     return true;
 }
@@ -695,7 +689,7 @@ static char *log_of(const char *id)
 {
     struct buf out = BUF_INIT;
     assert_true(event_log_read(store, id, 0, add_line, &out, &e));
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 TEST(test_copy)
@@ -711,13 +705,10 @@ TEST(test_copy)
     char *whole = log_of(ID_A);
     char *copy = log_of(ID_B);
     assert_string_equal(copy, whole);
-    free(copy);
     copy = log_of(ID_C);
     assert_int_equal(strncmp(copy, whole, strlen(copy)), 0);
     assert_null(strstr(copy, "text_delta"));
     assert_non_null(strstr(copy, "turn_started"));
-    free(copy);
-    free(whole);
 
     assert_false(event_log_copy(store, ID_A, 0, ID_B, &e)); /* it has a log */
     assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
@@ -922,12 +913,11 @@ static char *copy_files(void)
         size_t len;
         char *from = support_text("%s%s", path, ends[i]);
         char *to = support_text("%s%s", copy, ends[i]);
-        char *bytes = damage_read(from, &len);
+        char *bytes = support_keep(damage_read(from, &len));
         FILE *f = fopen(to, "wb");
         assert_non_null(f);
         assert_int_equal(fwrite(bytes, 1, len, f), len);
         fclose(f);
-        free(bytes);
     }
     return copy;
 }
@@ -958,14 +948,11 @@ TEST(test_a_newer_program_s_log_is_untouched)
     damage_sql(path, "PRAGMA user_version = 999");
     char *copy = copy_files();
     char *wal = support_text("%s-wal", copy);
-    char *before = damage_read(copy, &before_len);
+    char *before = support_keep(damage_read(copy, &before_len));
     refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
-    char *after = damage_read(copy, &after_len);
+    char *after = support_keep(damage_read(copy, &after_len));
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
-    free(after);
-    after = damage_read(wal, &after_len);
+    after = support_keep(damage_read(wal, &after_len));
     assert_true(after_len > 0);
-    free(before);
-    free(after);
 }

@@ -68,10 +68,8 @@ TEST(refuses_what_is_no_text_file)
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
     assert_int_equal(write(fd, "a\0b", 3), 3);
     close(fd);
-    free(path);
     path = support_path("work/fifo");
     assert_int_equal(mkfifo(path, 0600), 0);
-    free(path);
     assert_non_null(strstr(call(w, "read_file", "{\"path\":\"bin\"}", true), "binary"));
     assert_non_null(strstr(call(w, "read_file", "{\"path\":\"fifo\"}", true), "regular"));
     assert_non_null(strstr(call(w, "read_file", "{\"path\":\".\"}", true), "list_directory"));
@@ -97,11 +95,10 @@ TEST(no_path_leaves_the_directory)
         assert_non_null(strstr(e.text, paths[i]));
     }
     /* A directory beside it whose name begins alike is outside, too. */
-    char *sibling = mem_printf("%sling", w->root);
+    char *sibling = support_text("%sling", w->root);
     mkdir(sibling, 0700);
     assert_int_equal(confine_open(w->root_fd, w->root, sibling, O_RDONLY, NULL, &(struct error){0}),
                      -1);
-    free(sibling);
 }
 
 TEST(paths_inside_are_followed)
@@ -109,19 +106,16 @@ TEST(paths_inside_are_followed)
     struct workplace *w = *state;
     assert_int_equal(mkdirat(w->root_fd, "sub", 0700), 0);
     workplace_put("work/sub/file", "found");
-    char *inside = mem_printf("%s/sub", w->root);
+    char *inside = support_text("%s/sub", w->root);
     assert_int_equal(symlinkat("sub", w->root_fd, "relative"), 0);
     assert_int_equal(symlinkat(inside, w->root_fd, "absolute"), 0);
-    char *absolute = mem_printf("%s/file", inside);
+    char *absolute = support_text("%s/file", inside);
     const char *const paths[] = {"sub/file",      "./sub//file",   "sub/../sub/file",
                                  "relative/file", "absolute/file", absolute};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        char *args = mem_printf("{\"path\":\"%s\"}", paths[i]);
+        char *args = support_text("{\"path\":\"%s\"}", paths[i]);
         assert_string_equal(call(w, "read_file", args, false), "found");
-        free(args);
     }
-    free(absolute);
-    free(inside);
 }
 
 TEST(lists_a_directory)
@@ -161,15 +155,13 @@ TEST(lists_names_as_they_are)
                  {"日本語 ü", "日本語 ü"}};
     struct workplace *w = *state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = mem_printf("work/%s", names[i].name);
+        char *path = support_text("work/%s", names[i].name);
         workplace_put(path, "");
-        free(path);
     }
     const char *out = call(w, "list_directory", "{}", false);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *line = mem_printf("%s (0 bytes)\n", names[i].shown);
+        char *line = support_text("%s (0 bytes)\n", names[i].shown);
         assert_non_null(strstr(out, line));
-        free(line);
     }
     workplace_put("work/x\ny:1: z", "needle\n");
     assert_string_equal(call(w, "search_files", "{\"pattern\":\"needle\"}", false),
@@ -216,7 +208,7 @@ static char *path_args(size_t tool, const char *path)
     buf_add(&out, path_tools[tool].args, (size_t)(hole - path_tools[tool].args));
     buf_addstr(&out, path);
     buf_addstr(&out, hole + 2);
-    return buf_take(&out);
+    return support_keep(buf_take(&out));
 }
 
 static void assert_outside_untouched(void)
@@ -225,9 +217,7 @@ static void assert_outside_untouched(void)
     char *text = support_read(file);
     assert_string_equal(text, "secret");
     assert_int_equal(access(new, F_OK), -1);
-    free(text);
     free(new);
-    free(file);
 }
 
 TEST(no_tool_leaves_the_directory)
@@ -243,8 +233,8 @@ TEST(no_tool_leaves_the_directory)
     workplace_link("/etc/passwd", "work/absolute");
     workplace_link("..", "work/up");
     workplace_link("loop", "work/loop");
-    char *sibling = mem_printf("%sling", w->root);
-    char *sibling_file = mem_printf("%sling/new", w->root);
+    char *sibling = support_text("%sling", w->root);
+    char *sibling_file = support_text("%sling/new", w->root);
     const char *const paths[] = {
         "..",
         "../outside/file",
@@ -276,12 +266,9 @@ TEST(no_tool_leaves_the_directory)
                 fail_msg("%s: %s", paths[i], out);
             if (toolset_find(&w->tools, path_tools[t].tool)->preview)
                 workplace_preview(w, path_tools[t].tool, args, true);
-            free(args);
         }
     assert_outside_untouched();
     assert_int_equal(faccessat(w->root_fd, "missing", F_OK, 0), -1);
-    free(sibling_file);
-    free(sibling);
 }
 
 /* Exchanges what is there for links that lead out, as fast as it can. */
@@ -336,7 +323,6 @@ TEST(no_swapped_link_leads_out)
             assert_null(strstr(w->out.data, "secret"));
             assert_null(strstr(w->out.data, "file (6 bytes)"));
             tool_call_release(&prepared);
-            free(args);
         }
     atomic_store(&swapper.done, true);
     pthread_join(thread, NULL);
@@ -374,13 +360,11 @@ TEST(a_preview_is_clean_and_bounded)
     const char *out = workplace_preview(w, "run_command",
                                         "{\"command\":\"echo \\u001b[31m\\u202e\\u0007\"}", false);
     assert_non_null(strstr(out, "echo \xe2\x90\x9b[31m<U+202E>\xe2\x90\x87"));
-    char *text = mem_alloc(TOOL_MAX_PREVIEW + 100);
+    char *text = support_keep(mem_alloc(TOOL_MAX_PREVIEW + 100));
     memset(text, 'x', TOOL_MAX_PREVIEW + 99);
-    char *args = workplace_args("command", text, NULL);
+    char *args = support_keep(workplace_args("command", text, NULL));
     out = workplace_preview(w, "run_command", args, true);
     assert_non_null(strstr(out, "at most 1048576 can be shown"));
-    free(args);
-    free(text);
 }
 
 TEST(bad_arguments_are_told_to_the_model)

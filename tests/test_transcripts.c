@@ -110,10 +110,9 @@ static char *sketch(const char *query, const char *session_id, int limit)
 
 static void finds(const char *query, const char *wanted)
 {
-    char *got = sketch(query, NULL, 100);
+    char *got = support_keep(sketch(query, NULL, 100));
     if (strcmp(got, wanted) != 0)
         fail_msg("\"%s\" found %s, not %s", query, got, wanted);
-    free(got);
 }
 
 FIXTURE(set_up, tear_down);
@@ -188,24 +187,18 @@ TEST(test_newest_first_up_to_the_limit)
         for (size_t session = 0; session < SESSIONS; session++)
             answer(session, "again");
     finds("again", "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
-    char *got = sketch("again", NULL, 9);
+    char *got = support_keep(sketch("again", NULL, 9));
     assert_string_equal(got, "2/3 2/2 2/1 1/3 1/2 1/1 0/3 0/2 0/1 end");
-    free(got);
-    got = sketch("again", NULL, 4);
+    got = support_keep(sketch("again", NULL, 4));
     assert_string_equal(got, "2/3 2/2 2/1 1/3 more");
-    free(got);
-    got = sketch("again", IDS[1], 2);
+    got = support_keep(sketch("again", IDS[1], 2));
     assert_string_equal(got, "1/3 1/2 more");
-    free(got);
-    got = sketch("again", IDS[0], 3);
+    got = support_keep(sketch("again", IDS[0], 3));
     assert_string_equal(got, "0/3 0/2 0/1 end");
-    free(got);
-    got = sketch("again", "01890a5d-0000-7222-8000-00001234abcd", 3);
+    got = support_keep(sketch("again", "01890a5d-0000-7222-8000-00001234abcd", 3));
     assert_string_equal(got, "end");
-    free(got);
-    got = sketch("again", NULL, 0);
+    got = support_keep(sketch("again", NULL, 0));
     assert_string_equal(got, "end");
-    free(got);
 }
 
 TEST(test_what_a_hit_says)
@@ -409,9 +402,8 @@ static void check_line(const char *text, const char *query, const char *wanted_m
     assert_true(utf8_valid(hit->snippet, len));
     assert_null(strchr(hit->snippet, '\n'));
     assert_true(hit->match + hit->len <= len);
-    char *match = mem_strndup(hit->snippet + hit->match, hit->len);
+    char *match = support_keep(mem_strndup(hit->snippet + hit->match, hit->len));
     assert_string_equal(match, wanted_match);
-    free(match);
     search_hits_release(&hits);
 }
 
@@ -445,7 +437,7 @@ static char *padded(const char *before, const char *word, const char *after, siz
     buf_addstr(&text, word);
     for (size_t i = 0; i < bytes; i += strlen(after))
         buf_addstr(&text, after);
-    return buf_take(&text);
+    return support_keep(buf_take(&text));
 }
 
 TEST(test_long_texts_have_the_match_in_the_middle)
@@ -461,18 +453,15 @@ TEST(test_long_texts_have_the_match_in_the_middle)
     assert_int_equal(strncmp(hit->snippet, "…", 3), 0);
     assert_string_equal(hit->snippet + len - 3, "…");
     search_hits_release(&hits);
-    free(text);
 
     text = padded("x ", "y", " ", 3000); /* nothing behind it: all the room is for what is before */
     check_line(text, "y", "y");
     hits = search_in("y", NULL, 1, &more);
     assert_true(hits.items.items[0].match > 200);
     search_hits_release(&hits);
-    free(text);
 
     text = padded("\n", "needle", "\n", 5000);
     check_line(text, "needle", "needle");
-    free(text);
 
     struct buf word = BUF_INIT;
     while (word.len < 3000)
@@ -528,7 +517,6 @@ TEST(test_deleted_sessions_are_forgotten)
 TEST(test_very_many_are_deleted)
 {
     enum { DELETED = 2100, KEPT = 600 };
-    (void)state;
     assert_true(store_begin(store, &e));
     for (int i = 0; i < KEPT; i++) {
         char *text = support_text("quincunx number%d of the badgers", i);
@@ -613,7 +601,6 @@ TEST(test_copies_are_found)
 TEST(test_a_log_that_is_filled_is_found)
 {
     struct event *events[] = {event_new(EVENT_TURN_STARTED), event_new(EVENT_TEXT_COMPLETE)};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         events[i]->seq = (int64_t)i + 1;
         events[i]->text = mem_strdup(i == 0 ? "a question" : "an answer");
@@ -714,7 +701,7 @@ TEST(test_in_memory)
     struct store *reader;
     struct search_hits hits;
     bool more;
-    char *path = store_memory_path();
+    char *path = support_keep(store_memory_path());
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     put(0, false);
     ask(0, "word");
@@ -728,5 +715,4 @@ TEST(test_in_memory)
     store_close(reader);
     store_close(store);
     store = file;
-    free(path);
 }

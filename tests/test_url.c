@@ -20,7 +20,6 @@ TEST(passwords_are_masked)
         {"://", NULL},
         {"http://host, mail me@home", NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = BUF_INIT;
         url_add_masked(&out, cases[i].url);

@@ -207,9 +207,8 @@ static void embed(void)
 static struct vectors_counts count(void)
 {
     struct vectors_counts stats;
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     ok(vectors_count(&corpus, name, &stats, &e));
-    free(name);
     return stats;
 }
 
@@ -221,12 +220,11 @@ static struct candidates search_in(struct vectors *v, struct store *s, const cha
     static const struct corpus_scope all = {.all = true};
     float values[4096];
     struct candidates out;
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     bag_of_words(text, values);
     const struct vector_query query = {.model = name, .dimension = buckets, .values = values};
     const struct corpus c = memory_sqlite_corpus(s);
     ok(vectors_search(v, &c, &query, scope ? scope : &all, limit, &out, &e));
-    free(name);
     return out;
 }
 
@@ -247,7 +245,6 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
     for (size_t i = 0; i < found.items.len; i++) {
         char *id = id_of(found.items.items[i].key);
         buf_addf(&ids, "%s%s", i > 0 ? " " : "", id);
-        free(id);
     }
     assert_string_equal(ids.data, expected);
     buf_release(&ids);
@@ -275,7 +272,6 @@ FIXTURE(setup, teardown);
 TEST(test_vectors_are_made_and_found)
 {
     struct vectors_counts stats;
-    (void)state;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "quarterly revenue");
     add("t", "c", "river cruise");
@@ -312,7 +308,6 @@ TEST(test_a_speaker_is_found)
                                  .speaker = mem_strdup("Caroline"),
                                  .content = mem_strdup("hello")};
     int stored;
-    (void)state;
     ok(memory->store->index(memory, "s", 0, &entry, 1, &stored, &e));
     memory_entry_release(&entry);
     embed();
@@ -334,7 +329,6 @@ TEST(test_missing_counts_down)
 TEST(test_scope_is_exact)
 {
     struct corpus_scope scope = {0};
-    (void)state;
     entropy_seed(support_seed());
     add_random("far", 0, 100);
     add("near", "a", "w1 w2 w3 nothing else of the kind");
@@ -410,7 +404,6 @@ TEST(test_what_is_forgotten_is_not_found)
 {
     struct memory_forgotten gone;
     const char *id = "a";
-    (void)state;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "a river");
     embed();
@@ -442,7 +435,6 @@ TEST(test_other_connections_see_it)
 {
     struct store *other_store;
     struct memory *other = open_memory(&other_store);
-    (void)state;
     add("s", "a", "the ryokan by the river");
     add("s", "b", "a river");
     embed();
@@ -489,10 +481,9 @@ TEST(test_changed_while_it_was_embedded)
 
 static void drop_stale(void)
 {
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     for (bool more = true; more;)
         ok(vectors_drop_stale(&corpus, name, &more, &e));
-    free(name);
 }
 
 static int64_t rows_of(const char *sql)
@@ -527,7 +518,6 @@ TEST(test_two_embed_the_same)
 TEST(test_another_model_is_stale)
 {
     struct vectors_counts stats;
-    (void)state;
     add("s", "a", "the ryokan by the river");
     embed();
     use_model("other", 32);
@@ -579,7 +569,6 @@ TEST(test_calibration)
 {
     struct calibration none = {0}, c, read;
     double cosines[4001];
-    (void)state;
     assert_true(calibration_score(&none, -0.5) == 0);
     assert_true(fabs(calibration_score(&none, 0.25) - 0.25) < 1e-12);
     assert_true(calibration_score(&none, 1) == 1);
@@ -598,11 +587,10 @@ TEST(test_calibration)
         assert_true(calibration_score(&c, x) >= last);
         last = calibration_score(&c, x);
     }
-    char *text = calibration_print(&c);
+    char *text = support_keep(calibration_print(&c));
     assert_true(calibration_parse(text, &read));
     assert_int_equal(read.count, 3);
     assert_true(fabs(calibration_score(&read, 0.35) - calibration_score(&c, 0.35)) < 1e-9);
-    free(text);
     cosines[0] = 0.5;
     c = calibration_fit(cosines, 1);
     assert_int_equal(c.count, 2);
@@ -622,7 +610,6 @@ TEST(test_broken_calibrations)
                                         "[{\"cosine\":0,\"score\":1},{\"cosine\":1,\"score\":0}]",
                                         "[{\"cosine\":0,\"score\":0},{\"cosine\":1,\"score\":2}]"};
     struct calibration c;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_false(calibration_parse(texts[i], &c));
         assert_int_equal(c.count, 0);
@@ -651,11 +638,10 @@ TEST(test_scores_are_fitted_to_the_model)
 
 static bool graph_step(struct vectors *v, struct store *s, int step, int64_t *left)
 {
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     bool ok;
     const struct corpus c = memory_sqlite_corpus(s);
     ok(ok = vectors_graph_step(v, &c, name, step, left, &e));
-    free(name);
     return ok && *left > 0;
 }
 
@@ -695,13 +681,12 @@ static bool file_holds(const char *file, const void *bytes, size_t len)
     struct stat st;
     assert_non_null(in);
     assert_int_equal(fstat(fileno(in), &st), 0);
-    char *all = mem_alloc((size_t)st.st_size + 1);
+    char *all = support_keep(mem_alloc((size_t)st.st_size + 1));
     assert_int_equal(fread(all, 1, (size_t)st.st_size, in), st.st_size);
     fclose(in);
     bool found = false;
     for (size_t i = 0; !found && i + len <= (size_t)st.st_size; i++)
         found = memcmp(all + i, bytes, len) == 0;
-    free(all);
     return found;
 }
 
@@ -727,7 +712,6 @@ TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
 {
     int64_t left;
     struct stat st;
-    (void)state;
     with_graph(200);
     assert_false(uses_graph(vectors));
     assert_true(graph_step(vectors, store, 50, &left));
@@ -736,10 +720,9 @@ TEST_IF(hnsw_available(), test_a_graph_is_made_in_steps)
     assert_same_as_fresh("w1 w2 w3");
     finish_graph(vectors);
     assert_true(uses_graph(vectors));
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    free(file);
 }
 
 TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
@@ -795,7 +778,6 @@ TEST_IF(hnsw_available(), test_a_graph_catches_up)
 TEST_IF(hnsw_available(), test_scoped_searches_pass_the_graph_by)
 {
     struct corpus_scope scope = {0};
-    (void)state;
     with_graph(150);
     finish_graph(vectors);
     struct candidates found = search_in(vectors, store, "w1", &scope, 5);
@@ -808,7 +790,7 @@ TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
 {
     with_graph(150);
     finish_graph(vectors);
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     FILE *out = fopen(file, "r+b");
     fseek(out, 5000, SEEK_SET);
     fputc('!' ^ fgetc(out), out);
@@ -818,12 +800,10 @@ TEST_IF(hnsw_available(), test_a_damaged_graph_is_set_aside)
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_false(uses_graph(second));
     assert_int_equal(access(file, F_OK), -1);
-    char *aside = graph_path(".damaged");
+    char *aside = support_keep(graph_path(".damaged"));
     assert_non_null(aside);
-    free(aside);
     finish_graph(second);
     assert_true(uses_graph(second));
-    free(file);
     vectors_free(second);
 }
 
@@ -831,7 +811,7 @@ TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
 {
     with_graph(120);
     finish_graph(vectors);
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     for (off_t len = 0; len < 2000; len += 700) {
         struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
         assert_int_equal(truncate(file, len), 0);
@@ -840,13 +820,11 @@ TEST_IF(hnsw_available(), test_a_truncated_graph_is_set_aside)
         assert_true(uses_graph(second));
         vectors_free(second);
     }
-    free(file);
 }
 
 TEST_IF(hnsw_available(), test_one_makes_the_graph)
 {
     int64_t left;
-    (void)state;
     with_graph(200);
     struct vectors *second = vectors_new(MEMORY_TABLES, support_dir(), 100);
     assert_true(graph_step(vectors, store, 10, &left));
@@ -861,7 +839,6 @@ TEST_IF(hnsw_available(), test_one_makes_the_graph)
 TEST_IF(hnsw_available(), test_a_half_made_graph_is_gone_on_with)
 {
     int64_t left;
-    (void)state;
     with_graph(200);
     assert_true(graph_step(vectors, store, 150, &left));
     vectors_free(vectors);
@@ -885,7 +862,6 @@ static void bytes_of(const char *id, int8_t *bytes)
 TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_the_file)
 {
     int8_t gone[BUCKETS], stays[BUCKETS];
-    (void)state;
     with_graph(200);
     add("s", "secret", "uranium plutonium caesium thorium radium");
     add("s", "other", "apples pears quinces plums medlars");
@@ -893,7 +869,7 @@ TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_the_file)
     finish_graph(vectors);
     bytes_of("secret", gone);
     bytes_of("other", stays);
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     assert_true(file_holds(file, gone, BUCKETS));
     forget("secret"); /* by who has nothing of vectors at hand */
     assert_false(file_holds(file, gone, BUCKETS));
@@ -910,16 +886,14 @@ TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_the_file)
                   &e));
     ok(vectors_graph_purge(vectors, &corpus, &e));
     assert_false(file_holds(file, stays, BUCKETS));
-    free(file);
 }
 
 TEST_IF(hnsw_available(), test_a_lazy_memory_purges_the_file_later)
 {
     int8_t gone[BUCKETS];
-    (void)state;
     with_secret();
     bytes_of("secret", gone);
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     memory->lazy = true;
     forget("secret");
     assert_true(file_holds(file, gone, BUCKETS));
@@ -927,18 +901,16 @@ TEST_IF(hnsw_available(), test_a_lazy_memory_purges_the_file_later)
     for (bool more = true; more;)
         ok(memory->store->purge(memory, &more, &e));
     assert_false(file_holds(file, gone, BUCKETS));
-    free(file);
 }
 
 TEST_IF(hnsw_available(), test_a_forgotten_vector_leaves_a_damaged_file)
 {
     with_secret();
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     assert_int_equal(truncate(file, 5000), 0);
     forget("secret");
     assert_null(graph_path(""));
     assert_null(graph_path(".damaged"));
-    free(file);
 }
 
 /* Deleting may be undone until it is committed. */
@@ -998,7 +970,6 @@ TEST_IF(hnsw_available(), test_no_graph_is_written_over_a_newer_one)
     int8_t gone[BUCKETS];
     int64_t left;
     struct other other = {.done = false};
-    (void)state;
     with_secret();
     bytes_of("secret", gone);
     add_random("t", 700, 5); /* the graph has to be written again */
@@ -1010,12 +981,11 @@ TEST_IF(hnsw_available(), test_no_graph_is_written_over_a_newer_one)
     assert_true(other.done);
     assert_null(graph_path(""));
     finish_graph(vectors);
-    char *file = graph_path("");
+    char *file = support_keep(graph_path(""));
     assert_non_null(file);
     assert_false(file_holds(file, gone, BUCKETS));
     assert_true(uses_graph(vectors));
     assert_finds("uranium plutonium", 1, "");
-    free(file);
     memory_close(other.memory);
     store_close(other.store);
 }
@@ -1023,13 +993,12 @@ TEST_IF(hnsw_available(), test_no_graph_is_written_over_a_newer_one)
 TEST_IF(hnsw_available(), test_what_a_dead_one_had_begun_is_removed)
 {
     with_secret();
-    char *file = graph_path(""), *begun = mem_printf("%s.tiro-Ab12cd", file);
+    char *file = support_keep(graph_path("")), *begun = support_text("%s.tiro-Ab12cd", file);
     support_write(begun, "uranium");
     forget("secret");
     assert_int_equal(access(begun, F_OK), -1);
     assert_int_equal(access(file, F_OK), 0);
     free(begun);
-    free(file);
 }
 
 TEST_IF(hnsw_available(), test_a_graph_with_many_gaps_is_made_anew)

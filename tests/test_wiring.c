@@ -243,7 +243,6 @@ TEST(the_model_searches_where_it_may)
 TEST(what_is_off_is_an_error)
 {
     const struct operation *o;
-    (void)state;
     struct engine *s = open_with(false, true, true);
     for (size_t i = 0; (o = operation_at(i)); i++) {
         if (!(o->needs & NEED_MEMORY))
@@ -272,13 +271,12 @@ TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
     assert_non_null(strstr(json_get_string(hit, "content"), FACT));
     assert_int_equal(json_get_int(hit, "turn", 0), 1);
     assert_true(json_get_number(hit, "score", 0) > 0.5);
-    char *session = mem_strdup(json_get_string(hit, "session_id"));
+    char *session = support_keep(mem_strdup(json_get_string(hit, "session_id")));
     assert_string_equal(session, n->event->session_id);
     json_free(hits);
     notice_free(n);
     assert_null(strstr(last_body(), SUMMARY "\n" FACT));
     assert_non_null(strstr(last_body(), "zeppelin")); /* the result went to the model */
-    free(session);
     engine_free(s);
 }
 
@@ -288,7 +286,6 @@ TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
         const char *args;
         int entries;
     } rows[] = {{"{\"query\":\"zeppelin\",\"limit\":2}", 2}, {"{\"query\":\"zeppelin\"}", 3}};
-    (void)state;
     struct engine *s = open_remembering();
     say_much(s, "A red zeppelin");
     say_much(s, "The zeppelin was blue");
@@ -332,7 +329,6 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
         const char *scope;
         int entries;
     } rows[] = {{"all", 1}, {"project", 1}, {"session", 0}};
-    (void)state;
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
@@ -418,7 +414,6 @@ TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
     static const struct {
         const char *tools, *deny;
     } rows[] = {{"none", ""}, {"read", "memory_search"}, {"full", "read"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct engine_options options = surface_options(NULL, true);
         set(CONFIG_TOOLS_DENY, rows[i].deny);
@@ -449,7 +444,6 @@ static bool take(void *context, struct store *s, const struct discard *d, int *e
 TEST_IF(capability_memory() && capability_compaction(), a_sink_of_ones_own_takes_its_place)
 {
     static const struct discard_sink sink = {.index = take};
-    (void)state;
     struct engine_options options = surface_options(NULL, true);
     options.memory = true;
     options.sink = &sink;

@@ -148,10 +148,9 @@ static void expect(const char *letters)
 {
     struct buf got = BUF_INIT;
     while (got.len < strlen(letters)) {
-        char *next = mailbox_wait(told, WAIT_MS);
+        char *next = support_keep(mailbox_wait(told, WAIT_MS));
         assert_non_null(next);
         buf_addstr(&got, next);
-        free(next);
     }
     assert_string_equal(got.data, letters);
     buf_release(&got);

@@ -15,17 +15,15 @@
 
 static const char *write_file(void **state, const char *path, const char *content, bool want_error)
 {
-    char *args = workplace_args("path", path, "content", content, NULL);
+    char *args = support_keep(workplace_args("path", path, "content", content, NULL));
     const char *out = workplace_call(*state, "write_file", args, want_error);
-    free(args);
     return out;
 }
 
 static const char *preview(void **state, const char *path, const char *content, bool want_error)
 {
-    char *args = workplace_args("path", path, "content", content, NULL);
+    char *args = support_keep(workplace_args("path", path, "content", content, NULL));
     const char *out = workplace_preview(*state, "write_file", args, want_error);
-    free(args);
     return out;
 }
 
@@ -34,8 +32,6 @@ static void assert_file(const char *name, const char *text)
     char *path = support_path(name);
     char *found = support_read(path);
     assert_string_equal(found, text);
-    free(found);
-    free(path);
 }
 
 static mode_t mode_of(const char *name)
@@ -43,7 +39,6 @@ static mode_t mode_of(const char *name)
     struct stat st;
     char *path = support_path(name);
     assert_int_equal(stat(path, &st), 0);
-    free(path);
     return st.st_mode & 07777;
 }
 
@@ -84,13 +79,12 @@ TEST(what_was_abandoned_is_swept)
     assert_file("work/.tiro-of-the-user", "stays");
     char *abandoned = support_path("work/.tiro-0123456789abcdef");
     assert_int_equal(access(abandoned, F_OK), -1);
-    free(abandoned);
 }
 
 TEST(replaces_what_is_there)
 {
     struct workplace *w = *state;
-    char *absolute = mem_printf("%s/run.sh", w->root);
+    char *absolute = support_text("%s/run.sh", w->root);
     workplace_put("work/run.sh", "old\n");
     assert_int_equal(fchmodat(w->root_fd, "run.sh", 0755, 0), 0);
     int reader = openat(w->root_fd, "run.sh", O_RDONLY);
@@ -102,7 +96,6 @@ TEST(replaces_what_is_there)
     assert_int_equal(read(reader, bytes, sizeof bytes - 1), 4);
     assert_string_equal(bytes, "old\n");
     close(reader);
-    free(absolute);
     assert_int_equal(entries(w), 1);
 }
 
@@ -238,7 +231,6 @@ static void use_diff(const char *script)
     }
     setenv("PATH", dir, 1);
     free(dir);
-    free(path);
 }
 
 TEST(shows_the_whole_without_diff)
@@ -251,7 +243,7 @@ TEST(shows_the_whole_without_diff)
          "[diff failed; this is the whole new content of a]\nnew\n"},
         {"#!/bin/sh\nkill -9 $$\n", "[diff failed; this is the whole new content of a]\nnew\n"},
     };
-    char *before = mem_strdup(getenv("PATH"));
+    char *before = support_keep(mem_strdup(getenv("PATH")));
     workplace_put("work/a", "old\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         use_diff(rows[i].script);
@@ -259,13 +251,12 @@ TEST(shows_the_whole_without_diff)
         setenv("PATH", before, 1);
         assert_string_equal(out, rows[i].says);
     }
-    free(before);
 }
 
 TEST(a_preview_can_be_stopped)
 {
     struct workplace *w = *state;
-    char *before = mem_strdup(getenv("PATH"));
+    char *before = support_keep(mem_strdup(getenv("PATH")));
     workplace_put("work/a", "old\n");
     use_diff("#!/bin/sh\nexec /bin/sleep 60\n");
     w->context.deadline_ms = clock_mono_ms() + 100;
@@ -275,19 +266,17 @@ TEST(a_preview_can_be_stopped)
     workplace_interrupt(w);
     assert_string_equal(preview(state, "a", "new\n", true), "interrupted");
     setenv("PATH", before, 1);
-    free(before);
 }
 
 /* --- between the question and the answer ------------------------------------------------------ */
 
 static void ask_about(struct workplace *w, struct tool_call *call, const char *path)
 {
-    char *args = workplace_args("path", path, "content", "new\n", NULL);
+    char *args = support_keep(workplace_args("path", path, "content", "new\n", NULL));
     buf_clear(&w->out);
     assert_true(tool_call_prepare(call, &w->tools, "write_file", args, &w->out));
     assert_true(tool_call_preview(call, &w->context, &w->out));
     buf_clear(&w->out);
-    free(args);
 }
 
 /* Whether it was refused, as what became of the file. */
@@ -295,11 +284,10 @@ static void assert_refused(struct workplace *w, struct tool_call *call, const ch
 {
     if (!tool_call_run(call, &w->context, &w->out))
         fail_msg("%s: %s", what, w->out.data);
-    char *says = mem_printf(
+    char *says = support_text(
         "%s since the user was asked; nothing was written. Read it again and ask again", what);
     assert_string_equal(w->out.data, says);
     tool_call_release(call);
-    free(says);
 }
 
 static void set_modified(const struct workplace *w, const char *name, time_t seconds,
@@ -430,9 +418,8 @@ TEST(what_is_as_it_was_shown_is_written)
         if (tool_call_run(&call, &w->context, &w->out))
             fail_msg("%s", w->out.data);
         tool_call_release(&call);
-        char *name = mem_printf("work/%s", paths[i]);
+        char *name = support_text("work/%s", paths[i]);
         assert_file(name, "new\n");
-        free(name);
     }
 }
 
