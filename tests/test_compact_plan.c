@@ -383,6 +383,9 @@ TEST(what_must_fit_lets_more_go)
     assert_goes(&mode_recency_preserving, "1 2 3 4 5 6 7");
     p->fit = 1;
     assert_goes(&mode_recency_preserving, "0 1 2 3 4 5 6 7");
+    scene("u:t1 a:[c] t:(c) u:t2 a:a2");
+    p->fit = weight(0, 1) + weight(2, 5);
+    assert_goes(&mode_recency_preserving, "1 2");
 }
 
 TEST(the_tail_takes_what_its_budget_allows)

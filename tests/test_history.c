@@ -12,7 +12,22 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
+static struct history live;
 static int64_t next_seq;
+static struct error e;
+
+static int setup(void **state)
+{
+    next_seq = 0;
+    history_init(&live);
+    return support_setup(state);
+}
+
+static int teardown(void **state)
+{
+    history_release(&live);
+    return support_teardown(state);
+}
 
 static struct event *ev_new(enum event_type type, const char *text)
 {
@@ -22,313 +37,200 @@ static struct event *ev_new(enum event_type type, const char *text)
     return ev;
 }
 
-static int64_t apply(struct history *h, struct event *ev)
+static int64_t apply(struct event *ev)
 {
     int64_t seq = ev->seq;
-    history_apply(h, ev);
+    history_apply(&live, ev);
     event_free(ev);
     return seq;
 }
 
-static int64_t say(struct history *h, enum event_type type, const char *text)
+static const struct {
+    const char *word;
+    enum event_type type;
+    const char *text; /* where the word has none */
+} words[] = {
+    {"q", EVENT_TURN_STARTED, NULL},
+    {"m", EVENT_CALL_STARTED, NULL},
+    {"d", EVENT_TEXT_DELTA, NULL},
+    {"r", EVENT_REASONING_COMPLETE, NULL},
+    {"a", EVENT_TEXT_COMPLETE, NULL},
+    {"call", EVENT_TOOL_CALL_REQUESTED, "{}"},
+    {"result", EVENT_TOOL_EXECUTION_COMPLETED, "content"},
+    {"e", EVENT_CALL_COMPLETED, NULL},
+    {".", EVENT_TURN_COMPLETED, ""},
+    {"x", EVENT_INTERRUPTED, NULL},
+    {"fail", EVENT_TURN_FAILED, "no connection"},
+    {"attempt", EVENT_COMPACTION_STARTED, NULL},
+};
+
+static void happen_word(const char *token, size_t len)
 {
-    struct event *ev = event_new(type);
-    ev->seq = ++next_seq;
-    if (text)
-        ev->text = mem_strdup(text);
-    return apply(h, ev);
+    const char *text = memchr(token, ':', len);
+    size_t name = text ? (size_t)(text - token) : len;
+    char *said = text ? support_keep(mem_strndup(text + 1, len - name - 1)) : NULL;
+    size_t i = 0;
+    while (strlen(words[i].word) != strcspn(token, ":@ ") ||
+           strncmp(words[i].word, token, strlen(words[i].word)) != 0)
+        assert_true(++i < sizeof words / sizeof *words);
+    struct event *ev = ev_new(words[i].type, words[i].text ? words[i].text : said);
+    if (token[1] == '@')
+        ev->number = atoi(token + 2);
+    if (words[i].text && said)
+        ev->id = mem_strdup(said);
+    if (words[i].text)
+        ev->name = mem_strdup("read_file");
+    apply(ev);
 }
 
-static struct event *call_event(const char *id)
+/* What happened, in words: "q:hello m a:answer ."; "q@7:hello" is the turn of number 7 again, and
+ * "call:c1" and "result:c1" have an id. Gives the number of the first event. */
+static int64_t go(const char *script)
 {
-    struct event *ev = ev_new(EVENT_TOOL_CALL_REQUESTED, "{}");
-    ev->id = mem_strdup(id);
-    ev->name = mem_strdup("read_file");
-    return ev;
+    int64_t first = next_seq + 1;
+    for (size_t len; *script; script += len + (script[len] == ' ')) {
+        len = strcspn(script, " ");
+        happen_word(script, len);
+    }
+    return first;
 }
 
-static struct event *result_event(const char *id)
-{
-    struct event *ev = ev_new(EVENT_TOOL_EXECUTION_COMPLETED, "content");
-    ev->id = mem_strdup(id);
-    ev->name = mem_strdup("read_file");
-    return ev;
-}
+/* A whole turn has six events. */
+#define TURN(question, answer) "q:" question " m d:ignored a:" answer " e ."
 
-static struct event *failed_event(void)
-{
-    struct event *ev = ev_new(EVENT_TURN_FAILED, "no connection");
-    ev->name = mem_strdup("AGENT_ERROR");
-    return ev;
-}
-
-static int64_t retry(struct history *h, const char *text, int64_t seq)
-{
-    struct event *ev = ev_new(EVENT_TURN_STARTED, text);
-    ev->number = seq;
-    return apply(h, ev);
-}
-
-static int64_t whole_run(struct history *h, const char *question, const char *answer)
-{
-    int64_t seq = say(h, EVENT_TURN_STARTED, question);
-    say(h, EVENT_CALL_STARTED, NULL);
-    say(h, EVENT_TEXT_DELTA, "ignored");
-    say(h, EVENT_TEXT_COMPLETE, answer);
-    say(h, EVENT_CALL_COMPLETED, NULL);
-    say(h, EVENT_TURN_COMPLETED, answer);
-    return seq;
-}
-
-/* The history in short: "u:hi a:hello,call*; t:call!", with * for partial and ! for an error. */
-static char *sketch(const struct history *h)
+/* The history in short: "u:hi a:hello,call* t:call! #1", with * for partial, ! for an error, the
+ * number of turns, and ~ where one runs. */
+static char *sketch(void)
 {
     struct buf out = BUF_INIT;
-    for (size_t i = 0; i < h->messages.len; i++) {
-        const struct message *m = &h->messages.items[i];
-        buf_addf(&out, "%s%c%s:", i ? " " : "", role_name(m->role)[0], m->partial ? "*" : "");
+    for (size_t i = 0; i < live.messages.len; i++) {
+        const struct message *m = &live.messages.items[i];
+        buf_addf(&out, "%c%s:", role_name(m->role)[0], m->partial ? "*" : "");
         for (size_t j = 0; j < m->blocks.len; j++) {
             const struct block *b = &m->blocks.items[j];
             const char *shown = b->id ? b->id : b->text;
             buf_addf(&out, "%s%s%s", j ? "," : "", shown, b->is_error ? "!" : "");
         }
+        buf_addch(&out, ' ');
     }
+    buf_addf(&out, "#%d%s", live.turns, live.running ? "~" : "");
     return support_keep(buf_take(&out));
 }
 
-static void check(const struct history *h, const char *wanted)
-{
-    char *got = sketch(h);
-    assert_string_equal(got, wanted);
-}
+FIXTURE(setup, teardown);
 
-FIXTURE(support_setup, support_teardown);
-
-TEST(test_a_run)
+TEST(what_happened_becomes_messages)
 {
-    struct history h;
-    history_init(&h);
-    int64_t seq = whole_run(&h, "hi", "hello");
-    check(&h, "u:hi a:hello");
-    assert_int_equal(h.turns, 1);
-    assert_int_equal(h.messages.items[0].seq, seq);
-    assert_int_equal(h.messages.items[1].seq, seq + 1);
-    assert_int_equal(h.messages.items[1].turn, 1);
-    assert_int_equal(h.applied_seq, next_seq);
-    assert_int_equal(h.last_turn_seq, seq);
-    assert_string_equal(h.last_text, "hi");
-    assert_false(h.running);
-    history_release(&h);
-}
+    static const struct {
+        const char *script, *history;
+    } cases[] = {
+        {"q:q m r:think a:looking call:c1 call:c2 result:c1 result:c1 result:c9 result:c2 e m "
+         "a:done a: .", /* a second result has no call, c9 has none, and "" is no text */
+         "u:q a:think,looking,c1,c2 t:c1,c2 a:done #1"},
+        {"q:q m a:one m a:two", "u:q a:one a:two #1~"}, /* a next call begins a message */
 
-TEST(test_tool_calls)
-{
-    struct history h;
-    history_init(&h);
-    say(&h, EVENT_TURN_STARTED, "q");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_REASONING_COMPLETE, "think");
-    say(&h, EVENT_TEXT_COMPLETE, "looking");
-    apply(&h, call_event("c1"));
-    apply(&h, call_event("c2"));
-    apply(&h, result_event("c1"));
-    apply(&h, result_event("c1")); /* a second result for it has no call */
-    apply(&h, result_event("c9"));
-    apply(&h, result_event("c2"));
-    say(&h, EVENT_CALL_COMPLETED, NULL);
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "done");
-    say(&h, EVENT_TEXT_COMPLETE, "");
-    say(&h, EVENT_TURN_COMPLETED, "done");
-    check(&h, "u:q a:think,looking,c1,c2 t:c1,c2 a:done");
-    history_release(&h);
-}
+        /* Open calls are answered. */
+        {"q:q m call:c1 call:c2 call:c1 result:c1 m", "u:q a:c1,c2,c1 t:c1,c1!,c2! #1~"},
+        {"q:q m call:c1 call:c2 call:c1 result:c1 x", "u:q a*:c1,c2,c1 t:c1,c1!,c2! #1"},
+        {"q:q call:c1 .", "u:q a:c1 t:c1! #1"},
 
-TEST(test_a_next_call_begins_a_message)
-{
-    struct history h;
-    history_init(&h);
-    say(&h, EVENT_TURN_STARTED, "q");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "one");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "two");
-    check(&h, "u:q a:one a:two");
-    history_release(&h);
-}
+        {"q:q m a:half call:c1 x q:nothing m x q:thoughts m r:hm x",
+         "u:q a*:half,c1 t:c1! u:nothing u:thoughts #3"},
 
-TEST(test_open_calls_are_answered)
-{
-    static const enum event_type ends[] = {EVENT_CALL_STARTED, EVENT_INTERRUPTED};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct history h;
-        history_init(&h);
-        say(&h, EVENT_TURN_STARTED, "q");
-        say(&h, EVENT_CALL_STARTED, NULL);
-        apply(&h, call_event("c1"));
-        apply(&h, call_event("c2"));
-        apply(&h, call_event("c1"));
-        apply(&h, result_event("c1"));
-        say(&h, ends[i], NULL);
-        check(&h, i == 0 ? "u:q a:c1,c2,c1 t:c1,c1!,c2!" : "u:q a*:c1,c2,c1 t:c1,c1!,c2!");
-        history_release(&h);
+        /* A turn that failed is taken back if nothing was answered. */
+        {TURN("a", "b") " q:gone m r:hm fail", "u:a a:b #1"},
+        {TURN("a", "b") " q:gone m r:hm fail q@7:gone m a:some m fail",
+         "u:a a:b u:gone a*:some #2"},
+
+        /* Again: what followed goes, once. */
+        {TURN("a", "b") " " TURN("c", "d") " " TURN("e", "f") " q@7:c2", "u:a a:b u:c2 #2~"},
+        {TURN("a", "b") " " TURN("c", "d") " " TURN("e", "f") " q@7:c2 . q@7:x",
+         "u:a a:b u:c2 u:x #3~"},
+
+        /* The program died in a turn. */
+        {TURN("a", "b") " q:crashed m a:half " TURN("c", "d"), "u:a a:b u:c a:d #2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        history_release(&live);
+        history_init(&live);
+        next_seq = 0;
+        go(cases[i].script);
+        assert_string_equal(sketch(), cases[i].history);
     }
 }
 
-TEST(test_a_completed_run_answers_open_calls)
+TEST(test_a_run)
 {
-    struct history h;
-    history_init(&h);
-    say(&h, EVENT_TURN_STARTED, "q");
-    apply(&h, call_event("c1"));
-    say(&h, EVENT_TURN_COMPLETED, "too many rounds");
-    check(&h, "u:q a:c1 t:c1!");
-    history_release(&h);
+    go(TURN("hi", "hello"));
+    assert_string_equal(sketch(), "u:hi a:hello #1");
+    assert_int_equal(live.messages.items[0].seq, 1);
+    assert_int_equal(live.messages.items[1].seq, 2);
+    assert_int_equal(live.messages.items[1].turn, 1);
+    assert_int_equal(live.applied_seq, next_seq);
+    assert_int_equal(live.last_turn_seq, 1);
+    assert_string_equal(live.last_text, "hi");
 }
 
-TEST(test_interrupted)
+/* What failed or crashed can be sent again. */
+TEST(test_what_was_taken_back_is_known)
 {
-    struct history h;
-    history_init(&h);
-    say(&h, EVENT_TURN_STARTED, "q");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "half");
-    apply(&h, call_event("c1"));
-    say(&h, EVENT_INTERRUPTED, NULL);
-    check(&h, "u:q a*:half,c1 t:c1!");
-    assert_false(h.running);
-
-    say(&h, EVENT_TURN_STARTED, "nothing came");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_INTERRUPTED, NULL);
-    check(&h, "u:q a*:half,c1 t:c1! u:nothing came");
-    assert_int_equal(h.turns, 2);
-
-    say(&h, EVENT_TURN_STARTED, "only thoughts");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_REASONING_COMPLETE, "hm");
-    say(&h, EVENT_INTERRUPTED, NULL);
-    check(&h, "u:q a*:half,c1 t:c1! u:nothing came u:only thoughts");
-    history_release(&h);
-}
-
-TEST(test_failed)
-{
-    struct history h;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    int64_t seq = say(&h, EVENT_TURN_STARTED, "gone");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_REASONING_COMPLETE, "hm");
-    apply(&h, failed_event());
-    check(&h, "u:a a:b");
-    assert_int_equal(h.turns, 1);
-    assert_string_equal(h.last_text, "gone"); /* to be sent again */
-    assert_int_equal(h.last_turn_seq, seq);
-
-    retry(&h, "gone", seq);
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "some");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    apply(&h, failed_event());
-    check(&h, "u:a a:b u:gone a*:some");
-    assert_int_equal(h.turns, 2);
-    history_release(&h);
-}
-
-TEST(test_retry_drops_from_the_retried_run_on)
-{
-    struct history h;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    int64_t second = whole_run(&h, "c", "d");
-    whole_run(&h, "e", "f");
-    retry(&h, "c2", second);
-    check(&h, "u:a a:b u:c2");
-    assert_int_equal(h.turns, 2);
-    assert_int_equal(h.messages.items[2].turn, 2);
-    say(&h, EVENT_TURN_COMPLETED, "");
-    retry(&h, "x", second); /* it is gone already */
-    check(&h, "u:a a:b u:c2 u:x");
-    history_release(&h);
-}
-
-TEST(test_a_crash_takes_the_run_back)
-{
-    struct history h;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    say(&h, EVENT_TURN_STARTED, "crashed");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "half");
-    whole_run(&h, "c", "d");
-    check(&h, "u:a a:b u:c a:d");
-    assert_int_equal(h.turns, 2);
-
-    int64_t seq = say(&h, EVENT_TURN_STARTED, "again");
-    apply(&h, call_event("c1"));
-    assert_true(history_drop_open_turn(&h));
-    assert_false(history_drop_open_turn(&h));
-    check(&h, "u:a a:b u:c a:d");
-    assert_int_equal(h.last_turn_seq, seq);
-    assert_string_equal(h.last_text, "again");
-    history_release(&h);
+    go(TURN("a", "b") " q:gone m fail");
+    assert_string_equal(live.last_text, "gone");
+    assert_int_equal(live.last_turn_seq, 7);
+    int64_t seq = go("q@7:again call:c1");
+    assert_int_equal(live.messages.items[2].turn, 2);
+    assert_true(history_drop_open_turn(&live));
+    assert_false(history_drop_open_turn(&live));
+    assert_string_equal(sketch(), "u:a a:b #1");
+    assert_int_equal(live.last_turn_seq, seq);
+    assert_string_equal(live.last_text, "again");
 }
 
 TEST(test_events_are_applied_once)
 {
-    struct history h;
-    history_init(&h);
     struct event *ev = ev_new(EVENT_TURN_STARTED, "a");
-    history_apply(&h, ev);
-    history_apply(&h, ev);
-    check(&h, "u:a");
+    history_apply(&live, ev);
+    history_apply(&live, ev);
+    assert_string_equal(sketch(), "u:a #1~");
     event_free(ev);
-    history_release(&h);
 }
 
 TEST(test_usage)
 {
-    struct history h;
-    history_init(&h);
-    assert_int_equal(h.last_input, -1);
-    say(&h, EVENT_TURN_STARTED, "a");
+    assert_int_equal(live.last_input, -1);
+    go("q:a");
     struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = 10, .output = 3, .cached = 4};
     ev->used = 0; /* it costs nothing, which is known */
-    apply(&h, ev);
-    assert_int_equal(h.last_input, 10);
-    assert_int_equal(h.unpriced, 0);
+    apply(ev);
+    assert_int_equal(live.last_input, 10);
+    assert_int_equal(live.unpriced, 0);
     ev = ev_new(EVENT_INTERRUPTED, NULL);
     ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1, .estimated = true};
-    apply(&h, ev);
-    assert_int_equal(h.usage.input, 30);
-    assert_int_equal(h.usage.output, 4);
-    assert_int_equal(h.usage.cached, 4);
-    assert_true(h.usage.estimated);
-    assert_int_equal(h.unpriced, 1);
-    assert_int_equal(h.last_input, 10);
-    say(&h, EVENT_TURN_STARTED, "b");
+    apply(ev);
+    assert_int_equal(live.usage.input, 30);
+    assert_int_equal(live.usage.output, 4);
+    assert_int_equal(live.usage.cached, 4);
+    assert_true(live.usage.estimated);
+    assert_int_equal(live.unpriced, 1);
+    assert_int_equal(live.last_input, 10);
+    go("q:b");
     ev = ev_new(EVENT_TURN_COMPLETED, "x"); /* its usage is a sum of what was counted */
     ev->usage = (struct usage){.input = 20, .output = 1, .cached = -1};
-    apply(&h, ev);
-    assert_int_equal(h.usage.input, 30);
-    history_release(&h);
+    apply(ev);
+    assert_int_equal(live.usage.input, 30);
 }
 
 TEST(test_attachments)
 {
-    struct history h;
-    history_init(&h);
     struct event *ev = ev_new(EVENT_TURN_STARTED, "what is this?");
     ev->attachments = mem_strdup(
         "[{\"type\":\"image\",\"text\":\"/x.png\",\"media_type\":\"image/png\"},"
         "{\"type\":\"riddle\"}]");
-    apply(&h, ev);
-    check(&h, "u:/x.png,what is this?");
-    assert_int_equal(h.messages.items[0].blocks.items[0].type, BLOCK_IMAGE);
-    assert_string_equal(h.last_text, "what is this?");
-    history_release(&h);
+    apply(ev);
+    assert_string_equal(sketch(), "u:/x.png,what is this? #1~");
+    assert_int_equal(live.messages.items[0].blocks.items[0].type, BLOCK_IMAGE);
+    assert_string_equal(live.last_text, "what is this?");
 }
 
 /* Copies of the messages, as history_restore() takes them. */
@@ -340,77 +242,81 @@ static struct message *clone_messages(const struct history *h)
     return copy.items;
 }
 
+static bool restores(const struct history *messages, const char *counters, struct history *back)
+{
+    return history_restore(counters, strlen(counters), clone_messages(messages),
+                           messages->messages.len, back, &e);
+}
+
 static void refuse(const struct history *messages, const char *counters)
 {
-    struct history h;
-    struct error e = {0};
-    assert_false(history_restore(counters, strlen(counters), clone_messages(messages),
-                                 messages->messages.len, &h, &e));
+    struct history back;
+    e = (struct error){0};
+    assert_false(restores(messages, counters, &back));
     assert_int_not_equal(e.text[0], '\0');
-    assert_int_equal(h.messages.len, 0);
+    assert_int_equal(back.messages.len, 0);
+}
+
+static void restart(void)
+{
+    history_release(&live);
+    history_init(&live);
+    next_seq = 0;
 }
 
 TEST(test_refuses_a_broken_snapshot)
 {
-    struct history h, empty;
-    history_init(&h);
+    static const char *const broken[] = {
+        "{\"version\":1,\"applied_seq\":0,\"turns\":0,\"messages\":0}",
+        "{\"version\":2,\"applied_seq\":-1,\"turns\":0,\"messages\":0}",
+        "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}",
+        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}",
+        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}",
+        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"running\":true,\"run_"
+        "first\":0}"};
+    struct history empty;
     history_init(&empty);
-    say(&h, EVENT_TURN_STARTED, "a");
-    char *text = support_keep(history_counters(&h));
+    go("q:a");
+    char *text = support_keep(history_counters(&live));
     size_t len = strlen(text);
     for (size_t cut = 0; cut < len; cut++) {
         char *part = support_keep(mem_strndup(text, cut));
-        refuse(&h, part);
+        refuse(&live, part);
     }
     refuse(&empty, text); /* its message is missing */
-    refuse(&empty, "{\"version\":1,\"applied_seq\":0,\"turns\":0,\"messages\":0}");
-    refuse(&empty, "{\"version\":2,\"applied_seq\":-1,\"turns\":0,\"messages\":0}");
-    refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}");
-    refuse(&empty, "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}");
-    refuse(&empty,
-           "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}");
-    refuse(&empty,
-           "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,"
-           "\"running\":true,\"run_first\":0}");
-    history_release(&h);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        refuse(&empty, broken[i]);
 }
 
 TEST(test_what_a_snapshot_lacks)
 {
-    struct history h;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    assert_int_equal(h.unsaved, 0);
-    h.unsaved = h.messages.len;
-    int64_t second = whole_run(&h, "c", "d");
-    assert_int_equal(h.unsaved, 2);
-    h.unsaved = h.messages.len;
-    say(&h, EVENT_TURN_STARTED, "e");
-    say(&h, EVENT_TEXT_COMPLETE, "f");
-    h.unsaved = h.messages.len;
-    say(&h, EVENT_TEXT_COMPLETE, "g"); /* more of a message that was saved */
-    assert_int_equal(h.unsaved, 5);
-    h.unsaved = h.messages.len;
-    say(&h, EVENT_INTERRUPTED, NULL); /* only marks it */
-    assert_int_equal(h.unsaved, 5);
-    h.unsaved = h.messages.len;
-    retry(&h, "c2", second);
-    assert_int_equal(h.unsaved, 2);
-    h.unsaved = h.messages.len;
-    history_drop_open_turn(&h);
-    assert_int_equal(h.unsaved, 2);
-    history_release(&h);
+    static const struct {
+        const char *script;
+        size_t unsaved; /* from this message on */
+    } steps[] = {{TURN("a", "b"), 0},
+                 {TURN("c", "d"), 2},
+                 {"q:e a:f", 4},
+                 {"a:g", 5}, /* more of a message that was saved */
+                 {"x", 5},   /* only marks it */
+                 {"q@7:c2", 2}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        go(steps[i].script);
+        assert_int_equal(live.unsaved, steps[i].unsaved);
+        live.unsaved = live.messages.len;
+    }
+    history_drop_open_turn(&live);
+    assert_int_equal(live.unsaved, 2);
 }
 
 /* ---- compactions ---- */
 
-static int64_t compact(struct history *h, const char *rebuild, const char *trigger)
+static int64_t compact(const char *rebuild, const char *trigger)
 {
     struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
     ev->compaction.history = mem_strdup(rebuild);
     ev->compaction.trigger = mem_strdup(trigger);
     ev->usage = (struct usage){.input = 5, .output = 1, .cached = -1};
-    return apply(h, ev);
+    return apply(ev);
 }
 
 #define SUMMARY(seq, turn)                                                                         \
@@ -419,137 +325,107 @@ static int64_t compact(struct history *h, const char *rebuild, const char *trigg
 
 TEST(test_a_compaction)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    int64_t second = whole_run(&h, "c", "d");
-    h.last_input = 99;
-    h.unsaved = h.messages.len;
-    int64_t seq = compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "manual");
-    assert_int_equal(h.messages.len, 3);
-    assert_true(h.messages.items[0].summary);
-    assert_int_equal(h.messages.items[1].seq, second);
-    assert_int_equal(h.unsaved, 0);
-    assert_int_equal(h.last_input, -1);
-    assert_int_equal(h.turns, 2);
-    assert_int_equal(h.applied_seq, seq);
-    assert_int_equal(h.compaction.in_force.len, 1);
-    assert_int_equal(h.compaction.in_force.items[0], seq);
-    assert_int_equal(h.compaction.last_attempt, 2);
-    retry(&h, "c2", 1); /* a summary is never retried */
-    assert_int_equal(h.messages.len, 4);
-    retry(&h, "c3", second);
-    assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.turns, 2);
-    history_release(&h);
+    go(TURN("a", "b"));
+    int64_t second = go(TURN("c", "d"));
+    live.last_input = 99;
+    live.unsaved = live.messages.len;
+    int64_t seq = compact("[" SUMMARY("1", "1") ",[2,2]]", "manual");
+    assert_int_equal(live.messages.len, 3);
+    assert_true(live.messages.items[0].summary);
+    assert_int_equal(live.messages.items[1].seq, second);
+    assert_int_equal(live.unsaved, 0);
+    assert_int_equal(live.last_input, -1);
+    assert_int_equal(live.turns, 2);
+    assert_int_equal(live.applied_seq, seq);
+    assert_int_equal(live.compaction.in_force.len, 1);
+    assert_int_equal(live.compaction.in_force.items[0], seq);
+    assert_int_equal(live.compaction.last_attempt, 2);
+    go("q@1:c2"); /* a summary is never retried */
+    assert_int_equal(live.messages.len, 4);
+    go("q@7:c3");
+    assert_int_equal(live.messages.len, 2);
+    assert_int_equal(live.turns, 2);
 }
 
-static void answered(struct history *h, const char *question, int64_t input, int64_t output)
+static void answered(const char *question, int64_t input, int64_t output)
 {
-    say(h, EVENT_TURN_STARTED, question);
-    say(h, EVENT_TEXT_COMPLETE, "an answer");
+    go(support_text("q:%s a:answer", question));
     struct event *ev = ev_new(EVENT_CALL_COMPLETED, NULL);
     ev->usage = (struct usage){.input = input, .output = output, .cached = -1};
-    apply(h, ev);
-    apply(h, ev_new(EVENT_TURN_COMPLETED, "an answer"));
+    apply(ev);
+    go(".");
 }
 
 /* What the provider counted holds for the history that it was sent. */
 TEST(test_the_request_is_measured)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    assert_int_equal(h.measure.tokens, -1);
-    answered(&h, "a", 1000, 50);
-    assert_int_equal(h.measure.tokens, 1050);
-    assert_int_equal(h.measure.history, h.estimate);
-    answered(&h, "not counted", -1, -1);
-    assert_int_equal(h.measure.tokens, 1050);
-    assert_true(h.measure.history < h.estimate);
+    assert_int_equal(live.measure.tokens, -1);
+    answered("a", 1000, 50);
+    assert_int_equal(live.measure.tokens, 1050);
+    assert_int_equal(live.measure.history, live.estimate);
+    answered("uncounted", -1, -1);
+    assert_int_equal(live.measure.tokens, 1050);
+    assert_true(live.measure.history < live.estimate);
     struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
     ev->compaction.history = mem_strdup("[[2,2]]");
     ev->compaction.trigger = mem_strdup("manual");
     ev->compaction.request_before = 1100;
     ev->compaction.request_after = 700;
-    apply(&h, ev);
-    assert_int_equal(h.measure.tokens, 700);
-    assert_int_equal(h.measure.history, h.estimate);
-    assert_true(h.measure.estimated);
-    answered(&h, "b", 720, 10);
-    assert_int_equal(h.measure.tokens, 730);
-    assert_false(h.measure.estimated);
+    apply(ev);
+    assert_int_equal(live.measure.tokens, 700);
+    assert_int_equal(live.measure.history, live.estimate);
+    assert_true(live.measure.estimated);
+    answered("b", 720, 10);
+    assert_int_equal(live.measure.tokens, 730);
+    assert_false(live.measure.estimated);
     ev = ev_new(EVENT_COMPACTION_UNDONE, NULL);
     ev->number = 1;
-    apply(&h, ev);
-    assert_int_equal(h.measure.tokens, -1);
-    answered(&h, "c", 1500, 10);
-    compact(&h, "[[0,2]]", "manual"); /* of an older program */
-    assert_int_equal(h.measure.tokens, -1);
-    history_release(&h);
+    apply(ev);
+    assert_int_equal(live.measure.tokens, -1);
+    answered("c", 1500, 10);
+    compact("[[0,2]]", "manual"); /* of an older program */
+    assert_int_equal(live.measure.tokens, -1);
 }
 
 TEST(test_what_is_saved_before_it_stays_saved)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    whole_run(&h, "c", "d");
-    h.unsaved = h.messages.len;
-    compact(&h, "[[0,4]]", "manual");
-    assert_int_equal(h.unsaved, 4);
-    compact(&h,
-            "[[0,2],{\"of\":2,\"message\":{\"role\":\"user\",\"seq\":7,\"turn\":2,"
-            "\"content\":[{\"type\":\"text\",\"text\":\"C\"}]}},[3,1]]",
-            "manual");
-    assert_int_equal(h.unsaved, 2);
-    assert_string_equal(h.messages.items[2].blocks.items[0].text, "C");
-    history_release(&h);
+    go(TURN("a", "b") " " TURN("c", "d"));
+    live.unsaved = live.messages.len;
+    compact("[[0,4]]", "manual");
+    assert_int_equal(live.unsaved, 4);
+    compact(
+        "[[0,2],{\"of\":2,\"message\":{\"role\":\"user\",\"seq\":7,\"turn\":2,"
+        "\"content\":[{\"type\":\"text\",\"text\":\"C\"}]}},[3,1]]",
+        "manual");
+    assert_int_equal(live.unsaved, 2);
+    assert_string_equal(live.messages.items[2].blocks.items[0].text, "C");
 }
 
 /* The answers of a run may all be in the summary: it has answered even so. */
 TEST(test_within_a_run)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    int64_t run = say(&h, EVENT_TURN_STARTED, "c");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    apply(&h, call_event("c1"));
-    apply(&h, result_event("c1"));
-    compact(&h, "[" SUMMARY("1", "1") ",[2,1]]", "estimate");
-    assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.turn_first, 1);
-    assert_int_equal(h.messages.items[1].seq, run);
-    say(&h, EVENT_CALL_STARTED, NULL);
-    apply(&h, failed_event());
-    assert_int_equal(h.messages.len, 2);
-    assert_false(h.running);
-    say(&h, EVENT_TURN_STARTED, "d");
-    apply(&h, failed_event()); /* that was of the other run */
-    assert_int_equal(h.messages.len, 2);
-    history_release(&h);
+    go(TURN("a", "b"));
+    int64_t run = go("q:c m call:c1 result:c1");
+    compact("[" SUMMARY("1", "1") ",[2,1]]", "estimate");
+    assert_int_equal(live.messages.len, 2);
+    assert_int_equal(live.turn_first, 1);
+    assert_int_equal(live.messages.items[1].seq, run);
+    go("m fail");
+    assert_int_equal(live.messages.len, 2);
+    assert_false(live.running);
+    go("q:d fail"); /* that was of the other run */
+    assert_int_equal(live.messages.len, 2);
 }
 
 /* What the model says after one is a message of its own. */
 TEST(test_within_a_call)
 {
-    struct history h;
-    history_init(&h);
-    next_seq = 0;
-    whole_run(&h, "a", "b");
-    say(&h, EVENT_TURN_STARTED, "c");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_TEXT_COMPLETE, "d");
-    compact(&h, "[" SUMMARY("1", "1") ",[2,2]]", "overflow");
-    say(&h, EVENT_TEXT_COMPLETE, "e");
-    assert_int_equal(h.messages.len, 4);
-    assert_int_equal(h.messages.items[2].blocks.len, 1);
-    assert_int_equal(h.messages.items[3].seq, next_seq);
-    history_release(&h);
+    go(TURN("a", "b") " q:c m a:d");
+    compact("[" SUMMARY("1", "1") ",[2,2]]", "overflow");
+    go("a:e");
+    assert_int_equal(live.messages.len, 4);
+    assert_int_equal(live.messages.items[2].blocks.len, 1);
+    assert_int_equal(live.messages.items[3].seq, next_seq);
 }
 
 /* A shortened message stands for the one it was. */
@@ -559,37 +435,27 @@ TEST(test_rewrites_that_do_not_fit)
                                         "\"user\",\"seq\":7,\"turn\":1",
                                         "\"assistant\",\"seq\":7,\"turn\":2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct history h;
-        history_init(&h);
-        next_seq = 0;
-        whole_run(&h, "a", "b");
-        whole_run(&h, "c", "d");
+        restart();
+        go(TURN("a", "b") " " TURN("c", "d"));
         char *rebuild = support_text(
             "[[0,2],{\"of\":2,\"message\":{\"role\":%s,\"content\":"
             "[{\"type\":\"text\",\"text\":\"x\"}]}}]",
             texts[i]);
-        compact(&h, rebuild, "manual");
-        if (h.messages.len != 4)
+        compact(rebuild, "manual");
+        if (live.messages.len != 4)
             fail_msg("taken: %s", rebuild);
-        history_release(&h);
     }
 }
 
 TEST(test_by_hand_takes_an_open_run_back)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    say(&h, EVENT_TURN_STARTED, "c");
-    say(&h, EVENT_TEXT_COMPLETE, "d");
-    compact(&h, "[[0,2]]", "manual");
-    assert_false(h.running);
-    assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.turns, 1);
-    assert_int_equal(h.compaction.in_force.len, 1);
-    assert_int_equal(h.compaction.last_attempt, 1);
-    history_release(&h);
+    go(TURN("a", "b") " q:c a:d");
+    compact("[[0,2]]", "manual");
+    assert_false(live.running);
+    assert_int_equal(live.messages.len, 2);
+    assert_int_equal(live.turns, 1);
+    assert_int_equal(live.compaction.in_force.len, 1);
+    assert_int_equal(live.compaction.last_attempt, 1);
 }
 
 TEST(test_those_that_do_not_fit)
@@ -614,194 +480,146 @@ TEST(test_those_that_do_not_fit)
         "[[0,3],{\"message\":{\"role\":\"user\",\"seq\":90,\"turn\":2,\"content\":[]}}]",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct history h;
-        next_seq = 0;
-        history_init(&h);
-        whole_run(&h, "a", "b");
+        restart();
+        go(TURN("a", "b"));
         next_seq = 99;
-        say(&h, EVENT_TURN_STARTED, "c");
-        say(&h, EVENT_TEXT_COMPLETE, "d");
+        go("q:c a:d");
         next_seq = 200;
-        compact(&h, texts[i], "estimate");
-        if (h.compaction.in_force.len > 0 || h.messages.len != 4)
+        compact(texts[i], "estimate");
+        if (live.compaction.in_force.len > 0 || live.messages.len != 4)
             fail_msg("taken: %s", texts[i]);
-        assert_int_equal(h.usage.input, 5); /* it was spent all the same */
-        history_release(&h);
+        assert_int_equal(live.usage.input, 5); /* it was spent all the same */
     }
 }
 
-/* Snapshots of programs that knew nothing of compactions. */
-TEST(test_an_older_snapshot)
+/* A program that knew nothing of compactions, and one that counted attempts in turns: three calls
+ * on, whatever had been counted, one is due again. */
+TEST(test_older_snapshots)
 {
-    struct history h;
-    struct error e;
-    static const char counters[] = "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":1}";
-    assert_true(history_restore(counters, strlen(counters), NULL, 0, &h, &e));
-    assert_int_equal(h.compaction.last_attempt, -1);
-    assert_int_equal(h.compaction.in_force.len, 0);
-    assert_int_equal(h.compaction.failures, 0);
-    assert_false(h.compaction.suspended);
-    history_release(&h);
-}
-
-/* Which counted attempts in turns: three calls on, whatever had been counted, one is due again. */
-TEST(test_calls_of_an_older_snapshot)
-{
-    struct history h;
-    struct error e;
-    static const char counters[] =
-        "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":7,\"last_attempt\":6}";
-    assert_true(history_restore(counters, strlen(counters), NULL, 0, &h, &e));
-    assert_int_equal(h.calls, 7);
-    assert_int_equal(h.compaction.last_attempt, 6);
-    history_release(&h);
+    struct history back;
+    assert_true(
+        restores(&live, "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":1}", &back));
+    assert_int_equal(back.compaction.last_attempt, -1);
+    assert_int_equal(back.compaction.in_force.len, 0);
+    assert_int_equal(back.compaction.failures, 0);
+    assert_false(back.compaction.suspended);
+    history_release(&back);
+    assert_true(restores(&live,
+                         "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":7,"
+                         "\"last_attempt\":6}",
+                         &back));
+    assert_int_equal(back.calls, 7);
+    assert_int_equal(back.compaction.last_attempt, 6);
+    history_release(&back);
 }
 
 /* So that it is said once, also by the next process. */
 TEST(test_the_obstacle_is_remembered)
 {
-    struct history h, back;
-    struct error e;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
+    struct history back;
+    go(TURN("a", "b"));
     struct event *ev = ev_new(EVENT_WARNING, "another");
     ev->name = mem_strdup("max_rounds");
-    apply(&h, ev);
-    assert_null(h.compaction.obstacle);
+    apply(ev);
+    assert_null(live.compaction.obstacle);
     ev = ev_new(EVENT_WARNING, "lower it");
     ev->name = mem_strdup(WARNING_NOT_COMPACTED);
-    apply(&h, ev);
-    char *counters = support_keep(history_counters(&h));
-    assert_true(
-        history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len, &back, &e));
+    apply(ev);
+    char *counters = support_keep(history_counters(&live));
+    assert_true(restores(&live, counters, &back));
     assert_string_equal(back.compaction.obstacle, "lower it");
     history_release(&back);
-    history_release(&h);
 }
 
 TEST(test_calls_are_counted)
 {
-    struct history h, back;
-    struct error e;
-    next_seq = 0;
-    history_init(&h);
-    whole_run(&h, "a", "b");
-    say(&h, EVENT_TURN_STARTED, "c");
-    say(&h, EVENT_CALL_STARTED, NULL);
-    say(&h, EVENT_CALL_STARTED, NULL);
-    assert_int_equal(h.calls, 3);
-    say(&h, EVENT_TURN_FAILED, "no connection");
-    assert_int_equal(h.turns, 1);
-    assert_int_equal(h.calls, 3);
-    say(&h, EVENT_COMPACTION_STARTED, NULL);
-    assert_int_equal(h.compaction.last_attempt, 3);
-    char *counters = support_keep(history_counters(&h));
-    assert_true(history_restore(counters, strlen(counters), clone_messages(&h), h.messages.len,
-                                &back, &e));
+    struct history back;
+    go(TURN("a", "b") " q:c m m");
+    assert_int_equal(live.calls, 3);
+    go("fail");
+    assert_int_equal(live.turns, 1);
+    assert_int_equal(live.calls, 3);
+    go("attempt");
+    assert_int_equal(live.compaction.last_attempt, 3);
+    char *counters = support_keep(history_counters(&live));
+    assert_true(restores(&live, counters, &back));
     assert_int_equal(back.calls, 3);
     history_release(&back);
-    history_release(&h);
 }
 
 TEST(test_undone_ones_are_passed_over)
 {
-    struct history h;
-    history_init(&h);
     static const int64_t undone[] = {77, 500};
-    history_pass_over(&h, undone, 2);
-    history_pass_over(&h, (const int64_t[]){13}, 1);
-    next_seq = 0;
-    whole_run(&h, "a", "b");
+    history_pass_over(&live, undone, 2);
+    history_pass_over(&live, (const int64_t[]){13}, 1);
+    go(TURN("a", "b"));
     next_seq = 76;
-    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
-    assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.compaction.in_force.len, 0);
-    assert_int_equal(h.usage.input, 5);
-    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
-    assert_int_equal(h.messages.len, 1);
-    history_release(&h);
+    compact("[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(live.messages.len, 2);
+    assert_int_equal(live.compaction.in_force.len, 0);
+    assert_int_equal(live.usage.input, 5);
+    compact("[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(live.messages.len, 1);
 }
 
-/* What was undone had ended the failures all the same. */
-TEST(test_an_undone_success_is_one)
-{
-    struct history h;
-    history_init(&h);
-    history_pass_over(&h, (const int64_t[]){77}, 1);
-    next_seq = 0;
-    whole_run(&h, "a", "b");
-    struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
-    ev->compaction.mode = mem_strdup("handoff");
-    ev->compaction.failures = 3;
-    ev->compaction.suspended = true;
-    apply(&h, ev);
-    next_seq = 76;
-    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
-    assert_int_equal(h.messages.len, 2);
-    assert_int_equal(h.compaction.failures, 0);
-    assert_false(h.compaction.suspended);
-    history_release(&h);
-}
-
-static void fail_in(struct history *h, const char *mode, int failures, bool suspended)
+static void fail_in(const char *mode, int failures, bool suspended)
 {
     struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
     ev->compaction.mode = mem_strdup(mode);
     ev->compaction.failures = failures;
     ev->compaction.suspended = suspended;
-    apply(h, ev);
+    ev->usage = (struct usage){.input = 3, .output = 1, .cached = -1};
+    apply(ev);
+}
+
+/* What was undone had ended the failures all the same. */
+TEST(test_an_undone_success_is_one)
+{
+    history_pass_over(&live, (const int64_t[]){77}, 1);
+    go(TURN("a", "b"));
+    fail_in("handoff", 3, true);
+    next_seq = 76;
+    compact("[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(live.messages.len, 2);
+    assert_int_equal(live.compaction.failures, 0);
+    assert_false(live.compaction.suspended);
 }
 
 /* Neither what counts for nothing nor a failure by hand in another mode opens it. */
 TEST(test_what_is_suspended_stays_so)
 {
-    struct history h;
-    history_init(&h);
-    next_seq = 0;
-    whole_run(&h, "a", "b");
-    fail_in(&h, "handoff", 3, true);
-    fail_in(&h, "deterministic", 0, false);
-    fail_in(&h, "structured", 1, false);
-    assert_true(h.compaction.suspended);
-    assert_int_equal(h.compaction.failures, 3);
-    assert_string_equal(h.compaction.failed_mode, "handoff");
-    say(&h, EVENT_TURN_STARTED, "c"); /* by itself, in a mode that was chosen since */
-    fail_in(&h, "structured", 1, false);
-    assert_false(h.compaction.suspended);
-    assert_string_equal(h.compaction.failed_mode, "structured");
-    history_release(&h);
+    go(TURN("a", "b"));
+    fail_in("handoff", 3, true);
+    fail_in("deterministic", 0, false);
+    fail_in("structured", 1, false);
+    assert_true(live.compaction.suspended);
+    assert_int_equal(live.compaction.failures, 3);
+    assert_string_equal(live.compaction.failed_mode, "handoff");
+    go("q:c"); /* by itself, in a mode that was chosen since */
+    fail_in("structured", 1, false);
+    assert_false(live.compaction.suspended);
+    assert_string_equal(live.compaction.failed_mode, "structured");
 }
 
 TEST(test_failures)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    assert_int_equal(h.compaction.last_attempt, -1);
-    whole_run(&h, "a", "b");
-    say(&h, EVENT_COMPACTION_STARTED, NULL);
-    assert_int_equal(h.compaction.last_attempt, 1);
-    struct event *ev = ev_new(EVENT_COMPACTION_FAILED, "why");
-    ev->compaction.mode = mem_strdup("structured");
-    ev->compaction.failures = 2;
-    ev->compaction.suspended = true;
-    ev->usage = (struct usage){.input = 3, .output = 1, .cached = -1};
-    apply(&h, ev);
-    assert_int_equal(h.compaction.failures, 2);
-    assert_true(h.compaction.suspended);
-    assert_string_equal(h.compaction.failed_mode, "structured");
-    assert_null(h.compaction.failed_model);
-    assert_int_equal(h.usage.input, 3);
-    compact(&h, "[" SUMMARY("1", "1") "]", "manual");
-    assert_int_equal(h.compaction.failures, 0);
-    assert_false(h.compaction.suspended);
-    assert_null(h.compaction.failed_mode);
-    history_release(&h);
+    assert_int_equal(live.compaction.last_attempt, -1);
+    go(TURN("a", "b") " attempt");
+    assert_int_equal(live.compaction.last_attempt, 1);
+    fail_in("structured", 2, true);
+    assert_int_equal(live.compaction.failures, 2);
+    assert_true(live.compaction.suspended);
+    assert_string_equal(live.compaction.failed_mode, "structured");
+    assert_null(live.compaction.failed_model);
+    assert_int_equal(live.usage.input, 3);
+    compact("[" SUMMARY("1", "1") "]", "manual");
+    assert_int_equal(live.compaction.failures, 0);
+    assert_false(live.compaction.suspended);
+    assert_null(live.compaction.failed_mode);
 }
 
 /* The model failed, and another mode stood in. */
-static int64_t stand_in(struct history *h, int failures, bool suspended)
+static int64_t stand_in(int failures, bool suspended)
 {
     struct event *ev = ev_new(EVENT_COMPACTION_COMPLETED, "s");
     ev->compaction.history = mem_strdup("[[0,2]]");
@@ -811,69 +629,54 @@ static int64_t stand_in(struct history *h, int failures, bool suspended)
     ev->compaction.failures = failures;
     ev->compaction.suspended = suspended;
     ev->model = mem_strdup("m");
-    return apply(h, ev);
+    return apply(ev);
 }
 
 TEST(test_stand_ins_count_as_failures)
 {
     for (int undone = 0; undone <= 1; undone++) {
-        struct history h;
-        next_seq = 0;
-        history_init(&h);
-        whole_run(&h, "a", "b");
-        history_pass_over(&h, (const int64_t[]){next_seq + 2}, (size_t)undone);
-        stand_in(&h, 1, false);
-        stand_in(&h, 2, true);
-        assert_int_equal(h.compaction.in_force.len, 2 - undone);
-        assert_int_equal(h.compaction.failures, 2);
-        assert_true(h.compaction.suspended);
-        assert_string_equal(h.compaction.failed_mode, "structured");
-        assert_string_equal(h.compaction.failed_model, "m");
-        compact(&h, "[[0,2]]", "manual");
-        assert_int_equal(h.compaction.failures, 0);
-        history_release(&h);
+        restart();
+        go(TURN("a", "b"));
+        history_pass_over(&live, (const int64_t[]){next_seq + 2}, (size_t)undone);
+        stand_in(1, false);
+        stand_in(2, true);
+        assert_int_equal(live.compaction.in_force.len, 2 - undone);
+        assert_int_equal(live.compaction.failures, 2);
+        assert_true(live.compaction.suspended);
+        assert_string_equal(live.compaction.failed_mode, "structured");
+        assert_string_equal(live.compaction.failed_model, "m");
+        compact("[[0,2]]", "manual");
+        assert_int_equal(live.compaction.failures, 0);
     }
 }
 
-static void pin(struct history *h, int64_t seq, bool pinned)
+static void pin(int64_t seq, bool pinned)
 {
     struct event *ev = event_new(EVENT_MESSAGE_PINNED);
     ev->seq = ++next_seq;
     ev->number = seq;
     ev->flag = pinned;
-    apply(h, ev);
+    apply(ev);
 }
 
 TEST(test_pins)
 {
-    struct history h;
-    next_seq = 0;
-    history_init(&h);
-    int64_t first = whole_run(&h, "a", "b");
-    whole_run(&h, "c", "d");
-    h.unsaved = h.messages.len;
-    int64_t estimate = h.estimate;
-    pin(&h, 12345, true);
-    assert_int_equal(h.unsaved, 4);
-    pin(&h, h.messages.items[1].seq, true);
-    assert_true(h.messages.items[1].pinned);
-    assert_int_equal(h.unsaved, 1);
-    assert_true(h.estimate > estimate);
-    pin(&h, h.messages.items[1].seq, false);
-    assert_false(h.messages.items[1].pinned);
-    assert_int_equal(h.estimate, estimate);
-    char at[24];
-    snprintf(at, sizeof at, "%d", (int)first);
-    char *rebuild = support_text(
-        "[{\"message\":{\"role\":\"user\",\"seq\":%s,\"turn\":1,"
-        "\"summary\":true,\"content\":[{\"type\":\"text\",\"text\":"
-        "\"S\"}]}},[2,2]]",
-        at);
-    compact(&h, rebuild, "manual");
-    assert_true(h.messages.items[0].summary);
-    pin(&h, first, true);
-    assert_false(h.messages.items[0].pinned); /* it stands for others */
-    history_release(&h);
+    int64_t first = go(TURN("a", "b") " " TURN("c", "d"));
+    live.unsaved = live.messages.len;
+    int64_t estimate = live.estimate;
+    pin(12345, true);
+    assert_int_equal(live.unsaved, 4);
+    pin(live.messages.items[1].seq, true);
+    assert_true(live.messages.items[1].pinned);
+    assert_int_equal(live.unsaved, 1);
+    assert_true(live.estimate > estimate);
+    pin(live.messages.items[1].seq, false);
+    assert_false(live.messages.items[1].pinned);
+    assert_int_equal(live.estimate, estimate);
+    compact("[" SUMMARY("1", "1") ",[2,2]]", "manual");
+    assert_true(live.messages.items[0].summary);
+    pin(first, true);
+    assert_false(live.messages.items[0].pinned); /* it stands for others */
 }
 
 /* ---- any sequence of events ---- */
@@ -1075,28 +878,12 @@ static char *message_json(const struct message *m)
     return text;
 }
 
-static void check_same(const struct history *a, const struct history *b)
-{
-    assert_same_compactions(a, b);
-    char *left = support_keep(history_counters(a));
-    char *right = support_keep(history_counters(b));
-    assert_string_equal(left, right);
-    assert_int_equal(a->messages.len, b->messages.len);
-    for (size_t i = 0; i < a->messages.len; i++) {
-        left = support_keep(message_json(&a->messages.items[i]));
-        right = support_keep(message_json(&b->messages.items[i]));
-        assert_string_equal(left, right);
-    }
-}
-
 static void restore(struct history *h)
 {
     struct history back;
-    struct error e;
-    char *text = support_keep(history_counters(h));
-    assert_true(history_restore(text, strlen(text), clone_messages(h), h->messages.len, &back, &e));
+    assert_true(restores(h, support_keep(history_counters(h)), &back));
     assert_int_equal(back.unsaved, back.messages.len);
-    check_same(h, &back);
+    assert_same_history(h, &back);
     history_release(h);
     *h = back;
 }
@@ -1152,11 +939,11 @@ static void one_sequence(void)
             save(&saved, &h);
         event_free(ev);
     }
-    check_same(&h, &restored);
+    assert_same_history(&h, &restored);
     history_drop_open_turn(&h);
     history_drop_open_turn(&restored);
     check_history(&h);
-    check_same(&h, &restored);
+    assert_same_history(&h, &restored);
     save(&saved, &h);
     saved_cut(&saved, 0);
     vec_release(&saved.messages);
