@@ -173,6 +173,14 @@ char *support_text(const char *format, ...)
     return support_keep(buf_take(&text));
 }
 
+char *support_json(const char *text)
+{
+    char *json = support_keep(mem_strdup(text));
+    for (char *c = json; (c = strchr(c, '\'')); c++)
+        *c = '"';
+    return json;
+}
+
 char *support_path(const char *name)
 {
     return support_text("%s/%s", test_dir, name);

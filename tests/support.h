@@ -56,6 +56,9 @@ const char *support_dir(void);
 char *support_keep(char *text);
 __attribute__((format(printf, 1, 2))) char *support_text(const char *format, ...);
 
+/* The same text with " for each '; kept. */
+char *support_json(const char *text);
+
 /* Its path with "/name" added; kept. */
 char *support_path(const char *name);
 
