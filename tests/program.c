@@ -114,6 +114,24 @@ struct json *program_json(struct result r)
     return parse_json(program_output(r));
 }
 
+static bool has(const struct json *v, const struct json *wanted)
+{
+    if (json_type(wanted) != JSON_OBJECT && json_type(wanted) != JSON_ARRAY)
+        return strcmp(support_keep(json_print(v)), support_keep(json_print(wanted))) == 0;
+    bool ok = json_type(v) == json_type(wanted);
+    ok = ok && (json_type(v) == JSON_OBJECT || json_len(v) == json_len(wanted));
+    size_t i = 0;
+    for (const struct json *w = json_first(wanted); ok && w; w = json_next(w), i++)
+        ok = has(json_name(w) ? json_get(v, json_name(w)) : json_at(v, i), w);
+    return ok;
+}
+
+void assert_json(const struct json *v, const char *text)
+{
+    if (!has(v, parse_json(support_json(text))))
+        fail_msg("%s is not in: %s", text, support_keep(json_print(v)));
+}
+
 void write_config(const char *text)
 {
     static const char *const dirs[] = {".config", ".config/tiro"};

@@ -47,6 +47,9 @@ void program_asks(const char *const *args, int width, const char *const *shown, 
 struct json *program_json(struct result r);
 struct json *parse_json(const char *text);
 
+/* The value has all that this text says, with ' for "; an object may have more members. */
+void assert_json(const struct json *v, const char *text);
+
 /* The user's configuration file. */
 void write_config(const char *text);
 
