@@ -535,11 +535,11 @@ TEST(test_openai)
 
 /* --- what is refused -------------------------------------------------------------------------- */
 
-#define AT "\"at\":\"2026-03-09T14:05:07.123Z\""
-#define ID "\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\""
-#define SAID(seq) "{\"type\":\"run_started\",\"seq\":" seq "," ID "," AT ",\"input\":\"x\"}"
-#define USER "{\"role\":\"user\",\"content\":\"x\"}"
-#define JSON(session, events) "{\"tiro\":1,\"session\":" session ",\"events\":[" events "]}"
+#define AT "'at':'2026-03-09T14:05:07.123Z'"
+#define ID "'session_id':'01890a5d-ac96-774b-bcce-b302099a8057'"
+#define SAID(seq) "{'type':'run_started','seq':" seq "," ID "," AT ",'input':'x'}"
+#define USER "{'role':'user','content':'x'}"
+#define JSON(session, events) "{'tiro':1,'session':" session ",'events':[" events "]}"
 
 static const struct {
     const char *text, *place, *named;
@@ -547,92 +547,88 @@ static const struct {
     {"", "the text", "nothing"},
     {" \n\t", "the text", "nothing"},
     {"hello", "the text", "JSON"},
-    {"{\"a\":1}", "the text", "neither"},
+    {"{'a':1}", "the text", "neither"},
     {"3", "the text", "neither"},
     {"[]", "the text", "no message"},
     {"[" USER "] x", "the text", "JSON"},
     {"\xff[" USER "]", "the text", "JSON"},
-    {"[{\"role\":\"user\",\"content\":\"\xff\"}]", "messages[0]", "UTF-8"},
+    {"[{'role':'user','content':'\xff'}]", "messages[0]", "UTF-8"},
     {"[" USER, "messages[0]", "JSON"},
     {"[" USER ",", "messages[1]", "JSON"},
     {"[" USER ",]", "messages[1]", "JSON"},
     {"[" USER " " USER "]", "messages[0]", "JSON"},
-    {"{\"messages\":[" USER "]", "the text", "JSON"},
-    {"{\"messages\" [" USER "]}", "the text", "JSON"},
+    {"{'messages':[" USER "]", "the text", "JSON"},
+    {"{'messages' [" USER "]}", "the text", "JSON"},
     {"{messages:[" USER "]}", "the text", "JSON"},
-    {"{\"messages\":[" USER "],\"messages\":[]}", "the text", "second"},
-    {"{\"messages\":[" USER "],\"x\":[}", "\"x\"", "JSON"},
-    {"[{\"role\":\"user\",\n\"content\":\"a\\u0000b\"}]", "line 2", "NUL"},
+    {"{'messages':[" USER "],'messages':[]}", "the text", "second"},
+    {"{'messages':[" USER "],'x':[}", "'x'", "JSON"},
+    {"[{'role':'user',\n'content':'a\\u0000b'}]", "line 2", "NUL"},
     /* Ours. */
-    {"{\"tiro\":1,\"session\":{\"labels\":[\"a\"]},\"session\":{\"labels\":[\"b\"]},\"events\":[]}",
-     "the text", "second"},
-    {"{\"tiro\":2,\"session\":{},\"events\":[" SAID("1") "]}", "the text", "newer"},
-    {"{\"tiro\":0,\"session\":{},\"events\":[" SAID("1") "]}", "the text", "version"},
-    {"{\"tiro\":\"1\",\"session\":{},\"events\":[" SAID("1") "]}", "the text", "version"},
-    {"{\"tiro\":1,\"events\":[" SAID("1") "]}", "session", "no object"},
-    {"{\"tiro\":1,\"session\":{}}", "the text", "events"},
+    {"{'tiro':1,'session':{'labels':['a']},'session':{'labels':['b']},'events':[]}", "the text",
+     "second"},
+    {"{'tiro':2,'session':{},'events':[" SAID("1") "]}", "the text", "newer"},
+    {"{'tiro':0,'session':{},'events':[" SAID("1") "]}", "the text", "version"},
+    {"{'tiro':'1','session':{},'events':[" SAID("1") "]}", "the text", "version"},
+    {"{'tiro':1,'events':[" SAID("1") "]}", "session", "no object"},
+    {"{'tiro':1,'session':{}}", "the text", "events"},
     {JSON("{}", ""), "the text", "no message"},
-    {JSON("{\"id\":\"x\"}", SAID("1")), "session", "\"id\""},
-    {JSON("{\"id\":7}", SAID("1")), "session", "\"id\""},
-    {JSON("{\"title\":7}", SAID("1")), "session", "\"title\""},
-    {JSON("{\"system\":[]}", SAID("1")), "session", "\"system\""},
-    {JSON("{\"labels\":\"a b\"}", SAID("1")), "session", "\"labels\""},
-    {JSON("{\"labels\":[\"a b\"]}", SAID("1")), "session", "\"labels\""},
-    {JSON("{\"labels\":[\"a\",1]}", SAID("1")), "session", "\"labels\""},
-    {JSON("{\"created\":\"yesterday\"}", SAID("1")), "session", "\"created\""},
-    {JSON("{\"parent\":\"x\"}", SAID("1")), "session", "\"parent\""},
-    {JSON("{\"id\":\"01890a5d-0000-774b-bcce-b302099a8057\"}", SAID("1")), "events[0]",
-     "session_id"},
+    {JSON("{'id':'x'}", SAID("1")), "session", "'id'"},
+    {JSON("{'id':7}", SAID("1")), "session", "'id'"},
+    {JSON("{'title':7}", SAID("1")), "session", "'title'"},
+    {JSON("{'system':[]}", SAID("1")), "session", "'system'"},
+    {JSON("{'labels':'a b'}", SAID("1")), "session", "'labels'"},
+    {JSON("{'labels':['a b']}", SAID("1")), "session", "'labels'"},
+    {JSON("{'labels':['a',1]}", SAID("1")), "session", "'labels'"},
+    {JSON("{'created':'yesterday'}", SAID("1")), "session", "'created'"},
+    {JSON("{'parent':'x'}", SAID("1")), "session", "'parent'"},
+    {JSON("{'id':'01890a5d-0000-774b-bcce-b302099a8057'}", SAID("1")), "events[0]", "session_id"},
     {JSON("{}", SAID("1") ",7"), "events[1]", "no object"},
-    {JSON("{}", SAID("1") "," SAID("1")), "events[1]", "\"seq\""},
-    {JSON("{}", SAID("2") "," SAID("1")), "events[1]", "\"seq\""},
-    {JSON("{}", SAID("0")), "events[0]", "\"seq\""},
-    {JSON("{}", SAID("1.5")), "events[0]", "\"seq\""},
-    {JSON("{}", SAID("9007199254740993")), "events[0]", "\"seq\""},
-    {JSON("{}", SAID("4294967296")), "events[0]", "\"seq\""},
-    {JSON("{}", SAID("\"1\"")), "events[0]", "\"seq\""},
-    {JSON("{}", "{\"type\":\"tea\",\"seq\":1," ID "," AT "}"), "events[0]", "unknown type"},
-    {JSON("{}", "{\"seq\":1," ID "," AT "}"), "events[0]", "type"},
-    {JSON("{}", "{\"type\":\"run_started\",\"version\":9,\"seq\":1," ID "," AT ",\"input\":\"\"}"),
-     "events[0]", "version 9"},
-    {JSON("{}", "{\"type\":\"run_started\",\"seq\":1," ID "," AT ",\"input\":3}"), "events[0]",
-     "input"},
-    {JSON("{}", "{\"type\":\"run_started\",\"seq\":1," ID ",\"at\":3,\"input\":\"\"}"), "events[0]",
-     "\"at\""},
-    {JSON("{}", "{\"type\":\"run_started\",\"seq\":1," AT ",\"input\":\"\"}"), "events[0]",
-     "session_id"},
-    {"{\"type\":\"session\",\"tiro\":2}\n" SAID("1"), "line 1", "newer"},
-    {"{\"type\":\"session\"}\n" SAID("1"), "line 1", "version"},
-    {"{\"type\":\"session\",\"tiro\":1}\n", "the text", "no message"},
-    {SAID("1") "\n\n" SAID("1") "\n", "line 3", "\"seq\""},
-    {SAID("1") "\n{\"type\":\"session\",\"tiro\":1}\n", "line 2", "second"},
-    {SAID("1") "\n{\"type\":", "line 2", "JSON"},
+    {JSON("{}", SAID("1") "," SAID("1")), "events[1]", "'seq'"},
+    {JSON("{}", SAID("2") "," SAID("1")), "events[1]", "'seq'"},
+    {JSON("{}", SAID("0")), "events[0]", "'seq'"},
+    {JSON("{}", SAID("1.5")), "events[0]", "'seq'"},
+    {JSON("{}", SAID("9007199254740993")), "events[0]", "'seq'"},
+    {JSON("{}", SAID("4294967296")), "events[0]", "'seq'"},
+    {JSON("{}", SAID("'1'")), "events[0]", "'seq'"},
+    {JSON("{}", "{'type':'tea','seq':1," ID "," AT "}"), "events[0]", "unknown type"},
+    {JSON("{}", "{'seq':1," ID "," AT "}"), "events[0]", "type"},
+    {JSON("{}", "{'type':'run_started','version':9,'seq':1," ID "," AT ",'input':''}"), "events[0]",
+     "version 9"},
+    {JSON("{}", "{'type':'run_started','seq':1," ID "," AT ",'input':3}"), "events[0]", "input"},
+    {JSON("{}", "{'type':'run_started','seq':1," ID ",'at':3,'input':''}"), "events[0]", "'at'"},
+    {JSON("{}", "{'type':'run_started','seq':1," AT ",'input':''}"), "events[0]", "session_id"},
+    {"{'type':'session','tiro':2}\n" SAID("1"), "line 1", "newer"},
+    {"{'type':'session'}\n" SAID("1"), "line 1", "version"},
+    {"{'type':'session','tiro':1}\n", "the text", "no message"},
+    {SAID("1") "\n\n" SAID("1") "\n", "line 3", "'seq'"},
+    {SAID("1") "\n{'type':'session','tiro':1}\n", "line 2", "second"},
+    {SAID("1") "\n{'type':", "line 2", "JSON"},
     {SAID("1") "\n[]", "line 2", "no object"},
     /* Lists of messages. */
-    {"{\"messages\":7}", "messages", "no list"},
+    {"{'messages':7}", "messages", "no list"},
     {"[7]", "messages[0].role", "no text"},
-    {"[" USER ",{\"role\":\"tea\",\"content\":\"\"}]", "messages[1].role", "tea"},
-    {"[{\"role\":\"user\"}]", "messages[0]", "content"},
-    {"[{\"role\":\"user\",\"content\":null}]", "messages[0]", "content"},
-    {"[{\"role\":\"user\",\"content\":\"\"}]", "messages[0]", "empty"},
-    {"[{\"role\":\"user\",\"content\":[{}]}]", "messages[0].content[0]", "type"},
-    {"[{\"role\":\"user\",\"content\":[{\"type\":\"input_audio\"}]}]", "messages[0].content[0]",
+    {"[" USER ",{'role':'tea','content':''}]", "messages[1].role", "tea"},
+    {"[{'role':'user'}]", "messages[0]", "content"},
+    {"[{'role':'user','content':null}]", "messages[0]", "content"},
+    {"[{'role':'user','content':''}]", "messages[0]", "empty"},
+    {"[{'role':'user','content':[{}]}]", "messages[0].content[0]", "type"},
+    {"[{'role':'user','content':[{'type':'input_audio'}]}]", "messages[0].content[0]",
      "input_audio"},
-    {"[{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}]", "messages[0].content[0]", "text"},
-    {"[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
-     "{\"url\":\"/etc/passwd\"}}]}]",
+    {"[{'role':'user','content':[{'type':'text'}]}]", "messages[0].content[0]", "text"},
+    {"[{'role':'user','content':[{'type':'image_url','image_url':"
+     "{'url':'/etc/passwd'}}]}]",
      "messages[0].content[0]", "address"},
-    {"[" USER ",{\"role\":\"assistant\",\"content\":[{\"type\":\"image_url\"}]}]",
-     "messages[1].content[0]", "image_url"},
-    {"[{\"role\":\"assistant\",\"content\":\"Hi\"}]", "messages[0]", "before"},
-    {"[{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"\"}]", "messages[0]", "before"},
-    {"[" USER ",{\"role\":\"tool\",\"content\":\"\"}]", "messages[1]", "tool_call_id"},
-    {"[" USER ",{\"role\":\"assistant\",\"function_call\":{}}]", "messages[1]", "function_call"},
-    {"[" USER ",{\"role\":\"assistant\",\"tool_calls\":{}}]", "messages[1]", "tool_calls"},
-    {"[" USER ",{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":"
-     "{\"name\":\"n\",\"arguments\":{}}}]}]",
+    {"[" USER ",{'role':'assistant','content':[{'type':'image_url'}]}]", "messages[1].content[0]",
+     "image_url"},
+    {"[{'role':'assistant','content':'Hi'}]", "messages[0]", "before"},
+    {"[{'role':'tool','tool_call_id':'a','content':''}]", "messages[0]", "before"},
+    {"[" USER ",{'role':'tool','content':''}]", "messages[1]", "tool_call_id"},
+    {"[" USER ",{'role':'assistant','function_call':{}}]", "messages[1]", "function_call"},
+    {"[" USER ",{'role':'assistant','tool_calls':{}}]", "messages[1]", "tool_calls"},
+    {"[" USER ",{'role':'assistant','tool_calls':[{'id':'a','function':"
+     "{'name':'n','arguments':{}}}]}]",
      "messages[1].tool_calls[0]", "function.arguments"},
-    {"[" USER ",{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"type\":\"custom\"}]}]",
+    {"[" USER ",{'role':'assistant','tool_calls':[{'id':'a','type':'custom'}]}]",
      "messages[1].tool_calls[0]", "custom"},
 };
 
@@ -655,8 +651,8 @@ static void refuse_exactly(const char *text, const char *place, const char *name
 {
     size_t len = strlen(text);
     char *copy = support_keep(malloc(len > 0 ? len : 1));
-    memcpy(copy, text, len);
-    refuse(copy, len, place, named);
+    memcpy(copy, support_json(text), len);
+    refuse(copy, len, support_json(place), support_json(named));
 }
 
 TEST(test_refuses_by_place)
@@ -675,12 +671,12 @@ TEST(test_bounds)
     refuse(deep, 1200, "messages[0]", "JSON");
 
     struct buf calls = BUF_INIT;
-    buf_addstr(&calls, "[" USER ",{\"role\":\"assistant\",\"tool_calls\":[");
+    buf_addstr(&calls, "[" USER ",{'role':'assistant','tool_calls':[");
     for (int i = 0; i < 1001; i++)
-        buf_addf(&calls, "%s{\"id\":\"%d\",\"function\":{\"name\":\"n\",\"arguments\":\"\"}}",
-                 i > 0 ? "," : "", i);
+        buf_addf(&calls, "%s{'id':'%d','function':{'name':'n','arguments':''}}", i > 0 ? "," : "",
+                 i);
     buf_addstr(&calls, "]}]");
-    refuse(calls.data, calls.len, "messages[1].tool_calls[1000]", "1000");
+    refuse(support_json(calls.data), calls.len, "messages[1].tool_calls[1000]", "1000");
     buf_release(&calls);
 }
 

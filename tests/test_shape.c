@@ -101,7 +101,7 @@ static char *written(const struct thing *t)
     return support_keep(buf_take(&text));
 }
 
-#define POINT ",\"point\":{\"x\":1}"
+#define POINT ",'point':{'x':1}"
 
 FIXTURE(support_setup, support_teardown);
 
@@ -110,11 +110,10 @@ TEST(test_absent_members)
     struct thing t = {0};
     shape_init(&thing, &t);
     char *text = written(&t);
-    assert_string_equal(text,
-                        "{\"text\":\"\",\"words\":[],\"count\":5,\"flag\":false,"
-                        "\"colour\":\"red\",\"point\":{\"x\":0},\"own\":\"none\"}");
+    assert_string_equal(text, support_json("{'text':'','words':[],'count':5,'flag':false,"
+                                           "'colour':'red','point':{'x':0},'own':'none'}"));
     struct error e = {0};
-    const char *least = "{\"text\":\"\",\"flag\":null" POINT "}";
+    const char *least = support_json("{'text':'','flag':null" POINT "}");
     if (!shape_parse(&thing, least, strlen(least), &t, &e))
         fail_msg("%s", e.text);
     assert_int_equal(t.count, 5);
@@ -127,12 +126,12 @@ TEST(test_absent_members)
 
 TEST(test_all_members)
 {
-    static const char all[] =
-        "{\"text\":\"te\\\"xt\",\"json\":{\"a\":[1,null]},\"words\":[\"+a\",\"b\"],"
-        "\"strings\":[\"one\",\"\"],\"id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"whole\":7,"
-        "\"known\":0,\"at\":\"2026-03-09T14:05:07.123Z\",\"count\":2,\"real\":0.5,"
-        "\"share\":-0.1235,\"flag\":true,\"colour\":\"blue\",\"point\":{\"x\":-3,\"name\":\"p\"},"
-        "\"points\":[{\"x\":1},{\"x\":2,\"name\":\"q\"}],\"own\":\"mine\"}";
+    const char *all = support_json(
+        "{'text':'te\\'xt','json':{'a':[1,null]},'words':['+a','b'],"
+        "'strings':['one',''],'id':'01890a5d-ac96-774b-bcce-b302099a8057','whole':7,"
+        "'known':0,'at':'2026-03-09T14:05:07.123Z','count':2,'real':0.5,"
+        "'share':-0.1235,'flag':true,'colour':'blue','point':{'x':-3,'name':'p'},"
+        "'points':[{'x':1},{'x':2,'name':'q'}],'own':'mine'}");
     struct thing t = {0}, copy = {0};
     struct error e = {0};
     if (!shape_parse(&thing, all, strlen(all), &t, &e))
@@ -167,9 +166,9 @@ TEST(test_bounds_when_written)
         int count;
         const char *wanted;
     } cases[] = {
-        {NAN, NAN, INT64_MAX, -4, "\"whole\":1000,\"known\":0,\"count\":1,\"real\":0,\"flag\""},
-        {INFINITY, 2, 1001, 0, "\"whole\":1000,\"known\":0,\"count\":1,\"real\":1e+18,\"share\":1"},
-        {-2, 0.00001, -7, INT32_MAX, "\"known\":0,\"count\":2147483647,\"flag\""},
+        {NAN, NAN, INT64_MAX, -4, "'whole':1000,'known':0,'count':1,'real':0,'flag'"},
+        {INFINITY, 2, 1001, 0, "'whole':1000,'known':0,'count':1,'real':1e+18,'share':1"},
+        {-2, 0.00001, -7, INT32_MAX, "'known':0,'count':2147483647,'flag'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct thing t = {.real = cases[i].real,
@@ -177,7 +176,7 @@ TEST(test_bounds_when_written)
                           .whole = cases[i].whole,
                           .count = cases[i].count};
         char *text = written(&t);
-        if (!strstr(text, cases[i].wanted))
+        if (!strstr(text, support_json(cases[i].wanted)))
             fail_msg("case %zu: %s", i, text);
     }
 }
@@ -188,46 +187,45 @@ TEST(test_refused)
         const char *text, *named;
     } cases[] = {
         {"[]", "no JSON object"},
-        {"{\"text\":\"\"", "byte"},
+        {"{'text':''", "byte"},
         {"{" POINT "}", "byte"},
-        {"{\"point\":{\"x\":1}}", "\"text\" is missing; give a string of at most 20 bytes"},
-        {"{\"text\":null" POINT "}", "\"text\" does not fit; give a string of"},
-        {"{\"text\":5" POINT "}", "\"text\""},
-        {"{\"text\":\"123456789012345678901\"" POINT "}", "\"text\" does not fit"},
-        {"{\"text\":\"a\\u0000b\"" POINT "}", "NUL"},
-        {"{\"text\":\"\",\"words\":[\"a b\"]" POINT "}", "\"words\""},
-        {"{\"text\":\"\",\"words\":[\"\"]" POINT "}", "\"words\""},
-        {"{\"text\":\"\",\"words\":\"a\"" POINT "}",
-         "\"words\" does not fit; give a list of words"},
-        {"{\"text\":\"\",\"strings\":[1]" POINT "}", "\"strings[0]\" is no string"},
-        {"{\"text\":\"\",\"strings\":[\"\",\"\",\"\",\"\"]" POINT "}", "at most 3 elements"},
-        {"{\"text\":\"\",\"id\":\"x\"" POINT "}", "\"id\""},
-        {"{\"text\":\"\",\"whole\":-1" POINT "}", "from 0 to 1000"},
-        {"{\"text\":\"\",\"known\":1.5" POINT "}", "\"known\""},
-        {"{\"text\":\"\",\"known\":1e300" POINT "}", "\"known\""},
-        {"{\"text\":\"\",\"known\":\"1\"" POINT "}", "\"known\""},
-        {"{\"text\":\"\",\"at\":\"now\"" POINT "}", "a time like"},
-        {"{\"text\":\"\",\"count\":0" POINT "}", "a whole number from 1"},
-        {"{\"text\":\"\",\"count\":3e9" POINT "}", "\"count\""},
-        {"{\"text\":\"\",\"real\":1e999" POINT "}", "\"real\""},
-        {"{\"text\":\"\",\"flag\":1" POINT "}", "true or false, or leave it out"},
-        {"{\"text\":\"\",\"colour\":\"green\"" POINT "}", "\"red\" or \"blue\""},
-        {"{\"text\":\"\",\"colour\":\"\"" POINT "}", "\"colour\""},
-        {"{\"text\":\"\",\"point\":[]}", "\"point\" does not fit; give an object"},
-        {"{\"text\":\"\",\"point\":{\"x\":11}}", "\"point.x\""},
-        {"{\"text\":\"\",\"points\":[{\"x\":1},{\"name\":3,\"x\":1}]" POINT "}",
-         "\"points[1].name\""},
-        {"{\"text\":\"\",\"points\":[[]]" POINT "}", "\"points[0]\" is no object"},
-        {"{\"text\":\"\",\"own\":4" POINT "}", "give anything of its own"},
-        {"{\"text\":\"\",\"txt\":4" POINT "}", "\"txt\" is unknown here"},
-        {"{\"text\":\"\",\"text\":\"\"" POINT "}", "\"text\" is there twice"},
+        {"{'point':{'x':1}}", "'text' is missing; give a string of at most 20 bytes"},
+        {"{'text':null" POINT "}", "'text' does not fit; give a string of"},
+        {"{'text':5" POINT "}", "'text'"},
+        {"{'text':'123456789012345678901'" POINT "}", "'text' does not fit"},
+        {"{'text':'a\\u0000b'" POINT "}", "NUL"},
+        {"{'text':'','words':['a b']" POINT "}", "'words'"},
+        {"{'text':'','words':['']" POINT "}", "'words'"},
+        {"{'text':'','words':'a'" POINT "}", "'words' does not fit; give a list of words"},
+        {"{'text':'','strings':[1]" POINT "}", "'strings[0]' is no string"},
+        {"{'text':'','strings':['','','','']" POINT "}", "at most 3 elements"},
+        {"{'text':'','id':'x'" POINT "}", "'id'"},
+        {"{'text':'','whole':-1" POINT "}", "from 0 to 1000"},
+        {"{'text':'','known':1.5" POINT "}", "'known'"},
+        {"{'text':'','known':1e300" POINT "}", "'known'"},
+        {"{'text':'','known':'1'" POINT "}", "'known'"},
+        {"{'text':'','at':'now'" POINT "}", "a time like"},
+        {"{'text':'','count':0" POINT "}", "a whole number from 1"},
+        {"{'text':'','count':3e9" POINT "}", "'count'"},
+        {"{'text':'','real':1e999" POINT "}", "'real'"},
+        {"{'text':'','flag':1" POINT "}", "true or false, or leave it out"},
+        {"{'text':'','colour':'green'" POINT "}", "'red' or 'blue'"},
+        {"{'text':'','colour':''" POINT "}", "'colour'"},
+        {"{'text':'','point':[]}", "'point' does not fit; give an object"},
+        {"{'text':'','point':{'x':11}}", "'point.x'"},
+        {"{'text':'','points':[{'x':1},{'name':3,'x':1}]" POINT "}", "'points[1].name'"},
+        {"{'text':'','points':[[]]" POINT "}", "'points[0]' is no object"},
+        {"{'text':'','own':4" POINT "}", "give anything of its own"},
+        {"{'text':'','txt':4" POINT "}", "'txt' is unknown here"},
+        {"{'text':'','text':''" POINT "}", "'text' is there twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct thing t = {0};
         struct error e = {0};
-        assert_false(shape_parse(&thing, cases[i].text, strlen(cases[i].text), &t, &e));
+        const char *text = support_json(cases[i].text);
+        assert_false(shape_parse(&thing, text, strlen(text), &t, &e));
         assert_int_equal(e.code, ERR_USAGE);
-        if (!strstr(e.text, cases[i].named))
+        if (!strstr(e.text, support_json(cases[i].named)))
             fail_msg("%s: %s", cases[i].text, e.text);
         assert_null(t.text);
         assert_null(t.points.items);
@@ -356,22 +354,22 @@ TEST(test_schema)
     struct json *v = shape_schema(&thing);
     char *text = support_keep(json_print(v));
     static const char *const parts[] = {
-        "\"text\":{\"type\":\"string\",\"maxLength\":20,\"description\":\"What it says.\"}",
-        "\"json\":{}",
-        "\"words\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
-        "\"strings\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"maxItems\":3}",
-        "\"id\":{\"type\":\"string\",\"format\":\"uuid\"}",
-        "\"whole\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":1000}",
-        "\"at\":{\"type\":\"string\",\"format\":\"date-time\"}",
-        "\"flag\":{\"type\":\"boolean\"}",
-        "\"colour\":{\"type\":\"string\",\"enum\":[\"red\",\"blue\"]}",
-        "\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"title\":\"point\"",
-        "\"own\":{\"type\":\"string\"}",
-        "\"required\":[\"text\"]",
-        "\"additionalProperties\":false}",
+        "'text':{'type':'string','maxLength':20,'description':'What it says.'}",
+        "'json':{}",
+        "'words':{'type':'array','items':{'type':'string'}}",
+        "'strings':{'type':'array','items':{'type':'string'},'maxItems':3}",
+        "'id':{'type':'string','format':'uuid'}",
+        "'whole':{'type':'integer','minimum':0,'maximum':1000}",
+        "'at':{'type':'string','format':'date-time'}",
+        "'flag':{'type':'boolean'}",
+        "'colour':{'type':'string','enum':['red','blue']}",
+        "'points':{'type':'array','items':{'type':'object','title':'point'",
+        "'own':{'type':'string'}",
+        "'required':['text']",
+        "'additionalProperties':false}",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!strstr(text, parts[i]))
+        if (!strstr(text, support_json(parts[i])))
             fail_msg("no %s in %s", parts[i], text);
     json_free(v);
 }
