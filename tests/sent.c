@@ -58,3 +58,31 @@ size_t sent_count(const sent_commands *sent, enum command_type type)
         count += sent->items[i]->type == type;
     return count;
 }
+
+void started_take(started_requests *started, const struct operation *o, const void *params)
+{
+    vec_push(started, operation_request_new(o, params));
+}
+
+void started_release(started_requests *started)
+{
+    for (size_t i = 0; i < started->len; i++)
+        operation_request_free(started->items[i]);
+    vec_release(started);
+}
+
+const void *started_params(const started_requests *started, const struct operation *o)
+{
+    for (size_t i = started->len; i-- > 0;)
+        if (started->items[i]->operation == o)
+            return started->items[i]->params;
+    return NULL;
+}
+
+size_t started_count(const started_requests *started, const struct operation *o)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < started->len; i++)
+        count += started->items[i]->operation == o;
+    return count;
+}

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "session/command.h"
+#include "session/operation_request.h"
 
 typedef VEC(struct command *) sent_commands;
 
@@ -24,5 +25,13 @@ void sent_release(sent_commands *sent);
 const struct command *sent_last(const sent_commands *sent, enum command_type type);
 const struct command *sent_only(const sent_commands *sent, enum command_type type);
 size_t sent_count(const sent_commands *sent, enum command_type type);
+
+/* The same of requests; started_take() makes one. Parameters of the last one for the row; NULL:
+ * there is none, or it takes none. */
+typedef VEC(struct operation_request *) started_requests;
+void started_take(started_requests *started, const struct operation *o, const void *params);
+void started_release(started_requests *started);
+const void *started_params(const started_requests *started, const struct operation *o);
+size_t started_count(const started_requests *started, const struct operation *o);
 
 #endif

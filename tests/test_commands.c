@@ -143,24 +143,43 @@ TEST(test_running)
     assert_true(app.leaving);
 }
 
+static void assert_params(const char *expected)
+{
+    struct json *v = shape_to_json(asked->operation->params, asked->params);
+    char *text = json_print(v);
+    assert_string_equal(text, expected);
+    free(text);
+    json_free(v);
+}
+
 /* What the engine is asked for by a line. */
 TEST(test_lines_ask)
 {
     static const struct {
         const char *line;
-        enum command_type type;
-        const char *text;
-    } cases[] = {{"/new", COMMAND_NEW, NULL},
-                 {"/resume Kyoto in May", COMMAND_RESUME, "Kyoto in May"},
-                 {"/rename Kyoto  in May ", COMMAND_RENAME, "Kyoto  in May"},
-                 {"/archive", COMMAND_ARCHIVE, NULL},
-                 {"/label +garden -spring", COMMAND_LABEL, "+garden -spring"},
-                 {"/stop", COMMAND_INTERRUPT, NULL},
-                 {"/fork", COMMAND_FORK, NULL}};
+        const struct operation *operation;
+        const char *params;
+    } cases[] = {
+        {"/new", &operation_session_create, "{}"},
+        {"/resume Kyoto in May", &operation_session_open, "{\"session\":\"Kyoto in May\"}"},
+        {"/rename Kyoto  in May ", &operation_session_rename,
+         "{\"session\":\"open\",\"title\":\"Kyoto  in May\"}"},
+        {"/archive", &operation_session_archive, "{\"session\":\"open\"}"},
+        {"/label +garden -spring", &operation_session_label,
+         "{\"session\":\"open\",\"changes\":\"+garden -spring\"}"},
+        {"/stop", &operation_turn_interrupt, NULL},
+        {"/fork", &operation_session_fork, "{\"session\":\"open\"}"},
+        {"/model openai/gpt", &operation_session_set_model,
+         "{\"provider\":\"openai\",\"model\":\"gpt\"}"},
+        {"/model openai", &operation_session_set_model, "{\"provider\":\"openai\"}"},
+        {"/model some/thing", &operation_session_set_model, "{\"model\":\"some/thing\"}"},
+    };
+    memcpy(app.session.id, "open", 5);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_true(slash_run(&app, cases[i].line));
-        assert_int_equal(sent->type, cases[i].type);
-        assert_string_equal(sent->text ? sent->text : "-", cases[i].text ? cases[i].text : "-");
+        assert_ptr_equal(asked->operation, cases[i].operation);
+        if (cases[i].params)
+            assert_params(cases[i].params);
     }
 }
 
@@ -279,18 +298,14 @@ FIXTURES(own, set_up, tear_down);
 TEST(test_compact_asks_the_service)
 {
     assert_true(slash_run(&app, "/compact"));
-    assert_int_equal(sent->type, COMMAND_COMPACT);
-    assert_null(sent->name);
-    assert_null(sent->text);
-    assert_int_equal(sent->number, 0);
+    assert_ptr_equal(asked->operation, &operation_compaction_run);
+    assert_params("{}");
     slash_run(&app, "/compact structured --preview the  names ");
-    assert_string_equal(sent->name, "structured");
-    assert_string_equal(sent->text, "the  names");
-    assert_int_equal(sent->number, 1);
+    assert_params("{\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}");
     slash_run(&app, "/uncompact");
-    assert_int_equal(sent->type, COMMAND_UNCOMPACT);
+    assert_ptr_equal(asked->operation, &operation_compaction_undo);
     slash_run(&app, "/compact --quick");
-    assert_int_equal(sent->type, COMMAND_UNCOMPACT); /* nothing more */
+    assert_ptr_equal(asked->operation, &operation_compaction_undo); /* nothing more */
     seen_transcript_says(app.transcript, "/compact has no option --quick");
     assert_false(slash_run(&app, "/uncompact 2"));
 }
@@ -299,14 +314,14 @@ TEST(test_compact_asks_the_service)
 TEST(test_compact_knows_slips)
 {
     slash_run(&app, "/compact structred");
-    assert_null(sent);
+    assert_null(asked);
     seen_transcript_says(app.transcript, "There is no mode structred. Did you mean structured?");
     slash_run(&app, "/compact handof it");
-    assert_string_equal(sent->text, "handof it");
+    assert_params("{\"focus\":\"handof it\"}");
     slash_run(&app, "/compact hotels");
-    assert_string_equal(sent->text, "hotels");
+    assert_params("{\"focus\":\"hotels\"}");
     slash_run(&app, "/compact handoff handof");
-    assert_string_equal(sent->text, "handof");
+    assert_params("{\"mode\":\"handoff\",\"focus\":\"handof\"}");
 }
 
 static void say(int64_t seq, enum event_type type, const char *text)
@@ -343,11 +358,18 @@ TEST(test_answers_are_shown)
     assert_true(transcript_scroll_to_end(app.transcript));
 }
 
+static void forget(void)
+{
+    operation_request_free(asked);
+    asked = NULL;
+}
+
 static void assert_pin(int64_t message, bool pin)
 {
-    assert_int_equal(sent->type, COMMAND_PIN);
-    assert_int_equal(sent->number, message);
-    assert_int_equal(sent->limit, pin);
+    const struct compaction_pin_params *p = asked->params;
+    assert_ptr_equal(asked->operation,
+                     pin ? &operation_compaction_pin : &operation_compaction_unpin);
+    assert_int_equal(p->seq, message);
 }
 
 TEST(test_pins_count_turns)
@@ -361,23 +383,23 @@ TEST(test_pins_count_turns)
     assert_pin(7, false);
     slash_run(&app, "/unpin");
     assert_pin(0, false);
-    command_free(sent);
-    sent = NULL;
+    forget();
     answered("/pin 3", "You have sent 2 messages in this session.");
     answered("/pin x", "/pin and /unpin take the number");
-    assert_null(sent);
+    assert_null(asked);
 }
 
 TEST(test_forks_part_before_a_compaction)
 {
     say_two_turns();
+    memcpy(app.session.id, "open", 5);
     slash_run(&app, "/fork ~before-compaction");
-    assert_int_equal(sent->type, COMMAND_FORK);
-    assert_int_equal(sent->number, -1);
+    assert_ptr_equal(asked->operation, &operation_session_fork);
+    assert_params("{\"session\":\"open\",\"before_compaction\":true}");
     slash_run(&app, "/fork 1");
-    assert_int_equal(sent->number, 6);
+    assert_params("{\"session\":\"open\",\"at\":6}");
     slash_run(&app, "/fork 2");
-    assert_int_equal(sent->number, 0);
+    assert_params("{\"session\":\"open\"}");
     answered("/fork ~before", "~before-compaction; Tab lists them");
 }
 
@@ -410,10 +432,9 @@ TEST(test_numbers_wait_for_older_turns)
     assert_true(page->newest);
     answer_with(told_event(EVENT_TURN_STARTED, 3, "first"));
     assert_pin(3, true);
-    command_free(sent);
-    sent = NULL;
+    forget();
     turns_page_came(&app);
-    assert_null(sent); /* once */
+    assert_null(asked); /* once */
     slash_run(&app, "/unpin 2");
     assert_pin(7, false);
 }

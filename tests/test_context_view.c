@@ -41,56 +41,74 @@ static struct context_part part(enum context_kind kind, enum role role, int64_t 
                                  .text = mem_strdup(text)};
 }
 
-static void add(struct notice *n, struct context_part p)
+static void add(struct context *c, struct context_part p)
 {
-    vec_push(&n->context.parts, p);
-    n->context.tokens += p.tokens;
+    vec_push(&c->parts, p);
+    c->tokens += p.tokens;
 }
 
-static struct notice *answer_of(const char *mode)
+static struct context answer_of(const char *mode)
 {
-    struct notice *n = notice_new(NOTICE_CONTEXT);
-    n->context.mode = mem_strdup(mode);
-    n->context.tokens_after = -1;
-    n->context.last_input = n->context.cached = -1;
-    return n;
+    return (struct context){
+        .mode = mem_strdup(mode), .tokens_after = -1, .last_input = -1, .cached = -1};
 }
 
 /* system 100, tools 300, summary 500, four messages of 25 … */
-static struct notice *usual(void)
+static struct context usual(void)
 {
-    struct notice *n = answer_of("handoff");
-    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are a helper.\nSecond line."));
-    add(n, part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, 300, "read_file {…}"));
-    add(n, part(CONTEXT_SUMMARY, ROLE_USER, 3, 1, 500, "[Context compacted]\nGoal: Kyoto"));
-    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 20, 7, 1000, "where to sleep?"));
-    add(n, part(CONTEXT_MESSAGE, ROLE_ASSISTANT, 23, 7, 6000, "In the ryokan.\nBy the river."));
-    add(n, part(CONTEXT_MESSAGE, ROLE_TOOL, 26, 7, 1600, "search: 3 hits"));
-    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 30, 8, 500, "and then?"));
-    n->context.window = 200000;
-    n->context.threshold = 100000;
-    n->context.last_input = 9321;
-    n->context.cached = 900;
-    n->context.tokens_after = 2400;
-    n->context.parts.items[3].goes = n->context.parts.items[4].goes = true;
-    n->context.parts.items[6].pinned = true;
-    return n;
+    struct context c = answer_of("handoff");
+    add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are a helper.\nSecond line."));
+    add(&c, part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, 300, "read_file {…}"));
+    add(&c, part(CONTEXT_SUMMARY, ROLE_USER, 3, 1, 500, "[Context compacted]\nGoal: Kyoto"));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 20, 7, 1000, "where to sleep?"));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_ASSISTANT, 23, 7, 6000, "In the ryokan.\nBy the river."));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_TOOL, 26, 7, 1600, "search: 3 hits"));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 30, 8, 500, "and then?"));
+    c.window = 200000;
+    c.threshold = 100000;
+    c.last_input = 9321;
+    c.cached = 900;
+    c.tokens_after = 2400;
+    c.parts.items[3].goes = c.parts.items[4].goes = true;
+    c.parts.items[6].pinned = true;
+    return c;
+}
+
+static void end_turn(void)
+{
+    give(notice_new(NOTICE_BUSY));
+}
+
+static bool waits(void)
+{
+    for (size_t i = 0; i < the.requests.len; i++)
+        if (the.requests.items[i].request->operation == &operation_context_read &&
+            !the.requests.items[i].answered)
+            return true;
+    return false;
+}
+
+/* As the answer that it waits for, or will. */
+static void give_context(struct context c)
+{
+    if (!waits()) {
+        give_event(EVENT_CALL_COMPLETED);
+        end_turn();
+    }
+    struct operation_answer *a = answer_to(&operation_context_read);
+    *(struct context *)a->result = c;
+    give_answer(a, NULL);
 }
 
 static void begin(void)
 {
-    give(usual());
+    give_context(usual());
     forget_sent();
 }
 
 static int64_t due(void)
 {
     return the.view->ops->due(the.view);
-}
-
-static void end_turn(void)
-{
-    give(notice_new(NOTICE_BUSY));
 }
 
 /* --- tests --- */
@@ -100,8 +118,8 @@ FIXTURE(set_up, tear_down);
 
 TEST(it_asks_at_once)
 {
-    see("?CONTEXT", "loading");
-    give(usual());
+    see("?context/read", "loading");
+    give_context(usual());
     see("!loading");
 }
 
@@ -118,12 +136,12 @@ TEST(a_summary_is_told_by_its_own_words)
 {
     begin();
     see("Goal: Kyoto", "![Context compacted]", "where to sleep?");
-    struct notice *n = usual();
-    free(n->context.parts.items[2].text);
-    n->context.parts.items[2].text = mem_strdup("[Context compacted] \n");
-    free(n->context.parts.items[3].text);
-    n->context.parts.items[3].text = mem_strdup("[a] is the first");
-    give(n);
+    struct context c = usual();
+    free(c.parts.items[2].text);
+    c.parts.items[2].text = mem_strdup("[Context compacted] \n");
+    free(c.parts.items[3].text);
+    c.parts.items[3].text = mem_strdup("[a] is the first");
+    give_context(c);
     see("[Context compacted]", "[a] is the first");
 }
 
@@ -141,9 +159,9 @@ TEST(stopped_compaction_says_the_way_out)
 
 TEST(nothing_unknown_is_shown_as_a_number)
 {
-    struct notice *n = answer_of(NULL);
-    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
-    give(n);
+    struct context c = answer_of(NULL);
+    add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
+    give_context(c);
     see("!window", "!threshold", "!cached", "!-1", "!summary",
         "Conversations are not shortened here.");
 }
@@ -158,34 +176,34 @@ TEST(each_kind_has_its_share)
     assert_says(history, " 9,100 ", "91 %", glyph(GLYPH_GAUGE_FULL), glyph(GLYPH_GAUGE_EMPTY));
 }
 
-static struct notice *of_two_sources(void)
+static struct context of_two_sources(void)
 {
     static const struct {
         const char *name, *text;
         int64_t tokens;
     } sources[] = {{"built-in", "read_file\nof the disk", 700},
                    {"memory", "memory_search\nof the past", 300}};
-    struct notice *n = answer_of("handoff");
-    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
-    n->context.parts.items[0].whole = 5000;
+    struct context c = answer_of("handoff");
+    add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
+    c.parts.items[0].whole = 5000;
     for (int i = 0; i < 2; i++) {
         struct context_part p =
             part(CONTEXT_TOOLS, ROLE_SYSTEM, 0, 0, sources[i].tokens, sources[i].text);
         p.source = mem_strdup(sources[i].name);
-        add(n, p);
+        add(&c, p);
     }
-    return n;
+    return c;
 }
 
 TEST(each_source_of_tools_has_its_row)
 {
-    give(of_two_sources());
+    give_context(of_two_sources());
     assert_says(row_text(find(" tools ")), " 1,000 ");
     assert_says(row_text(find("built-in: read_file ")), " 700 ");
     assert_says(row_text(find("memory: memory_search ")), " 300 ");
     assert_says(row_text(find("You are.")), " cut ");
     act("<end><enter>");
-    give(of_two_sources()); /* what was open stays so, and nothing else opens */
+    give_context(of_two_sources()); /* what was open stays so, and nothing else opens */
     see("of the past", "!of the disk");
 }
 
@@ -201,21 +219,21 @@ TEST(it_says_what_a_compaction_would_drop)
     begin();
     see("a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
         "tokens");
-    struct notice *n = usual();
-    n->context.parts.items[3].goes = false;
-    give(n);
+    struct context c = usual();
+    c.parts.items[3].goes = false;
+    give_context(c);
     see("would drop 1 message, 10,000");
-    n = usual();
-    n->context.parts.items[3].goes = n->context.parts.items[4].goes = false;
-    give(n);
+    c = usual();
+    c.parts.items[3].goes = c.parts.items[4].goes = false;
+    give_context(c);
     see("a compaction now (handoff) would shorten messages");
-    n = usual();
-    n->context.tokens_after = -1;
-    give(n);
+    c = usual();
+    c.tokens_after = -1;
+    give_context(c);
     see("a compaction now (handoff) would drop nothing");
     the.width = 40;
     the.height = 7;
-    give(usual());
+    give_context(usual());
     see("would drop 2 messages, 10k \xe2\x86\x92 ~2.4k");
 }
 
@@ -253,9 +271,9 @@ TEST(long_texts_scroll)
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 500; i++)
         buf_addf(&text, "line number %d\n", i);
-    struct notice *n = usual();
-    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
-    give(n);
+    struct context c = usual();
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
+    give_context(c);
     buf_release(&text);
     act("G<enter>", "line number 5 ");
     act("G", "\u203aline number 500", "!line number 300");
@@ -269,9 +287,9 @@ TEST(another_width_keeps_the_place)
     struct buf text = BUF_INIT;
     for (int i = 1; i <= 300; i++)
         buf_addf(&text, "marker%d is a long line of words that has to be broken somewhere\n", i);
-    struct notice *n = answer_of("handoff");
-    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
-    give(n);
+    struct context c = answer_of("handoff");
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 40, 9, 10, text.data));
+    give_context(c);
     buf_release(&text);
     act("<enter>");
     rows_now();
@@ -288,16 +306,16 @@ TEST(a_new_answer_keeps_what_is_open_and_chosen)
     begin();
     act("<down*4><enter>", "By the river.");
     act("<down*2>", "\u203aBy the river.");
-    struct notice *n = usual();
-    free(n->context.parts.items[2].text); /* the summary is gone: all behind it moves up */
-    vec_remove(&n->context.parts, 2, 1);
-    give(n);
+    struct context c = usual();
+    free(c.parts.items[2].text); /* the summary is gone: all behind it moves up */
+    vec_remove(&c.parts, 2, 1);
+    give_context(c);
     see("\u203aBy the river.", "and then?");
-    n = answer_of("handoff"); /* nothing of it is left */
-    add(n, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "Another."));
-    give(n);
+    c = answer_of("handoff"); /* nothing of it is left */
+    add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "Another."));
+    give_context(c);
     see("\u203aAnother.", "!By the river.");
-    give(answer_of("handoff"));
+    give_context(answer_of("handoff"));
     rows_now();
     act("<enter><down>Go", "!?close");
 }
@@ -307,13 +325,13 @@ enum { LIST_TOP = 3 };
 
 static void give_forty(void)
 {
-    struct notice *n = answer_of("handoff");
+    struct context c = answer_of("handoff");
     for (int i = 1; i <= 40; i++) {
         char text[64];
         snprintf(text, sizeof text, "\n \nmessage %02d.\nmore of %02d.", i, i);
-        add(n, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10, text));
+        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i, i, 10, text));
     }
-    give(n);
+    give_context(c);
 }
 
 TEST(the_view_moves_no_more_than_it_must)
@@ -348,12 +366,12 @@ TEST(what_opens_at_the_bottom_is_brought_into_view)
 TEST(p_pins_messages)
 {
     begin();
-    act("p", "!?PIN", "Only your messages and answers can be pinned");
-    act("<down*3>p", "?PIN number=20", "?PIN limit=1");
+    act("p", "!?compaction/", "Only your messages and answers can be pinned");
+    act("<down*3>p", "?compaction/pin seq=20");
     forget_sent();
-    act("Gp", "?PIN number=30", "?PIN limit=0");
+    act("Gp", "?compaction/unpin seq=30");
     forget_sent();
-    act("kp", "!?PIN"); /* a tool's result */
+    act("kp", "!?compaction/"); /* a tool's result */
 }
 
 TEST(c_asks_before_it_compacts)
@@ -365,24 +383,24 @@ TEST(c_asks_before_it_compacts)
     click(find("read_file"));
     see("\u203aYou are a helper.", "y/n");
     act("n", "!?close", "!y/n");
-    act("c<escape>", "!?close", "!y/n", "!?COMPACT");
-    act("cy", "?close", "?COMPACT");
+    act("c<escape>", "!?close", "!y/n", "!?compaction/");
+    act("cy", "?close", "?compaction/run");
 }
 
 TEST(c_says_where_nothing_is_shortened)
 {
-    give(answer_of("handoff"));
+    give_context(answer_of("handoff"));
     see("c shorten");
-    give(answer_of(NULL));
+    give_context(answer_of(NULL));
     see("!c shorten", "Esc close");
     forget_sent();
-    act("cy", "!?close", "!?COMPACT");
+    act("cy", "!?close", "!?compaction/");
 }
 
 TEST(u_takes_the_last_back)
 {
     begin();
-    act("u", "!?close", "?UNCOMPACT");
+    act("u", "!?close", "?compaction/undo");
 }
 
 TEST(o_goes_to_the_message)
@@ -399,9 +417,9 @@ TEST(n_goes_among_what_goes)
     act("n", "\u203aIn the ryokan.");
     act("n", "\u203awhere to sleep?");
     act("N", "\u203aIn the ryokan.");
-    struct notice *n = usual();
-    n->context.parts.items[6].goes = true;
-    give(n);
+    struct context c = usual();
+    c.parts.items[6].goes = true;
+    give_context(c);
     act("n", "\u203aand then?");
     act("N", "\u203aIn the ryokan.");
 }
@@ -419,8 +437,8 @@ TEST(keys_are_those_of_the_configuration)
     struct error fault;
     assert_true(keymap_bind(&the.keymap, "context_pin", "x", &fault));
     begin();
-    act("Gp", "!?PIN");
-    act("x", "?PIN", "x pin");
+    act("Gp", "!?compaction/");
+    act("x", "?compaction/unpin", "x pin");
 }
 
 TEST(it_asks_again_when_the_history_changes)
@@ -434,16 +452,16 @@ TEST(it_asks_again_when_the_history_changes)
     assert_int_equal(due(), 6000);
     the.now_ms = 6000;
     the.view->ops->tick(the.view);
-    see("?CONTEXT");
+    see("?context/read");
     forget_sent();
     give_event(EVENT_COMPACTION_COMPLETED); /* while it waits */
     assert_int_equal(due(), 0);
     end_turn();
-    see("!?CONTEXT");
-    give(usual());
+    see("!?context/read");
+    give_context(usual());
     assert_int_equal(due(), 7000);
     end_turn(); /* at the end of a turn: at once */
-    see("?CONTEXT");
+    see("?context/read");
 }
 
 TEST(every_change_of_the_history_counts)
@@ -460,23 +478,29 @@ TEST(every_change_of_the_history_counts)
         give_event(changes[i]);
         assert_true(due() > 0);
         end_turn();
-        see("?CONTEXT");
+        see("?context/read");
     }
     begin();
     give(notice_new(NOTICE_PROVIDER));
     assert_true(due() > 0);
 }
 
+static void refuse(const struct operation *o, const char *words)
+{
+    assert_true(give_answer(answer_to(o), words));
+}
+
 TEST(errors_are_said_in_it)
 {
-    assert_true(give_error(COMMAND_CONTEXT, "The database cannot be used."));
+    refuse(&operation_context_read, "The database cannot be used.");
     see("The database cannot be used.", "!loading");
     begin();
-    assert_true(give_error(COMMAND_UNCOMPACT, "bad\x1b[31m\nwords"));
+    act("u");
+    refuse(&operation_compaction_undo, "bad\x1b[31m\nwords");
     see("words");
-    assert_true(give_error(COMMAND_PIN, "That has to wait."));
+    act("Gp");
+    refuse(&operation_compaction_unpin, "That has to wait.");
     see("That has to wait.");
-    assert_false(give_error(COMMAND_START_TURN, "no"));
     act("<down>", "!That has to wait.");
 }
 
@@ -508,13 +532,13 @@ TEST(any_text_fits_any_size)
         "averyveryveryveryveryveryveryveryveryveryveryveryveryverylongword"};
     static const int widths[] = {2, 3, 5, 10, 20, 33, 40, 69, 70, 80, 120, 200};
     (void)state;
-    struct notice *n = answer_of("mode\x1b[31m\n");
+    struct context c = answer_of("mode\x1b[31m\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        add(n, part((enum context_kind)(i % 4), (enum role)(i % 4), (int64_t)i, (int)i * 999, 12345,
-                    texts[i]));
-    n->context.window = n->context.threshold = INT64_MAX;
-    n->context.tokens_after = 1;
-    give(n);
+        add(&c, part((enum context_kind)(i % 4), (enum role)(i % 4), (int64_t)i, (int)i * 999,
+                     12345, texts[i]));
+    c.window = c.threshold = INT64_MAX;
+    c.tokens_after = 1;
+    give_context(c);
     for (int i = 0; i < 200; i++) {
         act("<enter><down>");
     }
@@ -537,22 +561,22 @@ TEST(small_screens_show_the_parts)
     assert_says(row_text(find("where")), "dropped");
 }
 
-static struct notice *parts_of(int count, int lines)
+static struct context parts_of(int count, int lines)
 {
     struct buf text = BUF_INIT;
-    struct notice *n = answer_of("handoff");
+    struct context c = answer_of("handoff");
     for (int i = 0; i < lines; i++)
         buf_addstr(&text, "a giant text that goes on and on\n");
     for (int i = 0; i < count; i++)
-        add(n, part(CONTEXT_MESSAGE, ROLE_USER, i + 1, i + 1, 10, "one of many"));
-    add(n, part(CONTEXT_MESSAGE, ROLE_USER, 30000, 9, 10, text.data));
+        add(&c, part(CONTEXT_MESSAGE, ROLE_USER, i + 1, i + 1, 10, "one of many"));
+    add(&c, part(CONTEXT_MESSAGE, ROLE_USER, 30000, 9, 10, text.data));
     buf_release(&text);
-    return n;
+    return c;
 }
 
 TEST(many_and_giant_parts)
 {
-    give(parts_of(20000, 200000));
+    give_context(parts_of(20000, 200000));
     act("G<enter><down>", "\u203aa giant text");
     rows_now();
     act("g");

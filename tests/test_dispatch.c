@@ -20,20 +20,26 @@ void engine_send(struct engine *s, struct command *c)
     sent_take(&sent, c);
 }
 
-static struct operation_request *asked; /* last */
+static started_requests asked;
 
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
     (void)s;
-    operation_request_free(asked);
-    asked = operation_request_new(o, params);
-    return 1;
+    started_take(&asked, o, params);
+    return asked.len;
 }
 
 void engine_withdraw(struct engine *s, uint64_t id)
 {
     (void)s;
     (void)id;
+}
+
+static const char *opened(void)
+{
+    const struct session_open_params *p = started_params(&asked, &operation_session_open);
+    assert_false(p->read_only);
+    return p->session;
 }
 
 static int64_t now_ms;
@@ -46,8 +52,7 @@ static int64_t stopped_clock(void)
 static int tear_down(void **state)
 {
     sent_release(&sent);
-    operation_request_free(asked);
-    asked = NULL;
+    started_release(&asked);
     clock_replace(NULL, NULL);
     return still_app_teardown(state);
 }
@@ -115,12 +120,12 @@ TEST(stopping_is_no_first_press)
 {
     app.activity.busy = true;
     act("<ctrl-c>");
-    assert_non_null(sent_only(&sent, COMMAND_INTERRUPT));
+    assert_int_equal(started_count(&asked, &operation_turn_interrupt), 1);
     assert_int_equal(app.leave_until, 0);
     app.activity.busy = false;
     act("<ctrl-c>");
     assert_false(app.leaving);
-    assert_int_equal(sent_count(&sent, COMMAND_INTERRUPT), 1);
+    assert_int_equal(started_count(&asked, &operation_turn_interrupt), 1);
 }
 
 TEST(closing_a_list_is_no_press)
@@ -149,7 +154,8 @@ TEST(a_changed_message_is_not_sent_while_a_turn_runs)
     assert_null(app.waiting);
     app.activity.busy = false;
     act("<enter>");
-    assert_string_equal(sent_only(&sent, COMMAND_RETRY)->text, "the old words");
+    const struct turn_retry_params *p = started_params(&asked, &operation_turn_retry);
+    assert_string_equal(p->text, "the old words");
     assert_false(app.replacing);
 }
 
@@ -186,6 +192,7 @@ TEST(what_is_written_after_a_jump_stays)
     assert_string_equal(editor_text(app.editor), "half a thought");
     assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
     assert_int_equal(sent.len, 0);
+    assert_int_equal(asked.len, 0);
 }
 
 TEST(the_last_jump_is_the_first_to_go_back)
@@ -195,14 +202,14 @@ TEST(the_last_jump_is_the_first_to_go_back)
     open_one(there, true);
     way_back_mark(&app);
     act("<escape>");
-    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 0);
+    assert_int_equal(started_count(&asked, &operation_session_open), 0);
     act("<escape>");
-    assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
+    assert_string_equal(opened(), here);
     act("<escape>"); /* it is on its way */
-    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
+    assert_int_equal(started_count(&asked, &operation_session_open), 1);
     open_one(here, false);
     act("<escape>");
-    assert_int_equal(sent_count(&sent, COMMAND_RESUME), 1);
+    assert_int_equal(started_count(&asked, &operation_session_open), 1);
 }
 
 TEST(reading_what_is_open_has_a_way_back)
@@ -211,7 +218,7 @@ TEST(reading_what_is_open_has_a_way_back)
     way_back_leave(&app, here);
     open_one(here, true);
     act("<escape>");
-    assert_string_equal(sent_only(&sent, COMMAND_RESUME)->text, here);
+    assert_string_equal(opened(), here);
 }
 
 TEST(another_session_or_a_message_ends_it)
@@ -243,7 +250,7 @@ TEST(a_session_without_a_word_is_begun_again)
     app.session.draft = mem_strdup("its own draft");
     editor_set(app.editor, "its own draft");
     act("<escape>");
-    assert_non_null(sent_only(&sent, COMMAND_NEW));
+    assert_int_equal(started_count(&asked, &operation_session_create), 1);
     assert_string_equal(editor_text(app.editor), ""); /* that of what was read is not taken along */
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
@@ -52,28 +53,37 @@ static void tell_busy(bool busy)
     notices_take(&app, n);
 }
 
-static void fail_saying(enum command_type command, enum err_code code, const char *words)
+/* What the engine answers to what the surface asked. */
+static struct notice *answer(const struct operation *o, const void *params)
 {
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = command;
-    err_set(&n->error, code, "%s", words);
+    const struct asked_request by = {.id = 7};
+    struct operation_request *r = operation_request_new(o, params);
+    struct notice *n = notice_new(NOTICE_ANSWER);
+    r->id = by.id;
+    n->answer = operation_answer_new(r);
+    vec_push(&app.asked.requests, by);
+    return n;
+}
+
+static void fail_for(const struct operation *o, const void *params, enum err_code code,
+                     const char *words)
+{
+    struct error e;
+    struct notice *n = answer(o, params);
+    err_set(&e, code, "%s", words);
+    operation_answer_fail(n->answer, &e);
     notices_take(&app, n);
 }
 
-static void fail_with(enum command_type command, enum err_code code, const char *text)
+static void fail_with(const struct operation *o, enum err_code code)
 {
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = command;
-    n->text = mem_strdup(text);
-    err_set(&n->error, code, "the engine's words");
-    notices_take(&app, n);
+    fail_for(o, NULL, code, "the engine's words");
 }
 
-static void tell_done(enum command_type command, const char *id)
+static void tell_changed(const struct operation *o, const char *id)
 {
-    struct notice *n = notice_new(NOTICE_DONE);
-    n->command = command;
-    n->text = mem_strdup(id);
+    struct notice *n = answer(o, NULL);
+    memcpy(((struct session_changed *)n->answer->result)->id, id, strlen(id) + 1);
     notices_take(&app, n);
 }
 
@@ -143,10 +153,10 @@ TEST(an_exhausted_budget_is_not_retried)
 
 TEST(only_a_stop_that_was_asked_for_complains)
 {
-    fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL); /* Esc after the end */
+    fail_with(&operation_turn_interrupt, ERR_SESSION_NOT_RUNNING); /* Esc after the end */
     told_to_person("!running");
     app.stop_asked = true;
-    fail_with(COMMAND_INTERRUPT, ERR_SESSION_NOT_RUNNING, NULL);
+    fail_with(&operation_turn_interrupt, ERR_SESSION_NOT_RUNNING);
     told_to_person("Nothing is running.");
     assert_false(app.stop_asked);
     app.stop_asked = true;
@@ -159,7 +169,8 @@ TEST(reading_gives_the_text_back)
     open_session("first", "one", true, true);
     assert_true(app.read_only);
     app.activity.busy = true;
-    fail_with(COMMAND_START_TURN, ERR_SESSION_NOT_FOUND, "not sent");
+    fail_for(&operation_turn_start, &(struct turn_start_params){.text = "not sent"},
+             ERR_SESSION_NOT_FOUND, "");
     assert_false(app.activity.busy);
     assert_string_equal(editor_text(app.editor), "not sent");
     told_to_person("This session is read-only.");
@@ -170,10 +181,8 @@ TEST(reading_gives_the_text_back)
 
 TEST(several_sessions_are_not_none)
 {
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = COMMAND_RESUME;
-    err_set(&n->error, ERR_SESSION_AMBIGUOUS, "2 sessions match \"x\"; name one: a, b");
-    notices_take(&app, n);
+    fail_for(&operation_session_open, NULL, ERR_SESSION_AMBIGUOUS,
+             "2 sessions match \"x\"; name one: a, b");
     told_to_person("2 sessions match", "!no such session");
 }
 
@@ -181,15 +190,15 @@ TEST(several_sessions_are_not_none)
 TEST(an_archived_session_is_spoken_of_in_the_next)
 {
     open_session("first", "one", false, true);
-    tell_done(COMMAND_ARCHIVE, "first");
+    tell_changed(&operation_session_archive, "first");
     open_session("second", "", false, true);
     told_to_person("\"one\" is archived");
     open_session("third", "three", false, true);
     told_to_person("!archived");
-    tell_done(COMMAND_DELETE, "third");
+    tell_changed(&operation_session_delete, "third");
     open_session("fourth", "", false, true);
     told_to_person("\"three\" is closed and was not saved.");
-    tell_done(COMMAND_ARCHIVE, "another"); /* not the open one */
+    tell_changed(&operation_session_archive, "another"); /* not the open one */
     open_session("fifth", "", false, true);
     told_to_person("!archived");
 }
@@ -197,7 +206,7 @@ TEST(an_archived_session_is_spoken_of_in_the_next)
 TEST(what_was_done_is_said)
 {
     open_session("first", "one", false, true);
-    tell_done(COMMAND_FORK, "first");
+    notices_take(&app, answer(&operation_session_fork, NULL));
     told_to_person("This is a copy");
 }
 
@@ -246,9 +255,11 @@ static int64_t context(void)
 
 static void told_of_request(int64_t tokens)
 {
-    struct notice *n = notice_new(NOTICE_CONTEXT);
-    n->context.tokens = tokens;
-    n->context.estimated = true;
+    struct notice *n = answer(&operation_context_read, NULL);
+    struct context *c = n->answer->result;
+    c->tokens = tokens;
+    c->estimated = true;
+    notice_name_session(n, app.session.id);
     notices_take(&app, n);
 }
 
@@ -356,23 +367,23 @@ TEST(a_dropped_beginning_alarms_until_it_is_over)
 
 TEST(compactions_that_cannot_be_say_why)
 {
-    fail_with(COMMAND_COMPACT, ERR_AGENT_ERROR, NULL);
+    fail_with(&operation_compaction_run, ERR_AGENT_ERROR);
     told_to_person("Nothing was shortened.\n  the engine's words");
-    fail_with(COMMAND_UNCOMPACT, ERR_USAGE, NULL);
+    fail_with(&operation_compaction_undo, ERR_USAGE);
     told_to_person("Nothing was undone.");
-    fail_with(COMMAND_PIN, ERR_USAGE, NULL);
+    fail_with(&operation_compaction_pin, ERR_USAGE);
     told_to_person("No pin was changed.");
-    fail_with(COMMAND_COMPACT, ERR_SESSION_COMPACTION_DISABLED, NULL);
+    fail_with(&operation_compaction_run, ERR_SESSION_COMPACTION_DISABLED);
     told_to_person("Conversations are not shortened here.");
     transcript_clear(app.transcript);
-    fail_with(COMMAND_COMPACT, ERR_INTERRUPTED, NULL);
+    fail_with(&operation_compaction_run, ERR_INTERRUPTED);
     told_to_person("!Stopped");
     tell_busy(true);
-    fail_with(COMMAND_COMPACT, ERR_SESSION_BUSY, NULL);
+    fail_with(&operation_compaction_run, ERR_SESSION_BUSY);
     told_to_person("while a turn is running", "the engine's words");
     transcript_clear(app.transcript);
     tell(EVENT_COMPACTION_STARTED);
-    fail_with(COMMAND_PIN, ERR_SESSION_BUSY, NULL);
+    fail_with(&operation_compaction_pin, ERR_SESSION_BUSY);
     told_to_person("while a compaction is running", "!the engine's words");
 }
 
@@ -380,31 +391,28 @@ TEST(compactions_that_cannot_be_say_why)
 TEST(what_is_no_fault_is_one_sentence)
 {
     static const struct {
-        enum command_type command;
+        const struct operation *operation;
         enum err_code code;
         const char *sentence;
     } cases[] = {
-        {COMMAND_COMPACT, ERR_NOTHING_TO_COMPACT, "There is nothing to compact yet."},
-        {COMMAND_COMPACT, ERR_TOO_SMALL_TO_COMPACT,
+        {&operation_compaction_run, ERR_NOTHING_TO_COMPACT, "There is nothing to compact yet."},
+        {&operation_compaction_run, ERR_TOO_SMALL_TO_COMPACT,
          "Nothing to compact: only summaries and pinned messages are left"},
-        {COMMAND_UNCOMPACT, ERR_NOTHING_TO_UNDO, "There is no compaction to undo."},
-        {COMMAND_PIN, ERR_MESSAGE_NOT_SENT, "The message is no longer sent to the model"},
+        {&operation_compaction_undo, ERR_NOTHING_TO_UNDO, "There is no compaction to undo."},
+        {&operation_compaction_pin, ERR_MESSAGE_NOT_SENT,
+         "The message is no longer sent to the model"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);
-        fail_saying(cases[i].command, cases[i].code, "in the engine's words");
+        fail_with(cases[i].operation, cases[i].code);
         told_to_person(cases[i].sentence, "!Nothing was", "!engine's words");
     }
 }
 
 TEST(what_keeps_everything_says_by_which_keys)
 {
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = COMMAND_COMPACT;
-    n->name = mem_strdup("structured");
-    n->detail = mem_strdup("protect_head = 3, protect_tail_min = 20");
-    err_set(&n->error, ERR_TOO_SMALL_TO_COMPACT, "all stays");
-    notices_take(&app, n);
+    fail_for(&operation_compaction_run, &(struct compaction_run_params){.mode = "structured"},
+             ERR_TOO_SMALL_TO_COMPACT, "all stays");
     told_to_person("structured keeps everything", "protect_tail_min = 20", "/compact handoff", "!all stays");
 }
 

@@ -81,10 +81,7 @@ void app_release(struct app *app)
     keymap_release(&app->keymap);
     session_info_release(&app->session);
     session_list_release(&app->sessions);
-    app_forget_models(app);
-    app_forget_offers(app);
-    vec_release(&app->models.items);
-    vec_release(&app->models.offers);
+    shape_release(operation_models_list.result, &app->models);
     free(app->theme_name);
     free(app->provider);
     free(app->model);
@@ -96,23 +93,6 @@ void app_release(struct app *app)
     free(app->parting);
     free(app->find_next);
     vec_release(&app->way_back.places);
-}
-
-void app_forget_models(struct app *app)
-{
-    for (size_t i = 0; i < app->models.items.len; i++)
-        free(app->models.items.items[i]);
-    vec_clear(&app->models.items);
-    app->models_known = false;
-}
-
-void app_forget_offers(struct app *app)
-{
-    for (size_t i = 0; i < app->models.offers.len; i++) {
-        free(app->models.offers.items[i].name);
-        free(app->models.offers.items[i].wants);
-    }
-    vec_clear(&app->models.offers);
 }
 
 void app_touch(struct app *app, unsigned parts)
@@ -175,11 +155,6 @@ void app_take_sessions(struct app *app, struct operation_answer *a)
     app->sessions_known = true;
 }
 
-void app_command(struct app *app, enum command_type type, const char *text)
-{
-    engine_send(app->engine, command_new(type, text));
-}
-
 bool app_is_blank(const char *text)
 {
     return text[strspn(text, " \t\r\n")] == '\0';
@@ -220,7 +195,8 @@ void app_save_draft(struct app *app)
     if (app->waiting)
         buf_addf(&both, "%s%s", app->waiting, app_is_blank(text) ? "" : "\n\n");
     buf_addstr(&both, text);
-    app_command(app, COMMAND_SAVE_DRAFT, both.data);
+    (void)app_ask(app, &operation_session_set_draft, &(struct session_text_params){both.data},
+                  NULL);
     buf_release(&both);
 }
 
@@ -252,6 +228,24 @@ void app_stay_in_session(struct app *app)
     app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
 }
 
+void app_begin_session(struct app *app)
+{
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_create, NULL, NULL);
+}
+
+void app_open_session(struct app *app, const char *session, bool read_only)
+{
+    const struct session_open_params params = {session, read_only};
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_open, &params, NULL);
+}
+
+void app_interrupt(struct app *app)
+{
+    (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
+}
+
 void app_next_session(struct app *app)
 {
     const struct background_session *next = background_next(&app->background, app->session.id);
@@ -260,8 +254,7 @@ void app_next_session(struct app *app)
         return;
     }
     char *id = mem_strdup(next->id);
-    app_leave_session(app);
-    app_command(app, COMMAND_RESUME, id);
+    app_open_session(app, id, false);
     free(id);
 }
 

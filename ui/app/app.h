@@ -124,10 +124,7 @@ struct app {
     char find_session[UUID_LEN + 1];
     struct find find;
     struct session_list sessions; /* the last listing */
-    struct {
-        VEC(char *) items;
-        VEC(struct provider_offer) offers;
-    } models;
+    struct models_result models;
     bool sessions_known, models_known, inputs_asked;
     uint64_t older_asked; /* request for older events; 0: none is under way */
     bool stop_asked; /* by /stop, which tells when nothing runs */
@@ -181,11 +178,12 @@ uint64_t app_ask(struct app *app, const struct operation *o, const void *params,
 /* The answer to session/list is the last listing from now on. */
 void app_take_sessions(struct app *app, struct operation_answer *a);
 
-void app_command(struct app *app, enum command_type type, const char *text);
+/* Asks that the turn or compaction that runs be stopped. */
+void app_interrupt(struct app *app);
 
-/* Those of another provider are of no use. */
-void app_forget_models(struct app *app);
-void app_forget_offers(struct app *app);
+/* Leaves the session for a new one / for another one. */
+void app_begin_session(struct app *app);
+void app_open_session(struct app *app, const char *session, bool read_only);
 
 bool app_is_blank(const char *text); /* nothing is in it that is worth sending */
 

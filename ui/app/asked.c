@@ -48,3 +48,11 @@ bool asked_find(struct asked *s, uint64_t id, struct asked_request *out)
         }
     return false;
 }
+
+bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
+                const char *words)
+{
+    if (r->view)
+        return r->take_view && r->take_view(r->view, a, words);
+    return r->take && r->take(app, a, words);
+}

@@ -38,6 +38,10 @@ void asked_withdraw(struct asked *s, struct engine *engine, uint64_t id);
 /* … all that this view has asked; of what is done all the same the surface tells a failure. */
 void asked_withdraw_view(struct asked *s, struct engine *engine, const struct view *v);
 
+/* Gives the answer to who asked; true: it was told. */
+bool asked_give(struct app *app, const struct asked_request *r, struct operation_answer *a,
+                const char *words);
+
 /* Who gets that answer, and is not there any more. False: it was withdrawn. */
 bool asked_find(struct asked *s, uint64_t id, struct asked_request *out);
 

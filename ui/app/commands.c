@@ -27,8 +27,7 @@ static void run_help(struct app *app, const char *arguments)
 static void run_new(struct app *app, const char *arguments)
 {
     (void)arguments;
-    app_leave_session(app);
-    app_command(app, COMMAND_NEW, NULL);
+    app_begin_session(app);
 }
 
 /* What is open for reading goes on itself. */
@@ -38,8 +37,7 @@ static void run_resume(struct app *app, const char *arguments)
         (void)panes_open(app, ACTION_SESSIONS, "");
         return;
     }
-    app_leave_session(app);
-    app_command(app, COMMAND_RESUME, *arguments ? arguments : app->session.id);
+    app_open_session(app, *arguments ? arguments : app->session.id, false);
 }
 
 static void run_sessions(struct app *app, const char *arguments)
@@ -49,20 +47,23 @@ static void run_sessions(struct app *app, const char *arguments)
 
 static void run_rename(struct app *app, const char *arguments)
 {
-    app_command(app, COMMAND_RENAME, arguments);
+    const struct session_rename_params params = {app->session.id, arguments};
+    (void)app_ask(app, &operation_session_rename, &params, NULL);
 }
 
 static void run_archive(struct app *app, const char *arguments)
 {
     (void)arguments;
+    const struct session_params params = {app->session.id};
     app_leave_session(app);
-    app_command(app, COMMAND_ARCHIVE, NULL);
+    (void)app_ask(app, &operation_session_archive, &params, NULL);
 }
 
 static void run_label(struct app *app, const char *arguments)
 {
+    const struct session_label_params params = {app->session.id, arguments};
     if (*arguments)
-        app_command(app, COMMAND_LABEL, arguments);
+        (void)app_ask(app, &operation_session_label, &params, NULL);
     else if (app->session.labels)
         app_note(app, STYLE_NOTE,
                  _("Labels: %s\n"
@@ -94,14 +95,14 @@ static void run_stop(struct app *app, const char *arguments)
 {
     (void)arguments;
     app->stop_asked = true;
-    app_command(app, COMMAND_INTERRUPT, NULL);
+    app_interrupt(app);
 }
 
 static void run_uncompact(struct app *app, const char *arguments)
 {
     (void)arguments;
     app_follow(app);
-    app_command(app, COMMAND_UNCOMPACT, NULL);
+    (void)app_ask(app, &operation_compaction_undo, NULL, NULL);
 }
 
 static void run_context(struct app *app, const char *arguments)
@@ -123,28 +124,16 @@ static void run_forget(struct app *app, const char *arguments)
         memory_view_to_hits(app->memory);
 }
 
-static void set_model(struct app *app, char *provider, const char *model)
-{
-    struct command *c = command_new(COMMAND_SET_MODEL, model);
-    c->name = provider;
-    engine_send(app->engine, c);
-}
-
 static void run_model(struct app *app, const char *arguments)
 {
     if (!*arguments) {
         picker_models(app);
         return;
     }
-    size_t first = strcspn(arguments, "/");
-    char *provider = mem_strndup(arguments, first);
-    const char *rest = arguments[first] ? arguments + first + 1 : NULL;
-    if (picker_is_provider(provider)) {
-        set_model(app, provider, rest && *rest ? rest : NULL);
-    } else {
-        free(provider);
-        set_model(app, NULL, arguments);
-    }
+    struct session_model_params params;
+    char *provider = picker_read_model(arguments, &params);
+    (void)app_ask(app, &operation_session_set_model, &params, NULL);
+    free(provider);
 }
 
 static void run_system(struct app *app, const char *arguments)
@@ -159,7 +148,8 @@ static void run_system(struct app *app, const char *arguments)
         return;
     }
     bool configured = strcmp(arguments, "default") == 0;
-    app_command(app, COMMAND_SET_SYSTEM, configured ? NULL : arguments);
+    (void)app_ask(app, &operation_session_set_system,
+                  &(struct session_text_params){configured ? NULL : arguments}, NULL);
     app_note(app, STYLE_NOTE, "%s",
              configured ? _("The configured system prompt applies from the next message on.")
                         : _("The new system prompt applies from the next message on."));

@@ -68,36 +68,32 @@ struct compact_words compact_parse(const char *arguments)
     return words;
 }
 
-struct command *compact_command(const char *arguments, char **complaint)
+char *compact_read(const char *arguments, struct compaction_run_params *out)
 {
     struct compact_words words = compact_parse(arguments);
     const char *slip = slip_of(&words);
-    *complaint = NULL;
     if (slip)
-        *complaint = mem_printf(
+        return mem_printf(
             _("There is no mode %s. Did you mean %s? To use it as the focus, write more than one "
               "word."),
             words.focus, slip);
-    else if (words.unknown)
-        *complaint = mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
-                                (int)strcspn(words.unknown, blanks), words.unknown, preview);
-    if (*complaint)
-        return NULL;
-    struct command *c = command_new(COMMAND_COMPACT, *words.focus ? words.focus : NULL);
-    c->name = mem_strdup(words.mode);
-    c->number = words.preview;
-    return c;
+    if (words.unknown)
+        return mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
+                          (int)strcspn(words.unknown, blanks), words.unknown, preview);
+    *out = (struct compaction_run_params){words.mode, *words.focus ? words.focus : NULL,
+                                          words.preview};
+    return NULL;
 }
 
 void compact_send(struct app *app, const char *arguments)
 {
-    char *complaint;
-    struct command *c = compact_command(arguments, &complaint);
+    struct compaction_run_params params;
+    char *complaint = compact_read(arguments, &params);
     app_follow(app);
-    if (c)
-        engine_send(app->engine, c);
-    else
+    if (complaint)
         app_note(app, STYLE_WARNING, "%s", complaint);
+    else
+        (void)app_ask(app, &operation_compaction_run, &params, NULL);
     free(complaint);
 }
 

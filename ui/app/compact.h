@@ -14,9 +14,9 @@ struct compact_words {
 };
 struct compact_words compact_parse(const char *arguments);
 
-/* What it asks of the engine; NULL, with what is wrong in words of the user's. The caller frees.
- */
-struct command *compact_command(const char *arguments, char **complaint);
+/* What it asks of the engine (texts in `arguments`), NULL; or what is wrong, in words of the
+ * user's, which the caller frees. */
+char *compact_read(const char *arguments, struct compaction_run_params *out);
 
 void compact_send(struct app *app, const char *arguments);
 

@@ -9,6 +9,7 @@
 #include "ui/app/compact.h"
 #include "ui/app/fork.h"
 #include "ui/app/path_lister.h"
+#include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
@@ -148,13 +149,14 @@ static void add_themes(struct list *list, const char *prefix)
 
 static void add_models(struct app *app, struct list *list, const char *prefix)
 {
-    for (size_t i = 0; i < app->models.items.len; i++)
-        if (begins(app->models.items.items[i], prefix))
-            list_add(list, app->models.items.items[i], NULL, app->models.items.items[i]);
-    for (size_t i = 0; i < app->models.offers.len; i++)
-        if (!app->models.offers.items[i].wants && begins(app->models.offers.items[i].name, prefix))
-            list_add(list, app->models.offers.items[i].name, _("switch to this provider"),
-                     app->models.offers.items[i].name);
+    const struct models_result *m = &app->models;
+    for (size_t i = 0; i < m->models.len; i++)
+        if (begins(m->models.items[i], prefix))
+            list_add(list, m->models.items[i], NULL, m->models.items[i]);
+    for (size_t i = 0; i < m->providers.len; i++)
+        if (!m->providers.items[i].wants && begins(m->providers.items[i].name, prefix))
+            list_add(list, m->providers.items[i].name, _("switch to this provider"),
+                     m->providers.items[i].name);
 }
 
 /* A title that two sessions share does not name one. */
@@ -181,7 +183,7 @@ static void want_models(struct app *app)
     if (app->models_known)
         return;
     app->completion_wanted = true;
-    app_command(app, COMMAND_MODELS, NULL);
+    picker_want_models(app);
 }
 
 static bool take_sessions(struct app *app, struct operation_answer *a, const char *words)

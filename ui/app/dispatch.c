@@ -87,7 +87,7 @@ static void cancel(struct app *app)
     if (app_take_waiting(app))
         return;
     if (app->activity.busy)
-        app_command(app, COMMAND_INTERRUPT, NULL);
+        app_interrupt(app);
     else
         transcript_scroll_to_end(app->transcript);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
@@ -111,7 +111,7 @@ static void clear_or_leave(struct app *app)
     else if (app_take_waiting(app))
         ;
     else if (app->activity.busy)
-        app_command(app, COMMAND_INTERRUPT, NULL);
+        app_interrupt(app);
     else {
         (void)app_knows_others(app);
         leave_at_second_press(app);
@@ -362,7 +362,7 @@ void dispatch_stop(struct app *app)
     app_take_waiting(app);
     views_close(&app->views, &app->approval.view);
     views_close(&app->views, &app->draft.view);
-    app_command(app, COMMAND_INTERRUPT, NULL);
+    app_interrupt(app);
 }
 
 static bool is_text(enum action action, const struct key *key)

@@ -7,32 +7,35 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/memory_operations.h"
+#include "session/session_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/panes.h"
 #include "ui/app/way_back.h"
 
 /* What was asked for, where that says more than the code. */
-static const char *sentence_of_command(enum command_type command)
+static const char *sentence_of(const struct operation *o)
 {
-    switch (command) {
-    case COMMAND_COMPACT:
-        return _("Nothing was shortened.");
-    case COMMAND_UNCOMPACT:
-        return _("Nothing was undone.");
-    case COMMAND_PIN:
-        return _("No pin was changed.");
-    case COMMAND_SET_MODEL:
-        return _("The model was not changed.");
-    default:
-        return NULL;
-    }
+    static const struct {
+        const struct operation *operation;
+        const char *text;
+    } sentences[] = {
+        {&operation_compaction_run, N_("Nothing was shortened.")},
+        {&operation_compaction_undo, N_("Nothing was undone.")},
+        {&operation_compaction_pin, N_("No pin was changed.")},
+        {&operation_compaction_unpin, N_("No pin was changed.")},
+        {&operation_session_set_model, N_("The model was not changed.")},
+    };
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (sentences[i].operation == o)
+            return _(sentences[i].text);
+    return NULL;
 }
 
-static const char *sentence(const struct notice *n, const struct doing *doing)
+static const char *sentence(const struct fault *f, const struct doing *doing)
 {
-    const struct error *e = &n->error;
+    const struct error *e = f->error;
     bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
-    const char *of_command = plain ? sentence_of_command(n->command) : NULL;
+    const char *of_operation = plain ? sentence_of(f->operation) : NULL;
     static const struct {
         enum err_code code;
         const char *text;
@@ -50,8 +53,8 @@ static const char *sentence(const struct notice *n, const struct doing *doing)
         {ERR_USAGE, N_("This is not possible.")},
         {ERR_AGENT_ERROR, N_("An error occurred.")},
     };
-    if (of_command)
-        return of_command;
+    if (of_operation)
+        return of_operation;
     if (e->code == ERR_SESSION_BUSY && !doing->turn)
         return _("The session is in use.");
     if (e->code == ERR_SESSION_BUSY && doing->compaction)
@@ -63,23 +66,27 @@ static const char *sentence(const struct notice *n, const struct doing *doing)
 }
 
 /* A mode that keeps everything; NULL: any other fault. The caller frees. */
-static char *what_keeps_all(const struct notice *n, const struct doing *doing)
+static char *what_keeps_all(const struct fault *f, const struct doing *doing)
 {
-    return n->error.code == ERR_TOO_SMALL_TO_COMPACT ? compact_all_stays(doing->config, n->name)
-                                                     : NULL;
+    const struct compaction_run_params *p =
+        f->operation == &operation_compaction_run ? f->params : NULL;
+    return f->error->code == ERR_TOO_SMALL_TO_COMPACT
+               ? compact_all_stays(doing->config, p ? p->mode : NULL)
+               : NULL;
 }
 
 /* What says all there is to say; NULL: the engine knows more. */
-static const char *whole_sentence(const struct notice *n, const struct doing *doing)
+static const char *whole_sentence(const struct fault *f, const struct doing *doing)
 {
-    const struct error *e = &n->error;
+    const struct error *e = f->error;
     if (e->code == ERR_SESSION_BUSY && doing->turn && doing->compaction)
-        return sentence(n, doing); /* the engine speaks of a turn */
+        return sentence(f, doing); /* the engine speaks of a turn */
     if (e->code == ERR_SESSION_AMBIGUOUS)
         return e->text;
     switch (e->code) {
     case ERR_MEMORY_NOT_FOUND:
-        return sentence(n, doing);
+        return f->operation == &operation_memory_restore ? _("There is nothing to restore.")
+                                                         : sentence(f, doing);
     case ERR_NOTHING_TO_COMPACT:
         return _("There is nothing to compact yet.");
     case ERR_NOTHING_TO_UNDO:
@@ -117,27 +124,25 @@ static char *as_sentences(const char *text)
     return buf_take(&out);
 }
 
-char *faults_words(const struct notice *n, const struct doing *doing, bool *whole)
+char *faults_words(const struct fault *f, const struct doing *doing, bool *whole)
 {
-    char *kept = what_keeps_all(n, doing);
-    const char *words = kept ? NULL : whole_sentence(n, doing);
+    char *kept = what_keeps_all(f, doing);
+    const char *words = kept ? NULL : whole_sentence(f, doing);
     *whole = kept || words;
     if (kept)
         return kept;
-    if (n->error.code == ERR_CONFIG_ERROR && !sentence_of_command(n->command))
-        return as_sentences(n->error.text);
-    return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(n, doing), n->error.text);
+    if (f->error->code == ERR_CONFIG_ERROR && !sentence_of(f->operation))
+        return as_sentences(f->error->text);
+    return words ? mem_strdup(words) : mem_printf("%s\n%s", sentence(f, doing), f->error->text);
 }
 
-char *faults_of_answer(const struct operation_answer *a, const struct doing *doing, bool *whole)
+struct fault faults_of_answer(const struct operation_answer *a)
 {
-    const struct notice n = {.error = a->error, .command = COMMAND_QUIT};
-    if (a->error.code == ERR_MEMORY_NOT_FOUND && operation_answers(a, &operation_memory_restore)) {
-        *whole = true;
-        return mem_strdup(_("There is nothing to restore."));
-    }
-    return faults_words(&n, doing, whole);
+    return (struct fault){&a->error, a->request->operation, a->request->params};
 }
+
+/* --- what was asked for will not come ----------------------------------------------------------
+ */
 
 /* Another conversation's turn could not go on: it says nothing of the one that is shown. */
 static bool is_elsewhere(const struct app *app, const struct notice *n)
@@ -145,94 +150,153 @@ static bool is_elsewhere(const struct app *app, const struct notice *n)
     return *n->session && strcmp(n->session, app->session.id) != 0;
 }
 
-/* What was asked for will not come. */
-static void forget_question(struct app *app, const struct notice *n)
+static void turn_refused(struct app *app, const struct notice *n, const char *text)
 {
-    switch (n->command) {
-    case COMMAND_START_TURN:
-    case COMMAND_RETRY:
-        if (!is_elsewhere(app, n)) {
-            app->activity.failed = !app->activity.busy;
-            app->replacing = n->command == COMMAND_RETRY && n->text;
-        }
-        if (n->text)
-            app_give_back(app, n->text);
-        break;
-    case COMMAND_NEW:
-    case COMMAND_RESUME:
-    case COMMAND_OPEN:
-    case COMMAND_FORK:
-    case COMMAND_ARCHIVE:
-    case COMMAND_DELETE:
-        free(app->draft_when_left);
-        app->draft_when_left = NULL;
-        panes_forget_find(app);
-        way_back_refused(app);
-        app_stay_in_session(app);
-        break;
-    case COMMAND_REPORT:
-        if (list_view_find(&app->views, LIST_REPORT))
-            app_close_list(app);
-        break;
-    default:
-        break;
+    if (!is_elsewhere(app, n)) {
+        if (n->answer->error.code != ERR_SESSION_BUSY)
+            app->activity.busy = app->activity.over = false;
+        app->activity.failed = !app->activity.busy;
     }
+    if (text)
+        app_give_back(app, text);
 }
 
-/* Every key would bring the same complaint. */
-static bool said_before(struct app *app, const struct notice *n)
+static void start_refused(struct app *app, const struct notice *n)
 {
-    if (n->command != COMMAND_SAVE_DRAFT)
-        return false;
+    turn_refused(app, n, ((struct turn_start_params *)n->answer->request->params)->text);
+}
+
+static void retry_refused(struct app *app, const struct notice *n)
+{
+    const char *text = ((struct turn_retry_params *)n->answer->request->params)->text;
+    turn_refused(app, n, text);
+    if (!is_elsewhere(app, n))
+        app->replacing = text;
+}
+
+static void stay(struct app *app, const struct notice *n)
+{
+    (void)n;
+    free(app->draft_when_left);
+    app->draft_when_left = NULL;
+    panes_forget_find(app);
+    way_back_refused(app);
+    app_stay_in_session(app);
+}
+
+static void close_report(struct app *app, const struct notice *n)
+{
+    (void)n;
+    if (list_view_find(&app->views, LIST_REPORT))
+        app_close_list(app);
+}
+
+static void take_back(struct app *app, const struct notice *n)
+{
+    static const struct {
+        const struct operation *operation;
+        void (*refused)(struct app *app, const struct notice *n);
+    } rows[] = {
+        {&operation_turn_start, start_refused}, {&operation_turn_retry, retry_refused},
+        {&operation_session_create, stay},      {&operation_session_open, stay},
+        {&operation_session_fork, stay},        {&operation_session_archive, stay},
+        {&operation_session_delete, stay},      {&operation_doctor_report, close_report},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (operation_answers(n->answer, rows[i].operation))
+            rows[i].refused(app, n);
+}
+
+/* --- what is said of it ------------------------------------------------------------------------
+ */
+
+/* Every key would bring the same complaint. */
+static bool said_before(struct app *app)
+{
     bool before = app->draft_complained;
     app->draft_complained = true;
     return before;
 }
 
 /* Esc after the end of a turn needs no complaint, /stop does. */
-static bool is_silent(struct app *app, const struct notice *n)
+static bool stop_asked(struct app *app)
 {
-    if (n->error.code == ERR_INTERRUPTED && n->command == COMMAND_COMPACT)
-        return true; /* its card says it */
     bool asked = app->stop_asked;
-    if (n->error.code != ERR_SESSION_NOT_RUNNING)
-        return false;
     app->stop_asked = false;
-    return !asked;
+    return asked;
 }
 
-/* Where it was asked for, if that is open. */
-static void say_in_words(struct app *app, struct notice *n)
+static bool is_silent(struct app *app, const struct operation_answer *a)
 {
-    bool whole;
-    struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
-    char *words = faults_words(n, &doing, &whole);
-    if (!views_notice(&app->views, n, words))
-        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
-    free(words);
+    if (operation_answers(a, &operation_session_set_draft))
+        return said_before(app);
+    if (a->error.code == ERR_SESSION_NOT_RUNNING)
+        return !operation_answers(a, &operation_turn_interrupt) || !stop_asked(app);
+    return a->error.code == ERR_INTERRUPTED &&
+           operation_answers(a, &operation_compaction_run); /* its card says it */
 }
 
-static void say_error(struct app *app, struct notice *n, bool turn)
+static bool is_turn(const struct operation_answer *a)
 {
-    bool reading = turn && app->read_only && n->error.code == ERR_SESSION_NOT_FOUND;
-    if (n->error.code == ERR_INTERRUPTED)
+    return operation_answers(a, &operation_turn_start) ||
+           operation_answers(a, &operation_turn_retry);
+}
+
+static void say(struct app *app, const struct notice *n, const char *words, bool whole)
+{
+    const struct operation_answer *a = n->answer;
+    if (a->error.code == ERR_INTERRUPTED)
         app_note(app, STYLE_NOTE, "%s", _("Cancelled before anything was sent."));
-    else if (reading)
+    else if (is_turn(a) && !is_elsewhere(app, n) && app->read_only &&
+             a->error.code == ERR_SESSION_NOT_FOUND)
         app_note(app, STYLE_WARNING, "%s",
                  _("This session is read-only. /resume continues it; /fork continues in a copy."));
     else
-        say_in_words(app, n);
+        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
 }
+
+static struct doing what_is_done(const struct app *app)
+{
+    return (struct doing){app->activity.busy, app->activity.compacting_ms != 0, app->config};
+}
+
+void faults_take_answer(struct app *app, const struct notice *n, const struct asked_request *by)
+{
+    bool whole;
+    struct operation_answer *a = n->answer;
+    take_back(app, n);
+    struct doing doing = what_is_done(app);
+    struct fault fault = faults_of_answer(a);
+    char *words = faults_words(&fault, &doing, &whole);
+    if (!asked_give(app, by, a, words) && !is_silent(app, a))
+        say(app, n, words, whole);
+    free(words);
+}
+
+void faults_say(struct app *app, const struct error *e)
+{
+    bool whole;
+    struct doing doing = what_is_done(app);
+    struct fault fault = {.error = e};
+    char *words = faults_words(&fault, &doing, &whole);
+    app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
+    free(words);
+}
+
+/* --- of commands -------------------------------------------------------------------------------
+ */
 
 void faults_take(struct app *app, struct notice *n)
 {
-    bool turn =
-        (n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY) && !is_elsewhere(app, n);
-    if (turn && n->error.code != ERR_SESSION_BUSY)
-        app->activity.busy = app->activity.over = false;
-    forget_question(app, n);
-    if (said_before(app, n) || is_silent(app, n))
-        return;
-    say_error(app, n, turn);
+    bool whole;
+    struct doing doing = what_is_done(app);
+    struct fault fault = {.error = &n->error};
+    if (n->command == COMMAND_RESUME || n->command == COMMAND_OPEN || n->command == COMMAND_FORK ||
+        n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
+        stay(app, n);
+    char *words = faults_words(&fault, &doing, &whole);
+    if (!views_notice(&app->views, n, words))
+        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
+    free(words);
     app_touch_now(app, DIRTY_ALL);
 }

@@ -3,17 +3,17 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "session/session_operations.h"
 #include "ui/app/turns.h"
 
 static const char before_compaction[] = "~before-compaction";
-enum { ALL = 0, BEFORE_COMPACTION = -1 }; /* in place of an event's number */
+enum { ALL = 0 }; /* in place of an event's number */
 
-static void fork_after(struct app *app, int64_t event)
+static void fork_after(struct app *app, int64_t event, bool before)
 {
-    struct command *c = command_new(COMMAND_FORK, NULL);
-    c->number = event;
+    const struct session_fork_params params = {app->session.id, event, before};
     app_leave_session(app);
-    engine_send(app->engine, c);
+    (void)app_ask(app, &operation_session_fork, &params, NULL);
 }
 
 static void fork_after_turn(struct app *app, const struct turn_found *turn)
@@ -27,16 +27,16 @@ static void fork_after_turn(struct app *app, const struct turn_found *turn)
                           turn->count),
                  turn->count);
     else
-        fork_after(app, turn->number == turn->count ? ALL : turn->last);
+        fork_after(app, turn->number == turn->count ? ALL : turn->last, false);
 }
 
 void fork_run(struct app *app, const char *arguments)
 {
     size_t number;
     if (!*arguments)
-        fork_after(app, ALL);
+        fork_after(app, ALL, false);
     else if (strcmp(arguments, before_compaction) == 0)
-        fork_after(app, BEFORE_COMPACTION);
+        fork_after(app, ALL, true);
     else if (turns_number(arguments, &number))
         turns_find(app, number, fork_after_turn);
     else

@@ -35,9 +35,16 @@ void message_send(struct app *app, const char *text)
         keep_waiting(app, text);
         app_touch_now(app, DIRTY_ALL);
     } else {
-        app_command(app, COMMAND_START_TURN, text);
+        (void)app_ask(app, &operation_turn_start, &(struct turn_start_params){.text = text}, NULL);
         begin_turn(app);
     }
+}
+
+/* In other words; NULL: the same. */
+static void retry(struct app *app, const char *text)
+{
+    (void)app_ask(app, &operation_turn_retry, &(struct turn_retry_params){text}, NULL);
+    begin_turn(app);
 }
 
 void message_retry(struct app *app)
@@ -55,15 +62,13 @@ void message_retry(struct app *app)
         app_note_briefly(app, STYLE_NOTE, "%s", _("No message was sent in this session yet."));
         return;
     }
-    app_command(app, COMMAND_RETRY, NULL);
-    begin_turn(app);
+    retry(app, NULL);
 }
 
 static void send_instead(struct app *app, const char *text)
 {
     editor_history_add(app->editor, text);
-    app_command(app, COMMAND_RETRY, text);
-    begin_turn(app);
+    retry(app, text);
 }
 
 /* --- in place of the last one --- */

@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/session_operations.h"
 #include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
@@ -399,7 +400,7 @@ static void take_provider(struct app *app, struct notice *n)
         say_offline(app);
     app->offline_said = offline;
     if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
-        app_forget_models(app);
+        picker_forget_models(app);
     replace_string(&app->provider, &n->provider);
     replace_string(&app->model, &n->model);
     replace_string(&app->detail, &n->detail);
@@ -409,27 +410,6 @@ static void take_provider(struct app *app, struct notice *n)
     app->meters.threshold = n->meters.threshold;
     app->meters.suspended = n->meters.suspended;
     app_touch_now(app, DIRTY_TITLE | DIRTY_STATUS);
-}
-
-static void take_models(struct app *app, struct notice *n)
-{
-    app_forget_models(app);
-    for (size_t i = 0; i < n->texts.len; i++)
-        vec_push(&app->models.items, mem_strdup(n->texts.items[i]));
-    app_forget_offers(app);
-    for (size_t i = 0; i < n->offers.len; i++)
-        vec_push(&app->models.offers, n->offers.items[i]);
-    vec_clear(&n->offers);
-    app->models_known = true;
-    picker_fill_models(app);
-    completion_listed(app);
-    if (n->error.code != ERR_OK)
-        faults_take(app, n);
-}
-
-static void take_report(struct app *app, struct notice *n)
-{
-    picker_fill_report(app, n);
 }
 
 /* Turns */
@@ -514,12 +494,6 @@ static void take_approval(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-static void take_context(struct app *app, struct notice *n)
-{
-    saw_request(app, (struct request_size){n->context.tokens, n->context.estimated});
-    app_touch(app, DIRTY_STATUS);
-}
-
 static void take_draft(struct app *app, struct notice *n)
 {
     (void)n;
@@ -528,18 +502,74 @@ static void take_draft(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-/* What was done */
+/* Answers */
 
 /* It is said in the session that takes its place. */
-static void part_with(struct app *app, const struct notice *n)
+static void part_with(struct app *app, const char *id, bool kept)
 {
     const char *title = app->session.title;
-    bool open = n->text && strcmp(n->text, app->session.id) == 0;
-    bool kept = n->command == COMMAND_ARCHIVE && app->options->engine->persist;
+    bool open = strcmp(id, app->session.id) == 0;
     if (!open || !title || !*title)
         return;
     free(app->parting);
     app->parting = slash_parting(title, kept);
+}
+
+static void archived(struct app *app, const struct notice *n)
+{
+    part_with(app, ((struct session_changed *)n->answer->result)->id,
+              app->options->engine->persist);
+}
+
+static void deleted(struct app *app, const struct notice *n)
+{
+    part_with(app, ((struct session_changed *)n->answer->result)->id, false);
+}
+
+static void forked(struct app *app, const struct notice *n)
+{
+    (void)n;
+    app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
+}
+
+static void measured(struct app *app, const struct notice *n)
+{
+    const struct context *c = n->answer->result;
+    if (strcmp(n->session, app->session.id) == 0)
+        saw_request(app, (struct request_size){c->tokens, c->estimated});
+}
+
+/* What the surface itself has of an answer, whoever asked. */
+static void note_answer(struct app *app, const struct notice *n)
+{
+    static const struct {
+        const struct operation *operation;
+        void (*note)(struct app *app, const struct notice *n);
+    } rows[] = {
+        {&operation_session_archive, archived},
+        {&operation_session_delete, deleted},
+        {&operation_session_fork, forked},
+        {&operation_context_read, measured},
+    };
+    if (n->answer->request->operation->needs & NEED_WRITE)
+        app->sessions_known = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (operation_answers(n->answer, rows[i].operation))
+            rows[i].note(app, n);
+}
+
+static void take_answer(struct app *app, struct notice *n)
+{
+    struct asked_request by;
+    bool known = asked_find(&app->asked, n->answer->request->id, &by);
+    bool failed = n->answer->error.code != ERR_OK;
+    if (!failed)
+        note_answer(app, n);
+    if (known && failed)
+        faults_take_answer(app, n, &by);
+    else if (known)
+        (void)asked_give(app, &by, n->answer, NULL);
+    app_touch_now(app, DIRTY_ALL);
 }
 
 static void take_done(struct app *app, struct notice *n)
@@ -547,45 +577,18 @@ static void take_done(struct app *app, struct notice *n)
     app->sessions_known = false;
     (void)views_notice(&app->views, n, NULL);
     if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
-        part_with(app, n);
-    else if (n->command == COMMAND_FORK)
-        app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
-}
-
-/* Answers */
-
-static bool give_answer(struct app *app, const struct asked_request *r, struct operation_answer *a,
-                        const char *words)
-{
-    if (r->view)
-        return r->take_view && r->take_view(r->view, a, words);
-    return r->take && r->take(app, a, words);
-}
-
-static void take_answer(struct app *app, struct notice *n)
-{
-    struct asked_request by;
-    struct operation_answer *a = n->answer;
-    bool whole = false, failed = a->error.code != ERR_OK;
-    if (!asked_find(&app->asked, a->request->id, &by))
-        return;
-    const struct doing doing = {app->activity.busy, app->activity.compacting_ms != 0, app->config};
-    char *words = failed ? faults_of_answer(a, &doing, &whole) : NULL;
-    if (!give_answer(app, &by, a, words) && failed)
-        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
-    free(words);
-    app_touch_now(app, DIRTY_ALL);
+        part_with(app, n->text, n->command == COMMAND_ARCHIVE && app->options->engine->persist);
+    if (n->command == COMMAND_FORK)
+        forked(app, n);
 }
 
 /* What is not here views alone have asked for. */
 static void (*const takers[NOTICE_ERROR + 1])(struct app *app, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
-    [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
+    [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,      [NOTICE_DONE] = take_done,
-    [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
-    [NOTICE_CONTEXT] = take_context};
+    [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft};
 
 /* Conversations that are not shown */
 

@@ -44,33 +44,74 @@ bool panes_open(struct app *app, enum action action, const char *query)
 
 /* --- what a view asks for --- */
 
-/* Whether the open session gives way, so that what is being written must be kept with it. What is
- * deleted keeps nothing: the text comes along. */
-static bool leaves_session(const struct app *app, const struct command *c)
-{
-    bool archives = c->type == COMMAND_ARCHIVE && c->number == 0;
-    return c->type == COMMAND_RESUME || c->type == COMMAND_OPEN || c->type == COMMAND_FORK ||
-           (archives && strcmp(c->name, app->session.id) == 0);
-}
-
+/* Commands of views that do not ask yet. */
 static void send(struct app *app, struct command *c)
 {
-    if (c->type == COMMAND_DRAFT && c->number == DRAFT_AGAIN)
-        transcript_redraft(app->transcript);
+    bool archives = c->type == COMMAND_ARCHIVE && c->number == 0;
     if (c->type == COMMAND_OPEN)
         way_back_leave(app, c->text);
-    if (leaves_session(app, c))
+    if (c->type == COMMAND_RESUME || c->type == COMMAND_OPEN || c->type == COMMAND_FORK ||
+        (archives && strcmp(c->name, app->session.id) == 0))
         app_leave_session(app);
-    if (c->type == COMMAND_COMPACT)
-        app_follow(app);
     engine_send(app->engine, c);
+}
+
+/* The open session gives way, so that what is being written must be kept with it. What is deleted
+ * keeps nothing: the text comes along. */
+static void leave_for(struct app *app, const void *params)
+{
+    (void)params;
+    app_leave_session(app);
+}
+
+static void leave_to_open(struct app *app, const void *params)
+{
+    const struct session_open_params *p = params;
+    if (p->read_only)
+        way_back_leave(app, p->session);
+    app_leave_session(app);
+}
+
+static void leave_archived(struct app *app, const void *params)
+{
+    if (strcmp(((const struct session_params *)params)->session, app->session.id) == 0)
+        app_leave_session(app);
+}
+
+static void follow(struct app *app, const void *params)
+{
+    (void)params;
+    app_follow(app);
+}
+
+static void redraft(struct app *app, const void *params)
+{
+    if (((const struct compaction_decide_params *)params)->decision == DRAFT_AGAIN)
+        transcript_redraft(app->transcript);
+}
+
+/* What the surface does before a view asks for it. */
+static void prepare(struct app *app, const struct operation *o, const void *params)
+{
+    static const struct {
+        const struct operation *operation;
+        void (*prepare)(struct app *app, const void *params);
+    } rows[] = {
+        {&operation_session_open, leave_to_open},     {&operation_session_fork, leave_for},
+        {&operation_session_archive, leave_archived}, {&operation_compaction_run, follow},
+        {&operation_compaction_decide, redraft},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].operation == o)
+            rows[i].prepare(app, params);
 }
 
 static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take)
 {
+    prepare(app, o, params);
     return asked_start(&app->asked, app->engine, o, params,
-                       (struct asked_request){.view = v, .take_view = take});
+                       (struct asked_request){.view = take ? v : NULL, .take_view = take});
 }
 
 static void withdraw(struct app *app, uint64_t id)

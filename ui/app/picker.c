@@ -9,6 +9,8 @@
 #include "base/paths.h"
 #include "config/config_file.h"
 #include "session/session_operations.h"
+#include "ui/app/completion.h"
+#include "ui/app/faults.h"
 #include "ui/app/help.h"
 #include "ui/app/slash.h"
 #include "ui/term/glyph.h"
@@ -122,13 +124,23 @@ bool picker_is_provider(const char *name)
     return false;
 }
 
+char *picker_read_model(const char *text, struct session_model_params *out)
+{
+    size_t first = strcspn(text, "/");
+    char *provider = mem_strndup(text, first);
+    const char *rest = text[first] ? text + first + 1 : "";
+    *out = picker_is_provider(provider)
+               ? (struct session_model_params){provider, *rest ? rest : NULL}
+               : (struct session_model_params){NULL, text};
+    return provider;
+}
+
 /* "m" and the model, or "p" and the provider: models may be called anything. */
 static void chose_model(struct app *app, const char *value)
 {
-    struct command *c = command_new(COMMAND_SET_MODEL, *value == 'm' ? value + 1 : NULL);
-    if (*value == 'p')
-        c->name = mem_strdup(value + 1);
-    engine_send(app->engine, c);
+    const struct session_model_params params = {*value == 'p' ? value + 1 : NULL,
+                                                *value == 'm' ? value + 1 : NULL};
+    (void)app_ask(app, &operation_session_set_model, &params, NULL);
 }
 
 static bool is_same(const char *name, const char *present)
@@ -150,9 +162,9 @@ static void add_model(const struct app *app, struct list *list, const char *name
 /* The variable of the key that the provider lacks; NULL: none, as far as is known. */
 static const char *wanted_key(const struct app *app, const char *provider)
 {
-    for (size_t i = 0; i < app->models.offers.len; i++)
-        if (strcmp(app->models.offers.items[i].name, provider) == 0)
-            return app->models.offers.items[i].wants;
+    for (size_t i = 0; i < app->models.providers.len; i++)
+        if (strcmp(app->models.providers.items[i].name, provider) == 0)
+            return app->models.providers.items[i].wants;
     return NULL;
 }
 
@@ -174,8 +186,8 @@ void picker_fill_models(struct app *app)
     if (!list)
         return;
     list_clear(list);
-    for (size_t i = 0; i < app->models.items.len; i++)
-        add_model(app, list, app->models.items.items[i]);
+    for (size_t i = 0; i < app->models.models.len; i++)
+        add_model(app, list, app->models.models.items[i]);
     char provider[32];
     const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
     while (next_provider(&at, provider))
@@ -183,11 +195,40 @@ void picker_fill_models(struct app *app)
     app_touch_now(app, DIRTY_BODY);
 }
 
+void picker_forget_models(struct app *app)
+{
+    for (size_t i = 0; i < app->models.models.len; i++)
+        free(app->models.models.items[i]);
+    vec_clear(&app->models.models);
+    app->models_known = false;
+}
+
+static bool take_models(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    struct models_result *came = a->result;
+    shape_release(operation_models_list.result, &app->models);
+    app->models = *came;
+    *came = (struct models_result){.fault = {.code = ERR_OK}};
+    app->models_known = true;
+    picker_fill_models(app);
+    completion_listed(app);
+    if (app->models.fault.code != ERR_OK)
+        faults_say(app, &app->models.fault);
+    return true;
+}
+
+void picker_want_models(struct app *app)
+{
+    (void)app_ask(app, &operation_models_list, NULL, take_models);
+}
+
 void picker_models(struct app *app)
 {
     app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
     picker_fill_models(app);
-    app_command(app, COMMAND_MODELS, NULL);
+    picker_want_models(app);
 }
 
 /* Themes */
@@ -302,18 +343,19 @@ void picker_config(struct app *app)
 
 /* What the engine says of itself */
 
-void picker_fill_report(struct app *app, const struct notice *n)
+static bool take_report(struct app *app, struct operation_answer *a, const char *words)
 {
     struct list *list = list_view_find(&app->views, LIST_REPORT);
-    if (!list)
-        return;
+    const struct report_result *r = a->result;
+    if (words || !list)
+        return false;
     list_clear(list);
-    for (size_t i = 0; i < n->facts.len; i++) {
-        char *line = mem_printf("%s: %s", n->facts.items[i].name, n->facts.items[i].value);
+    for (size_t i = 0; i < r->facts.len; i++) {
+        char *line = mem_printf("%s: %s", r->facts.items[i].name, r->facts.items[i].value);
         list_add(list, line, NULL, "");
         free(line);
     }
-    app_touch_now(app, DIRTY_BODY);
+    return true;
 }
 
 void picker_report(struct app *app)
@@ -321,5 +363,5 @@ void picker_report(struct app *app)
     struct list *list = list_new(LIST_READ, _("Doctor"));
     list_set_empty(list, _("checking"));
     app_open_list(app, LIST_REPORT, list, NULL);
-    app_command(app, COMMAND_REPORT, NULL);
+    (void)app_ask(app, &operation_doctor_report, NULL, take_report);
 }

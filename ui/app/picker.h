@@ -14,7 +14,6 @@ void picker_report(struct app *app);
 
 /* Fill the list with what has come, if it is open. */
 void picker_fill_models(struct app *app);
-void picker_fill_report(struct app *app, const struct notice *n);
 
 /* Asks for the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);
@@ -24,5 +23,13 @@ void picker_want_inputs(struct app *app);
 void picker_choose_theme(struct app *app, const char *name);
 
 bool picker_is_provider(const char *name);
+
+/* What NAME, PROVIDER/NAME or PROVIDER chooses. Its texts are in `text` and in what is returned,
+ * which the caller frees. */
+char *picker_read_model(const char *text, struct session_model_params *out);
+
+/* Asks for models and providers; those of another provider are of no use. */
+void picker_want_models(struct app *app);
+void picker_forget_models(struct app *app);
 
 #endif

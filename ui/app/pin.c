@@ -7,10 +7,8 @@ enum { NEWEST = 0 }; /* in place of a message's number */
 
 static void send_pin(struct app *app, int64_t message, bool pin)
 {
-    struct command *c = command_new(COMMAND_PIN, NULL);
-    c->number = message;
-    c->limit = pin;
-    engine_send(app->engine, c);
+    (void)app_ask(app, pin ? &operation_compaction_pin : &operation_compaction_unpin,
+                  &(struct compaction_pin_params){message}, NULL);
 }
 
 static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)

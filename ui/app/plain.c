@@ -20,21 +20,14 @@ enum { LEAVE_MS = 2000 };
 
 /* Sending */
 
-void plain_send(struct plain *p, enum command_type type, const char *text)
+void plain_send(struct plain *p, const struct operation *o, const void *params)
 {
-    engine_send(p->engine, command_new(type, text));
+    (void)engine_start(p->engine, o, params);
 }
 
-void plain_ask(struct plain *p, struct command *c, enum notice_type answer)
+void plain_ask(struct plain *p, const struct operation *o, const void *params, plain_taker *take)
 {
-    p->asked = (struct plain_asked){.open = true, .command = c->type, .answer = answer};
-    engine_send(p->engine, c);
-}
-
-void plain_start(struct plain *p, const struct operation *o, const void *params, plain_taker *take)
-{
-    p->asked =
-        (struct plain_asked){.open = true, .id = engine_start(p->engine, o, params), .take = take};
+    p->asked = (struct plain_asked){true, engine_start(p->engine, o, params), take};
 }
 
 static void save_draft(struct plain *p)
@@ -45,7 +38,7 @@ static void save_draft(struct plain *p)
         if (texts[i])
             buf_addf(&both, "%s%s", both.len > 0 ? "\n\n" : "", texts[i]);
     if (!p->read_only)
-        plain_send(p, COMMAND_SAVE_DRAFT, both.data);
+        plain_send(p, &operation_session_set_draft, &(struct session_text_params){both.data});
     buf_release(&both);
 }
 
@@ -82,7 +75,7 @@ static void start_turn(struct plain *p, const char *text)
     free(p->files);
     p->files = NULL;
     plain_began(p);
-    plain_send(p, COMMAND_START_TURN, whole);
+    plain_send(p, &operation_turn_start, &(struct turn_start_params){.text = whole});
     free(whole);
     if (p->unsent) /* sending uses up the draft of the session */
         save_draft(p);
@@ -106,7 +99,7 @@ void plain_retry(struct plain *p)
     char *text = p->unsent;
     if (!text) {
         plain_began(p);
-        plain_send(p, COMMAND_RETRY, NULL);
+        plain_send(p, &operation_turn_retry, NULL);
         return;
     }
     p->unsent = NULL;
@@ -194,7 +187,7 @@ static void stop_or_leave(struct plain *p)
     plain_write(&p->out, "");
     if (p->busy) {
         plain_forget_questions(p);
-        plain_send(p, COMMAND_INTERRUPT, NULL);
+        plain_send(p, &operation_turn_interrupt, NULL);
         if (p->waiting) {
             plain_say_unsent(p, p->waiting);
             char *text = p->waiting;
@@ -274,15 +267,12 @@ static bool run_loop(struct plain *p, struct error *e)
 
 static void init(struct plain *p, const struct ui_options *options)
 {
-    bool resumes = options->engine->resume != NULL;
     *p = (struct plain){.options = options,
                         .config = options->config,
                         .reasoning = app_reasoning(options->config),
                         .transcript = transcript_new(),
                         .files = mem_strdup(options->first_draft),
-                        .asked = {.open = true,
-                                  .command = resumes ? COMMAND_RESUME : COMMAND_NEW,
-                                  .answer = NOTICE_PROVIDER}};
+                        .asked = {.open = true}};
     plain_reader_init(&p->in, STDIN_FILENO);
     approval_init(&p->approval, NULL);
     session_info_init(&p->session);

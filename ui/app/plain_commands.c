@@ -19,10 +19,16 @@
 
 enum { LISTED = 20, PAGE_EVENTS = 200 };
 
+static void say_done(struct plain *p, struct operation_answer *a)
+{
+    (void)a;
+    plain_write(&p->out, _("Done."));
+}
+
 static void run_new(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    plain_ask(p, command_new(COMMAND_NEW, NULL), NOTICE_PROVIDER);
+    plain_ask(p, &operation_session_create, NULL, NULL);
 }
 
 static void write_session(struct plain *p, const struct session_info *s, int64_t now_ms)
@@ -53,27 +59,29 @@ static void take_sessions(struct plain *p, struct operation_answer *a)
 static void run_sessions(struct plain *p, const char *arguments)
 {
     const struct session_filter filter = {.text = arguments, .limit = LISTED};
-    plain_start(p, &operation_session_list, &filter, take_sessions);
+    plain_ask(p, &operation_session_list, &filter, take_sessions);
 }
 
 static void run_resume(struct plain *p, const char *arguments)
 {
+    const struct session_open_params params = {*arguments ? arguments : p->session.id, false};
     if (!*arguments && !p->read_only)
         run_sessions(p, "");
     else
-        plain_ask(p, command_new(COMMAND_RESUME, *arguments ? arguments : p->session.id),
-                  NOTICE_PROVIDER);
+        plain_ask(p, &operation_session_open, &params, NULL);
 }
 
 static void run_rename(struct plain *p, const char *arguments)
 {
-    plain_ask(p, command_new(COMMAND_RENAME, arguments), NOTICE_DONE);
+    const struct session_rename_params params = {p->session.id, arguments};
+    plain_ask(p, &operation_session_rename, &params, say_done);
 }
 
 static void run_label(struct plain *p, const char *arguments)
 {
+    const struct session_label_params params = {p->session.id, arguments};
     if (*arguments)
-        plain_ask(p, command_new(COMMAND_LABEL, arguments), NOTICE_DONE);
+        plain_ask(p, &operation_session_label, &params, say_done);
     else if (p->session.labels)
         plain_writef(&p->out,
                      _("Labels: %s\n"
@@ -84,10 +92,19 @@ static void run_label(struct plain *p, const char *arguments)
                     _("This session has no labels. /label +NAME adds one, -NAME removes one."));
 }
 
+static void say_archived(struct plain *p, struct operation_answer *a)
+{
+    const char *title = p->session.title;
+    char *text = slash_parting(title ? title : "", p->options->engine->persist);
+    (void)a;
+    plain_write(&p->out, text);
+    free(text);
+}
+
 static void run_archive(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    plain_ask(p, command_new(COMMAND_ARCHIVE, NULL), NOTICE_PROVIDER);
+    plain_ask(p, &operation_session_archive, &(struct session_params){p->session.id}, say_archived);
 }
 
 static void take_export(struct plain *p, struct operation_answer *a)
@@ -101,7 +118,7 @@ static void run_export(struct plain *p, const char *arguments)
     char *path = slash_export_path(arguments, p->session.title);
     const struct session_export_params params = {
         .session = p->session.id, .path = path, .format = export_format_of_path(path)};
-    plain_start(p, &operation_session_export, &params, take_export);
+    plain_ask(p, &operation_session_export, &params, take_export);
     free(path);
 }
 
@@ -111,33 +128,33 @@ static void run_stop(struct plain *p, const char *arguments)
     if (!p->busy)
         plain_write(&p->out, _("Nothing is running."));
     plain_forget_questions(p);
-    plain_send(p, COMMAND_INTERRUPT, NULL);
+    plain_send(p, &operation_turn_interrupt, NULL);
 }
 
 static void run_compact(struct plain *p, const char *arguments)
 {
-    char *complaint;
-    struct command *c = compact_command(arguments, &complaint);
-    if (!c) {
+    struct compaction_run_params params;
+    char *complaint = compact_read(arguments, &params);
+    if (complaint) {
         plain_write(&p->out, complaint);
         free(complaint);
         return;
     }
     if (!p->busy)
         plain_began(p);
-    engine_send(p->engine, c);
+    plain_send(p, &operation_compaction_run, &params);
 }
 
 static void run_uncompact(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    plain_ask(p, command_new(COMMAND_UNCOMPACT, NULL), NOTICE_SESSION);
+    plain_ask(p, &operation_compaction_undo, NULL, NULL);
 }
 
 static void run_context(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    plain_ask(p, command_new(COMMAND_CONTEXT, NULL), NOTICE_CONTEXT);
+    plain_ask(p, &operation_context_read, NULL, plain_take_context);
 }
 
 static void take_found(struct plain *p, struct operation_answer *a)
@@ -163,13 +180,7 @@ static void take_found(struct plain *p, struct operation_answer *a)
 static void run_memory(struct plain *p, const char *arguments)
 {
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
-    plain_start(p, &operation_memory_search, &search, take_found);
-}
-
-static void take_forgotten(struct plain *p, struct operation_answer *a)
-{
-    (void)a;
-    plain_write(&p->out, _("Done."));
+    plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
 static void run_forget(struct plain *p, const char *arguments)
@@ -182,33 +193,28 @@ static void run_forget(struct plain *p, const char *arguments)
     } else {
         const char *ids[] = {p->found.items[number - 1]};
         const struct memory_forget_params params = {.ids = {.items = ids, .len = 1}};
-        plain_start(p, &operation_memory_forget, &params, take_forgotten);
+        plain_ask(p, &operation_memory_forget, &params, say_done);
     }
 }
 
 static void run_model(struct plain *p, const char *arguments)
 {
     if (!*arguments) {
-        plain_ask(p, command_new(COMMAND_MODELS, NULL), NOTICE_MODELS);
+        plain_ask(p, &operation_models_list, NULL, plain_take_models);
         return;
     }
-    char *provider = mem_strndup(arguments, strcspn(arguments, "/"));
-    bool named = picker_is_provider(provider);
-    const char *model = named ? arguments + strlen(provider) : arguments;
-    if (named && *model == '/')
-        model++;
-    struct command *c = command_new(COMMAND_SET_MODEL, *model ? model : NULL);
-    c->name = named ? mem_strdup(provider) : NULL;
+    struct session_model_params params;
+    char *provider = picker_read_model(arguments, &params);
+    plain_ask(p, &operation_session_set_model, &params, NULL);
     free(provider);
-    plain_ask(p, c, NOTICE_PROVIDER);
 }
 
 static void run_system(struct plain *p, const char *arguments)
 {
     bool configured = strcmp(arguments, "default") == 0;
     if (*arguments)
-        plain_ask(p, command_new(COMMAND_SET_SYSTEM, configured ? NULL : arguments),
-                  NOTICE_SESSION);
+        plain_ask(p, &operation_session_set_system,
+                  &(struct session_text_params){configured ? NULL : arguments}, NULL);
     else if (p->session.system)
         plain_writef(&p->out, _("System prompt of this session:\n%s"), p->session.system);
     else
@@ -238,7 +244,7 @@ static void run_config(struct plain *p, const char *arguments)
 static void run_doctor(struct plain *p, const char *arguments)
 {
     (void)arguments;
-    plain_ask(p, command_new(COMMAND_REPORT, NULL), NOTICE_REPORT);
+    plain_ask(p, &operation_doctor_report, NULL, plain_take_report);
 }
 
 static void run_quit(struct plain *p, const char *arguments)
@@ -249,7 +255,16 @@ static void run_quit(struct plain *p, const char *arguments)
 
 /* Messages by their number */
 
-static plain_taker take_older;
+static void look_for_turn(struct plain *p);
+
+static void take_older(struct plain *p, struct operation_answer *a)
+{
+    struct session_history_result *page = a->result;
+    transcript_prepend(p->transcript, page->events.items.items, page->events.items.len, page->more);
+    p->item = transcript_item_count(p->transcript);
+    if (p->turn > 0)
+        look_for_turn(p);
+}
 
 /* Turns are counted from the first, so older pages are asked for until all are here. */
 static void look_for_turn(struct plain *p)
@@ -258,7 +273,7 @@ static void look_for_turn(struct plain *p)
     if (oldest > 0) {
         const struct session_history_params page = {
             .session = p->session.id, .newest = true, .before = oldest, .limit = PAGE_EVENTS};
-        plain_start(p, &operation_session_history, &page, take_older);
+        plain_ask(p, &operation_session_history, &page, take_older);
         return;
     }
     struct turn_found found = turns_held(p->transcript, p->turn);
@@ -270,15 +285,6 @@ static void look_for_turn(struct plain *p)
                      ngettext("You have sent %zu message in this session.",
                               "You have sent %zu messages in this session.", found.count),
                      found.count);
-}
-
-static void take_older(struct plain *p, struct operation_answer *a)
-{
-    const struct session_history_result *page = a->result;
-    transcript_prepend(p->transcript, page->events.items.items, page->events.items.len, page->more);
-    p->item = transcript_item_count(p->transcript);
-    if (p->turn > 0)
-        look_for_turn(p);
 }
 
 /* The command for the newest, or for the message that the number names. */
@@ -295,57 +301,59 @@ static void with_turn(struct plain *p, const char *arguments, void (*newest)(str
     }
 }
 
-static void fork_after(struct plain *p, int64_t event)
+static void say_forked(struct plain *p, struct operation_answer *a)
 {
-    struct command *c = command_new(COMMAND_FORK, NULL);
-    c->number = event;
-    plain_ask(p, c, NOTICE_PROVIDER);
+    (void)a;
+    plain_write(&p->out, _("This is a copy; the original session is unchanged."));
+}
+
+static void fork_after(struct plain *p, int64_t event, bool before)
+{
+    const struct session_fork_params params = {p->session.id, event, before};
+    plain_ask(p, &operation_session_fork, &params, say_forked);
 }
 
 static void fork_all(struct plain *p)
 {
-    fork_after(p, 0);
+    fork_after(p, 0, false);
 }
 
 static void fork_found(struct plain *p, const struct turn_found *found)
 {
-    fork_after(p, found->number == found->count ? 0 : found->last);
+    fork_after(p, found->number == found->count ? 0 : found->last, false);
 }
 
 static void run_fork(struct plain *p, const char *arguments)
 {
     if (strcmp(arguments, "~before-compaction") == 0)
-        fork_after(p, -1);
+        fork_after(p, 0, true);
     else
         with_turn(p, arguments, fork_all, fork_found);
 }
 
-static void pin(struct plain *p, int64_t message, bool pinned)
+static void pin(struct plain *p, const struct operation *o, int64_t message)
 {
-    struct command *c = command_new(COMMAND_PIN, NULL);
-    c->number = message;
-    c->limit = pinned;
-    plain_ask(p, c, NOTICE_EVENT);
+    plain_ask(p, o, &(struct compaction_pin_params){message}, NULL);
 }
 
 static void pin_newest(struct plain *p)
 {
-    pin(p, 0, true);
+    pin(p, &operation_compaction_pin, 0);
 }
 
 static void pin_found(struct plain *p, const struct turn_found *found)
 {
-    pin(p, found->seq, true);
+    pin(p, &operation_compaction_pin, found->seq);
 }
 
 static void unpin_newest(struct plain *p)
 {
-    pin(p, 0, false);
+    pin(p, &operation_compaction_unpin, 0);
 }
 
 static void unpin_found(struct plain *p, const struct turn_found *found)
 {
-    pin(p, found->seq, false);
+    pin(p, &operation_compaction_unpin, found->seq);
 }
 
 static void run_pin(struct plain *p, const char *arguments)

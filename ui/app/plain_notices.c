@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/memory_operations.h"
+#include "session/session_operations.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
 #include "ui/app/plain_private.h"
@@ -218,6 +220,12 @@ static void take_page(struct plain *p, struct notice *n)
 
 /* Lists */
 
+/* The session of the start is there, or will not be. */
+static void opened(struct plain *p)
+{
+    p->asked.open = p->asked.open && p->asked.id != 0;
+}
+
 static void take_provider(struct plain *p, struct notice *n)
 {
     bool offline = n->provider && strcmp(n->provider, "offline") == 0;
@@ -230,12 +238,7 @@ static void take_provider(struct plain *p, struct notice *n)
         plain_write(&p->out, notices_offline());
     else if (news)
         plain_writef(&p->out, _("Model: %s"), now);
-}
-
-static void take_lines(struct plain *p, struct notice *n)
-{
-    for (size_t i = 0; i < n->texts.len; i++)
-        plain_write(&p->out, n->texts.items[i]);
+    opened(p);
 }
 
 /* With a line for each source of tools. */
@@ -252,15 +255,16 @@ static void tell_kind(struct plain *p, const struct context *c, enum context_kin
                          (long long)c->parts.items[i].tokens);
 }
 
-static void take_report(struct plain *p, struct notice *n)
+void plain_take_report(struct plain *p, struct operation_answer *a)
 {
-    for (size_t i = 0; i < n->facts.len; i++)
-        plain_writef(&p->out, "%s: %s", n->facts.items[i].name, n->facts.items[i].value);
+    const struct report_result *r = a->result;
+    for (size_t i = 0; i < r->facts.len; i++)
+        plain_writef(&p->out, "%s: %s", r->facts.items[i].name, r->facts.items[i].value);
 }
 
-static void take_context(struct plain *p, struct notice *n)
+void plain_take_context(struct plain *p, struct operation_answer *a)
 {
-    const struct context *c = &n->context;
+    const struct context *c = a->result;
     for (int i = 0; i < CONTEXT_KINDS; i++)
         tell_kind(p, c, (enum context_kind)i);
     plain_writef(&p->out, _("total ~%lld tokens"), (long long)c->tokens);
@@ -268,28 +272,6 @@ static void take_context(struct plain *p, struct notice *n)
         plain_writef(&p->out, "%s: %lld", _("window"), (long long)c->window);
     if (c->threshold > 0)
         plain_writef(&p->out, "%s: %lld", _("threshold"), (long long)c->threshold);
-}
-
-static void tell_archived(struct plain *p)
-{
-    const char *title = p->session.title;
-    char *text = slash_parting(title ? title : "", p->options->engine->persist);
-    plain_write(&p->out, text);
-    free(text);
-}
-
-static void take_done(struct plain *p, struct notice *n)
-{
-    switch (n->command) {
-    case COMMAND_ARCHIVE:
-        tell_archived(p);
-        break;
-    case COMMAND_FORK:
-        plain_write(&p->out, _("This is a copy; the original session is unchanged."));
-        break;
-    default:
-        plain_write(&p->out, _("Done."));
-    }
 }
 
 /* Turns */
@@ -340,69 +322,84 @@ static void take_draft(struct plain *p, struct notice *n)
     plain_review(p, n);
 }
 
-static void take_error(struct plain *p, struct notice *n)
-{
-    bool whole, turn = n->command == COMMAND_START_TURN || n->command == COMMAND_RETRY;
-    struct doing doing = {p->busy && !turn, p->compacting, p->config};
-    bool silent = n->error.code == ERR_SESSION_NOT_RUNNING || n->command == COMMAND_SAVE_DRAFT ||
-                  (n->error.code == ERR_INTERRUPTED && n->command == COMMAND_COMPACT);
-    if (turn || n->command == COMMAND_COMPACT)
-        p->busy = p->running;
-    char *words = faults_words(n, &doing, &whole);
-    if (!silent)
-        plain_write(&p->out, words);
-    if (n->command == COMMAND_START_TURN && n->text && *n->text) {
-        plain_say_unsent(p, n->text);
-        plain_keep(p, mem_strdup(n->text));
-    }
-    free(words);
-}
+/* --- answers ---------------------------------------------------------------------------------- */
 
-static void take_models(struct plain *p, struct notice *n)
-{
-    take_lines(p, n);
-    if (n->error.code != ERR_OK)
-        take_error(p, n);
-}
-
-static void take_answer(struct plain *p, struct notice *n)
+static void say_fault(struct plain *p, const struct fault *f, bool turn)
 {
     bool whole;
-    const struct doing doing = {p->busy, p->compacting, p->config};
-    if (n->answer->request->id != p->asked.id)
-        return;
-    if (n->answer->error.code == ERR_OK) {
-        p->asked.take(p, n->answer);
-        return;
-    }
-    char *words = faults_of_answer(n->answer, &doing, &whole);
+    struct doing doing = {p->busy && !turn, p->compacting, p->config};
+    char *words = faults_words(f, &doing, &whole);
     plain_write(&p->out, words);
     free(words);
 }
 
+void plain_take_models(struct plain *p, struct operation_answer *a)
+{
+    const struct models_result *m = a->result;
+    for (size_t i = 0; i < m->models.len; i++)
+        plain_write(&p->out, m->models.items[i]);
+    if (m->fault.code != ERR_OK)
+        say_fault(p, &(struct fault){.error = &m->fault}, false);
+}
+
+static bool is_silent(const struct operation_answer *a)
+{
+    return a->error.code == ERR_SESSION_NOT_RUNNING ||
+           operation_answers(a, &operation_session_set_draft) ||
+           (a->error.code == ERR_INTERRUPTED && operation_answers(a, &operation_compaction_run));
+}
+
+static void take_back(struct plain *p, const struct turn_start_params *params)
+{
+    if (!params->text || !*params->text)
+        return;
+    plain_say_unsent(p, params->text);
+    plain_keep(p, mem_strdup(params->text));
+}
+
+static void refused(struct plain *p, const struct operation_answer *a)
+{
+    bool starts = operation_answers(a, &operation_turn_start);
+    bool turn = starts || operation_answers(a, &operation_turn_retry);
+    struct fault fault = faults_of_answer(a);
+    if (!is_silent(a))
+        say_fault(p, &fault, turn);
+    if (turn || operation_answers(a, &operation_compaction_run))
+        p->busy = p->running;
+    if (starts)
+        take_back(p, a->request->params);
+}
+
+static void take_answer(struct plain *p, struct notice *n)
+{
+    struct operation_answer *a = n->answer;
+    plain_taker *take = NULL;
+    if (p->asked.open && p->asked.id == a->request->id) {
+        take = p->asked.take;
+        p->asked.open = false;
+    }
+    if (a->error.code != ERR_OK)
+        refused(p, a);
+    else if (take)
+        take(p, a);
+}
+
+static void take_error(struct plain *p, struct notice *n)
+{
+    say_fault(p, &(struct fault){.error = &n->error}, false);
+    opened(p);
+}
+
 static void (*const takers[])(struct plain *p, struct notice *n) = {
-    [NOTICE_EVENT] = take_event,       [NOTICE_SESSION] = take_session,
-    [NOTICE_ANSWER] = take_answer,     [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider, [NOTICE_MODELS] = take_models,
-    [NOTICE_REPORT] = take_report,     [NOTICE_BUSY] = take_busy,
+    [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
+    [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
+    [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
-    [NOTICE_CONTEXT] = take_context,   [NOTICE_DONE] = take_done,
     [NOTICE_ERROR] = take_error,
 };
 
-static bool answers(const struct plain_asked *asked, const struct notice *n)
-{
-    if (n->type == NOTICE_ANSWER)
-        return n->answer->request->id == asked->id;
-    if (n->type == NOTICE_ERROR)
-        return asked->id == 0 && n->command == asked->command;
-    return asked->id == 0 && n->type == asked->answer;
-}
-
 void plain_take(struct plain *p, struct notice *n)
 {
-    if (p->asked.open && answers(&p->asked, n))
-        p->asked.open = false;
     if ((size_t)n->type < sizeof takers / sizeof *takers && takers[n->type])
         takers[n->type](p, n);
     notice_free(n);

@@ -11,15 +11,13 @@
 
 struct plain;
 
-/* Writes what the engine answered. */
+/* Gets the answer to what was asked, if it was done. */
 typedef void plain_taker(struct plain *p, struct operation_answer *a);
 
-/* The command or request that is to be answered before the next line counts. */
+/* What is to be answered before the next line counts. */
 struct plain_asked {
     bool open;
-    enum command_type command;
-    enum notice_type answer; /* or an ERROR about the command */
-    uint64_t id;             /* of the request; 0: it is a command */
+    uint64_t id; /* of the request; 0: the session is being opened */
     plain_taker *take;
 };
 
@@ -65,12 +63,10 @@ struct plain {
 
 /* plain.c */
 
-/* Sends the command; the next line waits for this answer. */
-void plain_ask(struct plain *p, struct command *c, enum notice_type answer);
-/* The same of a row of the table of operations. */
-void plain_start(struct plain *p, const struct operation *o, const void *params,
-                 plain_taker *take);
-void plain_send(struct plain *p, enum command_type type, const char *text);
+/* Asks the engine; the next line waits for the answer. */
+void plain_ask(struct plain *p, const struct operation *o, const void *params, plain_taker *take);
+/* The same, and no line waits; only of a failure is told. */
+void plain_send(struct plain *p, const struct operation *o, const void *params);
 void plain_say(struct plain *p, const char *text); /* sends a message, or lets it wait */
 void plain_retry(struct plain *p);
 void plain_forget_found(struct plain *p); /* the entries that were listed */
@@ -88,6 +84,11 @@ void plain_keep(struct plain *p, char *text);
 
 /* plain_notices.c. Frees the notice. */
 void plain_take(struct plain *p, struct notice *n);
+
+void plain_take_models(struct plain *p, struct operation_answer *a);
+void plain_take_report(struct plain *p, struct operation_answer *a);
+void plain_take_context(struct plain *p, struct operation_answer *a);
+void plain_take_memory(struct plain *p, struct operation_answer *a);
 
 /* Writes what of the transcript is new and settled. */
 void plain_write_transcript(struct plain *p);

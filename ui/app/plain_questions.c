@@ -55,20 +55,17 @@ static bool is_word(const char *text, const char *english, const char *local)
 
 static void answer_tool(struct plain *p, enum approval_answer answer)
 {
-    struct command *c = command_new(COMMAND_ANSWER, NULL);
-    c->name = mem_strdup(approval_id(&p->approval));
-    c->number = answer;
-    approval_over(&p->approval, c->name);
-    engine_send(p->engine, c);
+    char *id = mem_strdup(approval_id(&p->approval));
+    approval_over(&p->approval, id);
+    plain_send(p, &operation_approval_decide, &(struct approval_decide_params){id, answer});
+    free(id);
     plain_show_question(p);
 }
 
-static void answer_review(struct plain *p, enum draft_answer reply)
+static void answer_review(struct plain *p, enum draft_answer answer)
 {
-    struct command *c = command_new(COMMAND_DRAFT, NULL);
-    c->number = reply;
     p->reviewing = false;
-    engine_send(p->engine, c);
+    plain_send(p, &operation_compaction_decide, &(struct compaction_decide_params){answer, NULL});
 }
 
 bool plain_answer(struct plain *p, const char *text)

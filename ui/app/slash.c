@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
-#include "session/command.h"
-#include "session/export.h"
 #include "ui/view/sessions.h"
 
 const char *slash_help(const struct slash_command *c, bool kept)

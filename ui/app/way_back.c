@@ -62,10 +62,11 @@ static void leave_draft(struct app *app)
 
 static void open_again(struct app *app, const struct place_left *p)
 {
-    enum command_type type = p->blank ? COMMAND_NEW : p->read_only ? COMMAND_OPEN : COMMAND_RESUME;
     leave_draft(app);
-    app_leave_session(app);
-    app_command(app, type, p->blank ? NULL : p->session);
+    if (p->blank)
+        app_begin_session(app);
+    else
+        app_open_session(app, p->session, p->read_only);
 }
 
 bool way_back_go(struct app *app)

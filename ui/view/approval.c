@@ -215,11 +215,11 @@ static const struct approval *of_const(const struct view *view)
 
 static void send_answer(struct view *view, enum approval_answer answer)
 {
-    struct command *c = command_new(COMMAND_ANSWER, NULL);
-    c->name = mem_strdup(approval_id(of(view)));
-    c->number = answer;
-    approval_over(of(view), c->name);
-    view_send(view, c);
+    char *id = mem_strdup(approval_id(of(view)));
+    approval_over(of(view), id);
+    (void)view_ask(view, &operation_approval_decide, &(struct approval_decide_params){id, answer},
+                   NULL);
+    free(id);
 }
 
 static bool take_key(struct view *view, enum action action, const struct key *key)

@@ -35,14 +35,6 @@ static struct context_view *of(struct view *view)
     return (struct context_view *)view;
 }
 
-static void ask(struct context_view *v)
-{
-    v->waiting = true;
-    v->stale = false;
-    v->asked_ms = clock_mono_ms();
-    view_send(&v->view, command_new(COMMAND_CONTEXT, NULL));
-}
-
 /* NULL: there are none. */
 static const struct context_part *chosen_part(const struct context_view *v)
 {
@@ -74,26 +66,38 @@ static struct context_sums sums_of(const struct context *c)
     return sums;
 }
 
-static void take(struct context_view *v, struct notice *n)
+static bool take(struct view *view, struct operation_answer *a, const char *words)
 {
+    struct context_view *v = of(view);
     v->waiting = false;
+    if (words) {
+        remark_set(&v->remark, STYLE_ERROR, words);
+        return true;
+    }
     v->known = true;
     context_release(&v->context);
-    v->context = n->context;
-    n->context = (struct context){0};
+    v->context = *(struct context *)a->result;
+    *(struct context *)a->result = (struct context){0};
     v->sums = sums_of(&v->context);
     outline_fill(v->outline, v->context.parts.len);
+    return true;
 }
 
-static bool failed(struct context_view *v, enum command_type command, const char *words)
+/* What is done is seen in what the next request is then. */
+static bool changed(struct view *view, struct operation_answer *a, const char *words)
 {
-    bool mine =
-        command == COMMAND_CONTEXT || command == COMMAND_PIN || command == COMMAND_UNCOMPACT;
-    if (mine)
-        remark_set(&v->remark, STYLE_ERROR, words);
-    if (command == COMMAND_CONTEXT)
-        v->waiting = false;
-    return mine;
+    (void)a;
+    if (words)
+        remark_set(&of(view)->remark, STYLE_ERROR, words);
+    return true;
+}
+
+static void ask(struct context_view *v)
+{
+    v->waiting = true;
+    v->stale = false;
+    v->asked_ms = clock_mono_ms();
+    (void)view_ask(&v->view, &operation_context_read, NULL, take);
 }
 
 static bool changes_request(enum event_type type)
@@ -131,11 +135,8 @@ static void tick(struct view *view)
 static bool notice(struct view *view, struct notice *n, const char *words)
 {
     struct context_view *v = of(view);
-    if (n->type == NOTICE_CONTEXT)
-        take(v, n);
-    else if (n->type == NOTICE_ERROR)
-        return failed(v, n->command, words);
-    else if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
+    (void)words;
+    if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
         v->stale = true;
     else if (n->type == NOTICE_EVENT && changes_request(n->event->type))
         v->stale = true;
@@ -164,10 +165,8 @@ static void pin(struct view *view)
         remark_set(&v->remark, STYLE_NOTE, _("Only your messages and answers can be pinned."));
         return;
     }
-    struct command *c = command_new(COMMAND_PIN, NULL);
-    c->number = p->seq;
-    c->limit = !p->pinned;
-    view_send(view, c);
+    (void)view_ask(view, p->pinned ? &operation_compaction_unpin : &operation_compaction_pin,
+                   &(struct compaction_pin_params){p->seq}, changed);
 }
 
 static void ask_compact(struct view *view)
@@ -180,7 +179,7 @@ static void ask_compact(struct view *view)
 
 static void undo(struct view *view)
 {
-    view_send(view, command_new(COMMAND_UNCOMPACT, NULL));
+    (void)view_ask(view, &operation_compaction_undo, NULL, changed);
 }
 
 static void jump(struct view *view)
@@ -214,7 +213,7 @@ static void answer_key(struct context_view *v, enum action action, const struct 
     v->asks_compact = false;
     if (!yes)
         return;
-    view_send(&v->view, command_new(COMMAND_COMPACT, NULL));
+    (void)view_ask(&v->view, &operation_compaction_run, NULL, NULL);
     view_close(&v->view);
 }
 

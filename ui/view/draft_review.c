@@ -264,9 +264,8 @@ static void close_view(struct view *view)
 
 static void send_reply(struct view *view, enum draft_answer reply, const char *text)
 {
-    struct command *c = command_new(COMMAND_DRAFT, text);
-    c->number = reply;
-    view_send(view, c);
+    (void)view_ask(view, &operation_compaction_decide,
+                   &(struct compaction_decide_params){reply, text}, NULL);
     close_view(view);
 }
 

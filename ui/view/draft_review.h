@@ -86,7 +86,7 @@ enum review_key draft_review_key(struct draft_review *r, enum action action, con
 
 struct editor *draft_review_editor(struct draft_review *r);
 
-/* As a command has it: NULL if the summary is as it came. Borrowed. */
+/* As compaction/decide has it: NULL if the summary is as it came. Borrowed. */
 const char *draft_review_text(const struct draft_review *r);
 const char *draft_review_focus(const struct draft_review *r);
 

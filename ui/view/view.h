@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "session/command.h"
+#include "session/conversation_operations.h"
 #include "session/notice.h"
 #include "session/operation_request.h"
 #include "ui/term/keymap.h"
@@ -47,7 +48,8 @@ struct view_host {
     struct app *app;
     void (*send)(struct app *app, struct command *c); /* takes the command */
     /* Asks the engine for a row of the table and returns the request's id. Whoever is freed gets no
-     * answer any more; `take` NULL: of no use is one but a failure. */
+     * answer any more; `take` NULL: the surface tells of a failure, whether the view is there or
+     * not. */
     uint64_t (*ask)(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take);
     void (*withdraw)(struct app *app, uint64_t id); /* no answer is wanted any more; 0 is fine */
