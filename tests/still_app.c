@@ -3,6 +3,7 @@
 #include "tests/support.h"
 #include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
+#include "ui/app/notices.h"
 #include "ui/app/panes.h"
 
 struct app app;
@@ -24,6 +25,7 @@ int still_app_setup(void **state)
     panes_init(&app);
     dispatch_init(&app);
     completion_init(&app);
+    notices_init(&app);
     transcript_resize(app.transcript, 100, 30);
     return 0;
 }

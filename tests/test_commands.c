@@ -16,7 +16,6 @@
 #include "ui/app/compact.h"
 #include "ui/app/completion.h"
 #include "ui/app/notices.h"
-#include "ui/app/panes.h"
 #include "ui/app/screen.h"
 #include "ui/app/turns.h"
 
@@ -447,7 +446,6 @@ TEST(test_what_a_closed_view_asked_for)
         bool told;
     } rows[] = {{&operation_session_export, true}, {&operation_session_list, false}};
     struct view view = {0};
-    panes_init(&app);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         transcript_clear(app.transcript);
         app.host.ask(&app, &view, rows[i].operation, NULL, give_to_nobody);

@@ -17,6 +17,7 @@
 #define STATUS_MS 500
 #define SECOND_MS 1000
 #define DRAFT_MS 400
+#define PAGE_EVENTS 200
 #define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
 
 static void bind_key(void *context, const char *section, const char *name, const char *value,
@@ -317,6 +318,32 @@ void app_set_ground(struct app *app, bool light)
     app->light_ground = light;
     if (app->theme_name && strcmp(app->theme_name, THEME_AUTO) == 0)
         app_set_theme(app, THEME_AUTO);
+}
+
+static void ask_for_older(struct app *app, int64_t before)
+{
+    const struct session_history_params params = {
+        .session = app->session.id, .newest = true, .before = before, .limit = PAGE_EVENTS};
+    if (before > 0 && !app->older_asked)
+        app->older_asked = app_ask(app, &operation_session_history, &params, app->take_older);
+}
+
+void app_want_page(struct app *app)
+{
+    ask_for_older(app, transcript_wants_before(app->transcript));
+}
+
+int64_t app_want_older(struct app *app)
+{
+    int64_t oldest = transcript_oldest(app->transcript);
+    ask_for_older(app, oldest);
+    return oldest;
+}
+
+void app_forget_older(struct app *app)
+{
+    asked_withdraw(&app->asked, app->engine, app->older_asked);
+    app->older_asked = 0;
 }
 
 int64_t app_context(const struct app *app, bool *estimated)

@@ -126,7 +126,8 @@ struct app {
     struct session_list sessions; /* the last listing */
     struct models_result models;
     bool sessions_known, models_known, inputs_asked;
-    uint64_t older_asked; /* request for older events; 0: none is under way */
+    uint64_t older_asked;   /* request for older events; 0: none is under way */
+    app_answer *take_older; /* who takes them; notices_init() */
     bool stop_asked; /* by /stop, which tells when nothing runs */
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
@@ -218,6 +219,16 @@ bool app_set_theme(struct app *app, const char *name);
 
 /* The terminal told its background: "auto" follows it. */
 void app_set_ground(struct app *app, bool light);
+
+/* Asks for the page of older events if the view needs it. */
+void app_want_page(struct app *app);
+
+/* The same whatever the view is at. Returns the oldest event that is held, 0 if there are no older
+ * ones. */
+int64_t app_want_older(struct app *app);
+
+/* What was asked for is of no use any more. */
+void app_forget_older(struct app *app);
 
 /* The context's tokens for the meters; *estimated tells whether that is a guess. -1: unknown. */
 int64_t app_context(const struct app *app, bool *estimated);

@@ -11,7 +11,6 @@
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
 #include "ui/app/message.h"
-#include "ui/app/older.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/screen.h"
@@ -156,7 +155,7 @@ static void scroll(struct app *app, int rows)
 {
     if (transcript_scroll(app->transcript, rows))
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
-    older_want_in_view(app);
+    app_want_page(app);
 }
 
 static int page_rows(void)
@@ -188,7 +187,7 @@ static void scroll_down(struct app *app)
 static void to_top(struct app *app)
 {
     transcript_scroll_to_top(app->transcript);
-    older_want_in_view(app);
+    app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 

@@ -6,7 +6,6 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/app/older.h"
 #include "ui/text/editor.h"
 #include "ui/view/memory_view.h"
 
@@ -23,7 +22,7 @@ static bool is_empty(const struct app *app)
 /* Beyond what is held, older events may match: the end is not the end before all are there. */
 static bool look_round(struct app *app, bool older)
 {
-    if (older_want(app) == 0)
+    if (app_want_older(app) == 0)
         return transcript_find_around(app->transcript, older);
     app->find.waiting = true;
     app->find.older = older;
@@ -35,7 +34,7 @@ static void want_all(struct app *app)
     if (app->find.waiting || app->find.pages >= PAGES_COUNTED)
         return;
     app->find.pages++;
-    (void)older_want(app);
+    (void)app_want_older(app);
 }
 
 static void step(struct app *app, bool older)
@@ -88,7 +87,7 @@ static void page_came(struct app *app)
     struct find *f = &app->find;
     if (!f->active || !f->stepped)
         return;
-    if (f->waiting && (f->older || older_want(app) == 0))
+    if (f->waiting && (f->older || app_want_older(app) == 0))
         step(app, f->older);
     want_all(app);
     app_touch(app, DIRTY_STATUS);

@@ -1,17 +1,16 @@
 #include "ui/app/jump.h"
 
-#include "ui/app/older.h"
 #include "ui/view/memory_view.h"
 
 static void go_on(struct app *app)
 {
     bool shown = transcript_show_place(app->transcript, &app->jump);
-    bool over = shown || older_want(app) == 0;
+    bool over = shown || app_want_older(app) == 0;
     if (over)
         jump_forget(app);
     if (over && !shown)
         memory_view_missed(app->memory);
-    older_want_in_view(app);
+    app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 

@@ -18,7 +18,6 @@ libtui_a_SOURCES += \
 	ui/app/message.c ui/app/message.h \
 	ui/app/notices.c ui/app/notices.h \
 	ui/app/options.h \
-	ui/app/older.c ui/app/older.h \
 	ui/app/panes.c ui/app/panes.h \
 	ui/app/path_lister.c ui/app/path_lister.h \
 	ui/app/picker.c ui/app/picker.h \

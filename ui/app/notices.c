@@ -12,7 +12,6 @@
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
 #include "ui/app/message.h"
-#include "ui/app/older.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
@@ -284,7 +283,7 @@ static void open_session(struct app *app, const struct session_info *info)
     say_parting(app);
     app->fresh = true;
     app->offline_said = false;
-    older_forget(app);
+    app_forget_older(app);
     app->last = USAGE_UNKNOWN;
     app->truncated = app->answered = false;
     free(app->last_sent);
@@ -363,6 +362,14 @@ static void show_running(struct app *app, const struct notice *n)
         transcript_apply(app->transcript, n->events.items[i]);
 }
 
+/* Whoever waits for older events goes on. */
+static void older_came(struct app *app)
+{
+    if (turns_page_came(app))
+        completion_listed(app);
+    jump_page_came(app);
+}
+
 static void take_page(struct app *app, struct notice *n)
 {
     for (size_t i = 0; i < n->events.len; i++)
@@ -374,8 +381,41 @@ static void take_page(struct app *app, struct notice *n)
     older_came(app);
     panes_page_came(app);
     way_back_page(app);
-    older_want_in_view(app);
+    app_want_page(app);
     app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
+}
+
+/* Views hear of it as they do of the first page. */
+static void tell_views(struct app *app, const struct event_list *events, int64_t before, bool more)
+{
+    struct notice n = {.type = NOTICE_PAGE, .number = before, .flag = more};
+    n.events.items = events->items.items;
+    n.events.len = events->items.len;
+    (void)views_notice(&app->views, &n, NULL);
+}
+
+static bool take_older(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_history_params *asked = a->request->params;
+    const struct session_history_result *page = a->result;
+    app->older_asked = 0;
+    if (words) {
+        turns_forget(app);
+        jump_forget(app);
+        app->find.waiting = false;
+        return false;
+    }
+    transcript_prepend(app->transcript, page->events.items.items, page->events.items.len,
+                       page->more);
+    older_came(app);
+    tell_views(app, &page->events, asked->before, page->more);
+    app_want_page(app);
+    return true;
+}
+
+void notices_init(struct app *app)
+{
+    app->take_older = take_older;
 }
 
 /* Providers */

@@ -7,6 +7,8 @@
 /* What is said where there is no model. */
 const char *notices_offline(void);
 
+void notices_init(struct app *app);
+
 /* Takes the notice. */
 void notices_take(struct app *app, struct notice *n);
 

@@ -9,7 +9,6 @@
 #include "session/session_operations.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
-#include "ui/app/older.h"
 #include "ui/app/screen.h"
 #include "ui/app/way_back.h"
 #include "ui/term/term.h"
@@ -273,7 +272,7 @@ static void insert(struct app *app, const char *lines)
 
 static void want_older(struct app *app)
 {
-    (void)older_want(app);
+    (void)app_want_older(app);
 }
 
 void panes_init(struct app *app)

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/app/older.h"
-
 bool turns_number(const char *text, size_t *number)
 {
     char *end;
@@ -32,7 +30,7 @@ struct turn_found turns_held(const struct transcript *t, size_t number)
 
 static bool all_is_here(struct app *app)
 {
-    return older_want(app) == 0;
+    return app_want_older(app) == 0;
 }
 
 void turns_find(struct app *app, size_t number,

@@ -160,6 +160,7 @@ static int run_app(const struct ui_options *options, struct error *e)
     panes_init(&app);
     dispatch_init(&app);
     completion_init(&app);
+    notices_init(&app);
     app_set_theme(&app, config_string(options->config, CONFIG_UI_THEME));
     say_assumed(&app);
     say_charset(&app);
