@@ -19,7 +19,6 @@ enum { STEP = 1000 };
 static struct config *config;
 static char *path;
 static struct operation_context opened;
-static struct memories *memories; /* of it */
 static struct error e;
 
 /* For what the operation, and others that need no more, do. */
@@ -28,7 +27,6 @@ static void open_memories(const struct operation *o)
     operation_close(&opened);
     if (!operation_open(&opened, o, config, path, support_dir(), &e))
         fail_msg("%s", e.text);
-    memories = opened.memories;
 }
 
 static int set_up(void **state)
@@ -53,26 +51,27 @@ static int tear_down(void **state)
 
 /* --- helpers ---------------------------------------------------------------------------------- */
 
-static bool never_stop(void *context, int64_t lines, int64_t stored)
+static bool run(const struct operation *o, const void *params, void *result)
 {
-    (void)context;
-    (void)lines;
-    (void)stored;
-    return true;
+    return operation_call(&opened, o, params, result, &e);
 }
 
-static const struct import_progress go_on = {.tell = never_stop};
-
-static bool import_bytes(const char *text, size_t len, const struct import_progress *progress,
-                         int64_t *stored)
+/* `tell` NULL: nobody asks. */
+static bool import_bytes(const char *text, size_t len,
+                         bool (*tell)(void *context, const char *what, int64_t done, int64_t of),
+                         void *context, int64_t *stored)
 {
-    int64_t lines;
+    struct memory_import_result imported;
     char *name = support_path("in.jsonl");
     FILE *file = fopen(name, "w+b");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, len, file), len);
     rewind(file);
-    bool ok = memories_import(memories, file, "in.jsonl", progress, &lines, stored, &e);
+    opened.stream = &(struct operation_stream){
+        .in = file, .name = "in.jsonl", .tell = tell, .context = context, .wake_fd = -1};
+    bool ok = run(&operation_memory_import, NULL, &imported);
+    opened.stream = NULL;
+    *stored = imported.stored;
     fclose(file);
     return ok;
 }
@@ -81,7 +80,7 @@ static bool import_bytes(const char *text, size_t len, const struct import_progr
 static int import_text(const char *text)
 {
     int64_t stored;
-    if (!import_bytes(text, strlen(text), &go_on, &stored))
+    if (!import_bytes(text, strlen(text), NULL, NULL, &stored))
         fail_msg("%s", e.text);
     return (int)stored;
 }
@@ -89,7 +88,7 @@ static int import_text(const char *text)
 static void expect_refused(const char *text, const char *says, int64_t kept)
 {
     int64_t stored;
-    assert_false(import_bytes(text, strlen(text), &go_on, &stored));
+    assert_false(import_bytes(text, strlen(text), NULL, NULL, &stored));
     assert_int_equal(e.code, ERR_USAGE);
     if (!strstr(e.text, says))
         fail_msg("\"%s\" does not say %s", e.text, says);
@@ -103,27 +102,31 @@ static bool add_piece(void *context, const char *bytes, size_t len, struct error
     return true;
 }
 
-static char *exported(int64_t *written)
+static char *exported(void)
 {
     struct buf out = BUF_INIT;
-    int64_t count;
-    if (!memories_export(memories, add_piece, &out, &count, &e))
+    struct memory_export_result result;
+    opened.stream = &(struct operation_stream){.write = add_piece, .context = &out, .wake_fd = -1};
+    if (!run(&operation_memory_export, NULL, &result))
         fail_msg("%s", e.text);
-    if (written)
-        *written = count;
+    opened.stream = NULL;
+    int64_t lines = 0;
+    for (size_t i = 0; i < out.len; i++)
+        lines += out.data[i] == '\n';
+    assert_int_equal(result.entries, lines);
     return support_keep(buf_take(&out));
 }
 
 static void expect_export(const char *want)
 {
-    char *text = exported(NULL);
+    char *text = exported();
     assert_string_equal(text, want);
 }
 
 static int count_entries(void)
 {
     struct memory_stats stats;
-    if (!memories_stats(memories, &stats, &e))
+    if (!run(&operation_memory_stats, NULL, &stats))
         fail_msg("%s", e.text);
     int count = (int)stats.entries;
     memory_stats_release(&stats);
@@ -151,7 +154,13 @@ static void add_simple(const char *id, const char *session, const char *content)
 static bool search(const char *query, const char *scope, int limit, struct memory_found *out)
 {
     const struct memory_search search = {.query = query, .scope = scope, .limit = limit};
-    return memories_search(memories, &search, out, &e);
+    return run(&operation_memory_search, &search, out);
+}
+
+static bool list_entries(const char *scope, int limit, struct memory_entries *out)
+{
+    const struct memory_list_params params = {.scope = scope, .limit = limit};
+    return run(&operation_memory_list, &params, out);
 }
 
 static char *found(const char *query, const char *scope, int limit)
@@ -180,32 +189,24 @@ FIXTURE(set_up, tear_down);
 TEST(test_nothing_is_there_yet)
 {
     char *other = support_path("none/tiro.db");
-    struct operation_context nothing;
     struct memory_found found;
-    struct memory_search search = {.query = "anything", .limit = 5};
     struct memory_entries list;
     struct memory_entry entry;
     struct memory_stats stats;
-    int64_t written = 1;
-    struct buf out = BUF_INIT;
-    assert_true(operation_open(&nothing, &operation_memory_read, config, other, "/", &e));
-    struct memories *m = nothing.memories;
-    assert_true(memories_search(m, &search, &found, &e));
+    operation_close(&opened);
+    assert_true(operation_open(&opened, &operation_memory_read, config, other, "/", &e));
+    assert_true(search("anything", NULL, 5, &found));
     assert_int_equal(found.hits.items.len, 0);
-    search.scope = "session=nobody";
-    assert_true(memories_search(m, &search, &found, &e));
+    assert_true(search("anything", "session=nobody", 5, &found));
     assert_int_equal(found.hits.items.len, 0);
-    assert_true(memories_list(m, NULL, 0, &list, &e));
+    assert_true(list_entries(NULL, 0, &list));
     assert_int_equal(list.items.len, 0);
-    assert_true(memories_stats(m, &stats, &e));
+    assert_true(run(&operation_memory_stats, NULL, &stats));
     assert_int_equal(stats.entries, 0);
-    assert_true(memories_export(m, add_piece, &out, &written, &e));
-    assert_int_equal(written, 0);
-    assert_int_equal(out.len, 0);
-    assert_false(memories_get(m, "x", &entry, &e));
+    expect_export("");
+    assert_false(run(&operation_memory_read, &(struct memory_read_params){"x"}, &entry));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
     assert_int_equal(access(other, F_OK), -1);
-    operation_close(&nothing);
 }
 
 /* --- import and export ------------------------------------------------------------------------ */
@@ -239,7 +240,7 @@ TEST(test_importing_again_adds_nothing)
                  i % 3, i, i % 11);
     assert_true(import_text(text.data) > 0);
     assert_int_equal(count_entries(), 33);
-    char *before = exported(NULL);
+    char *before = exported();
     assert_int_equal(import_text(text.data), 0);
     expect_export(before);
     assert_int_equal(import_text(before), 0);
@@ -256,7 +257,7 @@ TEST(test_sessions_may_be_interleaved)
         add_line(&text, id, i % 3 == 0 ? "zz" : i % 3 == 1 ? "mm" : "aa", i, content);
     }
     assert_int_equal(import_text(text.data), 300);
-    char *all = exported(NULL);
+    char *all = exported();
     static const char *const sessions[] = {"zz", "mm", "aa"};
     for (int s = 0; s < 3; s++) {
         const char *at = all;
@@ -290,12 +291,12 @@ TEST(test_lines_of_all_kinds)
     static const char text[] = "\xef\xbb\xbf" LINE("one") "\r\n\n  \t\r\n" LINE(
         "two \xff\xc3 x") "\n" LINE("") "\n" LINE("   ") "\n" LINE("three");
     assert_int_equal(import_text(text), 3);
-    char *all = exported(NULL);
+    char *all = exported();
     assert_non_null(strstr(all, "\"one\""));
     assert_non_null(strstr(all, "\"two \xef\xbf\xbd\xef\xbf\xbd x\""));
     assert_non_null(strstr(all, "\"three\""));
     struct memory_entries list;
-    assert_true(memories_list(memories, "all", 0, &list, &e));
+    assert_true(list_entries("all", 0, &list));
     for (size_t i = 0; i < list.items.len; i++)
         assert_true(utf8_valid(list.items.items[i].content, strlen(list.items.items[i].content)));
     memory_entries_release(&list);
@@ -315,7 +316,7 @@ TEST(test_wrong_lines_are_named)
     expect_refused(LINE("one") LINE("two") "\n", "in.jsonl:1: ", 0);
     int64_t stored;
     static const char nul[] = LINE("epsilon") "\n\0\n";
-    assert_false(import_bytes(nul, sizeof nul - 1, &go_on, &stored));
+    assert_false(import_bytes(nul, sizeof nul - 1, NULL, NULL, &stored));
     assert_non_null(strstr(e.text, "in.jsonl:2: "));
     assert_int_equal(count_entries(), 4);
 }
@@ -354,7 +355,7 @@ TEST(test_ids_that_are_taken)
     add_line(&text, "taken", "zz", 3, "something else");
     add_line(&text, "c", "aa", 4, "never read");
     expect_refused(text.data, "in.jsonl:3: ", 2);
-    char *all = exported(NULL);
+    char *all = exported();
     assert_non_null(strstr(all, "\"first\""));
     assert_non_null(strstr(all, "\"second\""));
     assert_non_null(strstr(all, "\"what was there\""));
@@ -367,15 +368,15 @@ TEST(test_ids_that_are_taken)
 
 struct steps {
     int count, stop_at;
-    int64_t lines[8], stored[8];
+    int64_t stored[8];
     bool write_between;
 };
 
-static bool note_step(void *context, int64_t lines, int64_t stored)
+static bool note_step(void *context, const char *what, int64_t stored, int64_t of)
 {
     struct steps *s = context;
     assert_true(s->count < 8);
-    s->lines[s->count] = lines;
+    assert_true(strcmp(what, "entries") == 0 && of == 0);
     s->stored[s->count++] = stored;
     if (s->write_between) {
         struct operation_context other;
@@ -404,21 +405,18 @@ TEST(test_steps_are_kept)
 {
     char *text = many_lines(2 * STEP + 500);
     struct steps steps = {.stop_at = 1, .write_between = true};
-    const struct import_progress progress = {.tell = note_step, .context = &steps};
     int64_t stored;
-    assert_false(import_bytes(text, strlen(text), &progress, &stored));
+    assert_false(import_bytes(text, strlen(text), note_step, &steps, &stored));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(stored, STEP);
     assert_int_equal(count_entries(), STEP);
 
     steps = (struct steps){.stop_at = 3, .write_between = true}; /* the end is no stop */
-    assert_true(import_bytes(text, strlen(text), &progress, &stored));
+    assert_true(import_bytes(text, strlen(text), note_step, &steps, &stored));
     assert_int_equal(stored, STEP + 500);
     assert_int_equal(steps.count, 3);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(steps.lines[i], i == 2 ? 2 * STEP + 500 : (i + 1) * STEP);
+    for (int i = 0; i < 3; i++)
         assert_int_equal(steps.stored[i], i == 2 ? STEP + 500 : i * STEP);
-    }
     assert_int_equal(count_entries(), 2 * STEP + 500);
 }
 
@@ -482,7 +480,7 @@ TEST(test_scopes_that_are_none)
             fail_msg("taken: \"%s\"", bad[i]);
         assert_int_equal(e.code, ERR_USAGE);
         assert_int_equal(none.hits.items.len, 0);
-        assert_false(memories_list(memories, bad[i], 5, &list, &e));
+        assert_false(list_entries(bad[i], 5, &list));
         assert_int_equal(e.code, ERR_USAGE);
     }
 }
@@ -493,16 +491,16 @@ TEST(test_list_newest_first)
     struct memory_entries list;
     assert_int_equal(import_text(text), 50);
     add_simple("other", "s", "of another session");
-    assert_true(memories_list(memories, "session=long", 0, &list, &e));
+    assert_true(list_entries("session=long", 0, &list));
     assert_int_equal(list.items.len, 50);
     assert_string_equal(list.items.items[0].id, "e0049");
     assert_string_equal(list.items.items[49].id, "e0000");
     memory_entries_release(&list);
-    assert_true(memories_list(memories, "all", 3, &list, &e));
+    assert_true(list_entries("all", 3, &list));
     assert_int_equal(list.items.len, 3);
     assert_string_equal(list.items.items[2].id, "e0047");
     memory_entries_release(&list);
-    assert_true(memories_list(memories, NULL, 0, &list, &e));
+    assert_true(list_entries(NULL, 0, &list));
     assert_int_equal(list.items.len, 51);
     memory_entries_release(&list);
 }
@@ -512,7 +510,7 @@ TEST(test_list_newest_first)
 static void expect_entry(const char *reference, const char *content, bool pinned)
 {
     struct memory_entry entry;
-    if (!memories_get(memories, reference, &entry, &e))
+    if (!run(&operation_memory_read, &(struct memory_read_params){reference}, &entry))
         fail_msg("%s", e.text);
     assert_string_equal(entry.content, content);
     assert_int_equal(entry.pinned, pinned);
@@ -527,50 +525,52 @@ TEST(test_one_entry)
     add_simple("abc", "s", "the third text");
     expect_entry("abc", "the third text", false);
     expect_entry("abc1", "the first text", false);
-    assert_false(memories_get(memories, "ab", &entry, &e));
+    assert_false(run(&operation_memory_read, &(struct memory_read_params){"ab"}, &entry));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
     assert_non_null(strstr(e.text, "abc1"));
-    assert_false(memories_get(memories, "nonesuch", &entry, &e));
+    assert_false(run(&operation_memory_read, &(struct memory_read_params){"nonesuch"}, &entry));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
     assert_null(entry.content);
 
-    assert_true(memories_pin(memories, "abc1", true, &e));
+    assert_true(run(&operation_memory_pin, &(struct memory_pin_params){"abc1", true}, NULL));
     expect_entry("abc1", "the first text", true);
-    assert_true(memories_pin(memories, "abc1", false, &e));
-    assert_true(memories_edit(memories, "abc1", "quite another thing", &e));
+    assert_true(run(&operation_memory_pin, &(struct memory_pin_params){"abc1", false}, NULL));
+    assert_true(run(&operation_memory_edit,
+                    &(struct memory_edit_params){"abc1", "quite another thing"}, NULL));
     expect_entry("abc1", "quite another thing", false);
     expect_found("quite another", "all", "abc1");
-    assert_false(memories_edit(memories, "abc1", "  \n", &e));
+    assert_false(run(&operation_memory_edit, &(struct memory_edit_params){"abc1", "  \n"}, NULL));
     assert_int_equal(e.code, ERR_USAGE);
-    assert_false(memories_edit(memories, "nonesuch", "x", &e));
+    assert_false(run(&operation_memory_edit, &(struct memory_edit_params){"nonesuch", "x"}, NULL));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
-    assert_false(memories_pin(memories, "nonesuch", true, &e));
+    assert_false(run(&operation_memory_pin, &(struct memory_pin_params){"nonesuch", true}, NULL));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
 }
 
-static bool forget(int *deleted, int *summaries, const char *one, const char *two,
+static bool forget(struct memory_forget_result *out, const char *one, const char *two,
                    const char *three)
 {
-    const char *const ids[] = {one, two, three};
-    return memories_forget(memories, ids, 3, deleted, summaries, &e);
+    const char *ids[] = {one, two, three};
+    const struct memory_forget_params params = {.ids = {.items = ids, .len = 3}};
+    return run(&operation_memory_forget, &params, out);
 }
 
 TEST(test_forget_all_or_none)
 {
-    int deleted, summaries;
+    struct memory_forget_result gone;
     add_simple("one", "s", "the first text");
     add_simple("two", "s", "the second text");
     add_simple("three", "s", "the third text");
-    assert_false(forget(&deleted, &summaries, "one", "nonesuch", "two"));
+    assert_false(forget(&gone, "one", "nonesuch", "two"));
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
-    assert_int_equal(deleted, 0);
+    assert_int_equal(gone.deleted, 0);
     assert_int_equal(count_entries(), 3);
-    assert_true(forget(&deleted, &summaries, "one", "two", "on")); /* one is meant twice */
-    assert_int_equal(deleted, 2);
-    assert_int_equal(summaries, 0);
+    assert_true(forget(&gone, "one", "two", "on")); /* one is meant twice */
+    assert_int_equal(gone.deleted, 2);
+    assert_int_equal(gone.summaries, 0);
     expect_found("text", "all", "three");
-    assert_true(memories_forget(memories, NULL, 0, &deleted, &summaries, &e));
-    assert_int_equal(deleted, 0);
+    assert_true(run(&operation_memory_forget, &(struct memory_forget_params){{NULL}}, &gone));
+    assert_int_equal(gone.deleted, 0);
 }
 
 /* --- reindex ---------------------------------------------------------------------------------- */
@@ -581,20 +581,28 @@ struct told {
     bool stop;
 };
 
-static bool note_work(void *context, int what, int64_t done, int64_t of)
+static bool note_work(void *context, const char *what, int64_t done, int64_t of)
 {
     struct told *t = context;
-    t->words += what == 0;
-    t->vectors += what == 1;
+    t->words += strcmp(what, "words") == 0;
+    t->vectors += strcmp(what, "vectors") == 0;
     t->done = done;
     t->of = of;
     return !t->stop;
 }
 
+static bool reindex(struct told *told)
+{
+    opened.stream = &(struct operation_stream){.tell = note_work, .context = told, .wake_fd = -1};
+    bool ok = run(&operation_memory_reindex, NULL, NULL);
+    opened.stream = NULL;
+    return ok;
+}
+
 static void expect_language(const char *language, bool stale)
 {
     struct memory_stats stats;
-    assert_true(memories_stats(memories, &stats, &e));
+    assert_true(run(&operation_memory_stats, NULL, &stats));
     assert_string_equal(stats.language, language);
     assert_int_equal(stats.language_stale, stale);
     memory_stats_release(&stats);
@@ -610,11 +618,11 @@ TEST(test_reindex_in_another_language)
     expect_language("english", true);
     expect_found("Haus", "all", "");
     told.stop = true;
-    assert_false(memories_reindex(memories, note_work, -1, &told, &e));
+    assert_false(reindex(&told));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     expect_language("english", true);
     told = (struct told){0};
-    assert_true(memories_reindex(memories, note_work, -1, &told, &e));
+    assert_true(reindex(&told));
     assert_true(told.words > 0);
     assert_int_equal(told.vectors, 0);
     expect_language("german", false);
@@ -630,11 +638,11 @@ TEST(test_reindex_makes_vectors)
     assert_true(config_set(config, CONFIG_EMBEDDING_PROVIDER, "hashed", &e));
     assert_true(config_set(config, CONFIG_MEMORY_RANKING, "vectors", &e));
     open_memories(&operation_memory_edit);
-    if (!memories_reindex(memories, note_work, -1, &told, &e))
+    if (!reindex(&told))
         fail_msg("%s", e.text);
     assert_true(told.vectors > 0);
     assert_int_equal(told.done, told.of);
-    assert_true(memories_stats(memories, &stats, &e));
+    assert_true(run(&operation_memory_stats, NULL, &stats));
     assert_int_equal(stats.embedded, 200);
     assert_int_equal(stats.missing, 0);
     memory_stats_release(&stats);

@@ -32,11 +32,11 @@ libtiro_a_SOURCES += \
 	src/session/journal_compact.c src/session/journal_private.h \
 	src/session/journal_show.c \
 	src/session/lock.c src/session/lock.h \
-	src/session/memories.c src/session/memories.h src/session/memories_private.h \
-	src/session/memories_import.c \
+	src/session/memories.c src/session/memories.h \
 	src/session/memories_lines.c src/session/memories_lines.h \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
 	src/session/memory_operations.c src/session/memory_operations.h \
+	src/session/memory_transfer.c \
 	src/session/memory_sink.c src/session/memory_sink.h \
 	src/session/memory_work.c \
 	src/session/notice.c src/session/notice.h \

@@ -4,7 +4,7 @@
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
 #include "session/desk.h"
-#include "session/memories_private.h"
+#include "session/memories.h"
 #include "session/memory_desk.h"
 #include "session/operation.h"
 

@@ -1,6 +1,11 @@
 #include "session/memory_operations.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/memories.h"
 
 enum { SEARCH_LIMIT = 5, SEARCH_MOST = 1000 };
 
@@ -61,10 +66,62 @@ static const struct shape_field found_fields[] = {
 static const struct shape found_shape = {
     .name = "hits", .size = sizeof(struct memory_found), .fields = found_fields};
 
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+static bool browse(struct memories *m, const struct memory_scope *scope, int limit,
+                   struct memory_hits *out, struct error *e)
+{
+    struct memory_entries list = {0};
+    if (!memories_store(m)->list(m->recall.memory, scope, 0, limit, &list, e))
+        return false;
+    for (size_t i = 0; i < list.items.len; i++)
+        vec_push(&out->items, (struct memory_hit){.entry = list.items.items[i]});
+    vec_release(&list.items);
+    return true;
+}
+
+/* Newest first. */
+static int by_date(const void *left, const void *right)
+{
+    const struct memory_hit *a = left, *b = right;
+    return (a->entry.created_ms < b->entry.created_ms) -
+           (a->entry.created_ms > b->entry.created_ms);
+}
+
+static bool look_up(struct memories *m, const struct memory_search *search,
+                    const struct memory_scope *scope, struct memory_hits *out, struct error *e)
+{
+    if (is_blank(search->query))
+        return browse(m, scope, search->limit, out, e);
+    struct memory_query q = memory_query_for(m->config, search->query);
+    q.limit = search->limit;
+    q.typing = search->typing;
+    q.scope = *scope;
+    if (!recall_search(&m->recall, &q, m->wakeup, out, e))
+        return false;
+    if (search->order == MEMORY_BY_DATE && out->items.len > 0)
+        qsort(out->items.items, out->items.len, sizeof *out->items.items, by_date);
+    return true;
+}
+
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
-    return memories_search(c->memories, params, result, e);
+    const struct memory_search *search = params;
+    struct memory_found *out = result;
+    struct memories *m = c->memories;
+    struct memory_scope scope;
+    char id[UUID_LEN + 1];
+    if (!memories_find_scope(m, search->scope, id, &scope, e))
+        return false;
+    if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
+                      memories_store(m)->count(m->recall.memory, &scope, &out->total, e)))
+        return true;
+    memory_hits_release(&out->hits);
+    return false;
 }
 
 const struct operation operation_memory_search = {
@@ -98,7 +155,12 @@ static const struct shape entries_shape = {
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct memory_list_params *p = params;
-    return memories_list(c->memories, p->scope, p->limit, result, e);
+    struct memories *m = c->memories;
+    struct memory_scope scope;
+    char id[UUID_LEN + 1];
+    return memories_find_scope(m, p->scope, id, &scope, e) &&
+           (!m->store || memories_store(m)->list(m->recall.memory, &scope, 0,
+                                                 p->limit > 0 ? p->limit : INT_MAX, result, e));
 }
 
 const struct operation operation_memory_list = {
@@ -116,7 +178,13 @@ static const struct shape read_shape = PARAMS(struct memory_read_params, read_fi
 
 static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
 {
-    return memories_get(c->memories, ((const struct memory_read_params *)params)->id, result, e);
+    const struct memory_read_params *p = params;
+    struct memories *m = c->memories;
+    char *id;
+    bool ok = memories_resolve(m, p->id, &id, e) &&
+              memories_store(m)->get(m->recall.memory, id, result, e);
+    free(id);
+    return ok;
 }
 
 const struct operation operation_memory_read = {
@@ -142,8 +210,13 @@ static const struct shape edit_shape = PARAMS(struct memory_edit_params, edit_fi
 static bool run_edit(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct memory_edit_params *p = params;
+    struct memories *m = c->memories;
+    char *id;
     (void)result;
-    return memories_edit(c->memories, p->id, p->content, e);
+    bool ok = memories_resolve(m, p->id, &id, e) &&
+              memories_store(m)->edit(m->recall.memory, id, p->content, e);
+    free(id);
+    return ok;
 }
 
 const struct operation operation_memory_edit = {
@@ -166,8 +239,13 @@ static const struct shape pin_shape = PARAMS(struct memory_pin_params, pin_field
 static bool run_pin(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct memory_pin_params *p = params;
+    struct memories *m = c->memories;
+    char *id;
     (void)result;
-    return memories_pin(c->memories, p->id, p->pinned, e);
+    bool ok = memories_resolve(m, p->id, &id, e) &&
+              memories_store(m)->pin(m->recall.memory, id, p->pinned, e);
+    free(id);
+    return ok;
 }
 
 const struct operation operation_memory_pin = {
@@ -196,13 +274,63 @@ static const struct shape_field forgotten_fields[] = {
 static const struct shape forgotten_shape = {
     .name = "forgotten", .size = sizeof(struct memory_forget_result), .fields = forgotten_fields};
 
+struct ids {
+    VEC(char *) items;
+};
+
+static void ids_add(struct ids *ids, char *id)
+{
+    bool there = false;
+    for (size_t i = 0; i < ids->items.len && !there; i++)
+        there = strcmp(ids->items.items[i], id) == 0;
+    if (there)
+        free(id);
+    else
+        vec_push(&ids->items, id);
+}
+
+static void ids_release(struct ids *ids)
+{
+    for (size_t i = 0; i < ids->items.len; i++)
+        free(ids->items.items[i]);
+    vec_release(&ids->items);
+}
+
+/* All that are named are found, or nothing is done. */
+static bool resolve_all(struct memories *m, const struct memory_forget_params *p, struct ids *out,
+                        struct error *e)
+{
+    for (size_t i = 0; i < p->ids.len; i++) {
+        char *id;
+        if (!memories_resolve(m, p->ids.items[i], &id, e))
+            return false;
+        ids_add(out, id);
+    }
+    return true;
+}
+
+static bool forget(struct memories *m, const struct ids *ids, struct memory_forget_result *out,
+                   struct error *e)
+{
+    struct memory_forgotten gone = {0};
+    if (ids->items.len == 0)
+        return true;
+    if (!memories_store(m)->forget(m->recall.memory, (const char *const *)ids->items.items,
+                                   ids->items.len, &gone, e))
+        return false;
+    out->deleted = (int)gone.items.len;
+    out->summaries = (int)gone.summaries.len;
+    vec_push(&m->forgotten, gone);
+    return true;
+}
+
 static bool run_forget(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
-    const struct memory_forget_params *p = params;
-    struct memory_forget_result *out = result;
-    return memories_forget(c->memories, p->ids.items, p->ids.len, &out->deleted, &out->summaries,
-                           e);
+    struct ids ids = {0};
+    bool ok = resolve_all(c->memories, params, &ids, e) && forget(c->memories, &ids, result, e);
+    ids_release(&ids);
+    return ok;
 }
 
 const struct operation operation_memory_forget = {
@@ -230,8 +358,18 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
                         struct error *e)
 {
     struct memory_restore_result *out = result;
+    struct memories *m = c->memories;
     (void)params;
-    return memories_restore(c->memories, &out->id, &out->summaries, e);
+    if (m->forgotten.len == 0)
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten entry to restore");
+    struct memory_forgotten *last = &vec_last(&m->forgotten);
+    if (!memories_store(m)->restore(m->recall.memory, last, e))
+        return false;
+    out->id = mem_strdup(last->items.len > 0 ? last->items.items[0].entry.id : NULL);
+    out->summaries = (int)last->summaries.len;
+    memory_forgotten_release(last);
+    m->forgotten.len--;
+    return true;
 }
 
 const struct operation operation_memory_restore = {
@@ -243,13 +381,14 @@ const struct operation operation_memory_restore = {
     .run = run_restore,
 };
 
-/* --- the whole of it -------------------------------------------------------------------------- */
+/* --- memory/stats -------------------------------------------------------------------------- */
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
 {
+    struct memories *m = c->memories;
     (void)params;
-    return memories_stats(c->memories, result, e);
+    return !m->store || recall_stats(&m->recall, m->wakeup, result, e);
 }
 
 const struct operation operation_memory_stats = {
@@ -259,89 +398,4 @@ const struct operation operation_memory_stats = {
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_stats,
-};
-
-static const struct shape_field exported_fields[] = {
-    SHAPE_FIELD("entries", INTEGER, REQUIRED,
-                SHAPE_AT(int64_t, struct memory_export_result, entries),
-                .help = "How many were written."),
-    {0},
-};
-static const struct shape exported_shape = {
-    .name = "exported", .size = sizeof(struct memory_export_result), .fields = exported_fields};
-
-static bool run_export(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    struct memory_export_result *out = result;
-    (void)params;
-    return memories_export(c->memories, c->stream->write, c->stream->context, &out->entries, e);
-}
-
-const struct operation operation_memory_export = {
-    .name = "memory/export",
-    .summary = "Writes every entry, one JSON object a line.",
-    .result = &exported_shape,
-    .executor = OPERATION_MEMORY,
-    .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
-    .run = run_export,
-};
-
-static const struct shape_field imported_fields[] = {
-    SHAPE_FIELD("lines", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, lines),
-                .help = "That were read."),
-    SHAPE_FIELD("stored", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, stored),
-                .help = "Entries that were new."),
-    {0},
-};
-static const struct shape imported_shape = {
-    .name = "imported", .size = sizeof(struct memory_import_result), .fields = imported_fields};
-
-static bool tell_entries(void *stream, int64_t lines, int64_t stored)
-{
-    const struct operation_stream *s = stream;
-    (void)lines;
-    return !s->tell || s->tell(s->context, "entries", stored, 0);
-}
-
-static bool run_import(struct operation_context *c, const void *params, void *result,
-                       struct error *e)
-{
-    const struct operation_stream *s = c->stream;
-    const struct import_progress progress = {.tell = tell_entries, .context = (void *)(uintptr_t)s};
-    struct memory_import_result *out = result;
-    (void)params;
-    return memories_import(c->memories, s->in, s->name, &progress, &out->lines, &out->stored, e);
-}
-
-const struct operation operation_memory_import = {
-    .name = "memory/import",
-    .summary = "Adds the entries of a text, one JSON object a line.",
-    .result = &imported_shape,
-    .executor = OPERATION_MEMORY,
-    .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
-    .run = run_import,
-};
-
-static bool tell_work(void *stream, int what, int64_t done, int64_t of)
-{
-    const struct operation_stream *s = stream;
-    return !s->tell || s->tell(s->context, what == 0 ? "words" : "vectors", done, of);
-}
-
-static bool run_reindex(struct operation_context *c, const void *params, void *result,
-                        struct error *e)
-{
-    const struct operation_stream *s = c->stream;
-    (void)params;
-    (void)result;
-    return memories_reindex(c->memories, tell_work, s->wake_fd, (void *)(uintptr_t)s, e);
-}
-
-const struct operation operation_memory_reindex = {
-    .name = "memory/reindex",
-    .summary = "Makes the index of words anew, and the vectors that lack.",
-    .executor = OPERATION_MEMORY,
-    .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
-    .run = run_reindex,
 };

@@ -4,9 +4,25 @@
 #define SESSION_MEMORY_OPERATIONS_H
 
 #include "base/vec.h"
+#include "chat/memory_entry.h"
+#include "chat/memory_hit.h"
 #include "session/operation.h"
 
-/* memory/search: struct memory_search, gives a struct memory_found (memories.h). */
+/* memory/search. A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as
+ * catalog.h) or NULL: as configured, where "session" is "all" as long as none is open. USAGE where
+ * it is none of these. */
+enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
+struct memory_search {
+    const char *query; /* blank: the newest entries */
+    const char *scope;
+    int limit;
+    enum memory_order order;
+    bool typing; /* the last word may be the beginning of one */
+};
+struct memory_found {
+    struct memory_hits hits;
+    int64_t total; /* entries of the scope */
+};
 
 /* memory/list gives a struct memory_entries. */
 struct memory_list_params {
@@ -46,9 +62,15 @@ struct memory_restore_result {
 struct memory_export_result {
     int64_t entries;
 };
+/* memory/import keeps entries in steps of one transaction each, so that another program can write
+ * meanwhile and what was read stays if it is killed; to import the same text again adds nothing. A
+ * line that is wrong is USAGE that names it ("NAME:LINE: …"), and what stands before it has been
+ * imported. Bytes that are no UTF-8 become U+FFFD; empty lines are passed over. */
 struct memory_import_result {
     int64_t lines, stored; /* also where it fails: what was kept by then */
 };
+
+/* memory/reindex: the words anew in the configured language, then vectors for all that lack one. */
 
 extern const struct operation operation_memory_search, operation_memory_list, operation_memory_read,
     operation_memory_edit, operation_memory_pin, operation_memory_forget, operation_memory_restore,

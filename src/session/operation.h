@@ -10,7 +10,6 @@
 #include "base/wakeup.h"
 #include "config/config.h"
 #include "session/catalog.h"
-#include "session/memories.h"
 
 /* On which thread of an engine it runs; a command of the command line runs it on its own. What
  * writes to a kept session is the agent thread's in an engine, as that holds the open ones. */
@@ -44,6 +43,8 @@ struct operation_stream {
     int wake_fd;
     void *context;
 };
+
+struct memories;
 
 /* What a row works on. Belongs to one thread. */
 struct operation_context {

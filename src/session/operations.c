@@ -5,6 +5,7 @@
 #include "session/config_operations.h"
 #include "session/conversation_operations.h"
 #include "session/engine_operations.h"
+#include "session/memories.h"
 #include "session/memory_operations.h"
 #include "session/removal.h"
 #include "session/session_operations.h"

@@ -1,8 +1,79 @@
+/* What takes long or is large: memory/export, import and reindex. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/memories.h"
 #include "session/memories_lines.h"
-#include "session/memories_private.h"
+#include "session/memory_operations.h"
+
+/* Nobody asks: it goes on. */
+static bool tell(const struct operation_stream *s, const char *what, int64_t done, int64_t of)
+{
+    return !s->tell || s->tell(s->context, what, done, of);
+}
+
+/* --- memory/export ---------------------------------------------------------------------------- */
+
+static const struct shape_field exported_fields[] = {
+    SHAPE_FIELD("entries", INTEGER, REQUIRED,
+                SHAPE_AT(int64_t, struct memory_export_result, entries),
+                .help = "How many were written."),
+    {0},
+};
+static const struct shape exported_shape = {
+    .name = "exported", .size = sizeof(struct memory_export_result), .fields = exported_fields};
+
+enum { PIECE_BYTES = 65536 };
+
+struct writer {
+    const struct operation_stream *to;
+    struct buf pending;
+    int64_t written;
+    struct error fault; /* that stopped it */
+};
+
+static bool flush(struct writer *w)
+{
+    bool ok = w->to->write(w->to->context, w->pending.data, w->pending.len, &w->fault);
+    buf_clear(&w->pending);
+    return ok;
+}
+
+static bool write_line(void *context, const struct memory_entry *entry)
+{
+    struct writer *w = context;
+    struct json_out o = {.buf = &w->pending};
+    shape_write(&memory_entry_shape, entry, &o);
+    buf_addch(&w->pending, '\n');
+    w->written++;
+    return w->pending.len < PIECE_BYTES || flush(w);
+}
+
+static bool run_export(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    struct memory_export_result *out = result;
+    struct memories *m = c->memories;
+    struct writer w = {.to = c->stream, .pending = BUF_INIT};
+    (void)params;
+    bool ok = !m->store || memories_store(m)->each(m->recall.memory, write_line, &w, e);
+    if (ok && (w.fault.code != ERR_OK || !flush(&w)))
+        ok = err_set(e, w.fault.code, "%s", w.fault.text);
+    buf_release(&w.pending);
+    out->entries = w.written;
+    return ok;
+}
+
+const struct operation operation_memory_export = {
+    .name = "memory/export",
+    .summary = "Writes every entry, one JSON object a line.",
+    .result = &exported_shape,
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
+    .run = run_export,
+};
+
+/* --- memory/import: a step -------------------------------------------------------------------- */
 
 /* A character of two or four bytes may be written as six or twelve ("\u00e4"): three times as many.
  * Besides the line there is a tree as large, and the entries of a step. */
@@ -24,8 +95,6 @@ struct import {
     struct step step;
     int64_t stored;
 };
-
-/* --- a step ----------------------------------------------------------------------------------- */
 
 static void step_clear(struct step *s)
 {
@@ -224,7 +293,7 @@ static bool read_step(struct import *in, bool *more, struct error *e)
     return true;
 }
 
-static bool import_all(struct import *in, const struct import_progress *progress, struct error *e)
+static bool import_all(struct import *in, const struct operation_stream *stream, struct error *e)
 {
     bool more = true;
     while (more) {
@@ -234,7 +303,7 @@ static bool import_all(struct import *in, const struct import_progress *progress
             return false;
         if (!whole)
             return err_set(e, fault.code, "%s", fault.text);
-        if (!progress->tell(progress->context, in->lines.number, in->stored) && more)
+        if (!tell(stream, "entries", in->stored, 0) && more)
             return err_set(e, ERR_INTERRUPTED,
                            "stopped after line %lld; what was read is kept, and to import the "
                            "file again takes the rest",
@@ -243,16 +312,114 @@ static bool import_all(struct import *in, const struct import_progress *progress
     return true;
 }
 
-bool memories_import(struct memories *m, FILE *in, const char *name,
-                     const struct import_progress *progress, int64_t *lines, int64_t *stored,
-                     struct error *e)
+static const struct shape_field imported_fields[] = {
+    SHAPE_FIELD("lines", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, lines),
+                .help = "That were read."),
+    SHAPE_FIELD("stored", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_import_result, stored),
+                .help = "Entries that were new."),
+    {0},
+};
+static const struct shape imported_shape = {
+    .name = "imported", .size = sizeof(struct memory_import_result), .fields = imported_fields};
+
+static bool run_import(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
 {
-    struct import import = {.m = m, .name = name};
-    memories_lines_init(&import.lines, in, LINE_BYTES);
-    bool ok = import_all(&import, progress, e);
-    *lines = import.lines.number;
-    *stored = import.stored;
+    struct memory_import_result *out = result;
+    struct import import = {.m = c->memories, .name = c->stream->name};
+    (void)params;
+    memories_lines_init(&import.lines, c->stream->in, LINE_BYTES);
+    bool ok = import_all(&import, c->stream, e);
+    out->lines = import.lines.number;
+    out->stored = import.stored;
     step_release(&import.step);
     memories_lines_release(&import.lines);
     return ok;
 }
+
+const struct operation operation_memory_import = {
+    .name = "memory/import",
+    .summary = "Adds the entries of a text, one JSON object a line.",
+    .result = &imported_shape,
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
+    .run = run_import,
+};
+
+/* --- memory/reindex --------------------------------------------------------------------------- */
+
+struct reindex {
+    const struct operation_stream *stream;
+    int64_t done, of; /* vectors */
+    bool stopped;
+};
+
+static bool tell_words(void *reindex, int64_t done, int64_t of)
+{
+    struct reindex *r = reindex;
+    r->stopped = r->stopped || !tell(r->stream, "words", done, of);
+    return !r->stopped;
+}
+
+static bool vectors_go_on(void *reindex)
+{
+    struct reindex *r = reindex;
+    r->stopped = r->stopped || !tell(r->stream, "vectors", r->done, r->of);
+    return !r->stopped;
+}
+
+/* A graph's work comes after the vectors': then there is more left than before. */
+static void count(struct reindex *r, int64_t left)
+{
+    if (left > r->of - r->done)
+        r->of = left;
+    r->done = r->of - left;
+}
+
+static bool stop(struct error *e)
+{
+    return err_set(e, ERR_INTERRUPTED, "stopped; the vectors that were made are kept");
+}
+
+static bool make_vectors(struct memories *m, struct reindex *r, struct error *e)
+{
+    const struct wakeup wakeup = {.fd = r->stream->wake_fd, .go_on = vectors_go_on, .context = r};
+    if (!recall_know_model(&m->recall, &wakeup, e))
+        return r->stopped ? stop(e) : false;
+    for (;;) {
+        int64_t left = 0;
+        int retry_ms = 0;
+        switch (recall_work(&m->recall, &wakeup, &left, &retry_ms, e)) {
+        case RECALL_IDLE:
+            return true;
+        case RECALL_WAITS:
+            return r->stopped ? stop(e) : false;
+        case RECALL_WORKED:
+            break;
+        }
+        count(r, left);
+        if (!vectors_go_on(r))
+            return stop(e);
+    }
+}
+
+static bool run_reindex(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    struct memories *m = c->memories;
+    struct reindex r = {.stream = c->stream};
+    (void)params;
+    (void)result;
+    return !m->store || (memories_store(m)->reindex(
+                             m->recall.memory, config_string(m->config, CONFIG_MEMORY_LANGUAGE),
+                             tell_words, &r, e) &&
+                         make_vectors(m, &r, e));
+}
+
+const struct operation operation_memory_reindex = {
+    .name = "memory/reindex",
+    .summary = "Makes the index of words anew, and the vectors that lack.",
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
+    .run = run_reindex,
+};
