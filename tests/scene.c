@@ -141,7 +141,8 @@ void scene_see(const char *file, int line, struct screen *s, const char *const *
 {
     for (; *looks; looks++) {
         char *look = mem_strdup(*looks);
-        bool held = screen_wait(s, holds, look, look, WAIT_MS);
+        bool held = strcmp(look, IDLE) == 0 ? scene_wait_idle(s)
+                                            : screen_wait(s, holds, look, look, WAIT_MS);
         free(look);
         if (!held)
             _fail(file, line);

@@ -33,7 +33,9 @@ struct screen *scene_open(int rows, int cols, const char *const *arguments);
 struct screen *scene_start(int rows, int cols, const char *const *arguments); /* without waiting */
 struct screen *scene_run(int rows, int cols, const char *const *argv);        /* any program */
 
-/* Types keys, then waits for each of the looks in turn (tests/steps.h). */
+/* Types keys, then waits for each of the looks in turn (tests/steps.h), of which this is another:
+ * no turn runs. */
+#define IDLE "\xff idle"
 #define act(s, ...) scene_act(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
 #define see(s, ...) scene_see(__FILE__, __LINE__, s, STEPS(__VA_ARGS__))
 void scene_act(const char *file, int line, struct screen *s, const char *const *keys_and_looks);

@@ -37,12 +37,7 @@ static struct screen *open_asking(int rows, int cols)
     return s;
 }
 
-static void assert_done(struct screen *s)
-{
-    see(s, "All done.");
-    assert_true(scene_wait_idle(s));
-    see(s, "!wants to run");
-}
+#define DONE "All done.", IDLE, "!wants to run"
 
 FIXTURE(scene_setup, scene_teardown);
 
@@ -50,8 +45,7 @@ TEST(what_is_allowed_runs)
 {
     struct screen *s = open_asking(24, 80);
     assert_true(screen_log_has(s, "\a"));
-    act(s, "a");
-    assert_done(s);
+    act(s, "a", DONE);
     assert_true(exists("made"));
     queue_command("{\"command\":\"touch again\"}");
     queue_command("{\"command\":\"touch third\"}");
@@ -82,8 +76,7 @@ TEST(escape_gives_back_what_waited)
     act(s, "and then this<enter>", "waiting: and then this");
     model_server_release(scene_server());
     see(s, keys);
-    act(s, "<escape>", "> and then this", "interrupted");
-    assert_true(scene_wait_idle(s));
+    act(s, "<escape>", "> and then this", "interrupted", IDLE);
     assert_int_equal(model_server_requests(scene_server()), 1);
     act(s, "<enter>", "Hello from the scripted model.");
     assert_false(exists("made"));
@@ -104,8 +97,7 @@ TEST(it_survives_any_size)
     }
     assert_false(exists("made"));
     see(s, "> aa");
-    act(s, "a");
-    assert_done(s);
+    act(s, "a", DONE);
     assert_true(exists("made"));
 }
 
@@ -137,8 +129,7 @@ TEST(what_was_not_read_is_not_allowed)
         see(s, more);
         act(s, "aG", keys);
         assert_false(exists("made"));
-        act(s, "a");
-        assert_done(s);
+        act(s, "a", DONE);
         assert_true(exists("made"));
         char *path = support_path("made");
         unlink(path);
@@ -160,8 +151,7 @@ TEST(a_place_of_keys_is_asked_about)
     act(s, "read it<enter>");
     assert_true(screen_wait_text(s, "! keys or tiro's own files: /", WAIT_MS));
     see(s, keys, "!for this session");
-    act(s, "a");
-    assert_done(s);
+    act(s, "a", DONE);
     scene_sent(1, "NAME=hidden");
     scene_queue(.tool_name = "read_file", .tool_args = args);
     scene_queue(.text = "Then not.");
@@ -229,8 +219,7 @@ TEST(typing_answers_nothing)
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_false(exists("made"));
     see(s, keys); /* when the person pauses */
-    act(s, "d");
-    assert_done(s);
+    act(s, "d", DONE);
     assert_false(exists("made"));
     see(s, typed.data); /* and the draft is whole */
     buf_release(&typed);
@@ -249,7 +238,6 @@ TEST(other_lists_come_back)
     model_server_release(scene_server());
     see(s, keys, "!Help");
     act(s, "xa", "!wants to run", "Help"); /* goes nowhere: the list behind is not seen */
-    act(s, "<escape>");
-    assert_done(s);
+    act(s, "<escape>", DONE);
     assert_true(exists("made"));
 }

@@ -174,8 +174,7 @@ TEST(an_answer_goes_on_behind_bare_text)
     assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
     act(s, "<alt-l>", "Select with the mouse.");
     model_server_release(scene_server());
-    act(s, "<escape>", "The second answer.");
-    assert_true(scene_wait_idle(s));
+    act(s, "<escape>", "The second answer.", IDLE);
 }
 
 /* The configuration file's text; the caller frees. */
@@ -228,7 +227,7 @@ TEST(an_edited_message_takes_the_place_of_the_last)
     act(s, "<enter>", "Of may bells.", "!Of lilies.", "!changing your last message");
     assert_says(last_request(), "about roses", "about lilies of the valley", "!\"about lilies\"",
                 "!Of lilies.");
-    assert_true(scene_wait_idle(s));
+    see(s, IDLE);
     scene_exchange(s, "about tulips", "Of tulips.");
     assert_says(last_request(), "!\"about lilies\"", "!Of lilies.", "Of may bells.");
 }
@@ -241,10 +240,8 @@ TEST(the_budget_is_shown_and_ends_the_turn)
     struct screen *s = scene_open(24, 100, NULL);
     scene_ask(s, "one", "First.");
     see(s, "budget 85 %", "85 % of max_tokens used: 1,020 of 1,200");
-    act(s, "two<enter>", "Second.");
-    assert_true(scene_wait_idle(s));
-    act(s, "three<enter>", "The budget is used up.");
-    assert_true(scene_wait_idle(s));
+    act(s, "two<enter>", "Second.", IDLE);
+    act(s, "three<enter>", "The budget is used up.", IDLE);
     assert_int_equal(model_server_requests(scene_server()), 2);
     unsetenv("TIRO_BUDGET_MAX_TOKENS");
 }

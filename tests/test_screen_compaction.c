@@ -53,8 +53,7 @@ TEST(it_is_seen_from_start_to_outcome)
     assert_says(status_row(s), "compacting ", " 623/500");
     see(s, " · 1 s   Esc cancels", " · 2 s   Esc cancels");
     model_server_release(scene_server());
-    see(s, "the second answer");
-    assert_true(scene_wait_idle(s));
+    see(s, "the second answer", IDLE);
     const char *text = screen_text(s);
     assert_says(text, "▣ compacted · handoff · ", " ⏎ opens\n", "another mode: /compact MODE",
                 "!next: hotels", "!compacting");
@@ -71,9 +70,7 @@ TEST(it_is_seen_on_a_small_screen)
     struct screen *s = open_compacting(10, 40);
     see(s, "▣ compacting · handoff");
     model_server_release(scene_server());
-    see(s, "the second answer");
-    assert_true(scene_wait_idle(s));
-    see(s, "⏎ opens", "!another mode");
+    see(s, "the second answer", IDLE, "⏎ opens", "!another mode");
 }
 
 TEST(escape_stops_it)
@@ -83,9 +80,7 @@ TEST(escape_stops_it)
     act(s, "/compact --preview the names<enter>", "half a summary", "manual");
     scene_sent(1, "the names");
     act(s, "/compact<enter>", "Not possible while a compaction is running");
-    act(s, "<escape>", "▣ not compacted · handoff", "cancelled");
-    assert_true(scene_wait_idle(s));
-    see(s, "!half a summary");
+    act(s, "<escape>", "▣ not compacted · handoff", "cancelled", IDLE, "!half a summary");
     model_server_release(scene_server());
     scene_exchange(s, "go on", "as if nothing had been");
     scene_sent(2, "the first answer");
@@ -113,9 +108,7 @@ TEST(enter_and_a_click_open_the_card)
 {
     struct screen *s = open_full(24, 80);
     scene_queue(.text = "the gist of it");
-    act(s, "/compact<enter>", "⏎ opens");
-    assert_true(scene_wait_idle(s));
-    see(s, "!the gist of it");
+    act(s, "/compact<enter>", "⏎ opens", IDLE, "!the gist of it");
     act(s, "<enter>");
     assert_opened(s);
     click(s, "▣ compacted");

@@ -12,8 +12,8 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static const char first_request[] = "how do we cross the river";
-static const char failed[] = "✗ not compacted · handoff";
+#define FIRST_REQUEST "how do we cross the river"
+#define FAILED "✗ not compacted · handoff"
 
 static int set_up(void **state)
 {
@@ -45,16 +45,15 @@ static struct screen *open_full(int rows, int cols)
     scene_queue(.text = text.data);
     buf_release(&text);
     struct screen *s = scene_open(rows, cols, NULL);
-    scene_ask(s, first_request, "first end");
+    scene_ask(s, FIRST_REQUEST, "first end");
     return s;
 }
 
 /* The message that shortens it is answered, and was sent behind all that was said before. */
 static void assert_untouched(struct screen *s, size_t index)
 {
-    see(s, "Gladly.");
-    assert_true(scene_wait_idle(s));
-    scene_sent(index, first_request, "first end", "go on", "![Context compacted]");
+    see(s, "Gladly.", IDLE);
+    scene_sent(index, FIRST_REQUEST, "first end", "go on", "![Context compacted]");
     assert_int_equal(model_server_requests(scene_server()), index + 1);
 }
 
@@ -68,7 +67,7 @@ TEST(a_server_that_fails_is_asked_again)
         scene_queue(.fault = REPLY_STATUS, .status = 500, .error_type = "api_error",
                     .error_message = "no summaries today", .retry_after = i == 0 ? "1" : "0");
     scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", "retry 1/3", failed, "no summaries today",
+    act(s, "go on<enter>", "retry 1/3", FAILED, "no summaries today",
         "The conversation is unchanged.");
     assert_untouched(s, 5);
     scene_exchange(s, "and more", "Still here."); /* the next turn does not try again */
@@ -81,7 +80,7 @@ TEST(an_error_while_it_streams)
     scene_queue(.fault = REPLY_ERROR_EVENT, .text = "The bridge is", .error_type = "api_error",
                 .error_message = "\033]0;owned\007 lost");
     scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>", failed);
+    act(s, "go on<enter>", FAILED);
     assert_untouched(s, 2);
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
@@ -93,9 +92,7 @@ TEST(escape_while_it_stalls)
     scene_queue(.fault = REPLY_STALL, .text = "The bridge is");
     act(s, "go on<enter>", "▣ compacting · handoff", "The bridge is");
     act(s, "my own words", "> my own words");
-    act(s, "<escape>", "cancelled", "interrupted");
-    assert_true(scene_wait_idle(s));
-    see(s, "> my own words");
+    act(s, "<escape>", "cancelled", "interrupted", IDLE, "> my own words");
     model_server_release(scene_server());
     assert_int_equal(model_server_requests(scene_server()), 2);
     act(s, "<ctrl-c>");
@@ -145,12 +142,9 @@ TEST(wide_characters_and_sizes_while_it_streams)
         screen_resize(s, sizes[i][0], sizes[i][1]);
         (void)screen_pump(s, 20);
     }
-    see(s, "Gladly.");
-    assert_true(scene_wait_idle(s));
-    see(s, "▣ compacted · handoff");
+    see(s, "Gladly.", IDLE, "▣ compacted · handoff");
     scene_assert_truthful(s);
-    scene_sent(2, wide);
-    assert_false(says(2, first_request));
+    scene_sent(2, wide, "!" FIRST_REQUEST);
     buf_release(&text);
 }
 
@@ -164,8 +158,7 @@ TEST(a_summary_cannot_write_to_the_terminal)
     scene_queue(.text = "Gladly.");
     act(s, "go on<enter>", "after");
     model_server_release(scene_server());
-    see(s, "Gladly.");
-    assert_true(scene_wait_idle(s));
+    see(s, "Gladly.", IDLE);
     act(s, "<enter>", "before"); /* opens the card, with the whole of it */
     static const char *const never[] = {"\033[31mred", "\033]0;owned", "\033[?1049l", "\033P+q",
                                         "\xe2\x80\xae"};
@@ -188,14 +181,13 @@ static void kill_it(struct screen *s)
 /* The conversation is wholly as it was, or wholly shortened, and never both; and it goes on. */
 static void assert_whole(struct screen *s)
 {
-    act(s, "/retry<enter>", back);
-    assert_true(scene_wait_idle(s));
+    act(s, "/retry<enter>", back, IDLE);
     size_t last = model_server_requests(scene_server()) - 1;
     scene_sent(last, "go on");
-    bool whole = says(last, first_request) && says(last, "first end");
+    bool whole = says(last, FIRST_REQUEST) && says(last, "first end");
     bool shortened = says(last, "[Context compacted]");
     assert_true(whole != shortened);
-    assert_int_equal(says(last, first_request), whole);
+    assert_int_equal(says(last, FIRST_REQUEST), whole);
 }
 
 static struct screen *open_killable(const struct reply *summary)

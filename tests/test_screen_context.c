@@ -107,8 +107,7 @@ TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
     open_context(s);
     see(s, "a compaction now (deterministic) would drop");
     act(s, "c", "Shorten the conversation now? y/n");
-    act(s, "y", "compacted");
-    assert_true(scene_wait_idle(s));
+    act(s, "y", "compacted", IDLE);
     open_context(s);
     see(s, "summary t1");
     act(s, "u", "!summary t1", "answer number 12 of many");
@@ -123,8 +122,7 @@ static struct screen *compacted(int rows, int cols, int turns)
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
     struct screen *s = scene_open(rows, cols, NULL);
     say(s, 1, turns);
-    act(s, "/compact<enter>", "compacted");
-    assert_true(scene_wait_idle(s));
+    act(s, "/compact<enter>", "compacted", IDLE);
     return s;
 }
 
@@ -174,8 +172,7 @@ TEST_IF(capability_compaction(), hostile_texts_stay_texts)
     setenv("TIRO_COMPACTION_MODE", "deterministic", 1);
     struct screen *s = scene_open(24, 80, NULL);
     scene_queue(.text = "\x1b]0;stolen\x07 and \x1b[31mred");
-    act(s, "be hostile<enter>", "and");
-    assert_true(scene_wait_idle(s));
+    act(s, "be hostile<enter>", "and", IDLE);
     say(s, 1, 5);
     screen_forget_log(s);
     open_context(s);
@@ -183,8 +180,7 @@ TEST_IF(capability_compaction(), hostile_texts_stay_texts)
     act(s, "<enter>");
     assert_true(screen_wait_count(s, "stolen", 2, WAIT_MS));
     close_context(s);
-    act(s, "/compact<enter>", "compacted");
-    assert_true(scene_wait_idle(s));
+    act(s, "/compact<enter>", "compacted", IDLE);
     open_card(s);
     see(s, "!loading");
     choose(s, "stolen");

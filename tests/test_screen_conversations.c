@@ -47,7 +47,7 @@ TEST(a_key_goes_to_what_works)
     screen_type(s, next_key);
     see(s, "Half of it", "(Esc stops)", "!1 working", "!interrupted");
     model_server_release(scene_server());
-    assert_true(scene_wait_idle(s));
+    see(s, IDLE);
     scene_exchange(s, "Is that all?", "It is.");
     see(s, "Half of it");
     screen_type(s, next_key);
@@ -88,8 +88,7 @@ TEST(a_question_waits)
         assert_int_not_equal(access(made, F_OK), 0);
         screen_type(s, next_key);
         see(s, "touch made", "a allow once", "!1 waits");
-        act(s, "a", "All done.");
-        assert_true(scene_wait_idle(s));
+        act(s, "a", "All done.", IDLE);
         assert_int_equal(access(made, F_OK), 0);
         unlink(made);
         scene_leave(s);
@@ -110,8 +109,7 @@ TEST(a_question_can_be_left)
     see(s, "Half of it", "1 waits for you");
     screen_type(s, next_key);
     see(s, "a allow once", "1 working");
-    act(s, "d");
-    assert_true(scene_wait_idle(s));
+    act(s, "d", IDLE);
     act(s, "<ctrl-d>", "Leaving stops its turn");
     scene_leave(s);
 }

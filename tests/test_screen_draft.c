@@ -11,10 +11,12 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static const char heading[] = "draft summary · handoff";
-static const char summary[] = "The bridge is booked.";
-static const char own[] = "my own words";
-static const char first_request[] = "how do we cross the river";
+#define REVIEW "draft summary ·", "Alt-g" /* it is open */
+#define OVER "!draft summary", IDLE
+#define HEADING "draft summary · handoff"
+#define SUMMARY "The bridge is booked."
+#define OWN "my own words"
+#define FIRST_REQUEST "how do we cross the river"
 
 static int set_up(void **state)
 {
@@ -22,18 +24,6 @@ static int set_up(void **state)
     setenv("TIRO_COMPACTION_PREVIEW", "true", 1);
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
     return result;
-}
-
-static const char *request(size_t index)
-{
-    const char *body = model_server_body(scene_server(), index);
-    assert_non_null(body);
-    return body;
-}
-
-static bool says(size_t index, const char *text)
-{
-    return strstr(request(index), text) != NULL;
 }
 
 /* Enough that a summary is shorter. */
@@ -57,29 +47,17 @@ static void exchange_long(struct screen *s, const char *question, const char *en
 static struct screen *open_conversation(int rows, int cols)
 {
     struct screen *s = scene_open(rows, cols, NULL);
-    exchange_long(s, first_request, "first end");
+    exchange_long(s, FIRST_REQUEST, "first end");
     exchange_long(s, "and then?", "second end");
     return s;
-}
-
-static void wait_review(struct screen *s)
-{
-    see(s, "draft summary ·", "Alt-g");
 }
 
 static struct screen *open_review(int rows, int cols, const char *text)
 {
     struct screen *s = open_conversation(rows, cols);
     scene_queue(.text = text);
-    act(s, "/compact<enter>");
-    wait_review(s);
+    act(s, "/compact<enter>", REVIEW);
     return s;
-}
-
-static void wait_over(struct screen *s)
-{
-    see(s, "!draft summary");
-    assert_true(scene_wait_idle(s));
 }
 
 /* Behind the prompt of this row. */
@@ -103,67 +81,51 @@ FIXTURE(set_up, scene_teardown);
 
 TEST(what_is_kept_stands_for_the_rest)
 {
-    struct screen *s = open_review(24, 80, summary);
-    see(s, heading, "Enter accepts", "> The bridge is booked.", "waiting for you");
+    struct screen *s = open_review(24, 80, SUMMARY);
+    see(s, HEADING, "Enter accepts", "> The bridge is booked.", "waiting for you");
     wait_caret(s, "> The bridge");
-    act(s, "<enter>");
-    wait_over(s);
-    see(s, "compacted");
+    act(s, "<enter>", OVER, "compacted");
     scene_exchange(s, "go on", "Gladly.");
-    scene_sent(3, summary);
-    assert_false(says(3, first_request));
-    scene_sent(3, "second end");
+    scene_sent(3, SUMMARY, "!" FIRST_REQUEST, "second end");
 }
 
 TEST(what_was_changed_is_what_counts)
 {
-    struct screen *s = open_review(24, 80, summary);
+    struct screen *s = open_review(24, 80, SUMMARY);
     act(s, "漢字: <ctrl-e><ctrl-j>");
     screen_paste(s, "- pay by Friday\n- e\xcc\x81");
     see(s, "> 漢字: The bridge is booked.", "- e\xcc\x81");
-    act(s, "<enter>");
-    wait_over(s);
+    act(s, "<enter>", OVER);
     scene_exchange(s, "go on", "Gladly.");
-    scene_sent(3, "漢字: The bridge is booked.\\n- pay by Friday\\n- e\xcc\x81");
-    assert_false(says(3, first_request));
+    scene_sent(3, "漢字: The bridge is booked.\\n- pay by Friday\\n- e\xcc\x81", "!" FIRST_REQUEST);
 }
 
 TEST(what_is_refused_changes_nothing)
 {
-    struct screen *s = open_review(24, 80, summary);
-    act(s, "changed <escape>");
-    wait_over(s);
+    struct screen *s = open_review(24, 80, SUMMARY);
+    act(s, "changed <escape>", OVER);
     scene_exchange(s, "go on", "Gladly.");
-    scene_sent(3, first_request);
-    assert_false(says(3, summary));
+    scene_sent(3, FIRST_REQUEST, "!" SUMMARY);
     scene_queue(.text = "Another summary.");
-    act(s, "/compact<enter>");
-    wait_review(s);
-    see(s, "> Another summary.");
-    act(s, "<enter>");
-    wait_over(s);
-    see(s, "compacted");
+    act(s, "/compact<enter>", REVIEW, "> Another summary.");
+    act(s, "<enter>", OVER, "compacted");
 }
 
 TEST(it_is_asked_for_again_with_a_focus)
 {
-    struct screen *s = open_review(24, 80, summary);
+    struct screen *s = open_review(24, 80, SUMMARY);
     act(s, "<alt-g>", "focus on:");
-    act(s, "<escape>");
-    wait_review(s);
+    act(s, "<escape>", REVIEW);
     act(s, "<alt-g>", "focus on:");
     act(s, "what it costs", "focus on: what it costs");
     scene_queue(.text = "The bridge costs 40.");
-    act(s, "<enter>", "> The bridge costs 40.");
-    wait_review(s);
-    assert_null(strstr(screen_text(s), summary)); /* nor in the card above */
+    act(s, "<enter>", "> The bridge costs 40.", REVIEW);
+    assert_null(strstr(screen_text(s), SUMMARY)); /* nor in the card above */
     assert_int_equal(model_server_requests(scene_server()), 4);
-    scene_sent(3, "what it costs", summary);
-    act(s, "<enter>");
-    wait_over(s);
+    scene_sent(3, "what it costs", SUMMARY);
+    act(s, "<enter>", OVER);
     scene_exchange(s, "go on", "Gladly.");
-    scene_sent(4, "The bridge costs 40.");
-    assert_false(says(4, first_request));
+    scene_sent(4, "The bridge costs 40.", "!" FIRST_REQUEST);
 }
 
 /* --- the person's own words --- */
@@ -172,7 +134,7 @@ static struct screen *write_meanwhile(const char *typed)
 {
     size_t before = model_server_requests(scene_server());
     struct screen *s = open_conversation(24, 80);
-    scene_queue(.text = summary, .hold = true);
+    scene_queue(.text = SUMMARY, .hold = true);
     act(s, "/compact<enter>");
     assert_true(model_server_wait(scene_server(), before + 3, WAIT_MS));
     screen_type(s, typed);
@@ -181,16 +143,13 @@ static struct screen *write_meanwhile(const char *typed)
 
 TEST_IF(capability_store(), own_words_come_back)
 {
-    struct screen *s = write_meanwhile(own);
+    struct screen *s = write_meanwhile(OWN);
     see(s, "> my own words");
     model_server_release(scene_server());
-    wait_review(s);
-    assert_true(screen_wait_gone(s, own, WAIT_MS));
+    see(s, REVIEW, "!" OWN);
     act(s, "changed ", "> changed The bridge");
-    assert_true(scene_wait_draft(s, own));
-    act(s, "<enter>");
-    wait_over(s);
-    see(s, "> my own words");
+    assert_true(scene_wait_draft(s, OWN));
+    act(s, "<enter>", OVER, "> my own words");
     act(s, "!");
     assert_true(scene_wait_draft(s, "my own words!"));
 }
@@ -236,33 +195,32 @@ TEST(typing_ahead_keeps_nothing)
 {
     struct screen *s = write_while_it_comes();
     size_t requests = model_server_requests(scene_server());
-    act(s, " wrote on<enter>", "waiting: so I"); /* at once: a pause would be the end of it */
-    wait_review(s);
-    see(s, "> The bridge is booked.");
+    act(s, " wrote on<enter>", "waiting: so I", REVIEW,
+        "> The bridge is booked."); /* at once: a pause would be the end of it */
     assert_int_equal(model_server_requests(scene_server()), requests); /* and it waits */
     act(s, "<enter>", "!draft summary", "Hello from the scripted model.");
-    scene_sent(requests, "wrote on", summary);
+    scene_sent(requests, "wrote on", SUMMARY);
 }
 
 TEST_IF(capability_store(), killed_during_the_review)
 {
-    struct screen *s = write_meanwhile(own);
+    struct screen *s = write_meanwhile(OWN);
     model_server_release(scene_server());
-    wait_review(s);
+    see(s, REVIEW);
     act(s, "changed ", "> changed The bridge");
-    assert_true(scene_wait_draft(s, own));
+    assert_true(scene_wait_draft(s, OWN));
     scene_end(s, SIGKILL);
     static const char *const again[] = {"--continue", NULL};
     s = scene_open(24, 80, again);
     see(s, "> my own words");
     act(s, "<enter>", "Hello from the scripted model.");
-    scene_sent(3, first_request, "!changed");
+    scene_sent(3, FIRST_REQUEST, "!changed");
 }
 
 /* Leaving decides nothing for the summary. */
 TEST_IF(capability_store(), leaving_refuses)
 {
-    struct screen *s = open_review(24, 80, summary);
+    struct screen *s = open_review(24, 80, SUMMARY);
     act(s, "changed ", "> changed The bridge");
     scene_end(s, SIGTERM);
     scene_assert_restored(s);
@@ -270,8 +228,7 @@ TEST_IF(capability_store(), leaving_refuses)
     s = scene_open(24, 80, again);
     see(s, "!cut off");
     scene_exchange(s, "go on", "Gladly.");
-    scene_sent(3, first_request);
-    assert_false(says(3, summary));
+    scene_sent(3, FIRST_REQUEST, "!" SUMMARY);
 }
 
 /* --- around it --- */
@@ -291,10 +248,8 @@ TEST(the_external_editor)
     assert_int_equal(chmod(path, 0700), 0);
     setenv("EDITOR", path, 1);
     struct screen *s = open_review(24, 80, "- by the model\n");
-    act(s, "<ctrl-g>", "- by the editor");
-    wait_review(s);
-    act(s, "<enter>");
-    wait_over(s);
+    act(s, "<ctrl-g>", "- by the editor", REVIEW);
+    act(s, "<enter>", OVER);
     scene_exchange(s, "go on", "Gladly.");
     scene_sent(3, "- by the editor");
 #ifdef HAVE_CLOSEFROM
@@ -311,21 +266,17 @@ TEST(the_smallest_screen_will_do)
     wait_caret(s, "> one");
     see(s, "Enter accepts", "Esc rejects · Alt-g focus");
     assert_int_equal(strncmp(screen_row_text(s, 0), "tiro", 4), 0);
-    for (int i = 0; i < 6; i++)
-        act(s, "<down>");
+    act(s, "<down*6>");
     see(s, "seven");
     act(s, "<alt-g>", "focus on:");
-    act(s, "<escape>");
-    wait_review(s);
-    act(s, "<enter>");
-    wait_over(s);
-    see(s, "compacted");
+    act(s, "<escape>", REVIEW);
+    act(s, "<enter>", OVER, "compacted");
 }
 
 TEST(it_survives_any_size)
 {
     static const int sizes[][2] = {{10, 40}, {50, 200}, {5, 20}, {30, 41}, {2, 2}, {12, 60}};
-    struct screen *s = open_review(24, 80, summary);
+    struct screen *s = open_review(24, 80, SUMMARY);
     act(s, "mine: ");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         screen_resize(s, sizes[i][0], sizes[i][1]);
@@ -334,11 +285,9 @@ TEST(it_survives_any_size)
             act(s, "<enter>"); /* nobody keeps what cannot be seen */
             continue;
         }
-        wait_review(s);
-        see(s, "> mine: The bridge is booked.");
+        see(s, REVIEW, "> mine: The bridge is booked.");
     }
-    act(s, "<enter>");
-    wait_over(s);
+    act(s, "<enter>", OVER);
     scene_exchange(s, "go on", "Gladly.");
     scene_sent(3, "mine: The bridge");
 }
@@ -350,8 +299,7 @@ TEST(it_cannot_write_to_the_terminal)
     see(s, "after");
     assert_false(screen_log_has(s, "\033]0;owned"));
     assert_false(screen_log_has(s, "\033[31mred"));
-    act(s, "<enter>");
-    wait_over(s);
+    act(s, "<enter>", OVER);
     assert_false(screen_log_has(s, "\033]0;owned"));
 }
 
@@ -360,17 +308,13 @@ TEST(a_turn_goes_on_after_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
-    exchange_long(s, first_request, "first end");
-    scene_queue(.text = summary);
+    exchange_long(s, FIRST_REQUEST, "first end");
+    scene_queue(.text = SUMMARY);
     scene_queue(.text = "Gladly.");
-    act(s, "go on<enter>");
-    wait_review(s);
+    act(s, "go on<enter>", REVIEW);
     assert_int_equal(model_server_requests(scene_server()), 2);
-    act(s, "kept: <enter>", "Gladly."); /* into the summary, and keeps it */
-    wait_over(s);
-    scene_sent(2, "kept: The bridge is booked.");
-    assert_false(says(2, first_request));
-    scene_sent(2, "go on");
+    act(s, "kept: <enter>", "Gladly.", OVER); /* into the summary, and keeps it */
+    scene_sent(2, "kept: The bridge is booked.", "!" FIRST_REQUEST, "go on");
 }
 
 /* Ctrl-C clears the summary, then it stops what the summary is for. */
@@ -378,12 +322,9 @@ TEST(a_turn_can_be_stopped_in_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 120, NULL);
-    exchange_long(s, first_request, "first end");
-    scene_queue(.text = summary);
-    act(s, "go on<enter>");
-    wait_review(s);
-    see(s, "!Esc stops"); /* here it refuses */
-    act(s, "<ctrl-c*2>", "interrupted");
-    wait_over(s);
+    exchange_long(s, FIRST_REQUEST, "first end");
+    scene_queue(.text = SUMMARY);
+    act(s, "go on<enter>", REVIEW, "!Esc stops"); /* here it refuses */
+    act(s, "<ctrl-c*2>", "interrupted", OVER);
     assert_int_equal(model_server_requests(scene_server()), 2);
 }

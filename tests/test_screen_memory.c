@@ -35,8 +35,7 @@ static struct screen *open_compacted(int rows, int cols)
     exchange(s, "where did we want to sleep?", "In the ryokan by the river.", "first end", 0);
     exchange(s, "which train?", "The one at nine from Tokyo.", "second end", 200);
     exchange(s, "thanks", "You are welcome.", "third end", 200);
-    act(s, "/compact deterministic<enter>", " memory entr");
-    assert_true(scene_wait_idle(s));
+    act(s, "/compact deterministic<enter>", " memory entr", IDLE);
     return s;
 }
 

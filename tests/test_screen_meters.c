@@ -60,7 +60,7 @@ TEST(before_the_first_answer)
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
     assert_gauge_is_f4(s);
     model_server_release(scene_server());
-    assert_true(scene_wait_idle(s));
+    see(s, IDLE);
     assert_gauge_is_f4(s);
 }
 

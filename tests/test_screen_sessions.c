@@ -166,8 +166,7 @@ TEST(escape_goes_back_from_what_was_only_read)
 {
     struct screen *s = open_two(24, 100);
     act(s, "half a thought");
-    for (int i = 0; i < 3; i++)
-        act(s, "<left>");
+    act(s, "<left*3>");
     choose_gardening(s);
     act(s, "<alt-v>", "read-only", "Roses need a pergola.", "Esc goes back");
     act(s, "<escape>", "!read-only", "!Roses need a pergola.", "> half a thought");
