@@ -565,6 +565,23 @@ TEST(the_summary_is_never_the_draft_that_is_saved)
     app.draft_at = 0;
 }
 
+/* Ctrl-D where nothing is left ends the program, not the summary alone. */
+TEST(leaving_is_the_surfaces)
+{
+    struct key ctrl_d = {.code = K_CHAR, .cp = 'd', .ctrl = true};
+    enum view_layer by;
+    take_draft();
+    (void)draft_review_rows(&app.draft, &app.keymap, 80, 10);
+    editor_set(app.draft.text, "x");
+    assert_true(views_key(&app.views, ACTION_LEAVE, &ctrl_d, &by));
+    assert_true(views_key(&app.views, ACTION_TEXT_START, &ctrl_d, &by));
+    assert_true(views_key(&app.views, ACTION_LEAVE, &ctrl_d, &by));
+    assert_false(app.leaving);
+    assert_true(views_key(&app.views, ACTION_LEAVE, &ctrl_d, &by));
+    assert_true(app.leaving);
+    assert_true(draft_review_pending(&app.draft));
+}
+
 /* What is written while it waits goes into the message, and lets it wait longer. */
 TEST(writing_puts_it_off)
 {
