@@ -113,8 +113,8 @@ static void remove_tree(const char *path)
     rmdir(path);
 }
 
-/* Where a sync costs nothing: databases wait for a disk ten times as long as the tests compute. Some
- * 20 MB are needed, and files that can be run. */
+/* Where a sync costs nothing: databases wait for a disk ten times as long as the tests compute. The
+ * largest test has files of 100 MB, and some run theirs. */
 static const char *place(void)
 {
     static const char memory[] = "/dev/shm";

@@ -255,8 +255,7 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     char *huge = support_text("%08000d", 7);
     const struct act act = {.failure = FAILURE_OVERFLOW};
     assert_true(play_run(&act, 1, huge, &(struct error){0}));
-    char *after = history_text();
-    assert_string_equal(after, before);
+    assert_string_equal(history_text(), before);
     assert_int_equal(play.summaries, 0);
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 0);
     assert_int_equal(play_last()->type, EVENT_TURN_FAILED);

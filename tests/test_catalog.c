@@ -45,7 +45,6 @@ static int tear_down(void **state)
     record_release(&record);
     catalog_release(&catalog);
     store_close(store);
-    free(path);
     return support_teardown(state);
 }
 
@@ -539,8 +538,7 @@ TEST(test_fork_within_a_run)
     assert_string_equal(again.parent, fork.id);
     assert_int_equal(again.last_seq, 15);
     char *first = lines_of(fork.id);
-    char *second = lines_of(again.id);
-    assert_string_equal(first, second);
+    assert_string_equal(first, lines_of(again.id));
     session_info_release(&again);
     session_info_release(&fork);
 }

@@ -112,8 +112,7 @@ TEST(starts_where_and_with_what_it_is_told)
         c.directory = places[i];
         c.environment = environment;
         assert_int_equal(run(&c), CHILD_EXITED);
-        char *expected = support_text("green none %s a  b\n", places[i]);
-        assert_string_equal(output.data, expected);
+        assert_string_equal(output.data, support_text("green none %s a  b\n", places[i]));
         free(places[i]);
     }
 }
@@ -537,7 +536,6 @@ TEST(a_keeper_can_be_spared)
     assert_true(support_wait_until(wrote, wanted, PATIENCE_MS));
     assert_true(support_wait_until(is_there, given, PATIENCE_MS));
     free(given);
-    free(wanted);
 }
 
 /* A program that works against its supervisor neither hangs us nor keeps its group. */

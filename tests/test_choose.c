@@ -224,8 +224,7 @@ TEST(completes_ollama_addresses)
         {"[::]", "http://[::1]:11434"},        {"http://127.0.0.1:11434", "http://127.0.0.1:11434"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *url = support_keep(choose_ollama_url(rows[i][0]));
-        assert_string_equal(url, rows[i][1]);
+        assert_string_equal(support_keep(choose_ollama_url(rows[i][0])), rows[i][1]);
     }
 }
 

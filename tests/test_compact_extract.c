@@ -66,8 +66,7 @@ static char *section(const char *text, const char *heading)
 static void assert_section(const struct conversation *c, const char *heading, const char *expected)
 {
     char *text = support_keep(extract(c));
-    char *part = section(text, heading);
-    assert_string_equal(part, expected);
+    assert_string_equal(section(text, heading), expected);
 }
 
 static void talk(struct conversation *c, int messages)
@@ -139,8 +138,7 @@ TEST(tools_are_sorted_and_told_once)
         conversation_call(c, name, name, "{}");
     }
     char *text = support_keep(extract(c));
-    char *part = section(text, "Tools used");
-    assert_non_null(strstr(part, "tool30 (and 10 more)"));
+    assert_non_null(strstr(section(text, "Tools used"), "tool30 (and 10 more)"));
 }
 
 TEST(the_last_three_requests_are_cut)
@@ -232,7 +230,6 @@ TEST(two_runs_give_the_same_bytes)
     conversation_random(c, &d, 30);
     char *one = support_keep(extract(c)), *two = support_keep(extract(c));
     assert_string_equal(one, two);
-    free(two);
 }
 
 /* --- merging -----------------------------------------------------------------------------------

@@ -257,8 +257,7 @@ static void assert_trail(const char *trail)
 
 static void assert_untouched(void)
 {
-    char *now = support_keep(history_text());
-    assert_string_equal(now, t.before);
+    assert_string_equal(support_keep(history_text()), t.before);
 }
 
 /* The attempt failed, was told, and changed nothing. */
@@ -287,8 +286,7 @@ static char *message_at(size_t i)
 
 static void assert_message(size_t i, const char *text)
 {
-    char *is = message_at(i);
-    assert_string_equal(is, text);
+    assert_string_equal(message_at(i), text);
 }
 
 static void say(const char *user, const char *answer)
@@ -873,8 +871,7 @@ TEST(check_9_structured_falls_back_to_recency_preserving)
         talk(10);
         run();
         assert_done();
-        char *is = support_keep(history_text());
-        assert_string_equal(is, expected);
+        assert_string_equal(support_keep(history_text()), expected);
         assert_string_equal(last_event()->compaction.mode, "structured");
         assert_string_equal(last_event()->compaction.effective_mode, "recency_preserving");
         assert_string_equal(last_event()->text, marker);

@@ -164,9 +164,10 @@ static void assert_becomes(const struct compact_mode *mode, const char *expected
     struct compact_input in = input();
     struct compact_plan plan;
     assert_true(compact_plan_make(mode, &in, &plan));
-    char *text = plan.gone == 0 ? NULL : mode->text ? mode->text(&in, &plan) : mem_strdup("new");
+    char *text = support_keep(plan.gone == 0 ? NULL
+                              : mode->text   ? mode->text(&in, &plan)
+                                             : mem_strdup("new"));
     assert_string_equal(planned_sketch(mode, &plan, text), expected);
-    free(text);
     compact_plan_release(&plan);
 }
 

@@ -11,8 +11,7 @@
 
 static void check(const char *text, const char *earlier, const char *expected)
 {
-    char *whole = support_keep(sections_complete(text, earlier));
-    assert_string_equal(whole, expected);
+    assert_string_equal(support_keep(sections_complete(text, earlier)), expected);
 }
 
 /* So that neither is changed without the other. */

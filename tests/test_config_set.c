@@ -187,8 +187,7 @@ TEST(any_text_survives)
         random_text(&text, &seed);
         char *old = support_keep(config_edit_value(text.data, "ui", "theme"));
         if (config_edit_set(text.data, "ui", "theme", "new", &set, &e)) {
-            char *now = support_keep(config_edit_value(set.data, "ui", "theme"));
-            assert_string_equal(now, "new");
+            assert_string_equal(support_keep(config_edit_value(set.data, "ui", "theme")), "new");
             assert_same_value(text.data, set.data, "ui", "mouse");
             assert_same_value(text.data, set.data, "chat", "theme");
             assert_same_value(text.data, set.data, "chat", "system");
@@ -234,8 +233,7 @@ static char *read_config(void)
 
 static void assert_config(const char *text)
 {
-    char *now = read_config();
-    assert_string_equal(now, text);
+    assert_string_equal(read_config(), text);
 }
 
 TEST(the_file_is_made)
@@ -249,9 +247,9 @@ TEST(the_file_is_made)
     assert_int_equal(st.st_mode & 07777, 0600);
     out = program_output(RUN("config", "set", "ui.theme", "light"));
     assert_text(out, "nothing to do");
-    free(program_output(RUN("config", "set", "model gpt-4.1.window", "32768")));
-    free(program_output(RUN("config", "set", "keys.send", "ctrl-s")));
-    free(program_output(RUN("config", "set", "ui.notify_after", "0")));
+    run_ok(RUN("config", "set", "model gpt-4.1.window", "32768"));
+    run_ok(RUN("config", "set", "keys.send", "ctrl-s"));
+    run_ok(RUN("config", "set", "ui.notify_after", "0"));
     assert_config(
         "[ui]\ntheme = light\nnotify_after = 0\n\n[model gpt-4.1]\nwindow = 32768\n\n"
         "[keys]\nsend = ctrl-s\n");
@@ -280,8 +278,8 @@ TEST(what_does_not_fit_changes_nothing)
     expect(RUN("config", "set", "ui.theme", "dark", "--unset"), 64, "--unset takes no value");
     expect(RUN("config", "set", "keys.send", "ctrl-x", "f5"), 64, "quotes");
     assert_config(text);
-    free(program_output(RUN("config", "set", "ui.mouse", "no")));
-    free(program_output(RUN("config", "set", "ui.them", "--unset")));
+    run_ok(RUN("config", "set", "ui.mouse", "no"));
+    run_ok(RUN("config", "set", "ui.them", "--unset"));
     assert_config("[ui]\nmouse = no\n[keys]\nsend = ctrl-s\n");
 }
 
@@ -299,7 +297,7 @@ TEST(secrets_come_on_standard_input)
     assert_config("[anthropic]\napi_key = sk-secret\n");
     r = program_run("two\nlines\n",
                     (const char *const[]){"config", "set", "chat.system", "-", NULL});
-    free(program_output(r));
+    run_ok(r);
     assert_config("[anthropic]\napi_key = sk-secret\n\n[chat]\nsystem = two\n    lines\n");
 }
 
@@ -356,7 +354,7 @@ TEST(a_link_stays_a_link)
     expect(RUN("config", "set", "ui.theme", "light"), 1, "tiro: FILE_ERROR: ");
     support_write(target, "# mine\n[ui]\n");
     chmod(target, 0644);
-    free(program_output(RUN("config", "set", "ui.theme", "light")));
+    run_ok(RUN("config", "set", "ui.theme", "light"));
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_string_equal(support_read(target), "# mine\n[ui]\ntheme = light\n");

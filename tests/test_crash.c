@@ -30,7 +30,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    free(database);
     return chdir("/") == 0 ? support_teardown(state) : -1;
 }
 

@@ -25,7 +25,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    free(directory);
     return scene_teardown(state);
 }
 

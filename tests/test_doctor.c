@@ -29,8 +29,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     unsetenv("TIRO_PROVIDER_NAME");
-    free(data);
-    free(path);
     return support_teardown(state);
 }
 
@@ -69,8 +67,7 @@ static void expect_state(const char *state, int status, const char *words)
     json_free(v);
     char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--thorough");
-    char *after = support_keep(damage_tree(data));
-    assert_string_equal(before, after);
+    assert_string_equal(before, support_keep(damage_tree(data)));
     assert_int_equal(r.status, status);
     assert_non_null(strstr(r.out, words));
     assert_int_equal(strstr(r.out, "no problem found") != NULL, status == 0);
@@ -243,8 +240,7 @@ TEST(test_recover_wants_a_yes)
     assert_int_equal(r.status, 64);
     assert_non_null(strstr(r.err, "tiro: USAGE: "));
     assert_non_null(strstr(r.err, "--yes"));
-    char *after = support_keep(damage_tree(data));
-    assert_string_equal(before, after);
+    assert_string_equal(before, support_keep(damage_tree(data)));
 }
 
 TEST_IF(capability_store(), test_recover)
@@ -283,8 +279,7 @@ TEST(test_nothing_to_recover)
     char *before = support_keep(damage_tree(data));
     struct result r = DOCTOR("--recover", "--yes");
     assert_int_equal(r.status, 0);
-    char *after = support_keep(damage_tree(data));
-    assert_string_equal(before, after);
+    assert_string_equal(before, support_keep(damage_tree(data)));
 }
 
 TEST_IF(capability_store(), test_recover_while_in_use)
@@ -313,8 +308,7 @@ TEST_IF(capability_store(), test_recover_asks)
     char *before = support_keep(damage_tree(data));
     answer("n", 1);
     answer("", 1);
-    char *after = support_keep(damage_tree(data));
-    assert_string_equal(before, after);
+    assert_string_equal(before, support_keep(damage_tree(data)));
     answer("y", 0);
     assert_int_equal(files_like(".damaged-"), 1);
     expect_state("good", 0, "intact");

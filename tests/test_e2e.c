@@ -508,8 +508,7 @@ TEST(the_key_command_gets_the_rest)
     queue((struct reply){.text = hello});
     struct outcome o = RUN("--provider", "anthropic", "look");
     assert_int_equal(o.status, 0);
-    const char *sent = model_server_header(server, 0, "x-api-key");
-    assert_string_equal(sent, "k-wanted-none");
+    assert_string_equal(model_server_header(server, 0, "x-api-key"), "k-wanted-none");
     outcome_release(&o);
     unsetenv("SOME_OTHER");
 }

@@ -111,7 +111,6 @@ static void stream_tells(const char *out, enum err_code code)
     struct json *v = last_line(out);
     assert_string_equal(json_get_string(v, "type"), "run_failed");
     assert_code(v, code);
-    json_free(v);
 }
 
 static const struct {
@@ -163,12 +162,13 @@ static void screen_says(struct screen *s, const char *sentence)
     assert_true(screen_wait(s, is_said_with_advice, &sentence, sentence, WAIT_MS));
 }
 
+#define PROVOKE(code) static void provoke_##code(__attribute__((unused)) void **state)
+
 /* --- the rows ----------------------------------------------------------------------------------
  */
 
-static void provoke_OK(void **state)
+PROVOKE(OK)
 {
-    (void)state;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         struct result r = RUN("run", "-o", formats[i].name, "hello");
         assert_status(&r, err_info(ERR_OK)->exit_status);
@@ -177,31 +177,29 @@ static void provoke_OK(void **state)
         assert_no_text(r.out, "\"error\"");
         assert_no_text(r.out, "run_failed");
     }
-    free(program_output(RUN("config", "check")));
-    free(program_output(RUN("doctor")));
+    run_ok(RUN("config", "check"));
+    run_ok(RUN("doctor"));
 }
 
-static void provoke_SESSION_NOT_FOUND(void **state)
+PROVOKE(SESSION_NOT_FOUND)
 {
-    (void)state;
     fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
     if (!capability_store())
         return;
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
-    free(program_output(RUN("run", "hello")));
+    run_ok(RUN("run", "hello"));
     fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "show", "nonesuch"));
     fails(ERR_SESSION_NOT_FOUND, ARGS("sessions", "archive", "~9"));
     turn_fails(ERR_SESSION_NOT_FOUND, NULL, ARGS("--resume", "nonesuch", "hi"));
     assert_int_equal(model_server_requests(scene_server()), 1);
 }
 
-static void provoke_SESSION_AMBIGUOUS(void **state)
+PROVOKE(SESSION_AMBIGUOUS)
 {
-    (void)state;
     if (!capability_store())
         return;
-    free(program_output(RUN("run", "hello")));
-    free(program_output(RUN("run", "hello")));
+    run_ok(RUN("run", "hello"));
+    run_ok(RUN("run", "hello"));
     fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "show", "hello"));
     fails(ERR_SESSION_AMBIGUOUS, ARGS("sessions", "export", "HELLO"));
     turn_fails(ERR_SESSION_AMBIGUOUS, NULL, ARGS("--resume", "hello", "hi"));
@@ -229,9 +227,8 @@ static void other_process_is_busy(void)
     support_release(&c);
 }
 
-static void provoke_SESSION_BUSY(void **state)
+PROVOKE(SESSION_BUSY)
 {
-    (void)state;
     if (capability_store())
         other_process_is_busy();
     queue((struct reply){.fault = REPLY_STALL, .text = "half an answer"});
@@ -242,9 +239,8 @@ static void provoke_SESSION_BUSY(void **state)
     screen_says(s, "Not possible while a turn is running.");
 }
 
-static void provoke_SESSION_PERSISTENCE_DISABLED(void **state)
+PROVOKE(SESSION_PERSISTENCE_DISABLED)
 {
-    (void)state;
     if (capability_store())
         setenv("TIRO_SESSION_PERSIST", "false", 1);
     else
@@ -256,9 +252,8 @@ static void provoke_SESSION_PERSISTENCE_DISABLED(void **state)
     unsetenv("TIRO_SESSION_PERSIST");
 }
 
-static void provoke_SESSION_COMPACTION_DISABLED(void **state)
+PROVOKE(SESSION_COMPACTION_DISABLED)
 {
-    (void)state;
     if (!capability_compaction())
         fails(ERR_SESSION_COMPACTION_DISABLED, ARGS("run", "--compaction", "hi"));
     struct screen *s = scene_open(24, 110, ARGS("--no-compaction"));
@@ -266,18 +261,16 @@ static void provoke_SESSION_COMPACTION_DISABLED(void **state)
     screen_says(s, "Conversations are not shortened here.");
 }
 
-static void provoke_MEMORY_NOT_FOUND(void **state)
+PROVOKE(MEMORY_NOT_FOUND)
 {
-    (void)state;
     if (!capability_memory() || !capability_store())
         skip();
     fails(ERR_MEMORY_NOT_FOUND, ARGS("memory", "show", "nothing"));
     fails(ERR_MEMORY_NOT_FOUND, ARGS("memory", "delete", "--yes", "nothing"));
 }
 
-static void provoke_MEMORY_DISABLED(void **state)
+PROVOKE(MEMORY_DISABLED)
 {
-    (void)state;
     if (!capability_memory())
         fails(ERR_MEMORY_DISABLED, ARGS("run", "--memory", "hi"));
     if (!capability_store())
@@ -287,9 +280,8 @@ static void provoke_MEMORY_DISABLED(void **state)
     unsetenv("TIRO_MEMORY_ENABLED");
 }
 
-static void provoke_SESSION_NOT_RUNNING(void **state)
+PROVOKE(SESSION_NOT_RUNNING)
 {
-    (void)state;
     struct screen *s = scene_open(24, 100, NULL);
     scene_say(s, "/stop");
     screen_says(s, "Nothing is running.");
@@ -301,9 +293,8 @@ static void screen_tells(struct screen *s, const char *sentence)
     assert_true(screen_wait_text(s, sentence, WAIT_MS));
 }
 
-static void provoke_NOTHING_TO_COMPACT(void **state)
+PROVOKE(NOTHING_TO_COMPACT)
 {
-    (void)state;
     if (!capability_compaction())
         skip();
     struct screen *s = scene_open(24, 100, NULL);
@@ -311,9 +302,8 @@ static void provoke_NOTHING_TO_COMPACT(void **state)
     screen_tells(s, "There is nothing to compact yet.");
 }
 
-static void provoke_TOO_SMALL_TO_COMPACT(void **state)
+PROVOKE(TOO_SMALL_TO_COMPACT)
 {
-    (void)state;
     if (!capability_compaction())
         skip();
     struct screen *s = scene_open(24, 100, NULL);
@@ -322,9 +312,8 @@ static void provoke_TOO_SMALL_TO_COMPACT(void **state)
     screen_tells(s, "Nothing to compact: structured keeps everything");
 }
 
-static void provoke_NOTHING_TO_UNDO(void **state)
+PROVOKE(NOTHING_TO_UNDO)
 {
-    (void)state;
     if (!capability_compaction())
         skip();
     struct screen *s = scene_open(24, 100, NULL);
@@ -343,9 +332,8 @@ static void exchange_long(struct screen *s, const char *question, const char *en
     buf_release(&answer);
 }
 
-static void provoke_MESSAGE_NOT_SENT(void **state)
+PROVOKE(MESSAGE_NOT_SENT)
 {
-    (void)state;
     if (!capability_compaction())
         skip();
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
@@ -383,9 +371,8 @@ static void make_dirs(void)
     }
 }
 
-static void provoke_SESSION_STORE_ERROR(void **state)
+PROVOKE(SESSION_STORE_ERROR)
 {
-    (void)state;
     char *bytes = random_text(8192);
     make_dirs();
     support_write(scene_store(), bytes);
@@ -395,7 +382,7 @@ static void provoke_SESSION_STORE_ERROR(void **state)
         turn_fails(ERR_SESSION_STORE_ERROR, NULL, ARGS("hi"));
         assert_int_equal(model_server_requests(scene_server()), 0);
     } else {
-        free(program_output(RUN("run", "hi"))); /* what it does not have cannot fail */
+        run_ok(RUN("run", "hi")); /* what it does not have cannot fail */
     }
     assert_string_equal(support_read(scene_store()), bytes);
 }
@@ -468,9 +455,8 @@ static void provoke_CONFIG_ERROR(void **state)
     }
 }
 
-static void provoke_FILE_ERROR(void **state)
+PROVOKE(FILE_ERROR)
 {
-    (void)state;
     char *missing = support_path("missing"), *binary = support_path("binary"), deep[300];
     memset(deep, 'd', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
@@ -479,7 +465,7 @@ static void provoke_FILE_ERROR(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         fails(ERR_FILE_ERROR, ARGS("run", "-f", names[i], "hi"));
     if (capability_store()) {
-        free(program_output(RUN("run", "hello")));
+        run_ok(RUN("run", "hello"));
         fails(ERR_FILE_ERROR, ARGS("sessions", "export", "last", "-o", binary));
         fails(ERR_FILE_ERROR, ARGS("sessions", "export", "last", "-o", "missing/deeper"));
         fails(ERR_FILE_ERROR, ARGS("sessions", "import", missing));
@@ -490,7 +476,7 @@ static void provoke_FILE_ERROR(void **state)
 /* The user's no is an error of the command; nothing is gone. */
 static void a_no_is_an_interrupt(void)
 {
-    free(program_output(RUN("run", "hello")));
+    run_ok(RUN("run", "hello"));
     struct screen *s = scene_start(24, 110, ARGS("sessions", "delete", "last"));
     assert_true(screen_wait_text(s, "Delete 1 session", WAIT_MS));
     scene_say(s, "n");
@@ -499,7 +485,7 @@ static void a_no_is_an_interrupt(void)
     int row, col;
     assert_true(screen_find(s, "tiro: INTERRUPTED: ", &row, &col));
     assert_said(screen_row_text(s, row), ERR_INTERRUPTED);
-    free(program_output(RUN("sessions", "show", "last")));
+    run_ok(RUN("sessions", "show", "last"));
 }
 
 /* 128 + the signal says it all on the way out; the formats for programs name the error. */
@@ -554,9 +540,8 @@ static void so_is_one_before_anything_was_sent(size_t format)
     unlink(path);
 }
 
-static void provoke_INTERRUPTED(void **state)
+PROVOKE(INTERRUPTED)
 {
-    (void)state;
     if (capability_store())
         a_no_is_an_interrupt();
     for (size_t i = 0; i < FORMAT_COUNT; i++)
@@ -567,9 +552,8 @@ static void provoke_INTERRUPTED(void **state)
 }
 
 /* The first call is free, the second is not made. */
-static void provoke_BUDGET_EXHAUSTED(void **state)
+PROVOKE(BUDGET_EXHAUSTED)
 {
-    (void)state;
     setenv("TIRO_BUDGET_MAX_TOKENS", "1", 1);
     turn_fails(ERR_BUDGET_EXHAUSTED,
                &(struct reply){.tool_name = "list_directory", .tool_args = "{\"path\":\".\"}"},

@@ -140,8 +140,7 @@ TEST(test_payload_and_back)
             event_from_payload(type, event_version(type), payload, strlen(payload), &back, &e));
         copy = event_clone(back);
         event_free(back);
-        char *again = support_keep(event_payload(copy));
-        assert_string_equal(again, payload);
+        assert_string_equal(support_keep(event_payload(copy)), payload);
         event_free(copy);
     }
 }
@@ -193,8 +192,7 @@ TEST(test_line_and_back)
         assert_int_equal(back->seq, ev.seq);
         assert_int_equal(back->wall_ms, ev.wall_ms);
         assert_string_equal(back->session_id, ev.session_id);
-        char *again = support_keep(event_to_line(back));
-        assert_string_equal(again, line);
+        assert_string_equal(support_keep(event_to_line(back)), line);
         event_free(back);
         json_free(v);
     }
@@ -290,8 +288,7 @@ TEST(test_new_has_no_usage)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event *ev = event_new((enum event_type)i);
-        char *line = support_keep(event_to_line(ev));
-        assert_null(strstr(line, "usage"));
+        assert_null(strstr(support_keep(event_to_line(ev)), "usage"));
         assert_false(usage_known(&ev->usage));
         assert_false(usage_known(&ev->summaries));
         event_free(ev);
@@ -529,15 +526,13 @@ static void assert_reads_back(const struct event *ev, const char *field, size_t 
     char *payload = support_keep(event_payload(ev)), *line = support_keep(event_to_line(ev));
     if (!event_from_payload(ev->type, event_version(ev->type), payload, strlen(payload), &back, &e))
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, payload);
-    char *again = support_keep(event_payload(back));
-    assert_string_equal(again, payload);
+    assert_string_equal(support_keep(event_payload(back)), payload);
     event_free(back);
     struct json *v = json_parse(line, strlen(line), &e);
     if (!v || !event_from_json(v, &back, &e))
         fail_msg("%s of %s, case %zu: %s: %s", field, event_name(ev->type), n, e.text, line);
     json_free(v);
     event_free(back);
-    free(line);
 }
 
 TEST(test_every_figure_reads_back)

@@ -313,8 +313,7 @@ TEST(test_formats)
 static void check_file(const char *file, const char *wanted)
 {
     struct stat st;
-    char *text = support_read(file);
-    assert_string_equal(text, wanted);
+    assert_string_equal(support_read(file), wanted);
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(st.st_nlink, 1);
@@ -371,8 +370,7 @@ static void check_round_trip(const char *id, enum export_format format)
     struct session_info copy = import(text);
     assert_string_not_equal(copy.id, id);
     char *again = export(copy.id, format);
-    char *same = replaced(again, copy.id, id);
-    assert_string_equal(same, text);
+    assert_string_equal(replaced(again, copy.id, id), text);
     assert_true(catalog_delete(&catalog, copy.id, NULL, &e));
     session_info_release(&copy);
 
@@ -438,8 +436,7 @@ TEST(test_lines_without_a_head)
     assert_string_equal(info.directory, "/here");
     assert_int_equal(info.created_ms, 1773065107123);
     assert_int_equal(info.turns, 2);
-    char *again = support_keep(record_lines(store, info.id));
-    assert_string_equal(again, lines);
+    assert_string_equal(support_keep(record_lines(store, info.id)), lines);
     session_info_release(&info);
     record_release(&r);
 }

@@ -136,7 +136,6 @@ TEST(no_tool_reaches_one_unasked)
         }
     char *path = support_path("work/.env"), *text = support_read(path);
     assert_string_equal(text, "secret");
-    free(text);
 }
 
 TEST(what_was_asked_about_is_reached)

@@ -162,8 +162,7 @@ TEST(test_chunks_of_any_size_read_alike)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *whole = read_in(texts[i], 4096);
         for (size_t chunk = 1; chunk < 40; chunk++) {
-            char *again = read_in(texts[i], chunk);
-            assert_string_equal(again, whole);
+            assert_string_equal(read_in(texts[i], chunk), whole);
         }
     }
     clock_replace(NULL, NULL);
@@ -272,7 +271,6 @@ TEST_IF(capability_store(), test_a_large_one_that_breaks_off_is_none)
                          SUPPORT_TELLS_MEMORY ? "not valid JSON near byte 40" : "near byte 20");
     struct json *sessions = program_json(RUN("sessions", "list", "--json"));
     assert_null(json_first(sessions));
-    free(path);
 }
 
 /* --- being stopped ---------------------------------------------------------------------------- */
@@ -349,6 +347,5 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
         fclose(in);
     }
     catalog_release(&c);
-    free(path);
 }
 

@@ -150,8 +150,6 @@ static int teardown(void **state)
 {
     close_journal();
     vec_release(&memory.wanted);
-    free(path);
-    free(pristine);
     return support_teardown(state);
 }
 
@@ -295,8 +293,7 @@ static char *capture(const struct history *h)
 
 static void assert_captured(const char *wanted)
 {
-    char *now = support_keep(capture(&j.history));
-    assert_string_equal(now, wanted);
+    assert_string_equal(support_keep(capture(&j.history)), wanted);
 }
 
 static bool apply(void *h, const struct event *ev)
@@ -317,8 +314,7 @@ static void fold(struct history *h)
 static int64_t count_rows(const char *where)
 {
     char *sql = support_text("SELECT count(*) FROM memory %s", where);
-    int64_t n = damage_sql(path, sql);
-    return n;
+    return damage_sql(path, sql);
 }
 
 /* Every entry is of a compaction that holds, and each of those has what it dropped. */
@@ -445,8 +441,7 @@ TEST(test_what_went_is_named)
 static int64_t count_events(const char *type)
 {
     char *sql = support_text("SELECT count(*) FROM event WHERE type = '%s'", type);
-    int64_t n = damage_sql(path, sql);
-    return n;
+    return damage_sql(path, sql);
 }
 
 /* Where nothing is for memory, or there is none, nothing is told. */

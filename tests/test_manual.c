@@ -95,8 +95,7 @@ static char *part_of(const char *page, const char *heading)
     if (!at)
         fail_msg("there is no %s", start);
     const char *end = strstr(at + 1, "\n#");
-    char *part = end ? mem_strndup(at, (size_t)(end - at) + 1) : mem_strdup(at);
-    return part;
+    return end ? mem_strndup(at, (size_t)(end - at) + 1) : mem_strdup(at);
 }
 
 static size_t count_entries(const char *text)

@@ -25,8 +25,7 @@ static char *masked(const char *secret, const char *url, const char *text)
 
 static void check(const char *secret, const char *url, const char *text, const char *expected)
 {
-    char *is = masked(secret, url, text);
-    assert_string_equal(is, expected);
+    assert_string_equal(masked(secret, url, text), expected);
 }
 
 TEST(test_wholes_and_pieces)

@@ -45,7 +45,6 @@ static int tear_down(void **state)
     operation_close(&opened);
     opened = (struct operation_context){0};
     config_free(config);
-    free(path);
     return support_teardown(state);
 }
 
@@ -119,8 +118,7 @@ static char *exported(void)
 
 static void expect_export(const char *want)
 {
-    char *text = exported();
-    assert_string_equal(text, want);
+    assert_string_equal(exported(), want);
 }
 
 static int count_entries(void)
@@ -177,8 +175,7 @@ static char *found(const char *query, const char *scope, int limit)
 
 static void expect_found(const char *query, const char *scope, const char *want)
 {
-    char *ids = found(query, scope, 10);
-    assert_string_equal(ids, want);
+    assert_string_equal(found(query, scope, 10), want);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -430,8 +427,7 @@ TEST(test_search_in_scopes)
     char *both = found("ryokan", NULL, 10);
     assert_true(strcmp(both, "r1 r2") == 0 || strcmp(both, "r2 r1") == 0);
     expect_found("ryokan river", "all", "r1 r2");
-    char *best = found("ryokan river", "all", 1);
-    assert_string_equal(best, "r1");
+    assert_string_equal(found("ryokan river", "all", 1), "r1");
     expect_found("ryokan", "session=talk-2", "r2");
     expect_found("ryokan -hills", "all", "r1");
     expect_found("ryo", "all", ""); /* nobody types here */
@@ -646,8 +642,7 @@ TEST(test_reindex_makes_vectors)
     assert_int_equal(stats.embedded, 200);
     assert_int_equal(stats.missing, 0);
     memory_stats_release(&stats);
-    char *best = found("word77 of it", "all", 1);
-    assert_string_equal(best, "e0077");
+    assert_string_equal(found("word77 of it", "all", 1), "e0077");
 }
 
 /* --- any import ------------------------------------------------------------------------------- */

@@ -60,14 +60,12 @@ static char *ids_of(struct json *list)
         else
             buf_addf(&out, "#%.0f ", json_number(id, -1));
     }
-    json_free(list);
     return support_keep(buf_take(&out));
 }
 
 static void expect_ids(struct result r, const char *want)
 {
-    char *ids = ids_of(program_json(r));
-    assert_string_equal(ids, want);
+    assert_string_equal(ids_of(program_json(r)), want);
 }
 
 /* --- empty, off ------------------------------------------------------------------------------- */

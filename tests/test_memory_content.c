@@ -32,8 +32,7 @@ TEST(texts_are_trimmed)
 
 TEST(blanks_do_not_part_texts)
 {
-    char *normal = support_keep(content_normal("  a \n\n b\u3000c "));
-    assert_string_equal(normal, "a b c");
+    assert_string_equal(support_keep(content_normal("  a \n\n b\u3000c ")), "a b c");
     assert_true(content_equal("a  b", " a\nb"));
     assert_false(content_equal("a b", "ab"));
     assert_false(content_equal("a b", "A b"));

@@ -42,9 +42,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    free(path);
-    free(pristine);
-    free(lines);
     return support_teardown(state);
 }
 

@@ -58,7 +58,6 @@ static int tear_down(void **state)
 {
     close_place(&own);
     close_place(&other);
-    free(path);
     return support_teardown(state);
 }
 
@@ -189,8 +188,7 @@ TEST(merging_changes_no_word)
     while (tidy(other.memory))
         assert_int_equal(count(&own, "quincunx"), 15);
     assert_true(parts() <= FEW_PARTS);
-    char *after = index_of();
-    assert_string_equal(before, after);
+    assert_string_equal(before, index_of());
     int changes = sqlite3_total_changes(other.store->db);
     assert_false(tidy(other.memory)); /* all is done: it costs nothing */
     assert_int_equal(sqlite3_total_changes(other.store->db), changes);
@@ -257,8 +255,7 @@ static char *any_id(void)
 {
     char *id = NULL;
     while (!id || !memory_has(other.memory, id)) {
-        free(id);
-        id = mem_printf("e%d", (int)(entropy_unit() * MANY));
+        id = support_text("e%d", (int)(entropy_unit() * MANY));
     }
     return support_keep(id);
 }
@@ -295,8 +292,7 @@ TEST(others_write_while_it_is_made_anew)
     assert_int_equal(count(&own, "quincunx"), MANY + x.added - x.gone);
     char *stepwise = index_of();
     memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
-    char *at_once = index_of();
-    assert_string_equal(stepwise, at_once);
+    assert_string_equal(stepwise, index_of());
 }
 
 /* Stops at the n-th call. */

@@ -53,7 +53,6 @@ static int teardown(void **state)
     memory_close(memory);
     store_close(store);
     config_free(config);
-    free(path);
     return support_teardown(state);
 }
 
@@ -110,8 +109,7 @@ static enum commit_result compact(size_t gone)
 
 static void expect_contents(const char *wanted)
 {
-    char *got = support_keep(memory_contents(memory, NULL));
-    assert_string_equal(got, wanted);
+    assert_string_equal(support_keep(memory_contents(memory, NULL)), wanted);
 }
 
 static bool note_entry(void *context, const struct memory_entry *entry)

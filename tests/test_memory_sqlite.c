@@ -47,7 +47,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     close_store();
-    free(path);
     return support_teardown(state);
 }
 
@@ -352,8 +351,7 @@ TEST(an_open_transaction_takes_it_back)
     say("s", "b", "two", 2);
     memory_check(m->store->edit(m, "a", "changed", &e), &e);
     store_rollback(store);
-    char *contents = support_keep(memory_contents(m, NULL));
-    assert_string_equal(contents, "one\n");
+    assert_string_equal(support_keep(memory_contents(m, NULL)), "one\n");
     assert_int_equal(hits("two", (struct memory_scope){0}), 0);
     assert_int_equal(hits("one", (struct memory_scope){0}), 1);
 }

@@ -41,14 +41,12 @@ static int tear_down(void **state)
 
 static void expect_contents(const char *session_id, const char *wanted)
 {
-    char *got = support_keep(memory_contents(m, session_id));
-    assert_string_equal(got, wanted);
+    assert_string_equal(support_keep(memory_contents(m, session_id)), wanted);
 }
 
 static void expect_newest(const char *session_id, int64_t after, int limit, const char *wanted)
 {
-    char *got = support_keep(memory_newest(m, session_id, after, limit));
-    assert_string_equal(got, wanted);
+    assert_string_equal(support_keep(memory_newest(m, session_id, after, limit)), wanted);
 }
 
 static void expect_fault(bool ok, enum err_code code, const char *part)
@@ -104,10 +102,21 @@ static void expect_found(const char *text, const char *wanted)
 
 /* ---- tests ---- */
 
-static void an_empty_one_has_nothing(void **state)
+/* One that both stores have to pass. */
+#define STORE_TEST(f)                                                                              \
+    static void f(void **state);                                                                   \
+    __attribute__((constructor)) static void add_##f(void)                                         \
+    {                                                                                              \
+        suite_use(set_up_sqlite, tear_down);                                                       \
+        suite_add("sqlite: " #f, f);                                                               \
+        suite_use(set_up_simple, tear_down);                                                       \
+        suite_add("simple: " #f, f);                                                               \
+    }                                                                                              \
+    static void f(__attribute__((unused)) void **state)
+
+STORE_TEST(an_empty_one_has_nothing)
 {
     struct memory_stats stats;
-    (void)state;
     assert_int_equal(memory_total(m), 0);
     expect_contents(NULL, "");
     expect_newest(NULL, 0, 10, "");
@@ -121,10 +130,9 @@ static void an_empty_one_has_nothing(void **state)
     memory_stats_release(&stats);
 }
 
-static void all_of_an_entry_is_kept(void **state)
+STORE_TEST(all_of_an_entry_is_kept)
 {
     int stored;
-    (void)state;
     struct memory_entry given = {.id = mem_strdup("7"),
                                  .id_is_number = true,
                                  .turn = 3,
@@ -152,10 +160,9 @@ static void all_of_an_entry_is_kept(void **state)
     memory_entry_release(&given);
 }
 
-static void roles_are_kept(void **state)
+STORE_TEST(roles_are_kept)
 {
     static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         int stored;
         struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
@@ -170,9 +177,8 @@ static void roles_are_kept(void **state)
     }
 }
 
-static void ids_are_made_and_told(void **state)
+STORE_TEST(ids_are_made_and_told)
 {
-    (void)state;
     char *a = support_keep(memory_store_one(m, "s", NULL, "one", 1));
     char *b = support_keep(memory_store_one(m, "s", NULL, "two", 2));
     assert_string_not_equal(a, b);
@@ -180,17 +186,15 @@ static void ids_are_made_and_told(void **state)
     assert_false(memory_has(m, "unknown"));
 }
 
-static void what_is_empty_is_passed_over(void **state)
+STORE_TEST(what_is_empty_is_passed_over)
 {
-    (void)state;
     pass_over("s", NULL, "", 1);
     pass_over("s", "x", " \n\t ", 1);
     assert_int_equal(memory_total(m), 0);
 }
 
-static void secrets_are_masked(void **state)
+STORE_TEST(secrets_are_masked)
 {
-    (void)state;
     say("s", "a", "the password=hunter2 is", 1);
     expect_contents("s", "the password=[secret] is\n");
     memory_check(m->store->edit(m, "a", "now password=hunter3", &e), &e);
@@ -198,9 +202,8 @@ static void secrets_are_masked(void **state)
     expect_found("hunter2", "");
 }
 
-static void an_older_copy_gives_way(void **state)
+STORE_TEST(an_older_copy_gives_way)
 {
-    (void)state;
     say("s", "a", "the same", 10);
     say("s", "b", "other", 11);
     say("s", "c", "the  same", 12);
@@ -212,9 +215,8 @@ static void an_older_copy_gives_way(void **state)
     assert_int_equal(memory_total(m), 3);
 }
 
-static void a_pinned_copy_stays(void **state)
+STORE_TEST(a_pinned_copy_stays)
 {
-    (void)state;
     say("s", "a", "the same", 10);
     memory_check(m->store->pin(m, "a", true, &e), &e);
     pass_over("s", "b", "the same", 20);
@@ -223,10 +225,9 @@ static void a_pinned_copy_stays(void **state)
     assert_false(memory_has(m, "a"));
 }
 
-static void what_is_known_adds_nothing(void **state)
+STORE_TEST(what_is_known_adds_nothing)
 {
     int stored;
-    (void)state;
     struct memory_entry given[] = {memory_said("a", "one", 1), memory_said(NULL, "two", 2)};
     given[1].seq = 4;
     memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
@@ -256,9 +257,8 @@ static int index_event(int64_t compaction, const char *content)
     return stored;
 }
 
-static void only_compactions_number_messages(void **state)
+STORE_TEST(only_compactions_number_messages)
 {
-    (void)state;
     assert_int_equal(index_event(0, "an import"), 1);
     assert_int_equal(index_event(0, "its next talk"), 1);
     assert_int_equal(index_event(7, "what was dropped"), 1);
@@ -271,9 +271,8 @@ static void only_compactions_number_messages(void **state)
 
 /* A text that was said again takes the place of its older copy, be that of this batch: no row more.
  */
-static void only_rows_that_are_more_count_as_new(void **state)
+STORE_TEST(only_rows_that_are_more_count_as_new)
 {
-    (void)state;
     struct memory_entry given[] = {memory_said(NULL, "go on", 1), memory_said(NULL, "go on", 2),
                                    memory_said(NULL, "enough", 3)};
     int stored;
@@ -292,9 +291,8 @@ static void only_rows_that_are_more_count_as_new(void **state)
 }
 
 /* What the user took out of a text does not come back. */
-static void an_edited_entry_is_known_by_its_event(void **state)
+STORE_TEST(an_edited_entry_is_known_by_its_event)
 {
-    (void)state;
     say("s", "a", "other", 1);
     struct memory_entry given = memory_said("b", "my key is x", 2);
     int stored;
@@ -306,10 +304,9 @@ static void an_edited_entry_is_known_by_its_event(void **state)
     memory_entry_release(&given);
 }
 
-static void talks_may_number_their_messages_anew(void **state)
+STORE_TEST(talks_may_number_their_messages_anew)
 {
     int stored;
-    (void)state;
     struct memory_entry given[] = {memory_said("a", "one", 1), memory_said("b", "two", 2)};
     given[0].seq = given[1].seq = 4;
     memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
@@ -325,12 +322,11 @@ static void talks_may_number_their_messages_anew(void **state)
 }
 
 /* Forgotten, then its compaction undone and made anew: it is back already. */
-static void what_a_compaction_brought_again_is_not_restored(void **state)
+STORE_TEST(what_a_compaction_brought_again_is_not_restored)
 {
     static const char *const ids[] = {"a"};
     struct memory_forgotten f;
     int stored;
-    (void)state;
     struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
     first.seq = again.seq = 4;
     memory_check(m->store->index(m, "s", 7, &first, 1, &stored, &e), &e);
@@ -344,10 +340,9 @@ static void what_a_compaction_brought_again_is_not_restored(void **state)
     memory_entry_release(&again);
 }
 
-static void a_taken_id_is_refused_whole(void **state)
+STORE_TEST(a_taken_id_is_refused_whole)
 {
     int stored = 7;
-    (void)state;
     say("s", "a", "one", 1);
     struct memory_entry given[] = {memory_said("b", "two", 2), memory_said("a", "three", 3)};
     expect_fault(m->store->index(m, "s", 0, given, 2, &stored, &e), ERR_USAGE, " a ");
@@ -362,10 +357,9 @@ static void a_taken_id_is_refused_whole(void **state)
     memory_entry_release(&given[1]);
 }
 
-static void withdrawing_takes_back_one_compaction(void **state)
+STORE_TEST(withdrawing_takes_back_one_compaction)
 {
     int stored;
-    (void)state;
     struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
                                    memory_said("c", "gamma", 3)};
     memory_check(m->store->index(m, "s", 7, given, 3, &stored, &e), &e);
@@ -388,9 +382,8 @@ static void withdrawing_takes_back_one_compaction(void **state)
     memory_entry_release(&there);
 }
 
-static void listing_begins_with_the_newest(void **state)
+STORE_TEST(listing_begins_with_the_newest)
 {
-    (void)state;
     say("s", NULL, "b", 20);
     say("t", NULL, "c", 30);
     say("s", NULL, "a", 10);
@@ -420,10 +413,9 @@ static bool visit_two(void *context, const struct memory_entry *entry)
     return ++*count < 2;
 }
 
-static void each_keeps_sessions_together(void **state)
+STORE_TEST(each_keeps_sessions_together)
 {
     int count = 0;
-    (void)state;
     say("s", NULL, "1", 5);
     say("t", NULL, "2", 1);
     say("s", NULL, "3", 4);
@@ -433,9 +425,8 @@ static void each_keeps_sessions_together(void **state)
     assert_int_equal(count, 2);
 }
 
-static void an_edit_is_found_by_its_new_words(void **state)
+STORE_TEST(an_edit_is_found_by_its_new_words)
 {
-    (void)state;
     say("s", "a", "the wombat digs", 1);
     memory_check(m->store->edit(m, "a", " the badger digs\n", &e), &e);
     struct memory_entry got = get("a");
@@ -455,9 +446,8 @@ static void an_edit_is_found_by_its_new_words(void **state)
     memory_entry_release(&got);
 }
 
-static void a_pin_goes_on_and_off(void **state)
+STORE_TEST(a_pin_goes_on_and_off)
 {
-    (void)state;
     say("s", "a", "one", 1);
     memory_check(m->store->pin(m, "a", true, &e), &e);
     struct memory_entry got = get("a");
@@ -470,11 +460,10 @@ static void a_pin_goes_on_and_off(void **state)
     expect_fault(m->store->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
 }
 
-static void forgetting_is_all_or_none(void **state)
+STORE_TEST(forgetting_is_all_or_none)
 {
     static const char *const wrong[] = {"a", "zz", "b"}, *const right[] = {"c", "a", "c"};
     struct memory_forgotten f;
-    (void)state;
     say("s", "a", "wombat one", 1);
     say("s", "b", "wombat two", 2);
     say("t", "c", "wombat three", 3);
@@ -497,12 +486,11 @@ static void forgetting_is_all_or_none(void **state)
     expect_found("wombat", "");
 }
 
-static void restoring_puts_all_back(void **state)
+STORE_TEST(restoring_puts_all_back)
 {
     static const char *const ids[] = {"b", "a"};
     struct memory_forgotten f;
     int stored;
-    (void)state;
     struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
                                    memory_said("c", "gamma", 3)};
     given[1].seq = 12;
@@ -526,11 +514,10 @@ static void restoring_puts_all_back(void **state)
         memory_entry_release(&given[i]);
 }
 
-static void what_cannot_come_back(void **state)
+STORE_TEST(what_cannot_come_back)
 {
     static const char *const ids[] = {"a", "b"};
     struct memory_forgotten f;
-    (void)state;
     say("s", "a", "alpha", 1);
     say("t", "b", "beta", 1);
     memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
@@ -544,11 +531,10 @@ static void what_cannot_come_back(void **state)
     memory_forgotten_release(&f);
 }
 
-static void places_are_not_used_again(void **state)
+STORE_TEST(places_are_not_used_again)
 {
     static const char *const ids[] = {"b"};
     struct memory_forgotten f;
-    (void)state;
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
@@ -558,10 +544,9 @@ static void places_are_not_used_again(void **state)
     memory_forgotten_release(&f);
 }
 
-static void a_deleted_session_leaves_nothing(void **state)
+STORE_TEST(a_deleted_session_leaves_nothing)
 {
     struct memory_stats stats;
-    (void)state;
     say("s", "a", "wombat", 1);
     say("t", "b", "badger", 2);
     memory_check(m->store->forget_session(m, "s", &e), &e);
@@ -575,10 +560,9 @@ static void a_deleted_session_leaves_nothing(void **state)
     expect_found("wombat", "wombat\n");
 }
 
-static void stats_count(void **state)
+STORE_TEST(stats_count)
 {
     struct memory_stats stats;
-    (void)state;
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     say("t", "c", "gamma", 3);
@@ -608,11 +592,10 @@ static bool stop(void *context, int64_t done, int64_t of)
     return false;
 }
 
-static void reindexing_changes_the_language(void **state)
+STORE_TEST(reindexing_changes_the_language)
 {
     struct memory_stats stats;
     int64_t done = 0;
-    (void)state;
     say("s", "a", "wombat", 1);
     say("s", "b", "badger", 2);
     memory_check(m->store->reindex(m, "german", go_on, &done, &e), &e);
@@ -634,10 +617,9 @@ static void reindexing_changes_the_language(void **state)
 
 /* ---- searching ---- */
 
-static void the_same_text_scores_one(void **state)
+STORE_TEST(the_same_text_scores_one)
 {
     struct memory_hits hits;
-    (void)state;
     say("s", "a", "the wombat digs a burrow", 1);
     say("s", "b", "a badger digs as well", 2);
     struct memory_query query = query_of("the wombat digs a burrow");
@@ -650,18 +632,16 @@ static void the_same_text_scores_one(void **state)
     memory_hits_release(&hits);
 }
 
-static void what_has_no_word_of_it_is_not_found(void **state)
+STORE_TEST(what_has_no_word_of_it_is_not_found)
 {
-    (void)state;
     say("s", "a", "the wombat digs", 1);
     say("s", "b", "badgers sleep", 2);
     expect_found("wombat", "the wombat digs\n");
     expect_found("zebra", "");
 }
 
-static void limits_and_scopes_hold(void **state)
+STORE_TEST(limits_and_scopes_hold)
 {
-    (void)state;
     for (int i = 0; i < 30; i++) {
         char *text = support_text("wombat number%d", i);
         say(i < 28 ? "s" : "t", NULL, text, i);
@@ -682,9 +662,8 @@ static void limits_and_scopes_hold(void **state)
     expect_hits(&query, "");
 }
 
-static void every_script_is_found(void **state)
+STORE_TEST(every_script_is_found)
 {
-    (void)state;
     say("s", NULL, "Die Straße führt über Köln.", 1);
     say("s", NULL, "私は京都へ行きました", 2);
     say("s", NULL, "party 🎉 tonight", 3);
@@ -693,9 +672,8 @@ static void every_script_is_found(void **state)
     expect_found("🎉", "party 🎉 tonight\n");
 }
 
-static void pinned_entries_win_ties(void **state)
+STORE_TEST(pinned_entries_win_ties)
 {
-    (void)state;
     say("s", "a", "wombat alpha", 5);
     say("t", "b", "wombat gamma", 5);
     memory_check(m->store->pin(m, "a", true, &e), &e);
@@ -707,10 +685,9 @@ static void pinned_entries_win_ties(void **state)
 
 /* ---- what a person calls an entry ---- */
 
-static void the_beginning_of_an_id_is_enough(void **state)
+STORE_TEST(the_beginning_of_an_id_is_enough)
 {
     char *id;
-    (void)state;
     say("s", "abc", "one", 1);
     say("s", "abd", "two", 2);
     say("s", "ab", "three", 3);
@@ -760,12 +737,11 @@ static void expect_told(struct told *told, const char *wanted)
     buf_clear(&told->text);
 }
 
-static void who_listens_is_told(void **state)
+STORE_TEST(who_listens_is_told)
 {
     static const char *const ids[] = {"a", "c", "a"};
     struct told told = {.text = BUF_INIT};
     struct memory_forgotten forgotten;
-    (void)state;
     m->listener = (struct memory_listener){.hear = hear, .context = &told};
     free(memory_store_one(m, "s", "a", "the first", 1));
     free(memory_store_one(m, "s", "b", "the second", 2));
@@ -789,52 +765,4 @@ static void who_listens_is_told(void **state)
     expect_contents("s", "the first\nnumber two\n");
     memory_forgotten_release(&forgotten);
     buf_release(&told.text);
-}
-
-#define WITH(store, f)                                                                             \
-    {                                                                                              \
-        .name = #store ": " #f, .test_func = f, .setup_func = set_up_##store,                      \
-        .teardown_func = tear_down                                                                 \
-    }
-#define BOTH(f) WITH(sqlite, f), WITH(simple, f)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BOTH(an_empty_one_has_nothing),
-        BOTH(all_of_an_entry_is_kept),
-        BOTH(roles_are_kept),
-        BOTH(ids_are_made_and_told),
-        BOTH(what_is_empty_is_passed_over),
-        BOTH(secrets_are_masked),
-        BOTH(an_older_copy_gives_way),
-        BOTH(a_pinned_copy_stays),
-        BOTH(what_is_known_adds_nothing),
-        BOTH(only_compactions_number_messages),
-        BOTH(only_rows_that_are_more_count_as_new),
-        BOTH(an_edited_entry_is_known_by_its_event),
-        BOTH(talks_may_number_their_messages_anew),
-        BOTH(what_a_compaction_brought_again_is_not_restored),
-        BOTH(a_taken_id_is_refused_whole),
-        BOTH(withdrawing_takes_back_one_compaction),
-        BOTH(listing_begins_with_the_newest),
-        BOTH(each_keeps_sessions_together),
-        BOTH(an_edit_is_found_by_its_new_words),
-        BOTH(a_pin_goes_on_and_off),
-        BOTH(forgetting_is_all_or_none),
-        BOTH(restoring_puts_all_back),
-        BOTH(what_cannot_come_back),
-        BOTH(places_are_not_used_again),
-        BOTH(a_deleted_session_leaves_nothing),
-        BOTH(stats_count),
-        BOTH(reindexing_changes_the_language),
-        BOTH(the_same_text_scores_one),
-        BOTH(what_has_no_word_of_it_is_not_found),
-        BOTH(limits_and_scopes_hold),
-        BOTH(every_script_is_found),
-        BOTH(pinned_entries_win_ties),
-        BOTH(the_beginning_of_an_id_is_enough),
-        BOTH(who_listens_is_told),
-    };
-    return cmocka_run_group_tests_name("memory store", tests, NULL, NULL);
 }

@@ -91,15 +91,13 @@ TEST(test_clone_owns_its_strings)
     struct message copy = message_clone(&m);
     char *before = print(&m);
     message_release(&m);
-    char *after = print(&copy);
-    assert_string_equal(before, after);
+    assert_string_equal(before, print(&copy));
     struct message bare = message_without_blocks(&copy);
     assert_int_equal(bare.blocks.len, 0);
     assert_int_equal(bare.seq, copy.seq);
     assert_true(bare.partial);
     vec_push(&bare.blocks, block_text("else"));
-    char *untouched = print(&copy);
-    assert_string_equal(before, untouched);
+    assert_string_equal(before, print(&copy));
     message_release(&bare);
     message_release(&copy);
 }
@@ -208,8 +206,7 @@ TEST(test_refuses_what_does_not_fit)
 
 static void check_title(const char *text, const char *title)
 {
-    char *got = support_keep(session_title_from(text));
-    assert_string_equal(got, title);
+    assert_string_equal(support_keep(session_title_from(text)), title);
 }
 
 TEST(test_title)
@@ -233,8 +230,7 @@ TEST(test_title)
 
 static void check_suffix(const char *title, const char *suffix, const char *wanted)
 {
-    char *got = support_keep(session_title_with(title, suffix));
-    assert_string_equal(got, wanted);
+    assert_string_equal(support_keep(session_title_with(title, suffix)), wanted);
 }
 
 TEST(test_title_with_a_suffix)
@@ -295,8 +291,7 @@ TEST(test_info_json)
 /* Bytes that programs read. */
 static void expect_bytes(struct json *v, const char *wanted)
 {
-    char *text = support_keep(json_print(v));
-    assert_string_equal(text, wanted);
+    assert_string_equal(support_keep(json_print(v)), wanted);
     json_free(v);
 }
 

@@ -18,7 +18,6 @@
 static void assert_path(char *path, const char *base, const char *rest)
 {
     assert_string_equal(path, support_text("%s%s", base, rest));
-    free(path);
 }
 
 static unsigned mode_of(const char *path)

@@ -47,7 +47,6 @@ static int tear_down(void **state)
     record_release(&record);
     catalog_release(&catalog);
     store_close(store);
-    free(path);
     return support_teardown(state);
 }
 
@@ -89,8 +88,7 @@ static void check_files(void)
 {
     char *text = support_read(transcript);
     char *lines = support_read(events);
-    char *log = support_keep(record_lines(store, record.info.id));
-    assert_string_equal(lines, log);
+    assert_string_equal(lines, support_keep(record_lines(store, record.info.id)));
     rebuild();
     char *new_text = support_read(transcript);
     char *new_lines = support_read(events);
@@ -108,8 +106,7 @@ TEST(test_what_is_in_them)
         "# %s\n\n2026-03-09 14:05 UTC · /home/ana/größe\n\n"
         "## you · 2026-03-09 14:05 UTC\n\nWhy?\n\n## tiro\n\nBecause.\n\n",
         record.info.id);
-    char *text = support_read(transcript);
-    assert_string_equal(text, head);
+    assert_string_equal(support_read(transcript), head);
     check_files();
     char *dir = support_keep(projection_directory(&catalog, record.info.id));
     char *sessions = support_path("sessions");
@@ -246,8 +243,7 @@ static void check_summary(const char *wanted)
     char *dir = support_keep(projection_directory(&catalog, record.info.id));
     char *file = support_text("%s/summary.txt", dir);
     if (wanted) {
-        char *text = support_read(file);
-        assert_string_equal(text, wanted);
+        assert_string_equal(support_read(file), wanted);
         assert_int_equal(mode_of(file), 0600);
     } else {
         assert_int_not_equal(access(file, F_OK), 0);
@@ -357,8 +353,7 @@ TEST(test_a_summary_that_was_tampered_with)
     assert_int_equal(symlink(other, file), 0);
     update();
     check_summary("Sum\n");
-    char *text = support_read(other);
-    assert_string_equal(text, "mine\n");
+    assert_string_equal(support_read(other), "mine\n");
     unlink(file);
     support_write(other, "Sum\n");
     assert_int_equal(symlink(other, file), 0);
@@ -572,8 +567,7 @@ static void check_other_end(void)
     if (!linked)
         return;
     char *elsewhere = support_path("elsewhere");
-    char *text = support_read(elsewhere);
-    assert_string_equal(text, linked);
+    assert_string_equal(support_read(elsewhere), linked);
     assert_int_equal(unlink(elsewhere), 0);
     free(linked);
     linked = NULL;
@@ -695,8 +689,7 @@ TEST(test_unknown_sessions)
 TEST(test_without_events)
 {
     update();
-    char *lines = support_read(events);
-    assert_string_equal(lines, "");
+    assert_string_equal(support_read(events), "");
     check_files();
     record_run(&record, "Why?", "Because.");
     update();

@@ -18,8 +18,7 @@ static struct message message_of(int64_t seq, const char *text)
 
 static void assert_written(const struct rebuild *r, const char *wanted)
 {
-    char *text = support_keep(rebuild_to_json(r));
-    assert_string_equal(text, wanted);
+    assert_string_equal(support_keep(rebuild_to_json(r)), wanted);
 }
 
 FIXTURE(support_setup, support_teardown);
@@ -154,8 +153,7 @@ TEST(test_what_goes)
 static void assert_events(const struct rebuild *r, const struct message *old, size_t count,
                           const char *wanted)
 {
-    char *text = support_keep(rebuild_dropped_events(r, old, count, 99));
-    assert_string_equal(text, wanted);
+    assert_string_equal(support_keep(rebuild_dropped_events(r, old, count, 99)), wanted);
 }
 
 TEST(test_the_events_of_what_goes)

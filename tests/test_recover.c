@@ -38,8 +38,6 @@ static int tear_down(void **state)
 {
     damage_events_release(&all);
     recovery_release(&r);
-    free(path);
-    free(whole);
     return support_teardown(state);
 }
 
@@ -174,8 +172,7 @@ TEST(test_all_comes_back)
     /* What is counted from the events is: the cost was not theirs. */
     char *cost = strstr(before, ",\"cost\":3");
     memmove(cost, cost + 9, strlen(cost + 9) + 1);
-    char *after = infos_of(r.recovered);
-    assert_string_equal(before, after);
+    assert_string_equal(before, infos_of(r.recovered));
 }
 
 TEST(test_what_is_only_in_the_log)
@@ -552,8 +549,7 @@ TEST(test_memory_comes_back)
     recover();
     assert_int_equal(r.entries, TALKS * ENTRIES);
     assert_int_equal(r.lost, 0);
-    char *back = support_keep(damage_memory(r.recovered));
-    assert_string_equal(remembered, back);
+    assert_string_equal(remembered, support_keep(damage_memory(r.recovered)));
     compare_memory();
     /* Places are not used again, also those of what was forgotten. */
     assert_int_equal(damage_sql(r.recovered, "SELECT min(next) FROM memory_session"), ENTRIES + 3);
@@ -745,8 +741,7 @@ TEST(test_memory_stopped)
     assert_false(health_recover(path, &r, &stopping, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(times, 4);
-    char *after = support_keep(damage_tree(support_dir()));
-    assert_string_equal(before, after);
+    assert_string_equal(before, support_keep(damage_tree(support_dir())));
 }
 
 /* --- in the place of the damaged one --------------------------------------------------------- */
@@ -777,8 +772,7 @@ TEST(test_stopped)
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(last, 128);
     assert_null(r.copy);
-    char *after = tree_of();
-    assert_string_equal(before, after);
+    assert_string_equal(before, tree_of());
 }
 
 static void damage_middle(void)
@@ -839,8 +833,7 @@ static void refused(enum err_code code, const char *why)
     assert_int_equal(e.code, code);
     assert_non_null(strstr(e.text, why));
     assert_null(r.copy);
-    char *after = tree_of();
-    assert_string_equal(before, after);
+    assert_string_equal(before, tree_of());
 }
 
 static void take_session(const char *directory)

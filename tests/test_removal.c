@@ -63,7 +63,6 @@ static int tear_down(void **state)
 {
     free(lock_path);
     free(files);
-    free(path);
     return support_teardown(state);
 }
 

@@ -21,8 +21,7 @@ enum { SOON_MS = 5000 };
 static const char *run(void **state, const char *command, bool want_error)
 {
     char *args = support_keep(workplace_args("command", command, NULL));
-    const char *out = workplace_call(*state, "run_command", args, want_error);
-    return out;
+    return workplace_call(*state, "run_command", args, want_error);
 }
 
 FIXTURE(workplace_setup, workplace_teardown);
@@ -300,6 +299,5 @@ TEST(previews_the_whole_command)
     struct workplace *w = *state;
     const char *out = workplace_preview(w, "run_command",
                                         "{\"command\":\"echo a\\necho '  b' | rm -rf ~\"}", false);
-    char *expected = support_text("in %s:\necho a\necho '  b' | rm -rf ~", w->root);
-    assert_string_equal(out, expected);
+    assert_string_equal(out, support_text("in %s:\necho a\necho '  b' | rm -rf ~", w->root));
 }

@@ -527,8 +527,7 @@ TEST(test_help)
     for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
         const char *verb = misused[i].args[0];
         char *help = program_output(SESSIONS(verb, "--help"));
-        char *same = program_output(RUN("help", "sessions", verb));
-        assert_string_equal(help, same);
+        assert_string_equal(help, program_output(RUN("help", "sessions", verb)));
         assert_text(help, "Usage: tiro sessions ");
         assert_text(help, verb);
         assert_text(overview, verb);

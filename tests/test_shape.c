@@ -144,8 +144,7 @@ TEST(test_all_members)
     shape_copy(&thing, &copy, &t);
     copy.own = mem_strdup("mine");
     shape_release(&thing, &t);
-    char *again = written(&copy);
-    assert_string_equal(again, all);
+    assert_string_equal(written(&copy), all);
     shape_release(&thing, &copy);
 }
 
@@ -321,8 +320,7 @@ TEST(test_random_round_trips)
         char *text = written(&t);
         if (!shape_parse(&thing, text, strlen(text), &back, &e))
             fail_msg("%s: %s", text, e.text);
-        char *again = written(&back);
-        assert_string_equal(again, text);
+        assert_string_equal(written(&back), text);
         shape_release(&thing, &back);
         shape_release(&thing, &t);
     }

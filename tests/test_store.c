@@ -30,7 +30,6 @@ static int tear_down(void **state)
 {
     store_close(store);
     store = NULL;
-    free(path);
     return support_teardown(state);
 }
 
@@ -158,8 +157,7 @@ TEST(test_a_path_that_cannot_be)
 TEST(test_default_path)
 {
     char *wanted = support_path(".local/share/tiro/tiro.db");
-    char *got = support_keep(store_default_path());
-    assert_string_equal(got, wanted);
+    assert_string_equal(support_keep(store_default_path()), wanted);
 }
 
 /* ---- sessions ---- */
@@ -211,8 +209,7 @@ TEST(test_put_and_get)
     struct json *a = shape_to_json(&session_info_shape, &info);
     struct json *b = shape_to_json(&session_info_shape, &back);
     char *left = support_keep(json_print(a));
-    char *right = support_keep(json_print(b));
-    assert_string_equal(left, right);
+    assert_string_equal(left, support_keep(json_print(b)));
     assert_true(back.title_set);
     assert_int_equal(back.usage.cached, -1);
     assert_int_equal(back.usage.output, 0);

@@ -63,8 +63,6 @@ static int teardown(void **state)
 {
     fault_vfs_disarm();
     fault_vfs_remove();
-    free(database);
-    free(pristine);
     return support_teardown(state);
 }
 

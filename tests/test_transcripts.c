@@ -565,7 +565,6 @@ TEST(test_what_was_deleted_is_purged_in_steps)
     assert_true(transcripts_purge(other, &more, &e)); /* nothing is left to do */
     assert_false(more);
     store_close(other);
-    free(path);
 }
 
 /* Who died before it was done: the chore that tidies the index does it. */
@@ -582,7 +581,6 @@ TEST(test_a_purge_that_waits_is_not_lost)
         assert_true(transcripts_tidy(store, &more, &e));
     assert_false(damage_on_disk(path, "xjkvwomb"));
     finds("others", "0/1 end");
-    free(path);
 }
 
 TEST(test_copies_are_found)

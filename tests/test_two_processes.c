@@ -31,7 +31,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     end_server(server);
-    free(database);
     return chdir("/") == 0 ? support_teardown(state) : -1;
 }
 

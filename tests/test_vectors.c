@@ -128,7 +128,6 @@ static int teardown(void **state)
     store_close(store);
     free(settings.model);
     config_free(config);
-    free(path);
     return support_teardown(state);
 }
 
@@ -180,7 +179,7 @@ static bool embed_some(int most)
     struct vectors_lacking lacking;
     struct embeddings made;
     struct failure f;
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     ok(vectors_lacking(&corpus, name, most, fake.max_bytes, &lacking, &e));
     bool some = lacking.texts.len > 0;
     if (some) {
@@ -190,18 +189,16 @@ static bool embed_some(int most)
         embeddings_release(&made);
     }
     vectors_lacking_release(&lacking);
-    free(name);
     return some;
 }
 
 static void embed(void)
 {
-    char *name = embedding_model_name(&settings);
+    char *name = support_keep(embedding_model_name(&settings));
     while (embed_some(16))
         continue;
     assert_int_equal(count().missing, 0);
     ok(vectors_fit(&corpus, name, &e));
-    free(name);
 }
 
 static struct vectors_counts count(void)
@@ -316,7 +313,6 @@ TEST(test_a_speaker_is_found)
 
 TEST(test_missing_counts_down)
 {
-    (void)state;
     entropy_seed(support_seed());
     add_random("s", 0, 40);
     for (int64_t expected = 30; expected >= 0; expected -= 10) {
@@ -464,7 +460,6 @@ static void forget_the_other(void)
 /* Between asking for a vector and keeping it there is time. */
 TEST(test_changed_while_it_was_embedded)
 {
-    (void)state;
     add("s", "a", "stays as it is");
     add("s", "b", "goes away");
     add("s", "c", "the text of before");
@@ -998,7 +993,6 @@ TEST_IF(hnsw_available(), test_what_a_dead_one_had_begun_is_removed)
     forget("secret");
     assert_int_equal(access(begun, F_OK), -1);
     assert_int_equal(access(file, F_OK), 0);
-    free(begun);
 }
 
 TEST_IF(hnsw_available(), test_a_graph_with_many_gaps_is_made_anew)

@@ -16,22 +16,19 @@
 static const char *write_file(void **state, const char *path, const char *content, bool want_error)
 {
     char *args = support_keep(workplace_args("path", path, "content", content, NULL));
-    const char *out = workplace_call(*state, "write_file", args, want_error);
-    return out;
+    return workplace_call(*state, "write_file", args, want_error);
 }
 
 static const char *preview(void **state, const char *path, const char *content, bool want_error)
 {
     char *args = support_keep(workplace_args("path", path, "content", content, NULL));
-    const char *out = workplace_preview(*state, "write_file", args, want_error);
-    return out;
+    return workplace_preview(*state, "write_file", args, want_error);
 }
 
 static void assert_file(const char *name, const char *text)
 {
     char *path = support_path(name);
-    char *found = support_read(path);
-    assert_string_equal(found, text);
+    assert_string_equal(support_read(path), text);
 }
 
 static mode_t mode_of(const char *name)
