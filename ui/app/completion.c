@@ -178,12 +178,20 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
     }
 }
 
+static bool take_models(struct app *app, struct operation_answer *a, const char *words)
+{
+    bool told = picker_take_models(app, a, words);
+    if (told)
+        completion_listed(app);
+    return told;
+}
+
 static void want_models(struct app *app)
 {
     if (app->models_known)
         return;
     app->completion_wanted = true;
-    picker_want_models(app);
+    (void)app_ask(app, &operation_models_list, NULL, take_models);
 }
 
 static bool take_sessions(struct app *app, struct operation_answer *a, const char *words)

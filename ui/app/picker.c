@@ -9,7 +9,6 @@
 #include "base/paths.h"
 #include "config/config_file.h"
 #include "session/session_operations.h"
-#include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/help.h"
 #include "ui/app/slash.h"
@@ -203,7 +202,7 @@ void picker_forget_models(struct app *app)
     app->models_known = false;
 }
 
-static bool take_models(struct app *app, struct operation_answer *a, const char *words)
+bool picker_take_models(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
         return false;
@@ -213,22 +212,16 @@ static bool take_models(struct app *app, struct operation_answer *a, const char 
     *came = (struct models_result){.fault = {.code = ERR_OK}};
     app->models_known = true;
     picker_fill_models(app);
-    completion_listed(app);
     if (app->models.fault.code != ERR_OK)
         faults_say(app, &app->models.fault);
     return true;
-}
-
-void picker_want_models(struct app *app)
-{
-    (void)app_ask(app, &operation_models_list, NULL, take_models);
 }
 
 void picker_models(struct app *app)
 {
     app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
     picker_fill_models(app);
-    picker_want_models(app);
+    (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
 }
 
 /* Themes */

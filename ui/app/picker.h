@@ -28,8 +28,8 @@ bool picker_is_provider(const char *name);
  * which the caller frees. */
 char *picker_read_model(const char *text, struct session_model_params *out);
 
-/* Asks for models and providers; those of another provider are of no use. */
-void picker_want_models(struct app *app);
+/* Takes the answer to models/list; those of another provider are of no use. */
+app_answer picker_take_models;
 void picker_forget_models(struct app *app);
 
 #endif
