@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "session/conversation_operations.h"
 #include "session/session_operations.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
@@ -56,8 +57,11 @@ static const char *previewed(void)
 
 static bool asks_nothing(void)
 {
-    return the.sent.len == 0 && !listed() && !searched() && !previewed();
+    return !listed() && !searched() && !previewed();
 }
+
+/* As it is asked for. */
+#define OF(row, number) "?session/" row " session=\"01900000-0000-7000-8000-00000000000" number "\""
 
 /* --- made-up answers --- */
 
@@ -154,16 +158,13 @@ static void answer_preview(const char *question, const char *answer)
     give_answer(a, NULL);
 }
 
-/* As the engine does: it tells what was asked for. */
-static void answer_done(enum command_type command, int number, const char *detail)
+/* What was asked for is done. */
+static void give_done(const struct operation *o)
 {
-    struct notice *n = notice_new(NOTICE_DONE);
-    const struct command *asked = sent_last(&the.sent, command);
-    n->command = command;
-    n->number = asked ? asked->number : 0;
-    n->text = mem_strdup(id_of(number));
-    n->detail = mem_strdup(detail);
-    assert_true(give(n));
+    struct operation_answer *a = answer_to(o);
+    const struct session_params *p = a->request->params; /* or others that begin so */
+    strcpy(((struct session_changed *)a->result)->id, p->session);
+    assert_true(give_answer(a, NULL));
 }
 
 /* --- a person --- */
@@ -437,10 +438,10 @@ TEST(test_hits)
     assert_row(3, " in the hay there is a needle, they say   you  now  Of a hit");
     act("<enter>");
     assert_null(the.found);
-    give_error(COMMAND_RESUME, "no");
+    refuse(&operation_session_open, "no");
     act("<down><enter>");
     assert_string_equal(the.found, "needle"); /* to be looked for there */
-    give_error(COMMAND_RESUME, "no");
+    refuse(&operation_session_open, "no");
     the.width = 40; /* the match is seen where the snippet is cut */
     struct buf hay = BUF_INIT;
     for (int i = 0; i < 20; i++)
@@ -471,7 +472,7 @@ TEST(test_hostile_texts)
     answer_hits(false, hit);
     act("<down><alt-v>");
     assert_null(the.found);
-    give_error(COMMAND_OPEN, bad);
+    refuse(&operation_session_open, bad);
     for (the.width = 40; the.width < 130; the.width += 30) {
         const char *text = drawn();
         assert_null(strpbrk(text, "\033\007\xff"));
@@ -515,13 +516,15 @@ TEST(test_a_new_listing_keeps_the_chosen_one)
     begin_with_three();
     drawn();
     act("<down>", "\u203aBanana");
-    answer_done(COMMAND_RENAME, 1, NULL);
+    act("<alt-a>");
+    give_done(&operation_session_archive);
     assert_string_equal(listed(), "");
     add(info_of(2, "Blueberry"));
     add(info_of(1, "Apple"));
     give_list(2);
     see("\u203aBlueberry");
-    answer_done(COMMAND_DELETE, 2, NULL);
+    act("<alt-x>y");
+    give_done(&operation_session_delete);
     see("\u203aApple", "!Blueberry"); /* the other one is gone, whatever a listing says */
     answer_list(1, (const char *const[]){"Apple", NULL});
     see("\u203aApple");
@@ -535,13 +538,12 @@ TEST(test_a_click)
     begin_with_three();
     drawn();
     click(3);
-    see("\u203aCherry");
-    assert_null(sent(COMMAND_RESUME));
+    see("\u203aCherry", "!?session/open");
     click(6); /* below the list */
     click(0);
     see("\u203aCherry");
     click(3);
-    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(3));
+    see(OF("open", "3"));
 }
 
 TEST(test_leaving)
@@ -612,7 +614,8 @@ TEST(test_previews_follow_the_selection)
     assert_string_equal(previewed(), id_of(2));
     assert_true(refuse(&operation_session_history, "gone"));
     see("gone");
-    answer_done(COMMAND_ARCHIVE, 2, NULL);
+    act("<alt-a>");
+    give_done(&operation_session_archive);
     assert_true(refuse(&operation_session_history, "gone"));
     see("Archived."); /* which the person wants to know rather */
 }
@@ -674,23 +677,15 @@ TEST(test_resuming)
 {
     begin_with_three();
     set_open(id_of(1), true);
-    act("<enter>");
-    assert_true(the.closed);
+    act("<enter>", "?close");
     set_open(id_of(1), false); /* for reading alone: it is to be live */
-    act("<enter>");
-    assert_false(the.closed);
-    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(1));
-    see("opening");
-    act("<down><enter>"); /* one is enough */
-    assert_non_null(sent(COMMAND_RESUME));
-    assert_true(give_error(COMMAND_RESUME, "That has to wait."));
+    act("<enter>", OF("open", "1"), "!?session/open read_only=true", "!?close", "opening");
+    act("<down><enter>", "!?session/open"); /* one is enough */
+    assert_true(refuse(&operation_session_open, "That has to wait."));
     give_opened();
     assert_false(the.closed); /* by somebody else */
     assert_true(styled("That has to wait.", STYLE_ERROR));
-    forget_sent();
-    act("<enter>");
-    assert_string_equal(sent(COMMAND_RESUME)->text, id_of(2));
-    assert_false(give_error(COMMAND_MODELS, "not ours"));
+    act("<enter>", OF("open", "2"));
     give_opened();
     assert_true(the.closed);
 }
@@ -698,51 +693,32 @@ TEST(test_resuming)
 TEST(test_reading_and_forking)
 {
     begin_with_three();
-    act("<alt-v>");
-    assert_string_equal(sent(COMMAND_OPEN)->text, id_of(1));
-    give_error(COMMAND_OPEN, "no");
-    act("<alt-n>");
-    assert_string_equal(sent(COMMAND_FORK)->name, id_of(1));
-    assert_int_equal(sent(COMMAND_FORK)->number, 0);
-    give_error(COMMAND_FORK, "no");
-    forget_sent();
+    act("<alt-v>", OF("open", "1"), "?session/open read_only=true");
+    refuse(&operation_session_open, "no");
+    act("<alt-n>", OF("fork", "1"), "opening");
+    refuse(&operation_session_fork, "no");
     act("x");
     answer_list(0, nothing);
     answer_hits(false, hit_of(2, 77, "x", "x"));
-    act("<alt-n>"); /* up to what was found */
-    assert_string_equal(sent(COMMAND_FORK)->name, id_of(2));
-    assert_int_equal(sent(COMMAND_FORK)->number, 77);
+    act("<alt-n>", OF("fork", "2"), "?session/fork at=77"); /* up to what was found */
+    give_answer(answer_to(&operation_session_fork), NULL);
+    assert_true(the.closed);
 }
 
 TEST(test_renaming)
 {
     begin_with_three();
-    act("<alt-r>");
-    assert_row(0, " Title: Apple");
-    act("s<enter>");
-    assert_string_equal(sent(COMMAND_RENAME)->name, id_of(1));
-    assert_string_equal(sent(COMMAND_RENAME)->text, "Apples");
-    act("<enter>more"); /* it is under way */
-    assert_non_null(sent(COMMAND_RENAME));
-    give_error(COMMAND_RENAME, "too long");
-    assert_row(0, " Title: Apples"); /* nothing is lost */
-    see("too long");
-    act("!");
-    forget_sent();
-    act("<enter>");
-    assert_string_equal(sent(COMMAND_RENAME)->text, "Apples!");
-    answer_done(COMMAND_RENAME, 1, NULL);
+    act("<alt-r>", " Title: Apple");
+    act("s<enter>", OF("rename", "1"), "?session/rename title=\"Apples\"");
+    act("<enter>more", "!?session/rename"); /* it is under way */
+    refuse(&operation_session_rename, "too long");
+    see(" Title: Apples", "too long"); /* nothing is lost */
+    act("!<enter>", "?session/rename title=\"Apples!\"");
+    give_done(&operation_session_rename);
     see("Sessions / ", "Renamed.");
-    assert_string_equal(listed(), "");
     answer_list(3, three);
-    act("<alt-r><escape>");
-    assert_false(the.closed);
-    see("Sessions / ");
-    act("<alt-r>");
-    forget_sent();
-    act("<enter>"); /* as it was */
-    assert_true(asks_nothing());
-    see("Sessions / ");
+    act("<alt-r><escape>", "!?close", "Sessions / ");
+    act("<alt-r><enter>", "!?session/rename", "Sessions / "); /* as it was */
 }
 
 TEST(test_labels)
@@ -751,13 +727,10 @@ TEST(test_labels)
     struct session_info info = info_of(1, "Apple");
     info.labels = mem_strdup("fruit red");
     add(info);
-    give_list(2);
-    act("<alt-t>");
-    assert_row(0, " Labels: fruit red");
-    act("<ctrl-w>sweet<enter>");
-    assert_string_equal(sent(COMMAND_LABEL)->name, id_of(1));
-    assert_string_equal(sent(COMMAND_LABEL)->text, "-red fruit sweet");
-    answer_done(COMMAND_LABEL, 1, NULL);
+    give_list(1);
+    act("<alt-t>", " Labels: fruit red");
+    act("<ctrl-w>sweet<enter>", OF("label", "1"), "?session/label changes=\"-red fruit sweet\"");
+    give_done(&operation_session_label);
     see("The labels are changed.");
 }
 
@@ -769,19 +742,14 @@ TEST(test_archiving)
     info.archived_ms = 5;
     add(info);
     give_list(2);
-    forget_sent();
     the.width = 90;
     see("Alt-a archive");
-    act("<alt-a>");
-    assert_string_equal(sent(COMMAND_ARCHIVE)->name, id_of(1));
-    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 0);
-    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    act("<alt-a>", OF("archive", "1"));
+    give_done(&operation_session_archive);
     see("Archived.");
-    forget_sent();
     act("<down>", "Alt-a unarchive");
-    act("<alt-a>");
-    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
-    answer_done(COMMAND_ARCHIVE, 2, NULL);
+    act("<alt-a>", OF("unarchive", "2"));
+    give_done(&operation_session_unarchive);
     see("Moved out of the archive.");
 }
 
@@ -790,20 +758,16 @@ TEST(test_what_was_archived_is_so_before_the_list_comes_again)
     begin("garden");
     the.width = 120;
     add(info_of(1, "The garden"));
-    give_list(2);
+    give_list(1);
     answer_hits(false, hit_of(2, 5, "a garden wall", "garden"));
-    forget_sent();
     act("<alt-a>");
-    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    give_done(&operation_session_archive);
     see("archived");
-    forget_sent();
-    act("<alt-a>");
-    assert_int_equal(sent(COMMAND_ARCHIVE)->number, 1);
-    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    act("<alt-a>", OF("unarchive", "1"));
+    give_done(&operation_session_unarchive);
     see("!archived");
-    forget_sent();
     act("<down><alt-a>");
-    answer_done(COMMAND_ARCHIVE, 2, NULL);
+    give_done(&operation_session_archive);
     see("archived");
 }
 
@@ -811,83 +775,63 @@ TEST(test_what_is_being_read_is_asked_anew_after_a_change)
 {
     begin_with_three();
     act("b<alt-a>");
-    uint64_t asked = the.counted;
-    answer_done(COMMAND_ARCHIVE, 1, NULL);
+    forget_sent();
+    give_done(&operation_session_archive);
     assert_string_equal(listed(), "b"); /* alone */
     assert_string_equal(searched(), "b");
-    assert_int_equal(the.counted, asked + 2);
 }
 
 TEST(test_archiving_in_memory_asks_as_deleting_does)
 {
     the.host.persist = false;
     begin_with_three();
-    act("<alt-a>");
-    assert_null(sent(COMMAND_ARCHIVE));
-    see("Delete \"Apple\" for good? y/n");
-    act("y");
-    assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
+    act("<alt-a>", "!?session/archive", "Delete \"Apple\" for good? y/n");
+    act("y", OF("delete", "1"));
 }
 
 TEST(test_deleting_is_asked_once)
 {
     begin("");
     answer_list(10000, three);
-    forget_sent();
     act("<alt-x>", "Delete \"Apple\" for good? y/n");
     act("<enter>xq", "y/n");
     act("n", "!y/n");
-    act("<alt-x><escape>", "!y/n");
-    assert_true(asks_nothing());
-    act("<alt-x>y");
-    assert_string_equal(sent(COMMAND_DELETE)->name, id_of(1));
-    see("!y/n");
-    answer_done(COMMAND_DELETE, 1, NULL);
+    act("<alt-x><escape>", "!y/n", "!?session/delete");
+    act("<alt-x>y", OF("delete", "1"), "!y/n");
+    give_done(&operation_session_delete);
     see("Deleted.", "!Apple");
     assert_string_equal(listed(), "");
     answer_list(9999, three);
     act("a");
     answer_list(3, three);
-    assert_true(strstr(row_drawn(0), "3 of 9,999") != NULL);
+    see("3 of 9,999");
 }
 
 TEST(test_a_long_question_fits)
 {
+#define TEN "\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
     begin("");
-    answer_list(1,
-                (const char *const[]){"\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
-                                      "\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac\u6771\u4eac"
-                                      "\u6771\u4eac\u6771\u4eac\u6771\u4eac",
-                                      NULL});
+    answer_list(1, (const char *const[]){TEN TEN TEN, NULL});
     the.width = 40;
     the.height = 7;
     act("<alt-x>", "y/n");
 }
 
-static const struct session_export_params *exported(void)
-{
-    return params_of(&operation_session_export);
-}
-
 TEST(test_exporting)
 {
-    begin("");
-    answer_list(1, (const char *const[]){"../a/b: c", NULL});
-    act("<alt-e>");
-    assert_row(0, " Export to: -a-b: c.md");
-    act("<enter>");
-    assert_string_equal(exported()->session, id_of(1));
-    assert_string_equal(exported()->path, "-a-b: c.md");
-    assert_int_equal(exported()->format, EXPORT_MARKDOWN);
-    assert_true(refuse(&operation_session_export, "there is one already"));
-    see("there is one already", "Export to: -a-b: c.md");
-    act("<ctrl-u>/tmp/x.json<enter>");
-    assert_int_equal(exported()->format, EXPORT_JSON);
-    give_answer(answer_to(&operation_session_export), NULL);
-    see("Exported to /tmp/x.json.", "Sessions / ");
     static const struct {
         const char *title, *name;
     } names[] = {{"", "session.md"}, {"...", "session.md"}, {".x", "x.md"}, {"a/b", "a-b.md"}};
+    begin("");
+    answer_list(1, (const char *const[]){"../a/b: c", NULL});
+    act("<alt-e>", " Export to: -a-b: c.md");
+    act("<enter>", OF("export", "1"), "?session/export path=\"-a-b: c.md\"",
+        "!?session/export format=\"json\"");
+    assert_true(refuse(&operation_session_export, "there is one already"));
+    see("there is one already", "Export to: -a-b: c.md");
+    act("<ctrl-u>/tmp/x.json<enter>", "?session/export format=\"json\"");
+    give_answer(answer_to(&operation_session_export), NULL);
+    see("Exported to /tmp/x.json.", "Sessions / ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *name = sessions_file_name(names[i].title);
         assert_string_equal(name, names[i].name);
@@ -897,17 +841,11 @@ TEST(test_exporting)
 
 TEST(test_nothing_to_do_without_sessions)
 {
-    static const char *const keys[] = {"enter", "alt-v", "alt-n", "alt-r", "alt-t",
-                                       "alt-a", "alt-e", "alt-x", "down",  "tab"};
     begin("");
     answer_list(0, nothing);
     forget_sent();
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        press(keys[i]);
-        assert_false(the.closed);
-        drawn();
-    }
-    assert_true(asks_nothing());
+    act("<enter><alt-v><alt-n><alt-r><alt-t><alt-a><alt-e><alt-x><down><tab>", "!?close");
+    assert_string_equal(the.asked.data ? the.asked.data : "", "");
 }
 
 TEST(test_keys_that_were_bound_otherwise)
@@ -971,7 +909,6 @@ static void add_anything(const struct operation *o, void *result)
     }
 }
 
-/* What was asked, and is to be done. */
 static void answer_all(void)
 {
     for (size_t i = 0; i < the.requests.len; i++) {
@@ -979,19 +916,10 @@ static void answer_all(void)
         if (the.requests.items[i].answered)
             continue;
         struct operation_answer *a = answer_to(o);
+        if (o->result && (o->needs & NEED_WRITE) && o != &operation_session_fork)
+            strcpy(((struct session_changed *)a->result)->id, id_of((int)dice(60)));
         add_anything(o, a->result);
-        give_answer(a, dice(8) ? NULL : random_text());
-    }
-    while (the.sent.len > 0) {
-        struct command *c = the.sent.items[0];
-        bool opens =
-            c->type == COMMAND_RESUME || c->type == COMMAND_OPEN || c->type == COMMAND_FORK;
-        vec_remove(&the.sent, 0, 1);
-        if (dice(2))
-            answer_done(opens ? COMMAND_RENAME : c->type, (int)dice(60), random_text());
-        else
-            give_error(c->type, random_text());
-        command_free(c);
+        give_answer(a, dice(3) ? NULL : random_text());
     }
 }
 

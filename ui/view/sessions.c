@@ -67,20 +67,6 @@ void sessions_select(struct sessions *s, size_t index)
     sessions_ask(s);
 }
 
-/* --- commands --- */
-
-struct command *sessions_command(enum command_type type, const char *id, const char *text)
-{
-    struct command *c = command_new(type, text);
-    c->name = mem_strdup(id);
-    return c;
-}
-
-void sessions_send(struct sessions *s, struct command *c)
-{
-    view_send(&s->view, c);
-}
-
 /* --- questions --- */
 
 void sessions_forget_question(struct sessions *s, struct sessions_question *q)
@@ -278,21 +264,13 @@ static bool take_preview(struct view *view, struct operation_answer *a, const ch
     return true;
 }
 
+/* Faster than the answer: the session is there, who answers in it is not. */
 static bool notice(struct view *view, struct notice *n, const char *words)
 {
-    struct sessions *s = sessions_of(view);
-    switch (n->type) {
-    case NOTICE_DONE:
-        return sessions_done(s, n);
-    case NOTICE_ERROR:
-        return sessions_failed(s, n->command, words);
-    case NOTICE_SESSION:
-        if (n->flag && s->opening)
-            view_close(view);
-        return false;
-    default:
-        return false;
-    }
+    (void)words;
+    if (n->type == NOTICE_SESSION && n->flag && sessions_of(view)->opening)
+        view_close(view);
+    return false;
 }
 
 /* --- the view --- */

@@ -4,26 +4,8 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/session_operations.h"
 #include "ui/view/sessions_private.h"
-
-static bool opens(enum command_type command)
-{
-    return command == COMMAND_RESUME || command == COMMAND_OPEN || command == COMMAND_FORK;
-}
-
-static bool changes(enum command_type command)
-{
-    return command == COMMAND_RENAME || command == COMMAND_LABEL || command == COMMAND_ARCHIVE ||
-           command == COMMAND_DELETE;
-}
-
-static enum sessions_input input_of(enum command_type command)
-{
-    return command == COMMAND_RENAME   ? INPUT_TITLE
-           : command == COMMAND_LABEL  ? INPUT_LABELS
-           : command == COMMAND_DELETE ? INPUT_DELETE
-                                       : INPUT_NONE;
-}
 
 /* At once: what is gone cannot be asked for. */
 static void forget_session(struct sessions *s, const char *id)
@@ -47,51 +29,65 @@ static void forget_session(struct sessions *s, const char *id)
 }
 
 /* At once: the next key may be the same one, and would do the same again. */
-static void mark_archived(struct sessions *s, const char *id, bool archived)
+static void mark(struct sessions *s, const char *id, int64_t archived_ms)
 {
     for (size_t i = 0; i < s->list.items.len; i++)
         if (strcmp(s->list.items.items[i].id, id) == 0)
-            s->list.items.items[i].archived_ms = archived ? clock_wall_ms() : 0;
+            s->list.items.items[i].archived_ms = archived_ms;
     for (size_t i = 0; i < s->hits.items.len; i++)
         if (strcmp(s->hits.items.items[i].session_id, id) == 0)
-            s->hits.items.items[i].archived = archived;
+            s->hits.items.items[i].archived = archived_ms > 0;
 }
 
-static void say_done(struct sessions *s, const struct notice *n)
+static void mark_archived(struct sessions *s, const char *id)
 {
-    const char *text = n->command == COMMAND_RENAME   ? _("Renamed.")
-                       : n->command == COMMAND_LABEL  ? _("The labels are changed.")
-                       : n->command == COMMAND_DELETE ? _("Deleted.")
-                       : n->number == 1               ? _("Moved out of the archive.")
-                                                      : _("Archived.");
-    sessions_say(s, STYLE_NOTE, text);
+    mark(s, id, clock_wall_ms());
 }
 
-bool sessions_done(struct sessions *s, const struct notice *n)
+static void mark_live(struct sessions *s, const char *id)
 {
-    if (!changes(n->command))
-        return false;
-    sessions_input_answered(s, input_of(n->command), true);
-    say_done(s, n);
-    if (n->command == COMMAND_DELETE && n->text)
-        forget_session(s, n->text);
-    else if (n->command == COMMAND_ARCHIVE && n->text)
-        mark_archived(s, n->text, n->number == 0);
+    mark(s, id, 0);
+}
+
+static const struct change {
+    const struct operation *operation;
+    const char *said; /* for gettext */
+    void (*show)(struct sessions *s, const char *id);
+} changes[] = {
+    {&operation_session_rename, N_("Renamed."), NULL},
+    {&operation_session_label, N_("The labels are changed."), NULL},
+    {&operation_session_archive, N_("Archived."), mark_archived},
+    {&operation_session_unarchive, N_("Moved out of the archive."), mark_live},
+    {&operation_session_delete, N_("Deleted."), forget_session},
+};
+
+static void show_change(struct sessions *s, const struct change *c, const char *id)
+{
+    sessions_say(s, STYLE_NOTE, _(c->said));
+    if (c->show)
+        c->show(s, id);
     sessions_forget_question(s, &s->list_question);
     sessions_forget_question(s, &s->search_question);
     sessions_forget_question(s, &s->preview_question);
     s->pinned = true;
     sessions_ask(s);
+}
+
+static bool take_change(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct sessions *s = sessions_of(view);
+    const struct session_changed *changed = a->result;
+    sessions_input_answered(s, a->request->id, !words);
+    if (words)
+        sessions_say(s, STYLE_ERROR, words);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes && !words; i++)
+        if (operation_answers(a, changes[i].operation))
+            show_change(s, &changes[i], changed->id);
     return true;
 }
 
-bool sessions_failed(struct sessions *s, enum command_type command, const char *words)
+uint64_t sessions_change(struct sessions *s, const struct operation *o, const void *params)
 {
-    if (!changes(command) && !opens(command))
-        return false;
-    if (opens(command))
-        s->opening = false;
-    sessions_input_answered(s, input_of(command), false);
-    sessions_say(s, STYLE_ERROR, words);
-    return true;
+    s->pinned = true;
+    return view_ask(&s->view, o, params, take_change);
 }

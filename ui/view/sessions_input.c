@@ -44,14 +44,14 @@ static char *first_file(const struct session_info *target)
     return sessions_file_name(target->title);
 }
 
-/* --- what is asked for with it; false: there is nothing to do --- */
+/* --- what is asked for with it: the request's id; 0: there is nothing to do --- */
 
-static bool rename_to(struct sessions *s, const char *text)
+static uint64_t rename_to(struct sessions *s, const char *text)
 {
+    const struct session_rename_params params = {s->target.id, text};
     if (strcmp(s->target.title, text) == 0)
-        return false;
-    sessions_send(s, sessions_command(COMMAND_RENAME, s->target.id, text));
-    return true;
+        return 0;
+    return sessions_change(s, &operation_session_rename, &params);
 }
 
 static bool has_word(const char *words, const char *word, size_t len)
@@ -66,12 +66,12 @@ static bool has_word(const char *words, const char *word, size_t len)
 }
 
 /* The line holds the labels as they shall be: what it no longer has is taken away. */
-static bool label_as(struct sessions *s, const char *text)
+static uint64_t label_as(struct sessions *s, const char *text)
 {
     struct buf changes = BUF_INIT;
     const char *labels = s->target.labels ? s->target.labels : "", *old = labels;
     if (strcmp(labels, text) == 0)
-        return false;
+        return 0;
     while (*(old += strspn(old, " "))) {
         size_t len = strcspn(old, " ");
         if (!has_word(text, old, len))
@@ -79,9 +79,10 @@ static bool label_as(struct sessions *s, const char *text)
         old += len;
     }
     buf_addstr(&changes, text);
-    sessions_send(s, sessions_command(COMMAND_LABEL, s->target.id, changes.data));
+    const struct session_label_params params = {s->target.id, changes.data};
+    uint64_t id = sessions_change(s, &operation_session_label, &params);
     buf_release(&changes);
-    return true;
+    return id;
 }
 
 static bool take_export(struct view *view, struct operation_answer *a, const char *words)
@@ -89,33 +90,30 @@ static bool take_export(struct view *view, struct operation_answer *a, const cha
     struct sessions *s = sessions_of(view);
     const struct session_export_params *p = a->request->params;
     char *done = words ? NULL : mem_printf(_("Exported to %s."), p->path);
-    sessions_input_answered(s, INPUT_FILE, !words);
+    sessions_input_answered(s, a->request->id, !words);
     sessions_say(s, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
     free(done);
     return true;
 }
 
-static bool export_to(struct sessions *s, const char *text)
+static uint64_t export_to(struct sessions *s, const char *text)
 {
     const struct session_export_params params = {
         .session = s->target.id, .path = text, .format = export_format_of_path(text)};
-    if (!*text)
-        return false;
-    (void)view_ask(&s->view, &operation_session_export, &params, take_export);
-    return true;
+    return *text ? view_ask(&s->view, &operation_session_export, &params, take_export) : 0;
 }
 
-static bool delete_it(struct sessions *s, const char *text)
+static uint64_t delete_it(struct sessions *s, const char *text)
 {
+    const struct session_params params = {s->target.id};
     (void)text;
-    sessions_send(s, sessions_command(COMMAND_DELETE, s->target.id, NULL));
-    return true;
+    return sessions_change(s, &operation_session_delete, &params);
 }
 
 static const struct {
     const char *prompt; /* for gettext */
     char *(*first)(const struct session_info *target);
-    bool (*ask)(struct sessions *s, const char *text);
+    uint64_t (*ask)(struct sessions *s, const char *text);
 } inputs[] = {[INPUT_TITLE] = {N_("Title: "), first_title, rename_to},
               [INPUT_LABELS] = {N_("Labels: "), first_labels, label_as},
               [INPUT_FILE] = {N_("Export to: "), first_file, export_to},
@@ -148,7 +146,7 @@ void sessions_input_open(struct sessions *s, enum sessions_input input)
         return;
     set_target(s);
     s->input = input;
-    s->sent = false;
+    s->sent = 0;
     s->pinned = true;
     char *first = inputs[input].first ? inputs[input].first(&s->target) : NULL;
     editor_set(s->line, first);
@@ -158,7 +156,7 @@ void sessions_input_open(struct sessions *s, enum sessions_input input)
 void sessions_input_close(struct sessions *s)
 {
     s->input = INPUT_NONE;
-    s->sent = false;
+    s->sent = 0;
 }
 
 const char *sessions_input_prompt(const struct sessions *s)
@@ -178,16 +176,16 @@ char *sessions_input_question(const struct sessions *s)
 
 static void send(struct sessions *s)
 {
-    s->sent = true; /* the line stays until it is known what became of it */
-    if (!inputs[s->input].ask(s, editor_text(s->line)))
+    s->sent = inputs[s->input].ask(s, editor_text(s->line));
+    if (s->sent == 0) /* else the line stays until it is known what became of it */
         sessions_input_close(s);
 }
 
-void sessions_input_answered(struct sessions *s, enum sessions_input input, bool done)
+void sessions_input_answered(struct sessions *s, uint64_t id, bool done)
 {
-    if (s->input != input || !s->sent)
+    if (s->sent != id)
         return;
-    s->sent = false;
+    s->sent = 0;
     if (done)
         sessions_input_close(s);
 }

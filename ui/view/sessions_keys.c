@@ -3,29 +3,41 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "session/session_operations.h"
 #include "ui/text/editor.h"
 #include "ui/view/moves.h"
 #include "ui/view/sessions_private.h"
 
 /* --- what can be done with the selected session --- */
 
-static void say_opening(struct sessions *s)
+static bool take_opened(struct view *view, struct operation_answer *a, const char *words)
+{
+    (void)a;
+    sessions_of(view)->opening = false;
+    if (words)
+        sessions_say(sessions_of(view), STYLE_ERROR, words);
+    else
+        view_close(view);
+    return true;
+}
+
+static void ask_to_open(struct sessions *s, const struct operation *o, const void *params)
 {
     s->opening = true;
     sessions_say(s, STYLE_NOTE, _("opening"));
+    (void)view_ask(&s->view, o, params, take_opened);
 }
 
 /* What was found in it is looked for again once it is open. */
-static void open_as(struct sessions *s, enum command_type type)
+static void open_session(struct sessions *s, bool read_only)
 {
-    const char *id = sessions_selected_id(s);
-    if (!id || s->opening)
+    const struct session_open_params params = {sessions_selected_id(s), read_only};
+    if (!params.session || s->opening)
         return;
     char *found = sessions_found(s);
-    s->view.host->find(s->view.host->app, id, found);
+    s->view.host->find(s->view.host->app, params.session, found);
     free(found);
-    say_opening(s);
-    sessions_send(s, command_new(type, id));
+    ask_to_open(s, &operation_session_open, &params);
 }
 
 /* It is open already. */
@@ -51,7 +63,7 @@ static void resume(struct view *view)
     if (is_open(sessions_of(view), false))
         stay_in(view);
     else
-        open_as(sessions_of(view), COMMAND_RESUME);
+        open_session(sessions_of(view), false);
 }
 
 static void open_read_only(struct view *view)
@@ -59,7 +71,7 @@ static void open_read_only(struct view *view)
     if (is_open(sessions_of(view), true))
         stay_in(view);
     else
-        open_as(sessions_of(view), COMMAND_OPEN);
+        open_session(sessions_of(view), true);
 }
 
 /* From a place that was found: up to there. */
@@ -67,13 +79,10 @@ static void fork_session(struct view *view)
 {
     struct sessions *s = sessions_of(view);
     const struct search_hit *hit = sessions_entry(s, s->selected).hit;
-    const char *id = sessions_selected_id(s);
-    if (!id || s->opening)
-        return;
-    struct command *c = sessions_command(COMMAND_FORK, id, NULL);
-    c->number = hit ? hit->seq : 0;
-    say_opening(s);
-    sessions_send(s, c);
+    const struct session_fork_params params = {.session = sessions_selected_id(s),
+                                               .at = hit ? hit->seq : 0};
+    if (params.session && !s->opening)
+        ask_to_open(s, &operation_session_fork, &params);
 }
 
 /* Where sessions are not kept, archiving one deletes it. */
@@ -81,15 +90,15 @@ static void archive(struct view *view)
 {
     struct sessions *s = sessions_of(view);
     struct sessions_entry e = sessions_entry(s, s->selected);
-    const char *id = sessions_selected_id(s);
-    if (id && !view->host->persist)
-        sessions_input_open(s, INPUT_DELETE);
-    if (!id || !view->host->persist)
+    const struct session_params params = {sessions_selected_id(s)};
+    if (!params.session)
         return;
-    struct command *c = sessions_command(COMMAND_ARCHIVE, id, NULL);
-    c->number = e.session ? e.session->archived_ms > 0 : e.hit->archived;
-    s->pinned = true;
-    sessions_send(s, c);
+    bool archived = e.session ? e.session->archived_ms > 0 : e.hit->archived;
+    if (view->host->persist)
+        (void)sessions_change(
+            s, archived ? &operation_session_unarchive : &operation_session_archive, &params);
+    else
+        sessions_input_open(s, INPUT_DELETE);
 }
 
 static void rename_session(struct view *view)
@@ -102,7 +111,7 @@ static void label(struct view *view)
     sessions_input_open(sessions_of(view), INPUT_LABELS);
 }
 
-static void export_session(struct view *view)
+static void export_selected(struct view *view)
 {
     sessions_input_open(sessions_of(view), INPUT_FILE);
 }
@@ -144,7 +153,7 @@ static const struct view_key keys[] = {{ACTION_SEND, resume},
                                        {ACTION_SESSION_RENAME, rename_session},
                                        {ACTION_SESSION_LABEL, label},
                                        {ACTION_SESSION_ARCHIVE, archive},
-                                       {ACTION_SESSION_EXPORT, export_session},
+                                       {ACTION_SESSION_EXPORT, export_selected},
                                        {ACTION_SESSION_DELETE, delete_session},
                                        {ACTION_NONE, NULL}};
 

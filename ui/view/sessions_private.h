@@ -80,7 +80,7 @@ struct sessions {
     enum sessions_input input;
     struct editor *line;
     struct session_info target; /* what the input is about */
-    bool sent;                  /* the input waits for its answer */
+    uint64_t sent;              /* request that the input waits for; 0: none */
     bool opening;               /* a session was asked for */
 
     struct remark remark;
@@ -106,9 +106,11 @@ struct sessions *sessions_of(struct view *view);
 /* What the search found in the selected row, NULL if the row is a session. The caller frees. */
 char *sessions_found(const struct sessions *s);
 
-/* sessions_done.c, sessions_keys.c, sessions_rows.c: what the view does. */
-bool sessions_done(struct sessions *s, const struct notice *n);
-bool sessions_failed(struct sessions *s, enum command_type command, const char *words);
+/* sessions_done.c: asks for a change of a session, and shows it when it is done. Returns the
+ * request's id. */
+uint64_t sessions_change(struct sessions *s, const struct operation *o, const void *params);
+
+/* sessions_keys.c, sessions_rows.c: what the view does. */
 bool sessions_key(struct view *view, enum action action, const struct key *key);
 void sessions_click(struct view *view, int row, int col);
 void sessions_resize(struct view *view, int width, int height);
@@ -123,16 +125,12 @@ void sessions_forget_preview(struct sessions *s);
 /* It is asked again by sessions_ask(), and what is under way does not count. */
 void sessions_forget_question(struct sessions *s, struct sessions_question *q);
 void sessions_say(struct sessions *s, enum style style, const char *text); /* NULL: nothing */
-/* A command about a session; the caller may add to it before sessions_send(). */
-struct command *sessions_command(enum command_type type, const char *id, const char *text);
-void sessions_send(struct sessions *s, struct command *c);
-
 /* sessions_input.c */
 void sessions_input_open(struct sessions *s, enum sessions_input input);
 void sessions_input_close(struct sessions *s);
 void sessions_input_key(struct sessions *s, enum action action, const struct key *key);
-/* What it asked for was done, or failed. */
-void sessions_input_answered(struct sessions *s, enum sessions_input input, bool done);
+/* That request was done, or failed. */
+void sessions_input_answered(struct sessions *s, uint64_t id, bool done);
 /* A key of a line of at most so many bytes. */
 void sessions_edit(struct editor *line, enum action action, const struct key *key, size_t max);
 const char *sessions_input_prompt(const struct sessions *s); /* NULL: there is no line */
