@@ -149,22 +149,14 @@ const char *list_value(const struct list *l)
     return l->shown.len > 0 ? l->all.items[l->shown.items[l->selected]].value : NULL;
 }
 
-/* Moves by so many rows and stays within. */
 static void move(struct list *l, long by)
 {
-    long last = (long)(l->mode == LIST_READ ? l->reading.list.len : l->shown.len) - 1;
-    long to = (long)(l->mode == LIST_READ ? l->top : l->selected) + by;
-    if (l->mode == LIST_READ)
-        last = last + 1 > (long)l->page ? last + 1 - (long)l->page : 0;
-    if (to > last)
-        to = last;
-    if (to < 0)
-        to = 0;
+    size_t read = l->reading.list.len;
     l->moved = true;
     if (l->mode == LIST_READ)
-        l->top = (size_t)to;
+        l->top = moves_within((long)l->top + by, read > l->page ? read - l->page + 1 : 1);
     else
-        l->selected = (size_t)to;
+        l->selected = moves_within((long)l->selected + by, l->shown.len);
 }
 
 static bool move_by_action(struct list *l, enum action action)
@@ -398,15 +390,8 @@ static void draw_rows(struct list *l, size_t room, size_t columns)
 static void keep_in_view(struct list *l)
 {
     size_t count = l->mode == LIST_READ ? l->reading.list.len : l->shown.len;
-    if (l->mode != LIST_READ) {
-        if (l->selected < l->top)
-            l->top = l->selected;
-        if (l->selected >= l->top + l->page)
-            l->top = l->selected + 1 - l->page;
-    }
-    size_t last = count > l->page ? count - l->page : 0;
-    if (l->top > last)
-        l->top = last;
+    size_t at = l->mode == LIST_READ ? l->top : l->selected;
+    l->top = moves_keep_in_view(l->top, at, at, count, l->page);
 }
 
 const struct rows *list_rows(struct list *l, int width, int height)

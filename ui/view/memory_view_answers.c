@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/view/memory_view_private.h"
+#include "ui/view/moves.h"
 
 /* --- what is chosen --- */
 
@@ -23,10 +24,9 @@ const struct memory_hit *pane_hit(const struct memory_view *p)
     return chosen < p->hits.items.len ? &p->hits.items.items[chosen] : NULL;
 }
 
-void pane_choose(struct memory_view *p, size_t index)
+void pane_choose(struct memory_view *p, long index)
 {
-    size_t count = pane_count(p);
-    p->lists[p->tab].chosen = index < count ? index : count > 0 ? count - 1 : 0;
+    p->lists[p->tab].chosen = moves_within(index, pane_count(p));
     preview_follow(p);
 }
 
@@ -330,7 +330,7 @@ static void take_out(struct memory_view *p)
     vec_remove(&p->hits.items, chosen, 1);
     if (p->total > 0)
         p->total--;
-    pane_choose(p, chosen);
+    pane_choose(p, (long)chosen);
 }
 
 void pane_forget(struct memory_view *p)

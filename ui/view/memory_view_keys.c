@@ -148,7 +148,7 @@ static void move_list(struct memory_view *p, long by)
 {
     long to = (long)p->lists[p->tab].chosen + by;
     bool beyond = to >= (long)pane_count(p);
-    pane_choose(p, to < 0 ? 0 : (size_t)to);
+    pane_choose(p, to);
     if (beyond && pane_wants_more(p)) {
         p->limit *= 2;
         pane_ask(p);
@@ -321,6 +321,6 @@ void pane_click(struct view *view, int row, int col)
         (p->preview.open ? preview_close : choose)(view);
     else {
         p->place = p->preview.open ? IN_PREVIEW : IN_LIST;
-        pane_choose(p, at);
+        pane_choose(p, (long)at);
     }
 }

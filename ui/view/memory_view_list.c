@@ -11,6 +11,7 @@
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"
+#include "ui/view/moves.h"
 
 enum {
     NAME_COLUMNS = 16, /* of a speaker's name, where turn and age follow it */
@@ -282,17 +283,9 @@ int list_part_row_height(const struct memory_view *p)
 static void follow_chosen(struct memory_view *p)
 {
     struct pane_list *l = &p->lists[p->tab];
-    int each = list_part_row_height(p);
-    size_t count = pane_count(p), whole = (size_t)(p->layout.list_rows / each);
-    whole = whole > 0 ? whole : 1;
-    if (l->chosen >= count)
-        l->chosen = count > 0 ? count - 1 : 0;
-    if (l->top > l->chosen)
-        l->top = l->chosen;
-    if (l->chosen - l->top >= whole)
-        l->top = l->chosen + 1 - whole;
-    if (l->top > 0 && count - l->top < whole)
-        l->top = count > whole ? count - whole : 0;
+    size_t count = pane_count(p), whole = (size_t)(p->layout.list_rows / list_part_row_height(p));
+    l->chosen = moves_within((long)l->chosen, count);
+    l->top = moves_keep_in_view(l->top, l->chosen, l->chosen, count, whole > 0 ? whole : 1);
 }
 
 size_t list_part_at(const struct memory_view *p, int row)

@@ -130,7 +130,7 @@ void pane_recalled(struct memory_view *p, const struct recalled *r); /* just now
 void pane_take_stats(struct memory_view *p, struct memory_stats *stats);
 const struct memory_hit *pane_hit(const struct memory_view *p); /* chosen; NULL: none is */
 size_t pane_count(const struct memory_view *p);                 /* rows of the tab's list */
-void pane_choose(struct memory_view *p, size_t index);          /* the last one if it is beyond */
+void pane_choose(struct memory_view *p, long index);            /* the nearest that there is */
 void pane_set_query(struct memory_view *p, const char *text);   /* of any form */
 bool pane_wants_more(const struct memory_view *p);              /* there may be more hits */
 

@@ -1,7 +1,5 @@
 #include "ui/view/moves.h"
 
-#include <stddef.h>
-
 long moves_by_action(enum action action, long page, long wheel)
 {
     const struct {
@@ -44,4 +42,19 @@ long moves_by_control(const struct key *key)
 {
     bool control = key->code == K_CHAR && key->ctrl && !key->alt;
     return !control ? 0 : key->cp == 'n' ? 1 : key->cp == 'p' ? -1 : 0;
+}
+
+size_t moves_within(long to, size_t count)
+{
+    return to < 0 || count == 0 ? 0 : (size_t)to < count ? (size_t)to : count - 1;
+}
+
+size_t moves_keep_in_view(size_t top, size_t from, size_t to, size_t count, size_t rows)
+{
+    size_t last = count > rows ? count - rows : 0;
+    if (from < top)
+        top = from;
+    if (to >= top + rows)
+        top = to + 1 - rows;
+    return top < last ? top : last;
 }
