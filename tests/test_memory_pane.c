@@ -28,6 +28,7 @@
 static struct {
     char *inserted; /* into the message, last */
     int outside, older, replayed;
+    bool narrow;
 } host;
 
 static int64_t wall_ms(void)
@@ -44,6 +45,12 @@ static bool yes(struct app *app)
 {
     (void)app;
     return true;
+}
+
+static bool beside(struct app *app)
+{
+    (void)app;
+    return !host.narrow;
 }
 
 static void nothing(struct app *app)
@@ -127,7 +134,8 @@ static int set_up(void **state)
     clock_replace(wall_ms, mono_ms);
     memcpy(the.session.id, "here", sizeof "here");
     the.host.memory_scope = "all";
-    the.host.has_memory = the.host.beside = yes;
+    the.host.has_memory = yes;
+    the.host.beside = beside;
     the.host.want_titles = the.host.touch = nothing;
     the.host.raise = raise_view;
     the.host.under = under;
@@ -869,11 +877,10 @@ TEST(what_fails_is_said)
 TEST(what_fails_unseen_is_not_told_here)
 {
     search();
-    act("d");
-    the.view->ops->close(the.view);
+    play(">d", "=focus no");
+    host.narrow = true;
     assert_false(tell_failure("forget The database cannot be used."));
-    memory_view_return(the.view, true);
-    see("!The database cannot be used.");
+    play("=focus yes", "!The database cannot be used.");
 }
 
 TEST(nothing_is_done_with_nothing)
@@ -1341,6 +1348,16 @@ static void hide(void)
 {
     the.view->ops->close(the.view);
     forget_sent();
+}
+
+TEST(who_leaves_waits_for_nothing)
+{
+    search();
+    play("=news", ">e", "?memory/read");
+    hide();
+    for (size_t i = 0; i < the.requests.len; i++)
+        assert_true(the.requests.items[i].answered ||
+                    the.requests.items[i].request->operation == &operation_memory_stats);
 }
 
 TEST(it_comes_back_as_it_was_left)

@@ -42,10 +42,8 @@ static bool take_text(struct view *view, struct operation_answer *a, const char 
 {
     struct memory_view *p = pane_of(view);
     const struct memory_entry *entry = a->result;
-    if (words) {
-        clear(&p->edit);
+    if (words)
         return pane_fail(p, words);
-    }
     p->edit.reading = 0;
     editor_start(p->edit.editor, entry->content);
     p->edit.original = mem_strdup(editor_text(p->edit.editor));
