@@ -13,14 +13,9 @@
 #include "ui/app/plain_reader.h"
 #include "ui/app/plain_writer.h"
 
-static void queue(struct reply r)
-{
-    model_server_queue(scene_server(), &r);
-}
-
 static void say(const char *text)
 {
-    queue((struct reply){.text = text});
+    scene_queue(.text = text);
 }
 
 /* --- through a pipe --- */
@@ -86,7 +81,7 @@ TEST(foreign_controls_are_cleaned)
 {
     say("an \033[31mescape\033]0;title\a and a\rreturn");
     char *out = PIPE("hello\n", "--tools", "none");
-    assert_has(out, "an \u241b[31mescape");
+    assert_says(out, "an \u241b[31mescape");
     free(out);
 }
 
@@ -117,7 +112,7 @@ TEST_IF(capability_store(), a_session_is_gone_on_with)
     free(PIPE("first\nsecond\nthird\n", "--tools", "none"));
     say("Answer D.");
     char *out = PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
-    assert_null(strstr(out, "Answer A.\nyou: second"));
+    assert_says(out, "!Answer A.\nyou: second");
     IN_ORDER(out, "Session: first (3 turns)", "These are the last turns", "you: second\ntiro:\nAnswer B.",
              "you: third\ntiro:\nAnswer C.", "you: fourth\ntiro:\nAnswer D.", "4 turns: first",
              "Session: ", "(1 turn)", "you: first\ntiro:\nAnswer A.", "This is a copy",
@@ -183,7 +178,7 @@ TEST_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked
 
 TEST(a_retry_is_told)
 {
-    queue((struct reply){.fault = REPLY_STATUS, .status = 503, .retry_after = "0"});
+    scene_queue(.fault = REPLY_STATUS, .status = 503, .retry_after = "0");
     say("The answer.");
     char *out = PIPE("hello\n", "--tools", "none");
     IN_ORDER(out, "retry 1 of", "tiro:\nThe answer.\n");
@@ -192,18 +187,18 @@ TEST(a_retry_is_told)
 
 TEST(an_answer_that_breaks_off_is_kept)
 {
-    queue((struct reply){.fault = REPLY_DISCONNECT, .text = "The beginning of"});
+    scene_queue(.fault = REPLY_DISCONNECT, .text = "The beginning of");
     say("The whole answer.");
     char *out = PIPE("hello\n/retry\n", "--tools", "none");
     IN_ORDER(out, "tiro:\nThe beginning of\n", "try again", "/retry sends the message again.",
              "tiro:\nThe whole answer.\n");
-    assert_null(strstr(out, "interrupted"));
+    assert_says(out, "!interrupted");
     free(out);
 }
 
 TEST_IF(capability_store(), errors_give_the_message_back)
 {
-    queue((struct reply){.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing"});
+    scene_queue(.fault = REPLY_STATUS, .status = 400, .error_message = "no such thing");
     say("Now it works.");
     char *out = PIPE("hello\n/retry\n/resume nosuch\n", "--tools", "none");
     IN_ORDER(out, "no such thing", "Now it works.", "The session was not found.");
@@ -213,20 +208,20 @@ TEST_IF(capability_store(), errors_give_the_message_back)
 TEST(tools_ask_and_the_next_line_answers)
 {
     const char *call = "{\"command\":\"touch made\"}";
-    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Refused then.");
     char *out = PIPE("make it\nno\n", "--tools", "full");
     IN_ORDER(out, "The tool run_command (execute) wants", "touch made", "Allow it? yes, no",
              "Refused then.");
     assert_false(exists("made"));
     free(out);
-    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Nobody said yes.");
     out = PIPE("make it\n", "--tools", "full"); /* the input ends: that is a no */
-    assert_has(out, "Nobody said yes.");
+    assert_says(out, "Nobody said yes.");
     assert_false(exists("made"));
     free(out);
-    queue((struct reply){.tool_name = "run_command", .tool_args = call});
+    scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Made.");
     out = PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
     IN_ORDER(out, "Queued", "Made.", "you: yes, do");
@@ -252,7 +247,7 @@ TEST(a_full_output_is_told)
     char *line = mem_printf("'%s' --plain >/dev/full", support_program());
     support_start(&c, (const char *const[]){"/bin/sh", "-c", line, NULL});
     assert_int_equal(support_finish(&c, "hello\n"), 1);
-    assert_has(c.err_text.data, "standard output cannot be written");
+    assert_says(c.err_text.data, "standard output cannot be written");
     support_release(&c);
     free(line);
 }
@@ -291,25 +286,18 @@ static void assert_no_sequences(struct screen *s)
 
 TEST(streaming_is_seen_and_ctrl_c_stops)
 {
-    queue((struct reply){.fault = REPLY_STALL,
-                         .text = "A sentence that is long enough to be written alone. And half"});
+    scene_queue(.fault = REPLY_STALL,
+                .text = "A sentence that is long enough to be written alone. And half");
     struct screen *s = open_plain(NULL);
-    scene_say(s, "hello");
-    assert_true(screen_wait_text(s, "to be written alone.", WAIT_MS));
-    assert_null(strstr(screen_text(s), "And half"));
-    scene_say(s, "meanwhile");
-    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "And half", WAIT_MS));
-    assert_true(screen_wait_text(s, "interrupted", WAIT_MS));
-    assert_true(screen_wait_text(s, "Ctrl-C drops it: meanwhile", WAIT_MS));
+    act(s, "hello<enter>", "to be written alone.", "!And half");
+    act(s, "meanwhile<enter>", "Queued");
+    act(s, "<ctrl-c>", "And half", "interrupted", "Ctrl-C drops it: meanwhile");
     assert_int_equal(screen_status(s), -1);
     say("Meanwhile answered.");
     wait_prompt(s);
-    scene_say(s, "/retry");
-    assert_true(screen_wait_text(s, "Meanwhile answered.", WAIT_MS));
+    act(s, "/retry<enter>", "Meanwhile answered.");
     wait_prompt(s);
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     assert_no_sequences(s);
@@ -318,10 +306,9 @@ TEST(streaming_is_seen_and_ctrl_c_stops)
 TEST(ctrl_c_twice_leaves)
 {
     struct screen *s = open_plain(NULL);
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "Ctrl-C again", WAIT_MS));
+    act(s, "<ctrl-c>", "Ctrl-C again");
     assert_int_equal(screen_status(s), -1);
-    screen_ctrl(s, 'c');
+    act(s, "<ctrl-c>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     assert_no_sequences(s);
@@ -338,41 +325,37 @@ TEST(a_signal_ends_it)
 TEST_IF(capability_store(), what_was_not_sent_is_kept)
 {
     say("First.");
-    queue((struct reply){.fault = REPLY_STALL, .text = "x"});
+    scene_queue(.fault = REPLY_STALL, .text = "x");
     struct screen *s = open_plain(NULL);
-    scene_say(s, "one");
-    assert_true(screen_wait_text(s, "First.", WAIT_MS));
-    scene_say(s, "two");
+    act(s, "one<enter>", "First.");
+    act(s, "two<enter>");
     assert_true(model_server_wait(scene_server(), 2, WAIT_MS));
-    scene_say(s, "three");
-    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
+    act(s, "three<enter>", "Queued");
     assert_true(scene_wait_draft(s, "three"));
     screen_signal(s, SIGKILL);
     assert_true(screen_wait_exit(s, WAIT_MS));
     s = open_plain((const char *const[]){"-c", NULL});
-    assert_true(screen_wait_text(s, "Ctrl-C drops it: three", WAIT_MS));
+    see(s, "Ctrl-C drops it: three");
     wait_prompt(s);
-    screen_ctrl(s, 'c');
-    assert_true(screen_wait_text(s, "Dropped: three", WAIT_MS));
+    act(s, "<ctrl-c>", "Dropped: three");
     wait_prompt(s);
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     s = open_plain((const char *const[]){"-c", NULL});
-    assert_null(strstr(screen_text(s), "drops it"));
+    see(s, "!drops it");
 }
 
 TEST_IF(capability_store(), what_was_not_sent_outlives_another_message)
 {
     struct screen *s = scene_open(24, 80, NULL);
-    screen_type(s, "for later");
+    act(s, "for later");
     assert_true(scene_wait_draft(s, "for later"));
     screen_signal(s, SIGKILL);
     assert_true(screen_wait_exit(s, WAIT_MS));
     say("An answer.");
     s = open_plain(NULL);
-    assert_true(screen_wait_text(s, "Ctrl-C drops it: for later", WAIT_MS));
-    scene_say(s, "first something else");
-    assert_true(screen_wait_text(s, "An answer.", WAIT_MS));
+    see(s, "Ctrl-C drops it: for later");
+    act(s, "first something else<enter>", "An answer.");
     assert_true(scene_wait_draft(s, "for later"));
 }
 
@@ -380,29 +363,26 @@ TEST(a_paste_is_one_message)
 {
     say("Got it.");
     struct screen *s = open_plain(NULL);
-    screen_type(s, "first line\rsecond line\rthird\r");
-    assert_true(screen_wait_text(s, "Got it.", WAIT_MS));
+    act(s, "first line<enter>second line<enter>third<enter>", "Got it.");
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_has(model_server_body(scene_server(), 0), "first line\\nsecond line\\nthird");
 }
 
 TEST(what_was_typed_before_a_question_is_no_answer)
 {
-    queue((struct reply){
-        .tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}", .hold = true});
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}",
+                .hold = true);
     struct screen *s =
         scene_start(24, 80, (const char *const[]){"--plain", "--tools", "full", NULL});
     wait_prompt(s);
-    scene_say(s, "make it");
+    act(s, "make it<enter>");
     assert_true(model_server_wait(scene_server(), 1, WAIT_MS));
-    scene_say(s, "yes");
-    assert_true(screen_wait_text(s, "Queued", WAIT_MS));
+    act(s, "yes<enter>", "Queued");
     model_server_release(scene_server());
-    assert_true(screen_wait_text(s, "Allow it?", WAIT_MS));
+    see(s, "Allow it?");
     assert_false(exists("made"));
     say("Refused.");
-    scene_say(s, "n");
-    assert_true(screen_wait_text(s, "Refused.", WAIT_MS));
+    act(s, "n<enter>", "Refused.");
     assert_false(exists("made"));
 }
 
@@ -412,10 +392,9 @@ TEST(a_dumb_terminal_gets_it_by_itself)
     say("Line by line.");
     struct screen *s = scene_run(24, 80, argv);
     wait_prompt(s);
-    scene_say(s, "hello");
-    assert_true(screen_wait_text(s, "Line by line.", WAIT_MS));
+    act(s, "hello<enter>", "Line by line.");
     wait_prompt(s);
-    screen_ctrl(s, 'd');
+    act(s, "<ctrl-d>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     assert_no_sequences(s);
