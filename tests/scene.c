@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "session/catalog.h"
 #include "tests/suite.h"
@@ -174,6 +175,17 @@ void scene_exchange(struct screen *s, const char *question, const char *answer)
 {
     model_server_queue(server, &(struct reply){.text = answer});
     scene_ask(s, question, answer);
+}
+
+void scene_exchange_long(struct screen *s, const char *question, const char *end)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 100; i++)
+        buf_addf(&text, "word%d and so on; ", i);
+    buf_addstr(&text, end);
+    model_server_queue(server, &(struct reply){.text = text.data});
+    buf_release(&text);
+    scene_ask(s, question, end);
 }
 
 void scene_leave(struct screen *s)

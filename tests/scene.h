@@ -70,6 +70,9 @@ void scene_ask(struct screen *s, const char *question, const char *answer);
 /* The same, with an answer that is queued here. */
 void scene_exchange(struct screen *s, const char *question, const char *answer);
 
+/* The same, with an answer long enough for a summary to be shorter, which ends so. */
+void scene_exchange_long(struct screen *s, const char *question, const char *end);
+
 /* Ctrl-D, then waits for exit status 0. */
 void scene_leave(struct screen *s);
 

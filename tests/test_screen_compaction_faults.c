@@ -38,14 +38,8 @@ static bool says(size_t index, const char *text)
 /* A conversation that the next message shortens. One request. */
 static struct screen *open_full(int rows, int cols)
 {
-    struct buf text = BUF_INIT;
-    for (int i = 0; i < 100; i++)
-        buf_addf(&text, "word%d and so on; ", i);
-    buf_addstr(&text, "first end");
-    scene_queue(.text = text.data);
-    buf_release(&text);
     struct screen *s = scene_open(rows, cols, NULL);
-    scene_ask(s, FIRST_REQUEST, "first end");
+    scene_exchange_long(s, FIRST_REQUEST, "first end");
     return s;
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "session/catalog.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 
@@ -127,20 +126,11 @@ TEST(what_waits_stays_with_its_session)
 
 TEST(leaving_is_asked_once)
 {
-    struct session_info info = {0};
-    struct catalog catalog;
-    struct error e;
-    (void)state;
     struct screen *s = open_running(24, 80, NULL);
     begin_another(s);
     act(s, "/quit<enter>", "1 other conversation goes on.");
     act(s, "/quit<enter>");
     assert_true(screen_wait_exit(s, WAIT_MS));
-    assert_true(catalog_open(&catalog, scene_store(), CATALOG_READ, &e));
-    assert_true(catalog_find(&catalog, "Tell me all.", &info, &e));
-    assert_true(info.last_seq > 0);
-    session_info_release(&info);
-    catalog_release(&catalog);
     s = scene_open(24, 80, (const char *const[]){"--resume=Tell me all.", NULL});
     see(s, "Half of it", "interrupted");
     scene_leave(s);

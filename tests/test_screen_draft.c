@@ -26,29 +26,12 @@ static int set_up(void **state)
     return result;
 }
 
-/* Enough that a summary is shorter. */
-static const char *long_answer(const char *end)
-{
-    static struct buf text = BUF_INIT;
-    buf_clear(&text);
-    for (int i = 0; i < 100; i++)
-        buf_addf(&text, "word%d and so on; ", i);
-    buf_addstr(&text, end);
-    return text.data;
-}
-
-static void exchange_long(struct screen *s, const char *question, const char *end)
-{
-    scene_queue(.text = long_answer(end));
-    scene_ask(s, question, end);
-}
-
 /* Two turns, so that the first can go. Two requests. */
 static struct screen *open_conversation(int rows, int cols)
 {
     struct screen *s = scene_open(rows, cols, NULL);
-    exchange_long(s, FIRST_REQUEST, "first end");
-    exchange_long(s, "and then?", "second end");
+    scene_exchange_long(s, FIRST_REQUEST, "first end");
+    scene_exchange_long(s, "and then?", "second end");
     return s;
 }
 
@@ -308,7 +291,7 @@ TEST(a_turn_goes_on_after_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 80, NULL);
-    exchange_long(s, FIRST_REQUEST, "first end");
+    scene_exchange_long(s, FIRST_REQUEST, "first end");
     scene_queue(.text = SUMMARY);
     scene_queue(.text = "Gladly.");
     act(s, "go on<enter>", REVIEW);
@@ -322,7 +305,7 @@ TEST(a_turn_can_be_stopped_in_it)
 {
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     struct screen *s = scene_open(24, 120, NULL);
-    exchange_long(s, FIRST_REQUEST, "first end");
+    scene_exchange_long(s, FIRST_REQUEST, "first end");
     scene_queue(.text = SUMMARY);
     act(s, "go on<enter>", REVIEW, "!Esc stops"); /* here it refuses */
     act(s, "<ctrl-c*2>", "interrupted", OVER);

@@ -11,7 +11,7 @@
 #include "tests/support.h"
 #include "ui/text/format.h"
 
-static const char mark[] = "\xe2\x94\x82";
+#define MARK "\u2502"
 static const char *const unheard_of[] = {"--model", "unheard-of", NULL};
 static const char *const unheard_of_again[] = {"--model", "unheard-of", "--continue", NULL};
 
@@ -110,21 +110,15 @@ TEST_IF(capability_store(), after_a_resume_and_a_fork)
 
 /* --- the mark -------------------------------------------------------------------------------- */
 
-static void wait_mark(struct screen *s)
-{
-    see(s, mark);
-}
-
 /* Only the server knows the window. */
 TEST_IF(capability_compaction(), the_mark_is_there_from_the_start)
 {
     model_server_set_window(scene_server(), 32768);
     struct screen *s = scene_open(24, 100, unheard_of);
-    wait_mark(s);
+    see(s, MARK);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
-    wait_mark(s);
-    act(s, "/model another-one<enter>", "another-one");
-    wait_mark(s);
+    see(s, MARK);
+    act(s, "/model another-one<enter>", "another-one", MARK);
 }
 
 TEST_IF(capability_store() && capability_compaction(), the_mark_is_there_after_a_resume_and_a_fork)
@@ -134,9 +128,8 @@ TEST_IF(capability_store() && capability_compaction(), the_mark_is_there_after_a
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
     scene_leave(s);
     s = scene_open(24, 100, unheard_of_again);
-    wait_mark(s);
-    act(s, "/fork<enter>", "This is a copy");
-    wait_mark(s);
+    see(s, MARK);
+    act(s, "/fork<enter>", "This is a copy", MARK);
 }
 
 /* A key that a command gives is not asked for before it is needed. */
@@ -153,7 +146,7 @@ TEST_IF(capability_compaction(), no_command_runs_for_the_mark)
     see(s, "/100k");
     assert_int_equal(access(made, F_OK), -1);
     exchange(s, "where to sleep?", "In the ryokan.", 4000);
-    wait_mark(s);
+    see(s, MARK);
     unsetenv("TIRO_ANTHROPIC_API_KEY_COMMAND");
     unsetenv("TIRO_PROVIDER_NAME");
     buf_release(&command);

@@ -169,18 +169,6 @@ TEST(a_chosen_theme_stays)
     scene_leave(s);
 }
 
-static void queue_command(const char *arguments)
-{
-    model_server_queue(scene_server(),
-                       &(struct reply){.tool_name = "run_command", .tool_args = arguments});
-}
-
-static void allow(struct screen *s, const char *command)
-{
-    see(s, command, "a allow once");
-    act(s, "a");
-}
-
 TEST(a_tool_that_asks_calls_who_looks_elsewhere)
 {
     screen_answers(kitty);
@@ -188,7 +176,7 @@ TEST(a_tool_that_asks_calls_who_looks_elsewhere)
     assert_true(wait_written(s, KITTY_ON));
     scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch one\"}",
                 .hold = true);
-    queue_command("{\"command\":\"touch two\"}");
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"touch two\"}");
     scene_queue(.text = "All is done.");
     act(s, "do it<enter>");
     screen_type(s, "\033[O");
@@ -196,10 +184,9 @@ TEST(a_tool_that_asks_calls_who_looks_elsewhere)
     model_server_release(scene_server());
     assert_true(wait_written(s, "\033]99;i=tiro:p=body;do it: may run_command run?\033\\"));
     screen_forget_log(s);
-    screen_type(s, "\033[I");
-    allow(s, "touch one");
-    allow(s, "touch two");
-    see(s, "All is done.");
+    act(s, "\033[I", "touch one", "a allow once");
+    act(s, "a", "touch two", "a allow once");
+    act(s, "a", "All is done.");
     assert_false(screen_log_has(s, "\033]99"));
 }
 
@@ -210,8 +197,7 @@ TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
     unsetenv("TIRO_UI_NOTIFY_AFTER");
     scene_queue(.fault = REPLY_STALL, .text = "as far as");
     act(s, "begin<enter>");
-    screen_type(s, "\033[O");
-    see(s, "as far as", "2 s"); /* it has taken that long */
+    act(s, "\033[O", "as far as", "2 s"); /* it has taken that long */
     model_server_release(scene_server());
     assert_true(wait_written(s, "\033]9;tiro: begin: the answer is complete\033\\\a"));
 }
