@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "tests/seen.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/text/highlight.h"
@@ -20,27 +21,11 @@ static void lay_out(struct rows *rows, const char *source, size_t width)
     markdown_update(&m, source, strlen(source), true);
 }
 
-static char *text_of(const struct rows *rows)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < rows->list.len; i++) {
-        size_t len = rows->list.items[i].len;
-        const char *text = rows->text.data + rows->list.items[i].text;
-        while (len > 0 && text[len - 1] == ' ')
-            len--;
-        buf_add(&out, text, len);
-        buf_addch(&out, '\n');
-    }
-    return buf_take(&out);
-}
-
 static void expect(const char *source, size_t width, const char *wanted)
 {
     struct rows rows;
     lay_out(&rows, source, width);
-    char *got = text_of(&rows);
-    assert_string_equal(got, wanted);
-    free(got);
+    assert_string_equal(seen_text(&rows), wanted);
     rows_release(&rows);
 }
 
