@@ -200,6 +200,8 @@ TEST(test_refuses_what_does_not_fit)
     refuse(
         "{\"role\":\"user\",\"content\":[{\"type\":\"tool_call\",\"name\":\"x\",\"text\":\"\"}]}",
         "id");
+    refuse("{\"role\":\"user\",\"content\":[{\"type\":\"tool_call\",\"id\":\"x\",\"text\":\"\"}]}",
+           "name");
     refuse("{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\",\"signature\":5}]}",
            "signature");
 }
