@@ -15,22 +15,14 @@ enum { FIRST_WARNING = 80, LAST_WARNING = 95 };
 
 static const struct {
     const char *name, *unit;
-    enum config_key key;
-} kinds[] = {
-#define X(id, key, unit) [BUDGET_##id] = {key, unit, CONFIG_BUDGET_##id},
-    BUDGET_KINDS(X)
-#undef X
-};
-
-static const struct {
     int decimals;
     const char *way_out;
-} wording[BUDGET_KIND_COUNT] = {
-    [BUDGET_TOKENS] = {0, "start a new session"},
-    [BUDGET_DURATION] = {1, "start a new session"},
-    [BUDGET_TURN_DURATION] = {1, "go on with the next message"},
-    [BUDGET_TOOL_CALLS] = {0, "start a new session"},
-    [BUDGET_COST] = {4, "start a new session"},
+    enum config_key key;
+} kinds[] = {
+#define X(id, key, unit, decimals, way_out)                                                        \
+    [BUDGET_##id] = {key, unit, decimals, way_out, CONFIG_BUDGET_##id},
+    BUDGET_KINDS(X)
+#undef X
 };
 
 void budget_read(struct budget *b, const struct config *config)
@@ -115,8 +107,8 @@ bool budget_allows(const struct budget *b, const struct budget_use *use, struct 
         if (is_reached(b, use, i))
             return err_set(e, ERR_BUDGET_EXHAUSTED,
                            "[budget] %s is used up: %.*f of %.*f %s; raise the limit, or %s",
-                           kinds[i].name, wording[i].decimals, use->used[i], wording[i].decimals,
-                           b->limit[i], kinds[i].unit, wording[i].way_out);
+                           kinds[i].name, kinds[i].decimals, use->used[i], kinds[i].decimals,
+                           b->limit[i], kinds[i].unit, kinds[i].way_out);
     return true;
 }
 

@@ -9,16 +9,17 @@
 #include "chat/history.h"
 #include "config/config.h"
 
-/* X(NAME, key of [budget], what it counts) */
+/* X(NAME, key of [budget], what it counts, decimals that are shown, what helps where it is used up)
+ */
 #define BUDGET_KINDS(X)                                                                            \
-    X(TOKENS, "max_tokens", "tokens")                                                              \
-    X(DURATION, "max_duration", "seconds")                                                         \
-    X(TURN_DURATION, "max_turn_duration", "seconds")                                               \
-    X(TOOL_CALLS, "max_tool_calls", "tool calls")                                                  \
-    X(COST, "max_cost", "USD")
+    X(TOKENS, "max_tokens", "tokens", 0, "start a new session")                                    \
+    X(DURATION, "max_duration", "seconds", 1, "start a new session")                               \
+    X(TURN_DURATION, "max_turn_duration", "seconds", 1, "go on with the next message")             \
+    X(TOOL_CALLS, "max_tool_calls", "tool calls", 0, "start a new session")                        \
+    X(COST, "max_cost", "USD", 4, "start a new session")
 
 enum budget_kind {
-#define X(id, key, unit) BUDGET_##id,
+#define X(id, key, unit, decimals, way_out) BUDGET_##id,
     BUDGET_KINDS(X)
 #undef X
         BUDGET_KIND_COUNT
