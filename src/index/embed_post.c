@@ -41,10 +41,7 @@ static struct json *ask(const struct embedding_settings *s, struct http *http,
     const struct endpoint endpoint = {.base_url = s->base_url, .key = s->key};
     const struct provider_call call = {
         .http = http, .endpoint = &endpoint, .config = s->config, .wakeup = wakeup};
-    char *url = mem_printf("%s%s", s->base_url, s->embedder->post.path);
-    struct json *reply = exchange_ask(&call, &dialect, url, body, f);
-    free(url);
-    return reply;
+    return exchange_ask(&call, &dialect, s->embedder->post.path, body, f);
 }
 
 /* --- the reply -------------------------------------------------------------------------------- */

@@ -382,14 +382,14 @@ static bool complete(const struct provider_call *call, const struct request *req
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
     char *name = http_escape(model);
-    char *url = mem_printf("%s/v1/models/%s", call->endpoint->base_url, name);
+    char *path = mem_printf("/v1/models/%s", name);
     struct failure f;
-    struct json *reply = exchange_fetch(call, &dialect, url, NULL, &f);
+    struct json *reply = exchange_fetch(call, &dialect, path, NULL, &f);
     int64_t found = figure_tokens(reply, "max_input_tokens", 0);
     if (found > 0)
         *tokens = found;
     json_free(reply);
-    free(url);
+    free(path);
     free(name);
     return found > 0;
 }

@@ -340,7 +340,7 @@ static struct json *read_reply(const struct dialect *dialect, const struct serve
 }
 
 static struct json *fetch(const struct provider_call *call, const struct dialect *dialect,
-                          const char *url, struct json *body, int64_t longest_stall_ms,
+                          const char *path, struct json *body, int64_t longest_stall_ms,
                           struct failure *f)
 {
     failure_clear(f);
@@ -348,6 +348,7 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
     json_free(body);
     struct json *json = NULL;
     if (endpoint_fits(call->endpoint, dialect->name, f)) {
+        char *url = mem_printf("%s%s", call->endpoint->base_url, path);
         struct http_headers headers = {0};
         make_headers(call, dialect, text != NULL, &headers);
         struct http_request request = make_request(call, url, &headers, text);
@@ -365,31 +366,29 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
         mask_release(&mask);
         http_reply_release(&reply);
         http_headers_release(&headers);
+        free(url);
     }
     free(text);
     return json;
 }
 
 struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
-                            const char *url, struct json *body, struct failure *f)
+                            const char *path, struct json *body, struct failure *f)
 {
-    return fetch(call, dialect, url, body, FETCH_STALL_MS, f);
+    return fetch(call, dialect, path, body, FETCH_STALL_MS, f);
 }
 
 struct json *exchange_ask(const struct provider_call *call, const struct dialect *dialect,
-                          const char *url, struct json *body, struct failure *f)
+                          const char *path, struct json *body, struct failure *f)
 {
-    return fetch(call, dialect, url, body, INT64_MAX, f);
+    return fetch(call, dialect, path, body, INT64_MAX, f);
 }
 
 bool exchange_names(const struct provider_call *call, const struct dialect *dialect,
                     const char *path, const char *list, const char *name,
                     struct provider_names *out, struct failure *f)
 {
-    const char *base = call->endpoint->base_url == NULL ? "" : call->endpoint->base_url;
-    char *url = mem_printf("%s%s", base, path);
-    struct json *reply = exchange_fetch(call, dialect, url, NULL, f);
-    free(url);
+    struct json *reply = exchange_fetch(call, dialect, path, NULL, f);
     if (reply == NULL)
         return false;
     const struct json *v = json_first(json_get(reply, list));

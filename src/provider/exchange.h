@@ -28,14 +28,15 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
                      const char *path, struct json *body, const struct request *request,
                      struct response *response, void *state, struct failure *f);
 
-/* A small question: GET, or POST if `body` (taken) is not NULL, of a whole URL. NULL with the
- * failure unless the reply is JSON with a 2xx status. Waits 10 s at most for a silent server. */
+/* A small question: GET, or POST if `body` (taken) is not NULL, of the endpoint's URL + path. NULL
+ * with the failure unless the reply is JSON with a 2xx status. Waits 10 s at most for a silent
+ * server. */
 struct json *exchange_fetch(const struct provider_call *call, const struct dialect *dialect,
-                            const char *url, struct json *body, struct failure *f);
+                            const char *path, struct json *body, struct failure *f);
 
 /* The same for a question that takes a model to answer: waits as long as [provider] stall_timeout. */
 struct json *exchange_ask(const struct provider_call *call, const struct dialect *dialect,
-                          const char *url, struct json *body, struct failure *f);
+                          const char *path, struct json *body, struct failure *f);
 
 /* The names in a listing: member `name` of each object in the array `list` of the reply. */
 bool exchange_names(const struct provider_call *call, const struct dialect *dialect,

@@ -198,15 +198,6 @@ static bool complete(const struct provider_call *call, const struct request *req
     return exchange_stream(call, &dialect, "/api/chat", body, request, response, NULL, f);
 }
 
-static struct json *fetch(const struct provider_call *call, const char *path, struct json *body,
-                          struct failure *f)
-{
-    char *url = mem_printf("%s%s", call->endpoint->base_url, path);
-    struct json *reply = exchange_fetch(call, &dialect, url, body, f);
-    free(url);
-    return reply;
-}
-
 /* "llama3.2" is "llama3.2:latest" to the server. */
 static bool same_model(const char *listed, const char *model)
 {
@@ -219,7 +210,7 @@ static bool same_model(const char *listed, const char *model)
 static int64_t allocated_window(const struct provider_call *call, const char *model,
                                 struct failure *f)
 {
-    struct json *reply = fetch(call, "/api/ps", NULL, f);
+    struct json *reply = exchange_fetch(call, &dialect, "/api/ps", NULL, f);
     int64_t found = 0;
     for (const struct json *v = json_first(json_get(reply, "models")); v != NULL; v = json_next(v))
         if (same_model(json_get_string(v, "model"), model) ||
@@ -234,7 +225,7 @@ static int64_t trained_window(const struct provider_call *call, const char *mode
     struct failure f;
     struct json *body = json_new_object();
     json_set_string(body, "model", model);
-    struct json *reply = fetch(call, "/api/show", body, &f);
+    struct json *reply = exchange_fetch(call, &dialect, "/api/show", body, &f);
     const struct json *info = json_get(reply, "model_info");
     const char *family = json_get_string(info, "general.architecture");
     int64_t found = 0;

@@ -308,15 +308,6 @@ static bool complete(const struct provider_call *call, const struct request *req
     return exchange_stream(call, &dialect, "/chat/completions", body, request, response, NULL, f);
 }
 
-static struct json *fetch(const struct provider_call *call, const char *base, size_t base_len,
-                          const char *path, struct failure *f)
-{
-    char *url = mem_printf("%.*s%s", (int)base_len, base, path);
-    struct json *reply = exchange_fetch(call, &dialect, url, NULL, f);
-    free(url);
-    return reply;
-}
-
 /* OpenRouter, vLLM and Groq tell it in their listing. */
 static int64_t window_of_listing(const struct json *listing, const char *model)
 {
@@ -335,28 +326,33 @@ static int64_t window_of_listing(const struct json *listing, const char *model)
     return 0;
 }
 
-static int64_t window_of_props(const struct json *props)
+/* llama.cpp tells it beside the API. */
+static int64_t window_of_props(const struct provider_call *call, struct failure *f)
 {
-    return figure_tokens(json_get(props, "default_generation_settings"), "n_ctx", 0);
+    struct endpoint root = *call->endpoint;
+    struct provider_call at_root = *call;
+    size_t len = strlen(root.base_url);
+    bool versioned = len >= 3 && strcmp(root.base_url + len - 3, "/v1") == 0;
+    root.base_url = mem_strndup(root.base_url, versioned ? len - 3 : len);
+    at_root.endpoint = &root;
+    struct json *props = exchange_fetch(&at_root, &dialect, "/props", NULL, f);
+    int64_t found = figure_tokens(json_get(props, "default_generation_settings"), "n_ctx", 0);
+    json_free(props);
+    free(root.base_url);
+    return found;
 }
 
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
-    const char *base = call->endpoint->base_url;
-    if (base == NULL || is_vendor(base))
-        return false;
-    size_t len = strlen(base);
     struct failure f;
-    struct json *listing = fetch(call, base, len, "/models", &f);
+    if (call->endpoint->base_url == NULL || is_vendor(call->endpoint->base_url))
+        return false;
+    struct json *listing = exchange_fetch(call, &dialect, "/models", NULL, &f);
     int64_t found = window_of_listing(listing, model);
     json_free(listing);
     /* Who does not answer the first question need not be asked the second. */
-    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
-        size_t root = len >= 3 && strcmp(base + len - 3, "/v1") == 0 ? len - 3 : len;
-        struct json *props = fetch(call, base, root, "/props", &f);
-        found = window_of_props(props);
-        json_free(props);
-    }
+    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS))
+        found = window_of_props(call, &f);
     if (found > 0)
         *tokens = found;
     return found > 0;
