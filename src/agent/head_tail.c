@@ -67,7 +67,7 @@ static void show_all(const struct head_tail *h, struct buf *out)
         size_t keep = utf8_cut_bytes(text.data, text.len, h->half);
         buf_clear(&raw);
         buf_add(&raw, text.data + keep, text.len - keep);
-        buf_splice(&text, keep, text.len - keep, NULL, 0);
+        buf_truncate(&text, keep);
         add_both(out, &text, &raw, h->half, 0);
     }
     buf_release(&raw);
@@ -101,6 +101,6 @@ void head_tail_cut(struct buf *text, size_t max)
     if (total <= max)
         return;
     size_t keep = utf8_cut_bytes(text->data, total, max);
-    buf_splice(text, keep, total - keep, NULL, 0);
+    buf_truncate(text, keep);
     buf_addf(text, "\n[cut: %zu of %zu bytes shown]", keep, total);
 }

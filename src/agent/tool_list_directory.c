@@ -63,7 +63,7 @@ static void add_entries(struct buf *out, int dir, struct names *names, size_t ma
         add_entry(out, dir, names->list.items[i]);
         size_t note = i + 1 < names->list.len ? NOTE_BYTES : 0;
         if (out->len + note > max) {
-            buf_splice(out, before, out->len - before, NULL, 0);
+            buf_truncate(out, before);
             buf_addf(out, "[%zu more]\n", names->list.len - i);
             return;
         }

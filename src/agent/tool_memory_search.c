@@ -4,12 +4,8 @@
 
 #include "agent/toolset.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "memory/recall.h"
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
 
 /* Any number will do: a model need not know the bounds. */
 static int wanted(const struct json *args)
@@ -68,7 +64,7 @@ static bool search(const struct tool_context *context, const char *query, int li
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     const char *query = json_get_string(args, "query");
-    if (!query || is_blank(query)) {
+    if (utf8_is_blank(query)) {
         buf_addstr(out, "argument \"query\" must not be empty: say what to recall");
         return false;
     }

@@ -64,7 +64,7 @@ static bool is_left_out(struct search *s, const char *path, size_t len)
 {
     if (s->context->guarded)
         return false;
-    buf_splice(&s->where, s->top, s->where.len - s->top, NULL, 0);
+    buf_truncate(&s->where, s->top);
     buf_addch(&s->where, '/');
     buf_add(&s->where, path + s->top_shown, len - s->top_shown);
     bool guarded = guard_begins(&s->guard, s->where.data);
@@ -120,7 +120,7 @@ static void show(struct search *s, const char *path, size_t number, const char *
     buf_addch(s->out, '\n');
     s->full = s->out->len > most_bytes(s->context);
     if (s->full)
-        buf_splice(s->out, before, s->out->len - before, NULL, 0);
+        buf_truncate(s->out, before);
     else
         s->found++;
 }
@@ -271,7 +271,7 @@ static bool walk_directory(struct search *s, int fd, int depth)
     for (size_t i = 0; more && i < names.list.len; i++) {
         buf_addstr(&s->path, names.list.items[i]);
         more = go_on(s) && visit(s, dirfd(dir), names.list.items[i], depth);
-        buf_splice(&s->path, base, s->path.len - base, NULL, 0);
+        buf_truncate(&s->path, base);
     }
     vec_free_each(&names.list);
     closedir(dir);

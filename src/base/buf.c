@@ -120,6 +120,19 @@ void buf_consume(struct buf *b, size_t len)
     buf_splice(b, 0, len, NULL, 0);
 }
 
+void buf_truncate(struct buf *b, size_t len)
+{
+    buf_splice(b, len, b->len - len, NULL, 0);
+}
+
+void buf_trim_end(struct buf *b, const char *chars)
+{
+    size_t len = b->len;
+    while (len > 0 && b->data[len - 1] && strchr(chars, b->data[len - 1]))
+        len--;
+    buf_truncate(b, len);
+}
+
 char *buf_take(struct buf *b)
 {
     char *text = b->cap ? b->data : mem_strndup("", 0);

@@ -264,6 +264,11 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
     buf_add(out, s + copied, len - copied);
 }
 
+bool utf8_is_blank(const char *text)
+{
+    return !text || text[strspn(text, " \t\r\n")] == '\0';
+}
+
 /* Lower case of the upper case: so the two small sigmas of Greek are one. */
 static uint32_t fold(uint32_t cp)
 {

@@ -57,6 +57,9 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
  * it is. */
 void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
 
+/* NULL, or nothing but blanks and ends of lines. */
+bool utf8_is_blank(const char *text);
+
 /* Simple case folding for matching, both NUL-terminated: is `needle` part of `haystack`? */
 bool utf8_contains_folded(const char *haystack, const char *needle);
 

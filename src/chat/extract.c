@@ -159,7 +159,7 @@ static void end_section(struct buf *out, size_t start)
 {
     if (out->len == start)
         buf_addstr(out, NONE);
-    buf_splice(out, out->len - 1, 1, "", 0);
+    buf_truncate(out, out->len - 1);
 }
 
 /* ---- a message as one line ---- */
@@ -203,9 +203,8 @@ static void squeeze(struct buf *b)
     for (size_t i = 0; i < b->len; i++)
         if (b->data[i] != ' ' || (len > 0 && b->data[len - 1] != ' '))
             b->data[len++] = b->data[i];
-    while (len > 0 && b->data[len - 1] == ' ')
-        len--;
-    buf_splice(b, len, b->len - len, "", 0);
+    buf_truncate(b, len);
+    buf_trim_end(b, " ");
 }
 
 static void add_one_line(struct buf *out, const char *text, size_t len, size_t max)

@@ -41,8 +41,7 @@ static const char white[] = " \t\r\n\v\f";
 /* Cuts at the column limit, the sign of which takes one. */
 static void fit(struct buf *line, bool cut_before, size_t columns)
 {
-    while (line->len > 0 && line->data[line->len - 1] == ' ')
-        buf_splice(line, line->len - 1, 1, "", 0);
+    buf_trim_end(line, " ");
     if (!cut_before && utf8_width(line->data, line->len) <= columns)
         return;
     size_t keep = utf8_cut_width(line->data, line->len, columns - 1);

@@ -96,11 +96,6 @@ static void add_images(struct buf *out, const char *attachments)
     json_free(list);
 }
 
-static bool is_blank(const char *text)
-{
-    return !text || text[strspn(text, " \t\r\n")] == '\0';
-}
-
 /* --- the pieces ------------------------------------------------------------------------------- */
 
 static void add_answer(struct buf *out, const char *mark, const char *text)
@@ -119,7 +114,7 @@ static void add_quote_end(const struct transcript_text *t, struct buf *out)
 static void add_streamed(const struct transcript_text *t, struct buf *out, const char *mark)
 {
     add_quote_end(t, out);
-    if (!is_blank(t->streamed.data))
+    if (!utf8_is_blank(t->streamed.data))
         add_answer(out, mark, t->streamed.data);
 }
 
@@ -265,7 +260,7 @@ static void add_quoted(struct buf *out, const char *text)
 /* Folded away where Markdown is shown as a page. */
 static void add_summary(const struct transcript_text *t, struct buf *out, const char *summary)
 {
-    if (is_blank(summary))
+    if (utf8_is_blank(summary))
         return;
     buf_addf(out, ">\n> <details><summary>%s</summary>\n>\n", t->words->summary);
     add_quoted(out, summary);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "compact/attempt.h"
 #include "compact/prospect.h"
 #include "compact/shorten.h"
@@ -259,7 +260,7 @@ static bool take_edit(struct attempt *a, const char *edited)
 /* What was said before holds on. */
 static void add_focus(struct attempt *a, const char *focus)
 {
-    if (!focus || !focus[strspn(focus, " \t\r\n")])
+    if (utf8_is_blank(focus))
         return;
     char *joined = a->focus ? mem_printf("%s\n%s", a->focus, focus) : mem_strdup(focus);
     free(a->focus);

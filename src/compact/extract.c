@@ -1,6 +1,5 @@
 #include "compact/extract.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,14 +172,6 @@ static void add_bounded(struct buf *out, const struct buf *text, size_t max)
     buf_add(out, text->data + last, text->len - last);
 }
 
-static void trim_end(struct buf *b)
-{
-    size_t len = b->len;
-    while (len > 0 && isspace((unsigned char)b->data[len - 1]))
-        len--;
-    buf_splice(b, len, b->len - len, "", 0);
-}
-
 void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p)
 {
@@ -188,7 +179,7 @@ void compact_add_earlier(struct buf *out, const struct compact_input *in,
     for (size_t i = 0; i < in->count; i++)
         if (is_earlier(in, p, i))
             add_summary(&text, &in->messages[i]);
-    trim_end(&text);
+    buf_trim_end(&text, " \t\r\n\v\f");
     if (text.len > 0) {
         buf_addstr(out, "\n\n" HEADING "\n\n");
         add_bounded(out, &text, bound(in));

@@ -85,12 +85,6 @@ static void add_line(struct buf *out, struct line line)
     buf_addch(out, '\n');
 }
 
-static void trim_end(struct buf *b)
-{
-    while (b->len > 0 && strchr(" \t\r\n", b->data[b->len - 1]))
-        buf_splice(b, b->len - 1, 1, "", 0);
-}
-
 static bool has_hashes(const char *text)
 {
     for (const char *at = text; *at;)
@@ -118,7 +112,7 @@ static void read_sections(const char *text, struct sections *out)
         inside = inside != (fence && !outer);
     }
     for (int i = 0; i < SECTIONS; i++)
-        trim_end(&out->text[i]);
+        buf_trim_end(&out->text[i], " \t\r\n");
 }
 
 static void release(struct sections *s)

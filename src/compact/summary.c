@@ -123,13 +123,7 @@ static void add_file(struct buf *out, const char *name, const struct value *valu
     if (out->len > 0)
         buf_addstr(out, "\n\n");
     add_filled(out, text, values);
-    while (out->len > 0 && out->data[out->len - 1] == '\n')
-        buf_splice(out, out->len - 1, 1, "", 0);
-}
-
-static bool says_something(const char *text)
-{
-    return text && text[strspn(text, " \t\r\n")];
+    buf_trim_end(out, "\n");
 }
 
 /* The last message of a request: the mode's prompt and what is said besides. The caller frees. */
@@ -156,7 +150,7 @@ static char *prompt_text(const struct making *m, int part, int of)
         add_file(&out, "prompts/compaction-sections.md", values);
     if (draft)
         add_file(&out, "prompts/compaction-again.md", values);
-    if (says_something(job->focus))
+    if (!utf8_is_blank(job->focus))
         add_file(&out, "prompts/compaction-focus.md", values);
     return buf_take(&out);
 }
@@ -317,7 +311,7 @@ static struct message carried_message(const struct making *m, const char *so_far
     size_t fits = summary_text_fit(text.data, text.len, m->carried);
     if (fits < text.len) {
         fits = summary_text_sentences(text.data, fits);
-        buf_splice(&text, fits, text.len - fits, "", 0);
+        buf_truncate(&text, fits);
     }
     struct message made = text_message(text.data);
     buf_release(&text);

@@ -65,26 +65,6 @@ size_t summary_text_sentences(const char *text, size_t len)
     return len;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n';
-}
-
-static void trim(struct buf *text)
-{
-    size_t start = 0;
-    while (text->len > 0 && is_blank(text->data[text->len - 1]))
-        buf_splice(text, text->len - 1, 1, "", 0);
-    while (start < text->len && is_blank(text->data[start]))
-        start++;
-    buf_consume(text, start);
-}
-
-static void cut_at(struct buf *text, size_t len)
-{
-    buf_splice(text, len, text->len - len, "", 0);
-}
-
 static void add_texts(struct buf *out, const struct block *blocks, size_t count, size_t max)
 {
     for (size_t i = 0; i < count; i++) {
@@ -104,12 +84,13 @@ char *summary_text(const struct block *blocks, size_t count, size_t max, bool cu
     struct buf text = BUF_INIT;
     add_texts(&text, blocks, count, max);
     if (text.len > max) {
-        cut_at(&text, utf8_cut_bytes(text.data, text.len, max));
+        buf_truncate(&text, utf8_cut_bytes(text.data, text.len, max));
         cut_off = true;
     }
     if (cut_off)
-        cut_at(&text, summary_text_sentences(text.data, text.len));
-    trim(&text);
+        buf_truncate(&text, summary_text_sentences(text.data, text.len));
+    buf_trim_end(&text, " \t\n");
+    buf_consume(&text, strspn(text.data, " \t\n"));
     if (text.len > 0)
         return buf_take(&text);
     buf_release(&text);

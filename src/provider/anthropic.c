@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "chat/figure.h"
 #include "provider/dialects.h"
 #include "provider/exchange.h"
@@ -204,7 +205,7 @@ struct json *anthropic_body(const struct config *config, const struct request *r
     json_set_bool(body, "stream", true);
     if (config_is_set(config, CONFIG_PROVIDER_TEMPERATURE))
         json_set_number(body, "temperature", config_real(config, CONFIG_PROVIDER_TEMPERATURE));
-    if (request->system != NULL && request->system[strspn(request->system, " \t\r\n")] != '\0')
+    if (!utf8_is_blank(request->system))
         json_set(body, "system", write_system(request->system));
     if (request->tool_count > 0)
         json_set(body, "tools", write_tools(request));

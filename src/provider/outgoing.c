@@ -5,11 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-
-static bool is_blank(const char *s)
-{
-    return s == NULL || s[strspn(s, " \t\r\n")] == '\0';
-}
+#include "base/utf8.h"
 
 static bool same_call(const struct block *a, const struct block *b)
 {
@@ -62,7 +58,7 @@ static bool leads_on(const struct request *r, size_t at, const struct block *rea
 {
     const struct message *m = &r->messages[at];
     for (const struct block *b = reasoning + 1; b < m->blocks.items + m->blocks.len; b++)
-        if ((b->type == BLOCK_TEXT && !is_blank(b->text)) ||
+        if ((b->type == BLOCK_TEXT && !utf8_is_blank(b->text)) ||
             (b->type == BLOCK_TOOL_CALL && is_answered(r, at, b)))
             return true;
     return false;
@@ -73,7 +69,7 @@ static bool is_sent(const struct request *r, size_t at, const struct block *bloc
     const struct message *m = &r->messages[at];
     switch (block->type) {
     case BLOCK_TEXT:
-        return !is_blank(block->text);
+        return !utf8_is_blank(block->text);
     case BLOCK_REASONING:
         return m->role == ROLE_ASSISTANT && !m->partial && is_own(r, block) &&
                leads_on(r, at, block);
