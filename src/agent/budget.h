@@ -9,8 +9,7 @@
 #include "chat/history.h"
 #include "config/config.h"
 
-/* X(NAME, key of [budget], what it counts, decimals that are shown, what helps where it is used up)
- */
+/* X(NAME, key of [budget], unit, decimals that are shown, what helps where it is used up) */
 #define BUDGET_KINDS(X)                                                                            \
     X(TOKENS, "max_tokens", "tokens", 0, "start a new session")                                    \
     X(DURATION, "max_duration", "seconds", 1, "start a new session")                               \

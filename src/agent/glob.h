@@ -1,5 +1,4 @@
-/* Names of files as a shell or git writes them: *, ?, [a-z], {c,h}, and directories of any depth.
- */
+/* Names of files as a shell or git writes them: *, ?, [a-z], {c,h}, directories of any depth. */
 #ifndef AGENT_GLOB_H
 #define AGENT_GLOB_H
 

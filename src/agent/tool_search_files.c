@@ -196,8 +196,7 @@ static bool search_file(struct search *s, const char *path, int fd)
     return !is_done(s);
 }
 
-/* --- the files below a directory, in the order of their paths ----------------------------------
- */
+/* --- the files below a directory, in the order of their paths --------------------------------- */
 
 /* Those of directories end in a slash: so their order is that of the paths. */
 struct names {

@@ -30,9 +30,7 @@ bool paths_make_dir(const char *path, struct error *e);
  * for anything else. Never waits: a named pipe without a writer is empty. */
 int paths_open_readable(const char *path, struct error *e);
 
-/* Appends a whole file to `out` (whose max is the limit), opened like that. The error names the
- * path.
- */
+/* Appends a whole file to `out` (whose max is the limit), opened like that. The error names it. */
 bool paths_read_file(const char *path, struct buf *out, struct error *e);
 
 /* The same for files that nobody means to be a pipe, whose writer could keep us waiting. */

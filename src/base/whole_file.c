@@ -61,8 +61,7 @@ static bool may_be_written(const char *path, bool replace, struct error *e)
            err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another one", path);
 }
 
-/* --- temporary files ---------------------------------------------------------------------------
- */
+/* --- temporary files -------------------------------------------------------------------------- */
 
 void whole_file_sweep(const char *path)
 {
@@ -99,8 +98,7 @@ static bool make_temporary(struct whole_file *f)
     return false;
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e)
 {

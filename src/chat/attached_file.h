@@ -12,8 +12,7 @@ void attached_file_add(struct buf *out, const char *path, const char *text, size
 /* The text in its fence alone, whole lines. */
 void attached_file_fence(struct buf *out, const char *text, size_t len);
 
-/* What stands behind the files that a message begins with; the whole message where that is nothing.
- */
+/* What stands behind the files that a message begins with; the whole message if that is nothing. */
 const char *attached_files_skip(const char *message);
 
 #endif

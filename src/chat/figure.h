@@ -35,8 +35,7 @@ double figure_bounded_real(double n);
 /* The sum, at most FIGURE_MAX. What is absent adds nothing; -1 if both are. */
 int64_t figure_sum(int64_t a, int64_t b);
 
-/* steps * part / whole, rounded, at most `most`; 0 where the whole is nothing or the part absent.
- */
+/* steps * part / whole, rounded, at most `most`; 0 where the whole is 0 or the part absent. */
 int figure_share(int64_t part, int64_t whole, int steps, int most);
 
 #endif

@@ -68,8 +68,7 @@ static void forget_failures(struct compaction_state *s)
     s->failed_mode = s->failed_model = NULL;
 }
 
-/* Of a completed one, also if it was undone later: whether the model answered is what they count.
- */
+/* Of a completed one, undone or not: what counts is whether the model answered. */
 static void judge(struct history *h, const struct event *ev)
 {
     if (ev->compaction.failures == 0)

@@ -54,8 +54,7 @@ char *session_title_from(const char *text);
  * caller frees. */
 char *session_title_of_draft(const struct session_info *s);
 
-/* The title with the suffix behind it, cut in front of that to the same columns. The caller frees.
- */
+/* The title, cut so that it has the same columns with the suffix behind it. The caller frees. */
 char *session_title_with(const char *title, const char *suffix);
 
 /* The labels of `current` (NULL: none) with those of `words`, parted by blanks or commas: "name" or

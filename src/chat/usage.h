@@ -24,8 +24,7 @@ extern const struct shape usage_shape;
 /* The same of two in a row: of a whole turn, and as a member "summaries" the share of those. */
 extern const struct shape usage_turn_shape;
 
-/* Sums (figure_sum()); unknown figures count as absent, and one estimate makes the sum an estimate.
- */
+/* Sums (figure_sum()); unknown figures count as absent, an estimate makes the sum one. */
 void usage_add(struct usage *total, const struct usage *u);
 
 /* USD per million tokens; negative: unknown. */
@@ -33,8 +32,7 @@ struct price {
     double input, output, cached;
 };
 
-/* USD, or -1 when the usage or a needed price is unknown. An unknown cached price is the input's.
- */
+/* USD; -1 when the usage or a needed price is unknown. An unknown cached price is the input's. */
 double usage_cost(const struct usage *u, const struct price *p);
 
 /* Their sum, bounded; an unknown cost (negative) counts as absent. */

@@ -399,8 +399,7 @@ static int64_t count_stays(const struct summary_job *job)
     return tokens;
 }
 
-/* What stays has the room that the last part leaves. Where there are several, they leave it some.
- */
+/* What stays has the room that the last part leaves; several parts leave it some. */
 static void make_parts(struct making *m, struct summary_parts *parts)
 {
     int64_t budget = m->whole;

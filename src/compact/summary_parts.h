@@ -1,5 +1,4 @@
-/* What is to be summarised as the messages of requests, in parts that fit a model's window. Pure.
- */
+/* What is to be summarised, as messages of requests in parts that fit a model's window. Pure. */
 #ifndef COMPACT_SUMMARY_PARTS_H
 #define COMPACT_SUMMARY_PARTS_H
 

@@ -9,8 +9,7 @@
 /* Bytes of an empty user message's JSON, with room for large numbers. */
 #define MESSAGE_BYTES 160
 
-/* What one byte of a text takes in JSON at most; a byte that is no UTF-8 becomes a character of 3.
- */
+/* What a byte of a text takes in JSON at most; one that is no UTF-8 becomes a character of 3. */
 static size_t json_bytes(unsigned char c, bool valid)
 {
     if (c < 0x20)

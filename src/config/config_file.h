@@ -17,8 +17,7 @@ struct config_file {
 void config_file_init(struct config_file *f);
 void config_file_release(struct config_file *f);
 
-/* Begins anew with what is there; a file that is missing is empty. FILE_ERROR for what is no text.
- */
+/* Begins anew with what is there; a missing file is empty. FILE_ERROR for what is no text. */
 bool config_file_read(struct config_file *f, struct error *e);
 
 /* `changed` takes its place, in a directory that is made if it is missing. */

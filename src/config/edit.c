@@ -7,8 +7,7 @@
 #include "config/config.h"
 #include "config/ini.h"
 
-/* --- the key -----------------------------------------------------------------------------------
- */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 bool config_edit_split(const char *path, char **section, char **name, struct error *e)
 {
@@ -86,8 +85,7 @@ bool config_edit_check(const char *section, const char *name, const char *value,
     return ok;
 }
 
-/* --- where it stands ---------------------------------------------------------------------------
- */
+/* --- where it stands -------------------------------------------------------------------------- */
 
 struct place {
     const char *text, *section, *name;
@@ -152,8 +150,7 @@ static const char *line_end_of(const struct place *p, const struct ini_line *lin
     return line && line->next > line->end && p->text[line->end] == '\r' ? "\r\n" : "\n";
 }
 
-/* --- the change --------------------------------------------------------------------------------
- */
+/* --- the change ------------------------------------------------------------------------------- */
 
 static void end_line(struct buf *out, const char *line_end)
 {
@@ -241,8 +238,7 @@ static void unset(const struct place *p, struct buf *out)
     }
 }
 
-/* --- whether nothing else changed --------------------------------------------------------------
- */
+/* --- whether nothing else changed ------------------------------------------------------------- */
 
 static bool is_key(const struct ini_entry *entry, const struct place *p)
 {
@@ -299,8 +295,7 @@ static bool verify(const struct place *p, const char *changed, const char *value
                          p->name);
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static bool edit(const char *text, const char *section, const char *name, const char *value,
                  struct buf *out, struct error *e)

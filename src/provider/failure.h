@@ -50,8 +50,7 @@ bool failure_error(const struct failure *f, struct error *e);
 int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries, double unit);
 
 /* The number of retries that failure_retry_wait() grants for this failure, to show "attempt 2 of
- * 3": a model that is loading gets more of them than the configured max_retries, unless that is 0.
- */
+ * 3": a model that is loading gets more than the configured max_retries, unless that is 0. */
 int failure_retry_limit(const struct failure *f, int max_retries);
 
 #endif

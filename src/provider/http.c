@@ -20,8 +20,7 @@
 #define GRACE_MS 250
 #define KEPT_CONNECTIONS 4L
 /* What a server may say besides the body: status lines, headers and trailers, of which libcurl
- * keeps each and bounds the line alone. Other servers and clients take 8 to 256 KiB and 100 lines.
- */
+ * keeps each and bounds the line alone. Others take 8 to 256 KiB and 100 lines. */
 #define MAX_HEADER_BYTES ((size_t)256 * 1024)
 #define MAX_HEADER_LINES 1000
 /* Whatever the server says, the wait fits an int of milliseconds. */

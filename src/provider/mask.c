@@ -77,8 +77,7 @@ static size_t stands_for(const char *s, const char *end, char byte, bool fold)
     return s[1] == byte ? 2 : 0;
 }
 
-/* How many bytes at `s` are the piece of the secret that begins with `piece`; 0 if that is short.
- */
+/* Bytes at `s` that are the piece of the secret which begins with `piece`; 0 if it is short. */
 static size_t piece_len(const char *s, const char *end, const char *piece, size_t least, bool fold)
 {
     const char *at = s;

@@ -1,5 +1,4 @@
-/* The offline provider's answer to a request for a summary: an extract, the same bytes each time.
- */
+/* The offline provider's answer to a request for a summary: an extract. */
 #include <stdlib.h>
 #include <string.h>
 
