@@ -188,8 +188,8 @@ static void keep(char **where, const char *text)
     *where = mem_strdup(text);
 }
 
-static enum approval ask(void *context, const struct tool_call *call, const char *id,
-                         const char *args, const char *preview)
+static enum approval_verdict ask(void *context, const struct tool_call *call, const char *id,
+                                 const char *args, const char *preview)
 {
     (void)context;
     play.questions++;

@@ -73,7 +73,7 @@ struct play {
 
     /* The user. */
     bool absent; /* there is no way to ask */
-    enum approval answer;
+    enum approval_verdict answer;
     bool for_session;  /* the answer holds for the session */
     bool escapes;      /* interrupts instead, and the question is answered with `answer` */
     int64_t thinks_ms; /* of the stage's clock */

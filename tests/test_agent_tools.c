@@ -219,7 +219,7 @@ TEST(bad_arguments_are_not_asked)
 /* Whatever the question is answered with: who interrupts wants nothing more to happen. */
 TEST(an_interrupt_while_asked_runs_nothing)
 {
-    static const enum approval answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};
+    static const enum approval_verdict answers[] = {APPROVAL_DENY, APPROVAL_ALLOW};
     struct act twice = WRITE_NOTE;
     twice.calls = 2;
     play.escapes = true;

@@ -39,7 +39,7 @@ static bool read_policy(struct approval_policy *p, const char *allow, const char
 static const struct {
     const char *allow, *ask, *deny, *also;
     const struct tool *tool;
-    enum approval expected;
+    enum approval_verdict expected;
 } decisions[] = {
     /* as installed */
     {NULL, NULL, NULL, NULL, &reads, ALLOW},
@@ -92,7 +92,7 @@ TEST(the_lists_decide)
         if (!read_policy(&p, decisions[i].allow, decisions[i].ask, decisions[i].deny,
                          decisions[i].also, &e))
             fail_msg("row %zu: %s", i, e.text);
-        enum approval decision = approval_decide(&p, decisions[i].tool);
+        enum approval_verdict decision = approval_decide(&p, decisions[i].tool);
         approval_policy_release(&p);
         if (decision != decisions[i].expected)
             fail_msg("row %zu: %d, not %d", i, (int)decision, (int)decisions[i].expected);

@@ -47,8 +47,8 @@ struct agent {
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An
      * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. */
-    enum approval (*ask)(void *context, const struct tool_call *call, const char *id,
-                         const char *args, const char *preview);
+    enum approval_verdict (*ask)(void *context, const struct tool_call *call, const char *id,
+                                 const char *args, const char *preview);
 
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */
     const struct compact_settings *compaction;

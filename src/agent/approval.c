@@ -134,7 +134,7 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
     return ok;
 }
 
-static bool decided(const struct approval_policy *p, const char *word, enum approval *out)
+static bool decided(const struct approval_policy *p, const char *word, enum approval_verdict *out)
 {
     if (contains(&p->deny, word))
         *out = APPROVAL_DENY;
@@ -147,9 +147,9 @@ static bool decided(const struct approval_policy *p, const char *word, enum appr
     return true;
 }
 
-enum approval approval_decide(const struct approval_policy *p, const struct tool *tool)
+enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool)
 {
-    enum approval verdict;
+    enum approval_verdict verdict;
     if (!decided(p, tool->spec.name, &verdict) &&
         !decided(p, tool_class_name(tool->class), &verdict))
         verdict = APPROVAL_ASK;

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "config/config.h"
 
-enum approval { APPROVAL_ALLOW, APPROVAL_ASK, APPROVAL_DENY };
+enum approval_verdict { APPROVAL_ALLOW, APPROVAL_ASK, APPROVAL_DENY };
 
 struct approval_names {
     char **items;
@@ -32,7 +32,7 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
                           const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);
 
-enum approval approval_decide(const struct approval_policy *p, const struct tool *tool);
+enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool);
 
 /* "Allow for this session". */
 void approval_allow_session(struct approval_policy *p, const struct tool *tool);

@@ -58,7 +58,7 @@ static enum gate ask(struct turn *t, struct tool_call *call, const struct block 
 {
     const struct agent *a = t->a;
     turn_pause(t);
-    enum approval answer =
+    enum approval_verdict answer =
         a->ask(a->context, call, b->id, b->text && *b->text ? b->text : "{}", preview);
     turn_resume(t);
     if (!goes_on(t))

@@ -95,8 +95,8 @@ void tell_question(struct conversation *c)
 }
 
 /* Until it is answered, the turn is interrupted or the program ends. */
-static enum approval ask(void *context, const struct tool_call *call, const char *id,
-                         const char *args, const char *preview)
+static enum approval_verdict ask(void *context, const struct tool_call *call, const char *id,
+                                 const char *args, const char *preview)
 {
     struct conversation *c = context;
     if (!c->engine->options.can_ask)
