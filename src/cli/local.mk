@@ -22,7 +22,6 @@ tiro_SOURCES += \
 	src/cli/run_output.c src/cli/run_output.h \
 	src/cli/run_tally.c src/cli/run_tally.h \
 	src/cli/session_options.c src/cli/session_options.h \
-	src/cli/sessions.h \
 	src/cli/sessions_change.c \
 	src/cli/sessions_list.c \
 	src/cli/sessions_search.c \

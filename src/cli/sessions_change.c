@@ -5,7 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "cli/sessions.h"
+#include "cli/verb.h"
 
 static bool change(struct operation_context *c, const struct operation *o, const void *params,
                    struct error *e)

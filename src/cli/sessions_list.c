@@ -8,7 +8,7 @@
 #include "chat/session_info.h"
 #include "cli/grid.h"
 #include "cli/output.h"
-#include "cli/sessions.h"
+#include "cli/verb.h"
 
 enum {
     SHORT_ID = 8,

@@ -5,7 +5,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "cli/output.h"
-#include "cli/sessions.h"
+#include "cli/verb.h"
 
 enum { DEFAULT_LIMIT = 50 };
 

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "chat/transcript_text.h"
 #include "cli/output.h"
-#include "cli/sessions.h"
+#include "cli/verb.h"
 
 enum { PAGE_EVENTS = 200 };
 

@@ -6,7 +6,7 @@
 #include "base/i18n.h"
 #include "cli/input.h"
 #include "cli/output.h"
-#include "cli/sessions.h"
+#include "cli/verb.h"
 #include "cli/signals.h"
 
 static char *formats(void)

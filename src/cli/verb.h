@@ -70,6 +70,27 @@ bool verb_write_output(struct operation_context *c, const struct operation *o, c
 /* Whether what goes for good may go: `yes`, or the answer to the question is. */
 bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
 
+/* --- of sessions --- */
+
+#define NAMES_A_SESSION                                                                            \
+    N_("SESSION is the start or the end of an id, a title, last, or ~2 (the last but one).")
+
+/* An operation of struct session_params that gives a struct session_changed. */
+bool sessions_change_one(struct operation_context *c, const struct operation *o,
+                         const char *session, struct error *e);
+
+/* Of several sessions one could not be changed: tells the fault that `e` has of another one, if it
+ * has one, and puts this in its place. */
+void sessions_add_fault(struct error *e, const struct error *fault);
+
+/* Prints what an operation made, a session: its id alone, or all of it as JSON; and releases it. */
+void sessions_print_made(const struct operation *o, struct session_info *made, bool json);
+
+/* An id begins with the time and ends in chance: its end tells sessions apart. Points into it. */
+const char *sessions_short_id(const char *id);
+
+/* --- of memory --- */
+
 #define NAMES_AN_ENTRY N_("ID is the id of an entry or the start of it; search and list show ids.")
 
 /* Who said it, for a person: the name, else as the screen calls the role. */

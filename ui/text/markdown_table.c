@@ -83,46 +83,22 @@ bool markdown_table_fit(const size_t *wanted, size_t *widths, size_t columns, si
     return true;
 }
 
-static size_t columns_of(const struct styled *s)
+static void add_spaces(struct rows *out, size_t count)
 {
-    return utf8_width(s->text.data, s->text.len);
+    while (count-- > 0)
+        rows_add(out, " ", 1, STYLE_TEXT, 0);
 }
 
-static void add_spaces(struct styled *line, size_t count)
-{
-    static const char spaces[] = "                                ";
-    for (size_t n; count > 0; count -= n) {
-        n = count < sizeof spaces - 1 ? count : sizeof spaces - 1;
-        styled_add(line, spaces, n, STYLE_TEXT, 0);
-    }
-}
-
-static void add_row_text(struct styled *line, const struct rows *from, size_t index)
-{
-    const struct row *row = &from->list.items[index];
-    const char *text = from->text.data + row->text;
-    for (uint32_t i = 0; i < row->span_count; i++) {
-        const struct span *span = &from->spans.items[row->spans + i];
-        styled_link(line, links_at(&from->links, span->link));
-        styled_add(line, text, span->len, (enum style)span->style, span->attrs);
-        text += span->len;
-    }
-    styled_link(line, NULL);
-}
-
-static void add_cell_line(struct styled *line, const struct cell *cell, const struct rows *rows,
+static void add_cell_line(struct rows *out, const struct cell *cell, const struct rows *rows,
                           size_t index, size_t width)
 {
-    size_t used = index < rows->list.len ? rows_width(rows, index) : width;
-    size_t spare = width > used ? width - used : 0;
+    bool empty = index >= rows->list.len;
+    size_t used = empty ? 0 : rows_width(rows, index), spare = width > used ? width - used : 0;
     size_t before = cell->align == CELL_RIGHT ? spare : cell->align == CELL_CENTER ? spare / 2 : 0;
-    if (index >= rows->list.len) {
-        add_spaces(line, width);
-        return;
-    }
-    add_spaces(line, before);
-    add_row_text(line, rows, index);
-    add_spaces(line, spare - before);
+    add_spaces(out, before);
+    if (!empty)
+        rows_append(out, rows, index);
+    add_spaces(out, spare - before);
 }
 
 /* Where the rows go, and what is before them. */
@@ -145,16 +121,18 @@ static void put_line(struct target *p, const struct styled *line, enum wrap_mode
     p->first = p->rest;
 }
 
-static void grid_line(struct styled *line, const struct cell *cells, const struct rows *parts,
-                      const struct columns *g, size_t index)
+static void grid_line(struct target *p, const struct columns *g, const struct cell *cells,
+                      size_t index)
 {
+    wrap_begin(p->out, p->first, p->width);
+    p->first = p->rest;
     for (size_t i = 0; i < g->columns; i++) {
         if (i > 0) {
-            add_spaces(line, 1);
-            styled_addstr(line, glyph(GLYPH_BAR), STYLE_RULE, 0);
-            add_spaces(line, 1);
+            add_spaces(p->out, 1);
+            rows_addstr(p->out, glyph(GLYPH_BAR), STYLE_RULE, 0);
+            add_spaces(p->out, 1);
         }
-        add_cell_line(line, &cells[i], &parts[i], index, g->widths[i]);
+        add_cell_line(p->out, &cells[i], &g->parts[i], index, g->widths[i]);
     }
 }
 
@@ -168,11 +146,8 @@ static void grid_row(struct target *p, const struct columns *g, const struct cel
         if (g->parts[i].list.len > height)
             height = g->parts[i].list.len;
     }
-    for (size_t i = 0; i < height; i++) {
-        styled_clear(&p->line);
-        grid_line(&p->line, cells, g->parts, g, i);
-        put_line(p, &p->line, WRAP_HARD);
-    }
+    for (size_t i = 0; i < height; i++)
+        grid_line(p, g, cells, i);
 }
 
 static void grid_rule(struct target *p, const struct columns *g)
@@ -221,7 +196,8 @@ static void as_lines(struct target *p, const struct table *t)
 static void want_columns(const struct table *t, size_t *wanted)
 {
     for (size_t i = 0; i < t->cells.len; i++) {
-        size_t columns = columns_of(&t->cells.items[i].text), *most = &wanted[i % t->columns];
+        const struct buf *text = &t->cells.items[i].text.text;
+        size_t columns = utf8_width(text->data, text->len), *most = &wanted[i % t->columns];
         *most = columns > *most ? columns : *most;
     }
 }

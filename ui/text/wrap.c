@@ -67,28 +67,20 @@ static struct unit unit_cut(const char *text, struct unit u, size_t pos, size_t 
     return u;
 }
 
-static bool one_of(uint32_t cp, const uint32_t *list, size_t count)
+static bool is_among(uint32_t cp, const char *characters)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == cp)
-            return true;
-    return false;
+    char text[5] = "";
+    return cp != 0 && utf8_encode(cp, text) > 0 && strstr(characters, text);
 }
 
 static bool may_not_begin_row(uint32_t cp)
 {
-    static const uint32_t list[] = {'!',    '%',    ')',    ',',    '.',    ':',    ';',    '?',
-                                    ']',    '}',    0x2019, 0x201d, 0x2026, 0x3001, 0x3002, 0x3005,
-                                    0x3009, 0x300b, 0x300d, 0x300f, 0x3011, 0x3015, 0x30fc, 0xff01,
-                                    0xff09, 0xff0c, 0xff0e, 0xff1a, 0xff1b, 0xff1f, 0xff3d, 0xff5d};
-    return one_of(cp, list, sizeof list / sizeof *list);
+    return is_among(cp, "!%),.:;?]}’”…、。々〉》」』】〕ー！），．：；？］｝");
 }
 
 static bool may_not_end_row(uint32_t cp)
 {
-    static const uint32_t list[] = {'(',    '[',    '{',    0x2018, 0x201c, 0x3008, 0x300a,
-                                    0x300c, 0x300e, 0x3010, 0x3014, 0xff08, 0xff3b, 0xff5b};
-    return one_of(cp, list, sizeof list / sizeof *list);
+    return is_among(cp, "([{‘“〈《「『【〔（［｛");
 }
 
 static bool break_between(struct unit before, struct unit after)
@@ -209,12 +201,19 @@ static void add_until(struct rows *out, struct cursor *c, size_t end, size_t roo
     rows_link(out, NULL);
 }
 
-static void add_prefix(struct rows *out, const struct styled *prefix, size_t columns)
+/* With the prefix cut to so many columns. */
+static void begin_row(struct rows *out, const struct styled *prefix, size_t columns)
 {
+    rows_begin(out);
     if (!prefix)
         return;
     struct cursor c = cursor_at_front(prefix);
     add_until(out, &c, utf8_cut_width(prefix->text.data, prefix->text.len, columns), columns);
+}
+
+void wrap_begin(struct rows *out, const struct styled *prefix, size_t width)
+{
+    begin_row(out, prefix, width - wrap_room(prefix, width));
 }
 
 void wrap_text(struct rows *out, const struct styled *text, const struct wrap_look *look)
@@ -228,8 +227,7 @@ void wrap_text(struct rows *out, const struct styled *text, const struct wrap_lo
         struct wrap_piece piece = {0, 0};
         if (len > 0)
             piece = wrap_next(data, len, pos, room, look->mode);
-        rows_begin(out);
-        add_prefix(out, prefix, look->width - room);
+        begin_row(out, prefix, look->width - room);
         c.pos = pos;
         if (room == 1 && utf8_width(data + pos, piece.end - pos) > room)
             rows_addstr(out, "?", STYLE_TEXT, 0);

@@ -66,6 +66,9 @@ void wrap_text(struct rows *out, const struct styled *text, const struct wrap_lo
 void wrap_string(struct rows *out, const char *text, enum style style, unsigned attrs,
                  const struct wrap_look *look);
 
+/* Begins a row with the prefix as wrap_text() does. */
+void wrap_begin(struct rows *out, const struct styled *prefix, size_t width);
+
 /* Columns that wrap_text() has for the text behind this prefix. */
 size_t wrap_room(const struct styled *prefix, size_t width);
 
