@@ -57,31 +57,31 @@ static int chat(const struct chat_options *chat)
     const struct session_options *o = &chat->session;
     bool plain = chat->plain || (isatty(STDOUT_FILENO) && term_kind() == TERM_LINES);
     struct error e = {0};
-    struct buf draft = BUF_INIT;
+    struct buf first_message = BUF_INIT;
     if (!check_options(o, &e) || (!plain && !check_terminal(&e)) ||
-        !session_options_files(o, &draft, &e)) {
-        buf_release(&draft);
+        !session_options_files(o, &first_message, &e)) {
+        buf_release(&first_message);
         return cli_fail(&e);
     }
     struct setup setup;
     setup_load(&setup);
     struct engine_options engine = session_options_service(o, setup.config);
     engine.can_ask = true;
-    engine.offer_draft = draft.len == 0; /* of files, which begin a message of their own */
+    engine.offer_draft = first_message.len == 0; /* else the message begins with files */
     VEC(char *) warnings = {0};
     for (size_t i = 0; i < setup.problems.list.len; i++)
         vec_push(&warnings, setup_problem_text(&setup.problems.list.items[i]));
     vec_push(&warnings, NULL);
     struct ui_options ui = {.config = setup.config,
                             .engine = &engine,
-                            .first_draft = draft.len > 0 ? draft.data : NULL,
+                            .first_draft = first_message.len > 0 ? first_message.data : NULL,
                             .warnings = warnings.items};
     int status = plain ? plain_run(&ui, &e) : ui_run(&ui, &e);
     if (e.code != ERR_OK)
         cli_fail(&e);
     vec_free_each(&warnings);
     setup_release(&setup);
-    buf_release(&draft);
+    buf_release(&first_message);
     return status;
 }
 

@@ -155,7 +155,7 @@ static void on_busy(struct turn *t, struct notice *n)
     t->over = !n->flag;
 }
 
-/* Before the turn began there is nothing to wait for. */
+/* An error before the turn starts ends the wait: no turn follows. */
 static void on_error(struct turn *t, struct notice *n)
 {
     fail(t, &n->error);
@@ -209,7 +209,7 @@ static void note_signal(struct turn *t)
                 _("signal %d stopped the turn; send it again, or go on"), t->signal);
 }
 
-/* An interrupt that the user asked for is no fault worth words on standard error. */
+/* The user asked for the interrupt, so nothing is printed. */
 static int status_of(const struct turn *t)
 {
     if (t->signal)

@@ -53,7 +53,7 @@ void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
     health_report(NULL, thorough, &d->store);
 }
 
-/* What the service says of its store is not the one that is looked at. */
+/* The engine's store is in memory here; doctor looks at the one on the disk itself. */
 static void add_fact(struct diagnosis *d, const struct report_fact *said)
 {
     if (strcmp(said->name, "store") == 0)
@@ -73,7 +73,7 @@ static bool take_notice(struct diagnosis *d, const struct notice *n)
     return report;
 }
 
-/* Its store is in memory, so that nothing is made or changed on the disk. */
+/* The engine keeps its store in memory, so that nothing on the disk changes. */
 static void ask_service(struct diagnosis *d)
 {
     const struct engine_options wanted = {.config = d->setup.config, .persist = false};

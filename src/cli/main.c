@@ -38,8 +38,8 @@ static int dispatch(int argc, char **argv)
     return command->run(command, argc - 1, argv + 1);
 }
 
-/* Whoever starts the program without one of the three must not have a database, a pipe or a log
- * take its place. Reading finds nothing then, and writing fails. */
+/* Where standard input, output or error is closed, the next file that is opened (a database, a log)
+ * would take its number. /dev/null takes it instead: reads find nothing, writes fail. */
 static void hold_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -47,9 +47,8 @@ static void hold_standard_files(void)
             return;
 }
 
-/* What we hold, keys among it, is nobody's to read: no core is written (a child may want one, and
- * can), and who runs as the same user cannot look into our memory or at our environment. The leak
- * detector must. */
+/* Protects keys in memory: no core dump (a child can allow its own), and no process of the same user
+ * reads our memory or environment. The leak detector has to, in builds with sanitizers. */
 static void hide_from_others(void)
 {
     struct rlimit core;
@@ -68,8 +67,8 @@ static bool reader_gone(void)
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
 }
 
-/* What was printed must have arrived: a reader that went away is no fault worth words, a full disk
- * is, also if it was met long before the end. */
+/* Checks that all output arrived. A reader that went away is not reported; a full disk is, also if
+ * a write failed long before the end. */
 static int finish(int status)
 {
     struct error e = {0};

@@ -70,7 +70,7 @@ static void say_nothing_there(const struct verb_options *o)
         fprintf(stderr, "%s\n", _("memory is empty: compactions and tiro memory import fill it"));
 }
 
-/* A person gets what fits a screen, a program everything. */
+/* A terminal gets one page, a pipe or a file everything. */
 static bool is_page(const struct verb_options *o)
 {
     return o->limit == 0 && !o->json && isatty(STDOUT_FILENO);

@@ -62,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, con
     buf_release(&line);
 }
 
-/* What the model knows from here on is less: that is to be told to whoever reads a log, too. */
+/* Logs show it, too: the model knows less from here on. */
 static void tell_compacted(struct run_output *o, const struct event *ev)
 {
     const struct compaction *c = &ev->compaction;
@@ -109,7 +109,7 @@ static void tell_used(struct run_output *o)
     buf_release(&used);
 }
 
-/* Who interrupts it by a signal hears nothing. */
+/* After a signal nothing is printed. */
 static void text_finish(struct run_output *o, const struct error *e)
 {
     bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage[0]));
@@ -177,7 +177,7 @@ static void stream_event(struct run_output *o, const struct event *ev)
     free(line);
 }
 
-/* What ended without an event of its own, before the turn began or because it cannot be kept. */
+/* Writes the error of a turn that ended without an event: it did not start, or cannot be saved. */
 static void stream_finish(struct run_output *o, const struct error *e)
 {
     if (!e || o->end)

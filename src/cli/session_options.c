@@ -109,7 +109,7 @@ bool session_options_take_switch(const struct option *self, void *at, const char
     return true;
 }
 
-/* What the build cannot do is not promised by the configuration either. */
+/* A build without a store keeps nothing, whatever the configuration says. */
 static bool keeps(const struct session_options *o, const struct config *config)
 {
     bool wanted = o->persist >= 0 ? o->persist : config_boolean(config, CONFIG_SESSION_PERSIST);

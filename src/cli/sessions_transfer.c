@@ -138,7 +138,7 @@ static void end_progress(size_t count)
         fputc('\n', stderr);
 }
 
-/* One that was deleted meanwhile has no files. */
+/* A session that was deleted meanwhile is no error. */
 static bool rebuild_all(struct operation_context *c, struct error *e)
 {
     const struct session_filter every = {0};

@@ -59,7 +59,7 @@ void verb_print_json(const struct operation *o, const char *member, const void *
                        : shape_to_json(o->result, result));
 }
 
-/* A reader that goes away ends it; main() finds out and says what is to be said. */
+/* Stops when the reader is gone; main() reports that. */
 static bool write_piece(void *output, const char *bytes, size_t len, struct error *e)
 {
     return output_write(output, bytes, len) ||

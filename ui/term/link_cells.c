@@ -99,7 +99,7 @@ bool link_cells_any(const struct link_cells *l)
     return false;
 }
 
-/* Whoever draws in a row takes links away that were there, and brings none. */
+/* When curses draws a cell, the terminal forgets its link. */
 static bool is_due(const struct link_cells *l, size_t at, bool redrawn)
 {
     return l->wanted[at] != l->shown[at] || (redrawn && l->wanted[at]);

@@ -166,7 +166,7 @@ void term_ask(const char *questions)
     tty_puts(questions);
 }
 
-/* What it takes to undo it is known before it is done. */
+/* Sets the bytes that undo the mode first, so that a crash can always undo it. */
 static void set_keyboard(enum keyboard keyboard)
 {
     term.keyboard = keyboard;

@@ -8,8 +8,8 @@ enum { HISTORY_MAX = 1000 };
 
 static void leave_history(struct editor *e)
 {
-    free(e->draft);
-    e->draft = NULL;
+    free(e->unsent);
+    e->unsent = NULL;
     e->history_back = 0;
 }
 
@@ -36,16 +36,16 @@ void editor_history_add(struct editor *e, const char *text)
 void editor_history_load(struct editor *e, char *const *newest_first, size_t count)
 {
     size_t back = e->history_back;
-    char *draft = e->draft;
-    e->draft = NULL;
+    char *unsent = e->unsent;
+    e->unsent = NULL;
     editor_history_release(e);
     while (count-- > 0)
         editor_history_add(e, newest_first[count]);
     e->history_back = back < e->history.len ? back : e->history.len;
     if (e->history_back > 0) /* the person is on the way through it already */
-        e->draft = draft;
+        e->unsent = unsent;
     else
-        free(draft);
+        free(unsent);
 }
 
 bool editor_history_older(struct editor *e)
@@ -53,7 +53,7 @@ bool editor_history_older(struct editor *e)
     if (e->history_back == e->history.len)
         return false;
     if (e->history_back == 0)
-        e->draft = mem_strdup(e->text.data);
+        e->unsent = mem_strdup(e->text.data);
     e->history_back++;
     editor_set(e, e->history.items[e->history.len - e->history_back]);
     return true;
@@ -68,7 +68,7 @@ bool editor_history_newer(struct editor *e)
         editor_set(e, e->history.items[e->history.len - e->history_back]);
         return true;
     }
-    editor_set(e, e->draft);
+    editor_set(e, e->unsent);
     leave_history(e);
     return true;
 }

@@ -50,7 +50,7 @@ struct editor {
 
     VEC(char *) history; /* newest last */
     size_t history_back; /* how many entries back; 0: not in it */
-    char *draft;         /* what was being written before */
+    char *unsent;        /* what was being written before */
 };
 
 /* editor_undo.c. Replaces [from, to), puts the caret behind what came. */

@@ -9,8 +9,7 @@
 
 enum {
     LEAST_ROOM = 10,
-    UNIT_MAX =
-        256 /* bytes: a longer grapheme is somebody's joke, and must not cost a row its size */
+    UNIT_MAX = 256 /* bytes; a longer grapheme is cut, so that a row has a bounded cost */
 };
 
 struct unit { /* a grapheme, or a part of one that is wider than a row */

@@ -68,7 +68,7 @@ static void turn_started(struct dropped *d, const struct event *ev)
     add_images(m, ev->attachments);
 }
 
-/* Without an answer its message was taken back. */
+/* A turn without an answer takes its message back. */
 static void turn_failed(struct dropped *d, const struct event *ev)
 {
     (void)ev;

@@ -81,8 +81,8 @@ void transcript_set_hints(struct transcript *t, const char *cancel, const char *
     t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
 }
 
-/* Whoever reads in the middle of a text needs all that was there: rows that are still to come would
- * move the view. */
+/* In the middle of a text the view needs all its rows at once: rows that come later would move what
+ * is read. */
 size_t transcript_rows_of(struct transcript *t, size_t index)
 {
     struct item *item = item_at(t, index);
