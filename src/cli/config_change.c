@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "base/mem.h"
 #include "base/url.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"

@@ -2,7 +2,6 @@
 #ifndef CLI_RUN_TALLY_H
 #define CLI_RUN_TALLY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"

@@ -5,7 +5,6 @@
 #define UI_KEYMAP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/buf.h"
 #include "base/err.h"

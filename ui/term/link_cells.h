@@ -4,7 +4,6 @@
 #define UI_LINK_CELLS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"

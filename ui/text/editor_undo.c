@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "ui/text/editor_private.h"
 

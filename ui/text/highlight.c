@@ -1,7 +1,6 @@
 #include "ui/text/highlight.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 

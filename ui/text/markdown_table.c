@@ -1,7 +1,6 @@
 #include "ui/text/markdown_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"

@@ -1,6 +1,5 @@
 #include "ui/transcript/dropped.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"

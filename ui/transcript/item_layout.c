@@ -9,7 +9,6 @@
 #include "ui/term/glyph.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"
-#include "ui/transcript/tool_row.h"
 
 /* What stands before the rows of a text: a bar or nothing between blanks. It lives as long as the
  * program does, because the rows of a text that grows are made over a long time. */

@@ -21,4 +21,7 @@ bool item_can_fold(const struct item *item, enum reasoning_view reasoning);
 bool item_is_open(const struct item *item, enum reasoning_view reasoning);
 void item_set_open(struct item *item, bool open, enum reasoning_view reasoning);
 
+/* tool_row.c: a tool call as one line, or that line with the arguments and the result below. */
+void tool_rows(struct rows *out, const struct item *call, int width, bool open);
+
 #endif

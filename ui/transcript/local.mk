@@ -11,7 +11,7 @@ libtui_a_SOURCES += \
 	ui/transcript/item_layout.c ui/transcript/item_layout.h \
 	ui/transcript/message_row.c ui/transcript/message_row.h \
 	ui/transcript/recalled.c ui/transcript/recalled.h \
-	ui/transcript/tool_row.c ui/transcript/tool_row.h \
+	ui/transcript/tool_row.c \
 	ui/transcript/transcript.c ui/transcript/transcript.h \
 	ui/transcript/transcript_find.c \
 	ui/transcript/transcript_private.h \

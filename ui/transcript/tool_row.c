@@ -1,5 +1,3 @@
-#include "ui/transcript/tool_row.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +8,14 @@
 #include "ui/text/format.h"
 #include "ui/text/markdown_code.h"
 #include "ui/text/wrap.h"
+#include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"
 #include "ui/transcript/recalled.h"
 
 enum {
     ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
-    LEAST_ARGUMENT = 6  /* columns */
+    LEAST_ARGUMENT = 6, /* columns */
+    ROWS_MAX = 200      /* of an open result; a row says how many lines more there are */
 };
 
 static enum glyph symbol_of(const char *name)
@@ -129,7 +129,7 @@ static void more_lines(struct rows *out, size_t count, size_t width)
     buf_release(&text);
 }
 
-/* At most `most` rows of a text, of which `lines` lines exist. */
+/* At most ROWS_MAX rows of a text, of which `lines` lines exist. */
 static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
                       const struct language *language)
 {
@@ -138,9 +138,9 @@ static void add_block(struct rows *out, const char *text, size_t lines, size_t w
     size_t first = out->list.len, shown = 0;
     styled_init(&prefix);
     styled_addstr(&prefix, "  ", STYLE_CODE, 0);
-    while (*text && out->list.len - first < TOOL_ROWS_MAX) {
+    while (*text && out->list.len - first < ROWS_MAX) {
         size_t len = strcspn(text, "\n");
-        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, TOOL_ROWS_MAX * width), width, &prefix);
+        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, ROWS_MAX * width), width, &prefix);
         text += len + (text[len] == '\n');
         shown++;
     }

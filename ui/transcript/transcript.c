@@ -1,7 +1,6 @@
 #include "ui/transcript/transcript.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "ui/transcript/item_layout.h"
