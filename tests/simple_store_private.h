@@ -38,7 +38,7 @@ bool simple_list(struct memory *memory, const struct memory_scope *scope, int64_
 bool simple_count(struct memory *memory, const struct memory_scope *scope, int64_t *out,
                   struct error *e);
 bool simple_get(struct memory *memory, const char *id, struct memory_entry *out, struct error *e);
-bool simple_ids(struct memory *memory, const char *beginning, int limit, struct memory_ids *out,
+bool simple_ids(struct memory *memory, const char *beginning, int limit, struct text_list *out,
                 struct error *e);
 bool simple_each(struct memory *memory,
                  bool (*visit)(void *context, const struct memory_entry *entry), void *context,

@@ -147,7 +147,7 @@ bool simple_get(struct memory *memory, const char *id, struct memory_entry *out,
     return true;
 }
 
-static void insert_id(struct memory_ids *out, const char *id)
+static void insert_id(struct text_list *out, const char *id)
 {
     size_t at = out->items.len;
     while (at > 0 && strcmp(out->items.items[at - 1], id) > 0)
@@ -155,12 +155,12 @@ static void insert_id(struct memory_ids *out, const char *id)
     vec_insert(&out->items, at, mem_strdup(id));
 }
 
-bool simple_ids(struct memory *memory, const char *beginning, int limit, struct memory_ids *out,
+bool simple_ids(struct memory *memory, const char *beginning, int limit, struct text_list *out,
                 struct error *e)
 {
     const struct simple_memory *m = simple_of(memory);
     (void)e;
-    *out = (struct memory_ids){0};
+    *out = (struct text_list){0};
     for (size_t i = 0; i < m->rows.len; i++) {
         const char *id = m->rows.items[i].entry.id;
         if (strncmp(id, beginning, strlen(beginning)) == 0)

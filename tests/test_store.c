@@ -895,10 +895,10 @@ TEST(test_inputs)
     assert_string_equal(texts.items.items[0], "first");
     assert_string_equal(texts.items.items[1], "third");
     assert_string_equal(texts.items.items[2], "second");
-    text_list_release(&texts);
+    vec_free_each(&texts.items);
     assert_true(event_log_inputs(store, 1, &texts, &e));
     assert_int_equal(texts.items.len, 1);
-    text_list_release(&texts);
+    vec_free_each(&texts.items);
 }
 
 /* The files as they would stand there if the program had died now. */
@@ -934,7 +934,7 @@ TEST(test_survives_without_closing)
     assert_true(event_log_inputs(after, 9, &texts, &e));
     assert_int_equal(texts.items.len, 1);
     assert_string_equal(texts.items.items[0], "kept");
-    text_list_release(&texts);
+    vec_free_each(&texts.items);
     store_close(after);
 }
 

@@ -44,8 +44,7 @@ static struct candidate join(struct candidate a, const struct candidate *b)
 static void unite_equal(struct candidates *c)
 {
     size_t kept = 0;
-    if (c->items.len > 0)
-        qsort(c->items.items, c->items.len, sizeof *c->items.items, compare_keys);
+    vec_sort(&c->items, compare_keys);
     for (size_t i = 0; i < c->items.len; i++) {
         struct candidate *last = kept > 0 ? &c->items.items[kept - 1] : NULL;
         if (last && last->key == c->items.items[i].key)
@@ -72,6 +71,5 @@ void blend(const struct rank_settings *settings, const struct candidates *words,
         vec_push(&out->items, c);
     }
     unite_equal(out);
-    if (out->items.len > 0)
-        qsort(out->items.items, out->items.len, sizeof *out->items.items, compare_ranks);
+    vec_sort(&out->items, compare_ranks);
 }

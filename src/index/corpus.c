@@ -62,17 +62,15 @@ bool corpus_bytes(const struct corpus *c, int64_t *out, struct error *e)
     return corpus_number(c, bytes_sql, -1, out, e);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 bool corpus_scope_has(const struct corpus_scope *scope, int64_t session)
 {
-    if (scope->all)
-        return true;
-    size_t low = 0, high = scope->numbers.len;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (scope->numbers.items[middle] < session)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < scope->numbers.len && scope->numbers.items[low] == session;
+    return scope->all ||
+           (scope->numbers.len > 0 && bsearch(&session, scope->numbers.items, scope->numbers.len,
+                                              sizeof session, compare_numbers));
 }

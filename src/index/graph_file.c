@@ -269,67 +269,46 @@ static bool begins_with(const char *name, const char *tables)
     return strncmp(name, tables, len) == 0 && name[len] == '-';
 }
 
-void graph_files_list(const char *directory, const char *tables, struct graph_names *out)
+void graph_files_list(const char *directory, const char *tables, struct text_list *out)
 {
     DIR *dir = opendir(directory);
     struct dirent *entry;
     while (dir && (entry = readdir(dir)))
         if (begins_with(entry->d_name, tables) &&
             (ends_with(entry->d_name, SUFFIX) || ends_with(entry->d_name, SUFFIX DAMAGED)))
-            vec_push(&out->items, paths_join(directory, entry->d_name));
+            vec_push(&out->items, mem_strdup(entry->d_name));
     if (dir)
         closedir(dir);
 }
 
-bool graph_names_read(const struct corpus *c, struct graph_names *out, struct error *e)
+bool graph_names_read(const struct corpus *c, struct text_list *out, struct error *e)
 {
     struct query q = corpus_query(c, "SELECT DISTINCT name FROM #_model", e);
-    while (query_next(&q))
-        vec_push(&out->items, query_column_text(&q, 0));
-    return query_end(&q);
+    return query_texts(&q, out);
 }
 
-void graph_names_release(struct graph_names *names)
-{
-    for (size_t i = 0; i < names->items.len; i++)
-        free(names->items.items[i]);
-    vec_release(&names->items);
-}
-
-const char *graph_file_model(const char *directory, const char *tables,
-                             const struct graph_names *models, const char *path)
+const char *graph_file_model(const char *tables, const struct text_list *models, const char *name,
+                             const char **behind)
 {
     const char *found = NULL;
     for (size_t i = 0; !found && i < models->items.len; i++) {
-        char *own = graph_file_path(directory, tables, models->items.items[i]);
-        if (strcmp(own, path) == 0)
+        char *own = graph_file_path("", tables, models->items.items[i]);
+        if (strncmp(name, own, strlen(own)) == 0) {
             found = models->items.items[i];
+            *behind = name + strlen(own);
+        }
         free(own);
     }
     return found;
 }
 
-/* What follows in a name on that of a model's graph; NULL: it is none of theirs. */
-static const char *behind_graph(const char *tables, const struct graph_names *models,
-                                const char *name)
-{
-    const char *behind = NULL;
-    for (size_t i = 0; !behind && i < models->items.len; i++) {
-        char *graph = graph_file_path("", tables, models->items.items[i]);
-        if (strncmp(name, graph, strlen(graph)) == 0)
-            behind = name + strlen(graph);
-        free(graph);
-    }
-    return behind;
-}
-
-enum graph_file_kind graph_file_kind(const char *tables, const struct graph_names *models,
+enum graph_file_kind graph_file_kind(const char *tables, const struct text_list *models,
                                      const char *name)
 {
+    const char *behind;
     if (!begins_with(name, tables) || !strstr(name, SUFFIX))
         return GRAPH_FILE_NONE;
-    const char *behind = behind_graph(tables, models, name);
-    if (!behind)
+    if (!graph_file_model(tables, models, name, &behind))
         return GRAPH_FILE_LEFT;
     if (strcmp(behind, "") == 0 || strcmp(behind, LOCK) == 0)
         return GRAPH_FILE_USED;

@@ -34,16 +34,16 @@ void graph_file_remove_aside(const char *path); /* what was damaged */
 bool graph_file_lock(const char *path, int *lock);
 void graph_file_unlock(int *lock);
 
-struct graph_names {
-    VEC(char *) items;
-};
-void graph_names_release(struct graph_names *names);
-
 /* The models that there may be files of. */
-bool graph_names_read(const struct corpus *c, struct graph_names *out, struct error *e);
+bool graph_names_read(const struct corpus *c, struct text_list *out, struct error *e);
 
-/* Paths of all that there are, and of those that were set aside. */
-void graph_files_list(const char *directory, const char *tables, struct graph_names *out);
+/* Names of all that there are, and of those that were set aside. */
+void graph_files_list(const char *directory, const char *tables, struct text_list *out);
+
+/* Which of the models a name is of, and what follows in it on that of the model's graph; NULL: of
+ * none. */
+const char *graph_file_model(const char *tables, const struct text_list *models, const char *name,
+                             const char **behind);
 
 /* What a file of this name is for graphs of these models. */
 enum graph_file_kind {
@@ -53,11 +53,7 @@ enum graph_file_kind {
     GRAPH_FILE_DAMAGED,
     GRAPH_FILE_BEGUN, /* not written to its end */
 };
-enum graph_file_kind graph_file_kind(const char *tables, const struct graph_names *models,
+enum graph_file_kind graph_file_kind(const char *tables, const struct text_list *models,
                                      const char *name);
-
-/* Which of the models a path is of; NULL: of none. */
-const char *graph_file_model(const char *directory, const char *tables,
-                             const struct graph_names *models, const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include "index/rank.h"
 
 /* An entry with postings, and the most that its rank can be. */
-struct rank_row {
+struct rank_entry {
     int64_t key;
     size_t first, end; /* postings */
     double own;        /* at most */
@@ -28,7 +28,7 @@ struct ranker {
     const struct rank_input *in;
     struct saturation alone; /* of an entry that is short */
     struct saturation joint; /* of several as one text, whatever its length */
-    VEC(struct rank_row) rows;
+    VEC(struct rank_entry) entries;
     uint64_t *counts; /* of each term, in what is being summed up */
 };
 
@@ -59,42 +59,42 @@ static double length_factor(const struct rank_settings *s, double size)
     return s->k1 * (1 - s->b + s->b * (size > shortest ? size : shortest));
 }
 
-static double most_score(const struct ranker *r, const struct rank_row *row)
+static double most_score(const struct ranker *r, const struct rank_entry *entry)
 {
     const struct posting *p = r->in->postings;
     double sum = 0;
-    for (size_t i = row->first; i < row->end; i++)
+    for (size_t i = entry->first; i < entry->end; i++)
         sum += r->in->idf[p[i].term] * saturation_at(&r->alone, p[i].count);
     return sum;
 }
 
-static double own_score(const struct ranker *r, const struct rank_row *row, double size)
+static double own_score(const struct ranker *r, const struct rank_entry *entry, double size)
 {
     const struct posting *p = r->in->postings;
     double k = length_factor(r->settings, size), sum = 0;
-    for (size_t i = row->first; i < row->end; i++)
+    for (size_t i = entry->first; i < entry->end; i++)
         sum += r->in->idf[p[i].term] * saturate(p[i].count, r->settings->k1, k);
     return sum;
 }
 
-static void make_rows(struct ranker *r)
+static void make_entries(struct ranker *r)
 {
     const struct posting *p = r->in->postings;
     for (size_t i = 0; i < r->in->count;) {
-        struct rank_row row = {.key = p[i].key, .first = i};
-        for (; i < r->in->count && p[i].key == row.key; i++)
-            row.named = row.named || p[i].named;
-        row.end = i;
-        row.own = most_score(r, &row);
-        vec_push(&r->rows, row);
+        struct rank_entry entry = {.key = p[i].key, .first = i};
+        for (; i < r->in->count && p[i].key == entry.key; i++)
+            entry.named = entry.named || p[i].named;
+        entry.end = i;
+        entry.own = most_score(r, &entry);
+        vec_push(&r->entries, entry);
     }
 }
 
 /* The score of several entries as one text. */
-static double joint_score(const struct ranker *r, size_t first_row, size_t end_row)
+static double joint_score(const struct ranker *r, size_t first_entry, size_t end_entry)
 {
     const struct posting *p = r->in->postings;
-    size_t first = r->rows.items[first_row].first, end = r->rows.items[end_row - 1].end;
+    size_t first = r->entries.items[first_entry].first, end = r->entries.items[end_entry - 1].end;
     double sum = 0;
     for (size_t i = first; i < end; i++)
         r->counts[p[i].term] += p[i].count;
@@ -107,36 +107,36 @@ static double joint_score(const struct ranker *r, size_t first_row, size_t end_r
 
 static void add_talks(struct ranker *r)
 {
-    for (size_t i = 0, end; i < r->rows.len; i = end) {
-        int64_t talk = rank_key_talk(r->rows.items[i].key);
-        for (end = i; end < r->rows.len && rank_key_talk(r->rows.items[end].key) == talk;)
+    for (size_t i = 0, end; i < r->entries.len; i = end) {
+        int64_t talk = rank_key_talk(r->entries.items[i].key);
+        for (end = i; end < r->entries.len && rank_key_talk(r->entries.items[end].key) == talk;)
             end++;
         double share = r->settings->session * joint_score(r, i, end);
         for (size_t k = i; k < end; k++)
-            r->rows.items[k].session = share;
+            r->entries.items[k].session = share;
     }
 }
 
 static void add_windows(struct ranker *r)
 {
     size_t first = 0, end = 0;
-    for (size_t i = 0; i < r->rows.len; i++) {
-        int64_t key = r->rows.items[i].key;
-        while (r->rows.items[first].key < key - RANK_WINDOW)
+    for (size_t i = 0; i < r->entries.len; i++) {
+        int64_t key = r->entries.items[i].key;
+        while (r->entries.items[first].key < key - RANK_WINDOW)
             first++;
-        while (end < r->rows.len && r->rows.items[end].key <= key + RANK_WINDOW)
+        while (end < r->entries.len && r->entries.items[end].key <= key + RANK_WINDOW)
             end++;
-        r->rows.items[i].window = r->settings->window * joint_score(r, first, end);
+        r->entries.items[i].window = r->settings->window * joint_score(r, first, end);
     }
 }
 
-/* The row of a neighbour, NULL: it has no word of the query. */
-static const struct rank_row *neighbour(const struct ranker *r, size_t i, int step)
+/* The entry of a neighbour, NULL: it has no word of the query. */
+static const struct rank_entry *neighbour(const struct ranker *r, size_t i, int step)
 {
-    if ((step < 0 && i == 0) || (step > 0 && i + 1 == r->rows.len))
+    if ((step < 0 && i == 0) || (step > 0 && i + 1 == r->entries.len))
         return NULL;
-    const struct rank_row *row = &r->rows.items[step < 0 ? i - 1 : i + 1];
-    return row->key == r->rows.items[i].key + step ? row : NULL;
+    const struct rank_entry *entry = &r->entries.items[step < 0 ? i - 1 : i + 1];
+    return entry->key == r->entries.items[i].key + step ? entry : NULL;
 }
 
 /* n / (n + half), by what it is for a text that is not short. */
@@ -146,10 +146,10 @@ static double fullness(const struct rank_settings *s, double words)
     return n / (n + s->half) * (RANK_FULL + s->half) / RANK_FULL;
 }
 
-static double weight_of(const struct rank_settings *s, const struct rank_row *row,
+static double weight_of(const struct rank_settings *s, const struct rank_entry *entry,
                         const struct rank_facts *facts)
 {
-    return fullness(s, facts->words) * (row->named ? s->named : 1) * (facts->asks ? s->asks : 1);
+    return fullness(s, facts->words) * (entry->named ? s->named : 1) * (facts->asks ? s->asks : 1);
 }
 
 /* With the facts that are the best for it. */
@@ -157,12 +157,12 @@ static void add_bounds(struct ranker *r)
 {
     const struct rank_settings *s = r->settings;
     double most_before = fmax(s->before, s->answer), most_weight = fmax(1, s->asks);
-    for (size_t i = 0; i < r->rows.len; i++) {
-        struct rank_row *row = &r->rows.items[i];
-        const struct rank_row *before = neighbour(r, i, -1), *after = neighbour(r, i, 1);
-        double sum = row->own + row->session + row->window +
+    for (size_t i = 0; i < r->entries.len; i++) {
+        struct rank_entry *entry = &r->entries.items[i];
+        const struct rank_entry *before = neighbour(r, i, -1), *after = neighbour(r, i, 1);
+        double sum = entry->own + entry->session + entry->window +
                      (before ? most_before * before->own : 0) + (after ? s->after * after->own : 0);
-        row->bound = sum * most_weight * (row->named ? s->named : 1);
+        entry->bound = sum * most_weight * (entry->named ? s->named : 1);
     }
 }
 
@@ -173,7 +173,7 @@ static void ranker_init(struct ranker *r, const struct rank_settings *settings,
     r->alone = saturation_of(settings->k1, length_factor(settings, 0));
     r->joint = saturation_of(settings->k1, settings->k1);
     r->counts = mem_alloc((in->terms + 1) * sizeof *r->counts);
-    make_rows(r);
+    make_entries(r);
     add_talks(r);
     add_windows(r);
     add_bounds(r);
@@ -181,46 +181,46 @@ static void ranker_init(struct ranker *r, const struct rank_settings *settings,
 
 static void ranker_release(struct ranker *r)
 {
-    vec_release(&r->rows);
+    vec_release(&r->entries);
     free(r->counts);
 }
 
-/* BM25 of the entry itself and what else is known of it; nothing of a row that is not there. */
+/* BM25 of the entry itself and what else is known of it; nothing of an entry that is not there. */
 struct real {
     double own;
     struct rank_facts facts;
 };
 
-static bool find_real(const struct ranker *r, const struct rank_row *row, struct real *out)
+static bool find_real(const struct ranker *r, const struct rank_entry *entry, struct real *out)
 {
     *out = (struct real){0};
-    if (!row)
+    if (!entry)
         return true;
-    if (!r->in->facts(r->in->context, row->key, &out->facts))
+    if (!r->in->facts(r->in->context, entry->key, &out->facts))
         return false;
-    out->own = own_score(r, row, r->in->average > 0 ? out->facts.words / r->in->average : 1);
+    out->own = own_score(r, entry, r->in->average > 0 ? out->facts.words / r->in->average : 1);
     return true;
 }
 
-/* A row's rank, with its facts and its neighbours'. False: facts() failed. */
+/* An entry's rank, with its facts and its neighbours'. False: facts() failed. */
 static bool ranker_rank(const struct ranker *r, size_t i, struct ranked *out)
 {
-    const struct rank_row *row = &r->rows.items[i];
+    const struct rank_entry *entry = &r->entries.items[i];
     const struct rank_settings *s = r->settings;
     double most = r->in->idf_sum * (s->k1 + 1);
     struct real real, before, after;
-    if (!find_real(r, row, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
+    if (!find_real(r, entry, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
         !find_real(r, neighbour(r, i, 1), &after))
         return false;
     struct memory_why why = {.words = real.own,
                              .before = (before.facts.asks ? s->answer : s->before) * before.own,
                              .after = s->after * after.own,
-                             .session = row->session,
-                             .window = row->window,
-                             .weight = weight_of(s, row, &real.facts),
+                             .session = entry->session,
+                             .window = entry->window,
+                             .weight = weight_of(s, entry, &real.facts),
                              .coverage = most > 0 ? fmin(1, real.own / most) : 0};
     double sum = why.words + why.before + why.after + why.session + why.window;
-    *out = (struct ranked){.key = row->key, .rank = sum * why.weight, .why = why};
+    *out = (struct ranked){.key = entry->key, .rank = sum * why.weight, .why = why};
     return true;
 }
 
@@ -247,18 +247,18 @@ static void keep_best(struct ranking *out, size_t limit, const struct ranked *fo
         out->items.len--;
 }
 
-/* The rows with the highest bounds, as a heap with the lowest of them first. */
+/* The entries with the highest bounds, as a heap with the lowest of them first. */
 struct bounds {
     struct bound {
         double most;
-        size_t row;
+        size_t entry;
     } * items;
     size_t len;
 };
 
 static bool is_lower(const struct bound *a, const struct bound *b)
 {
-    return a->most != b->most ? a->most < b->most : a->row < b->row;
+    return a->most != b->most ? a->most < b->most : a->entry < b->entry;
 }
 
 static void sift(struct bounds *b, size_t at)
@@ -283,8 +283,8 @@ static int compare_bounds(const void *a, const void *b)
 static struct bounds highest_bounds(const struct ranker *r, size_t room)
 {
     struct bounds b = {.items = mem_alloc(room * sizeof *b.items)};
-    for (size_t i = 0; i < r->rows.len; i++) {
-        struct bound bound = {r->rows.items[i].bound, i};
+    for (size_t i = 0; i < r->entries.len; i++) {
+        struct bound bound = {r->entries.items[i].bound, i};
         if (b.len < room) {
             b.items[b.len++] = bound;
             for (size_t at = b.len / 2; b.len == room && at-- > 0;)
@@ -298,14 +298,14 @@ static struct bounds highest_bounds(const struct ranker *r, size_t room)
     return b;
 }
 
-/* Facts are asked only of rows that could still be among the best. *done: no row that is not
+/* Facts are asked only of entries that could still be among the best. *done: no entry that is not
  * among the `room` with the highest bounds could be. */
 static bool take_best(const struct ranker *r, size_t room, size_t limit, struct ranking *out,
                       bool *done)
 {
     struct bounds b = highest_bounds(r, room);
     bool ok = true;
-    *done = b.len == r->rows.len;
+    *done = b.len == r->entries.len;
     for (size_t i = 0; ok && i < b.len; i++) {
         struct ranked found;
         if (out->items.len >= limit &&
@@ -313,7 +313,7 @@ static bool take_best(const struct ranker *r, size_t room, size_t limit, struct 
             *done = true;
             break;
         }
-        ok = ranker_rank(r, b.items[i].row, &found);
+        ok = ranker_rank(r, b.items[i].entry, &found);
         if (ok)
             keep_best(out, limit, &found);
     }

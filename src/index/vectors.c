@@ -68,8 +68,7 @@ static bool rescore(const struct corpus *c, const struct vector_model *model,
         if (found && one.score > 0)
             vec_push(&out->items, one);
     }
-    if (out->items.len > 0)
-        qsort(out->items.items, out->items.len, sizeof *out->items.items, compare);
+    vec_sort(&out->items, compare);
     if (out->items.len > limit)
         out->items.len = limit;
     return true;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "index/graph_file.h"
 #include "index/vectors_private.h"
 
@@ -357,21 +358,28 @@ static bool purge_model(struct vectors *v, const struct corpus *c, const char *n
     return ok;
 }
 
+static void remove_in(const char *directory, const char *name)
+{
+    char *path = paths_join(directory, name);
+    unlink(path);
+    free(path);
+}
+
 static bool purge_all(struct vectors *v, const struct corpus *c, struct error *e)
 {
-    struct graph_names names = {0}, files = {0};
+    struct text_list names = {0}, files = {0};
     bool ok = graph_names_read(c, &names, e);
     graph_files_list(v->directory, v->tables, &files);
     for (size_t i = 0; ok && i < files.items.len; i++) {
-        const char *path = files.items.items[i];
-        const char *model = graph_file_model(v->directory, v->tables, &names, path);
-        if (model)
+        const char *name = files.items.items[i], *behind = "";
+        const char *model = graph_file_model(v->tables, &names, name, &behind);
+        if (model && !*behind)
             ok = purge_model(v, c, model, e);
         else
-            unlink(path);
+            remove_in(v->directory, name);
     }
-    graph_names_release(&files);
-    graph_names_release(&names);
+    vec_free_each(&files.items);
+    vec_free_each(&names.items);
     return ok;
 }
 

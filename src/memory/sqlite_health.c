@@ -149,13 +149,13 @@ static bool recover(struct store *to, struct recovery *out, struct error *e)
 
 /* ---- files ---- */
 
-bool memory_files_read(struct store *s, struct graph_names *models, struct error *e)
+bool memory_files_read(struct store *s, struct text_list *models, struct error *e)
 {
     const struct corpus c = memory_sqlite_corpus(s);
     return graph_names_read(&c, models, e);
 }
 
-enum graph_file_kind memory_file_kind(const struct graph_names *models, const char *name)
+enum graph_file_kind memory_file_kind(const struct text_list *models, const char *name)
 {
     return graph_file_kind(MEMORY_TABLES, models, name);
 }

@@ -164,8 +164,7 @@ static bool load_hits(struct search *x, struct error *e)
         if (!load_one(x, &x->found.items.items[i], e))
             return false;
     even_ranks(x->out);
-    if (x->out->items.len > 1)
-        qsort(x->out->items.items, x->out->items.len, sizeof *x->out->items.items, compare_hits);
+    vec_sort(&x->out->items, compare_hits);
     cut(x->out, (size_t)x->query->limit);
     return words_explain(&x->memory->corpus, &x->question, x->out, e);
 }

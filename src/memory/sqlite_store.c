@@ -36,18 +36,13 @@ static bool sqlite_get(struct memory *m, const char *id, struct memory_entry *ou
     return ok;
 }
 
-static bool sqlite_ids(struct memory *m, const char *beginning, int limit, struct memory_ids *out,
+static bool sqlite_ids(struct memory *m, const char *beginning, int limit, struct text_list *out,
                        struct error *e)
 {
-    *out = (struct memory_ids){0};
+    *out = (struct text_list){0};
     struct query q = query_for(sqlite_memory_of(m)->store, ids_sql, beginning, e);
     query_int(&q, limit);
-    while (query_next(&q))
-        vec_push(&out->items, query_column_text(&q, 0));
-    bool ok = query_end(&q);
-    if (!ok)
-        memory_ids_release(out);
-    return ok;
+    return query_texts(&q, out);
 }
 
 static bool sqlite_each(struct memory *m,

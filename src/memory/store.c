@@ -30,13 +30,6 @@ void memory_forgotten_release(struct memory_forgotten *f)
     vec_release(&f->summaries);
 }
 
-void memory_ids_release(struct memory_ids *ids)
-{
-    for (size_t i = 0; i < ids->items.len; i++)
-        free(ids->items.items[i]);
-    vec_release(&ids->items);
-}
-
 /* ---- what a person calls an entry ---- */
 
 static bool no_such(const char *reference, struct error *e)
@@ -45,7 +38,7 @@ static bool no_such(const char *reference, struct error *e)
                    "there is no entry %.60s in memory; 'tiro memory list' shows them", reference);
 }
 
-static bool ambiguous(const char *reference, const struct memory_ids *ids, struct error *e)
+static bool ambiguous(const char *reference, const struct text_list *ids, struct error *e)
 {
     struct buf names = BUF_INIT;
     for (size_t i = 0; i < ids->items.len && i < CANDIDATES_SHOWN; i++)
@@ -59,14 +52,14 @@ static bool ambiguous(const char *reference, const struct memory_ids *ids, struc
 }
 
 /* Whether an entry has this very id, which then is the first that begins so. */
-static bool is_whole(const struct memory_ids *ids, const char *reference)
+static bool is_whole(const struct text_list *ids, const char *reference)
 {
     return ids->items.len > 0 && strcmp(ids->items.items[0], reference) == 0;
 }
 
 bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e)
 {
-    struct memory_ids ids = {0};
+    struct text_list ids = {0};
     *id = NULL;
     if (!*reference)
         return no_such(reference, e);
@@ -78,7 +71,7 @@ bool memory_resolve(struct memory *m, const char *reference, char **id, struct e
         no_such(reference, e);
     else
         ambiguous(reference, &ids, e);
-    memory_ids_release(&ids);
+    vec_free_each(&ids.items);
     return *id;
 }
 

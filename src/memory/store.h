@@ -72,11 +72,6 @@ struct memory_forgotten {
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
-struct memory_ids {
-    VEC(char *) items;
-};
-void memory_ids_release(struct memory_ids *ids);
-
 struct memory_store {
     const char *name;
     void (*close)(struct memory *m);
@@ -110,7 +105,7 @@ struct memory_store {
 
     bool (*get)(struct memory *m, const char *id, struct memory_entry *out, struct error *e);
     /* Ids that begin so, ascending, at most `limit`. */
-    bool (*ids)(struct memory *m, const char *beginning, int limit, struct memory_ids *out,
+    bool (*ids)(struct memory *m, const char *beginning, int limit, struct text_list *out,
                 struct error *e);
     /* Every entry, those of a session together and in their order, until visit() returns false; it
      * does not change the store. */
@@ -201,8 +196,8 @@ void memory_close(struct memory *m); /* NULL is fine */
 
 /* The files beside the database that are memory's: of which models there may be some, and what one
  * of this name is. */
-bool memory_files_read(struct store *s, struct graph_names *models, struct error *e);
-enum graph_file_kind memory_file_kind(const struct graph_names *models, const char *name);
+bool memory_files_read(struct store *s, struct text_list *models, struct error *e);
+enum graph_file_kind memory_file_kind(const struct text_list *models, const char *name);
 
 /* What a check and a recovery of the sessions' database have to know of memory's tables. */
 extern const struct store_extension memory_extension;

@@ -30,7 +30,7 @@ struct names {
 
 struct known {
     struct names sessions, removals;
-    struct graph_names models;
+    struct text_list models;
 };
 
 static int by_name(const void *a, const void *b)
@@ -86,7 +86,7 @@ static void known_release(struct known *k)
 {
     names_release(&k->sessions);
     names_release(&k->removals);
-    graph_names_release(&k->models);
+    vec_free_each(&k->models.items);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -100,7 +100,7 @@ static void keep_newest(struct db_pages *p, size_t committed)
     p->log.len = committed;
     if (committed == 0)
         return;
-    qsort(p->log.items, p->log.len, sizeof *p->log.items, by_number);
+    vec_sort(&p->log, by_number);
     size_t kept = 0;
     for (size_t i = 0; i < p->log.len; i++)
         if (i + 1 == p->log.len || p->log.items[i].number != p->log.items[i + 1].number)

@@ -29,11 +29,6 @@ static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
 
-void text_list_release(struct text_list *l)
-{
-    vec_free_each(&l->items);
-}
-
 static bool is_gone(const struct event *ev, struct error *e)
 {
     return err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
@@ -196,7 +191,7 @@ bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct 
         ok = add_input(&q, out, e);
     ok = query_end(&q) && ok;
     if (!ok)
-        text_list_release(out);
+        vec_free_each(&out->items);
     return ok;
 }
 

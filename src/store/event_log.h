@@ -74,11 +74,7 @@ bool event_log_summaries(struct store *s, const char *session_id,
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
                     struct error *e);
 
-/* Texts of the newest run_started events of all sessions, newest first, no doubles. Owned. */
-struct text_list {
-    VEC(char *) items;
-};
-void text_list_release(struct text_list *l);
+/* Texts of the newest run_started events of all sessions, newest first, no doubles. */
 bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct error *e);
 
 #endif

@@ -333,38 +333,26 @@ static void look(const char *path, bool thorough, const struct store_extension *
     free(l.path);
 }
 
-/* Tells whether a file was written to. */
+/* Tells whether the database's file or its log was written to: time of the last change and size. */
 struct stamp {
-    struct timespec file, wal;
-    off_t file_bytes, wal_bytes;
+    int64_t values[6];
 };
 
 static struct stamp stamp_of(const char *path)
 {
-    struct stamp out = {0};
-    struct stat st;
-    char *wal = mem_printf("%s-wal", path);
-    if (stat(path, &st) == 0) {
-        out.file = st.st_mtim;
-        out.file_bytes = st.st_size;
+    static const char *const endings[] = {"", "-wal"};
+    struct stamp out = {{0}};
+    for (size_t i = 0; i < 2; i++) {
+        struct stat st;
+        char *name = mem_printf("%s%s", path, endings[i]);
+        if (stat(name, &st) == 0) {
+            out.values[3 * i] = st.st_mtim.tv_sec;
+            out.values[3 * i + 1] = st.st_mtim.tv_nsec;
+            out.values[3 * i + 2] = st.st_size;
+        }
+        free(name);
     }
-    if (stat(wal, &st) == 0) {
-        out.wal = st.st_mtim;
-        out.wal_bytes = st.st_size;
-    }
-    free(wal);
     return out;
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool same_stamp(const struct stamp *a, const struct stamp *b)
-{
-    return same_time(&a->file, &b->file) && same_time(&a->wal, &b->wal) &&
-           a->file_bytes == b->file_bytes && a->wal_bytes == b->wal_bytes;
 }
 
 /* What looks like damage may be another process's writing between two of our looks. */
@@ -375,7 +363,7 @@ void health_check(const char *path, bool thorough, const struct store_extension 
         struct stamp before = stamp_of(path);
         look(path, thorough, extension, out);
         struct stamp after = stamp_of(path);
-        if (!health_recoverable(out->state) || same_stamp(&before, &after))
+        if (!health_recoverable(out->state) || memcmp(&before, &after, sizeof before) == 0)
             return;
     }
 }

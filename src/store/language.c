@@ -24,7 +24,7 @@ static const char *const spanish[] = {"ando", "iendo", "ado",  "ada",  "ados",  
                                       "aron", "amos",  "aba",  "aban", "ación", "aciones", "mente",
                                       "idad", "ible",  "ismo", "ista", NULL};
 
-static const struct language_row {
+static const struct language_traits {
     const char *name;
     const char *stop_words; /* file of data/ */
     bool has_stems;
@@ -32,7 +32,7 @@ static const struct language_row {
     bool ordinals;       /* 7th is 7, as dates are indexed */
     bool accents_matter; /* to its endings: they are taken off after the stem is found */
     const char *const *endings;
-} rows[] = {
+} languages[] = {
     {"english", "stopwords/english.txt", .has_stems = true, .ordinals = true, .endings = english},
     {"german", "stopwords/german.txt", .has_stems = true, .accents_matter = true,
      .endings = german},
@@ -103,7 +103,7 @@ static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
 /* ---- a language ---- */
 
 struct language {
-    const struct language_row *row;
+    const struct language_traits *traits;
     struct sb_stemmer *stemmer;   /* made with the first word, as the list is */
     char *text;                   /* that the stop words are in */
     VEC(const char *) stop_words; /* ascending */
@@ -111,26 +111,26 @@ struct language {
     bool ready;
 };
 
-static const struct language_row *find_row(const char *name)
+static const struct language_traits *find_traits(const char *name)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return &rows[i];
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (strcmp(languages[i].name, name) == 0)
+            return &languages[i];
     return NULL;
 }
 
 bool language_known(const char *name)
 {
-    return find_row(name) != NULL;
+    return find_traits(name) != NULL;
 }
 
 struct language *language_new(const char *name)
 {
-    const struct language_row *row = find_row(name);
-    if (!row)
+    const struct language_traits *traits = find_traits(name);
+    if (!traits)
         return NULL;
     struct language *l = mem_alloc(sizeof *l);
-    l->row = row;
+    l->traits = traits;
     return l;
 }
 
@@ -149,18 +149,18 @@ void language_free(struct language *l)
 const char *const *language_endings(const struct language *l)
 {
     static const char *const none[] = {NULL};
-    return l->row->endings ? l->row->endings : none;
+    return l->traits->endings ? l->traits->endings : none;
 }
 
 bool language_elides(const struct language *l)
 {
-    return l->row->elides;
+    return l->traits->elides;
 }
 
 /* The file's first line says what it is. */
 static void read_stop_words(struct language *l)
 {
-    const char *file = l->row->stop_words ? embedded_text(l->row->stop_words) : NULL;
+    const char *file = l->traits->stop_words ? embedded_text(l->traits->stop_words) : NULL;
     const char *words = file ? strchr(file, '\n') : NULL;
     if (!words)
         return;
@@ -178,9 +178,9 @@ static void get_ready(struct language *l)
     l->ready = true;
     l->known = mem_alloc(sizeof *l->known);
     read_stop_words(l);
-    if (!l->row->has_stems)
+    if (!l->traits->has_stems)
         return;
-    l->stemmer = sb_stemmer_new(l->row->name, "UTF_8");
+    l->stemmer = sb_stemmer_new(l->traits->name, "UTF_8");
     if (!l->stemmer)
         die("out of memory");
 }
@@ -241,9 +241,9 @@ static void make_word(struct language *l, const char *text, size_t len, enum wor
         buf_clear(out);
         return;
     }
-    if (l->row->ordinals && form != WORD_PREFIX)
+    if (l->traits->ordinals && form != WORD_PREFIX)
         resolve_ordinal(out);
-    if (!l->row->accents_matter)
+    if (!l->traits->accents_matter)
         token_strip_marks(out);
     if (l->stemmer && form != WORD_PREFIX)
         stem(l, out);

@@ -216,34 +216,19 @@ bool sessions_list(struct store *s, const struct session_filter *filter, struct 
     return ok;
 }
 
-struct ids {
-    VEC(char *) items;
-};
-
-/* `argument` of the statement; NULL: it has none. */
-static bool read_ids(struct store *s, const char *sql, const char *argument, struct ids *out,
-                     struct error *e)
-{
-    struct query q = query_begin(s, sql, e);
-    if (argument)
-        query_text(&q, argument);
-    while (query_next(&q))
-        vec_push(&out->items, query_column_text(&q, 0));
-    return query_end(&q);
-}
-
-/* All are read before the first visit, which may change the table. */
+/* All are read before the first visit, which may change the table. `argument` of the statement;
+ * NULL: it has none. */
 static bool visit_ids(struct store *s, const char *sql, const char *argument,
                       bool (*visit)(void *context, const char *id), void *context, struct error *e)
 {
-    struct ids ids = {0};
-    bool ok = read_ids(s, sql, argument, &ids, e);
-    bool go_on = ok;
-    for (size_t i = 0; i < ids.items.len; i++) {
-        go_on = go_on && visit(context, ids.items.items[i]);
-        free(ids.items.items[i]);
-    }
-    vec_release(&ids.items);
+    struct text_list ids = {0};
+    struct query q = query_begin(s, sql, e);
+    if (argument)
+        query_text(&q, argument);
+    bool ok = query_texts(&q, &ids), go_on = ok;
+    for (size_t i = 0; go_on && i < ids.items.len; i++)
+        go_on = visit(context, ids.items.items[i]);
+    vec_free_each(&ids.items);
     return ok;
 }
 

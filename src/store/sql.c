@@ -221,6 +221,16 @@ bool query_any(struct query *q, bool *out)
     return query_end(q);
 }
 
+bool query_texts(struct query *q, struct text_list *out)
+{
+    while (query_next(q))
+        vec_push(&out->items, query_column_text(q, 0));
+    bool ok = query_end(q);
+    if (!ok)
+        vec_free_each(&out->items);
+    return ok;
+}
+
 char *query_column_text(const struct query *q, int i)
 {
     return mem_strdup((const char *)sqlite3_column_text(q->handle, i));

@@ -65,6 +65,10 @@ bool query_run(struct query *q);
 bool query_number(struct query *q, int64_t *out);
 bool query_any(struct query *q, bool *out);
 
+/* All rows, and the end: the texts in the first column, added to a list that is empty again after a
+ * fault. */
+bool query_texts(struct query *q, struct text_list *out);
+
 /* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);

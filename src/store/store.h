@@ -5,8 +5,14 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 struct store;
+
+/* Texts that a statement found; vec_free_each(&items) releases them. */
+struct text_list {
+    VEC(char *) items;
+};
 
 enum store_mode { STORE_READ_WRITE, STORE_READ_ONLY };
 
