@@ -405,8 +405,8 @@ TEST(test_end_within_an_event)
 {
     static const char *const raws[API_COUNT] = {
         [API_ANTHROPIC] =
-            "data: {'type':'content_block_start','index':0,'content_block':"
-            "{'type':'text','text':'Half'}}\n\ndata: {'type':'mess",
+            ("data: {'type':'content_block_start','index':0,'content_block':"
+             "{'type':'text','text':'Half'}}\n\ndata: {'type':'mess"),
         [API_OPENAI] = "data: {'choices':[{'delta':{'content':'Half'}}]}\n\ndata: {'cho",
         [API_OLLAMA] = "{'message':{'content':'Half'}}\n{'mess",
     };

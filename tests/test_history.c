@@ -272,8 +272,8 @@ TEST(test_refuses_a_broken_snapshot)
         "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}",
         "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}",
         "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}",
-        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"running\":true,\"run_"
-        "first\":0}"};
+        ("{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"running\":true,"
+         "\"run_first\":0}")};
     struct history empty;
     history_init(&empty);
     go("q:a");
