@@ -444,3 +444,35 @@ TEST(a_provider_brings_its_threshold)
     assert_int_equal(app.meters.threshold, 700);
     assert_true(app.meters.suspended);
 }
+
+static void tell_elsewhere(enum notice_type type, bool flag)
+{
+    struct notice *n = notice_new(type);
+    notice_name_session(n, "other");
+    n->flag = flag;
+    n->name = mem_strdup("run_command");
+    if (type == NOTICE_EVENT)
+        n->event = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    notices_take(&app, n);
+}
+
+TEST(what_goes_on_elsewhere_is_known)
+{
+    static const struct {
+        enum notice_type type;
+        bool flag, works, waits;
+    } rows[] = {{NOTICE_BUSY, true, true, false},
+                {NOTICE_APPROVAL, false, true, true},
+                {NOTICE_EVENT, false, true, false},
+                {NOTICE_BUSY, false, false, false}};
+    open_session("shown", "one", false, true);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool waits;
+        app.dirty = 0;
+        tell_elsewhere(rows[i].type, rows[i].flag);
+        assert_int_equal(app.host.works(&app, "other", &waits), rows[i].works);
+        assert_int_equal(waits, rows[i].waits);
+        assert_true(app.dirty & DIRTY_TITLE);
+        assert_false(app.host.works(&app, "shown", &waits));
+    }
+}

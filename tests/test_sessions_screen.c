@@ -304,6 +304,24 @@ TEST(test_rows)
     assert_row(2, " (untitled)         archived  now");
 }
 
+static bool works(struct app *app, const char *session_id, bool *waits)
+{
+    (void)app;
+    *waits = strcmp(session_id, id_of(3)) == 0;
+    return *waits || strcmp(session_id, id_of(2)) == 0;
+}
+
+TEST(test_other_conversations_that_go_on_are_marked)
+{
+    the.host.works = works;
+    begin_with_three();
+    set_open(id_of(1), true);
+    the.width = 80;
+    assert_row(1, "\u203aApple   open           now  1 message");
+    assert_row(2, " Banana  working        now  2 messages");
+    assert_row(3, " Cherry  waits for you  now  3 messages");
+}
+
 /* Sessions with titles, models and last lines as long as they come. */
 static void begin_with_long_ones(void)
 {

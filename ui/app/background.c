@@ -115,12 +115,14 @@ bool background_means(const struct notice *n, const char *shown)
     return *n->session && *shown && strcmp(n->session, shown) != 0 && is_told_by_each(n);
 }
 
-static void take_event(struct background_session *s, const struct event *ev)
+static enum background_news take_event(struct background_session *s, const struct event *ev)
 {
+    bool waited = s->waits;
     s->failed = s->failed || ev->type == EVENT_TURN_FAILED;
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED || ev->type == EVENT_COMPACTION_COMPLETED ||
         ev->type == EVENT_COMPACTION_FAILED)
         s->waits = false;
+    return waited && !s->waits ? BACKGROUND_GOES_ON : BACKGROUND_NOTHING;
 }
 
 static void rename_to(struct background_session *s, const char *title)
@@ -147,8 +149,7 @@ enum background_news background_take(struct background *b, const struct notice *
         rename_to(s, n->info.title);
         return BACKGROUND_NOTHING;
     case NOTICE_EVENT:
-        take_event(s, n->event);
-        return BACKGROUND_NOTHING;
+        return take_event(s, n->event);
     default:
         return BACKGROUND_NOTHING;
     }

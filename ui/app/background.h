@@ -45,7 +45,12 @@ bool background_describe(const struct background *b, const char *but, struct buf
 bool background_means(const struct notice *n, const char *shown);
 
 /* Such a notice changes what is known of its conversation, which is still there afterwards. */
-enum background_news { BACKGROUND_NOTHING, BACKGROUND_ASKS, BACKGROUND_ENDED };
+enum background_news {
+    BACKGROUND_NOTHING,
+    BACKGROUND_ASKS,
+    BACKGROUND_GOES_ON, /* it does not wait any more */
+    BACKGROUND_ENDED
+};
 enum background_news background_take(struct background *b, const struct notice *n);
 
 #endif

@@ -666,8 +666,8 @@ static void take_of_another(struct app *app, const struct notice *n)
         say_ended(app, background_find(&app->background, n->session));
         background_remove(&app->background, n->session);
     }
-    if (n->type != NOTICE_EVENT)
-        app_touch_now(app, DIRTY_TITLE);
+    if (n->type != NOTICE_EVENT || news != BACKGROUND_NOTHING)
+        app_touch_now(app, DIRTY_TITLE | (views_holder(&app->views) ? DIRTY_BODY : 0U));
 }
 
 static void take_of_shown(struct app *app, struct notice *n)

@@ -194,6 +194,13 @@ void panes_page_came(struct app *app)
     free(text);
 }
 
+static bool works(struct app *app, const char *session_id, bool *waits)
+{
+    const struct background_session *b = background_find(&app->background, session_id);
+    *waits = b && b->waits;
+    return b && strcmp(session_id, app->session.id) != 0;
+}
+
 static void show_memory(struct app *app, struct view *v)
 {
     close_view(app, v);
@@ -295,6 +302,7 @@ void panes_init(struct app *app)
                                    .note = note,
                                    .jump = jump,
                                    .find = find,
+                                   .works = works,
                                    .show_memory = show_memory,
                                    .memory_scope = config_string(app->config, CONFIG_MEMORY_SCOPE),
                                    .has_memory = has_memory,

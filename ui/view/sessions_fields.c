@@ -19,13 +19,24 @@ char *sessions_title(const struct session_info *info)
     return clean;
 }
 
+/* Of the conversations that are not shown; NULL: none has it. */
+static const char *doing_of(const struct sessions *s, const char *id)
+{
+    const struct view_host *host = s->view.host;
+    bool waits;
+    if (!host->works || !host->works(host->app, id, &waits))
+        return NULL;
+    return waits ? _("waits for you") : _("working");
+}
+
 static void write_state(const struct sessions *s, const struct session_info *info, struct buf *out)
 {
     bool open = strcmp(info->id, s->view.host->session->id) == 0;
-    if (open)
-        buf_addstr(out, _("open"));
-    if (info->archived_ms > 0)
-        buf_addf(out, "%s%s", open ? ", " : "", _("archived"));
+    const char *words[] = {open ? _("open") : NULL, doing_of(s, info->id),
+                           info->archived_ms > 0 ? _("archived") : NULL};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i])
+            buf_addf(out, "%s%s", out->len > 0 ? ", " : "", words[i]);
 }
 
 static void write_age(const struct sessions *s, const struct session_info *info, struct buf *out)

@@ -69,6 +69,9 @@ struct view_host {
     /* Looks for a text in the transcript: of that session, as soon as it is open; NULL: of the open
      * one, now. Text NULL: what is still to be looked for is not. */
     void (*find)(struct app *app, const char *session_id, const char *text);
+    /* Whether another conversation than the one that is shown has a turn of that session going on;
+     * *waits: it waits for the person's word. NULL: there are no others. */
+    bool (*works)(struct app *app, const char *session_id, bool *waits);
     /* Shows what memory has of the open session, and closes the view. */
     void (*show_memory)(struct app *app, struct view *v);
 
