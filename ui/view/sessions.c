@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
+#include "ui/view/moves.h"
 #include "ui/view/sessions_private.h"
 
 struct sessions *sessions_of(struct view *view)
@@ -171,9 +172,7 @@ static struct kept keep(const struct sessions *s)
 
 void sessions_stay_within(struct sessions *s)
 {
-    size_t count = sessions_count(s);
-    if (s->selected >= count)
-        s->selected = count > 0 ? count - 1 : 0;
+    s->selected = moves_within((long)s->selected, sessions_count(s));
 }
 
 /* What is gone leaves its place to the one behind it. */

@@ -162,18 +162,16 @@ static const struct view_key keys[] = {{ACTION_SEND, resume},
 /* Rows down; more than there are goes to the end. */
 static void move(struct sessions *s, long by)
 {
-    long count = (long)sessions_count(s), to = (long)s->selected + by;
+    size_t count = sessions_count(s);
     if (s->in_preview)
         (void)transcript_scroll(s->preview, (int)-by);
     else if (count > 0)
-        sessions_select(s, (size_t)(to < 0 ? 0 : to >= count ? count - 1 : to));
+        sessions_select(s, moves_within((long)s->selected + by, count));
 }
 
-static void move_to_end(struct sessions *s, bool first)
+static void scroll_to_end(struct sessions *s, bool first)
 {
-    if (!s->in_preview)
-        move(s, first ? -(long)sessions_count(s) : (long)sessions_count(s));
-    else if (first)
+    if (first)
         (void)transcript_scroll_to_top(s->preview);
     else
         (void)transcript_scroll_to_end(s->preview);
@@ -185,14 +183,6 @@ static long page(const struct sessions *s)
     return rows > 2 ? rows - 1 : 1;
 }
 
-static void move_by(struct sessions *s, long by)
-{
-    if (by == MOVES_ALL || by == -MOVES_ALL)
-        move_to_end(s, by < 0);
-    else
-        move(s, by);
-}
-
 /* As in other lists: Emacs' keys everywhere, vi's in what is only read. */
 static bool move_by_key(struct sessions *s, enum action action, const struct key *key)
 {
@@ -201,8 +191,10 @@ static bool move_by_key(struct sessions *s, enum action action, const struct key
         by = moves_by_control(key);
     if (by == 0 && s->in_preview)
         by = moves_is_letter(key, ' ') ? page(s) : moves_by_letter(key);
-    if (by != 0)
-        move_by(s, by);
+    if (s->in_preview && (by == MOVES_ALL || by == -MOVES_ALL))
+        scroll_to_end(s, by < 0);
+    else if (by != 0)
+        move(s, by);
     return by != 0;
 }
 

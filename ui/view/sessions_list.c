@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "ui/term/glyph.h"
 #include "ui/text/format.h"
+#include "ui/view/moves.h"
 #include "ui/view/sessions_private.h"
 
 enum {
@@ -174,14 +175,10 @@ static void keep_in_view(struct sessions *s)
     size_t count = sessions_count(s);
     size_t line = line_of_entry(s, s->selected);
     size_t to = rows > 1 ? last_line_of_entry(s, s->selected) : line;
+    /* with its heading */
     size_t from = count > 0 && s->selected == s->list.items.len && line > 0 ? line - 1 : line;
     size_t last = count > 0 ? last_line_of_entry(s, count - 1) : 0;
-    if (from < s->top) /* with its heading */
-        s->top = from;
-    if (to >= s->top + rows)
-        s->top = to + 1 - rows;
-    if (last + 1 < s->top + rows)
-        s->top = last + 1 > rows ? last + 1 - rows : 0;
+    s->top = moves_keep_in_view(s->top, from, to, last + 1, rows);
 }
 
 void sessions_list_view(struct sessions *s)
