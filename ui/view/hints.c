@@ -25,24 +25,36 @@ static size_t write_hint(const struct keymap *keymap, const struct hint *h, stru
     return keys;
 }
 
-void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
-               size_t count, size_t width)
+size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+                  size_t count, size_t width, bool last)
 {
-    size_t used = 0;
+    size_t used = 0, next = 0;
     struct buf text = BUF_INIT;
-    rows_begin(out);
-    for (size_t i = 0; i < count; i++) {
-        size_t keys = write_hint(keymap, &hints[i], &text), gap = used > 0 ? 2 : 1;
+    if (out)
+        rows_begin(out);
+    for (; next < count; next++) {
+        size_t keys = write_hint(keymap, &hints[next], &text), gap = used > 0 ? 2 : 1;
         size_t columns = gap + utf8_width(text.data, text.len);
-        if (keys == 0 || used + columns > width)
+        bool fits = keys > 0 && used + columns <= width;
+        if (keys > 0 && !fits && !last && used > 0)
+            break;
+        used += fits ? columns : 0;
+        if (!fits || !out)
             continue;
         pad(out, gap);
         rows_add(out, text.data, keys, STYLE_PROMPT, 0);
         rows_add(out, text.data + keys, text.len - keys, STYLE_DIM, 0);
-        used += columns;
     }
-    pad(out, width - used);
+    if (out)
+        pad(out, width - used);
     buf_release(&text);
+    return next;
+}
+
+void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+               size_t count, size_t width)
+{
+    (void)hints_part(out, keymap, hints, count, width, true);
 }
 
 bool hint_is_letter(const struct key *key, const char *word)

@@ -19,6 +19,11 @@ struct hint {
 void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
                size_t count, size_t width);
 
+/* One of several such rows (NULL: it is only measured): what has no room waits for the next one,
+ * but in the last. Returns how many of the hints are done with. */
+size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+                  size_t count, size_t width, bool last);
+
 /* Whether the key is the letter that a catalogue has for yes, or for no. */
 bool hint_is_letter(const struct key *key, const char *word);
 

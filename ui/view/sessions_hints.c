@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/text/wrap.h"
+#include "ui/view/hints.h"
 #include "ui/view/sessions_private.h"
 
 enum {
@@ -15,26 +16,24 @@ enum {
 
 /* --- keys --- */
 
-struct hint {
-    enum action action;
-    const char *text; /* for gettext */
-};
-
 /* The most important first: what has no room is left to F1. */
 static const struct hint list_hints[] = {
-    {ACTION_SEND, N_("resume")},           {ACTION_HELP, N_("help")},
-    {ACTION_SESSION_READ, N_("read")},     {ACTION_SESSION_RENAME, N_("rename")},
-    {ACTION_SESSION_DELETE, N_("delete")}, {ACTION_SESSION_ARCHIVE, N_("archive")},
-    {ACTION_SESSION_FORK, N_("fork")},     {ACTION_SESSION_LABEL, N_("label")},
-    {ACTION_SESSION_EXPORT, N_("export")}, {ACTION_COMPLETE, N_("preview")},
-    {ACTION_CANCEL, N_("close")}};
+    {ACTION_SEND, NULL, N_("resume")},           {ACTION_HELP, NULL, N_("help")},
+    {ACTION_SESSION_READ, NULL, N_("read")},     {ACTION_SESSION_RENAME, NULL, N_("rename")},
+    {ACTION_SESSION_DELETE, NULL, N_("delete")}, {ACTION_SESSION_ARCHIVE, NULL, N_("archive")},
+    {ACTION_SESSION_FORK, NULL, N_("fork")},     {ACTION_SESSION_LABEL, NULL, N_("label")},
+    {ACTION_SESSION_EXPORT, NULL, N_("export")}, {ACTION_COMPLETE, NULL, N_("preview")},
+    {ACTION_CANCEL, NULL, N_("close")}};
 
-static const struct hint preview_hints[] = {{ACTION_COMPLETE, N_("list")},
-                                            {ACTION_SEND, N_("resume")},
-                                            {ACTION_SESSION_READ, N_("read")},
-                                            {ACTION_CANCEL, N_("list")}};
+static const struct hint preview_hints[] = {{ACTION_COMPLETE, NULL, N_("list")},
+                                            {ACTION_SEND, NULL, N_("resume")},
+                                            {ACTION_SESSION_READ, NULL, N_("read")},
+                                            {ACTION_CANCEL, NULL, N_("list")}};
 
-static const struct hint input_hints[] = {{ACTION_SEND, N_("save")}, {ACTION_CANCEL, N_("cancel")}};
+static const struct hint input_hints[] = {{ACTION_SEND, NULL, N_("save")},
+                                          {ACTION_CANCEL, NULL, N_("cancel")}};
+
+enum { LIST_HINTS = sizeof list_hints / sizeof *list_hints }; /* the most */
 
 static bool is_useful(const struct sessions *s, enum action action)
 {
@@ -48,74 +47,44 @@ static const char *hint_word(const struct sessions *s, const struct hint *h)
 {
     struct sessions_entry e = sessions_entry(s, s->selected);
     bool archived = e.session ? e.session->archived_ms > 0 : e.hit && e.hit->archived;
-    if (h->action == ACTION_SESSION_ARCHIVE && archived)
-        return _("unarchive");
-    return _(h->text);
+    return h->action == ACTION_SESSION_ARCHIVE && archived ? N_("unarchive") : h->text;
 }
 
 struct hints {
-    const struct hint *items;
+    struct hint items[LIST_HINTS];
     size_t count;
-    bool all; /* also those that are of no use at the moment */
 };
+
+static void add_useful(const struct sessions *s, const struct hint *hints, size_t count,
+                       struct hints *out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_useful(s, hints[i].action))
+            out->items[out->count++] =
+                (struct hint){hints[i].action, NULL, hint_word(s, &hints[i])};
+}
 
 static struct hints hints_of(const struct sessions *s)
 {
+    struct hints out = {.count = 0};
     if (s->input != INPUT_NONE)
-        return (struct hints){input_hints, sizeof input_hints / sizeof *input_hints, false};
-    if (s->in_preview)
-        return (struct hints){preview_hints, sizeof preview_hints / sizeof *preview_hints, false};
-    return (struct hints){list_hints, sizeof list_hints / sizeof *list_hints, false};
-}
-
-/* "Alt-r rename"; returns the bytes of the key's name, 0 if the hint is not to be shown. */
-static size_t write_hint(const struct sessions *s, const struct hint *h, bool all, struct buf *out)
-{
-    buf_clear(out);
-    if (all || is_useful(s, h->action))
-        keymap_describe_first(s->view.host->keymap, h->action, out);
-    size_t key = out->len;
-    if (key > 0)
-        buf_addf(out, " %s", hint_word(s, h));
-    return key;
-}
-
-/* A row of hints from `*next` on, to `out` if it is not NULL. In the last row what has no room is
- * left out; in another it waits for the next. */
-static void lay_out_keys(const struct sessions *s, const struct hints *hints, size_t width,
-                         size_t *next, bool last, struct rows *out)
-{
-    size_t used = 0;
-    struct buf text = BUF_INIT;
-    for (; *next < hints->count; ++*next) {
-        size_t key = write_hint(s, &hints->items[*next], hints->all, &text);
-        size_t gap = used > 0 ? 2 : 1, columns = gap + utf8_width(text.data, text.len);
-        bool fits = key > 0 && used + columns <= width;
-        if (key > 0 && !fits && !last && used > 0)
-            break;
-        if (!fits)
-            continue;
-        used += columns;
-        if (out) {
-            sessions_pad(out, gap, STYLE_DIM);
-            rows_add(out, text.data, key, STYLE_PROMPT, 0);
-            rows_add(out, text.data + key, text.len - key, STYLE_DIM, 0);
-        }
-    }
-    if (out)
-        sessions_pad(out, width - used, STYLE_OVERLAY);
-    buf_release(&text);
+        add_useful(s, input_hints, sizeof input_hints / sizeof *input_hints, &out);
+    else if (s->in_preview)
+        add_useful(s, preview_hints, sizeof preview_hints / sizeof *preview_hints, &out);
+    else
+        add_useful(s, list_hints, LIST_HINTS, &out);
+    return out;
 }
 
 /* The same whatever is selected or asked for, so that nothing jumps. */
 static int key_rows(const struct sessions *s, size_t width)
 {
-    const struct hints hints = {list_hints, sizeof list_hints / sizeof *list_hints, true};
     size_t next = 0;
     int count = 0;
     do
-        lay_out_keys(s, &hints, width, &next, false, NULL);
-    while (++count < KEY_ROWS && next < hints.count);
+        next += hints_part(NULL, s->view.host->keymap, list_hints + next, LIST_HINTS - next, width,
+                           false);
+    while (++count < KEY_ROWS && next < LIST_HINTS);
     return count;
 }
 
@@ -123,11 +92,9 @@ static void draw_keys(struct sessions *s)
 {
     const struct hints hints = hints_of(s);
     size_t next = 0;
-    for (int row = 0; row < s->layout.hint_rows; row++) {
-        rows_begin(&s->rows);
-        lay_out_keys(s, &hints, (size_t)s->layout.width, &next, row + 1 == s->layout.hint_rows,
-                     &s->rows);
-    }
+    for (int left = s->layout.hint_rows; left > 0; left--)
+        next += hints_part(&s->rows, s->view.host->keymap, hints.items + next, hints.count - next,
+                           (size_t)s->layout.width, left == 1);
 }
 
 /* --- messages, in place of the keys --- */
