@@ -565,7 +565,8 @@ TEST(test_forget_all_or_none)
     assert_int_equal(gone.deleted, 2);
     assert_int_equal(gone.summaries, 0);
     expect_found("text", "all", "three");
-    assert_true(run(&operation_memory_forget, &(struct memory_forget_params){{NULL}}, &gone));
+    assert_true(
+        run(&operation_memory_forget, &(struct memory_forget_params){.ids = {.len = 0}}, &gone));
     assert_int_equal(gone.deleted, 0);
 }
 

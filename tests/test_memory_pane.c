@@ -468,12 +468,11 @@ TEST(it_asks_at_once)
 
 TEST(it_looks_as_specified)
 {
-    static const char *const rows[] = {
-        " Memory \u00b7 all \u00b7 1,204 entries", " / ryokan",
-        "0.93 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591 you \u00b7 t3 \u00b7 2 "
-        "d",
-        "  we liked the ryokan by the river",
-        "0.78 \u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2591\u2591 tiro \u00b7 t4"};
+#define EIGHT "\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587"
+    static const char *const rows[] = {" Memory \u00b7 all \u00b7 1,204 entries", " / ryokan",
+                                       "0.93 " EIGHT "\u2587\u2591 you \u00b7 t3 \u00b7 2 d",
+                                       "  we liked the ryokan by the river",
+                                       "0.78 " EIGHT "\u2591\u2591 tiro \u00b7 t4"};
     play(">ryokan", "=two");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(find(rows[i]), i);
