@@ -1,5 +1,5 @@
 /* The memory pane without terminal and engine: what it asks, what it draws of made-up answers,
- * what its keys do. And what a call of memory_search looks like in the transcript. */
+ * what its keys do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,8 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/app/screen.h"
 #include "ui/term/glyph.h"
 #include "ui/transcript/recalled.h"
-#include "ui/transcript/transcript.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view.h"
 
@@ -1385,81 +1383,4 @@ TEST(the_query_of_before_comes_back_with_up)
     hide();
     memory_view_open(the.view, ""); /* nothing was typed meanwhile */
     play("><up>", "?{query:ryokan,");
-}
-
-/* --- in the transcript --- */
-
-static struct event *tool_event(enum event_type type, int64_t seq, const char *text)
-{
-    struct event *ev = event_new(type);
-    ev->seq = seq;
-    ev->id = mem_strdup("call_1");
-    ev->name = mem_strdup("memory_search");
-    ev->text = mem_strdup(text);
-    ev->number = 12;
-    return ev;
-}
-
-static void apply(struct transcript *t, struct event *ev)
-{
-    transcript_apply(t, ev);
-    event_free(ev);
-}
-
-static void expect_in(struct transcript *t, const char *text, bool there)
-{
-    char *seen = seen_transcript(t);
-    if ((strstr(seen, text) != NULL) != there)
-        fail_msg("%s \"%s\" in\n%s", there ? "no" : "a", text, seen);
-    free(seen);
-}
-
-TEST(its_call_tells_the_hits)
-{
-    struct transcript *t = transcript_new();
-    transcript_resize(t, 80, 40);
-    apply(t, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}"));
-    apply(t, recall_event(3, "sleep kyoto", TWO_HITS));
-    apply(t, tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]"));
-    expect_in(t, "\u2315 memory_search \u201csleep kyoto\u201d \u2192 2 matches", true);
-    expect_in(t, "by the river", false);
-    transcript_toggle_all(t);
-    expect_in(t, "by the river", true);
-    expect_in(t, "0.90 you \xc2\xb7 t3", true);
-    expect_in(t, "[{},{}]", false);
-    transcript_free(t);
-}
-
-/* The request is on an older page. */
-TEST(a_call_across_pages_tells_them_too)
-{
-    struct transcript *t = transcript_new();
-    transcript_resize(t, 80, 40);
-    struct event *newer[] = {recall_event(3, "sleep kyoto", TWO_HITS),
-                             tool_event(EVENT_TOOL_EXECUTION_COMPLETED, 4, "[{},{}]")};
-    struct event *run = event_new(EVENT_TURN_STARTED);
-    run->seq = 1;
-    run->text = mem_strdup("where?");
-    struct event *older[] = {
-        run, tool_event(EVENT_TOOL_CALL_REQUESTED, 2, "{\"query\":\"sleep kyoto\"}")};
-    transcript_prepend(t, newer, 2, true);
-    expect_in(t, "2 matches", true);
-    transcript_prepend(t, older, 2, false);
-    expect_in(t, "memory_search \u201csleep kyoto\u201d \u2192 2 matches", true);
-    for (int i = 0; i < 2; i++) {
-        event_free(newer[i]);
-        event_free(older[i]);
-    }
-    transcript_free(t);
-}
-
-TEST(a_pane_takes_its_columns)
-{
-    struct layout l = layout_make(24, 120, 1, false);
-    assert_int_equal(l.body_cols, 120);
-    layout_add_pane(&l, 48);
-    assert_int_equal(l.body_cols, 71);
-    assert_int_equal(l.pane_cols, 48);
-    layout_add_pane(&l, 0);
-    assert_int_equal(l.body_cols, 120);
 }

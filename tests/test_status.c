@@ -295,6 +295,17 @@ TEST(test_layout_fills_the_screen)
     assert_true(layout_make(1, 1, 1, true).too_small);
 }
 
+TEST(test_a_pane_takes_its_columns)
+{
+    struct layout l = layout_make(24, 120, 1, false);
+    assert_int_equal(l.body_cols, 120);
+    layout_add_pane(&l, 48);
+    assert_int_equal(l.body_cols, 71);
+    assert_int_equal(l.pane_cols, 48);
+    layout_add_pane(&l, 0);
+    assert_int_equal(l.body_cols, 120);
+}
+
 /* Copies the members alone: what lies between them stays as it is in `to`. */
 static void copy_layout(struct layout *to, const struct layout *from)
 {

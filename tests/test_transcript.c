@@ -193,6 +193,43 @@ TEST(tool_lines_fit_any_width)
     }
 }
 
+/* What the model found in memory. */
+static struct event *recall_of(int64_t seq)
+{
+    struct event *ev = EV(MEMORY_RECALLED, seq, "sleep kyoto");
+    ev->id = mem_strdup("c1");
+    ev->hits = mem_strdup(
+        "[{\"id\":\"a\",\"score\":0.9,\"session_id\":\"s\",\"turn\":3,"
+        "\"role\":\"user\",\"created_at\":\"2026-03-09T14:05:07.000Z\","
+        "\"content\":\"by the river\"}]");
+    return ev;
+}
+
+static struct event *search_of(int64_t seq)
+{
+    return call_of(seq, "c1", "memory_search", "{\"query\":\"sleep kyoto\"}");
+}
+
+TEST(a_search_in_memory_tells_its_hits)
+{
+    transcript_resize(t, 80, 40);
+    tell(t, search_of(2), recall_of(3), result_of(4, "c1", "[{},{}]", false));
+    seen_transcript_says(t, "⌕ memory_search “sleep kyoto” → 1 match", "!by the river");
+    transcript_toggle_all(t);
+    seen_transcript_says(t, "by the river", "0.90 you · t3", "![{},{}]");
+}
+
+TEST(a_search_in_memory_across_pages_tells_them_too)
+{
+    struct event *newer[] = {recall_of(3), result_of(4, "c1", "[{},{}]", false)};
+    struct event *older[] = {EV(TURN_STARTED, 1, "where?"), search_of(2)};
+    transcript_resize(t, 80, 40);
+    told_earlier(t, newer, 2, true);
+    seen_transcript_says(t, "1 match");
+    told_earlier(t, older, 2, false);
+    seen_transcript_says(t, "memory_search “sleep kyoto” → 1 match");
+}
+
 TEST(long_results_are_bounded)
 {
     struct buf text = BUF_INIT;
