@@ -95,6 +95,7 @@ UNIT_TESTS = \
 	tests/test_memory_words \
 	tests/test_rank \
 	tests/test_tokenizer \
+	tests/test_memory_line \
 	tests/test_memory_pane \
 	tests/test_message \
 	tests/test_migrate \

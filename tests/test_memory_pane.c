@@ -1,13 +1,11 @@
 /* The memory pane without terminal and engine: what it asks, what it draws of made-up answers,
  * what its keys do. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "session/memory_operations.h"
 #include "tests/seen.h"
 #include "tests/stage.h"
@@ -15,7 +13,6 @@
 #include "tests/support.h"
 #include "ui/term/glyph.h"
 #include "ui/transcript/recalled.h"
-#include "ui/view/memory_line.h"
 #include "ui/view/memory_view.h"
 
 #define NOW ((int64_t)1800000000000)
@@ -637,73 +634,6 @@ TEST(badges_tell_what_is_in_the_way)
     see("computing vectors: 4 of 7");
 }
 
-/* --- the line of a hit --- */
-
-static char *line_of(const struct memory_hit *h, size_t columns, const char **marked)
-{
-    static char mark[64];
-    struct styled line;
-    styled_init(&line);
-    memory_line(&line, h, columns, STYLE_OVERLAY);
-    size_t at = 0;
-    *mark = '\0';
-    for (size_t i = 0; i < line.spans.len; i++) {
-        const struct span *span = &line.spans.items[i];
-        if (span->style == STYLE_MATCH) {
-            assert_true(span->attrs & ATTR_UNDERLINE); /* where there are no colours */
-            snprintf(mark, sizeof mark, "%.*s", (int)span->len, line.text.data + at);
-        }
-        at += span->len;
-    }
-    assert_int_equal(at, line.text.len);
-    char *text = mem_strdup(line.text.data);
-    styled_release(&line);
-    if (marked)
-        *marked = mark;
-    return text;
-}
-
-TEST(the_line_shows_the_first_mark)
-{
-    struct buf text = BUF_INIT;
-    const char *marked;
-    for (int i = 0; i < 200; i++)
-        buf_addf(&text, "word%d \n", i);
-    struct memory_hit h = hit_of("a", text.data, "word150");
-    char *line = line_of(&h, 40, &marked);
-    size_t at = (size_t)(strstr(line, "word150") - line);
-    assert_string_equal(marked, "word150");
-    assert_true(at < 30);
-    assert_int_equal(strncmp(line, "\xe2\x80\xa6 word14", 9), 0);
-    assert_null(strchr(line, '\n'));
-    free(line);
-    h.passage = (struct memory_span){(size_t)(strstr(text.data, "word149") - text.data), 60};
-    line = line_of(&h, 40, &marked);
-    assert_int_equal(strncmp(line, "word149 word150 ", 16), 0);
-    free(line);
-    memory_hit_release(&h);
-    buf_release(&text);
-}
-
-TEST(wrong_places_do_no_harm)
-{
-    struct memory_hit h =
-        hit_of("a", "\xe4\xba\xac\xe9\x83\xbd\xe3\x81\xae\xe5\xae\xbf \x1b[31m!", NULL);
-    const struct memory_span spans[] = {{1, 1}, {2, 500}, {400, 3}, {3, SIZE_MAX}, {0, 0}};
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
-        vec_push(&h.marks, spans[i]);
-    const struct memory_span passages[] = {{0, 0}, {1, 3}, {100, 3}, {3, SIZE_MAX}, {0, 9}};
-    for (size_t i = 0; i < sizeof passages / sizeof *passages; i++)
-        for (size_t columns = 1; columns < 20; columns++) {
-            h.passage = passages[i];
-            char *line = line_of(&h, columns, NULL);
-            assert_true(utf8_valid(line, strlen(line)));
-            assert_null(strchr(line, '\x1b'));
-            free(line);
-        }
-    memory_hit_release(&h);
-}
-
 /* --- the preview --- */
 
 TEST(the_preview_has_all_of_it_and_why)
@@ -899,13 +829,6 @@ TEST(o_and_i_are_the_hosts)
                         "> we liked the ryokan by the river\n"
                         "> \u2014 you \u00b7 t3 \u00b7 2027-01-13\n");
     assert_false(memory_view_focused(the.view)); /* the message has the keys */
-}
-
-TEST(a_quotation_has_all_lines)
-{
-    char *quote = memory_quote("one\n\ntwo\n", 9, "me");
-    assert_string_equal(quote, "> one\n>\n> two\n> \u2014 me\n");
-    free(quote);
 }
 
 /* Of a long entry the best passage, but all of what was opened. */
