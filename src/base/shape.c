@@ -331,14 +331,6 @@ void shape_write(const struct shape *s, const void *object, struct json_out *o)
     json_out_close(o, '}');
 }
 
-void shape_write_value(const struct shape *s, const char *name, const void *object,
-                       struct json_out *o)
-{
-    const struct shape_field *f = find_field(s, name);
-    assert(f);
-    write_value(o, f, object);
-}
-
 struct json *shape_to_json(const struct shape *s, const void *object)
 {
     struct buf text = BUF_INIT;
@@ -351,6 +343,8 @@ struct json *shape_value_to_json(const struct shape *s, const char *name, const 
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    shape_write_value(s, name, object, &o);
+    const struct shape_field *f = find_field(s, name);
+    assert(f);
+    write_value(&o, f, object);
     return json_out_tree(&text);
 }

@@ -114,14 +114,11 @@ bool shape_read(const struct shape *s, const struct json *v, void *object, struc
 bool shape_parse(const struct shape *s, const char *text, size_t len, void *object,
                  struct error *e);
 
-/* An object; its members into one that is open; one member's value, which must be a name of the
- * shape. */
+/* An object; its members into one that is open. */
 void shape_write(const struct shape *s, const void *object, struct json_out *o);
 void shape_write_members(const struct shape *s, const void *object, struct json_out *o);
-void shape_write_value(const struct shape *s, const char *name, const void *object,
-                       struct json_out *o);
 
-/* The same as trees; the caller frees. */
+/* An object, and the value of one member that the shape has, as trees; the caller frees. */
 struct json *shape_to_json(const struct shape *s, const void *object);
 struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object);
 

@@ -44,7 +44,8 @@ static const struct {
     {"bye|goodbye|good bye|good night|see you", "Goodbye. `/quit` or Ctrl-D leaves.\n"},
 };
 
-size_t offline_question(const struct request *request)
+/* Index of the message that asks: the newest of the user's with text; message_count if none. */
+static size_t find_question(const struct request *request)
 {
     for (size_t i = request->message_count; i > 0; i--) {
         const struct message *m = &request->messages[i - 1];
@@ -412,7 +413,7 @@ static size_t count_summarised(const struct request *request, size_t prompt)
 struct offline_plan offline_plan_make(const struct request *request, const char *manual)
 {
     struct offline_plan plan = {NULL, NULL, NULL};
-    size_t question = offline_question(request);
+    size_t question = find_question(request);
     char *text = question < request->message_count ? message_text(&request->messages[question])
                                                    : mem_strdup("");
     const char *polite = pleasantry(text);

@@ -32,9 +32,6 @@ bool offline_add_hits(struct passages *p, const struct block *result, const char
 /* A text of the conversation that answers nothing: a question, or our own quotations. */
 bool offline_is_idle(const char *text, size_t len);
 
-/* Index of the message that asks: the newest of the user's with text; message_count if none. */
-size_t offline_question(const struct request *request);
-
 /* The tool that should look at what the text names ("read README.md", "what is in src/?", "list
  * the files") and the path, which the caller frees; NULL if it names nothing. */
 const char *offline_find_path(const char *text, char **path);
