@@ -67,13 +67,18 @@ static bool check_text(const char *text, size_t len, const char *what, struct er
     return err_set(e, ERR_USAGE, _("%s is not UTF-8 text; convert it first"), what);
 }
 
+static void cut_newlines(struct buf *text)
+{
+    while (text->len > 0 && text->data[text->len - 1] == '\n')
+        buf_splice(text, text->len - 1, 1, "", 0);
+}
+
 static bool add_input(struct buf *out, struct error *e)
 {
     struct buf input;
     buf_init(&input, MAX_INPUT);
     bool ok = input_read(&input, e) && check_text(input.data, input.len, _("standard input"), e);
-    while (input.len > 0 && input.data[input.len - 1] == '\n')
-        buf_splice(&input, input.len - 1, 1, "", 0);
+    cut_newlines(&input);
     if (ok && input.len > 0) {
         if (out->len > 0)
             buf_addstr(out, "\n\n");
@@ -94,8 +99,7 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
         return false;
     if (!input_alone)
         buf_addstr(out, words);
-    while (out->len > 0 && out->data[out->len - 1] == '\n')
-        buf_splice(out, out->len - 1, 1, "", 0);
+    cut_newlines(out);
     if ((input_alone || input_joins) && !add_input(out, e))
         return false;
     if (out->len == 0)

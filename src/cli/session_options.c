@@ -29,30 +29,18 @@ char *session_options_tools(void)
 }
 
 /* The configuration's table knows what a choice may be. */
-static bool check_choice(const char *option, enum config_key key, const char *value,
-                         struct error *e)
+bool session_options_take_choice(const struct option *self, void *at, const char *value,
+                                 struct error *e)
 {
+    enum config_key key =
+        strcmp(self->name, "tools") == 0 ? CONFIG_CHAT_TOOLS : CONFIG_PROVIDER_NAME;
     struct config *scratch = config_new();
     bool ok = config_set(scratch, key, value, NULL);
     config_free(scratch);
-    if (ok && *value)
-        return true;
-    return err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""), option,
+    *(const char **)at = value;
+    return (ok && *value) ||
+           err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""), self->name,
                    config_key_info(key)->choices, value);
-}
-
-bool session_options_take_provider(const struct option *self, void *at, const char *value,
-                                   struct error *e)
-{
-    *(const char **)at = value;
-    return check_choice(self->name, CONFIG_PROVIDER_NAME, value, e);
-}
-
-bool session_options_take_tools(const struct option *self, void *at, const char *value,
-                                struct error *e)
-{
-    *(const char **)at = value;
-    return check_choice(self->name, CONFIG_CHAT_TOOLS, value, e);
 }
 
 bool session_options_take_last(const struct option *self, void *at, const char *value,

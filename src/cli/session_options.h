@@ -28,14 +28,14 @@ struct session_options {
     {"continue", 'c', OPTION_FLAG, NULL, N_("continue the last session"), SESSION_AT(resume),      \
      .take = session_options_take_last},                                                           \
     {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
-     SESSION_AT(provider), .take = session_options_take_provider,                                  \
+     SESSION_AT(provider), .take = session_options_take_choice,                                  \
      .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
     {"model", 'm', OPTION_VALUE, "MODEL", N_("the model's name"), SESSION_AT(model)},              \
     {"system", 's', OPTION_VALUE, "TEXT", N_("system prompt"), SESSION_AT(system)},                \
     {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"tools", 0, OPTION_VALUE, "none|read|full", N_("which tools the model may use"),              \
-     SESSION_AT(tools), .take = session_options_take_tools,                                        \
+     SESSION_AT(tools), .take = session_options_take_choice,                                        \
      .offer = {OFFER_CHOICES, .choices = session_options_tools}},                                  \
     {"allow", 0, OPTION_VALUE, "LIST",                                                             \
      N_("tools or classes of tools that run without asking; may be repeated"),                     \
@@ -57,9 +57,8 @@ struct session_options {
 char *session_options_providers(void);
 char *session_options_tools(void);
 
-option_take session_options_take_provider, session_options_take_tools, session_options_take_last,
-    session_options_take_file, session_options_take_allow, session_options_take_label,
-    session_options_take_switch;
+option_take session_options_take_choice, session_options_take_last, session_options_take_file,
+    session_options_take_allow, session_options_take_label, session_options_take_switch;
 
 #define SESSION_OPTIONS_INIT                                                                       \
     {                                                                                              \

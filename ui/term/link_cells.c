@@ -14,9 +14,7 @@ static size_t size(const struct link_cells *l)
 
 void link_cells_resize(struct link_cells *l, int rows, int cols)
 {
-    for (size_t i = 0; i < l->addresses.len; i++)
-        free(l->addresses.items[i]);
-    vec_release(&l->addresses);
+    vec_free_each(&l->addresses);
     free(l->wanted);
     *l = (struct link_cells){.rows = rows, .cols = cols};
     if (size(l) == 0)

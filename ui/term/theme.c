@@ -236,9 +236,7 @@ void theme_names(struct theme_names *out)
 
 void theme_names_release(struct theme_names *n)
 {
-    for (size_t i = 0; i < n->items.len; i++)
-        free(n->items.items[i]);
-    vec_release(&n->items);
+    vec_free_each(&n->items);
 }
 
 /* The usual palette: 16 colours, a cube of 6 × 6 × 6, 24 greys. */

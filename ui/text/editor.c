@@ -24,9 +24,7 @@ void editor_free(struct editor *e)
 {
     if (!e)
         return;
-    for (size_t i = 0; i < e->kills.len; i++)
-        free(e->kills.items[i]);
-    vec_release(&e->kills);
+    vec_free_each(&e->kills);
     editor_undo_release(e);
     editor_layout_release(e);
     editor_history_release(e);

@@ -16,9 +16,7 @@ static void leave_history(struct editor *e)
 void editor_history_release(struct editor *e)
 {
     leave_history(e);
-    for (size_t i = 0; i < e->history.len; i++)
-        free(e->history.items[i]);
-    vec_release(&e->history);
+    vec_free_each(&e->history);
 }
 
 void editor_history_add(struct editor *e, const char *text)
