@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "session/capability.h"
-#include "tests/model_server.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -70,46 +70,11 @@ static void queue(struct reply r)
     model_server_queue(server, &r);
 }
 
-struct outcome {
-    int status;
-    char *out, *err;
-};
-
-static struct outcome run(const char *const *arguments, const char *input)
-{
-    struct outcome o = {0};
-    o.status = support_run(arguments, input, &o.out, &o.err);
-    return o;
-}
-
-static void outcome_release(struct outcome *o)
-{
-    free(o->out);
-    free(o->err);
-}
-
-#define RUN(...) run((const char *const[]){"run", __VA_ARGS__, NULL}, NULL)
-
-static void assert_has(const char *text, const char *part)
-{
-    if (text == NULL || strstr(text, part) == NULL)
-        fail_msg("\"%s\" is not in: %s", part, text == NULL ? "(nothing)" : text);
-}
-
-static struct json *parse(const char *text, size_t len)
-{
-    struct error e = {0};
-    struct json *v = json_parse(text, len, &e);
-    if (v == NULL)
-        fail_msg("no JSON: %s: %.*s", e.text, (int)len, text);
-    return v;
-}
+#define TURN(...) RUN("run", __VA_ARGS__)
 
 static struct json *body(size_t index)
 {
-    const char *text = model_server_body(server, index);
-    assert_non_null(text);
-    return parse(text, strlen(text));
+    return parse_json(model_server_body(server, index));
 }
 
 /* Whether the text stands in some file under the test's home. */
@@ -126,17 +91,16 @@ TEST(each_provider_answers)
 {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
-        struct outcome o = RUN("what is your name?");
+        struct result o = TURN("what is your name?");
         if (o.status != 0)
             fail_msg("%s: exit %d: %s", dialects[i].name, o.status, o.err);
-        assert_has(o.out, hello);
+        assert_text(o.out, hello);
         size_t last = model_server_requests(server) - 1;
         assert_int_equal(last, i);
-        assert_has(model_server_body(server, last), "what is your name?");
+        assert_text(model_server_body(server, last), "what is your name?");
         if (dialects[i].key_header != NULL)
             assert_string_equal(model_server_header(server, last, dialects[i].key_header),
                                 dialects[i].key_value);
-        outcome_release(&o);
     }
 }
 
@@ -145,16 +109,15 @@ TEST(each_request_is_what_its_api_wants)
     model_server_set_window(server, 32768);
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
-        struct outcome o = RUN("--model", "some-model", "--system", "Be brief.", "a question");
+        struct result o = TURN("--model", "some-model", "--system", "Be brief.", "a question");
         assert_int_equal(o.status, 0);
-        outcome_release(&o);
     }
     struct json *anthropic = body(0), *openai = body(1), *ollama = body(2);
     assert_string_equal(model_server_header(server, 0, "anthropic-version"), "2023-06-01");
     assert_true(json_get_int(anthropic, "max_tokens", 0) > 0);
     assert_null(json_get(anthropic, "temperature"));
-    assert_has(model_server_body(server, 0), "Be brief.");
-    assert_has(model_server_body(server, 0), "\"ephemeral\"");
+    assert_text(model_server_body(server, 0), "Be brief.");
+    assert_text(model_server_body(server, 0), "\"ephemeral\"");
     assert_true(json_true(json_get(json_get(openai, "stream_options"), "include_usage")));
     assert_true(json_get_int(openai, "max_tokens", 0) > 0);
     const struct json *first = json_first(json_get(openai, "messages"));
@@ -165,36 +128,31 @@ TEST(each_request_is_what_its_api_wants)
         assert_string_equal(json_get_string(all[i], "model"), "some-model");
         assert_true(json_get(all[i], "stream") == NULL || json_true(json_get(all[i], "stream")));
         assert_true(json_len(json_get(all[i], "tools")) >= 2);
-        json_free(all[i]);
     }
 }
 
 TEST(offline_needs_no_network)
 {
     use(&dialects[0]);
-    struct outcome o = RUN("--provider", "offline", "is anybody there?");
+    struct result o = TURN("--provider", "offline", "is anybody there?");
     assert_int_equal(o.status, 0);
-    assert_has(o.out, "offline");
+    assert_text(o.out, "offline");
     assert_int_equal(model_server_requests(server), 0);
-    struct outcome again = RUN("--provider", "offline", "is anybody there?");
+    struct result again = TURN("--provider", "offline", "is anybody there?");
     assert_string_equal(o.out, again.out);
-    outcome_release(&o);
-    outcome_release(&again);
 }
 
 TEST(standard_input_joins_the_prompt)
 {
     use(&dialects[1]);
-    struct outcome o =
-        run((const char *const[]){"run", "--model", "m", "summarise:", NULL}, "piped text\n");
+    struct result o = program_run("piped text\n",
+                                  (const char *const[]){"run", "--model", "m", "summarise:", NULL});
     assert_int_equal(o.status, 0);
-    outcome_release(&o);
-    o = run((const char *const[]){"run", "--model", "m", "-", NULL}, "only the pipe");
+    o = program_run("only the pipe", (const char *const[]){"run", "--model", "m", "-", NULL});
     assert_int_equal(o.status, 0);
-    outcome_release(&o);
-    assert_has(model_server_body(server, 0), "summarise:");
-    assert_has(model_server_body(server, 0), "piped text");
-    assert_has(model_server_body(server, 1), "only the pipe");
+    assert_text(model_server_body(server, 0), "summarise:");
+    assert_text(model_server_body(server, 0), "piped text");
+    assert_text(model_server_body(server, 1), "only the pipe");
 }
 
 TEST(json_output_is_one_object)
@@ -202,16 +160,14 @@ TEST(json_output_is_one_object)
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.text = "forty-two", .input_tokens = 1234, .output_tokens = 56});
-        struct outcome o = RUN("--output-format", "json", "--model", "m", "the question");
+        struct result o = TURN("--output-format", "json", "--model", "m", "the question");
         assert_int_equal(o.status, 0);
-        struct json *v = parse(o.out, strlen(o.out));
+        struct json *v = parse_json(o.out);
         assert_int_equal(json_type(v), JSON_OBJECT);
-        assert_has(o.out, "forty-two");
-        assert_has(o.out, "1234");
-        assert_has(o.out, "56");
-        assert_has(o.out, "session_id");
-        json_free(v);
-        outcome_release(&o);
+        assert_text(o.out, "forty-two");
+        assert_text(o.out, "1234");
+        assert_text(o.out, "56");
+        assert_text(o.out, "session_id");
     }
 }
 
@@ -222,12 +178,11 @@ static char *event_names(const char *lines)
     int64_t seq = 0;
     while (*lines != '\0') {
         size_t len = strcspn(lines, "\n");
-        struct json *v = parse(lines, len);
+        struct json *v = parse_json(support_keep(mem_strndup(lines, len)));
         buf_addf(&names, "%s ", json_get_string(v, "type"));
         assert_true(json_get_int(v, "seq", 0) > seq);
         seq = json_get_int(v, "seq", 0);
         assert_non_null(json_get_string(v, "session_id"));
-        json_free(v);
         lines += len + (lines[len] == '\n');
     }
     return support_keep(buf_take(&names));
@@ -238,12 +193,11 @@ TEST(stream_json_tells_every_event)
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.text = "one two three four", .piece = 4, .input_tokens = 1500});
-        struct outcome o = RUN("--output-format", "stream-json", "--model", "m", "count");
+        struct result o = TURN("--output-format", "stream-json", "--model", "m", "count");
         assert_int_equal(o.status, 0);
         char *names = event_names(o.out);
         assert_true(strncmp(names, "run_started turn_started text_delta ", 36) == 0);
-        assert_has(names, " text_complete turn_completed run_completed ");
-        outcome_release(&o);
+        assert_text(names, " text_complete turn_completed run_completed ");
     }
 }
 
@@ -259,16 +213,15 @@ TEST(a_tool_call_goes_round)
                              .tool_args = "{\"path\":\"letter.txt\"}",
                              .tool_id = "call_2"});
         queue((struct reply){.text = "The harvest was good."});
-        struct outcome o = RUN("--model", "m", "what does the letter say?");
+        struct result o = TURN("--model", "m", "what does the letter say?");
         assert_int_equal(o.status, 0);
-        assert_has(o.out, "The harvest was good.");
+        assert_text(o.out, "The harvest was good.");
         assert_int_equal(model_server_requests(server), before + 3);
-        assert_has(model_server_body(server, before + 1), "letter.txt");
+        assert_text(model_server_body(server, before + 1), "letter.txt");
         const char *last = model_server_body(server, before + 2);
-        assert_has(last, "the harvest was good.\\n");
-        assert_has(last, "what does the letter say?");
-        assert_has(last, i == 2 ? "tool_name" : "call_2");
-        outcome_release(&o);
+        assert_text(last, "the harvest was good.\\n");
+        assert_text(last, "what does the letter say?");
+        assert_text(last, i == 2 ? "tool_name" : "call_2");
     }
 }
 
@@ -278,11 +231,10 @@ TEST(a_tool_cannot_leave_the_directory)
     queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"/etc/passwd\"}"});
     queue((struct reply){.tool_name = "read_file", .tool_args = "{\"path\":\"../../etc/passwd\"}"});
     queue((struct reply){.text = "I may not."});
-    struct outcome o = RUN("read the passwords");
+    struct result o = TURN("read the passwords");
     assert_int_equal(o.status, 0);
     assert_null(strstr(model_server_body(server, 2), "root:"));
-    assert_has(model_server_body(server, 2), "is_error");
-    outcome_release(&o);
+    assert_text(model_server_body(server, 2), "is_error");
 }
 
 TEST(broken_arguments_go_back_to_the_model)
@@ -292,23 +244,20 @@ TEST(broken_arguments_go_back_to_the_model)
         use(&dialects[i]);
         queue((struct reply){.fault = REPLY_BROKEN_ARGS, .tool_name = "read_file"});
         queue((struct reply){.text = "I shall try again."});
-        struct outcome o = RUN("--model", "m", "read");
+        struct result o = TURN("--model", "m", "read");
         assert_int_equal(o.status, 0);
-        assert_has(o.out, "I shall try again.");
+        assert_text(o.out, "I shall try again.");
         assert_int_equal(model_server_requests(server), before + 2);
-        outcome_release(&o);
     }
 }
 
 TEST(without_tools_none_are_offered)
 {
     use(&dialects[0]);
-    struct outcome o = RUN("--tools", "none", "hi");
+    struct result o = TURN("--tools", "none", "hi");
     assert_int_equal(o.status, 0);
     struct json *v = body(0);
     assert_int_equal(json_len(json_get(v, "tools")), 0);
-    json_free(v);
-    outcome_release(&o);
 }
 
 TEST(a_refused_key_is_not_tried_again)
@@ -320,14 +269,13 @@ TEST(a_refused_key_is_not_tried_again)
                              .status = 401,
                              .error_type = "authentication_error",
                              .error_message = "this key is no good"});
-        struct outcome o = RUN("--model", "m", "hi");
+        struct result o = TURN("--model", "m", "hi");
         assert_int_equal(o.status, 1);
-        assert_has(o.err, "tiro: AGENT_ERROR: ");
-        assert_has(o.err, "401");
-        assert_has(o.err, "this key is no good");
+        assert_text(o.err, "tiro: AGENT_ERROR: ");
+        assert_text(o.err, "401");
+        assert_text(o.err, "this key is no good");
         assert_null(strstr(o.err, KEY));
         assert_int_equal(model_server_requests(server), before + 1);
-        outcome_release(&o);
     }
 }
 
@@ -342,15 +290,14 @@ TEST(a_busy_server_is_asked_again)
                              .error_message = "slow down",
                              .retry_after = "0"});
         queue((struct reply){.fault = REPLY_STATUS, .status = 500, .retry_after = "0"});
-        struct outcome o = RUN("--model", "m", "--output-format", "stream-json", "hi");
+        struct result o = TURN("--model", "m", "--output-format", "stream-json", "hi");
         assert_int_equal(o.status, 0);
-        assert_has(o.out, "\"retrying\"");
-        assert_has(o.out, "slow down");
-        assert_has(o.out, hello);
+        assert_text(o.out, "\"retrying\"");
+        assert_text(o.out, "slow down");
+        assert_text(o.out, hello);
         assert_int_equal(model_server_requests(server), before + 3);
         assert_string_equal(model_server_body(server, before),
                             model_server_body(server, before + 2));
-        outcome_release(&o);
     }
 }
 
@@ -360,17 +307,14 @@ TEST_IF(capability_store(), a_lost_connection_keeps_the_partial_answer)
         size_t before = model_server_requests(server);
         use(&dialects[i]);
         queue((struct reply){.fault = REPLY_DISCONNECT, .text = "cut off in the middle of"});
-        struct outcome o = RUN("--model", "m", "hi");
+        struct result o = TURN("--model", "m", "hi");
         assert_int_equal(o.status, 1);
-        assert_has(o.out, "cut off in the middle of");
-        assert_has(o.err, "tiro: AGENT_ERROR: ");
+        assert_text(o.out, "cut off in the middle of");
+        assert_text(o.err, "tiro: AGENT_ERROR: ");
         assert_int_equal(model_server_requests(server), before + 1);
-        outcome_release(&o);
-        o = run((const char *const[]){"run", "--model", "m", "--resume", "last", "go on", NULL},
-                NULL);
+        o = TURN("--model", "m", "--resume", "last", "go on");
         assert_int_equal(o.status, 0);
-        assert_has(model_server_body(server, before + 1), "cut off in the middle of");
-        outcome_release(&o);
+        assert_text(model_server_body(server, before + 1), "cut off in the middle of");
     }
 }
 
@@ -383,11 +327,10 @@ TEST(what_is_no_answer_is_an_error)
         for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
             use(&dialects[i]);
             queue((struct reply){.fault = faults[f]});
-            struct outcome o = RUN("--model", "m", "hi");
+            struct result o = TURN("--model", "m", "hi");
             if (o.status != 1)
                 fail_msg("%s, fault %d: exit %d", dialects[i].name, (int)faults[f], o.status);
-            assert_has(o.err, "tiro: AGENT_ERROR: ");
-            outcome_release(&o);
+            assert_text(o.err, "tiro: AGENT_ERROR: ");
         }
 }
 
@@ -396,14 +339,13 @@ TEST(nobody_listening_is_said)
     setenv("TIRO_PROVIDER_MAX_RETRIES", "0", 1);
     setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", 1);
     setenv("OPENAI_API_KEY", KEY, 1);
-    struct outcome o = RUN("--provider", "openai", "--model", "m", "hi");
+    struct result o = TURN("--provider", "openai", "--model", "m", "hi");
     assert_int_equal(o.status, 1);
-    assert_has(o.err, "127.0.0.1");
-    outcome_release(&o);
+    assert_text(o.err, "127.0.0.1");
 }
 
 /* Starts `tiro run`, waits for the beginning of the answer, sends the signal. */
-static struct outcome signalled(int signal_number)
+static struct result signalled(int signal_number)
 {
     const char *const argv[] = {support_program(), "run", "--model", "m", "hi", NULL};
     struct support_child c;
@@ -412,7 +354,7 @@ static struct outcome signalled(int signal_number)
     c.in = -1;
     assert_true(support_read_until(&c, "as far as it came", DEADLINE_MS));
     kill(c.pid, signal_number);
-    struct outcome o = {.status = support_finish(&c, NULL)};
+    struct result o = {.status = support_finish(&c, NULL)};
     o.out = buf_take(&c.out_text);
     o.err = buf_take(&c.err_text);
     support_release(&c);
@@ -425,14 +367,12 @@ TEST_IF(capability_store(), a_signal_cuts_a_stalled_answer)
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.fault = REPLY_STALL, .text = "as far as it came\n\n"});
-        struct outcome o = signalled(signals[i % 2]);
+        struct result o = signalled(signals[i % 2]);
         assert_int_equal(o.status, 128 + signals[i % 2]);
         model_server_release(server);
-        outcome_release(&o);
-        o = run((const char *const[]){"sessions", "show", "last", NULL}, NULL);
+        o = program_run("", (const char *const[]){"sessions", "show", "last", NULL});
         assert_int_equal(o.status, 0);
-        assert_has(o.out, "as far as it came");
-        outcome_release(&o);
+        assert_text(o.out, "as far as it came");
     }
 }
 
@@ -442,26 +382,22 @@ TEST_IF(capability_store(), resume_carries_the_conversation)
         size_t before = model_server_requests(server);
         use(&dialects[i]);
         queue((struct reply){.text = "Your name is Marcus."});
-        struct outcome o = RUN("--model", "m", "I am Marcus.");
-        outcome_release(&o);
-        o = run((const char *const[]){"run", "--model", "m", "--resume", "last", "who am I?", NULL},
-                NULL);
+        struct result o = TURN("--model", "m", "I am Marcus.");
+        o = TURN("--model", "m", "--resume", "last", "who am I?");
         assert_int_equal(o.status, 0);
         const char *sent = model_server_body(server, before + 1);
-        assert_has(sent, "I am Marcus.");
-        assert_has(sent, "Your name is Marcus.");
-        assert_has(sent, "who am I?");
-        outcome_release(&o);
+        assert_text(sent, "I am Marcus.");
+        assert_text(sent, "Your name is Marcus.");
+        assert_text(sent, "who am I?");
     }
 }
 
 TEST(without_persistence_nothing_is_kept)
 {
     use(&dialects[0]);
-    struct outcome o = RUN("--no-persist", "a secret question");
+    struct result o = TURN("--no-persist", "a secret question");
     assert_int_equal(o.status, 0);
     assert_false(home_holds("a secret question"));
-    outcome_release(&o);
 }
 
 /* The environments of the command itself, of its supervisor and of tiro: each is let read, or not
@@ -481,18 +417,17 @@ TEST(children_see_no_keys)
     setenv("SOME_OTHER", "unwanted", 1);
     queue((struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"" LOOK "\"}"});
     queue((struct reply){.text = hello});
-    struct outcome o =
-        RUN("--provider", "anthropic", "--tools", "full", "--allow", "run_command", "look");
+    struct result o =
+        TURN("--provider", "anthropic", "--tools", "full", "--allow", "run_command", "look");
     assert_int_equal(o.status, 0);
     const char *seen = model_server_body(server, 1);
     assert_null(strstr(seen, KEY));
-    assert_has(seen, "MINE_ONE=wanted\\n");
+    assert_text(seen, "MINE_ONE=wanted\\n");
     assert_null(strstr(seen, "SOME_OTHER=unwanted\\n"));
-    assert_has(seen, "core 0");
+    assert_text(seen, "core 0");
 #if defined __linux__ && !defined WITH_SANITIZERS
-    assert_has(seen, geteuid() == 0 ? "SOME_OTHER=unwanted " : "refused\\nrefused");
+    assert_text(seen, geteuid() == 0 ? "SOME_OTHER=unwanted " : "refused\\nrefused");
 #endif
-    outcome_release(&o);
     unsetenv("SOME_OTHER");
     unsetenv("MINE_ONE");
 }
@@ -506,10 +441,9 @@ TEST(the_key_command_gets_the_rest)
     setenv("SOME_OTHER", "wanted", 1);
     setenv("TIRO_ANTHROPIC_API_KEY_COMMAND", "echo \"k-${SOME_OTHER}-${OPENAI_API_KEY-none}\"", 1);
     queue((struct reply){.text = hello});
-    struct outcome o = RUN("--provider", "anthropic", "look");
+    struct result o = TURN("--provider", "anthropic", "look");
     assert_int_equal(o.status, 0);
     assert_string_equal(model_server_header(server, 0, "x-api-key"), "k-wanted-none");
-    outcome_release(&o);
     unsetenv("SOME_OTHER");
 }
 
@@ -518,19 +452,16 @@ TEST_IF(capability_store(), the_key_is_nowhere)
     setenv("TIRO_LOG_LEVEL", "debug", 1);
     for (size_t i = 0; i < 2; i++) {
         use(&dialects[i]);
-        struct outcome o =
-            RUN("--model", "m", "--output-format", "stream-json", "a question for the grep");
+        struct result o =
+            TURN("--model", "m", "--output-format", "stream-json", "a question for the grep");
         assert_int_equal(o.status, 0);
         assert_null(strstr(o.out, KEY));
         assert_null(strstr(o.err, KEY));
-        outcome_release(&o);
-        o = run((const char *const[]){"doctor", NULL}, NULL);
+        o = program_run("", (const char *const[]){"doctor", NULL});
         assert_null(strstr(o.out, KEY));
         assert_null(strstr(o.err, KEY));
-        outcome_release(&o);
-        o = run((const char *const[]){"config", "show", NULL}, NULL);
+        o = program_run("", (const char *const[]){"config", "show", NULL});
         assert_null(strstr(o.out, KEY));
-        outcome_release(&o);
     }
     assert_true(home_holds("a question for the grep"));
     assert_false(home_holds(KEY));
@@ -539,8 +470,7 @@ TEST_IF(capability_store(), the_key_is_nowhere)
 TEST_IF(capability_store(), what_is_kept_is_private)
 {
     use(&dialects[0]);
-    struct outcome o = RUN("hi");
-    outcome_release(&o);
+    run_ok(TURN("hi"));
     char *path = support_path(".local/share/tiro/tiro.db");
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
@@ -552,15 +482,12 @@ TEST_IF(capability_store(), what_is_kept_is_private)
 
 TEST_IF(capability_store(), bad_usage_is_told_apart)
 {
-    struct outcome o = run((const char *const[]){"run", "--no-such-option", "x", NULL}, NULL);
+    struct result o = program_run("", (const char *const[]){"run", "--no-such-option", "x", NULL});
     assert_int_equal(o.status, 64);
-    outcome_release(&o);
-    o = run((const char *const[]){"runn", "x", NULL}, NULL);
+    o = program_run("", (const char *const[]){"runn", "x", NULL});
     assert_int_equal(o.status, 64);
-    assert_has(o.err, "run");
-    outcome_release(&o);
-    o = run((const char *const[]){"run", "--resume", "no-such-session", "x", NULL}, NULL);
+    assert_text(o.err, "run");
+    o = program_run("", (const char *const[]){"run", "--resume", "no-such-session", "x", NULL});
     assert_int_equal(o.status, 1);
-    assert_has(o.err, "tiro: SESSION_NOT_FOUND: ");
-    outcome_release(&o);
+    assert_text(o.err, "tiro: SESSION_NOT_FOUND: ");
 }
