@@ -49,6 +49,13 @@ enum { SUPPORT_TELLS_MEMORY = 1 };
 /* The exit status of a program all of whose tests need what this build leaves out. */
 enum { SUPPORT_SKIPPED = 77 };
 
+/* The call is false, and left an error of this code in `e`. Wants <cmocka.h>. */
+#define assert_err(call, e, expected)                                                              \
+    do {                                                                                           \
+        assert_false(call);                                                                        \
+        assert_int_equal((e).code, expected);                                                      \
+    } while (0)
+
 /* The directory of the running test. Borrowed. */
 const char *support_dir(void);
 

@@ -124,8 +124,7 @@ TEST(a_record_that_fails_ends_the_run)
     struct error e = {0};
     const struct act act = {.text = "Hi.", .stop = STOP_END_TURN};
     play.store_fails = EVENT_TEXT_COMPLETE;
-    assert_false(play_run(&act, 1, "hello", &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(play_run(&act, 1, "hello", &e), e, ERR_SESSION_STORE_ERROR);
     assert_string_equal(play.trail.data, "run_started turn_started text_delta");
     assert_true(play.reads_on);
 }
@@ -137,8 +136,7 @@ TEST(a_record_that_fails_amid_an_answer_stops_it)
     const struct act act = {
         .text = "Hi.", .failure = FAILURE_STATUS, .status = 500, .retry_after_ms = 600000};
     play.store_fails = EVENT_TEXT_DELTA;
-    assert_false(play_run(&act, 1, "hello", &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(play_run(&act, 1, "hello", &e), e, ERR_SESSION_STORE_ERROR);
     assert_false(play.reads_on);
     assert_string_equal(play.trail.data, "run_started turn_started");
 }

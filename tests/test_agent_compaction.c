@@ -60,8 +60,7 @@ static char *history_text(void)
     return support_keep(buf_take(&out));
 }
 
-/* --- when --------------------------------------------------------------------------------------
- */
+/* --- when ------------------------------------------------------------------------------------ */
 
 FIXTURE(play_setup, play_teardown);
 
@@ -262,8 +261,7 @@ TEST(a_message_beyond_the_window_costs_no_summary)
     assert_non_null(strstr(play_event(EVENT_COMPACTION_FAILED, 0)->text, "shorten the message"));
 }
 
-/* --- what would free too little ----------------------------------------------------------------
- */
+/* --- what would free too little -------------------------------------------------------------- */
 
 static void compact_structured_from(int64_t threshold)
 {
@@ -312,8 +310,7 @@ TEST(an_answer_may_have_what_the_window_has_left)
     assert_int_equal(play.last_max_output, most);
 }
 
-/* --- overflow ----------------------------------------------------------------------------------
- */
+/* --- overflow -------------------------------------------------------------------------------- */
 
 TEST(an_overflow_is_compacted_for_and_called_again)
 {
@@ -367,8 +364,7 @@ TEST(an_overflow_without_compaction_fails_the_turn)
     assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
 }
 
-/* --- failures ----------------------------------------------------------------------------------
- */
+/* --- failures -------------------------------------------------------------------------------- */
 
 TEST(check_6_a_failed_summary_costs_the_turn_nothing)
 {
@@ -496,8 +492,7 @@ TEST(a_change_of_mode_opens_it_again)
                         "deterministic");
 }
 
-/* --- what is spent -----------------------------------------------------------------------------
- */
+/* --- what is spent --------------------------------------------------------------------------- */
 
 TEST(a_summary_counts_for_the_budget)
 {
@@ -610,8 +605,7 @@ TEST(the_parts_of_a_folded_history_are_counted)
     assert_int_equal(play.summaries, first->limit);
 }
 
-/* --- a stop ------------------------------------------------------------------------------------
- */
+/* --- a stop ---------------------------------------------------------------------------------- */
 
 TEST(escape_ends_compaction_and_turn)
 {
@@ -735,8 +729,7 @@ TEST(a_lost_record_ends_the_turn)
     }
 }
 
-/* --- by hand -----------------------------------------------------------------------------------
- */
+/* --- by hand --------------------------------------------------------------------------------- */
 
 TEST(by_hand_with_mode_and_focus)
 {
@@ -787,8 +780,7 @@ TEST(by_hand_a_suspended_one_is_tried)
     assert_non_null(strstr(e.text, "scripted failure"));
 }
 
-/* --- drafts ------------------------------------------------------------------------------------
- */
+/* --- drafts ---------------------------------------------------------------------------------- */
 
 TEST(a_draft_is_committed_as_it_was_changed)
 {
@@ -860,8 +852,7 @@ TEST(with_nobody_there_drafts_are_committed)
     assert_false(play_event(EVENT_COMPACTION_STARTED, 0)->flag);
 }
 
-/* --- the prompt that a server cut --------------------------------------------------------------
- */
+/* --- the prompt that a server cut ------------------------------------------------------------ */
 
 TEST(a_cut_prompt_is_warned_of)
 {

@@ -92,14 +92,10 @@ static void check_empty(struct catalog *c)
     assert_true(catalog_search(c, "word", NULL, 5, &hits, &more, &e));
     assert_int_equal(hits.items.len, 0);
     assert_false(more);
-    assert_false(catalog_find(c, "last", &info, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    assert_false(catalog_read(c, "last", 0, NULL, ignore, &count, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    assert_false(catalog_delete(c, "last", NULL, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    assert_false(catalog_fork(c, "last", 0, &info, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_find(c, "last", &info, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_read(c, "last", 0, NULL, ignore, &count, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_delete(c, "last", NULL, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_fork(c, "last", 0, &info, &e), e, ERR_SESSION_NOT_FOUND);
 }
 
 FIXTURE(set_up, tear_down);
@@ -133,10 +129,8 @@ TEST(test_faults_of_the_store_come_through)
     support_write(file, "Dear reader, this is no database, but it is long enough to be one.\n");
     static const enum catalog_access accesses[] = {CATALOG_READ, CATALOG_WRITE};
     for (size_t i = 0; i < 2; i++) {
-        assert_false(catalog_open(&c, file, accesses[i], &e));
-        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
-        assert_false(catalog_open(&c, below, accesses[i], &e));
-        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+        assert_err(catalog_open(&c, file, accesses[i], &e), e, ERR_SESSION_STORE_ERROR);
+        assert_err(catalog_open(&c, below, accesses[i], &e), e, ERR_SESSION_STORE_ERROR);
     }
 }
 
@@ -220,8 +214,7 @@ TEST(test_label)
     struct session_info info = find("last");
     assert_string_equal(info.labels, "food work");
     session_info_release(&info);
-    assert_false(catalog_label(&catalog, "last", "good b\001d", NULL, &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    assert_err(catalog_label(&catalog, "last", "good b\001d", NULL, &e), e, ERR_USAGE);
     info = find("last");
     assert_string_equal(info.labels, "food work");
     session_info_release(&info);
@@ -273,8 +266,7 @@ TEST(test_delete)
     assert_false(exists(lock));
     assert_int_equal(damage_number(path, "SELECT count(*) FROM session"), 1);
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 5);
-    assert_false(catalog_delete(&catalog, record.info.id, id, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_delete(&catalog, record.info.id, id, &e), e, ERR_SESSION_NOT_FOUND);
     record_release(&other);
 }
 
@@ -299,8 +291,7 @@ TEST(test_delete_beside_other_files)
     char *notes = support_text("%s/notes.txt", files);
     char *transcript = support_text("%s/transcript.md", files);
     support_write(notes, "mine");
-    assert_false(catalog_delete(&catalog, record.info.id, NULL, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(catalog_delete(&catalog, record.info.id, NULL, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "is deleted, but"));
     assert_true(exists(notes));
     assert_false(exists(transcript));
@@ -334,8 +325,7 @@ TEST(test_locks)
     int lock, count = 0;
     assert_true(lock_take(catalog.directory, record.info.id, &lock, &e));
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        assert_false(changes[i]());
-        assert_int_equal(e.code, ERR_SESSION_BUSY);
+        assert_err(changes[i](), e, ERR_SESSION_BUSY);
         assert_non_null(strstr(e.text, record.info.id + UUID_LEN - 8));
     }
     struct session_info info = find("last");
@@ -407,8 +397,7 @@ TEST(test_in_memory)
     assert_true(catalog_fork(&c, r.info.id, 0, &fork, &e));
     assert_true(catalog_archive(&c, r.info.id, true, NULL, &e));
     struct session_info info;
-    assert_false(catalog_find(&c, r.info.id, &info, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_find(&c, r.info.id, &info, &e), e, ERR_SESSION_NOT_FOUND);
     assert_true(catalog_find(&c, fork.id, &info, &e));
     session_info_release(&info);
     session_info_release(&fork);
@@ -549,14 +538,11 @@ TEST(test_forks_that_cannot_be)
     struct record draft;
     static const int64_t places[] = {11, -1};
     for (size_t i = 0; i < 2; i++) {
-        assert_false(catalog_fork(&catalog, "last", places[i], &fork, &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        assert_err(catalog_fork(&catalog, "last", places[i], &fork, &e), e, ERR_USAGE);
     }
-    assert_false(catalog_fork(&catalog, "none", 0, &fork, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(catalog_fork(&catalog, "none", 0, &fork, &e), e, ERR_SESSION_NOT_FOUND);
     record_begin(&draft, catalog.store);
-    assert_false(catalog_fork(&catalog, draft.info.id, 0, &fork, &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    assert_err(catalog_fork(&catalog, draft.info.id, 0, &fork, &e), e, ERR_USAGE);
     draft.info.draft = mem_strdup("not sent");
     record_save(&draft);
     fork = fork_at(draft.info.id, 0);

@@ -165,8 +165,7 @@ TEST(option_comes_first)
     assert_true(choose("offline", "gpt-4o", true));
     expect("offline", CHOICE_OPTION, NULL);
     assert_string_equal(choice.model, "offline");
-    assert_false(choose("antropic", NULL, true));
-    assert_int_equal(fault.code, ERR_USAGE);
+    assert_err(choose("antropic", NULL, true), fault, ERR_USAGE);
     assert_non_null(strstr(fault.text, "did you mean \"anthropic\""));
     assert_false(choose("xyz", NULL, true));
     assert_non_null(strstr(fault.text, "offline"));
@@ -320,8 +319,7 @@ TEST(key_from_the_file_last)
 
 TEST(says_what_to_set_when_there_is_no_key)
 {
-    assert_false(key_for("anthropic"));
-    assert_int_equal(fault.code, ERR_CONFIG_ERROR);
+    assert_err(key_for("anthropic"), fault, ERR_CONFIG_ERROR);
     assert_non_null(strstr(fault.text, "ANTHROPIC_API_KEY"));
     assert_false(key_for("openai"));
     assert_non_null(strstr(fault.text, "OPENAI_API_KEY"));

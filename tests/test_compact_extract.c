@@ -232,8 +232,7 @@ TEST(two_runs_give_the_same_bytes)
     assert_string_equal(one, two);
 }
 
-/* --- merging -----------------------------------------------------------------------------------
- */
+/* --- merging --------------------------------------------------------------------------------- */
 
 /* The conversation becomes its extract, and `messages` more follow. */
 static void compact_and_go_on(struct conversation *c, int64_t threshold, int round)

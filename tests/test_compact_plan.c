@@ -171,8 +171,7 @@ static void assert_becomes(const struct compact_mode *mode, const char *expected
     compact_plan_release(&plan);
 }
 
-/* --- what goes ---------------------------------------------------------------------------------
- */
+/* --- what goes ------------------------------------------------------------------------------- */
 
 #define TWO "u:t1 a:a1 u:t2 a:a2"
 #define THREE TWO " u:t3 a:a3"
@@ -342,8 +341,7 @@ TEST(each_mode_cuts_where_it_should)
     }
 }
 
-/* --- by what messages weigh --------------------------------------------------------------------
- */
+/* --- by what messages weigh ------------------------------------------------------------------ */
 
 /* The messages from `first` on, before `end`. */
 static int64_t weight(size_t first, size_t end)
@@ -404,8 +402,7 @@ TEST(the_tail_takes_what_its_budget_allows)
     assert_goes(&mode_structured, "1 2 3 4 5 6 7 8"); /* never empty */
 }
 
-/* --- turns and marks ---------------------------------------------------------------------------
- */
+/* --- turns and marks ------------------------------------------------------------------------- */
 
 TEST(a_summary_within_a_turn_begins_none)
 {
@@ -467,8 +464,7 @@ TEST(a_mark_carries_what_a_summary_said)
                    "u:t4 a:a4 u:t5 a:a5");
 }
 
-/* --- pruning and micro-compaction --------------------------------------------------------------
- */
+/* --- pruning and micro-compaction ------------------------------------------------------------ */
 
 /* The text of the only result in the message at `i` after a rebuild. */
 static char *result_after(const struct rebuild *r, size_t i)
@@ -578,8 +574,7 @@ TEST(the_user_comes_first_without_a_text_too)
     }
 }
 
-/* --- pairs -------------------------------------------------------------------------------------
- */
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 TEST(calls_and_results_are_paired)
 {

@@ -27,8 +27,7 @@ static void assert_real(double got, double expected)
     assert_true(fabs(got - expected) < 1e-9);
 }
 
-/* --- settings ----------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------------- */
 
 TEST(the_defaults_are_those_of_the_specification)
 {
@@ -149,8 +148,7 @@ TEST(modes_have_the_names_of_the_configuration)
     buf_release(&choices);
 }
 
-/* --- thresholds --------------------------------------------------------------------------------
- */
+/* --- thresholds ------------------------------------------------------------------------------ */
 
 TEST(the_lower_threshold_holds)
 {
@@ -177,8 +175,7 @@ TEST(the_lower_threshold_holds)
     }
 }
 
-/* --- the decision ------------------------------------------------------------------------------
- */
+/* --- the decision ---------------------------------------------------------------------------- */
 
 #define NONE TRIGGER_NONE
 #define INPUT TRIGGER_INPUT_TOKENS
@@ -382,8 +379,7 @@ TEST(triggers_have_the_names_of_the_events)
     assert_string_equal(compact_trigger_name(TRIGGER_MANUAL), "manual");
 }
 
-/* --- the breaker -------------------------------------------------------------------------------
- */
+/* --- the breaker ----------------------------------------------------------------------------- */
 
 static struct compaction_state failed_state(int failures, bool suspended, char *mode, char *model)
 {

@@ -62,8 +62,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* --- what is made of single messages -----------------------------------------------------------
- */
+/* --- what is made of single messages --------------------------------------------------------- */
 
 static bool is_border(const char *text, size_t len, size_t at)
 {
@@ -158,8 +157,7 @@ static void check_made(const struct trial *t, const struct message *made)
          "the summary is another text");
 }
 
-/* --- what is made of all -----------------------------------------------------------------------
- */
+/* --- what is made of all --------------------------------------------------------------------- */
 
 static void check_parts(const struct trial *t)
 {
@@ -262,8 +260,7 @@ static void check(const struct trial *t)
     check_json(t);
 }
 
-/* --- trials ------------------------------------------------------------------------------------
- */
+/* --- trials ---------------------------------------------------------------------------------- */
 
 static void trial_release(struct trial *t)
 {

@@ -34,8 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* --- worth or not ------------------------------------------------------------------------------
- */
+/* --- worth or not ---------------------------------------------------------------------------- */
 
 FIXTURE(setup, teardown);
 
@@ -93,8 +92,7 @@ TEST(the_table_holds)
     }
 }
 
-/* --- what it would leave -----------------------------------------------------------------------
- */
+/* --- what it would leave --------------------------------------------------------------------- */
 
 static char *words(size_t bytes)
 {
@@ -182,8 +180,7 @@ TEST(what_the_program_writes_is_counted_as_it_is)
     compact_plan_release(&plan);
 }
 
-/* --- the key that helps ------------------------------------------------------------------------
- */
+/* --- the key that helps ---------------------------------------------------------------------- */
 
 static void assert_obstacle(const struct compact_mode *mode, bool for_request, const char *expected)
 {

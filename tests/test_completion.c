@@ -11,8 +11,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* --- sessions to be named ----------------------------------------------------------------------
- */
+/* --- sessions to be named -------------------------------------------------------------------- */
 
 static const char *const titles[] = {"plain",
                                      "it's a \"quoted\" one",
@@ -75,8 +74,7 @@ static int teardown(void **state)
     return chdir("/") == 0 ? support_teardown(state) : -1;
 }
 
-/* --- bash --------------------------------------------------------------------------------------
- */
+/* --- bash ------------------------------------------------------------------------------------ */
 
 static char *run_shell(const char *const *argv)
 {
@@ -192,8 +190,7 @@ TEST_IF(capability_store(), bash_quotes_what_it_offers)
     assert_int_not_equal(access("evil", F_OK), 0);
 }
 
-/* --- zsh ---------------------------------------------------------------------------------------
- */
+/* --- zsh ------------------------------------------------------------------------------------- */
 
 static bool installed(const char *shell)
 {
@@ -269,8 +266,7 @@ TEST_IF(capability_store(), zsh_names_sessions)
     assert_int_not_equal(access("evil", F_OK), 0);
 }
 
-/* --- fish --------------------------------------------------------------------------------------
- */
+/* --- fish ------------------------------------------------------------------------------------ */
 
 static void assert_fish(const char *line, const char *offered)
 {

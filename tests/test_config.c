@@ -319,8 +319,7 @@ TEST(later_sources_win)
     struct error e;
     assert_true(config_set(f->config, CONFIG_UI_THEME, "dark", &e));
     assert_int_equal(config_origin(f->config, CONFIG_UI_THEME), CONFIG_FROM_COMMAND_LINE);
-    assert_false(config_set(f->config, CONFIG_UI_MOUSE, "perhaps", &e));
-    assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    assert_err(config_set(f->config, CONFIG_UI_MOUSE, "perhaps", &e), e, ERR_CONFIG_ERROR);
     assert_int_equal(config_origin(f->config, CONFIG_UI_MOUSE), CONFIG_FROM_DEFAULT);
 }
 

@@ -13,8 +13,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* --- a text ------------------------------------------------------------------------------------
- */
+/* --- a text ---------------------------------------------------------------------------------- */
 
 static void assert_set(const char *before, const char *path, const char *value, const char *after)
 {
@@ -107,8 +106,7 @@ TEST(what_the_format_cannot_hold_is_refused)
     longest[sizeof longest - 1] = '\0';
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct buf out = BUF_INIT;
-        assert_false(config_edit_check("chat", "system", values[i], &e));
-        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+        assert_err(config_edit_check("chat", "system", values[i], &e), e, ERR_CONFIG_ERROR);
         assert_false(config_edit_set("[chat]\n", "chat", "system", values[i], &out, &e));
         assert_int_equal(out.len, 0);
         buf_release(&out);
@@ -144,8 +142,7 @@ TEST(names_and_values_are_checked)
     char *section, *name;
     static const char *const bad[] = {"theme", ".theme", "ui.", "", "."};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(config_edit_split(bad[i], &section, &name, &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        assert_err(config_edit_split(bad[i], &section, &name, &e), e, ERR_USAGE);
     }
 }
 
@@ -223,8 +220,7 @@ TEST(the_explained_file_takes_every_key)
     }
 }
 
-/* --- the program -------------------------------------------------------------------------------
- */
+/* --- the program ----------------------------------------------------------------------------- */
 
 static char *read_config(void)
 {

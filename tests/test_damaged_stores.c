@@ -33,8 +33,7 @@ static void make_store(void)
     expect(RUN("run", "remember the quincunx"), 0, "");
 }
 
-/* --- files that cannot be opened ---------------------------------------------------------------
- */
+/* --- files that cannot be opened ------------------------------------------------------------- */
 
 static void no_database(void)
 {
@@ -122,8 +121,7 @@ TEST(an_unusable_file_is_told_and_left_alone)
     }
 }
 
-/* --- files that may not be written -------------------------------------------------------------
- */
+/* --- files that may not be written ----------------------------------------------------------- */
 
 enum { OUT_OF_REACH = 77 }; /* a tree in a home that is closed to others */
 
@@ -168,8 +166,7 @@ TEST(a_read_only_file_can_be_read)
     assert_memory_equal(now, before, len);
 }
 
-/* --- a file that somebody else has -------------------------------------------------------------
- */
+/* --- a file that somebody else has ----------------------------------------------------------- */
 
 /* Both at once, since each waits as long as it has patience. */
 static void expect_locked(const char *const *one, const char *const *other)
@@ -200,8 +197,7 @@ TEST(a_locked_file_is_told_in_time)
     assert_int_equal(assert_store_sound(scene_store()), 1);
 }
 
-/* --- a chat ------------------------------------------------------------------------------------
- */
+/* --- a chat ---------------------------------------------------------------------------------- */
 
 TEST(a_chat_goes_on_in_memory)
 {

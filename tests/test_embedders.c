@@ -156,8 +156,7 @@ TEST(test_own_key_and_its_absence)
 {
     struct error e = {0};
     configure(CONFIG_EMBEDDING_PROVIDER, "openai");
-    assert_false(read_settings(&e));
-    assert_int_equal(e.code, ERR_CONFIG_ERROR);
+    assert_err(read_settings(&e), e, ERR_CONFIG_ERROR);
     assert_non_null(strstr(e.text, "OPENAI_API_KEY"));
     configure(CONFIG_EMBEDDING_API_KEY_COMMAND, "echo from-a-command");
     assert_true(read_settings(&e));

@@ -21,8 +21,7 @@ static void queue(struct reply r)
     model_server_queue(scene_server(), &r);
 }
 
-/* --- what is expected --------------------------------------------------------------------------
- */
+/* --- what is expected ------------------------------------------------------------------------ */
 
 /* "what happened; what to do": neither is empty. */
 static bool advises(const char *text)
@@ -164,8 +163,7 @@ static void screen_says(struct screen *s, const char *sentence)
 
 #define PROVOKE(code) static void provoke_##code(__attribute__((unused)) void **state)
 
-/* --- the rows ----------------------------------------------------------------------------------
- */
+/* --- the rows -------------------------------------------------------------------------------- */
 
 PROVOKE(OK)
 {
@@ -598,8 +596,7 @@ static void provoke_USAGE(void **state)
     assert_said(r.err, ERR_USAGE);
 }
 
-/* --- the table itself --------------------------------------------------------------------------
- */
+/* --- the table itself ------------------------------------------------------------------------ */
 
 /* As published for programs that call this one: never to be changed. */
 static const struct {

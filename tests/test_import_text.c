@@ -339,8 +339,7 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
         struct session_info info;
         const struct import_options o = {.tell = stop_at, .context = &limit};
         FILE *in = fopen(path, "rb");
-        assert_false(import_session(&c, in, &o, &info, &e));
-        assert_int_equal(e.code, ERR_INTERRUPTED);
+        assert_err(import_session(&c, in, &o, &info, &e), e, ERR_INTERRUPTED);
         assert_true(catalog_list(&c, &all, &sessions, NULL, &e));
         assert_int_equal(sessions.items.len, 0);
         session_list_release(&sessions);

@@ -33,8 +33,7 @@ static void check(bool ok, const struct error *e)
         fail_msg("%s: %s", err_info(e->code)->name, e->text);
 }
 
-/* --- a memory, which is a table of the same database -------------------------------------------
- */
+/* --- a memory, which is a table of the same database ----------------------------------------- */
 
 static struct {
     bool refuses, fails_to_withdraw;
@@ -559,8 +558,7 @@ TEST(test_undone)
     assert_false(journal_uncompact(&j, &e));
     plain_run("one", "1");
     plain_run("two", "2");
-    assert_false(journal_uncompact(&j, &e));
-    assert_int_equal(e.code, ERR_NOTHING_TO_UNDO);
+    assert_err(journal_uncompact(&j, &e), e, ERR_NOTHING_TO_UNDO);
     commit(drop_first(2, "A"));
     plain_run("three", "3");
     commit(drop_first(3, "B"));
@@ -586,8 +584,7 @@ TEST(test_undone)
     assert_session_sound(store, id);
     commit(drop_first(2, "D"));
     say(EVENT_TURN_STARTED, "five");
-    assert_false(journal_uncompact(&j, &e));
-    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_err(journal_uncompact(&j, &e), e, ERR_SESSION_BUSY);
     assert_int_equal(j.history.compaction.in_force.len, 1);
 }
 

@@ -459,8 +459,7 @@ TEST(test_sessions_by_reference)
     expect_found("cherry", "session=elsewhere", "o");
     expect_found("cherry", "project", "k");
     struct memory_found none;
-    assert_false(search("cherry", "session=nobody", 5, &none));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(search("cherry", "session=nobody", 5, &none), e, ERR_SESSION_NOT_FOUND);
     record_release(&r);
     store_close(store);
     buf_release(&text);

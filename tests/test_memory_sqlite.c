@@ -363,8 +363,7 @@ TEST(a_full_session_is_refused)
     run("UPDATE memory_session SET next = (1 << 24) - 1");
     say("s", "b", "two", 2);
     struct memory_entry given = memory_said("c", "three", 3);
-    assert_false(m->store->index(m, "s", 0, &given, 1, &stored, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(m->store->index(m, "s", 0, &given, 1, &stored, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "memory is full"));
     memory_check(m->store->index(m, "t", 0, &given, 1, &stored, &e), &e);
     assert_int_equal(memory_total(m), 3);

@@ -178,8 +178,7 @@ static void refuse(const char *text, const char *named)
     struct message m;
     struct json *v = json_parse(text, strlen(text), &e);
     assert_non_null(v);
-    assert_false(message_from_json(v, &m, &e));
-    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_err(message_from_json(v, &m, &e), e, ERR_AGENT_ERROR);
     assert_non_null(strstr(e.text, named));
     assert_int_equal(m.blocks.len, 0);
     json_free(v);

@@ -83,8 +83,7 @@ TEST(test_version_1_is_renewed)
 {
     struct store *s;
     char *file = old_database("");
-    assert_false(store_open(file, STORE_READ_ONLY, &s, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(store_open(file, STORE_READ_ONLY, &s, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "older"));
     assert_int_equal(damage_number(file, "PRAGMA user_version"), 1);
     assert_true(store_open(file, STORE_READ_WRITE, &s, &e));
@@ -210,8 +209,7 @@ TEST(test_a_migration_that_fails_changes_nothing)
         "PRAGMA journal_mode = WAL;"
         "CREATE TABLE transcript (somebody TEXT)"); /* in the last one's way */
     char *before = support_keep(damage_read(file, &before_len));
-    assert_false(store_open(file, STORE_READ_WRITE, &s, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(store_open(file, STORE_READ_WRITE, &s, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, file));
     char *after = support_keep(damage_read(file, &after_len));
     assert_int_equal(before_len, after_len);

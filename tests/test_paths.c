@@ -83,8 +83,7 @@ TEST(directories_are_made_private)
 
     char *file = support_path("file"), *below = support_path("file/dir");
     support_write(file, "x");
-    assert_false(paths_make_dir(file, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(paths_make_dir(file, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "file"));
     assert_false(paths_make_dir(below, &e));
 }
@@ -105,8 +104,7 @@ TEST(files_are_read_whole)
     buf_release(&got);
 
     buf_init(&got, content.len - 1);
-    assert_false(paths_read_file(path, &got, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(paths_read_file(path, &got, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "too long"));
     assert_non_null(strstr(e.text, path));
     buf_release(&got);
@@ -124,8 +122,7 @@ TEST(only_files_and_pipes_are_read)
     assert_non_null(strstr(e.text, support_dir()));
     assert_false(paths_read_file("/dev/null", &got, &e));
     char *missing = support_path("missing");
-    assert_false(paths_read_file(missing, &got, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(paths_read_file(missing, &got, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "missing"));
 
     char *fifo = support_path("fifo");
@@ -169,8 +166,7 @@ TEST(a_failed_write_leaves_nothing)
 {
     struct error e = {0};
     char *nowhere = support_path("no/such/dir");
-    assert_false(paths_write_file(nowhere, "x", 1, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(paths_write_file(nowhere, "x", 1, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, nowhere));
     char *dir = support_path("a-directory");
     assert_int_equal(mkdir(dir, 0700), 0);
@@ -261,8 +257,7 @@ TEST(a_whole_file_takes_no_name_that_is_taken)
     assert_true(whole_file_begin(&f, path, false, &e));
     assert_true(whole_file_write(&f, "late", 4, &e));
     support_write(path, "first"); /* meanwhile */
-    assert_false(whole_file_finish(&f, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(whole_file_finish(&f, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, path));
     assert_false(whole_file_begin(&f, path, false, &e));
     char *text = support_read(path);
@@ -307,6 +302,5 @@ TEST(the_log_holds_one_line_an_entry)
     log_close();
     text = support_read(path);
     assert_int_equal(count_lines(text), 3);
-    assert_false(log_open(support_dir(), LOG_DEBUG, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(log_open(support_dir(), LOG_DEBUG, &e), e, ERR_FILE_ERROR);
 }

@@ -592,8 +592,7 @@ static void check_fails(void)
 {
     struct projected before, after;
     assert_true(projected_get(store, record.info.id, &before, &e));
-    assert_false(projection_update(&catalog, record.info.id, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(projection_update(&catalog, record.info.id, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, support_dir()));
     assert_true(projected_get(store, record.info.id, &after, &e));
     assert_int_equal(after.seq, before.seq);
@@ -677,10 +676,8 @@ TEST(test_unknown_sessions)
 {
     static const char unknown[] = "01890a5d-0000-774b-bcce-b302099a8057";
     char *sessions = support_path("sessions");
-    assert_false(projection_update(&catalog, unknown, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
-    assert_false(projection_rebuild(&catalog, unknown, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(projection_update(&catalog, unknown, &e), e, ERR_SESSION_NOT_FOUND);
+    assert_err(projection_rebuild(&catalog, unknown, &e), e, ERR_SESSION_NOT_FOUND);
     assert_int_equal(access(sessions, F_OK), -1); /* it makes nothing */
     assert_false(projection_rebuild(&catalog, "../../etc", &e));
     assert_false(projection_remove(&catalog, "../..", &e));

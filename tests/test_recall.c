@@ -272,8 +272,7 @@ TEST(test_worse_hits_are_left_out)
     assert_int_equal(hits.items.len, 1);
 }
 
-/* --- the endpoint ------------------------------------------------------------------------------
- */
+/* --- the endpoint ---------------------------------------------------------------------------- */
 
 static int64_t now_ms;
 
@@ -353,8 +352,7 @@ TEST(test_it_can_be_stopped)
     work_all();
     const struct wakeup stop = {.fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + 300};
     model_server_queue(server, &(struct reply){.hold = true});
-    assert_false(recall_search(&recall, &query, &stop, &hits, &e));
-    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_err(recall_search(&recall, &query, &stop, &hits, &e), e, ERR_INTERRUPTED);
     assert_int_equal(hits.items.len, 0);
     search("river"); /* it is not the endpoint's fault */
     assert_badge(NULL);

@@ -738,8 +738,7 @@ TEST(test_memory_stopped)
                                            .index = damage_index,
                                            .context = &times};
     char *before = support_keep(damage_tree(support_dir()));
-    assert_false(health_recover(path, &r, &stopping, &e));
-    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_err(health_recover(path, &r, &stopping, &e), e, ERR_INTERRUPTED);
     assert_int_equal(times, 4);
     assert_string_equal(before, support_keep(damage_tree(support_dir())));
 }
@@ -768,8 +767,7 @@ TEST(test_stopped)
     char *before = tree_of();
     const struct recovery_help stopping = {
         .progress = stop, .context = &last, .extension = &memory_extension};
-    assert_false(health_recover(path, &r, &stopping, &e));
-    assert_int_equal(e.code, ERR_INTERRUPTED);
+    assert_err(health_recover(path, &r, &stopping, &e), e, ERR_INTERRUPTED);
     assert_int_equal(last, 128);
     assert_null(r.copy);
     assert_string_equal(before, tree_of());
@@ -878,8 +876,7 @@ TEST(test_opened_meanwhile)
     struct damage_holder h = {0};
     make(10, 20);
     damage_sql(path, "UPDATE event SET payload = '{' WHERE session = 2 AND seq = 3");
-    assert_false(health_rescue(path, "english", &r, let_in, &h, &e));
-    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_err(health_rescue(path, "english", &r, let_in, &h, &e), e, ERR_SESSION_BUSY);
     assert_non_null(strstr(e.text, "open"));
     damage_let_go(&h);
     assert_true(health_rescue(path, "english", &r, let_in, &(struct damage_holder){.pid = 1}, &e));

@@ -200,8 +200,7 @@ TEST(test_a_failure_is_told_and_tried_again)
     char *transcript = file_of("transcript.md");
     support_write(notes, "mine");
     open_catalog(&c);
-    assert_false(catalog_delete(&c, id, NULL, &e));
-    assert_int_equal(e.code, ERR_FILE_ERROR);
+    assert_err(catalog_delete(&c, id, NULL, &e), e, ERR_FILE_ERROR);
     assert_non_null(strstr(e.text, "tried again later"));
     assert_non_null(strstr(e.text, id));
     catalog_release(&c);
@@ -356,8 +355,7 @@ TEST(test_a_lock_that_was_taken_away_is_none)
     assert_true(lock_take(support_dir(), id, &first, &e));
     assert_true(lock_remove(support_dir(), id, &e));
     assert_true(lock_take(support_dir(), id, &second, &e));
-    assert_false(lock_take(support_dir(), id, &third, &e));
-    assert_int_equal(e.code, ERR_SESSION_BUSY);
+    assert_err(lock_take(support_dir(), id, &third, &e), e, ERR_SESSION_BUSY);
     lock_drop(&first);
     assert_false(lock_take(support_dir(), id, &third, &e));
     lock_drop(&second);

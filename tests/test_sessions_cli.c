@@ -58,8 +58,7 @@ static void expect_titles(struct result r, const char *const *titles)
 #define TITLES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define NO_TITLES ((const char *const[]){NULL})
 
-/* --- list --------------------------------------------------------------------------------------
- */
+/* --- list ------------------------------------------------------------------------------------ */
 
 FIXTURE(support_setup, support_teardown);
 
@@ -199,8 +198,7 @@ TEST_IF(capability_store(), test_unreadable_data)
     }
 }
 
-/* --- show, search ------------------------------------------------------------------------------
- */
+/* --- show, search ---------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), test_show)
 {
@@ -317,8 +315,7 @@ TEST_IF(capability_store(), test_search_shows_the_match)
     screen_free(s);
 }
 
-/* --- changes -----------------------------------------------------------------------------------
- */
+/* --- changes --------------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), test_rename_and_label)
 {
@@ -403,8 +400,7 @@ TEST_IF(capability_store(), test_delete_asks)
     answer_delete("y", 0, NO_TITLES);
 }
 
-/* --- transfer ----------------------------------------------------------------------------------
- */
+/* --- transfer -------------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), test_export)
 {
@@ -479,8 +475,7 @@ TEST_IF(capability_store(), test_rebuild)
     expect(SESSIONS("rebuild", "nonesuch"), 1, "tiro: SESSION_NOT_FOUND: ");
 }
 
-/* --- usage and faults --------------------------------------------------------------------------
- */
+/* --- usage and faults ------------------------------------------------------------------------ */
 
 static const struct {
     const char *args[6];

@@ -222,8 +222,7 @@ TEST(test_refused)
         struct thing t = {0};
         struct error e = {0};
         const char *text = support_json(cases[i].text);
-        assert_false(shape_parse(&thing, text, strlen(text), &t, &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        assert_err(shape_parse(&thing, text, strlen(text), &t, &e), e, ERR_USAGE);
         if (!strstr(e.text, support_json(cases[i].named)))
             fail_msg("%s: %s", cases[i].text, e.text);
         assert_null(t.text);

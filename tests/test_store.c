@@ -147,8 +147,7 @@ TEST(test_a_path_that_cannot_be)
     char *below = support_path("file/tiro.db");
     support_write(file, "");
     struct store *s;
-    assert_false(store_open(below, STORE_READ_WRITE, &s, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(store_open(below, STORE_READ_WRITE, &s, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, file));
     refuse(below, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "cannot open");
     refuse(support_path("data"), STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "cannot be opened");
@@ -239,8 +238,7 @@ TEST(test_put_and_get)
     session_info_release(&back);
     session_info_release(&info);
 
-    assert_false(sessions_get(store, ID_B, &back, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(sessions_get(store, ID_B, &back, &e), e, ERR_SESSION_NOT_FOUND);
 }
 
 TEST(test_list_newest_first)
@@ -473,8 +471,7 @@ TEST(test_draft)
     session_info_release(&info);
     assert_true(sessions_set_draft(store, ID_A, "", &e));
     assert_false(sessions_get(store, ID_A, &info, &e));
-    assert_false(sessions_set_draft(store, ID_A, "back", &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(sessions_set_draft(store, ID_A, "back", &e), e, ERR_SESSION_NOT_FOUND);
     assert_true(sessions_set_draft(store, ID_A, NULL, &e));
 }
 
@@ -509,8 +506,7 @@ TEST(test_delete)
     struct session_info info;
     assert_true(sessions_get(store, ID_A, &info, &e));
     session_info_release(&info);
-    assert_false(sessions_delete(store, ID_B, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(sessions_delete(store, ID_B, &e), e, ERR_SESSION_NOT_FOUND);
 
     assert_true(store_begin(store, &e)); /* within a transaction: part of it */
     assert_true(sessions_delete(store, ID_A, &e));
@@ -586,8 +582,7 @@ TEST(test_projected)
     assert_int_equal(p.seq, 6);
     assert_int_equal(p.transcript_bytes, 4);
     assert_int_equal(p.events_bytes, 5000000000);
-    assert_false(projected_put(store, ID_B, &p, &e));
-    assert_int_equal(e.code, ERR_SESSION_NOT_FOUND);
+    assert_err(projected_put(store, ID_B, &p, &e), e, ERR_SESSION_NOT_FOUND);
     assert_true(projected_get(store, ID_B, &p, &e));
     assert_int_equal(p.seq, 0);
 }
@@ -597,8 +592,7 @@ TEST(test_projected)
 TEST(test_append_needs_the_session)
 {
     struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
-    assert_false(event_log_append(store, ev, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(event_log_append(store, ev, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, ID_A));
     event_free(ev);
 }
@@ -610,8 +604,7 @@ TEST(test_two_connections_one_number)
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, "x");
     assert_true(event_log_append(store, ev, &e));
-    assert_false(event_log_append(other, ev, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(event_log_append(other, ev, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "another process"));
     ev->seq = 2;
     assert_true(event_log_append(other, ev, &e));
@@ -631,8 +624,7 @@ TEST(test_locked)
     assert_true(store_open(path, STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
     store_set_patience(store, 50, NULL, NULL);
-    assert_false(sessions_set_draft(store, ID_A, "x", &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(sessions_set_draft(store, ID_A, "x", &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "locked by another process"));
     int asked = 0;
     store_set_patience(store, 3600 * 1000, third_time, &asked);
@@ -763,8 +755,7 @@ TEST(test_unknown_events_end_the_reading)
     assert_int_equal(list.items.len, 0);
     damage_sql(path, "UPDATE event SET type = 'warning', version = 9 WHERE seq = 2");
     r = (struct reading){0};
-    assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(event_log_read(store, ID_A, 0, visit, &r, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "version 9"));
 }
 

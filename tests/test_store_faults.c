@@ -104,8 +104,7 @@ static void restore(void)
     damage_copy(pristine, database);
 }
 
-/* --- operations on a store ---------------------------------------------------------------------
- */
+/* --- operations on a store ------------------------------------------------------------------- */
 
 #define PARENT_TITLE "The parent"
 
@@ -301,8 +300,7 @@ TEST(a_migration_is_whole_or_not_there)
     each_call_may_fail(act_migrate);
 }
 
-/* --- a turn of the engine ---------------------------------------------------------------------
- */
+/* --- a turn of the engine -------------------------------------------------------------------- */
 
 struct seen {
     VEC(char *) lines; /* events but deltas, as they were shown */

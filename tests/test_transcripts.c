@@ -654,8 +654,7 @@ TEST(test_an_append_that_fails_leaves_nothing)
     memcpy(ev->session_id, IDS[0], UUID_LEN);
     ev->seq = 2;
     ev->text = mem_strdup("half");
-    assert_false(transcripts_append(store, ev, &e));
-    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_err(transcripts_append(store, ev, &e), e, ERR_SESSION_STORE_ERROR);
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 1);
     say(0, EVENT_INTERRUPTED, NULL); /* needs no index; no transaction was left open */
     assert_int_equal(damage_number(path, "SELECT count(*) FROM event"), 2);

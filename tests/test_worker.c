@@ -287,8 +287,7 @@ TEST(there_is_a_bound)
     hold(0, false);
     for (int i = 1; i < WORKER_JOBS_MAX; i++)
         submit("", 0, false);
-    assert_false(worker_submit(worker, more, &e));
-    assert_int_equal(e.code, ERR_AGENT_ERROR);
+    assert_err(worker_submit(worker, more, &e), e, ERR_AGENT_ERROR);
     open_gate();
     for (int i = 1; i < WORKER_JOBS_MAX; i++)
         free(mailbox_wait(told, WAIT_MS));
