@@ -110,7 +110,7 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
 /* --- the turn --- */
 
 /* One turn: the prompt goes out once the session is open and its provider known; the turn is over
- * when the engine is idle again. */
+ * when that is answered. */
 struct turn {
     struct engine *engine;
     struct run_output *out;
@@ -139,7 +139,8 @@ static void on_provider(struct turn *t, struct notice *n)
     t->out->provider = mem_strdup(n->provider);
     t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
     if (!t->sent)
-        engine_send(t->engine, command_new(COMMAND_START_TURN, t->prompt));
+        (void)engine_start(t->engine, &operation_turn_start,
+                           &(struct turn_start_params){.text = t->prompt});
     t->sent = true;
 }
 
@@ -154,23 +155,27 @@ static void on_event(struct turn *t, struct notice *n)
         t->closed = !run_output_event(t->out, n->event);
 }
 
-static void on_busy(struct turn *t, struct notice *n)
+static void on_answer(struct turn *t, struct notice *n)
 {
-    t->over = !n->flag;
+    if (!operation_answers(n->answer, &operation_turn_start))
+        return;
+    if (n->answer->error.code != ERR_OK)
+        fail(t, &n->answer->error);
+    t->over = true;
 }
 
 /* An error before the turn starts ends the wait: no turn follows. */
 static void on_error(struct turn *t, struct notice *n)
 {
     fail(t, &n->error);
-    t->over = t->over || !t->sent || n->error.code == ERR_SESSION_BUSY;
+    t->over = t->over || !t->sent;
 }
 
 static void handle(struct turn *t, struct notice *n)
 {
     static void (*const handlers[])(struct turn *, struct notice *) = {
-        [NOTICE_EVENT] = on_event, [NOTICE_SESSION] = on_session, [NOTICE_PROVIDER] = on_provider,
-        [NOTICE_BUSY] = on_busy,   [NOTICE_ERROR] = on_error,
+        [NOTICE_EVENT] = on_event,   [NOTICE_SESSION] = on_session, [NOTICE_PROVIDER] = on_provider,
+        [NOTICE_ANSWER] = on_answer, [NOTICE_ERROR] = on_error,
     };
     if ((size_t)n->type < sizeof handlers / sizeof *handlers && handlers[n->type])
         handlers[n->type](t, n);
@@ -184,7 +189,7 @@ static void handle_signal(struct turn *t)
         return;
     t->signal = number;
     if (t->sent)
-        engine_send(t->engine, command_new(COMMAND_INTERRUPT, NULL));
+        (void)engine_start(t->engine, &operation_turn_interrupt, NULL);
     else
         t->over = true;
 }

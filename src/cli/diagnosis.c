@@ -54,23 +54,30 @@ void diagnosis_look_at_store(struct diagnosis *d, bool thorough)
 }
 
 /* The engine's store is in memory here; doctor looks at the one on the disk itself. */
-static void add_fact(struct diagnosis *d, const struct report_fact *said)
+static void add_facts(struct diagnosis *d, const struct report_result *said)
 {
-    if (strcmp(said->name, "store") == 0)
-        return;
-    struct report_fact fact = {.name = mem_strdup(said->name), .value = mem_strdup(said->value)};
-    vec_push(&d->service, fact);
+    for (size_t i = 0; i < said->facts.len; i++) {
+        const struct report_fact *f = &said->facts.items[i];
+        if (strcmp(f->name, "store") == 0)
+            continue;
+        struct report_fact fact = {mem_strdup(f->name), mem_strdup(f->value)};
+        vec_push(&d->service, fact);
+    }
+    if (said->fault.code != ERR_OK)
+        d->service_fault = said->fault;
 }
 
 /* Whether it was the last notice that matters. */
 static bool take_notice(struct diagnosis *d, const struct notice *n)
 {
-    bool report = n->type == NOTICE_REPORT;
-    for (size_t i = 0; report && i < n->facts.len; i++)
-        add_fact(d, &n->facts.items[i]);
-    if ((report || n->type == NOTICE_ERROR) && n->error.code != ERR_OK)
+    bool answer = n->type == NOTICE_ANSWER;
+    if (answer && n->answer->result)
+        add_facts(d, n->answer->result);
+    else if (answer)
+        d->service_fault = n->answer->error;
+    else if (n->type == NOTICE_ERROR)
         d->service_fault = n->error;
-    return report;
+    return answer;
 }
 
 /* The engine keeps its store in memory, so that nothing on the disk changes. */
@@ -78,7 +85,7 @@ static void ask_service(struct diagnosis *d)
 {
     const struct engine_options wanted = {.config = d->setup.config, .persist = false};
     struct engine *service = engine_new(&wanted);
-    engine_send(service, command_new(COMMAND_REPORT, NULL));
+    (void)engine_start(service, &operation_doctor_report, NULL);
     int64_t deadline = clock_mono_ms() + PATIENCE_MS;
     for (bool last = false; !last;) {
         int64_t left = deadline - clock_mono_ms();

@@ -110,7 +110,7 @@ static uint64_t ask(struct app *app, struct view *v, const struct operation *o, 
 {
     prepare(app, o, params);
     return asked_start(&app->asked, app->engine, o, params,
-                       (struct asked_request){.view = take ? v : NULL, .take_view = take});
+                       (struct asked_request){.view = v, .take_view = take});
 }
 
 static void withdraw(struct app *app, uint64_t id)
