@@ -327,8 +327,8 @@ static void measure_context(size_t messages)
     notice_free(expect(s, NOTICE_PROVIDER));
     for (int i = -1; i < CONTEXT_RUNS; i++) {
         double start = screen_clock();
-        engine_send(s, command_new(COMMAND_CONTEXT, NULL));
-        notice_free(expect(s, NOTICE_CONTEXT));
+        (void)engine_start(s, &operation_context_read, NULL);
+        notice_free(expect(s, NOTICE_ANSWER));
         *(i < 0 ? &first : &ms[i]) = screen_clock() - start;
     }
     row("what F4 shows", messages, 20 + (double)messages / 100, percentile(ms, CONTEXT_RUNS, 50));

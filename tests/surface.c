@@ -2,6 +2,7 @@
 #include "tests/suite.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "tests/support.h"
@@ -67,18 +68,60 @@ struct engine *surface_open(const char *resume, bool persist)
     return engine_new(&options);
 }
 
-void surface_send_for(struct engine *s, enum command_type type, const char *name, const char *text,
-                      int64_t number)
+/* The texts of parameters, in their order; a message comes alone. */
+static const struct shape_field *text_field(const struct shape *params, size_t index)
 {
-    struct command *c = command_new(type, text);
-    c->name = mem_strdup(name);
-    c->number = number;
-    engine_send(s, c);
+    const struct shape_field *f = params ? params->fields : NULL;
+    for (; f && f->name; f++)
+        if (f->type == SHAPE_STRING && index-- == 0)
+            return f;
+    return NULL;
 }
 
-void surface_send(struct engine *s, enum command_type type, const char *text)
+static const struct shape_field *said_field(const struct shape *params)
 {
-    engine_send(s, command_new(type, text));
+    const struct shape_field *second = text_field(params, 1);
+    return second ? second : text_field(params, 0);
+}
+
+static void put_text(void *params, const struct shape_field *f, const char *text)
+{
+    if (f && text)
+        *(const char **)(void *)((char *)params + f->offset) = text;
+}
+
+static void put_number(const struct shape *shape, void *params, int64_t number)
+{
+    const struct shape_field *f = shape->fields;
+    while (f->name && (f->type == SHAPE_STRING || f->type == SHAPE_JSON))
+        f++;
+    void *at = (char *)params + f->offset;
+    if (f->name && f->type == SHAPE_INTEGER)
+        *(int64_t *)at = number;
+    else if (f->name && f->type == SHAPE_BOOLEAN)
+        *(bool *)at = number;
+    else if (f->name)
+        *(int *)at = (int)number;
+}
+
+uint64_t surface_send_for(struct engine *s, const struct operation *o, const char *name,
+                          const char *text, int64_t number)
+{
+    union {
+        char bytes[256];
+        int64_t aligned;
+    } params = {{0}};
+    if (o->params) {
+        put_number(o->params, &params, number);
+        put_text(&params, text_field(o->params, 0), name);
+        put_text(&params, said_field(o->params), text);
+    }
+    return engine_start(s, o, o->params ? &params : NULL);
+}
+
+uint64_t surface_send(struct engine *s, const struct operation *o, const char *text)
+{
+    return surface_send_for(s, o, NULL, text, 0);
 }
 
 struct notice *surface_next(struct engine *s)
@@ -135,18 +178,82 @@ struct operation_answer *surface_call(struct engine *s, const struct operation *
     }
 }
 
+struct notice *surface_expect_answer(struct engine *s, const struct operation *o)
+{
+    for (;;) {
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        if (operation_answers(n->answer, o) && n->answer->error.code == ERR_OK)
+            return n;
+        notice_free(n);
+    }
+}
+
+/* The rows that give the session that was changed, or made. */
+static bool changes(const struct operation_answer *a)
+{
+    const struct operation *o = a->request->operation;
+    return a->error.code == ERR_OK && o->result && (o->needs & NEED_STORE);
+}
+
+struct notice *surface_expect_changed(struct engine *s)
+{
+    for (;;) {
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        if (changes(n->answer))
+            return n;
+        notice_free(n);
+    }
+}
+
+const char *surface_changed(const struct notice *n)
+{
+    return ((const struct session_changed *)n->answer->result)->id;
+}
+
+const struct context *surface_context(const struct notice *n)
+{
+    return n->answer->result;
+}
+
+const struct error *surface_error(const struct notice *n)
+{
+    return n->type == NOTICE_ANSWER ? &n->answer->error : &n->error;
+}
+
+bool surface_failed(const struct notice *n)
+{
+    return surface_error(n)->code != ERR_OK;
+}
+
+struct notice *surface_expect_failure(struct engine *s)
+{
+    for (;;) {
+        struct notice *n = surface_next(s);
+        if (surface_failed(n))
+            return n;
+        notice_free(n);
+    }
+}
+
+const char *surface_text(const struct notice *n)
+{
+    const struct operation_request *r = n->answer->request;
+    const struct shape_field *f = said_field(r->operation->params);
+    return f ? *(const char **)(void *)((char *)r->params + f->offset) : NULL;
+}
+
 void surface_expect_error(struct engine *s, enum err_code code, const char *text)
 {
-    struct notice *n = surface_expect(s, NOTICE_ERROR);
-    assert_string_equal(err_info(n->error.code)->name, err_info(code)->name);
+    struct notice *n = surface_expect_failure(s);
+    assert_string_equal(err_info(surface_error(n)->code)->name, err_info(code)->name);
     if (text)
-        assert_string_equal(n->text, text);
+        assert_string_equal(surface_text(n), text);
     notice_free(n);
 }
 
 char *surface_ask(struct engine *s, const char *text)
 {
-    surface_send(s, COMMAND_START_TURN, text);
+    surface_send(s, &operation_turn_start, text);
     struct notice *n = surface_expect_event(s, EVENT_TURN_COMPLETED);
     char *result = mem_strdup(n->event->text);
     notice_free(n);

@@ -8,6 +8,7 @@
 #include "session/capability.h"
 #include "session/catalog.h"
 #include "session/engine.h"
+#include "session/session_operations.h"
 #include "tests/model_server.h"
 #include "tests/support.h"
 
@@ -29,10 +30,12 @@ const char *surface_store(void); /* path of the database, which is not there at 
 struct engine_options surface_options(const char *resume, bool persist);
 struct engine *surface_open(const char *resume, bool persist);
 
-void surface_send(struct engine *s, enum command_type type, const char *text);
-/* The same with the name (of a session, a tool call) and number. */
-void surface_send_for(struct engine *s, enum command_type type, const char *name, const char *text,
-                      int64_t number);
+/* Asks for the row: `text` is what is said (message, title, model, focus; else the only text that
+ * the row takes). With `name` (of a session, tool call, mode, provider) and with the first member
+ * that is no text as `number`. */
+uint64_t surface_send(struct engine *s, const struct operation *o, const char *text);
+uint64_t surface_send_for(struct engine *s, const struct operation *o, const char *name,
+                          const char *text, int64_t number);
 
 /* The next notice, the next of this type, the next event of this type; others are dropped. Fails the
  * test after ten seconds. The caller frees. */
@@ -45,7 +48,18 @@ void surface_expect_idle(struct engine *s);
 struct operation_answer *surface_call(struct engine *s, const struct operation *o,
                                       const void *params);
 
-/* The next error has this code, and gives back this text unless it is NULL. */
+/* The next answer to this row that was done, the next that changed or forked a session, the next
+ * answer or notice that something failed; and what is in them. */
+struct notice *surface_expect_answer(struct engine *s, const struct operation *o);
+struct notice *surface_expect_changed(struct engine *s);
+struct notice *surface_expect_failure(struct engine *s);
+const char *surface_changed(const struct notice *n); /* its id */
+const struct context *surface_context(const struct notice *n);
+bool surface_failed(const struct notice *n);
+const struct error *surface_error(const struct notice *n);
+const char *surface_text(const struct notice *n); /* of what was asked for, as surface_send() */
+
+/* The next failure has this code, and gives back this text unless it is NULL. */
 void surface_expect_error(struct engine *s, enum err_code code, const char *text);
 
 /* Sends a message and waits for the whole answer, which the caller frees. */

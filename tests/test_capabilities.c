@@ -82,9 +82,9 @@ TEST(an_interrupt_works)
     {
         struct engine *s = surface_open(NULL, *persist);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
-        surface_send(s, COMMAND_START_TURN, "go");
+        surface_send(s, &operation_turn_start, "go");
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
-        surface_send(s, COMMAND_INTERRUPT, NULL);
+        surface_send(s, &operation_turn_interrupt, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
         surface_expect_idle(s);
         engine_free(s);
@@ -98,7 +98,7 @@ TEST(a_live_session_is_read_and_listed)
         begin_afresh();
         struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "the first"));
-        surface_send(s, COMMAND_NEW, NULL);
+        surface_send(s, &operation_session_create, NULL);
         free(surface_ask(s, "the second"));
         struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
         const struct session_list_result *list = a->result;
@@ -134,14 +134,14 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
         begin_afresh();
         struct engine *s = surface_open(NULL, *persist);
         free(surface_ask(s, "for the archive"));
-        surface_send(s, COMMAND_ARCHIVE, NULL);
-        struct notice *done = surface_expect(s, NOTICE_DONE);
-        assert_int_equal(done->command, COMMAND_ARCHIVE);
-        char *id = support_keep(mem_strdup(done->text));
+        surface_send(s, &operation_session_archive, NULL);
+        struct notice *done = surface_expect_changed(s);
+        assert_true(operation_answers(done->answer, &operation_session_archive));
+        char *id = support_keep(mem_strdup(surface_changed(done)));
         notice_free(done);
         assert_int_equal(read_error(s, id).code,
                          kept(*persist) ? ERR_OK : ERR_SESSION_NOT_FOUND);
-        surface_send(s, COMMAND_RESUME, id);
+        surface_send(s, &operation_session_open, id);
         if (kept(*persist))
             notice_free(surface_expect(s, NOTICE_PAGE));
         else
@@ -155,14 +155,14 @@ TEST_IF(capability_store(), an_archived_session_goes_on_where_it_was)
 {
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "remember this"));
-    surface_send(s, COMMAND_ARCHIVE, NULL);
-    struct notice *done = surface_expect(s, NOTICE_DONE);
-    surface_send(s, COMMAND_OPEN, done->text);
+    surface_send(s, &operation_session_archive, NULL);
+    struct notice *done = surface_expect_changed(s);
+    surface_send_for(s, &operation_session_open, NULL, surface_changed(done), 1);
     notice_free(surface_expect(s, NOTICE_PAGE));
-    surface_send(s, COMMAND_START_TURN, "may I?");
+    surface_send(s, &operation_turn_start, "may I?");
     surface_expect_error(s, ERR_SESSION_NOT_FOUND, "may I?");
     surface_expect_idle(s);
-    surface_send(s, COMMAND_RESUME, done->text);
+    surface_send(s, &operation_session_open, surface_changed(done));
     notice_free(surface_expect(s, NOTICE_PAGE));
     notice_free(done);
     free(surface_ask(s, "what was it?"));
@@ -230,7 +230,7 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
         begin_afresh();
         struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
-        surface_send(s, COMMAND_START_TURN, "and on");
+        surface_send(s, &operation_turn_start, "and on");
         bool happened = false;
         for (bool over = false; !over;) {
             struct notice *n = surface_expect(s, NOTICE_EVENT);
@@ -246,7 +246,8 @@ TEST(at_the_threshold_it_compacts_or_does_nothing)
 
 TEST(by_hand_it_compacts_or_says_that_it_is_off)
 {
-    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    static const struct operation *const types[] = {
+        &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
     EACH_PROFILE(persist, compaction)
     {
         begin_afresh();
@@ -257,10 +258,10 @@ TEST(by_hand_it_compacts_or_says_that_it_is_off)
             surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
         }
         if (compacts(*compaction)) {
-            surface_send(s, COMMAND_COMPACT, NULL);
+            surface_send(s, &operation_compaction_run, NULL);
             notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
             surface_expect_idle(s);
-            surface_send(s, COMMAND_UNCOMPACT, NULL);
+            surface_send(s, &operation_compaction_undo, NULL);
             notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
         }
         engine_free(s);
@@ -274,11 +275,11 @@ TEST(the_next_request_is_shown_whatever_is_off)
         begin_afresh();
         struct engine *s = open_profile(*persist, *compaction);
         say_much(s);
-        surface_send(s, COMMAND_CONTEXT, NULL);
-        struct notice *n = surface_expect(s, NOTICE_CONTEXT);
-        assert_int_equal(n->context.mode != NULL, compacts(*compaction));
-        assert_int_equal(n->context.threshold > 0, compacts(*compaction));
-        assert_int_equal(n->context.parts.len, 4);
+        surface_send(s, &operation_context_read, NULL);
+        struct notice *n = surface_expect_answer(s, &operation_context_read);
+        assert_int_equal(surface_context(n)->mode != NULL, compacts(*compaction));
+        assert_int_equal(surface_context(n)->threshold > 0, compacts(*compaction));
+        assert_int_equal(surface_context(n)->parts.len, 4);
         notice_free(n);
         engine_free(s);
     }

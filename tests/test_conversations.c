@@ -28,7 +28,7 @@ static void open_engine(bool persist)
     notice_free(surface_expect(engine, NOTICE_PROVIDER));
 }
 
-static void send(enum command_type type, const char *text)
+static void send(const struct operation *type, const char *text)
 {
     surface_send(engine, type, text);
 }
@@ -42,7 +42,7 @@ static void stall(const char *text)
 static void begin_turn(const char *message, const char *half)
 {
     stall(half);
-    send(COMMAND_START_TURN, message);
+    send(&operation_turn_start, message);
     notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
 }
 
@@ -59,7 +59,7 @@ static void expect_opened(char id[UUID_LEN + 1])
 
 static void begin_another(void)
 {
-    send(COMMAND_NEW, NULL);
+    send(&operation_session_create, NULL);
     expect_opened(second);
     assert_string_not_equal(first, second);
 }
@@ -67,7 +67,7 @@ static void begin_another(void)
 static void answer_in(const char *session, const char *message, const char *answer)
 {
     model_server_queue(surface_server(), &(struct reply){.text = answer});
-    send(COMMAND_START_TURN, message);
+    send(&operation_turn_start, message);
     struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->event->text, answer);
     assert_string_equal(n->session, session);
@@ -111,7 +111,7 @@ TEST_IF(capability_store(), what_runs_is_shown_again)
     begin_another();
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
-    send(COMMAND_RESUME, first);
+    send(&operation_session_open, first);
     char shown[UUID_LEN + 1];
     expect_opened(shown);
     assert_string_equal(shown, first);
@@ -137,10 +137,10 @@ TEST_IF(capability_store(), commands_are_for_the_one_in_front)
     open_engine(true);
     begin_turn("one", "Half");
     begin_another();
-    send(COMMAND_INTERRUPT, NULL); /* nothing runs in it */
+    send(&operation_turn_interrupt, NULL); /* nothing runs in it */
     surface_expect_error(engine, ERR_SESSION_NOT_RUNNING, NULL);
-    send(COMMAND_RESUME, first);
-    send(COMMAND_INTERRUPT, NULL);
+    send(&operation_session_open, first);
+    send(&operation_turn_interrupt, NULL);
     struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
     assert_string_equal(n->session, first);
     notice_free(n);
@@ -152,13 +152,11 @@ TEST_IF(capability_store(), one_can_be_named)
     open_engine(true);
     begin_turn("one", "Half");
     begin_another();
-    struct command *c = command_new(COMMAND_INTERRUPT, NULL);
-    c->session = mem_strdup(first);
-    engine_send(engine, c);
+    engine_start_in(engine, &operation_turn_interrupt, NULL, first);
     notice_free(surface_expect_event(engine, EVENT_INTERRUPTED));
-    c = command_new(COMMAND_START_TURN, "Who hears me?");
-    c->session = mem_strdup("00000000-0000-7000-8000-000000000000");
-    engine_send(engine, c);
+    engine_start_in(engine, &operation_turn_start,
+                    &(struct turn_start_params){.text = "Who hears me?"},
+                    "00000000-0000-7000-8000-000000000000");
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "Who hears me?");
     engine_free(engine);
 }
@@ -169,8 +167,8 @@ TEST_IF(capability_store(), what_is_typed_ahead_goes_there)
     open_engine(true);
     begin_turn("one", "Half");
     model_server_queue(surface_server(), &(struct reply){.text = "Here."});
-    send(COMMAND_NEW, NULL);
-    send(COMMAND_START_TURN, "Where am I?");
+    send(&operation_session_create, NULL);
+    send(&operation_turn_start, "Where am I?");
     expect_opened(second);
     struct notice *n = surface_expect_event(engine, EVENT_TURN_COMPLETED);
     assert_string_equal(n->session, second);
@@ -183,18 +181,18 @@ TEST_IF(capability_store(), a_question_waits_until_one_comes_back)
     open_engine(true);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                          .tool_args = "{\"command\":\"true\"}"});
-    send(COMMAND_START_TURN, "Do it.");
+    send(&operation_turn_start, "Do it.");
     struct notice *asked = surface_expect(engine, NOTICE_APPROVAL);
     begin_another();
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
-    send(COMMAND_RESUME, first);
+    send(&operation_session_open, first);
     struct notice *again = surface_expect(engine, NOTICE_APPROVAL);
     assert_string_equal(again->session, first);
     assert_string_equal(again->text, asked->text);
     assert_string_equal(again->name, "run_command");
     assert_string_equal(again->args, asked->args);
-    surface_send_for(engine, COMMAND_ANSWER, again->text, NULL, ANSWER_DENY);
+    surface_send_for(engine, &operation_approval_decide, again->text, NULL, ANSWER_DENY);
     notice_free(surface_expect_event(engine, EVENT_TURN_COMPLETED));
     notice_free(asked);
     notice_free(again);
@@ -208,8 +206,8 @@ TEST_IF(capability_store(), its_title_finds_what_runs)
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
-    send(COMMAND_RESUME, "Tell me all.");
-    send(COMMAND_INTERRUPT, NULL); /* goes along */
+    send(&operation_session_open, "Tell me all.");
+    send(&operation_turn_interrupt, NULL); /* goes along */
     char shown[UUID_LEN + 1];
     expect_opened(shown);
     assert_string_equal(shown, first);
@@ -223,9 +221,9 @@ TEST_IF(capability_store(), what_cannot_be_opened_leaves_the_front)
 {
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
-    send(COMMAND_RESUME, "no such session");
+    send(&operation_session_open, "no such session");
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "no such session");
-    send(COMMAND_INTERRUPT, NULL);
+    send(&operation_turn_interrupt, NULL);
     struct notice *n = surface_expect_event(engine, EVENT_INTERRUPTED);
     assert_string_equal(n->session, first);
     notice_free(n);
@@ -238,7 +236,7 @@ TEST_IF(capability_store(), a_fork_begins_beside_it)
     answer_in(first, "one", "Two.");
     expect_idle(first);
     begin_turn("three", "Half");
-    send(COMMAND_FORK, NULL);
+    send(&operation_session_fork, NULL);
     expect_opened(second);
     assert_string_not_equal(first, second);
     answer_in(second, "five", "Six.");
@@ -248,8 +246,7 @@ TEST_IF(capability_store(), a_fork_begins_beside_it)
 TEST_IF(capability_store(), what_one_talks_to_stays)
 {
     open_engine(true);
-    struct command *c = command_new(COMMAND_SET_MODEL, "another-model");
-    engine_send(engine, c);
+    send(&operation_session_set_model, "another-model");
     notice_free(surface_expect(engine, NOTICE_PROVIDER));
     begin_turn("one", "Half");
     begin_another();
@@ -280,7 +277,7 @@ TEST_IF(capability_store(), one_that_is_done_closes_its_session)
     assert_true(opened);
     engine_free(other);
     begin_turn("In the second.", "Half");
-    send(COMMAND_RESUME, first); /* in the conversation that became free */
+    send(&operation_session_open, first); /* in the conversation that became free */
     expect_opened(second);
     assert_string_equal(second, first);
     answer_in(first, "Still there?", "Yes.");
@@ -294,7 +291,7 @@ TEST(nothing_is_refused_where_nothing_is_kept)
     begin_another();
     answer_in(second, "And you?", "I am fine.");
     expect_idle(second);
-    send(COMMAND_RESUME, "Tell me all.");
+    send(&operation_session_open, "Tell me all.");
     char shown[UUID_LEN + 1];
     expect_opened(shown);
     assert_string_equal(shown, first);
@@ -319,8 +316,8 @@ TEST_IF(capability_store(), what_runs_is_renamed_where_it_runs)
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
-    surface_send_for(engine, COMMAND_RENAME, first, "All of it", 0);
-    notice_free(surface_expect(engine, NOTICE_DONE));
+    surface_send_for(engine, &operation_session_rename, first, "All of it", 0);
+    notice_free(surface_expect_changed(engine));
     model_server_release(surface_server());
     expect_idle(first);
     engine_free(engine);
@@ -338,9 +335,9 @@ TEST_IF(capability_store(), what_runs_can_be_deleted)
     open_engine(true);
     begin_turn("Tell me all.", "Half of it");
     begin_another();
-    surface_send_for(engine, COMMAND_DELETE, first, NULL, 0);
-    struct notice *n = surface_expect(engine, NOTICE_DONE);
-    assert_string_equal(n->text, first);
+    surface_send_for(engine, &operation_session_delete, first, NULL, 0);
+    struct notice *n = surface_expect_changed(engine);
+    assert_string_equal(surface_changed(n), first);
     notice_free(n);
     answer_in(second, "And you?", "I am fine."); /* what was in front still is */
     engine_free(engine);
@@ -441,10 +438,10 @@ TEST_IF(capability_store(), reads_wait_for_nobody)
     if (capability_memory())
         ask(&operation_memory_search, &recall);
     model_server_set_default(surface_server(), &endless);
-    send(COMMAND_START_TURN, "Go on.");
+    send(&operation_turn_start, "Go on.");
     notice_free(surface_expect_event(engine, EVENT_TEXT_DELTA));
     begin_another();
-    send(COMMAND_START_TURN, "Go on, too.");
+    send(&operation_turn_start, "Go on, too.");
     expect_delta(second); /* it has a row */
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));

@@ -84,7 +84,7 @@ static void what_was_cut_off_can_be_sent_again(void **state)
                                                                 .persist = true,
                                                                 .resume = "last"});
     size_t before = model_server_requests(server);
-    surface_send(engine, COMMAND_RETRY, NULL);
+    surface_send(engine, &operation_turn_retry, NULL);
     struct notice *n = surface_expect_event(engine, EVENT_TURN_STARTED);
     assert_string_equal(n->event->text, "ask-2: please.");
     notice_free(n);

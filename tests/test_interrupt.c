@@ -130,7 +130,7 @@ static struct engine *open_for(size_t i)
 static void begin(struct engine *s, size_t i)
 {
     model_server_queue(surface_server(), &states[i].reply);
-    surface_send(s, COMMAND_START_TURN, "go");
+    surface_send(s, &operation_turn_start, "go");
     states[i].until(s);
 }
 
@@ -142,7 +142,7 @@ TEST(a_turn_is_interrupted_in_every_state)
         print_message("%s\n", states[i].name);
         struct engine *s = open_for(i);
         begin(s, i);
-        surface_send(s, COMMAND_INTERRUPT, NULL);
+        surface_send(s, &operation_turn_interrupt, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
         surface_expect_idle(s);
         free(surface_ask(s, "and on"));
@@ -172,12 +172,12 @@ TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
         print_message("%s\n", states[i].name);
         struct engine *s = open_for(i);
         begin(s, i);
-        surface_send(s, COMMAND_ARCHIVE, NULL);
+        surface_send(s, &operation_session_archive, NULL);
         notice_free(surface_expect_event(s, EVENT_INTERRUPTED));
-        struct notice *done = surface_expect(s, NOTICE_DONE);
+        struct notice *done = surface_expect_changed(s);
         struct notice *fresh = surface_expect(s, NOTICE_SESSION);
-        assert_string_not_equal(fresh->info.id, done->text);
-        surface_send(s, COMMAND_RESUME, done->text);
+        assert_string_not_equal(fresh->info.id, surface_changed(done));
+        surface_send(s, &operation_session_open, surface_changed(done));
         notice_free(surface_expect(s, NOTICE_PAGE));
         free(surface_ask(s, "and on"));
         notice_free(done);
@@ -192,18 +192,18 @@ TEST_IF(capability_store(), archiving_ends_the_turn_in_every_state)
 TEST(what_may_come_during_a_turn)
 {
     static const struct {
-        enum command_type type;
+        const struct operation *type;
         const char *text;
-        enum notice_type answer;
-    } commands[] = {
-        {COMMAND_START_TURN, "x", NOTICE_ERROR}, {COMMAND_RETRY, NULL, NOTICE_ERROR},
-        {COMMAND_NEW, NULL, NOTICE_ERROR},       {COMMAND_RESUME, "last", NOTICE_ERROR},
-        {COMMAND_OPEN, "last", NOTICE_ERROR},    {COMMAND_FORK, NULL, NOTICE_ERROR},
-        {COMMAND_SET_MODEL, "m", NOTICE_ERROR},  {COMMAND_COMPACT, NULL, NOTICE_ERROR},
-        {COMMAND_UNCOMPACT, NULL, NOTICE_ERROR}, {COMMAND_PIN, NULL, NOTICE_ERROR},
-        {COMMAND_CONTEXT, NULL, NOTICE_CONTEXT}, {COMMAND_RENAME, "a name", NOTICE_DONE},
-        {COMMAND_LABEL, "work", NOTICE_DONE},
-    };
+        bool at_once;
+    } rows[] = {
+        {&operation_turn_start, "x", false},           {&operation_turn_retry, NULL, false},
+        {&operation_session_create, NULL, false},      {&operation_session_open, "last", false},
+        {&operation_session_fork, NULL, false},        {&operation_session_set_model, "m", false},
+        {&operation_session_set_system, "m", false},   {&operation_compaction_run, NULL, false},
+        {&operation_compaction_undo, NULL, false},     {&operation_compaction_pin, NULL, false},
+        {&operation_compaction_unpin, NULL, false},    {&operation_context_read, NULL, true},
+        {&operation_session_set_draft, "draft", true}, {&operation_session_rename, "a name", true},
+        {&operation_session_label, "work", true}};
     static const struct session_search_params search = {.query = "go", .limit = 9};
     static const struct session_history_params page = {.session = "last", .limit = 9};
     static const struct {
@@ -215,13 +215,11 @@ TEST(what_may_come_during_a_turn)
                  {&operation_session_history, &page}};
     struct engine *s = open_full(NULL);
     begin(s, 1);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct command *c = command_new(commands[i].type, commands[i].text);
-        c->limit = 50;
-        engine_send(s, c);
-        struct notice *n = surface_expect(s, commands[i].answer);
-        if (n->type == NOTICE_ERROR)
-            assert_int_equal(n->error.code, ERR_SESSION_BUSY);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t id = surface_send(s, rows[i].type, rows[i].text);
+        struct notice *n = surface_expect(s, NOTICE_ANSWER);
+        assert_int_equal(n->answer->request->id, id);
+        assert_int_equal(surface_error(n)->code, rows[i].at_once ? ERR_OK : ERR_SESSION_BUSY);
         notice_free(n);
     }
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
@@ -229,7 +227,7 @@ TEST(what_may_come_during_a_turn)
         assert_int_equal(a->error.code, ERR_OK);
         operation_answer_free(a);
     }
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
     engine_free(s);
 }
@@ -247,13 +245,13 @@ TEST(answers_decide)
         const struct reply call = {.tool_name = "run_command",
                                    .tool_args = "{\"command\":\"echo executed\"}"};
         model_server_queue(surface_server(), &call);
-        surface_send(s, COMMAND_START_TURN, "go");
+        surface_send(s, &operation_turn_start, "go");
         struct notice *question = surface_expect(s, NOTICE_APPROVAL);
         assert_string_equal(question->name, "run_command");
         assert_string_equal(question->detail, "execute");
         assert_non_null(strstr(question->preview, "echo executed"));
-        surface_send_for(s, COMMAND_ANSWER, "of another call", NULL, ANSWER_ONCE);
-        surface_send_for(s, COMMAND_ANSWER, question->text, NULL, rows[i].answer);
+        surface_send_for(s, &operation_approval_decide, "of another call", NULL, ANSWER_ONCE);
+        surface_send_for(s, &operation_approval_decide, question->text, NULL, rows[i].answer);
         notice_free(question);
         struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
         assert_int_equal(result->event->flag, !rows[i].runs);
@@ -261,7 +259,7 @@ TEST(answers_decide)
         notice_free(result);
         surface_expect_idle(s);
         model_server_queue(surface_server(), &call);
-        surface_send(s, COMMAND_START_TURN, "again");
+        surface_send(s, &operation_turn_start, "again");
         notice_free(surface_expect_event(s, EVENT_CALL_COMPLETED));
         result = surface_next(s);
         assert_int_equal(result->type == NOTICE_APPROVAL, rows[i].asks_again);
@@ -282,13 +280,13 @@ TEST_IF(capability_store(), waiting_for_the_store_can_be_stopped)
     free(surface_ask(s, "one"));
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
     assert_true(store_begin(other, &e));
-    surface_send(s, COMMAND_START_TURN, "two");
+    surface_send(s, &operation_turn_start, "two");
     notice_free(surface_expect(s, NOTICE_BUSY));
     notice_free(surface_expect(s, NOTICE_SESSION)); /* now it writes */
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "two");
     surface_expect_idle(s);
-    surface_send(s, COMMAND_START_TURN, "three");
+    surface_send(s, &operation_turn_start, "three");
     notice_free(surface_expect(s, NOTICE_BUSY));
     store_rollback(other);
     store_close(other);
@@ -304,7 +302,7 @@ TEST(without_somebody_to_ask_the_answer_is_no)
     struct engine *s = engine_new(&options);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
                                                 .tool_args = "{\"command\":\"echo executed\"}"});
-    surface_send(s, COMMAND_START_TURN, "go");
+    surface_send(s, &operation_turn_start, "go");
     struct notice *result = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
     assert_true(result->event->flag);
     assert_null(strstr(result->event->text, "executed"));

@@ -139,8 +139,8 @@ static struct notice *next_notice(struct conversation *c)
     struct notice *n = surface_next(c->engine);
     if (n->type == NOTICE_EVENT)
         note_event(c, n->event);
-    if (n->type == NOTICE_ERROR)
-        assert_true(n->error.text[0] != '\0');
+    if (surface_failed(n))
+        assert_true(surface_error(n)->text[0] != '\0');
     if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
         c->suspended = n->meters.suspended;
     return n;
@@ -156,12 +156,12 @@ static void wait_for_end(struct conversation *c)
     }
 }
 
-/* A command that needs no turn is answered with the event or with an error. */
+/* What needs no turn is answered with the event or with an error. */
 static void wait_for_event(struct conversation *c, enum event_type type)
 {
     for (bool waiting = true; waiting;) {
         struct notice *n = next_notice(c);
-        waiting = !(n->type == NOTICE_EVENT && n->event->type == type) && n->type != NOTICE_ERROR;
+        waiting = !(n->type == NOTICE_EVENT && n->event->type == type) && !surface_failed(n);
         notice_free(n);
     }
 }
@@ -179,7 +179,7 @@ static void ask(struct conversation *c)
     char *text =
         long_run_question(&c->model, c->turn, (int)long_run_below(&c->model, MOST_CALLS + 1));
     vec_push(&c->asked, text);
-    surface_send(c->engine, COMMAND_START_TURN, text);
+    surface_send(c->engine, &operation_turn_start, text);
     wait_for_end(c);
     bool told = c->suspended || c->model.broken > broken ||
                 (c->troubled >= 0 && c->turn - c->troubled <= GUARD);
@@ -194,16 +194,14 @@ static void ask(struct conversation *c)
 /* What a user does whose conversation no longer shortens itself. */
 static void compact_by_hand(struct conversation *c)
 {
-    surface_send(c->engine, COMMAND_COMPACT, "what the letters say");
+    surface_send(c->engine, &operation_compaction_run, "what the letters say");
     wait_for_end(c);
 }
 
 static void pin(struct conversation *c, int64_t seq, bool pinned)
 {
-    struct command *command = command_new(COMMAND_PIN, NULL);
-    command->number = seq;
-    command->limit = pinned;
-    engine_send(c->engine, command);
+    surface_send_for(c->engine, pinned ? &operation_compaction_pin : &operation_compaction_unpin,
+                     NULL, NULL, seq);
     wait_for_event(c, EVENT_MESSAGE_PINNED);
 }
 
@@ -219,7 +217,7 @@ static void meddle(struct conversation *c)
         c->model.pinned = vec_last(&c->asked);
     }
     if (c->turn % 23 == 17 && c->compactions > c->undone) {
-        surface_send(c->engine, COMMAND_UNCOMPACT, NULL);
+        surface_send(c->engine, &operation_compaction_undo, NULL);
         wait_for_event(c, EVENT_COMPACTION_UNDONE);
     }
 }

@@ -83,10 +83,10 @@ TEST(an_interrupt_keeps_the_partial_answer)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
-    surface_send(s, COMMAND_START_TURN, "Tell me all.");
+    surface_send(s, &operation_turn_start, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
     int64_t before = clock_mono_ms();
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
     assert_true(n->event->flag);
     notice_free(n);
@@ -110,12 +110,12 @@ TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
-    surface_send(s, COMMAND_START_TURN, "Think.");
+    surface_send(s, &operation_turn_start, "Think.");
     struct buf shown = BUF_INIT;
     struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
     buf_addstr(&shown, n->event->text);
     notice_free(n);
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     while ((n = surface_expect(s, NOTICE_EVENT))->event->type != EVENT_INTERRUPTED) {
         add_reasoning(&shown, n->event);
         notice_free(n);
@@ -138,7 +138,7 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
     struct error e = {0};
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "damaged"));
-    surface_send(s, COMMAND_NEW, NULL);
+    surface_send(s, &operation_session_create, NULL);
     free(surface_ask(s, "sound"));
     struct store *store;
     assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
@@ -150,9 +150,9 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
         " 200) SELECT 1, i, 0, 'warning', 1, '{\"code\":\"c\",\"detail\":\"d\"}' FROM n",
         &e));
     store_close(store);
-    surface_send(s, COMMAND_RESUME, "damaged");
+    surface_send(s, &operation_session_open, "damaged");
     notice_free(surface_expect(s, NOTICE_PAGE));
-    surface_send(s, COMMAND_START_TURN, "more");
+    surface_send(s, &operation_turn_start, "more");
     surface_expect_error(s, ERR_SESSION_STORE_ERROR, "more");
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
@@ -163,16 +163,16 @@ TEST(a_busy_session_says_so_and_gives_the_text_back)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "…"});
-    surface_send(s, COMMAND_START_TURN, "first");
+    surface_send(s, &operation_turn_start, "first");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
-    surface_send(s, COMMAND_START_TURN, "second");
+    surface_send(s, &operation_turn_start, "second");
     surface_expect_error(s, ERR_SESSION_BUSY, "second");
     struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
     assert_int_equal(((struct session_list_result *)a->result)->total, 1); /* reads do not wait */
     operation_answer_free(a);
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_error(s, ERR_SESSION_NOT_RUNNING, NULL);
     engine_free(s);
 }
@@ -196,12 +196,12 @@ TEST_IF(capability_store(), a_second_process_cannot_write)
     struct engine *first = surface_open(NULL, true);
     free(surface_ask(first, "mine"));
     struct engine *second = surface_open("last", true);
-    surface_expect_error(second, ERR_SESSION_BUSY, "last");
+    surface_expect_error(second, ERR_SESSION_BUSY, NULL);
     struct notice *n = surface_expect(second, NOTICE_SESSION); /* a new one in its place */
     assert_int_equal(n->info.last_seq, 0);
     notice_free(n);
     engine_free(first);
-    surface_send(second, COMMAND_RESUME, "mine");
+    surface_send(second, &operation_session_open, "mine");
     notice_free(surface_expect(second, NOTICE_PAGE));
     engine_free(second);
 }
@@ -213,13 +213,13 @@ TEST(a_failed_turn_can_be_retried)
                                                .status = 401,
                                                .error_type = "invalid_api_key",
                                                .error_message = "bad key"});
-    surface_send(s, COMMAND_START_TURN, "Hello?");
+    surface_send(s, &operation_turn_start, "Hello?");
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "401"));
     assert_null(strstr(n->event->text, "test-key"));
     notice_free(n);
     surface_expect_idle(s);
-    surface_send(s, COMMAND_RETRY, NULL);
+    surface_send(s, &operation_turn_retry, NULL);
     n = surface_expect_event(s, EVENT_TURN_STARTED);
     assert_string_equal(n->event->text, "Hello?");
     assert_int_equal(n->event->number, 1);
@@ -234,15 +234,13 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
                                 "ryokan.png\",\"media_type\":\"image/png\"}]";
     struct engine *s = surface_open(NULL, true);
-    struct command *c = command_new(COMMAND_START_TURN, "what is this?");
-    c->attachments = mem_strdup(image);
-    engine_send(s, c);
+    engine_start(s, &operation_turn_start, &(struct turn_start_params){"what is this?", image});
     surface_expect_idle(s);
-    surface_send(s, COMMAND_RETRY, NULL);
+    surface_send(s, &operation_turn_retry, NULL);
     surface_expect_idle(s);
     assert_non_null(strstr(model_server_body(surface_server(), 0), "ryokan.png"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "ryokan.png"));
-    surface_send(s, COMMAND_RETRY, "and who lives there?"); /* in other words */
+    surface_send(s, &operation_turn_retry, "and who lives there?"); /* in other words */
     surface_expect_idle(s);
     const char *other = model_server_body(surface_server(), 2);
     assert_non_null(strstr(other, "ryokan.png"));
@@ -250,7 +248,7 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     assert_null(strstr(other, "what is this?"));
     engine_free(s);
     s = surface_open("last", true);
-    surface_send(s, COMMAND_RETRY, NULL);
+    surface_send(s, &operation_turn_retry, NULL);
     surface_expect_idle(s);
     assert_non_null(strstr(model_server_body(surface_server(), 3), "ryokan.png"));
     assert_non_null(strstr(model_server_body(surface_server(), 3), "and who lives there?"));
@@ -260,13 +258,13 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
 TEST_IF(capability_store(), drafts_are_kept)
 {
     struct engine *s = surface_open(NULL, true);
-    surface_send(s, COMMAND_SAVE_DRAFT, "half a thou");
+    surface_send(s, &operation_session_set_draft, "half a thou");
     engine_free(s);
     s = surface_open("last", true);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.draft, "half a thou");
     notice_free(n);
-    surface_send(s, COMMAND_SAVE_DRAFT, "");
+    surface_send(s, &operation_session_set_draft, "");
     engine_free(s);
     struct session_list list = {0};
     surface_list(&list);
@@ -277,9 +275,9 @@ TEST_IF(capability_store(), drafts_are_kept)
 TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
 {
     struct engine *s = surface_open(NULL, true);
-    surface_send(s, COMMAND_SAVE_DRAFT, "first");
-    surface_send(s, COMMAND_START_TURN, "first");
-    surface_send(s, COMMAND_SAVE_DRAFT, "next");
+    surface_send(s, &operation_session_set_draft, "first");
+    surface_send(s, &operation_turn_start, "first");
+    surface_send(s, &operation_session_set_draft, "next");
     surface_expect_idle(s);
     engine_free(s);
     s = surface_open("last", true);
@@ -287,7 +285,7 @@ TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)
     assert_non_null(n->info.draft);
     assert_string_equal(n->info.draft, "next");
     notice_free(n);
-    surface_send(s, COMMAND_START_TURN, "next");
+    surface_send(s, &operation_turn_start, "next");
     surface_expect_idle(s);
     engine_free(s);
     s = surface_open("last", true);
@@ -320,7 +318,7 @@ static struct engine *leave_draft(const char *directory, const char *draft)
     struct engine_options o = surface_options(NULL, true);
     o.directory = directory;
     struct engine *s = engine_new(&o);
-    surface_send(s, COMMAND_SAVE_DRAFT, draft);
+    surface_send(s, &operation_session_set_draft, draft);
     return s;
 }
 
@@ -329,7 +327,7 @@ TEST_IF(capability_store(), what_was_never_sent_is_offered_where_it_was_written)
     struct engine *s = leave_draft("/", "of the root");
     engine_free(s);
     s = leave_draft(support_dir(), "of here");
-    surface_send(s, COMMAND_LABEL, "mine");
+    surface_send(s, &operation_session_label, "mine");
     engine_free(s);
     s = open_with_offer("/tmp", NULL);
     assert_offered(s, NULL);
@@ -364,7 +362,7 @@ TEST(nothing_is_kept_without_persistence)
 {
     struct engine *s = surface_open(NULL, false);
     free(surface_ask(s, "in memory only"));
-    surface_send(s, COMMAND_RESUME, "of last week");
+    surface_send(s, &operation_session_open, "of last week");
     surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "of last week");
     engine_free(s);
     struct session_list list = {0};
@@ -388,10 +386,8 @@ TEST_IF(capability_store(), the_model_can_be_changed_and_renames_last)
 {
     struct engine *s = surface_open(NULL, true);
     free(surface_ask(s, "one"));
-    struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
-    c->name = mem_strdup("openai");
-    engine_send(s, c);
-    surface_send(s, COMMAND_RENAME, "A good title");
+    surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
+    surface_send(s, &operation_session_rename, "A good title");
     free(surface_ask(s, "two"));
     assert_non_null(strstr(model_server_body(surface_server(), 1), "other-model"));
     engine_free(s);
@@ -413,12 +409,12 @@ static void assert_model(struct engine *s, const char *provider, const char *mod
 static void assert_refuses_model(struct engine *s, const char *provider, const char *model,
                                  enum err_code code, const char *says)
 {
-    surface_send_for(s, COMMAND_SET_MODEL, provider, model, 0);
-    struct notice *n = surface_expect(s, NOTICE_ERROR);
-    assert_int_equal(n->error.code, code);
-    assert_int_equal(n->command, COMMAND_SET_MODEL);
-    if (!strstr(n->error.text, says))
-        fail_msg("%s", n->error.text);
+    surface_send_for(s, &operation_session_set_model, provider, model, 0);
+    struct notice *n = surface_expect_failure(s);
+    assert_int_equal(surface_error(n)->code, code);
+    assert_true(operation_answers(n->answer, &operation_session_set_model));
+    if (!strstr(surface_error(n)->text, says))
+        fail_msg("%s", surface_error(n)->text);
     notice_free(n);
 }
 
@@ -436,12 +432,12 @@ TEST(a_model_that_cannot_be_is_refused)
     assert_refuses_model(s, NULL, "something quite different", ERR_USAGE, "its list");
     free(surface_ask(s, "still the same?"));
     assert_non_null(strstr(model_server_body(surface_server(), 0), "\"scripted-model\""));
-    surface_send(s, COMMAND_SET_MODEL, "scripted-large");
+    surface_send(s, &operation_session_set_model, "scripted-large");
     assert_model(s, "openai", "scripted-large"); /* the provider is the present one */
-    surface_send_for(s, COMMAND_SET_MODEL, "offline", NULL, 0);
+    surface_send_for(s, &operation_session_set_model, "offline", NULL, 0);
     assert_model(s, "offline", "offline");
     model_server_set_models(surface_server(), NULL); /* it lists nothing, and takes any name */
-    surface_send_for(s, COMMAND_SET_MODEL, "openai", "any-name", 0);
+    surface_send_for(s, &operation_session_set_model, "openai", "any-name", 0);
     assert_model(s, "openai", "any-name");
     engine_free(s);
 }
@@ -457,7 +453,8 @@ TEST(offline_has_no_other_model)
     struct engine *s = engine_new(&o);
     assert_model(s, "offline", "offline");
     assert_refuses_model(s, "offline", "gpt-4.1", ERR_USAGE, "PROVIDER/MODEL");
-    surface_send(s, COMMAND_SET_MODEL, "any"); /* by the rules: nobody is there to say no */
+    surface_send(s, &operation_session_set_model,
+                 "any"); /* by the rules: nobody is there to say no */
     assert_model(s, "ollama", "any");
     engine_free(s);
     unsetenv("OLLAMA_HOST");
@@ -468,17 +465,18 @@ TEST(the_listing_tells_which_providers_lack_a_key)
     static const char *const names[] = {"one", "two", NULL};
     model_server_set_models(surface_server(), names);
     struct engine *s = surface_open(NULL, true);
-    surface_send(s, COMMAND_MODELS, NULL);
-    struct notice *n = surface_expect(s, NOTICE_MODELS);
-    assert_int_equal(n->texts.len, 2);
-    for (size_t i = 0; i < n->offers.len; i++) {
-        const struct provider_offer *offer = &n->offers.items[i];
+    surface_send(s, &operation_models_list, NULL);
+    struct notice *n = surface_expect_answer(s, &operation_models_list);
+    const struct models_result *m = n->answer->result;
+    assert_int_equal(m->models.len, 2);
+    for (size_t i = 0; i < m->providers.len; i++) {
+        const struct provider_offer *offer = &m->providers.items[i];
         if (strcmp(offer->name, "anthropic") == 0)
             assert_string_equal(offer->wants, "ANTHROPIC_API_KEY");
         else
             assert_null(offer->wants);
     }
-    assert_true(n->offers.len >= 4);
+    assert_true(m->providers.len >= 4);
     notice_free(n);
     engine_free(s);
 }
@@ -560,9 +558,10 @@ TEST(a_report_tells_of_a_missing_key)
     unsetenv("OPENAI_API_KEY");
     unsetenv("OPENAI_BASE_URL");
     struct engine *s = surface_open(NULL, true);
-    surface_send(s, COMMAND_REPORT, NULL);
-    struct notice *n = surface_expect(s, NOTICE_REPORT);
-    assert_int_equal(n->error.code, ERR_CONFIG_ERROR);
+    surface_send(s, &operation_doctor_report, NULL);
+    struct notice *n = surface_expect_answer(s, &operation_doctor_report);
+    const struct report_result *r = n->answer->result;
+    assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
     notice_free(n);
     engine_free(s);
 }
@@ -570,10 +569,8 @@ TEST(a_report_tells_of_a_missing_key)
 TEST(a_new_session_talks_to_the_same_model)
 {
     struct engine *s = surface_open(NULL, true);
-    struct command *c = command_new(COMMAND_SET_MODEL, "other-model");
-    c->name = mem_strdup("openai");
-    engine_send(s, c);
-    surface_send(s, COMMAND_NEW, NULL);
+    surface_send_for(s, &operation_session_set_model, "openai", "other-model", 0);
+    surface_send(s, &operation_session_create, NULL);
     free(surface_ask(s, "hello"));
     assert_non_null(strstr(model_server_body(surface_server(), 0), "other-model"));
     engine_free(s);
@@ -583,7 +580,7 @@ TEST(the_end_of_the_service_ends_a_turn)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.hold = true});
-    surface_send(s, COMMAND_START_TURN, "never answered");
+    surface_send(s, &operation_turn_start, "never answered");
     assert_true(model_server_wait(surface_server(), 1, SURFACE_MS));
     int64_t before = clock_mono_ms();
     engine_free(s);

@@ -70,7 +70,7 @@ static void compact_always(void)
 
 static void send_compact(struct engine *s, const char *mode, const char *focus, bool preview)
 {
-    surface_send_for(s, COMMAND_COMPACT, mode, focus, preview);
+    surface_send_for(s, &operation_compaction_run, mode, focus, preview);
 }
 
 /* By hand, with the default mode; every turn goes. */
@@ -92,11 +92,11 @@ static struct meters final_meters(struct engine *s)
 {
     struct meters m = {0};
     bool done = false;
-    surface_send_for(s, COMMAND_LABEL, NULL, "seen", 0);
+    surface_send_for(s, &operation_session_label, NULL, "seen", 0);
     while (!done) {
         struct notice *n = surface_next(s);
         m = n->type == NOTICE_SESSION ? n->meters : m;
-        done = n->type == NOTICE_DONE;
+        done = n->type == NOTICE_ANSWER && operation_answers(n->answer, &operation_session_label);
         notice_free(n);
     }
     return m;
@@ -104,8 +104,8 @@ static struct meters final_meters(struct engine *s)
 
 static struct notice *ask_context(struct engine *s)
 {
-    surface_send(s, COMMAND_CONTEXT, NULL);
-    return surface_expect(s, NOTICE_CONTEXT);
+    surface_send(s, &operation_context_read, NULL);
+    return surface_expect_answer(s, &operation_context_read);
 }
 
 /* --- by itself ---------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ TEST(it_happens_by_itself)
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     queue_text(SUMMARY);
-    surface_send(s, COMMAND_START_TURN, "and now?");
+    surface_send(s, &operation_turn_start, "and now?");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
     assert_string_equal(n->event->model, "openai/scripted-model");
     notice_free(n);
@@ -164,7 +164,7 @@ TEST_IF(capability_store(), stopped_after_failures_it_stays_so)
     talk(s, 1);
     for (int i = 0; i < 2; i++) {
         queue_failure();
-        surface_send(s, COMMAND_START_TURN, "on");
+        surface_send(s, &operation_turn_start, "on");
         notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
         struct notice *n = surface_next(s); /* at once, not at the turn's end */
         assert_int_equal(n->type, NOTICE_SESSION);
@@ -215,7 +215,7 @@ TEST(a_rejection_tells_the_summarys_window)
         &(struct reply){.fault = REPLY_STATUS,
                         .status = 400,
                         .error_message = "This model's maximum context length is 8000 tokens."});
-    surface_send(s, COMMAND_START_TURN, "and now?");
+    surface_send(s, &operation_turn_start, "and now?");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->compaction.effective_mode, "handoff");
     notice_free(n);
@@ -242,7 +242,7 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     engine_free(s);
     set(CONFIG_COMPACTION_AUTO_THRESHOLD, "4000");
     s = surface_open("last", true);
-    surface_send(s, COMMAND_START_TURN, "and now?");
+    surface_send(s, &operation_turn_start, "and now?");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     assert_string_equal(n->event->compaction.stage, "micro");
     notice_free(n);
@@ -289,7 +289,7 @@ TEST(a_request_with_too_many_bytes_is_compacted_for)
     struct engine *s = surface_open(NULL, true);
     talk(s, 20);
     door.most = door.largest * 4 / 5;
-    surface_send(s, COMMAND_START_TURN, "and now?");
+    surface_send(s, &operation_turn_start, "and now?");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_STARTED);
     assert_string_equal(n->event->compaction.trigger, "overflow");
     notice_free(n);
@@ -328,7 +328,7 @@ TEST(a_body_past_the_maximum_is_not_sent)
     options.compaction = false;
     struct engine *s = engine_new(&options);
     char *text = mem_printf("%021000d", 7);
-    surface_send(s, COMMAND_START_TURN, text);
+    surface_send(s, &operation_turn_start, text);
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "bytes, and may have 20000"));
     notice_free(n);
@@ -375,19 +375,19 @@ TEST(what_cannot_be_done_by_hand_is_said)
 {
     struct engine *s = surface_open(NULL, true);
     send_compact(s, NULL, NULL, false);
-    struct notice *n = surface_expect(s, NOTICE_ERROR);
-    assert_non_null(strstr(n->error.text, "nothing to compact"));
-    assert_int_equal(n->command, COMMAND_COMPACT);
+    struct notice *n = surface_expect_failure(s);
+    assert_non_null(strstr(surface_error(n)->text, "nothing to compact"));
+    assert_true(operation_answers(n->answer, &operation_compaction_run));
     notice_free(n);
     surface_expect_idle(s);
     send_compact(s, "no such mode", NULL, false);
-    n = surface_expect(s, NOTICE_ERROR);
-    assert_int_equal(n->error.code, ERR_USAGE);
-    assert_non_null(strstr(n->error.text, "handoff"));
+    n = surface_expect_failure(s);
+    assert_int_equal(surface_error(n)->code, ERR_USAGE);
+    assert_non_null(strstr(surface_error(n)->text, "handoff"));
     notice_free(n);
-    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_send(s, &operation_compaction_undo, NULL);
     surface_expect_error(s, ERR_NOTHING_TO_UNDO, NULL);
-    surface_send_for(s, COMMAND_PIN, NULL, NULL, 0);
+    surface_send_for(s, &operation_compaction_pin, NULL, NULL, 0);
     surface_expect_error(s, ERR_USAGE, NULL);
     engine_free(s);
 }
@@ -404,7 +404,7 @@ TEST(a_failure_by_hand_is_told_once)
     notice_free(n);
     for (bool idle = false; !idle;) {
         n = surface_next(s);
-        assert_int_not_equal(n->type, NOTICE_ERROR);
+        assert_false(surface_failed(n));
         idle = n->type == NOTICE_BUSY && !n->flag;
         notice_free(n);
     }
@@ -415,7 +415,8 @@ TEST(a_failure_by_hand_is_told_once)
 
 TEST(switched_off_it_says_so)
 {
-    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    static const struct operation *const types[] = {
+        &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
     (void)state;
     struct engine_options options = surface_options(NULL, true);
     options.compaction = false;
@@ -430,7 +431,8 @@ TEST(switched_off_it_says_so)
 
 TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
 {
-    static const enum command_type types[] = {COMMAND_COMPACT, COMMAND_UNCOMPACT, COMMAND_PIN};
+    static const struct operation *const types[] = {
+        &operation_compaction_run, &operation_compaction_undo, &operation_compaction_pin};
     (void)state;
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
@@ -442,15 +444,15 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
         surface_send(s, types[i], NULL);
         surface_expect_error(s, ERR_SESSION_NOT_FOUND, NULL);
     }
-    surface_send(s, COMMAND_CONTEXT, NULL);
-    notice_free(surface_expect(s, NOTICE_CONTEXT));
+    surface_send(s, &operation_context_read, NULL);
+    notice_free(surface_expect_answer(s, &operation_context_read));
     engine_free(s);
 }
 
 /* --- what may come meanwhile -------------------------------------------------------------------
  */
 
-static void refused(struct engine *s, enum command_type type, const char *text)
+static void refused(struct engine *s, const struct operation *type, const char *text)
 {
     surface_send(s, type, text);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
@@ -461,16 +463,17 @@ TEST(a_turn_refuses_it)
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "half"});
-    surface_send(s, COMMAND_START_TURN, "go");
+    surface_send(s, &operation_turn_start, "go");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
-    refused(s, COMMAND_COMPACT, NULL);
-    refused(s, COMMAND_UNCOMPACT, NULL);
-    refused(s, COMMAND_PIN, NULL);
-    surface_send(s, COMMAND_CONTEXT, NULL);
-    struct notice *n = surface_expect(s, NOTICE_CONTEXT);
-    assert_string_equal(n->context.parts.items[n->context.parts.len - 1].text, "go");
+    refused(s, &operation_compaction_run, NULL);
+    refused(s, &operation_compaction_undo, NULL);
+    refused(s, &operation_compaction_pin, NULL);
+    surface_send(s, &operation_context_read, NULL);
+    struct notice *n = surface_expect_answer(s, &operation_context_read);
+    assert_string_equal(surface_context(n)->parts.items[surface_context(n)->parts.len - 1].text,
+                        "go");
     notice_free(n);
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
     engine_free(s);
 }
@@ -487,16 +490,16 @@ TEST(it_refuses_what_a_turn_refuses)
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     start_stalled(s);
-    refused(s, COMMAND_START_TURN, "me first");
-    refused(s, COMMAND_COMPACT, NULL);
-    refused(s, COMMAND_UNCOMPACT, NULL);
-    refused(s, COMMAND_PIN, NULL);
-    refused(s, COMMAND_NEW, NULL);
-    surface_send(s, COMMAND_CONTEXT, NULL);
-    notice_free(surface_expect(s, NOTICE_CONTEXT));
-    surface_send_for(s, COMMAND_RENAME, NULL, "a name", 0);
-    notice_free(surface_expect(s, NOTICE_DONE));
-    surface_send(s, COMMAND_INTERRUPT, NULL);
+    refused(s, &operation_turn_start, "me first");
+    refused(s, &operation_compaction_run, NULL);
+    refused(s, &operation_compaction_undo, NULL);
+    refused(s, &operation_compaction_pin, NULL);
+    refused(s, &operation_session_create, NULL);
+    surface_send(s, &operation_context_read, NULL);
+    notice_free(surface_expect_answer(s, &operation_context_read));
+    surface_send_for(s, &operation_session_rename, NULL, "a name", 0);
+    notice_free(surface_expect_changed(s));
+    surface_send(s, &operation_turn_interrupt, NULL);
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "cancelled");
     notice_free(n);
@@ -508,7 +511,8 @@ TEST(it_refuses_what_a_turn_refuses)
 
 TEST(leaving_ends_it)
 {
-    static const enum command_type types[] = {COMMAND_ARCHIVE, COMMAND_DELETE};
+    static const struct operation *const types[] = {&operation_session_archive,
+                                                    &operation_session_delete};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct engine *s = surface_open(NULL, true);
@@ -516,7 +520,7 @@ TEST(leaving_ends_it)
         start_stalled(s);
         surface_send(s, types[i], NULL);
         notice_free(surface_expect_event(s, EVENT_COMPACTION_FAILED));
-        notice_free(surface_expect(s, NOTICE_DONE));
+        notice_free(surface_expect_changed(s));
         free(surface_ask(s, "a new one"));
         assert_null(strstr(last_body(), "This is message"));
         engine_free(s);
@@ -581,7 +585,7 @@ TEST(without_a_key_the_turn_goes_on)
     set(CONFIG_COMPACTION_PROVIDER, "anthropic");
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
-    surface_send(s, COMMAND_START_TURN, "go on");
+    surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "ANTHROPIC_API_KEY"));
     assert_non_null(strstr(n->event->text, "summary_provider"));
@@ -598,7 +602,7 @@ TEST(a_summariser_that_stalls_does_not_hold_the_turn)
     talk(s, 1);
     model_server_queue(surface_server(),
                        &(struct reply){.fault = REPLY_STALL, .text = "half a summ"});
-    surface_send(s, COMMAND_START_TURN, "go on");
+    surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_non_null(strstr(n->event->text, "summary_timeout"));
     notice_free(n);
@@ -611,7 +615,7 @@ TEST(the_sessions_model_is_asked_where_no_other_is_named)
 {
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
-    surface_send(s, COMMAND_SET_MODEL, "another-model");
+    surface_send(s, &operation_session_set_model, "another-model");
     compact_now(s);
     assert_non_null(strstr(last_body(), "\"another-model\""));
     engine_free(s);
@@ -629,7 +633,7 @@ static struct engine *open_asking(void)
 
 static void answer_draft(struct engine *s, enum draft_answer reply, const char *text)
 {
-    surface_send_for(s, COMMAND_DRAFT, NULL, text, reply);
+    surface_send_for(s, &operation_compaction_decide, NULL, text, reply);
 }
 
 TEST(a_draft_is_shown_changed_and_committed)
@@ -747,7 +751,7 @@ TEST(what_goes_is_handed_to_memory)
     options.sink = &sink;
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = engine_new(&options);
-    surface_send(s, COMMAND_NEW, NULL); /* the second session has it, too */
+    surface_send(s, &operation_session_create, NULL); /* the second session has it, too */
     talk(s, 2);
     queue_text(SUMMARY);
     send_compact(s, NULL, NULL, false);
@@ -755,7 +759,7 @@ TEST(what_goes_is_handed_to_memory)
     assert_int_equal(n->event->compaction.entries_indexed, 4);
     notice_free(n);
     surface_expect_idle(s);
-    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
     engine_free(s);
     assert_int_equal(memory.indexed, 1);
@@ -773,7 +777,7 @@ TEST(memory_refuses_and_the_turn_goes_on)
     struct engine *s = engine_new(&options);
     talk(s, 1);
     queue_text(SUMMARY);
-    surface_send(s, COMMAND_START_TURN, "go on");
+    surface_send(s, &operation_turn_start, "go on");
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_FAILED);
     assert_string_equal(n->event->compaction.reason, "memory_indexing");
     assert_non_null(strstr(n->event->text, "memory is full"));
@@ -798,7 +802,7 @@ TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_int_equal(n->meters.compactions, 1);
     notice_free(n);
-    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
     assert_int_equal(final_meters(s).compactions, 0);
     free(surface_ask(s, "next"));
@@ -813,27 +817,21 @@ TEST(a_pin_survives)
     set(CONFIG_COMPACTION_RECENT_TURNS, "0");
     struct engine *s = surface_open(NULL, true);
     talk(s, 1);
-    struct command *pin = command_new(COMMAND_PIN, NULL);
-    pin->limit = 1;
-    engine_send(s, pin);
+    surface_send(s, &operation_compaction_pin, NULL);
     struct notice *n = surface_expect_event(s, EVENT_MESSAGE_PINNED);
     assert_true(n->event->flag);
     notice_free(n);
     n = ask_context(s);
-    assert_true(n->context.parts.items[2].pinned);
-    assert_false(n->context.parts.items[3].pinned);
+    assert_true(surface_context(n)->parts.items[2].pinned);
+    assert_false(surface_context(n)->parts.items[3].pinned);
     notice_free(n);
-    pin = command_new(COMMAND_PIN, NULL);
-    pin->limit = 1;
-    engine_send(s, pin); /* it is pinned already */
+    surface_send(s, &operation_compaction_pin, NULL); /* it is pinned already */
     surface_expect_error(s, ERR_USAGE, NULL);
-    surface_send(s, COMMAND_PIN, NULL); /* the same one, no more; then again */
+    surface_send(s, &operation_compaction_unpin, NULL); /* the same one, no more; then again */
     notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
-    surface_send(s, COMMAND_PIN, NULL); /* it is not */
+    surface_send(s, &operation_compaction_unpin, NULL); /* it is not */
     surface_expect_error(s, ERR_USAGE, NULL);
-    pin = command_new(COMMAND_PIN, NULL);
-    pin->limit = 1;
-    engine_send(s, pin);
+    surface_send(s, &operation_compaction_pin, NULL);
     notice_free(surface_expect_event(s, EVENT_MESSAGE_PINNED));
     talk(s, 2);
     compact_now(s);
@@ -849,12 +847,13 @@ TEST(a_fork_is_made_as_before)
     struct engine *s = surface_open(NULL, true);
     talk(s, 2);
     compact_now(s);
-    surface_send_for(s, COMMAND_FORK, NULL, NULL, -1);
+    engine_start(s, &operation_session_fork,
+                 &(struct session_fork_params){.session = "", .before_compaction = true});
     notice_free(surface_expect(s, NOTICE_SESSION)); /* the fork is open */
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_false(n->meters.request.estimated); /* its last answer has a count */
     notice_free(n);
-    notice_free(surface_expect(s, NOTICE_DONE));
+    notice_free(surface_expect_changed(s));
     free(surface_ask(s, "next"));
     assert_non_null(strstr(last_body(), "This is message number 1"));
     assert_null(strstr(last_body(), SUMMARY));
@@ -903,7 +902,7 @@ TEST(its_parts_are_those_of_the_next_request)
     talk(s, 3);
     compact_now(s);
     struct notice *n = ask_context(s);
-    const struct context *c = &n->context;
+    const struct context *c = surface_context(n);
     free(surface_ask(s, "the next"));
     struct json *body = json_parse(last_body(), strlen(last_body()), NULL);
     struct sent at = {.message = json_first(json_get(body, "messages"))};
@@ -937,11 +936,11 @@ TEST(it_says_what_would_go)
     set(CONFIG_COMPACTION_RECENT_TURNS, "1");
     struct engine *s = surface_open(NULL, true);
     struct notice *n = ask_context(s);
-    assert_int_equal(n->context.tokens_after, -1);
+    assert_int_equal(surface_context(n)->tokens_after, -1);
     notice_free(n);
     talk(s, 3);
     n = ask_context(s);
-    const struct context *c = &n->context;
+    const struct context *c = surface_context(n);
     assert_string_equal(c->mode, "handoff");
     assert_int_equal(c->threshold, 100000);
     assert_int_equal(c->parts.len, 8);
@@ -964,8 +963,8 @@ TEST(it_knows_what_is_cached)
                                                          .cached_tokens = 400});
     free(surface_ask(s, "one"));
     struct notice *n = ask_context(s);
-    assert_int_equal(n->context.cached, 400);
-    assert_int_equal(n->context.last_input, 500);
+    assert_int_equal(surface_context(n)->cached, 400);
+    assert_int_equal(surface_context(n)->last_input, 500);
     notice_free(n);
     talk(s, 1);
     model_server_queue(surface_server(), &(struct reply){.text = "x",
@@ -975,12 +974,12 @@ TEST(it_knows_what_is_cached)
     free(surface_ask(s, "one more"));
     compact_now(s);
     n = ask_context(s);
-    assert_int_equal(n->context.cached, -1);
-    assert_int_equal(n->context.last_input, -1);
+    assert_int_equal(surface_context(n)->cached, -1);
+    assert_int_equal(surface_context(n)->last_input, -1);
     notice_free(n);
-    surface_send(s, COMMAND_NEW, NULL);
+    surface_send(s, &operation_session_create, NULL);
     n = ask_context(s);
-    assert_int_equal(n->context.cached, -1);
+    assert_int_equal(surface_context(n)->cached, -1);
     notice_free(n);
     engine_free(s);
 }
@@ -992,7 +991,7 @@ TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
     engine_free(s);
     s = surface_open("last", true);
     struct notice *n = ask_context(s);
-    assert_int_equal(n->context.parts.len, 6);
+    assert_int_equal(surface_context(n)->parts.len, 6);
     notice_free(n);
     engine_free(s);
 }
@@ -1130,7 +1129,7 @@ static void import_again(char id[UUID_LEN + 1], char copy[UUID_LEN + 1])
 static void undo_one(const char *id)
 {
     struct engine *s = surface_open(id, true);
-    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
     engine_free(s);
 }
@@ -1160,7 +1159,7 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
         talk(s, 2);
         compact_now(s);
         if (i == 0) {
-            surface_send(s, COMMAND_UNCOMPACT, NULL);
+            surface_send(s, &operation_compaction_undo, NULL);
             notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
         }
     }

@@ -51,9 +51,9 @@ TEST_IF(capability_store(), what_is_only_read_can_be_renamed)
     char id[UUID_LEN + 1];
     keep_one(id);
     struct engine *s = open_to_read(id);
-    surface_send_for(s, COMMAND_LABEL, NULL, "+kept", 0);
-    notice_free(surface_expect(s, NOTICE_DONE));
-    surface_send_for(s, COMMAND_RENAME, id, "Another", 0);
+    surface_send_for(s, &operation_session_label, NULL, "+kept", 0);
+    notice_free(surface_expect_changed(s));
+    surface_send_for(s, &operation_session_rename, id, "Another", 0);
     struct notice *n = surface_expect(s, NOTICE_SESSION);
     assert_string_equal(n->info.title, "Another");
     assert_string_equal(n->info.labels, "kept");
@@ -70,7 +70,7 @@ TEST_IF(capability_store(), what_another_writes_to_is_not_renamed)
     struct engine *writer = surface_open(id, true);
     notice_free(surface_expect(writer, NOTICE_PROVIDER));
     struct engine *s = open_to_read(id);
-    surface_send_for(s, COMMAND_RENAME, NULL, "Another", 0);
+    surface_send_for(s, &operation_session_rename, NULL, "Another", 0);
     surface_expect_error(s, ERR_SESSION_BUSY, NULL);
     engine_free(s);
     engine_free(writer);
@@ -86,7 +86,7 @@ TEST_IF(capability_store(), what_is_deleted_but_for_a_file_is_left)
     support_write(path, "mine");
     struct engine *s = surface_open(id, true);
     notice_free(surface_expect(s, NOTICE_PROVIDER));
-    surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
+    surface_send_for(s, &operation_session_delete, NULL, NULL, 0);
     surface_expect_error(s, ERR_FILE_ERROR, NULL);
     free(surface_ask(s, "two"));
     engine_free(s);
@@ -105,9 +105,9 @@ TEST_IF(capability_store(), what_was_put_off_is_done_at_the_end)
     for (int i = 0; i < 10; i++) {
         struct engine *s = surface_open(NULL, true);
         model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
-        surface_send(s, COMMAND_START_TURN, "Tell me all.");
+        surface_send(s, &operation_turn_start, "Tell me all.");
         notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
-        surface_send_for(s, COMMAND_DELETE, NULL, NULL, 0);
+        surface_send_for(s, &operation_session_delete, NULL, NULL, 0);
         engine_free(s);
         struct session_list list = {0};
         surface_list(&list);
@@ -121,11 +121,11 @@ TEST(taking_it_out_of_the_archive_ends_no_turn)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half"});
-    surface_send(s, COMMAND_START_TURN, "Tell me all.");
+    surface_send(s, &operation_turn_start, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
-    surface_send_for(s, COMMAND_ARCHIVE, NULL, NULL, 1);
-    notice_free(surface_expect(s, NOTICE_DONE));
-    surface_send(s, COMMAND_START_TURN, "And this?");
+    surface_send_for(s, &operation_session_unarchive, NULL, NULL, 0);
+    notice_free(surface_expect_changed(s));
+    surface_send(s, &operation_turn_start, "And this?");
     surface_expect_error(s, ERR_SESSION_BUSY, "And this?");
     engine_free(s);
 }
@@ -135,6 +135,7 @@ struct aside {
     struct engine *engine;
     struct conversation *conversation;
     struct mailbox *notices;
+    uint64_t requests;
 };
 
 static struct aside begin_aside(void)
@@ -142,12 +143,15 @@ static struct aside begin_aside(void)
     struct engine_options options = surface_options(NULL, true);
     struct engine *engine = engine_make(&options);
     engine->front->doing = ASIDE;
-    return (struct aside){engine, engine->front, engine->notices};
+    return (struct aside){engine, engine->front, engine->notices, 0};
 }
 
-static void hand(struct aside *a, struct command *c)
+static void hand(struct aside *a, const struct operation *o, const char *text)
 {
-    conversation_handle(a->conversation, command_request(c));
+    const struct turn_start_params params = {.text = text};
+    struct operation_request *r = operation_request_new(o, text ? &params : NULL);
+    r->id = ++a->requests;
+    conversation_handle(a->conversation, r);
 }
 
 static void end_aside(struct aside *a)
@@ -159,20 +163,19 @@ static void assert_refused(struct aside *a, enum err_code code, const char *text
 {
     struct notice *n = mailbox_pop(a->notices);
     assert_non_null(n);
-    assert_int_equal(n->type, NOTICE_ERROR);
-    assert_int_equal(n->error.code, code);
-    assert_string_equal(n->text, text);
+    assert_int_equal(n->type, NOTICE_ANSWER);
+    assert_int_equal(surface_error(n)->code, code);
+    assert_string_equal(surface_text(n), text);
     notice_free(n);
-    assert_null(mailbox_pop(a->notices));
 }
 
 TEST(of_two_messages_that_wait_one_is_refused)
 {
     struct aside a = begin_aside();
-    hand(&a, command_new(COMMAND_START_TURN, "first"));
+    hand(&a, &operation_turn_start, "first");
     assert_null(mailbox_pop(a.notices));
     assert_true(a.conversation->cancelled);
-    hand(&a, command_new(COMMAND_START_TURN, "second"));
+    hand(&a, &operation_turn_start, "second");
     assert_refused(&a, ERR_SESSION_BUSY, "second");
     assert_int_equal(a.conversation->deferred.len, 1);
     end_aside(&a);
@@ -181,12 +184,12 @@ TEST(of_two_messages_that_wait_one_is_refused)
 TEST(a_message_that_waits_can_be_interrupted)
 {
     struct aside a = begin_aside();
-    hand(&a, command_new(COMMAND_MODELS, NULL));
-    hand(&a, command_new(COMMAND_START_TURN, "first"));
-    hand(&a, command_new(COMMAND_INTERRUPT, NULL));
+    hand(&a, &operation_models_list, NULL);
+    hand(&a, &operation_turn_start, "first");
+    hand(&a, &operation_turn_interrupt, NULL);
     assert_refused(&a, ERR_INTERRUPTED, "first");
     assert_int_equal(a.conversation->deferred.len, 1);
-    assert_int_equal(a.conversation->deferred.items[0]->command->type, COMMAND_MODELS);
+    assert_ptr_equal(a.conversation->deferred.items[0]->operation, &operation_models_list);
     end_aside(&a);
 }
 

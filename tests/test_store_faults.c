@@ -327,10 +327,10 @@ static void see(struct seen *s, const struct notice *n)
 {
     if (n->type == NOTICE_EVENT)
         see_event(s, n->event);
-    if (n->type == NOTICE_ERROR && !s->refused) {
+    if (surface_failed(n) && !s->refused) {
         s->refused = true;
-        s->error = n->error;
-        s->given_back = mem_strdup(n->text);
+        s->error = *surface_error(n);
+        s->given_back = mem_strdup(n->answer ? surface_text(n) : NULL);
     }
 }
 
@@ -339,7 +339,7 @@ static struct seen turn(struct engine *engine, const char *text)
 {
     struct seen s = {0};
     bool over = false;
-    surface_send(engine, COMMAND_START_TURN, text);
+    surface_send(engine, &operation_turn_start, text);
     while (!over) {
         struct notice *n = surface_next(engine);
         see(&s, n);

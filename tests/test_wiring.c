@@ -54,7 +54,7 @@ static void talk(struct engine *s)
 static struct notice *compact(struct engine *s, bool indexes)
 {
     model_server_queue(surface_server(), &(struct reply){.text = SUMMARY});
-    surface_send(s, COMMAND_COMPACT, NULL);
+    surface_send(s, &operation_compaction_run, NULL);
     struct notice *n = surface_expect_event(s, EVENT_COMPACTION_COMPLETED);
     int entries = n->event->compaction.entries_indexed;
     int64_t seq = n->event->seq;
@@ -108,13 +108,11 @@ static bool had_skill(void)
 static int found(struct engine *s, const char *query, const char *scope)
 {
     const struct memory_search search = {.query = query, .scope = scope, .limit = 10};
-    (void)engine_start(s, &operation_memory_search, &search);
-    struct notice *n = surface_expect(s, NOTICE_ANSWER);
-    const struct operation_answer *a = n->answer;
+    struct operation_answer *a = surface_call(s, &operation_memory_search, &search);
     if (!a->result && a->error.code != ERR_MEMORY_DISABLED)
         fail_msg("%s", a->error.text);
     int count = a->result ? (int)((struct memory_found *)a->result)->hits.items.len : -1;
-    notice_free(n);
+    operation_answer_free(a);
     return count;
 }
 
@@ -124,7 +122,7 @@ static struct notice *let_model_search(struct engine *s, const char *args)
     model_server_queue(surface_server(),
                        &(struct reply){.tool_name = "memory_search", .tool_args = args});
     model_server_queue(surface_server(), &(struct reply){.text = "There."});
-    surface_send(s, COMMAND_START_TURN, "Look it up");
+    surface_send(s, &operation_turn_start, "Look it up");
     struct notice *n = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
     surface_expect_idle(s);
     return n;
@@ -187,16 +185,16 @@ TEST(the_parts_of_the_request_have_the_skill)
     {
         struct engine *s = open_with(p->memory, p->compaction, true);
         free(surface_ask(s, "hello"));
-        surface_send(s, COMMAND_CONTEXT, NULL);
-        struct notice *n = surface_expect(s, NOTICE_CONTEXT);
+        surface_send(s, &operation_context_read, NULL);
+        struct notice *n = surface_expect_answer(s, &operation_context_read);
         int64_t sum = 0;
-        for (size_t i = 0; i < n->context.parts.len; i++)
-            sum += n->context.parts.items[i].tokens;
-        assert_int_equal(n->context.tokens, sum);
-        assert_int_equal(n->context.parts.items[1].kind == CONTEXT_SKILLS, remembers(p));
+        for (size_t i = 0; i < surface_context(n)->parts.len; i++)
+            sum += surface_context(n)->parts.items[i].tokens;
+        assert_int_equal(surface_context(n)->tokens, sum);
+        assert_int_equal(surface_context(n)->parts.items[1].kind == CONTEXT_SKILLS, remembers(p));
         if (remembers(p)) {
-            assert_true(n->context.parts.items[1].tokens > 0);
-            assert_int_equal(strncmp(n->context.parts.items[1].text, "# Memory\n", 9), 0);
+            assert_true(surface_context(n)->parts.items[1].tokens > 0);
+            assert_int_equal(strncmp(surface_context(n)->parts.items[1].text, "# Memory\n", 9), 0);
         }
         notice_free(n);
         engine_free(s);
@@ -215,7 +213,7 @@ TEST(what_goes_is_kept_with_both)
                 assert_int_equal(n->event->count, 3);
             notice_free(n);
         } else {
-            surface_send(s, COMMAND_COMPACT, NULL);
+            surface_send(s, &operation_compaction_run, NULL);
             surface_expect_error(s, ERR_SESSION_COMPACTION_DISABLED, NULL);
         }
         int entries = compacts(p) ? 1 : 0;
@@ -308,7 +306,7 @@ TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model
     compact_and_index(s, 3);
     model_server_queue(surface_server(), &(struct reply){.tool_name = "memory_search",
                                                          .tool_args = "{\"query\":\"zeppelin\"}"});
-    surface_send(s, COMMAND_START_TURN, "Look it up");
+    surface_send(s, &operation_turn_start, "Look it up");
     struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
     assert_string_equal(n->event->text, "zeppelin");
     assert_int_equal(n->event->limit, 5);
@@ -353,7 +351,7 @@ TEST_IF(capability_memory() && capability_compaction(), undoing_takes_it_out_aga
     talk(s);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    surface_send(s, COMMAND_UNCOMPACT, NULL);
+    surface_send(s, &operation_compaction_undo, NULL);
     notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     compact_and_index(s, 3);
@@ -385,13 +383,13 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     say_much(s, "A zeppelin of another kind");
     say_much(s, "More of it");
     assert_int_equal(found(s, "Friedrichshafen", NULL), 1);
-    surface_send_for(s, COMMAND_DELETE, "~2", NULL, 0);
-    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send_for(s, &operation_session_delete, "~2", NULL, 0);
+    notice_free(surface_expect_changed(s));
     assert_int_equal(found(s, "Friedrichshafen", NULL), 0);
     compact_and_index(s, 3);
     assert_int_equal(found(s, "zeppelin", NULL), 1);
-    surface_send(s, COMMAND_DELETE, NULL); /* the open one */
-    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send(s, &operation_session_delete, NULL); /* the open one */
+    notice_free(surface_expect_changed(s));
     assert_int_equal(found(s, "zeppelin", NULL), 0);
     assert_int_equal(found(s, "", "all"), 0);
     engine_free(s);
@@ -402,8 +400,8 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
     struct engine *s = open_remembering();
     talk(s);
     compact_and_index(s, 3);
-    surface_send(s, COMMAND_FORK, NULL);
-    notice_free(surface_expect(s, NOTICE_DONE));
+    surface_send(s, &operation_session_fork, NULL);
+    notice_free(surface_expect_changed(s));
     assert_int_equal(found(s, "zeppelin", "session"), 1);
     assert_int_equal(found(s, "zeppelin", "all"), 1); /* nothing is there twice */
     engine_free(s);

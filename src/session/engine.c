@@ -173,6 +173,12 @@ static struct conversation *find_spare(struct engine *s)
     return NULL;
 }
 
+static bool names_session(struct operation_request *r)
+{
+    char **named = operation_request_session(r);
+    return named && *named && **named;
+}
+
 /* What the front has, so that the request means the same in another conversation. */
 static void keep_meaning(const struct engine *s, struct operation_request *r)
 {
@@ -183,7 +189,7 @@ static void keep_meaning(const struct engine *s, struct operation_request *r)
             return;
         p->provider = mem_strdup(front->provider);
         p->model = front->provider ? mem_strdup(front->model) : NULL;
-    } else if (r->operation == &operation_session_fork && !**operation_request_session(r)) {
+    } else if (r->operation == &operation_session_fork && !names_session(r)) {
         operation_request_name(r, front->session);
     }
 }
