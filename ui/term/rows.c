@@ -60,6 +60,16 @@ void rows_addstr(struct rows *r, const char *text, enum style style, unsigned at
     rows_add(r, text, strlen(text), style, attrs);
 }
 
+void rows_pad(struct rows *r, size_t columns, enum style style)
+{
+    static const char blanks[] = "                                ";
+    while (columns > 0) {
+        size_t n = columns < sizeof blanks - 1 ? columns : sizeof blanks - 1;
+        rows_add(r, blanks, n, style, 0);
+        columns -= n;
+    }
+}
+
 void rows_link(struct rows *r, const char *address)
 {
     r->link = links_add(&r->links, address);

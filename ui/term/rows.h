@@ -39,6 +39,7 @@ void rows_clear(struct rows *r);
 void rows_begin(struct rows *r);
 void rows_add(struct rows *r, const char *text, size_t len, enum style style, unsigned attrs);
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs);
+void rows_pad(struct rows *r, size_t columns, enum style style); /* blanks */
 
 /* What is added from now on leads to this clean address; NULL: nowhere. */
 void rows_link(struct rows *r, const char *address);

@@ -27,22 +27,16 @@ const char *message_row_speaker(const struct memory_entry *e)
     return named ? e->speaker : message_row_who(e->role);
 }
 
-static void pad(struct rows *out, size_t columns, enum style style)
-{
-    while (columns-- > 0)
-        rows_addstr(out, " ", style, 0);
-}
-
 void message_row_field(struct rows *out, const char *text, size_t columns, enum style style)
 {
     size_t used = rows_add_cut(out, text, columns, style);
-    pad(out, columns - used, style);
+    rows_pad(out, columns - used, style);
 }
 
 void message_row_figure(struct rows *out, const char *text, size_t columns, enum style style)
 {
     size_t width = utf8_width(text, strlen(text));
-    pad(out, width < columns ? columns - width : 0, style);
+    rows_pad(out, width < columns ? columns - width : 0, style);
     (void)rows_add_cut(out, text, columns, style);
 }
 

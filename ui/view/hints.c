@@ -5,12 +5,6 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 
-static void pad(struct rows *out, size_t columns)
-{
-    while (columns-- > 0)
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-}
-
 /* Returns the bytes of the keys' names; 0: nothing to show. */
 static size_t write_hint(const struct keymap *keymap, const struct hint *h, struct buf *out)
 {
@@ -41,12 +35,12 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
         used += fits ? columns : 0;
         if (!fits || !out)
             continue;
-        pad(out, gap);
+        rows_pad(out, gap, STYLE_OVERLAY);
         rows_add(out, text.data, keys, STYLE_PROMPT, 0);
         rows_add(out, text.data + keys, text.len - keys, STYLE_DIM, 0);
     }
     if (out)
-        pad(out, width - used);
+        rows_pad(out, width - used, STYLE_OVERLAY);
     buf_release(&text);
     return next;
 }

@@ -265,16 +265,6 @@ bool list_click(struct list *l, int row)
 
 /* Drawing */
 
-static void pad(struct rows *rows, size_t columns, enum style style)
-{
-    static const char blanks[] = "                                ";
-    while (columns > 0) {
-        size_t n = columns < sizeof blanks - 1 ? columns : sizeof blanks - 1;
-        rows_add(rows, blanks, n, style, 0);
-        columns -= n;
-    }
-}
-
 static void draw_title(struct list *l, size_t width)
 {
     struct buf count = BUF_INIT;
@@ -291,7 +281,7 @@ static void draw_title(struct list *l, size_t width)
     l->caret_col = used;
     size_t counter = utf8_width(count.data, count.len);
     if (l->mode != LIST_READ && used + counter + 2 < width) {
-        pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
+        rows_pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
         rows_addstr(&l->rows, count.data, STYLE_DIM, 0);
     }
     buf_release(&count);
@@ -322,12 +312,12 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
     size_t used = 1 + rows_add_cut(&l->rows, row->label, *row->detail ? labels : width - 1, label);
     if (*row->detail && used < width) {
         size_t to = labels + 3 < width ? labels + 3 : width;
-        pad(&l->rows, to > used ? to - used : 0, detail);
+        rows_pad(&l->rows, to > used ? to - used : 0, detail);
         used = (to > used ? to : used);
         used += rows_add_cut(&l->rows, row->detail, width - used, detail);
     }
     if (selected && used < width)
-        pad(&l->rows, width - used, STYLE_SELECTED);
+        rows_pad(&l->rows, width - used, STYLE_SELECTED);
 }
 
 /* What is read is not cut: a text goes on below itself, and below its label where that is wide. */

@@ -420,12 +420,6 @@ void outline_resize(struct outline *o, int width, int height)
 
 /* --- drawing --- */
 
-static void pad(struct rows *out, size_t from, size_t to)
-{
-    for (; from < to; from++)
-        rows_addstr(out, " ", STYLE_OVERLAY, 0);
-}
-
 static void add_plain(struct outline *o, const struct text *t, size_t row, struct rows *scratch)
 {
     struct styled line;
@@ -450,13 +444,14 @@ static void draw_text_row(struct outline *o, struct place p, bool chosen, struct
         add_plain(o, t, p.row - 1, &scratch);
     const struct rows *from = t->markdown ? &t->laid : &scratch;
     used += rows_add_cut(out, chosen ? glyph(GLYPH_POINTER) : " ", 1, STYLE_PROMPT);
-    pad(out, used, width > MARGIN + 1 ? MARGIN : used);
-    used = width > MARGIN + 1 ? MARGIN : used;
+    size_t margin = width > MARGIN + 1 ? MARGIN : used;
+    rows_pad(out, margin - used, STYLE_OVERLAY);
+    used = margin;
     if (used + rows_width(from, index) <= width) {
         used += rows_width(from, index);
         rows_append(out, from, index);
     }
-    pad(out, used, width);
+    rows_pad(out, width - used, STYLE_OVERLAY);
     rows_release(&scratch);
 }
 
@@ -483,7 +478,7 @@ void outline_rows(struct outline *o, struct rows *out)
         if (more)
             draw_row(o, p, out);
         else
-            pad(out, 0, (size_t)o->width);
+            rows_pad(out, (size_t)o->width, STYLE_OVERLAY);
         more = more && step_down(o, &p);
     }
 }

@@ -137,13 +137,13 @@ static void draw_message(struct sessions *s, const char *text, enum style style)
     for (int i = 0; i < s->layout.hint_rows; i++) {
         rows_begin(&s->rows);
         if ((size_t)i >= wrapped.list.len) {
-            sessions_pad(&s->rows, width, STYLE_OVERLAY);
+            rows_pad(&s->rows, width, STYLE_OVERLAY);
             continue;
         }
         char *line = message_row(&wrapped, (size_t)i, i + 1 == s->layout.hint_rows);
         rows_addstr(&s->rows, " ", style, 0);
         used = 1 + rows_add_cut(&s->rows, line, width - 1, style);
-        sessions_pad(&s->rows, width - used, STYLE_OVERLAY);
+        rows_pad(&s->rows, width - used, STYLE_OVERLAY);
         s->caret_row = s->input == INPUT_DELETE ? s->layout.hint_top + i : s->caret_row;
         free(line);
     }

@@ -191,20 +191,10 @@ void sessions_list_view(struct sessions *s)
 
 /* --- drawing --- */
 
-void sessions_pad(struct rows *rows, size_t columns, enum style style)
-{
-    static const char blanks[] = "                                ";
-    while (columns > 0) {
-        size_t n = least(columns, sizeof blanks - 1);
-        rows_add(rows, blanks, n, style, 0);
-        columns -= n;
-    }
-}
-
 static void add_padded(struct rows *out, const char *text, size_t columns, enum style style)
 {
     size_t used = rows_add_cut(out, text, columns, style);
-    sessions_pad(out, columns - used, style);
+    rows_pad(out, columns - used, style);
 }
 
 /* Where to begin a snippet so that its match, which ends at `end`, is seen. */
@@ -240,7 +230,7 @@ static void add_snippet(struct rows *out, const struct search_hit *hit, size_t c
     used += add_piece(out, text + from, match - from, columns - used, style);
     used += add_piece(out, text + match, end - match, columns - used, STYLE_MATCH);
     used += add_piece(out, text + end, len - end, columns - used, style);
-    sessions_pad(out, columns - used, style);
+    rows_pad(out, columns - used, style);
 }
 
 static void add_last_line(struct rows *out, const char *text, size_t room, enum style style)
@@ -251,7 +241,7 @@ static void add_last_line(struct rows *out, const char *text, size_t room, enum 
         room -= rows_add_cut(out, line, room, style);
         free(line);
     }
-    sessions_pad(out, room, style);
+    rows_pad(out, room, style);
     free(clean);
 }
 
@@ -272,7 +262,7 @@ static void add_title(struct rows *out, const struct session_info *info, size_t 
     char *beginning = mem_strndup(title, parted ? base : len);
     size_t used = rows_add_cut(out, beginning, parted ? columns - end : columns, style);
     used += parted ? rows_add_cut(out, title + base, columns - used, style) : 0;
-    sessions_pad(out, columns - used, style);
+    rows_pad(out, columns - used, style);
     free(beginning);
     free(title);
 }
@@ -295,7 +285,7 @@ static void draw_entry(const struct sessions *s, struct rows *out, struct line l
         if (c->fields[f] == 0)
             continue;
         char *text = sessions_field(s, entry_at(s, line), f);
-        sessions_pad(out, GAP, side);
+        rows_pad(out, GAP, side);
         add_padded(out, text, c->fields[f], side);
         used += GAP + c->fields[f];
         free(text);
@@ -357,5 +347,5 @@ void sessions_list_row(const struct sessions *s, struct rows *out, int row)
     else if (row == 0 && sessions_count(s) == 0)
         draw_none(s, out);
     else
-        sessions_pad(out, (size_t)s->layout.list_cols, STYLE_OVERLAY);
+        rows_pad(out, (size_t)s->layout.list_cols, STYLE_OVERLAY);
 }

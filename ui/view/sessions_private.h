@@ -156,7 +156,5 @@ void sessions_write_labels(const struct session_info *info, struct buf *out);
 
 /* Cleans a text of unknown origin to one line. The caller frees. */
 char *sessions_clean(const char *text);
-/* Adds blanks. */
-void sessions_pad(struct rows *rows, size_t columns, enum style style);
 
 #endif

@@ -103,7 +103,7 @@ static void draw_query(struct sessions *s)
         used += rows_add_cut(&s->rows, " / ", width - used, STYLE_PROMPT);
     counted = counted + 8 <= width - used ? counted : 0;
     used += add_line(s, prompt ? s->line : s->query, used, width - used - counted);
-    sessions_pad(&s->rows, used + counted < width ? width - used - counted : 0, STYLE_OVERLAY);
+    rows_pad(&s->rows, used + counted < width ? width - used - counted : 0, STYLE_OVERLAY);
     if (counted > 0) {
         rows_addstr(&s->rows, " ", STYLE_OVERLAY, 0);
         rows_addstr(&s->rows, count.data, STYLE_DIM, 0);
@@ -180,7 +180,7 @@ static void add_preview_row(struct sessions *s, const struct preview *p, int row
     } else if (at == 0) {
         used = rows_add_cut(&s->rows, empty_preview(s), width, STYLE_DIM);
     }
-    sessions_pad(&s->rows, used < width ? width - used : 0, STYLE_OVERLAY);
+    rows_pad(&s->rows, used < width ? width - used : 0, STYLE_OVERLAY);
 }
 
 static void draw_middle(struct sessions *s)
