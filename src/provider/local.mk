@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/provider/anthropic.c \
 	src/provider/choose.c src/provider/choose.h \
 	src/provider/choose_ollama.c \
+	src/provider/dialects.h \
 	src/provider/exchange.c src/provider/exchange.h \
 	src/provider/failure.c src/provider/failure.h \
 	src/provider/host.c src/provider/host.h \
@@ -22,7 +23,6 @@ libtiro_a_SOURCES += \
 	src/provider/openai.c \
 	src/provider/outgoing.c src/provider/outgoing.h \
 	src/provider/provider.c src/provider/provider.h \
-	src/provider/dialects.h \
 	src/provider/server_error.c src/provider/server_error.h \
 	src/provider/sse.c src/provider/sse.h \
 	src/provider/stream.c src/provider/stream.h
