@@ -37,7 +37,7 @@ static bool index_session(struct memory *m, const struct exam_conversation *c, s
 {
     struct memory_entry *turns = c->turns.items.items + from;
     int stored;
-    return m->store->index(m, turns->session_id, 0, turns, to - from, &stored, e);
+    return m->ops->index(m, turns->session_id, 0, turns, to - from, &stored, e);
 }
 
 static bool index_conversation(struct memory *m, const struct exam_conversation *c, struct error *e)

@@ -7,7 +7,7 @@
 
 #include "bench/exam.h"
 #include "bench/exam_score.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 
 struct exam_way {
     enum memory_ranking ranking; /* vectors are those of hashed words */

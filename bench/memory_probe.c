@@ -12,7 +12,7 @@
 #include "bench/process.h"
 #include "bench/table.h"
 #include "config/config.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/store.h"
 #include "tests/screen.h"
 
@@ -93,8 +93,8 @@ static void add_turns(struct ours *o, struct memory_entries *list)
 {
     struct error e = {0};
     int stored;
-    must(o->memory->store->index(o->memory, list->items.items[0].session_id, 0, list->items.items,
-                                 list->items.len, &stored, &e),
+    must(o->memory->ops->index(o->memory, list->items.items[0].session_id, 0, list->items.items,
+                               list->items.len, &stored, &e),
          &e);
 }
 
@@ -133,7 +133,7 @@ static void search(const char *directory, size_t count)
         double start = screen_clock();
         struct memory_query query = memory_query_for(config, question.data);
         query.limit = HITS;
-        must(o.memory->store->search(o.memory, &query, &hits, &e), &e);
+        must(o.memory->ops->search(o.memory, &query, &hits, &e), &e);
         vec_push(&times.ms, screen_clock() - start);
         if (hits.items.len == 0)
             probe_fail("a question about a turn finds nothing");
@@ -152,7 +152,7 @@ static void rest(struct ours *o)
     struct error e = {0};
     bool more = true;
     while (more)
-        must(o->memory->store->tidy(o->memory, &more, &e), &e);
+        must(o->memory->ops->tidy(o->memory, &more, &e), &e);
 }
 
 /* What a compaction hands over, to the disk. */

@@ -27,7 +27,7 @@ char *memory_store_one(struct memory *m, const char *session_id, const char *id,
     struct error e = {0};
     struct memory_entry entry = memory_said(id, content, created_ms);
     int stored;
-    memory_check(m->store->index(m, session_id, 0, &entry, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, session_id, 0, &entry, 1, &stored, &e), &e);
     char *given = entry.id && memory_has(m, entry.id) ? mem_strdup(entry.id) : NULL;
     memory_entry_release(&entry);
     return given;
@@ -50,7 +50,7 @@ char *memory_contents(struct memory *m, const char *session_id)
 {
     struct error e = {0};
     struct contents c = {BUF_INIT, session_id};
-    memory_check(m->store->each(m, add_content, &c, &e), &e);
+    memory_check(m->ops->each(m, add_content, &c, &e), &e);
     return buf_take(&c.text);
 }
 
@@ -66,7 +66,7 @@ char *memory_newest(struct memory *m, const char *session_id, int64_t after, int
     struct memory_scope scope = scope_of(session_id);
     struct memory_entries list;
     struct contents c = {BUF_INIT, NULL};
-    memory_check(m->store->list(m, &scope, after, limit, &list, &e), &e);
+    memory_check(m->ops->list(m, &scope, after, limit, &list, &e), &e);
     for (size_t i = 0; i < list.items.len; i++)
         add_content(&c, &list.items.items[i]);
     memory_entries_release(&list);
@@ -78,7 +78,7 @@ int64_t memory_total(struct memory *m)
     struct error e = {0};
     struct memory_scope scope = scope_of(NULL);
     int64_t count;
-    memory_check(m->store->count(m, &scope, &count, &e), &e);
+    memory_check(m->ops->count(m, &scope, &count, &e), &e);
     return count;
 }
 
@@ -86,7 +86,7 @@ bool memory_has(struct memory *m, const char *id)
 {
     struct error e = {0};
     struct memory_entry entry;
-    bool found = m->store->get(m, id, &entry, &e);
+    bool found = m->ops->get(m, id, &entry, &e);
     memory_check(found || e.code == ERR_MEMORY_NOT_FOUND, &e);
     memory_entry_release(&entry);
     return found;

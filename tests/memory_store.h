@@ -2,7 +2,7 @@
 #ifndef TESTS_MEMORY_STORE_H
 #define TESTS_MEMORY_STORE_H
 
-#include "memory/store.h"
+#include "memory/memory.h"
 
 /* An entry of a user, said at this time; strings are copied, `id` may be NULL. */
 struct memory_entry memory_said(const char *id, const char *content, int64_t created_ms);

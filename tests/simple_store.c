@@ -383,7 +383,7 @@ static bool simple_tidy_vectors(struct memory *memory, const char *model, int64_
     return true;
 }
 
-static const struct memory_store simple_store = {
+static const struct memory_ops simple_store = {
     .name = "simple",
     .close = simple_close,
     .index = simple_index,
@@ -413,7 +413,7 @@ static const struct memory_store simple_store = {
 struct memory *memory_simple_new(void)
 {
     struct simple_memory *m = mem_alloc(sizeof *m);
-    m->memory.store = &simple_store;
+    m->memory.ops = &simple_store;
     m->language = mem_strdup("english");
     return &m->memory;
 }

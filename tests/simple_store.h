@@ -4,7 +4,7 @@
 #ifndef TESTS_SIMPLE_STORE_H
 #define TESTS_SIMPLE_STORE_H
 
-#include "memory/store.h"
+#include "memory/memory.h"
 
 struct memory *memory_simple_new(void);
 

@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "memory/content.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 
 struct simple_session {
     char *id;     /* NULL: it was deleted */

@@ -9,7 +9,7 @@
 #include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/health.h"
 #include "store/store.h"
 #include "tests/damage.h"

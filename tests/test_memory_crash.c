@@ -11,7 +11,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/capability.h"
 #include "session/memory_operations.h"
 #include "store/health.h"
@@ -57,8 +57,7 @@ static void add_many(struct memory *m, const char *session_id, int64_t compactio
                                   (long long)compaction, i == 3 ? ", said the " SECRET : "");
         entries[i] = memory_said(id, text, 1000 * (int64_t)i);
     }
-    memory_check(m->store->index(m, session_id, compaction, entries, (size_t)count, &stored, &e),
-                 &e);
+    memory_check(m->ops->index(m, session_id, compaction, entries, (size_t)count, &stored, &e), &e);
     assert_int_equal(stored, count);
     for (int i = 0; i < count; i++)
         memory_entry_release(&entries[i]);
@@ -118,7 +117,7 @@ static int64_t found(struct memory *m, const char *text)
 {
     struct memory_hits hits;
     struct memory_query query = {.text = text, .limit = 10000, .rank = rank_settings_for(0.6, 0.4)};
-    memory_check(m->store->search(m, &query, &hits, &e), &e);
+    memory_check(m->ops->search(m, &query, &hits, &e), &e);
     int64_t count = (int64_t)hits.items.len;
     memory_hits_release(&hits);
     return count;
@@ -250,28 +249,28 @@ static bool index_more(struct memory *m)
 
 static bool withdraw(struct memory *m)
 {
-    return m->store->withdraw(m, "two", 17, &e);
+    return m->ops->withdraw(m, "two", 17, &e);
 }
 
 static bool edit(struct memory *m)
 {
-    return m->store->edit(m, "one-0-3", "a quincunx that says nothing", &e);
+    return m->ops->edit(m, "one-0-3", "a quincunx that says nothing", &e);
 }
 
 static bool forget(struct memory *m)
 {
     static const char *const ids[] = {"one-0-3", "two-17-3", "two-0-3", "one-0-7"};
-    return m->store->forget(m, ids, sizeof ids / sizeof *ids, NULL, &e);
+    return m->ops->forget(m, ids, sizeof ids / sizeof *ids, NULL, &e);
 }
 
 static bool forget_session(struct memory *m)
 {
-    return m->store->forget_session(m, "two", &e);
+    return m->ops->forget_session(m, "two", &e);
 }
 
 static bool reindex(struct memory *m)
 {
-    return m->store->reindex(m, "german", NULL, NULL, &e);
+    return m->ops->reindex(m, "german", NULL, NULL, &e);
 }
 
 BEFORE_ALL(look_for_every);
@@ -320,10 +319,10 @@ static void go_on_after_death(void)
     bool more = true;
     memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);
     struct memory *m = memory_open(s, NULL);
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     add_many(m, "large7", 40, BROUGHT);
     while (more)
-        memory_check(m->store->tidy(m, &more, &e), &e);
+        memory_check(m->ops->tidy(m, &more, &e), &e);
     memory_close(m);
     store_close(s);
 }

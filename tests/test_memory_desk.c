@@ -607,7 +607,7 @@ TEST(test_what_was_left_is_purged)
     const struct corpus c = memory_sqlite_corpus(s);
     struct memory *m = memory_open(s, NULL);
     m->lazy = true;
-    assert_true(m->store->forget(m, ids, 1, NULL, &e));
+    assert_true(m->ops->forget(m, ids, 1, NULL, &e));
     search(NULL, "hotel");
     expect_hits(3, "hotel");
     int64_t end = clock_mono_ms() + WAIT_MS;

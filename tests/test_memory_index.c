@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
@@ -70,7 +70,7 @@ static int found(const struct place *p, const char *text)
 {
     struct memory_hits hits;
     struct memory_query query = {.text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4)};
-    memory_check(p->memory->store->search(p->memory, &query, &hits, &e), &e);
+    memory_check(p->memory->ops->search(p->memory, &query, &hits, &e), &e);
     int count = (int)hits.items.len;
     memory_hits_release(&hits);
     return count;
@@ -155,7 +155,7 @@ static int64_t parts(void)
 static bool tidy(struct memory *m)
 {
     bool more;
-    memory_check(m->store->tidy(m, &more, &e), &e);
+    memory_check(m->ops->tidy(m, &more, &e), &e);
     return more;
 }
 
@@ -198,7 +198,7 @@ TEST(merging_changes_no_word)
 
 static void forget_one(struct memory *m, const char *id)
 {
-    memory_check(m->store->forget(m, &id, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, &id, 1, NULL, &e), &e);
 }
 
 enum { PAGES = 600 }; /* entries, of which the index has some pages */
@@ -266,7 +266,7 @@ static bool meddle(void *context, int64_t done, int64_t of)
     char *edited = any_id(), *forgotten;
     assert_true(done <= of);
     assert_int_equal(count(&other, "quincunx"), MANY + x->added - x->gone);
-    memory_check(other.memory->store->edit(other.memory, edited, "a quincunx of wombats", &e), &e);
+    memory_check(other.memory->ops->edit(other.memory, edited, "a quincunx of wombats", &e), &e);
     forgotten = any_id();
     forget_one(other.memory, forgotten);
     for (int i = 0; i < 4; i++) { /* in sessions from first to last, and a new one */
@@ -285,13 +285,13 @@ TEST(others_write_while_it_is_made_anew)
 {
     struct meddling x = {0};
     add_many(own.memory, MANY);
-    memory_check(own.memory->store->reindex(own.memory, "german", meddle, &x, &e), &e);
+    memory_check(own.memory->ops->reindex(own.memory, "german", meddle, &x, &e), &e);
     assert_true(x.calls > MANY / 1000 + 1);
     assert_true(is_german());
     assert_false(tables_are_left());
     assert_int_equal(count(&own, "quincunx"), MANY + x.added - x.gone);
     char *stepwise = index_of();
-    memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
+    memory_check(own.memory->ops->reindex(own.memory, "german", NULL, NULL, &e), &e);
     assert_string_equal(stepwise, index_of());
 }
 
@@ -306,7 +306,7 @@ static bool until(void *context, int64_t done, int64_t of)
 
 static void stop_after(int calls, const char *language)
 {
-    assert_false(own.memory->store->reindex(own.memory, language, until, &calls, &e));
+    assert_false(own.memory->ops->reindex(own.memory, language, until, &calls, &e));
     assert_int_equal(e.code, ERR_INTERRUPTED);
     assert_int_equal(count(&own, "quincunx"), MANY);
 }
@@ -335,7 +335,7 @@ TEST(it_goes_on_where_it_was_stopped)
     assert_true(tables_are_left());
     int64_t reached = number("SELECT count(*) FROM memory_words_next_docsize");
     assert_true(reached >= 1000 && reached < MANY);
-    memory_check(other.memory->store->reindex(other.memory, "german", note, &told, &e), &e);
+    memory_check(other.memory->ops->reindex(other.memory, "german", note, &told, &e), &e);
     assert_int_equal(told.last, MANY);
     assert_true(told.calls <= 8);
     assert_true(is_german());
@@ -357,7 +357,7 @@ TEST(another_language_begins_anew)
 {
     add_many(own.memory, MANY);
     stop_after(3, "french");
-    memory_check(other.memory->store->reindex(other.memory, "german", NULL, NULL, &e), &e);
+    memory_check(other.memory->ops->reindex(other.memory, "german", NULL, NULL, &e), &e);
     assert_true(is_german());
     assert_false(tables_are_left());
     assert_int_equal(count(&own, "quincunx"), MANY);
@@ -370,7 +370,7 @@ TEST(an_empty_memory_leaves_none)
     other.memory->lazy = true;
     for (int i = 0; i <= MANY / A_SESSION; i++) {
         char *session = support_text("s%d", i);
-        memory_check(other.memory->store->forget_session(other.memory, session, &e), &e);
+        memory_check(other.memory->ops->forget_session(other.memory, session, &e), &e);
     }
     assert_true(tables_are_left());
     struct memory *french = memory_open(own.store, &(struct memory_settings){.language = "french"});
@@ -389,13 +389,13 @@ static void nothing_stays_in_any_index(bool lazy)
     for (int calls = 1; !is_german(); calls++) {
         say(own.memory, "s1", "secret", "the " SECRET "ats");
         int left = calls;
-        own.memory->store->reindex(own.memory, "german", until, &left, &e);
+        own.memory->ops->reindex(own.memory, "german", until, &left, &e);
         assert_int_equal(found(&own, SECRET "ats"), 1);
         other.memory->lazy = lazy;
         forget_one(other.memory, "secret");
         assert_int_equal(found(&own, SECRET "ats"), 0);
         for (bool more = lazy; more;)
-            memory_check(other.memory->store->purge(other.memory, &more, &e), &e);
+            memory_check(other.memory->ops->purge(other.memory, &more, &e), &e);
         assert_false(damage_on_disk(path, SECRET));
         assert_int_equal(count(&own, "quincunx"), MANY);
     }
@@ -422,13 +422,13 @@ TEST(a_purge_that_waits_is_not_lost)
     add_many(own.memory, MANY);
     say(own.memory, "s1", "secret", "the " SECRET "ats");
     int left = 3;
-    assert_false(own.memory->store->reindex(own.memory, "german", until, &left, &e));
+    assert_false(own.memory->ops->reindex(own.memory, "german", until, &left, &e));
     other.memory->lazy = true;
     forget_one(other.memory, "secret");
-    memory_check(own.memory->store->reindex(own.memory, "german", NULL, NULL, &e), &e);
+    memory_check(own.memory->ops->reindex(own.memory, "german", NULL, NULL, &e), &e);
     assert_true(damage_on_disk(path, SECRET));
     for (bool more = true; more;)
-        memory_check(own.memory->store->purge(own.memory, &more, &e), &e);
+        memory_check(own.memory->ops->purge(own.memory, &more, &e), &e);
     assert_false(damage_on_disk(path, SECRET));
 }
 
@@ -450,7 +450,7 @@ TEST(equal_texts_of_all_sessions_are_found)
     }
     memory_check(store_commit(own.store, &e), &e);
     assert_int_equal(memory_total(own.memory), 2 * SESSIONS); /* a session has a text once */
-    memory_check(own.memory->store->search(own.memory, &query, &hits, &e), &e);
+    memory_check(own.memory->ops->search(own.memory, &query, &hits, &e), &e);
     assert_int_equal(hits.items.len, SESSIONS);
     for (size_t i = 0; i < hits.items.len; i++)
         assert_true(hits.items.items[i].why.exact);

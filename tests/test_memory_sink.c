@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/journal.h"
 #include "session/memory_sink.h"
 #include "session/notice.h"
@@ -122,7 +122,7 @@ static bool note_entry(void *context, const struct memory_entry *entry)
 static struct memory_entries entries(void)
 {
     struct memory_entries list = {0};
-    memory_check(memory->store->each(memory, note_entry, &list, &e), &e);
+    memory_check(memory->ops->each(memory, note_entry, &list, &e), &e);
     return list;
 }
 

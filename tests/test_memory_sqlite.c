@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "memory/memory.h"
 #include "memory/quoting.h"
-#include "memory/store.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "tests/damage.h"
@@ -75,7 +75,7 @@ static int hits(const char *text, struct memory_scope scope)
     struct memory_hits found;
     struct memory_query query = {
         .text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4), .scope = scope};
-    memory_check(m->store->search(m, &query, &found, &e), &e);
+    memory_check(m->ops->search(m, &query, &found, &e), &e);
     int count = (int)found.items.len;
     memory_hits_release(&found);
     return count;
@@ -113,7 +113,7 @@ TEST(nothing_of_a_forgotten_text_stays)
     fill();
     assert_true(damage_on_disk(path, "xjkvwombats") && damage_on_disk(path, "qvnorth"));
     assert_true(in_index("qxjkvwombat") && in_index("zqx") && in_index("qvnorth"));
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     assert_false(in_index("qxjkvwomb") || in_index("zqx") || in_index("qvnorth"));
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_int_equal(memory_total(m), 40);
@@ -128,7 +128,7 @@ TEST(nor_with_another_connection_open)
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
     assert_int_equal(memory_total(of_other), 41);
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_false(memory_has(of_other, "a"));
     memory_close(of_other);
@@ -138,7 +138,7 @@ TEST(nor_with_another_connection_open)
 static bool purge_some(struct memory *memory)
 {
     bool more;
-    memory_check(memory->store->purge(memory, &more, &e), &e);
+    memory_check(memory->ops->purge(memory, &more, &e), &e);
     return more;
 }
 
@@ -149,7 +149,7 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
     struct store *other;
     fill();
     m->lazy = true;
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     assert_int_equal(hits("Zqxjkvwombats", (struct memory_scope){0}), 0);
     assert_true(in_index("qxjkvwomb"));
     memory_check(store_open(path, STORE_READ_WRITE, &other, &e), &e);
@@ -160,7 +160,7 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
     say("s", "a", "the Zqxjkvwombats again", 20);
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e); /* little is to be merged */
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e); /* little is to be merged */
     while (purge_some(later))
         assert_int_equal(hits("wombat7", (struct memory_scope){0}), 1);
     assert_false(in_index("qxjkvwomb") || in_index("zqx"));
@@ -174,7 +174,7 @@ TEST(a_lazy_one_leaves_the_rest_for_later)
 TEST(nor_of_one_that_was_edited)
 {
     fill();
-    memory_check(m->store->edit(m, "a", "other words", &e), &e);
+    memory_check(m->ops->edit(m, "a", "other words", &e), &e);
     assert_false(in_index("qxjkvwomb") || damage_on_disk(path, "xjkvwomb") ||
                  damage_on_disk(path, "qvnorth"));
 }
@@ -186,7 +186,7 @@ TEST(nor_of_a_session_that_was_deleted)
     say("zqxsession", "b", "and more", 21);
     run("INSERT INTO memory_flag SELECT number, 5, 'a' FROM memory_session WHERE id = "
         "'zqxsession'");
-    memory_check(m->store->forget_session(m, "zqxsession", &e), &e);
+    memory_check(m->ops->forget_session(m, "zqxsession", &e), &e);
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth") ||
                  damage_on_disk(path, "zqxsession"));
     assert_int_equal(number("SELECT count(*) FROM memory_flag"), 0);
@@ -207,13 +207,13 @@ TEST(its_vectors_go)
     say("s", "a", "one", 1);
     say("s", "b", "two", 2);
     run(vectors);
-    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 1);
     assert_int_equal(number("SELECT count(*) FROM memory_floats"), 1);
-    memory_check(m->store->edit(m, "b", "three", &e), &e);
+    memory_check(m->ops->edit(m, "b", "three", &e), &e);
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
     assert_int_equal(number("SELECT count(*) FROM memory_floats"), 0);
-    memory_check(m->store->restore(m, &f, &e), &e); /* made again in the background */
+    memory_check(m->ops->restore(m, &f, &e), &e); /* made again in the background */
     assert_int_equal(number("SELECT count(*) FROM memory_vector"), 0);
     memory_forgotten_release(&f);
 }
@@ -246,13 +246,13 @@ TEST(what_a_snapshot_left_goes)
         "INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session;"
         "INSERT INTO snapshot_message SELECT key, 2, 'of Mqvnorth' FROM session");
     say(ID, "a", "the Zqxjkvwombats of Mqvnorth", 20);
-    memory_check(m->store->forget(m, ids, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, NULL, &e), &e);
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_int_equal(number("SELECT position FROM snapshot_message"), 0);
     assert_false(damage_on_disk(path, "xjkvwomb") || damage_on_disk(path, "qvnorth"));
     run("INSERT INTO snapshot_message SELECT key, 1, 'the Zqxjkvwombats' FROM session");
     say(ID, "a", "the Zqxjkvwombats once more", 30);
-    memory_check(m->store->edit(m, "a", "nothing", &e), &e);
+    memory_check(m->ops->edit(m, "a", "nothing", &e), &e);
     assert_int_equal(number("SELECT count(*) FROM snapshot_message"), 1);
     assert_false(damage_on_disk(path, "xjkvwomb"));
 }
@@ -279,9 +279,9 @@ TEST(scopes_know_directories_and_forks)
     assert_int_equal(hits("wombat", import), 1);
     assert_int_equal(hits("wombat", nowhere), 0);
     int64_t count;
-    memory_check(m->store->count(m, &project, &count, &e), &e);
+    memory_check(m->ops->count(m, &project, &count, &e), &e);
     assert_int_equal(count, 2);
-    memory_check(m->store->count(m, &child, &count, &e), &e);
+    memory_check(m->ops->count(m, &child, &count, &e), &e);
     assert_int_equal(count, 2);
     char *newest = support_keep(memory_newest(m, CHILD, 0, 10));
     assert_string_equal(newest, "wombat of the child\nwombat of the parent\n");
@@ -321,7 +321,7 @@ TEST(summaries_that_quote_are_flagged)
     say(ID, "a", "the code is 4711", 1);
     say(ID, "b", "a wombat digs", 2);
     say("elsewhere", "c", "the code is 4711", 1);
-    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
     assert_int_equal(f.summaries.len, 2);
     assert_int_equal(f.summaries.items[0].completed_seq, 3);
     assert_int_equal(f.summaries.items[0].turn, 1);
@@ -330,14 +330,14 @@ TEST(summaries_that_quote_are_flagged)
     assert_int_equal(f.summaries.items[1].turn, 2);
     assert_true(is_flagged(3) && is_flagged(6));
     assert_false(is_flagged(4) || is_flagged(8));
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.flagged, 2);
     memory_stats_release(&stats);
     struct memory_forgotten first = f;
     first.items.len = 1;
-    memory_check(m->store->restore(m, &first, &e), &e);
+    memory_check(m->ops->restore(m, &first, &e), &e);
     assert_true(!is_flagged(3) && is_flagged(6)); /* the other one is still quoted there */
-    memory_check(m->store->restore(m, &f, &e), &e);
+    memory_check(m->ops->restore(m, &f, &e), &e);
     assert_false(is_flagged(3) || is_flagged(6));
     memory_forgotten_release(&f);
 }
@@ -349,7 +349,7 @@ TEST(an_open_transaction_takes_it_back)
     say("s", "a", "one", 1);
     memory_check(store_begin(store, &e), &e);
     say("s", "b", "two", 2);
-    memory_check(m->store->edit(m, "a", "changed", &e), &e);
+    memory_check(m->ops->edit(m, "a", "changed", &e), &e);
     store_rollback(store);
     assert_string_equal(support_keep(memory_contents(m, NULL)), "one\n");
     assert_int_equal(hits("two", (struct memory_scope){0}), 0);
@@ -363,9 +363,9 @@ TEST(a_full_session_is_refused)
     run("UPDATE memory_session SET next = (1 << 24) - 1");
     say("s", "b", "two", 2);
     struct memory_entry given = memory_said("c", "three", 3);
-    assert_err(m->store->index(m, "s", 0, &given, 1, &stored, &e), e, ERR_SESSION_STORE_ERROR);
+    assert_err(m->ops->index(m, "s", 0, &given, 1, &stored, &e), e, ERR_SESSION_STORE_ERROR);
     assert_non_null(strstr(e.text, "memory is full"));
-    memory_check(m->store->index(m, "t", 0, &given, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "t", 0, &given, 1, &stored, &e), &e);
     assert_int_equal(memory_total(m), 3);
     memory_entry_release(&given);
 }
@@ -375,13 +375,13 @@ TEST(a_new_index_is_of_the_configured_language)
     struct memory_stats stats;
     struct memory *german = memory_open(store, &(struct memory_settings){.language = "german"});
     free(memory_store_one(german, "s", "a", "die Häuser", 1));
-    memory_check(german->store->stats(german, &stats, &e), &e);
+    memory_check(german->ops->stats(german, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
     assert_false(stats.language_stale);
     memory_stats_release(&stats);
     memory_close(german);
     say("s", "b", "two", 2); /* with entries it keeps its own */
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
     assert_true(stats.language_stale);
     memory_stats_release(&stats);
@@ -391,7 +391,7 @@ TEST(a_new_index_is_of_the_configured_language)
 TEST(reopening_keeps_all)
 {
     say("s", "a", "a wombat digs", 1);
-    memory_check(m->store->pin(m, "a", true, &e), &e);
+    memory_check(m->ops->pin(m, "a", true, &e), &e);
     close_store();
     open_store();
     assert_true(memory_has(m, "a"));
@@ -406,7 +406,7 @@ TEST(numbers_of_sessions_are_not_used_again)
     say("s", "a", "one", 1);
     say("t", "b", "two", 1);
     int64_t key = number("SELECT max(key) FROM memory_entry");
-    memory_check(m->store->forget_session(m, "t", &e), &e);
+    memory_check(m->ops->forget_session(m, "t", &e), &e);
     say("u", "c", "three", 1);
     assert_true(number("SELECT max(key) FROM memory_entry") > key);
 }
@@ -428,7 +428,7 @@ TEST(reindexing_is_one_step_to_others)
     say("s", "a", "a wombat digs", 1);
     memory_check(store_open(path, STORE_READ_ONLY, &other, &e), &e);
     struct memory *of_other = memory_open(other, NULL);
-    memory_check(m->store->reindex(m, "german", other_sees_the_old, of_other, &e), &e);
+    memory_check(m->ops->reindex(m, "german", other_sees_the_old, of_other, &e), &e);
     memory_check(other_sees_the_old(of_other, 0, 0), &e);
     memory_close(of_other);
     store_close(other);
@@ -460,7 +460,7 @@ static void index_some(const struct busy *b, struct memory *own, int round, char
         char *text = support_text("wombat of thread%d round%d entry%d", b->number, round, i);
         given[i] = memory_said(NULL, text, round);
     }
-    note(b, own->store->index(own, "shared", 0, given, 3, &stored, &fault), &fault);
+    note(b, own->ops->index(own, "shared", 0, given, 3, &stored, &fault), &fault);
     if (stored != 3)
         atomic_fetch_add(b->faults, 1);
     for (int i = 0; i < 3; i++) {
@@ -477,11 +477,11 @@ static void look(const struct busy *b, struct memory *own)
     const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
     const struct memory_query query = {
         .text = "wombat", .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
-    bool ok = own->store->search(own, &query, &found, &fault);
+    bool ok = own->ops->search(own, &query, &found, &fault);
     note(b, ok && found.items.len == 5, &fault);
     if (ok)
         memory_hits_release(&found);
-    ok = own->store->list(own, &all, 0, 5, &list, &fault);
+    ok = own->ops->list(own, &all, 0, 5, &list, &fault);
     note(b, ok, &fault);
     if (ok)
         memory_entries_release(&list);
@@ -495,9 +495,9 @@ static void be_busy(const struct busy *b, struct memory *own)
         char *ids[3], *text = mem_printf("badger of thread%d round%d", b->number, round);
         index_some(b, own, round, ids);
         look(b, own);
-        note(b, own->store->edit(own, ids[0], text, &fault), &fault);
-        note(b, own->store->pin(own, ids[1], true, &fault), &fault);
-        note(b, own->store->forget(own, (const char *const *)&ids[2], 1, NULL, &fault), &fault);
+        note(b, own->ops->edit(own, ids[0], text, &fault), &fault);
+        note(b, own->ops->pin(own, ids[1], true, &fault), &fault);
+        note(b, own->ops->forget(own, (const char *const *)&ids[2], 1, NULL, &fault), &fault);
         for (int i = 0; i < 3; i++)
             free(ids[i]);
         free(text);
@@ -538,7 +538,7 @@ TEST(many_threads_lose_nothing)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(faults, 0);
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.entries, 5 + 2 * THREADS * ROUNDS);
     assert_int_equal(stats.pinned, THREADS * ROUNDS);
     assert_int_equal(stats.sessions, 2);

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "tests/memory_store.h"
 #include "tests/simple_store.h"
 #include "tests/suite.h"
@@ -73,7 +73,7 @@ static void pass_over(const char *session_id, const char *id, const char *conten
 static struct memory_entry get(const char *id)
 {
     struct memory_entry entry;
-    memory_check(m->store->get(m, id, &entry, &e), &e);
+    memory_check(m->ops->get(m, id, &entry, &e), &e);
     return entry;
 }
 
@@ -86,7 +86,7 @@ static void expect_hits(const struct memory_query *query, const char *wanted)
 {
     struct memory_hits hits;
     struct buf got = BUF_INIT;
-    memory_check(m->store->search(m, query, &hits, &e), &e);
+    memory_check(m->ops->search(m, query, &hits, &e), &e);
     for (size_t i = 0; i < hits.items.len; i++)
         buf_addf(&got, "%s\n", hits.items.items[i].entry.content);
     assert_string_equal(got.data, wanted);
@@ -122,7 +122,7 @@ STORE_TEST(an_empty_one_has_nothing)
     expect_newest(NULL, 0, 10, "");
     expect_found("anything", "");
     expect_found("", "");
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.entries, 0);
     assert_int_equal(stats.sessions, 0);
     assert_false(stats.language_stale);
@@ -143,7 +143,7 @@ STORE_TEST(all_of_an_entry_is_kept)
                                  .content = mem_strdup(" Straße 日本語 🙂\n"),
                                  .pinned = true,
                                  .edited = true};
-    memory_check(m->store->index(m, "s", 5, &given, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 5, &given, 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
     struct memory_entry got = get("7");
     assert_string_equal(got.id, "7");
@@ -167,7 +167,7 @@ STORE_TEST(roles_are_kept)
         int stored;
         struct memory_entry given = memory_said(NULL, role_name(roles[i]), 1);
         given.role = roles[i];
-        memory_check(m->store->index(m, "s", 0, &given, 1, &stored, &e), &e);
+        memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
         struct memory_entry got = get(given.id);
         assert_int_equal(got.role, roles[i]);
         assert_null(got.speaker);
@@ -197,7 +197,7 @@ STORE_TEST(secrets_are_masked)
 {
     say("s", "a", "the password=hunter2 is", 1);
     expect_contents("s", "the password=[secret] is\n");
-    memory_check(m->store->edit(m, "a", "now password=hunter3", &e), &e);
+    memory_check(m->ops->edit(m, "a", "now password=hunter3", &e), &e);
     expect_contents("s", "now password=[secret]\n");
     expect_found("hunter2", "");
 }
@@ -218,9 +218,9 @@ STORE_TEST(an_older_copy_gives_way)
 STORE_TEST(a_pinned_copy_stays)
 {
     say("s", "a", "the same", 10);
-    memory_check(m->store->pin(m, "a", true, &e), &e);
+    memory_check(m->ops->pin(m, "a", true, &e), &e);
     pass_over("s", "b", "the same", 20);
-    memory_check(m->store->pin(m, "a", false, &e), &e);
+    memory_check(m->ops->pin(m, "a", false, &e), &e);
     say("s", "b", "the same", 20);
     assert_false(memory_has(m, "a"));
 }
@@ -230,17 +230,17 @@ STORE_TEST(what_is_known_adds_nothing)
     int stored;
     struct memory_entry given[] = {memory_said("a", "one", 1), memory_said(NULL, "two", 2)};
     given[1].seq = 4;
-    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 2);
-    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 0);
     free(given[1].id); /* known by its event and its text, whenever it was said */
     given[1].id = NULL;
     given[1].created_ms = 9;
-    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 0);
     expect_contents("s", "one\ntwo\n");
-    memory_check(m->store->index(m, "t", 0, &given[1], 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "t", 0, &given[1], 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
     memory_entry_release(&given[0]);
     memory_entry_release(&given[1]);
@@ -252,7 +252,7 @@ static int index_event(int64_t compaction, const char *content)
     int stored;
     struct memory_entry given = memory_said(NULL, content, 1);
     given.seq = 4;
-    memory_check(m->store->index(m, "s", compaction, &given, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", compaction, &given, 1, &stored, &e), &e);
     memory_entry_release(&given);
     return stored;
 }
@@ -276,13 +276,13 @@ STORE_TEST(only_rows_that_are_more_count_as_new)
     struct memory_entry given[] = {memory_said(NULL, "go on", 1), memory_said(NULL, "go on", 2),
                                    memory_said(NULL, "enough", 3)};
     int stored;
-    memory_check(m->store->index(m, "s", 7, given, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 7, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 1);
     struct memory_entry again[] = {memory_said(NULL, "go on", 4), memory_said(NULL, "more", 5)};
-    memory_check(m->store->index(m, "s", 9, again, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 9, again, 2, &stored, &e), &e);
     assert_int_equal(stored, 1);
     expect_contents("s", "go on\nmore\n");
-    memory_check(m->store->index(m, "s", 11, &given[2], 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 11, &given[2], 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
     for (size_t i = 0; i < 3; i++)
         memory_entry_release(&given[i]);
@@ -297,8 +297,8 @@ STORE_TEST(an_edited_entry_is_known_by_its_event)
     struct memory_entry given = memory_said("b", "my key is x", 2);
     int stored;
     given.seq = 4;
-    memory_check(m->store->index(m, "s", 0, &given, 1, &stored, &e), &e);
-    memory_check(m->store->edit(m, "b", "my key", &e), &e);
+    memory_check(m->ops->index(m, "s", 0, &given, 1, &stored, &e), &e);
+    memory_check(m->ops->edit(m, "b", "my key", &e), &e);
     assert_int_equal(index_event(0, "my key is x"), 0);
     expect_contents("s", "other\nmy key\n");
     memory_entry_release(&given);
@@ -309,12 +309,12 @@ STORE_TEST(talks_may_number_their_messages_anew)
     int stored;
     struct memory_entry given[] = {memory_said("a", "one", 1), memory_said("b", "two", 2)};
     given[0].seq = given[1].seq = 4;
-    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 2);
     static const char *const ids[] = {"a"};
     struct memory_forgotten f;
-    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
-    memory_check(m->store->restore(m, &f, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "one\ntwo\n");
     memory_forgotten_release(&f);
     memory_entry_release(&given[0]);
@@ -329,11 +329,11 @@ STORE_TEST(what_a_compaction_brought_again_is_not_restored)
     int stored;
     struct memory_entry first = memory_said("a", "one", 1), again = memory_said(NULL, "one", 1);
     first.seq = again.seq = 4;
-    memory_check(m->store->index(m, "s", 7, &first, 1, &stored, &e), &e);
-    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
-    memory_check(m->store->index(m, "s", 9, &again, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 7, &first, 1, &stored, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->ops->index(m, "s", 9, &again, 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
-    memory_check(m->store->restore(m, &f, &e), &e);
+    memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "one\n");
     memory_forgotten_release(&f);
     memory_entry_release(&first);
@@ -345,12 +345,12 @@ STORE_TEST(a_taken_id_is_refused_whole)
     int stored = 7;
     say("s", "a", "one", 1);
     struct memory_entry given[] = {memory_said("b", "two", 2), memory_said("a", "three", 3)};
-    expect_fault(m->store->index(m, "s", 0, given, 2, &stored, &e), ERR_USAGE, " a ");
+    expect_fault(m->ops->index(m, "s", 0, given, 2, &stored, &e), ERR_USAGE, " a ");
     assert_int_equal(stored, 0);
     expect_contents(NULL, "one\n");
-    expect_fault(m->store->index(m, "t", 0, &given[1], 1, &stored, &e), ERR_USAGE, " a ");
-    memory_check(m->store->edit(m, "a", "changed", &e), &e);
-    memory_check(m->store->index(m, "s", 0, given, 2, &stored, &e), &e);
+    expect_fault(m->ops->index(m, "t", 0, &given[1], 1, &stored, &e), ERR_USAGE, " a ");
+    memory_check(m->ops->edit(m, "a", "changed", &e), &e);
+    memory_check(m->ops->index(m, "s", 0, given, 2, &stored, &e), &e);
     assert_int_equal(stored, 1); /* the user's text holds */
     expect_contents(NULL, "changed\ntwo\n");
     memory_entry_release(&given[0]);
@@ -362,19 +362,19 @@ STORE_TEST(withdrawing_takes_back_one_compaction)
     int stored;
     struct memory_entry given[] = {memory_said("a", "alpha", 1), memory_said("b", "beta", 2),
                                    memory_said("c", "gamma", 3)};
-    memory_check(m->store->index(m, "s", 7, given, 3, &stored, &e), &e);
+    memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
     say("s", "d", "delta", 4);
     struct memory_entry later = memory_said("f", "epsilon", 5), there = memory_said("g", "zeta", 5);
-    memory_check(m->store->index(m, "s", 8, &later, 1, &stored, &e), &e);
-    memory_check(m->store->index(m, "t", 7, &there, 1, &stored, &e), &e);
-    memory_check(m->store->pin(m, "a", true, &e), &e);
-    memory_check(m->store->edit(m, "b", "beta two", &e), &e);
-    memory_check(m->store->withdraw(m, "s", 7, &e), &e);
+    memory_check(m->ops->index(m, "s", 8, &later, 1, &stored, &e), &e);
+    memory_check(m->ops->index(m, "t", 7, &there, 1, &stored, &e), &e);
+    memory_check(m->ops->pin(m, "a", true, &e), &e);
+    memory_check(m->ops->edit(m, "b", "beta two", &e), &e);
+    memory_check(m->ops->withdraw(m, "s", 7, &e), &e);
     expect_contents("s", "alpha\nbeta two\ndelta\nepsilon\n");
     expect_contents("t", "zeta\n");
     expect_found("gamma", "");
-    memory_check(m->store->withdraw(m, "nowhere", 7, &e), &e);
-    memory_check(m->store->index(m, "s", 9, &given[2], 1, &stored, &e), &e);
+    memory_check(m->ops->withdraw(m, "nowhere", 7, &e), &e);
+    memory_check(m->ops->index(m, "s", 9, &given[2], 1, &stored, &e), &e);
     assert_int_equal(stored, 1);
     for (int i = 0; i < 3; i++)
         memory_entry_release(&given[i]);
@@ -388,7 +388,7 @@ STORE_TEST(listing_begins_with_the_newest)
     say("t", NULL, "c", 30);
     say("s", NULL, "a", 10);
     say("s", "x", "b2", 20);
-    memory_check(m->store->pin(m, "x", true, &e), &e);
+    memory_check(m->ops->pin(m, "x", true, &e), &e);
     expect_newest(NULL, 0, -1, "c\nb2\nb\na\n");
     expect_newest(NULL, 0, 2, "c\nb2\n");
     expect_newest(NULL, 2, 1, "b\n");
@@ -398,11 +398,11 @@ STORE_TEST(listing_begins_with_the_newest)
     expect_newest("nowhere", 0, 10, "");
     struct memory_scope scope = {.kind = MEMORY_SCOPE_SESSION, .session_id = "s"};
     int64_t count;
-    memory_check(m->store->count(m, &scope, &count, &e), &e);
+    memory_check(m->ops->count(m, &scope, &count, &e), &e);
     assert_int_equal(count, 3);
     assert_int_equal(memory_total(m), 4);
     struct memory_scope project = {.kind = MEMORY_SCOPE_PROJECT, .directory = "/nowhere"};
-    memory_check(m->store->count(m, &project, &count, &e), &e);
+    memory_check(m->ops->count(m, &project, &count, &e), &e);
     assert_int_equal(count, 0);
 }
 
@@ -421,14 +421,14 @@ STORE_TEST(each_keeps_sessions_together)
     say("s", NULL, "3", 4);
     say("t", NULL, "4", 2);
     expect_contents(NULL, "1\n3\n2\n4\n");
-    memory_check(m->store->each(m, visit_two, &count, &e), &e);
+    memory_check(m->ops->each(m, visit_two, &count, &e), &e);
     assert_int_equal(count, 2);
 }
 
 STORE_TEST(an_edit_is_found_by_its_new_words)
 {
     say("s", "a", "the wombat digs", 1);
-    memory_check(m->store->edit(m, "a", " the badger digs\n", &e), &e);
+    memory_check(m->ops->edit(m, "a", " the badger digs\n", &e), &e);
     struct memory_entry got = get("a");
     assert_string_equal(got.content, "the badger digs");
     assert_true(got.edited);
@@ -437,10 +437,10 @@ STORE_TEST(an_edit_is_found_by_its_new_words)
     expect_found("badger", "the badger digs\n");
     pass_over("s", NULL, "the badger digs", 1);
     say("s", NULL, "the wombat digs", 1);
-    expect_fault(m->store->edit(m, "a", " \n", &e), ERR_USAGE, "empty");
-    expect_fault(m->store->edit(m, "zz", "x", &e), ERR_MEMORY_NOT_FOUND, "zz");
+    expect_fault(m->ops->edit(m, "a", " \n", &e), ERR_USAGE, "empty");
+    expect_fault(m->ops->edit(m, "zz", "x", &e), ERR_MEMORY_NOT_FOUND, "zz");
     say("s", "b", "unchanged", 2);
-    memory_check(m->store->edit(m, "b", "unchanged", &e), &e);
+    memory_check(m->ops->edit(m, "b", "unchanged", &e), &e);
     got = get("b");
     assert_false(got.edited);
     memory_entry_release(&got);
@@ -449,15 +449,15 @@ STORE_TEST(an_edit_is_found_by_its_new_words)
 STORE_TEST(a_pin_goes_on_and_off)
 {
     say("s", "a", "one", 1);
-    memory_check(m->store->pin(m, "a", true, &e), &e);
+    memory_check(m->ops->pin(m, "a", true, &e), &e);
     struct memory_entry got = get("a");
     assert_true(got.pinned && !got.edited);
     memory_entry_release(&got);
-    memory_check(m->store->pin(m, "a", false, &e), &e);
+    memory_check(m->ops->pin(m, "a", false, &e), &e);
     got = get("a");
     assert_false(got.pinned);
     memory_entry_release(&got);
-    expect_fault(m->store->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
+    expect_fault(m->ops->pin(m, "zz", true, &e), ERR_MEMORY_NOT_FOUND, "zz");
 }
 
 STORE_TEST(forgetting_is_all_or_none)
@@ -467,21 +467,21 @@ STORE_TEST(forgetting_is_all_or_none)
     say("s", "a", "wombat one", 1);
     say("s", "b", "wombat two", 2);
     say("t", "c", "wombat three", 3);
-    expect_fault(m->store->forget(m, wrong, 3, &f, &e), ERR_MEMORY_NOT_FOUND, "zz");
+    expect_fault(m->ops->forget(m, wrong, 3, &f, &e), ERR_MEMORY_NOT_FOUND, "zz");
     assert_int_equal(f.items.len, 0);
     assert_int_equal(memory_total(m), 3);
-    expect_fault(m->store->forget(m, wrong, 3, NULL, &e), ERR_MEMORY_NOT_FOUND, "zz");
-    memory_check(m->store->forget(m, right, 3, &f, &e), &e);
+    expect_fault(m->ops->forget(m, wrong, 3, NULL, &e), ERR_MEMORY_NOT_FOUND, "zz");
+    memory_check(m->ops->forget(m, right, 3, &f, &e), &e);
     assert_int_equal(f.items.len, 2);
     assert_int_equal(f.summaries.len, 0);
     assert_string_equal(f.items.items[0].entry.content, "wombat three");
     expect_contents(NULL, "wombat two\n");
     expect_found("wombat", "wombat two\n");
     memory_forgotten_release(&f);
-    memory_check(m->store->forget(m, right, 0, &f, &e), &e);
+    memory_check(m->ops->forget(m, right, 0, &f, &e), &e);
     assert_int_equal(f.items.len, 0);
     static const char *const last[] = {"b"};
-    memory_check(m->store->forget(m, last, 1, NULL, &e), &e);
+    memory_check(m->ops->forget(m, last, 1, NULL, &e), &e);
     assert_int_equal(memory_total(m), 0);
     expect_found("wombat", "");
 }
@@ -495,19 +495,19 @@ STORE_TEST(restoring_puts_all_back)
                                    memory_said("c", "gamma", 3)};
     given[1].seq = 12;
     given[1].pinned = true;
-    memory_check(m->store->index(m, "s", 7, given, 3, &stored, &e), &e);
-    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    memory_check(m->ops->index(m, "s", 7, given, 3, &stored, &e), &e);
+    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
     expect_contents("s", "gamma\n");
-    memory_check(m->store->restore(m, &f, &e), &e);
+    memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "alpha\nbeta\ngamma\n");
     expect_found("beta", "beta\n");
     struct memory_entry got = get("b");
     assert_true(got.pinned);
     assert_int_equal(got.seq, 12);
     memory_entry_release(&got);
-    memory_check(m->store->restore(m, &f, &e), &e); /* there again: passed over */
+    memory_check(m->ops->restore(m, &f, &e), &e); /* there again: passed over */
     assert_int_equal(memory_total(m), 3);
-    memory_check(m->store->withdraw(m, "s", 7, &e), &e);
+    memory_check(m->ops->withdraw(m, "s", 7, &e), &e);
     expect_contents("s", "beta\n");
     memory_forgotten_release(&f);
     for (int i = 0; i < 3; i++)
@@ -520,13 +520,13 @@ STORE_TEST(what_cannot_come_back)
     struct memory_forgotten f;
     say("s", "a", "alpha", 1);
     say("t", "b", "beta", 1);
-    memory_check(m->store->forget(m, ids, 2, &f, &e), &e);
+    memory_check(m->ops->forget(m, ids, 2, &f, &e), &e);
     say("t", "b", "gamma", 2);
-    expect_fault(m->store->restore(m, &f, &e), ERR_USAGE, " b ");
+    expect_fault(m->ops->restore(m, &f, &e), ERR_USAGE, " b ");
     expect_contents(NULL, "gamma\n");
-    memory_check(m->store->forget_session(m, "t", &e), &e);
+    memory_check(m->ops->forget_session(m, "t", &e), &e);
     say("t", "c", "delta", 2);
-    expect_fault(m->store->restore(m, &f, &e), ERR_MEMORY_NOT_FOUND, "session t ");
+    expect_fault(m->ops->restore(m, &f, &e), ERR_MEMORY_NOT_FOUND, "session t ");
     expect_contents(NULL, "delta\n");
     memory_forgotten_release(&f);
 }
@@ -537,9 +537,9 @@ STORE_TEST(places_are_not_used_again)
     struct memory_forgotten f;
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
-    memory_check(m->store->forget(m, ids, 1, &f, &e), &e);
+    memory_check(m->ops->forget(m, ids, 1, &f, &e), &e);
     say("s", "c", "gamma", 3);
-    memory_check(m->store->restore(m, &f, &e), &e);
+    memory_check(m->ops->restore(m, &f, &e), &e);
     expect_contents("s", "alpha\nbeta\ngamma\n");
     memory_forgotten_release(&f);
 }
@@ -549,11 +549,11 @@ STORE_TEST(a_deleted_session_leaves_nothing)
     struct memory_stats stats;
     say("s", "a", "wombat", 1);
     say("t", "b", "badger", 2);
-    memory_check(m->store->forget_session(m, "s", &e), &e);
-    memory_check(m->store->forget_session(m, "nowhere", &e), &e);
+    memory_check(m->ops->forget_session(m, "s", &e), &e);
+    memory_check(m->ops->forget_session(m, "nowhere", &e), &e);
     expect_contents(NULL, "badger\n");
     expect_found("wombat", "");
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.sessions, 1);
     memory_stats_release(&stats);
     say("s", "a", "wombat", 1);
@@ -566,8 +566,8 @@ STORE_TEST(stats_count)
     say("s", "a", "alpha", 1);
     say("s", "b", "beta", 2);
     say("t", "c", "gamma", 3);
-    memory_check(m->store->pin(m, "c", true, &e), &e);
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->pin(m, "c", true, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_int_equal(stats.entries, 3);
     assert_int_equal(stats.sessions, 2);
     assert_int_equal(stats.pinned, 1);
@@ -598,19 +598,19 @@ STORE_TEST(reindexing_changes_the_language)
     int64_t done = 0;
     say("s", "a", "wombat", 1);
     say("s", "b", "badger", 2);
-    memory_check(m->store->reindex(m, "german", go_on, &done, &e), &e);
+    memory_check(m->ops->reindex(m, "german", go_on, &done, &e), &e);
     assert_int_equal(done, 2);
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
     memory_stats_release(&stats);
     expect_found("wombat", "wombat\n");
-    expect_fault(m->store->reindex(m, "french", stop, NULL, &e), ERR_INTERRUPTED, "as before");
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    expect_fault(m->ops->reindex(m, "french", stop, NULL, &e), ERR_INTERRUPTED, "as before");
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_string_equal(stats.language, "german");
     memory_stats_release(&stats);
     expect_found("wombat", "wombat\n");
-    memory_check(m->store->reindex(m, NULL, NULL, NULL, &e), &e);
-    memory_check(m->store->stats(m, &stats, &e), &e);
+    memory_check(m->ops->reindex(m, NULL, NULL, NULL, &e), &e);
+    memory_check(m->ops->stats(m, &stats, &e), &e);
     assert_string_equal(stats.language, "english");
     memory_stats_release(&stats);
 }
@@ -623,7 +623,7 @@ STORE_TEST(the_same_text_scores_one)
     say("s", "a", "the wombat digs a burrow", 1);
     say("s", "b", "a badger digs as well", 2);
     struct memory_query query = query_of("the wombat digs a burrow");
-    memory_check(m->store->search(m, &query, &hits, &e), &e);
+    memory_check(m->ops->search(m, &query, &hits, &e), &e);
     assert_true(hits.items.len >= 1);
     assert_string_equal(hits.items.items[0].entry.id, "a");
     assert_true(hits.items.items[0].score == 1.0);
@@ -651,7 +651,7 @@ STORE_TEST(limits_and_scopes_hold)
         struct memory_hits hits;
         struct memory_query query = query_of("wombat");
         query.limit = limits[i];
-        memory_check(m->store->search(m, &query, &hits, &e), &e);
+        memory_check(m->ops->search(m, &query, &hits, &e), &e);
         assert_int_equal(hits.items.len, limits[i]);
         memory_hits_release(&hits);
     }
@@ -676,10 +676,10 @@ STORE_TEST(pinned_entries_win_ties)
 {
     say("s", "a", "wombat alpha", 5);
     say("t", "b", "wombat gamma", 5);
-    memory_check(m->store->pin(m, "a", true, &e), &e);
+    memory_check(m->ops->pin(m, "a", true, &e), &e);
     expect_found("wombat", "wombat alpha\nwombat gamma\n");
-    memory_check(m->store->pin(m, "a", false, &e), &e);
-    memory_check(m->store->pin(m, "b", true, &e), &e);
+    memory_check(m->ops->pin(m, "a", false, &e), &e);
+    memory_check(m->ops->pin(m, "b", true, &e), &e);
     expect_found("wombat", "wombat gamma\nwombat alpha\n");
 }
 
@@ -746,22 +746,22 @@ STORE_TEST(who_listens_is_told)
     free(memory_store_one(m, "s", "a", "the first", 1));
     free(memory_store_one(m, "s", "b", "the second", 2));
     free(memory_store_one(m, "t", "c", "the third", 3));
-    memory_check(m->store->edit(m, "b", "the second", &e), &e);
+    memory_check(m->ops->edit(m, "b", "the second", &e), &e);
     expect_told(&told, "");
-    memory_check(m->store->edit(m, "b", "number two", &e), &e);
+    memory_check(m->ops->edit(m, "b", "number two", &e), &e);
     expect_told(&told, "edited b the second; ");
-    memory_check(m->store->forget(m, ids, 2, &forgotten, &e), &e);
+    memory_check(m->ops->forget(m, ids, 2, &forgotten, &e), &e);
     expect_told(&told, "forgotten a the first; forgotten c the third; ");
-    memory_check(m->store->restore(m, &forgotten, &e), &e);
+    memory_check(m->ops->restore(m, &forgotten, &e), &e);
     expect_told(&told, "restored a the first; restored c the third; ");
-    memory_check(m->store->forget_session(m, "nobody", &e), &e);
+    memory_check(m->ops->forget_session(m, "nobody", &e), &e);
     expect_told(&told, "");
-    memory_check(m->store->forget_session(m, "t", &e), &e);
+    memory_check(m->ops->forget_session(m, "t", &e), &e);
     expect_told(&told, "session t ; ");
     told.refuses = true;
-    assert_false(m->store->forget(m, ids, 1, NULL, &e));
-    assert_false(m->store->edit(m, "b", "other", &e));
-    assert_false(m->store->forget_session(m, "s", &e));
+    assert_false(m->ops->forget(m, ids, 1, NULL, &e));
+    assert_false(m->ops->edit(m, "b", "other", &e));
+    assert_false(m->ops->forget_session(m, "s", &e));
     expect_contents("s", "the first\nnumber two\n");
     memory_forgotten_release(&forgotten);
     buf_release(&told.text);

@@ -49,7 +49,7 @@ static void put(const char *session, const char *speaker, const char *id, const 
                                  .created_ms = now += 60000,
                                  .content = mem_strdup(content)};
     int stored;
-    if (!memory->store->index(memory, session, 0, &entry, 1, &stored, &e))
+    if (!memory->ops->index(memory, session, 0, &entry, 1, &stored, &e))
         fail_msg("%s", e.text);
     assert_int_equal(stored, 1);
     memory_entry_release(&entry);
@@ -69,7 +69,7 @@ static void put_many(int count)
 static void search_with(struct memory_query query)
 {
     memory_hits_release(&hits);
-    if (!memory->store->search(memory, &query, &hits, &e))
+    if (!memory->ops->search(memory, &query, &hits, &e))
         fail_msg("%s", e.text);
 }
 
@@ -315,7 +315,7 @@ TEST(recent_and_pinned_win_ties)
     }
     put_many(5);
     expect("same words", "t8 t7 t6 t5 t4");
-    assert_true(memory->store->pin(memory, "t2", true, &e));
+    assert_true(memory->ops->pin(memory, "t2", true, &e));
     expect("same words", "t2 t8 t7 t6 t5");
 }
 
@@ -359,10 +359,10 @@ TEST(what_is_gone_is_not_found)
     put("a", "A", "red", "red flag");
     put("a", "A", "blue", "blue flag");
     expect("red", "red");
-    assert_true(memory->store->forget(memory, &id, 1, NULL, &e));
+    assert_true(memory->ops->forget(memory, &id, 1, NULL, &e));
     expect("red", "");
     expect("flag", "blue");
-    assert_true(memory->store->edit(memory, "blue", "green flag", &e));
+    assert_true(memory->ops->edit(memory, "blue", "green flag", &e));
     expect("blue", "");
     expect("green", "blue");
 }
@@ -373,7 +373,7 @@ TEST(languages)
     char *language;
     put("a", "A", "h", "viele Häuser");
     expect("Haus", "");
-    assert_true(memory->store->reindex(memory, "german", NULL, NULL, &e));
+    assert_true(memory->ops->reindex(memory, "german", NULL, NULL, &e));
     assert_true(words_language(&c, &language, &e));
     assert_string_equal(language, "german");
     free(language);

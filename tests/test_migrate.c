@@ -143,7 +143,7 @@ static void finds(struct memory *m, const char *question, const char *id)
     struct memory_hits hits;
     const struct memory_query query = {
         .text = question, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
-    assert_true(m->store->search(m, &query, &hits, &e));
+    assert_true(m->ops->search(m, &query, &hits, &e));
     assert_int_equal(hits.items.len, 1);
     assert_string_equal(hits.items.items[0].entry.id, id);
     memory_hits_release(&hits);
@@ -171,11 +171,11 @@ TEST(test_version_6_goes_on_where_it_was)
     assert_true(waits);
     finds(m, "Schiffe", "b");
     while (more)
-        assert_true(m->store->tidy(m, &more, &e));
+        assert_true(m->ops->tidy(m, &more, &e));
     finds(m, "Haus", "a"); /* a German stem: the next index has taken its place */
     finds(m, "Schiff", "b");
     for (more = true; more;)
-        assert_true(m->store->purge(m, &more, &e));
+        assert_true(m->ops->purge(m, &more, &e));
     assert_true(words_purge_waits(&c, &waits, &e));
     assert_false(waits);
     memory_close(m);

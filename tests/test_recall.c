@@ -70,7 +70,7 @@ static void add(const char *id, const char *text)
                                  .content = mem_strdup(text)};
     struct error e;
     int stored;
-    if (!recall.memory->store->index(recall.memory, "s", 0, &entry, 1, &stored, &e))
+    if (!recall.memory->ops->index(recall.memory, "s", 0, &entry, 1, &stored, &e))
         fail_msg("%s", e.text);
     memory_entry_release(&entry);
 }

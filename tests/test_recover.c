@@ -9,7 +9,7 @@
 #include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/health.h"
 #include "session/lock.h"
 #include "store/salvage.h"

@@ -146,7 +146,7 @@ static void add(const char *session, const char *id, const char *text)
                                  .created_ms = 1,
                                  .content = mem_strdup(text)};
     int stored;
-    ok(memory->store->index(memory, session, 0, &entry, 1, &stored, &e));
+    ok(memory->ops->index(memory, session, 0, &entry, 1, &stored, &e));
     assert_int_equal(stored, 1);
     memory_entry_release(&entry);
 }
@@ -168,7 +168,7 @@ static void add_random(const char *session, int first, int count)
 
 static void forget(const char *id)
 {
-    ok(memory->store->forget(memory, &id, 1, NULL, &e));
+    ok(memory->ops->forget(memory, &id, 1, NULL, &e));
 }
 
 static struct vectors_counts count(void);
@@ -305,7 +305,7 @@ TEST(test_a_speaker_is_found)
                                  .speaker = mem_strdup("Caroline"),
                                  .content = mem_strdup("hello")};
     int stored;
-    ok(memory->store->index(memory, "s", 0, &entry, 1, &stored, &e));
+    ok(memory->ops->index(memory, "s", 0, &entry, 1, &stored, &e));
     memory_entry_release(&entry);
     embed();
     assert_finds("Caroline", 5, "a");
@@ -384,7 +384,7 @@ TEST(test_changes_are_followed)
         case 3:
             snprintf(id, sizeof id, "r%d", 40 + round);
             snprintf(text, sizeof text, "edited w%d w%d", round, round + 1);
-            ok(memory->store->edit(memory, id, text, &e));
+            ok(memory->ops->edit(memory, id, text, &e));
             break;
         default:
             add_random("three", 300 + round, 1);
@@ -404,9 +404,9 @@ TEST(test_what_is_forgotten_is_not_found)
     add("s", "b", "a river");
     embed();
     assert_finds("river", 5, "b a");
-    ok(memory->store->forget(memory, &id, 1, &gone, &e));
+    ok(memory->ops->forget(memory, &id, 1, &gone, &e));
     assert_finds("river", 5, "b");
-    ok(memory->store->restore(memory, &gone, &e));
+    ok(memory->ops->restore(memory, &gone, &e));
     assert_int_equal(count().missing, 1);
     assert_finds("river", 5, "b");
     embed();
@@ -419,7 +419,7 @@ TEST(test_an_edit_makes_the_vector_anew)
     add("s", "a", "the ryokan by the river");
     embed();
     assert_finds("mountain", 5, "");
-    ok(memory->store->edit(memory, "a", "on the mountain", &e));
+    ok(memory->ops->edit(memory, "a", "on the mountain", &e));
     assert_int_equal(count().missing, 1);
     assert_finds("river", 5, "");
     embed();
@@ -450,8 +450,8 @@ static void forget_the_other(void)
     struct store *other_store;
     struct memory *other = open_memory(&other_store);
     const char *id = "b";
-    ok(other->store->forget(other, &id, 1, NULL, &e));
-    ok(other->store->edit(other, "c", "the text of later", &e));
+    ok(other->ops->forget(other, &id, 1, NULL, &e));
+    ok(other->ops->edit(other, "c", "the text of later", &e));
     memory_close(other);
     store_close(other_store);
     meanwhile = NULL;
@@ -894,7 +894,7 @@ TEST_IF(hnsw_available(), test_a_lazy_memory_purges_the_file_later)
     assert_true(file_holds(file, gone, BUCKETS));
     assert_finds("uranium plutonium", 1, "");
     for (bool more = true; more;)
-        ok(memory->store->purge(memory, &more, &e));
+        ok(memory->ops->purge(memory, &more, &e));
     assert_false(file_holds(file, gone, BUCKETS));
 }
 
@@ -954,7 +954,7 @@ static bool forget_now(void *context)
     const char *id = "secret";
     if (o->done)
         return false;
-    ok(o->memory->store->forget(o->memory, &id, 1, NULL, &e));
+    ok(o->memory->ops->forget(o->memory, &id, 1, NULL, &e));
     ok(store_commit(o->store, &e));
     o->done = true;
     return false;

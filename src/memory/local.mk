@@ -10,5 +10,5 @@ libtiro_a_SOURCES += \
 	src/memory/sqlite_row.c \
 	src/memory/sqlite_scope.c \
 	src/memory/sqlite_search.c \
-	src/memory/sqlite_store.c \
-	src/memory/store.c src/memory/store.h
+	src/memory/sqlite_memory.c \
+	src/memory/memory.c src/memory/memory.h

@@ -3,7 +3,7 @@
 #ifndef MEMORY_QUOTING_H
 #define MEMORY_QUOTING_H
 
-#include "memory/store.h"
+#include "memory/memory.h"
 
 /* For the memory of sessions that this database holds; its connection is borrowed. */
 struct memory_listener quoting_listener(struct store *s);

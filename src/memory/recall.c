@@ -185,7 +185,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
         plan->badge = r->embedding_fault.code == ERR_OK ? none_configured : not_set_up;
         return true;
     }
-    if (!r->memory->store->count_vectors(r->memory, r->model, &have, e))
+    if (!r->memory->ops->count_vectors(r->memory, r->model, &have, e))
         return false;
     plan->badge = missing_badge(r, &have, wanted, &usable);
     if (!usable)
@@ -196,7 +196,7 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     }
     if (r->asked.dimension != have.dimension) {
         plan->badge = lack_of(r)->all;
-        return r->alone || r->memory->store->know_model(r->memory, r->model, r->asked.dimension, e);
+        return r->alone || r->memory->ops->know_model(r->memory, r->model, r->asked.dimension, e);
     }
     plan->ranking = wanted;
     plan->vector = (struct vector_query){
@@ -220,7 +220,7 @@ bool recall_search(struct recall *r, struct memory_query *query, const struct wa
         return false;
     query->ranking = plan.ranking;
     query->vector = plan.ranking == MEMORY_WORDS ? NULL : &plan.vector;
-    bool ok = r->memory->store->search(r->memory, query, out, e);
+    bool ok = r->memory->ops->search(r->memory, query, out, e);
     query->vector = NULL;
     if (ok)
         out->badge = plan.badge;
@@ -235,7 +235,7 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
     bool stopped;
     if (configured(r) == MEMORY_WORDS || !read_embedding(r, wakeup))
         return true;
-    if (!r->memory->store->count_vectors(r->memory, r->model, &have, e))
+    if (!r->memory->ops->count_vectors(r->memory, r->model, &have, e))
         return false;
     if (have.embedded == 0 || have.missing > 0) /* what is made will tell it */
         return true;
@@ -244,17 +244,17 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
         return true;
     }
     return r->asked.dimension == have.dimension ||
-           r->memory->store->know_model(r->memory, r->model, r->asked.dimension, e);
+           r->memory->ops->know_model(r->memory, r->model, r->asked.dimension, e);
 }
 
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
                   struct error *e)
 {
     struct vectors_counts have;
-    if (!r->memory->store->stats(r->memory, out, e))
+    if (!r->memory->ops->stats(r->memory, out, e))
         return false;
     bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, wakeup);
-    if (r->memory->store->count_vectors(r->memory, has_vectors ? r->model : NULL, &have, e)) {
+    if (r->memory->ops->count_vectors(r->memory, has_vectors ? r->model : NULL, &have, e)) {
         out->embedded = have.embedded;
         out->missing = have.missing;
         out->stale = have.stale;
@@ -295,7 +295,7 @@ static enum recall_work embed(struct recall *r, const struct vectors_lacking *la
     if (!embed_all(&r->embedding, r->http, wakeup, (const char *const *)lacking->texts.items,
                    lacking->texts.len, &made, &f))
         return wait_for_endpoint(r, &f, retry_ms, why);
-    bool ok = r->memory->store->keep(r->memory, r->model, lacking, &made, why);
+    bool ok = r->memory->ops->keep(r->memory, r->model, lacking, &made, why);
     embeddings_release(&made);
     *left -= ok ? (int64_t)lacking->texts.len : 0;
     return ok ? RECALL_WORKED : wait_for(r, retry_ms);
@@ -306,8 +306,8 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 {
     struct vectors_lacking lacking;
     enum recall_work done = RECALL_IDLE;
-    if (!r->memory->store->lacking(r->memory, r->model, r->embedding.embedder->max_bytes, &lacking,
-                                   why))
+    if (!r->memory->ops->lacking(r->memory, r->model, r->embedding.embedder->max_bytes, &lacking,
+                                 why))
         done = wait_for(r, retry_ms);
     *left = lacking.missing;
     if (done == RECALL_IDLE && lacking.texts.len > 0)
@@ -318,7 +318,7 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
 {
-    if (!r->memory->store->tidy_vectors(r->memory, r->model, left, why))
+    if (!r->memory->ops->tidy_vectors(r->memory, r->model, left, why))
         return wait_for(r, retry_ms);
     return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }

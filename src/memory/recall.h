@@ -7,7 +7,7 @@
 #include "base/wakeup.h"
 #include "config/config.h"
 #include "index/embedder.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/store.h"
 
 enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };

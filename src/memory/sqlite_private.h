@@ -1,12 +1,12 @@
-/* What the parts of the sqlite store share: sqlite_store.c (the table of functions, and reading),
- * sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in), sqlite_forget.c
- * (taking out), sqlite_search.c. */
+/* What the parts of the memory in SQLite share: sqlite_memory.c (the table of functions, and
+ * reading), sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in),
+ * sqlite_forget.c (taking out), sqlite_search.c, sqlite_health.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
 #include "index/words.h"
 #include "memory/content.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/sql.h"
 
 /* What the names of its tables and of its files begin with. */

@@ -10,7 +10,7 @@
 #include "base/paths.h"
 #include "chat/session_tally.h"
 #include "index/transcripts.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/lock.h"
 #include "session/removal.h"
 #include "store/event_log.h"
@@ -237,7 +237,7 @@ static void purge(struct catalog *c, struct memory *m)
 {
     struct error e = {0};
     for (bool more = true, ok = true; ok && more;) {
-        ok = m->store->purge(m, &more, &e) && (more || transcripts_purge(c->store, &more, &e));
+        ok = m->ops->purge(m, &more, &e) && (more || transcripts_purge(c->store, &more, &e));
         if (ok && more)
             poll(NULL, 0, REST_MS);
     }
@@ -250,8 +250,7 @@ static bool delete_record(struct catalog *c, struct memory *m, const char *id, s
     bool began;
     return store_enter(c->store, &began, e) &&
            store_leave(c->store, began,
-                       m->store->forget_session(m, id, e) && transcripts_delete(c->store, id, e),
-                       e);
+                       m->ops->forget_session(m, id, e) && transcripts_delete(c->store, id, e), e);
 }
 
 /* With what memory has of it, whether or not this program remembers. */

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "index/transcripts.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/lock.h"
 #include "store/store.h"
 
@@ -98,7 +98,7 @@ static bool make_indexes(void *context, struct store *s, struct error *e)
 {
     struct rescue *r = context;
     struct memory *m = memory_open(s, &(struct memory_settings){.language = r->language});
-    bool ok = m->store->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e);
+    bool ok = m->ops->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e);
     memory_close(m);
     return ok;
 }

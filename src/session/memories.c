@@ -39,7 +39,7 @@ static bool resolve_session(struct memories *m, const char *reference, char id[U
     int64_t count;
     if (!m->store)
         return true;
-    if (!memories_store(m)->count(m->recall.memory, scope, &count, e))
+    if (!memories_ops(m)->count(m->recall.memory, scope, &count, e))
         return false;
     if (count > 0)
         return true;

@@ -23,9 +23,9 @@ struct memories *memories_new(const struct config *config, struct store *store,
 void memories_free(struct memories *m); /* NULL is fine */
 
 /* Its table of functions; only where there is a store. */
-static inline const struct memory_store *memories_store(const struct memories *m)
+static inline const struct memory_ops *memories_ops(const struct memories *m)
 {
-    return m->recall.memory->store;
+    return m->recall.memory->ops;
 }
 
 /* `text` is as in struct memory_search; `id` holds a session's that was found, and the scope may

@@ -75,7 +75,7 @@ static bool browse(struct memories *m, const struct memory_scope *scope, int lim
                    struct memory_hits *out, struct error *e)
 {
     struct memory_entries list = {0};
-    if (!memories_store(m)->list(m->recall.memory, scope, 0, limit, &list, e))
+    if (!memories_ops(m)->list(m->recall.memory, scope, 0, limit, &list, e))
         return false;
     for (size_t i = 0; i < list.items.len; i++)
         vec_push(&out->items, (struct memory_hit){.entry = list.items.items[i]});
@@ -118,7 +118,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     if (!memories_find_scope(m, search->scope, id, &scope, e))
         return false;
     if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
-                      memories_store(m)->count(m->recall.memory, &scope, &out->total, e)))
+                      memories_ops(m)->count(m->recall.memory, &scope, &out->total, e)))
         return true;
     memory_hits_release(&out->hits);
     return false;
@@ -159,8 +159,8 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     struct memory_scope scope;
     char id[UUID_LEN + 1];
     return memories_find_scope(m, p->scope, id, &scope, e) &&
-           (!m->store || memories_store(m)->list(m->recall.memory, &scope, 0,
-                                                 p->limit > 0 ? p->limit : INT_MAX, result, e));
+           (!m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,
+                                               p->limit > 0 ? p->limit : INT_MAX, result, e));
 }
 
 const struct operation operation_memory_list = {
@@ -181,8 +181,8 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
     const struct memory_read_params *p = params;
     struct memories *m = c->memories;
     char *id;
-    bool ok = memories_resolve(m, p->id, &id, e) &&
-              memories_store(m)->get(m->recall.memory, id, result, e);
+    bool ok =
+        memories_resolve(m, p->id, &id, e) && memories_ops(m)->get(m->recall.memory, id, result, e);
     free(id);
     return ok;
 }
@@ -214,7 +214,7 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
     char *id;
     (void)result;
     bool ok = memories_resolve(m, p->id, &id, e) &&
-              memories_store(m)->edit(m->recall.memory, id, p->content, e);
+              memories_ops(m)->edit(m->recall.memory, id, p->content, e);
     free(id);
     return ok;
 }
@@ -243,7 +243,7 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
     char *id;
     (void)result;
     bool ok = memories_resolve(m, p->id, &id, e) &&
-              memories_store(m)->pin(m->recall.memory, id, p->pinned, e);
+              memories_ops(m)->pin(m->recall.memory, id, p->pinned, e);
     free(id);
     return ok;
 }
@@ -315,8 +315,8 @@ static bool forget(struct memories *m, const struct ids *ids, struct memory_forg
     struct memory_forgotten gone = {0};
     if (ids->items.len == 0)
         return true;
-    if (!memories_store(m)->forget(m->recall.memory, (const char *const *)ids->items.items,
-                                   ids->items.len, &gone, e))
+    if (!memories_ops(m)->forget(m->recall.memory, (const char *const *)ids->items.items,
+                                 ids->items.len, &gone, e))
         return false;
     out->deleted = (int)gone.items.len;
     out->summaries = (int)gone.summaries.len;
@@ -363,7 +363,7 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
     if (m->forgotten.len == 0)
         return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten entry to restore");
     struct memory_forgotten *last = &vec_last(&m->forgotten);
-    if (!memories_store(m)->restore(m->recall.memory, last, e))
+    if (!memories_ops(m)->restore(m->recall.memory, last, e))
         return false;
     out->id = mem_strdup(last->items.len > 0 ? last->items.items[0].entry.id : NULL);
     out->summaries = (int)last->summaries.len;

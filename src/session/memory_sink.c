@@ -89,8 +89,8 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
     const struct memory_sink *sink = context;
     struct dropped_entries dropped = {0};
     bool ok = collect(sink, s, d, &dropped, e) &&
-              sink->memory->store->index(sink->memory, d->session_id, d->completed_seq,
-                                         dropped.items.items, dropped.items.len, entries, e);
+              sink->memory->ops->index(sink->memory, d->session_id, d->completed_seq,
+                                       dropped.items.items, dropped.items.len, entries, e);
     for (size_t i = 0; i < dropped.items.len; i++)
         memory_entry_release(&dropped.items.items[i]);
     vec_release(&dropped.items);
@@ -102,7 +102,7 @@ static bool sink_withdraw(void *context, struct store *s, const char *session_id
 {
     const struct memory_sink *sink = context;
     (void)s; /* the memory is on it */
-    return sink->memory->store->withdraw(sink->memory, session_id, completed_seq, e);
+    return sink->memory->ops->withdraw(sink->memory, session_id, completed_seq, e);
 }
 
 void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config)

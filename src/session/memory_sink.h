@@ -4,7 +4,7 @@
 
 #include "compact/discard.h"
 #include "config/config.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 
 struct memory_sink {
     struct discard_sink sink; /* its context is this struct: do not move it */

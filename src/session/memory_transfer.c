@@ -56,7 +56,7 @@ static bool run_export(struct operation_context *c, const void *params, void *re
     struct memories *m = c->memories;
     struct writer w = {.to = c->stream, .pending = BUF_INIT};
     (void)params;
-    bool ok = !m->store || memories_store(m)->each(m->recall.memory, write_line, &w, e);
+    bool ok = !m->store || memories_ops(m)->each(m->recall.memory, write_line, &w, e);
     if (ok && (w.fault.code != ERR_OK || !flush(&w)))
         ok = err_set(e, w.fault.code, "%s", w.fault.text);
     buf_release(&w.pending);
@@ -169,8 +169,8 @@ static bool index_entries(const struct import *in, size_t first, size_t count, i
 {
     struct memory_entry *entries = in->step.entries.items + first;
     int added = 0;
-    if (!memories_store(in->m)->index(in->m->recall.memory, entries->session_id, 0, entries, count,
-                                      &added, e))
+    if (!memories_ops(in->m)->index(in->m->recall.memory, entries->session_id, 0, entries, count,
+                                    &added, e))
         return false;
     *stored += added;
     return true;
@@ -410,9 +410,9 @@ static bool run_reindex(struct operation_context *c, const void *params, void *r
     struct reindex r = {.stream = c->stream};
     (void)params;
     (void)result;
-    return !m->store || (memories_store(m)->reindex(
-                             m->recall.memory, config_string(m->config, CONFIG_MEMORY_LANGUAGE),
-                             tell_words, &r, e) &&
+    return !m->store || (memories_ops(m)->reindex(m->recall.memory,
+                                                  config_string(m->config, CONFIG_MEMORY_LANGUAGE),
+                                                  tell_words, &r, e) &&
                          make_vectors(m, &r, e));
 }
 

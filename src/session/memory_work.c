@@ -98,7 +98,7 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
-    if (!d->memories->recall.memory->store->purge(d->memories->recall.memory, &more, &e))
+    if (!d->memories->recall.memory->ops->purge(d->memories->recall.memory, &more, &e))
         return AGAIN_MS;
     if (more)
         return 0;
@@ -112,7 +112,7 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     struct error e;
     bool more = false;
     (void)wakeup;
-    if (!d->memories->recall.memory->store->tidy(d->memories->recall.memory, &more, &e) ||
+    if (!d->memories->recall.memory->ops->tidy(d->memories->recall.memory, &more, &e) ||
         (!more && !transcripts_tidy(d->desk.store, &more, &e)))
         return AGAIN_MS;
     return more ? REST_MS : CHORE_DONE;

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/lock.h"
 #include "session/projection.h"
 #include "store/health.h"

@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "session/memories_lines.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -85,7 +85,7 @@ static void check_search(const char *text, bool typing)
     struct error e = {0};
     query.limit = MOST_HITS;
     query.typing = typing;
-    FUZZ_CHECK_ERROR(memory->store->search(memory, &query, &hits, &e), &e);
+    FUZZ_CHECK_ERROR(memory->ops->search(memory, &query, &hits, &e), &e);
     FUZZ_CHECK(hits.items.len <= MOST_HITS);
     for (size_t i = 0; i < hits.items.len; i++)
         check_hit(&hits.items.items[i]);
@@ -97,12 +97,12 @@ static void check_stored(struct memory_entry *m)
     struct memory_entry kept;
     struct error e = {0};
     int stored;
-    if (!memory->store->index(memory, m->session_id, 0, m, 1, &stored, &e)) {
+    if (!memory->ops->index(memory, m->session_id, 0, m, 1, &stored, &e)) {
         fuzz_check_error(&e);
         return;
     }
     if (stored == 1) {
-        FUZZ_CHECK_ERROR(memory->store->get(memory, m->id, &kept, &e), &e);
+        FUZZ_CHECK_ERROR(memory->ops->get(memory, m->id, &kept, &e), &e);
         FUZZ_CHECK(*kept.content && utf8_valid(kept.content, strlen(kept.content)));
         check_search(kept.content, false);
         memory_entry_release(&kept);

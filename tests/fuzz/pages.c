@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "memory/store.h"
+#include "memory/memory.h"
 #include "store/salvage.h"
 #include "tests/fuzz/fuzz.h"
 

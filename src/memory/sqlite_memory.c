@@ -158,7 +158,7 @@ static bool sqlite_tidy_vectors(struct memory *memory, const char *model, int64_
            (more || vectors_graph_step(m->vectors, &m->corpus, model, GRAPH_STEP, left, e));
 }
 
-static const struct memory_store sqlite_store = {
+static const struct memory_ops sqlite_ops = {
     .name = "sqlite",
     .close = sqlite_close,
     .index = sqlite_memory_index,
@@ -191,7 +191,7 @@ struct memory *memory_open(struct store *s, const struct memory_settings *settin
     struct sqlite_memory *m = mem_alloc(sizeof *m);
     if (!settings)
         settings = &plain;
-    m->memory.store = &sqlite_store;
+    m->memory.ops = &sqlite_ops;
     m->memory.listener = quoting_listener(s);
     m->store = s;
     m->corpus = memory_sqlite_corpus(s);

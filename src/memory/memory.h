@@ -1,11 +1,11 @@
 /* Semantic memory behind a table of functions. `sqlite` is the one that programs use; the tests
- * have a simple one in memory beside it. One connection, one thread.
+ * have a simple one beside it. One connection, one thread. "Store" is the database of sessions.
  *
  * Each call is a transaction of its own unless one is open on the connection, and then a part of
  * that. Errors are SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown (its text names
  * it); nothing was changed then. */
-#ifndef MEMORY_STORE_H
-#define MEMORY_STORE_H
+#ifndef MEMORY_MEMORY_H
+#define MEMORY_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ struct memory_query {
 /* limit 5, everything, words alone, what [memory] k1 and b say. */
 struct memory_query memory_query_for(const struct config *config, const char *text);
 
-/* ---- a store ---- */
+/* ---- a memory ---- */
 
 struct memory;
 
@@ -59,7 +59,7 @@ struct memory;
 struct memory_forgotten {
     VEC(struct forgotten_entry {
         struct memory_entry entry;
-        int64_t key;        /* its place in the store */
+        int64_t key;        /* its place in the memory */
         int64_t compaction; /* that brought it; 0: none */
     })
     items;
@@ -72,7 +72,7 @@ struct memory_forgotten {
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
-struct memory_store {
+struct memory_ops {
     const char *name;
     void (*close)(struct memory *m);
 
@@ -108,7 +108,7 @@ struct memory_store {
     bool (*ids)(struct memory *m, const char *beginning, int limit, struct text_list *out,
                 struct error *e);
     /* Every entry, those of a session together and in their order, until visit() returns false; it
-     * does not change the store. */
+     * does not change the memory. */
     bool (*each)(struct memory *m, bool (*visit)(void *context, const struct memory_entry *entry),
                  void *context, struct error *e);
 
@@ -175,7 +175,7 @@ struct memory_listener {
 };
 
 struct memory {
-    const struct memory_store *store;
+    const struct memory_ops *ops;
     struct memory_listener listener;
     /* Index, graph and journal may have something of a forgotten or edited text until purge() was
      * called: for who has others waiting, and calls it when they do not. */
@@ -202,7 +202,7 @@ enum graph_file_kind memory_file_kind(const struct text_list *models, const char
 /* What a check and a recovery of the sessions' database have to know of memory's tables. */
 extern const struct store_extension memory_extension;
 
-/* For stores: tells who listens. */
+/* For the functions of a memory: tells who listens. */
 bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,
                  struct memory_forgotten *out, struct error *e);
 

@@ -1,4 +1,4 @@
-#include "memory/store.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { CANDIDATES_SHOWN = 5 };
 void memory_close(struct memory *m)
 {
     if (m)
-        m->store->close(m);
+        m->ops->close(m);
 }
 
 bool memory_tell(const struct memory *m, enum memory_event what, const struct memory_entry *entry,
@@ -63,7 +63,7 @@ bool memory_resolve(struct memory *m, const char *reference, char **id, struct e
     *id = NULL;
     if (!*reference)
         return no_such(reference, e);
-    if (!m->store->ids(m, reference, CANDIDATES_SHOWN + 1, &ids, e))
+    if (!m->ops->ids(m, reference, CANDIDATES_SHOWN + 1, &ids, e))
         return false;
     if (ids.items.len == 1 || is_whole(&ids, reference))
         *id = mem_strdup(ids.items.items[0]);
