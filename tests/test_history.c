@@ -188,10 +188,11 @@ TEST(test_what_was_taken_back_is_known)
 
 TEST(test_events_are_applied_once)
 {
-    struct event *ev = ev_new(EVENT_TURN_STARTED, "a");
+    go("q:a m");
+    struct event *ev = ev_new(EVENT_TEXT_COMPLETE, "b");
     history_apply(&live, ev);
     history_apply(&live, ev);
-    assert_string_equal(sketch(), "u:a #1~");
+    assert_string_equal(sketch(), "u:a a:b #1~");
     event_free(ev);
 }
 
