@@ -216,7 +216,7 @@ tests_libsupport_a_SOURCES = \
 	tests/scripted_summary.c tests/scripted_summary.h \
 	tests/screen.c tests/screen.h \
 	tests/seen.c tests/seen.h \
-	tests/sent.c tests/sent.h \
+	 \
 	tests/stage.c tests/stage.h \
 	tests/steps.c tests/steps.h \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \

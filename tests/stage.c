@@ -28,13 +28,6 @@ static void tell_request(const struct operation_request *r, struct buf *out)
     json_free(params);
 }
 
-static void send(struct app *app, struct command *c)
-{
-    (void)app;
-    sent_tell(c, &the.asked);
-    sent_take(&the.sent, c);
-}
-
 static uint64_t ask(struct app *app, struct view *v, const struct operation *o, const void *params,
                     view_answer *take)
 {
@@ -145,7 +138,6 @@ void stage_set_up(void)
                                   .meters = &the.meters,
                                   .read_only = &the.read_only,
                                   .persist = true,
-                                  .send = send,
                                   .ask = ask,
                                   .withdraw = withdraw,
                                   .close = close_view,
@@ -160,7 +152,6 @@ void stage_tear_down(void)
         the.view->ops->free(the.view);
     free(the.found);
     session_info_release(&the.session);
-    sent_release(&the.sent);
     buf_release(&the.asked);
     for (size_t i = 0; i < the.requests.len; i++)
         operation_request_free(the.requests.items[i].request);
@@ -169,14 +160,8 @@ void stage_tear_down(void)
     clock_replace(NULL, NULL);
 }
 
-const struct command *sent(enum command_type type)
-{
-    return sent_only(&the.sent, type);
-}
-
 void forget_sent(void)
 {
-    sent_forget(&the.sent);
     buf_clear(&the.asked);
     for (size_t i = 0; i < the.requests.len; i++)
         the.requests.items[i].seen = true;
@@ -213,27 +198,17 @@ bool give_answer(struct operation_answer *a, const char *words)
     return told;
 }
 
-bool give(struct notice *n)
+void give(struct notice *n)
 {
-    bool taken = the.view->ops->notice(the.view, n, NULL);
+    the.view->ops->notice(the.view, n);
     notice_free(n);
-    return taken;
 }
 
 void give_event(enum event_type type)
 {
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = event_new(type);
-    (void)give(n);
-}
-
-bool give_error(enum command_type command, const char *words)
-{
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->command = command;
-    bool taken = the.view->ops->notice(the.view, n, words);
-    notice_free(n);
-    return taken;
+    give(n);
 }
 
 void click(size_t row)

@@ -4,7 +4,6 @@
 #define TESTS_STAGE_H
 
 #include "tests/seen.h"
-#include "tests/sent.h"
 #include "ui/view/view.h"
 
 struct staged_request {
@@ -20,7 +19,6 @@ struct stage {
     struct session_info session; /* the open one */
     bool read_only;
     struct meters meters;
-    sent_commands sent;
     struct buf asked; /* of its host, lines since forget_sent(): "RENAME text=Apples", "close" … */
     VEC(struct staged_request) requests; /* that were not withdrawn */
     uint64_t counted;                    /* requests */
@@ -37,8 +35,6 @@ extern struct stage the;
 void stage_set_up(void);
 void stage_tear_down(void);
 
-/* The one command of the type that was sent since forget_sent(); NULL: none. */
-const struct command *sent(enum command_type type);
 void forget_sent(void);
 
 /* Parameters of the one request for this row since forget_sent(); NULL: none. */
@@ -49,9 +45,8 @@ struct operation_answer *answer_to(const struct operation *o);
 bool give_answer(struct operation_answer *a, const char *words);
 
 /* What the engine tells; the notice is freed. */
-bool give(struct notice *n);
+void give(struct notice *n);
 void give_event(enum event_type type);
-bool give_error(enum command_type command, const char *words);
 
 /* act() and see() of tests/seen.h are for the stage's view; these are for keys and texts that a
  * test makes up. */

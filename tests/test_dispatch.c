@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/seen.h"
-#include "tests/sent.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "ui/app/dispatch.h"
@@ -12,20 +11,12 @@
 #include "ui/app/way_back.h"
 
 /* In place of the engine's. */
-static sent_commands sent;
-
-void engine_send(struct engine *s, struct command *c)
-{
-    (void)s;
-    sent_take(&sent, c);
-}
-
-static started_requests asked;
+static VEC(struct operation_request *) asked;
 
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
     (void)s;
-    started_take(&asked, o, params);
+    vec_push(&asked, operation_request_new(o, params));
     return asked.len;
 }
 
@@ -35,9 +26,26 @@ void engine_withdraw(struct engine *s, uint64_t id)
     (void)id;
 }
 
+/* Parameters of the last request for the row; NULL: there is none. */
+static const void *asked_last(const struct operation *o)
+{
+    for (size_t i = asked.len; i-- > 0;)
+        if (asked.items[i]->operation == o)
+            return asked.items[i]->params;
+    return NULL;
+}
+
+static size_t asked_count(const struct operation *o)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < asked.len; i++)
+        count += asked.items[i]->operation == o;
+    return count;
+}
+
 static const char *opened(void)
 {
-    const struct session_open_params *p = started_params(&asked, &operation_session_open);
+    const struct session_open_params *p = asked_last(&operation_session_open);
     assert_false(p->read_only);
     return p->session;
 }
@@ -51,8 +59,9 @@ static int64_t stopped_clock(void)
 
 static int tear_down(void **state)
 {
-    sent_release(&sent);
-    started_release(&asked);
+    for (size_t i = 0; i < asked.len; i++)
+        operation_request_free(asked.items[i]);
+    vec_release(&asked);
     clock_replace(NULL, NULL);
     return still_app_teardown(state);
 }
@@ -120,12 +129,12 @@ TEST(stopping_is_no_first_press)
 {
     app.activity.busy = true;
     act("<ctrl-c>");
-    assert_int_equal(started_count(&asked, &operation_turn_interrupt), 1);
+    assert_int_equal(asked_count(&operation_turn_interrupt), 1);
     assert_int_equal(app.leave_until, 0);
     app.activity.busy = false;
     act("<ctrl-c>");
     assert_false(app.leaving);
-    assert_int_equal(started_count(&asked, &operation_turn_interrupt), 1);
+    assert_int_equal(asked_count(&operation_turn_interrupt), 1);
 }
 
 TEST(closing_a_list_is_no_press)
@@ -154,7 +163,7 @@ TEST(a_changed_message_is_not_sent_while_a_turn_runs)
     assert_null(app.waiting);
     app.activity.busy = false;
     act("<enter>");
-    const struct turn_retry_params *p = started_params(&asked, &operation_turn_retry);
+    const struct turn_retry_params *p = asked_last(&operation_turn_retry);
     assert_string_equal(p->text, "the old words");
     assert_false(app.replacing);
 }
@@ -191,7 +200,6 @@ TEST(what_is_written_after_a_jump_stays)
     assert_false(way_back_known(&app));
     assert_string_equal(editor_text(app.editor), "half a thought");
     assert_int_equal(editor_caret(app.editor), strlen("half a thought"));
-    assert_int_equal(sent.len, 0);
     assert_int_equal(asked.len, 0);
 }
 
@@ -202,14 +210,14 @@ TEST(the_last_jump_is_the_first_to_go_back)
     open_one(there, true);
     way_back_mark(&app);
     act("<escape>");
-    assert_int_equal(started_count(&asked, &operation_session_open), 0);
+    assert_int_equal(asked_count(&operation_session_open), 0);
     act("<escape>");
     assert_string_equal(opened(), here);
     act("<escape>"); /* it is on its way */
-    assert_int_equal(started_count(&asked, &operation_session_open), 1);
+    assert_int_equal(asked_count(&operation_session_open), 1);
     open_one(here, false);
     act("<escape>");
-    assert_int_equal(started_count(&asked, &operation_session_open), 1);
+    assert_int_equal(asked_count(&operation_session_open), 1);
 }
 
 TEST(reading_what_is_open_has_a_way_back)
@@ -250,7 +258,7 @@ TEST(a_session_without_a_word_is_begun_again)
     app.session.draft = mem_strdup("its own draft");
     editor_set(app.editor, "its own draft");
     act("<escape>");
-    assert_int_equal(started_count(&asked, &operation_session_create), 1);
+    assert_int_equal(asked_count(&operation_session_create), 1);
     assert_string_equal(editor_text(app.editor), ""); /* that of what was read is not taken along */
 }
 

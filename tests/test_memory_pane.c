@@ -797,7 +797,6 @@ TEST(what_fails_is_said)
     search();
     play(">d", "?memory/forget", "=fails forget There is no such entry.", "There is no such entry.",
          "=two", "\u203awe liked the ryokan");
-    assert_false(give_error(COMMAND_PIN, "no"));
 }
 
 /* Who does not see the pane is told elsewhere. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chat/context.h"
 #include "session/session_operations.h"
 #include "tests/seen.h"
 #include "tests/still_app.h"

@@ -5,6 +5,7 @@
 #define SESSION_CONVERSATION_OPERATIONS_H
 
 #include "base/uuid.h"
+#include "chat/context.h"
 #include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/usage.h"

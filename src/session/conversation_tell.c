@@ -26,8 +26,6 @@ void tell_fault(struct conversation *c, const struct error *e)
     struct notice *n = notice_new(NOTICE_ERROR);
     log_line(LOG_ERROR, "%s: %s", err_info(e->code)->name, e->text);
     n->error = *e;
-    n->command = c->engine->options.resume ? COMMAND_RESUME : COMMAND_NEW;
-    n->text = mem_strdup(c->engine->options.resume);
     tell(c, n);
 }
 

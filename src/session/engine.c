@@ -258,24 +258,14 @@ static struct operation_request *new_request(struct engine *s, const struct oper
     return r;
 }
 
-static struct notice *answer_notice(struct operation_answer *a)
+void engine_answer(struct engine *s, struct operation_answer *a, const char *session)
 {
-    if (a->request->command)
-        return command_answered(a);
     if (a->request->id == 0) {
         operation_answer_free(a);
-        return NULL;
+        return;
     }
     struct notice *n = notice_new(NOTICE_ANSWER);
     n->answer = a;
-    return n;
-}
-
-void engine_answer(struct engine *s, struct operation_answer *a, const char *session)
-{
-    struct notice *n = answer_notice(a);
-    if (!n)
-        return;
     notice_name_session(n, session);
     mailbox_push(s->notices, n);
 }
@@ -362,11 +352,6 @@ void engine_withdraw(struct engine *s, uint64_t id)
 {
     reader_withdraw(s->reader, id);
     memory_desk_withdraw(s->desk, id);
-}
-
-void engine_send(struct engine *s, struct command *c)
-{
-    start_request(s, command_request(c), c->session);
 }
 
 /* --- what conversations say ---------------------------------------------------------------------

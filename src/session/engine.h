@@ -1,8 +1,8 @@
 /* The engine: one a process. It has what conversations share (configuration, the place of the
  * sessions, the desks that read and search) and conversations, each carried by its agent thread.
- * One is in front: the one that the surface asked for last. Surfaces start operations and
- * pop notices; nothing else is shared. It knows no surface. What needs no
- * conversation (listings, exports and the like of the command line) is in catalog.h.
+ * One is in front: the one that the surface asked for last. Surfaces start operations and pop
+ * notices; nothing else is shared. It knows no surface. What needs no conversation (listings,
+ * exports and the like of the command line) calls the same rows without it (operation.h).
  *
  * Reads (session/history, memory/search, …) go to the desks and never to an agent thread, so
  * that they wait for no turn; nor does any thread start before it is needed. */
@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "base/mailbox.h"
 #include "config/config.h"
-#include "session/command.h"
 #include "session/notice.h"
 
 struct engine;
@@ -75,9 +74,6 @@ void engine_free(struct engine *s);
 uint64_t engine_start_in(struct engine *s, const struct operation *o, const void *params,
                          const char *session);
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
-
-/* The same by a command. */
-void engine_send(struct engine *s, struct command *c);
 
 /* The surface has gone on: what is not done yet is left, and no answer comes unless it is on its
  * way already. What changes something is done all the same. */

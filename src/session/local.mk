@@ -3,7 +3,6 @@ libtiro_a_SOURCES += \
 	src/session/capability.c src/session/capability.h \
 	src/session/catalog.c src/session/catalog.h \
 	src/session/catalog_fork.c \
-	src/session/command.c src/session/command.h \
 	src/session/compaction_operations.c src/session/compaction_operations.h \
 	src/session/config_check.c src/session/config_check.h \
 	src/session/conversation.c src/session/conversation.h src/session/conversation_private.h \

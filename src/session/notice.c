@@ -11,7 +11,6 @@ struct notice *notice_new(enum notice_type type)
     n->type = type;
     n->meters.total = USAGE_UNKNOWN;
     n->meters.cost = -1;
-    n->context.last_input = n->context.cached = n->context.tokens_after = -1;
     return n;
 }
 
@@ -26,16 +25,6 @@ void notice_free(struct notice *n)
         event_free(n->events.items[i]);
     vec_release(&n->events);
     memory_stats_release(&n->stats);
-    for (size_t i = 0; i < n->texts.len; i++)
-        free(n->texts.items[i]);
-    vec_release(&n->texts);
-    for (size_t i = 0; i < n->facts.len; i++)
-        free(n->facts.items[i].name), free(n->facts.items[i].value);
-    vec_release(&n->facts);
-    for (size_t i = 0; i < n->offers.len; i++)
-        free(n->offers.items[i].name), free(n->offers.items[i].wants);
-    vec_release(&n->offers);
-    context_release(&n->context);
     free(n->provider);
     free(n->model);
     free(n->detail);
@@ -45,16 +34,6 @@ void notice_free(struct notice *n)
     free(n->preview);
     free(n->guarded);
     free(n);
-}
-
-struct notice *notice_fault(const struct command *c, const struct error *e)
-{
-    struct notice *n = notice_new(NOTICE_ERROR);
-    n->error = *e;
-    n->command = c->type;
-    n->text = mem_strdup(c->text);
-    notice_name_session(n, c->session);
-    return n;
 }
 
 void notice_name_session(struct notice *n, const char *id)

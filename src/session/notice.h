@@ -8,57 +8,51 @@
 #include "base/err.h"
 #include "base/uuid.h"
 #include "base/vec.h"
-#include "chat/context.h"
 #include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/memory_hit.h"
 #include "chat/message.h"
 #include "chat/request_size.h"
 #include "chat/session_info.h"
-#include "session/command.h"
 #include "session/conversation_operations.h"
 #include "session/operation_request.h"
 
-/* Which fields a notice uses:
- *   ANSWER    answer, to engine_start()
- *   EVENT     event
- *   SESSION   info (with draft), meters, read_only; flag: freshly opened (clear the transcript; a
- *             PAGE with the last screen follows if it has events) or changed (title, counters)
- *   PAGE      events (ascending) of the end, after a SESSION; flag: older ones exist. What views
- *             hear of older ones later: number: the event before which they are
- *   PROVIDER  provider, model, reason, detail, meters: window and threshold
- *   MODELS    texts: of the present provider; offers: the providers
- *   REPORT    facts; error: the fault among them, if there is one
- *   BUSY      flag: a turn runs / has ended; number: for how many ms it has run. Comes before the
- *             turn's first and after its last event
- *   APPROVAL  a tool asks before it runs. text: id of the call; name: tool; detail: its class;
- *             args: JSON text; preview: the diff or the command in full; guarded: the place of keys
- *             or of the program's own files that it leads to, which is asked each time, NULL: none.
- *             Answer with ANSWER; the question is over with an ANSWER, or when its
- * tool_execution_completed comes DRAFT     a summary waits for review, to be answered with a DRAFT
- * command. text: the summary; name: effective mode; detail: "provider/model" or NULL; draft:
- * figures. It is over with that answer or when compaction_completed or _failed comes CONTEXT
- * context: the next request by parts MEMORY_STATE  stats, when the making of vectors goes on or
- * waits DONE command: what was done (RENAME, LABEL, ARCHIVE, DELETE, FORK); text:
- * the session's id. ARCHIVE: number as asked ERROR
- * error, command: what could not be done; text: the command's text (nothing is lost). COMPACT:
- * name: the mode; detail: the keys by which it keeps beginning and end, as "name = value, …", NULL:
- * it has none */
+/* What there is of each kind; other members are empty.
+ *
+ * ANSWER: to a request (engine.h). `answer`.
+ *
+ * The others come unasked. Each but ERROR names the session that it is about.
+ *
+ * ERROR: what nobody asked for could not be done: the session or the store of the start, a draft
+ *     that came during a turn. `error`.
+ * SESSION: `info` with its draft, `meters`, `read_only`. `flag`: it was opened, and the transcript
+ *     begins anew; else its title, labels or counters have changed.
+ * PAGE: after a SESSION that was opened, if it has events: the last screens of it. `events`,
+ *     ascending. `flag`: there are older ones. A surface may tell its views of older ones in the
+ *     same way; `number` is the event before which they are then.
+ * PROVIDER: what the session talks to, and why. `provider`, `model`, `reason`, `detail`; of
+ * `meters` the request, window and threshold. BUSY: `flag`: a turn or a compaction by hand began
+ * `number` ms ago; else it has ended. It comes before the first event of a turn, and after its last
+ * event and the answer to its request. EVENT: `event`. APPROVAL: a tool asks before it runs, and
+ * waits for approval/decide. `text`: id of the call, `name`: tool, `detail`: its class, `args`:
+ * JSON, `preview`: the difference or the command in full, `guarded`: the place of keys or of the
+ * program's own files that it leads to, which is asked each time; NULL: none. It is over when
+ * tool_execution_completed comes. DRAFT: a summary waits for compaction/decide. `text`: the
+ * summary, `name`: effective mode, `detail`: "provider/model" or NULL, `draft`: figures. It is over
+ * when compaction_completed or compaction_failed comes. MEMORY_STATE: `stats`, when the making of
+ * vectors goes on or waits. */
 enum notice_type {
     NOTICE_ANSWER,
-    NOTICE_EVENT,
+    NOTICE_ERROR,
     NOTICE_SESSION,
     NOTICE_PAGE,
     NOTICE_PROVIDER,
-    NOTICE_MODELS,
-    NOTICE_REPORT,
     NOTICE_BUSY,
+    NOTICE_EVENT,
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
-    NOTICE_CONTEXT,
     NOTICE_MEMORY_STATE,
-    NOTICE_DONE,
-    NOTICE_ERROR
+    NOTICE_TYPES /* how many */
 };
 
 /* Why this provider; the surface has the words. As enum choice_reason of provider/choose.h. */
@@ -92,21 +86,16 @@ struct meters {
 
 struct notice {
     enum notice_type type;
-    char session[UUID_LEN + 1]; /* that it is about or was asked for; "": none */
+    char session[UUID_LEN + 1]; /* that it is about, or that an answer is of; "": none */
     struct operation_answer *answer;
     struct event *event;
     struct session_info info;
     struct meters meters;
     VEC(struct event *) events;
     struct memory_stats stats;
-    VEC(char *) texts;
-    VEC(struct report_fact) facts;
-    VEC(struct provider_offer) offers;
-    struct context context;
     struct draft_figures draft;
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;
     enum provider_reason reason;
-    enum command_type command;
     struct error error;
     int64_t number;
     bool flag;
@@ -118,8 +107,6 @@ struct notice *notice_new(enum notice_type type);
 /* NULL: none. */
 void notice_name_session(struct notice *n, const char *id);
 
-/* What tells that the command could not be done. */
-struct notice *notice_fault(const struct command *c, const struct error *e);
 void notice_free(struct notice *n);
 
 #endif

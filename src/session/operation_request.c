@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "session/command.h"
 
 static void *new_struct(const struct shape *shape)
 {
@@ -36,7 +35,6 @@ void operation_request_free(struct operation_request *r)
     if (!r)
         return;
     free_struct(r->operation->params, r->params);
-    command_free(r->command);
     free(r);
 }
 

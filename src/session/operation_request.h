@@ -14,7 +14,6 @@ struct operation_request {
     const struct operation *operation;
     void *params;               /* struct of the row's shape; NULL: it takes none */
     char session[UUID_LEN + 1]; /* that it is for, or that was in front; "": none */
-    struct command *command;    /* that it was made of (command.h), owned; NULL: of none */
 };
 
 /* Copies the parameters. */

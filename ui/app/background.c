@@ -103,7 +103,6 @@ static bool is_told_by_each(const struct notice *n)
     case NOTICE_BUSY:
     case NOTICE_APPROVAL:
     case NOTICE_DRAFT:
-    case NOTICE_CONTEXT:
         return true;
     default:
         return false;

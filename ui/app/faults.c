@@ -283,20 +283,8 @@ void faults_say(struct app *app, const struct error *e)
     free(words);
 }
 
-/* --- of commands -------------------------------------------------------------------------------
- */
-
 void faults_take(struct app *app, struct notice *n)
 {
-    bool whole;
-    struct doing doing = what_is_done(app);
-    struct fault fault = {.error = &n->error};
-    if (n->command == COMMAND_RESUME || n->command == COMMAND_OPEN || n->command == COMMAND_FORK ||
-        n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
-        stay(app, n);
-    char *words = faults_words(&fault, &doing, &whole);
-    if (!views_notice(&app->views, n, words))
-        app_note(app, whole ? STYLE_WARNING : STYLE_ERROR, "%s", words);
-    free(words);
+    faults_say(app, &n->error);
     app_touch_now(app, DIRTY_ALL);
 }

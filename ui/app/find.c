@@ -154,15 +154,13 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     return true;
 }
 
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
     struct find *f = &view->host->app->find;
-    (void)words;
     if (n->type == NOTICE_PAGE)
         page_came(view->host->app);
     else if (n->type == NOTICE_SESSION && n->flag && f->active)
         close_line(view);
-    return false;
 }
 
 static bool shown(const struct view *view)

@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/context.h"
 #include "session/session_operations.h"
 #include "ui/app/completion.h"
 #include "ui/app/faults.h"
@@ -391,7 +392,7 @@ static void tell_views(struct app *app, const struct event_list *events, int64_t
     struct notice n = {.type = NOTICE_PAGE, .number = before, .flag = more};
     n.events.items = events->items.items;
     n.events.len = events->items.len;
-    (void)views_notice(&app->views, &n, NULL);
+    views_notice(&app->views, &n);
 }
 
 static bool take_older(struct app *app, struct operation_answer *a, const char *words)
@@ -612,23 +613,13 @@ static void take_answer(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
-static void take_done(struct app *app, struct notice *n)
-{
-    app->sessions_known = false;
-    (void)views_notice(&app->views, n, NULL);
-    if (n->command == COMMAND_ARCHIVE || n->command == COMMAND_DELETE)
-        part_with(app, n->text, n->command == COMMAND_ARCHIVE && app->options->engine->persist);
-    if (n->command == COMMAND_FORK)
-        forked(app, n);
-}
-
 /* What is not here views alone have asked for. */
-static void (*const takers[NOTICE_ERROR + 1])(struct app *app, struct notice *n) = {
+static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
-    [NOTICE_ERROR] = faults_take,      [NOTICE_DONE] = take_done,
-    [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft};
+    [NOTICE_ERROR] = faults_take,      [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_DRAFT] = take_draft};
 
 /* Conversations that are not shown */
 
@@ -676,8 +667,7 @@ static void take_of_shown(struct app *app, struct notice *n)
         takers[n->type](app, n);
     if (n->type == NOTICE_ANSWER)
         return;
-    if (n->type != NOTICE_ERROR && n->type != NOTICE_DONE) /* who tells of them asks the views */
-        (void)views_notice(&app->views, n, NULL);
+    views_notice(&app->views, n);
     if (n->type != NOTICE_EVENT && views_holder(&app->views))
         app_touch_now(app, DIRTY_BODY);
 }

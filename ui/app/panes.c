@@ -43,18 +43,6 @@ bool panes_open(struct app *app, enum action action, const char *query)
 
 /* --- what a view asks for --- */
 
-/* Commands of views that do not ask yet. */
-static void send(struct app *app, struct command *c)
-{
-    bool archives = c->type == COMMAND_ARCHIVE && c->number == 0;
-    if (c->type == COMMAND_OPEN)
-        way_back_leave(app, c->text);
-    if (c->type == COMMAND_RESUME || c->type == COMMAND_OPEN || c->type == COMMAND_FORK ||
-        (archives && strcmp(c->name, app->session.id) == 0))
-        app_leave_session(app);
-    engine_send(app->engine, c);
-}
-
 /* The open session gives way, so that what is being written must be kept with it. What is deleted
  * keeps nothing: the text comes along. */
 static void leave_for(struct app *app, const void *params)
@@ -290,7 +278,6 @@ void panes_init(struct app *app)
                                    .read_only = &app->read_only,
                                    .persist = app->options->engine->persist,
                                    .app = app,
-                                   .send = send,
                                    .ask = ask,
                                    .withdraw = withdraw,
                                    .gone = gone,

@@ -244,21 +244,19 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     return true;
 }
 
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
     struct approval *a = of(view);
     enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
     bool over = type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
                 type == EVENT_INTERRUPTED || (n->type == NOTICE_BUSY && !n->flag) ||
                 (n->type == NOTICE_SESSION && n->flag);
-    (void)words;
     if (n->type == NOTICE_APPROVAL)
         approval_ask(a, n);
     else if (type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(a, n->event->id))
         view_touch(view);
     else if (over)
         approval_forget(a);
-    return false;
 }
 
 static bool shown(const struct view *view)

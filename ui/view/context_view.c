@@ -132,17 +132,15 @@ static void tick(struct view *view)
         ask(v);
 }
 
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
     struct context_view *v = of(view);
-    (void)words;
     if (n->type == NOTICE_SESSION || n->type == NOTICE_PROVIDER)
         v->stale = true;
     else if (n->type == NOTICE_EVENT && changes_request(n->event->type))
         v->stale = true;
     else if (n->type == NOTICE_BUSY && !n->flag) /* the end of a turn */
         tick(view);
-    return false;
 }
 
 /* --- what can be done --- */

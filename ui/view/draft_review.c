@@ -326,14 +326,12 @@ static bool ends_review(const struct notice *n)
            type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED;
 }
 
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
-    (void)words;
     if (n->type == NOTICE_DRAFT)
         draft_review_begin(of(view), n);
     else if (ends_review(n))
         close_view(view);
-    return false;
 }
 
 static bool shown(const struct view *view)

@@ -153,12 +153,25 @@ static void say(struct view *view, const char *text)
     view_touch(view);
 }
 
+static bool opened(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct memory_view *p = pane_of(view);
+    (void)a;
+    if (!words)
+        return true;
+    p->source.waits = false;
+    if (pane_is_seen(p))
+        pane_say(p, STYLE_WARNING, words);
+    return pane_is_seen(p);
+}
+
 static void open_other(struct memory_view *p, const char *id, int64_t seq)
 {
     copy_id(p->source.session, id);
     p->source.seq = seq;
     p->source.waits = true;
-    view_send(&p->view, command_new(COMMAND_OPEN, id));
+    (void)view_ask(&p->view, &operation_session_open, &(struct session_open_params){id, true},
+                   opened);
 }
 
 /* Entries of an import may name conversations that were never here. */
@@ -275,16 +288,7 @@ static void take_page(struct memory_view *p, const struct notice *n)
         take_first_page(p);
 }
 
-/* The session that was asked for here. */
-static bool fail_to_open(struct memory_view *p, const char *words)
-{
-    p->source.waits = false;
-    if (pane_is_seen(p))
-        pane_say(p, STYLE_WARNING, words);
-    return pane_is_seen(p);
-}
-
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
     struct memory_view *p = pane_of(view);
     if (n->type == NOTICE_MEMORY_STATE)
@@ -295,8 +299,6 @@ static bool notice(struct view *view, struct notice *n, const char *words)
         take_page(p, n);
     else if (n->type == NOTICE_SESSION && n->flag)
         take_session(p);
-    return n->type == NOTICE_ERROR && n->command == COMMAND_OPEN && p->source.waits &&
-           fail_to_open(p, words);
 }
 
 void memory_view_missed(struct view *view)

@@ -264,12 +264,10 @@ static bool take_preview(struct view *view, struct operation_answer *a, const ch
 }
 
 /* Faster than the answer: the session is there, who answers in it is not. */
-static bool notice(struct view *view, struct notice *n, const char *words)
+static void notice(struct view *view, struct notice *n)
 {
-    (void)words;
     if (n->type == NOTICE_SESSION && n->flag && sessions_of(view)->opening)
         view_close(view);
-    return false;
 }
 
 /* --- the view --- */

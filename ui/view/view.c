@@ -1,10 +1,5 @@
 #include "ui/view/view.h"
 
-void view_send(const struct view *v, struct command *c)
-{
-    v->host->send(v->host->app, c);
-}
-
 uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take)
 {
     return v->host->ask(v->host->app, v, o, params, take);
@@ -138,13 +133,11 @@ bool views_key(struct views *s, enum action action, const struct key *key, enum 
     return false;
 }
 
-bool views_notice(struct views *s, struct notice *n, const char *words)
+void views_notice(struct views *s, struct notice *n)
 {
-    bool taken = false;
     for (int i = VIEW_LAYERS - 1; i >= 0; i--)
         if (s->at[i] && s->at[i]->ops->notice)
-            taken = s->at[i]->ops->notice(s->at[i], n, words) || taken;
-    return taken;
+            s->at[i]->ops->notice(s->at[i], n);
 }
 
 static int64_t due_of(const struct views *s, int layer)

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/command.h"
 #include "session/conversation_operations.h"
 #include "session/notice.h"
 #include "session/operation_request.h"
@@ -46,7 +45,6 @@ struct view_host {
     const bool *read_only;              /* it cannot be talked to */
     bool persist;                       /* sessions are kept */
     struct app *app;
-    void (*send)(struct app *app, struct command *c); /* takes the command */
     /* Asks the engine for a row of the table and returns the request's id. Whoever is freed gets no
      * answer any more; `take` NULL: the surface tells of a failure, whether the view is there or
      * not. */
@@ -113,9 +111,7 @@ struct view_ops {
      * the next call. */
     const struct rows *(*rows)(struct view *v);
     bool (*caret)(const struct view *v, int *row, int *col); /* in those rows; false: it has none */
-    /* All that the engine tells. An ERROR comes with the words for it, which the view shows if
-     * the command was its own; true: nobody else needs to tell of it. */
-    bool (*notice)(struct view *v, struct notice *n, const char *words);
+    void (*notice)(struct view *v, struct notice *n);        /* all that the engine tells unasked */
     int64_t (*due)(const struct view *v); /* when something of it is due; 0: nothing is */
     void (*tick)(struct view *v);         /* it is, and the view is drawn again; NULL: no more */
 };
@@ -124,8 +120,6 @@ struct view {
     const struct view_ops *ops;
     const struct view_host *host;
 };
-
-void view_send(const struct view *v, struct command *c);
 
 uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take);
 void view_withdraw(const struct view *v, uint64_t id);
@@ -178,8 +172,8 @@ struct view *views_holder(const struct views *s);
 /* From the top down, until one takes it; *by: its layer. It may be gone by then. */
 bool views_key(struct views *s, enum action action, const struct key *key, enum view_layer *by);
 
-/* To all of them; true if one took it. */
-bool views_notice(struct views *s, struct notice *n, const char *words);
+/* To all of them. */
+void views_notice(struct views *s, struct notice *n);
 
 int64_t views_due(const struct views *s); /* the earliest; 0: nothing is */
 
