@@ -206,6 +206,61 @@ TEST_IF(capability_store(), a_second_process_cannot_write)
     engine_free(second);
 }
 
+/* The answer to the turn; it comes before the engine says that it is idle. */
+static struct notice *end_of_turn(struct engine *s)
+{
+    struct notice *n = surface_expect_answer(s, &operation_turn_start);
+    surface_expect_idle(s);
+    return n;
+}
+
+TEST(a_turn_is_answered_when_it_has_ended)
+{
+    struct engine *s = surface_open(NULL, true);
+    model_server_queue(surface_server(), &(struct reply){.text = "Hello to you."});
+    surface_send(s, &operation_turn_start, "Hello?");
+    struct notice *n = end_of_turn(s);
+    const struct turn_result *r = n->answer->result;
+    assert_string_equal(r->text, "Hello to you.");
+    assert_string_equal(r->session_id, n->session);
+    assert_int_equal(r->turns, 1);
+    assert_int_equal(r->tool_calls, 0);
+    assert_int_equal(r->stop_reason, STOP_END_TURN);
+    assert_true(r->usage.output > 0);
+    assert_int_equal(r->fault.code, ERR_OK);
+    notice_free(n);
+    engine_free(s);
+}
+
+/* Its message is part of the conversation, so the request has not failed. */
+TEST(the_answer_says_what_ended_a_turn)
+{
+    struct engine *s = surface_open(NULL, true);
+    model_server_queue(
+        surface_server(),
+        &(struct reply){.fault = REPLY_STATUS, .status = 401, .error_message = "no"});
+    surface_send(s, &operation_turn_start, "Hello?");
+    struct notice *n = end_of_turn(s);
+    const struct turn_result *r = n->answer->result;
+    assert_int_not_equal(r->fault.code, ERR_OK);
+    assert_non_null(strstr(r->fault.text, "401"));
+    assert_int_equal(r->stop_reason, STOP_OTHER);
+    notice_free(n);
+    model_server_queue(surface_server(),
+                       &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    surface_send(s, &operation_turn_start, "Tell me all.");
+    notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
+    surface_send(s, &operation_turn_interrupt, NULL);
+    n = end_of_turn(s);
+    r = n->answer->result;
+    assert_int_equal(r->stop_reason, STOP_CANCELLED);
+    assert_string_equal(r->text, "Half of it");
+    assert_int_equal(r->turns, 2);
+    assert_int_equal(r->fault.code, ERR_OK);
+    notice_free(n);
+    engine_free(s);
+}
+
 TEST(a_failed_turn_can_be_retried)
 {
     struct engine *s = surface_open(NULL, true);
