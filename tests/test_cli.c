@@ -638,8 +638,8 @@ static struct result run_in_shell(const char *command)
     close(c.in);
     c.in = -1;
     r.status = support_finish(&c, NULL);
-    r.out = mem_strdup(c.out_text.data);
-    r.err = mem_strdup(c.err_text.data);
+    r.out = support_keep(mem_strdup(c.out_text.data));
+    r.err = support_keep(mem_strdup(c.err_text.data));
     support_release(&c);
     return r;
 }

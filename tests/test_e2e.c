@@ -355,8 +355,8 @@ static struct result signalled(int signal_number)
     assert_true(support_read_until(&c, "as far as it came", DEADLINE_MS));
     kill(c.pid, signal_number);
     struct result o = {.status = support_finish(&c, NULL)};
-    o.out = buf_take(&c.out_text);
-    o.err = buf_take(&c.err_text);
+    o.out = support_keep(buf_take(&c.out_text));
+    o.err = support_keep(buf_take(&c.err_text));
     support_release(&c);
     return o;
 }

@@ -76,10 +76,12 @@ static void happen_word(const char *token, size_t len)
     struct event *ev = ev_new(words[i].type, words[i].text ? words[i].text : said);
     if (token[1] == '@')
         ev->number = atoi(token + 2);
-    if (words[i].text && said)
+    bool of_tool =
+        ev->type == EVENT_TOOL_CALL_REQUESTED || ev->type == EVENT_TOOL_EXECUTION_COMPLETED;
+    if (of_tool) {
         ev->id = mem_strdup(said);
-    if (words[i].text)
         ev->name = mem_strdup("read_file");
+    }
     apply(ev);
 }
 
