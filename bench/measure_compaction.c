@@ -175,11 +175,11 @@ static double shorten(struct shortening *b, const struct compact_mode *mode)
     const struct compact_host host = {.summary = {.complete = complete,
                                                   .progress = take_progress,
                                                   .may_call = may_call,
+                                                  .go_on = go_on,
                                                   .context = b},
                                       .emit = emit,
                                       .commit = commit,
-                                      .summariser = summariser,
-                                      .go_on = go_on};
+                                      .summariser = summariser};
     struct compact_outcome outcome = {0};
     double start = screen_clock();
     const struct compact_counters counters = {.boundary = h->calls,
