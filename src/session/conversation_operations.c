@@ -11,6 +11,12 @@
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
     }
 
+#define RUN_IN_CONVERSATION(title, text, takes, gives, wants)                                      \
+    {                                                                                              \
+        .name = title, .summary = text, .params = takes, .result = gives,                          \
+        .executor = OPERATION_CONVERSATION, .needs = wants                                         \
+    }
+
 /* --- what went wrong, within a result --------------------------------------------------------- */
 
 static void write_fault(struct json_out *o, const void *at)
@@ -66,13 +72,8 @@ static const struct shape_codec fault = {
 static const struct shape_field create_fields[] = {CHOICE(struct session_create_params), {0}};
 static const struct shape create_shape = PARAMETERS(struct session_create_params, create_fields);
 
-const struct operation operation_session_create = {
-    .name = "session/create",
-    .summary = "Begins a session.",
-    .params = &create_shape,
-    .result = &session_info_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_session_create = RUN_IN_CONVERSATION(
+    "session/create", "Begins a session.", &create_shape, &session_info_shape, 0);
 
 static const struct shape_field open_fields[] = {
     SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_open_params, session),
@@ -84,23 +85,14 @@ static const struct shape_field open_fields[] = {
 };
 static const struct shape open_shape = PARAMETERS(struct session_open_params, open_fields);
 
-const struct operation operation_session_open = {
-    .name = "session/open",
-    .summary = "Opens a session that is kept.",
-    .params = &open_shape,
-    .result = &session_info_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_session_open = RUN_IN_CONVERSATION(
+    "session/open", "Opens a session that is kept.", &open_shape, &session_info_shape, 0);
 
 static const struct shape_field model_fields[] = {CHOICE(struct session_model_params), {0}};
 static const struct shape model_shape = PARAMETERS(struct session_model_params, model_fields);
 
-const struct operation operation_session_set_model = {
-    .name = "session/set_model",
-    .summary = "Chooses what the session talks to.",
-    .params = &model_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_session_set_model = RUN_IN_CONVERSATION(
+    "session/set_model", "Chooses what the session talks to.", &model_shape, NULL, 0);
 
 static const struct shape_field text_fields[] = {
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),
@@ -109,19 +101,11 @@ static const struct shape_field text_fields[] = {
 };
 static const struct shape text_shape = PARAMETERS(struct session_text_params, text_fields);
 
-const struct operation operation_session_set_system = {
-    .name = "session/set_system",
-    .summary = "Sets the system prompt from the next message on.",
-    .params = &text_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_session_set_system = RUN_IN_CONVERSATION(
+    "session/set_system", "Sets the system prompt from the next message on.", &text_shape, NULL, 0);
 
-const struct operation operation_session_set_draft = {
-    .name = "session/set_draft",
-    .summary = "Keeps what is written and not sent yet.",
-    .params = &text_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_session_set_draft = RUN_IN_CONVERSATION(
+    "session/set_draft", "Keeps what is written and not sent yet.", &text_shape, NULL, 0);
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
@@ -163,27 +147,17 @@ static const struct shape_field turn_fields[] = {
 static const struct shape turn_shape = {
     .name = "turn", .size = sizeof(struct turn_result), .fields = turn_fields};
 
-const struct operation operation_turn_start = {
-    .name = "turn/start",
-    .summary = "Sends a message, and answers when the turn has ended.",
-    .params = &start_shape,
-    .result = &turn_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_turn_start =
+    RUN_IN_CONVERSATION("turn/start", "Sends a message, and answers when the turn has ended.",
+                        &start_shape, &turn_shape, 0);
 
-const struct operation operation_turn_retry = {
-    .name = "turn/retry",
-    .summary = "Sends the last message again in place of its turn.",
-    .params = &retry_shape,
-    .result = &turn_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_turn_retry =
+    RUN_IN_CONVERSATION("turn/retry", "Sends the last message again in place of its turn.",
+                        &retry_shape, &turn_shape, 0);
 
-const struct operation operation_turn_interrupt = {
-    .name = "turn/interrupt",
-    .summary = "Stops the turn or compaction that runs; what arrived is kept.",
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_turn_interrupt = RUN_IN_CONVERSATION(
+    "turn/interrupt", "Stops the turn or compaction that runs; what arrived is kept.", NULL, NULL,
+    0);
 
 static const char *const answer_words[] = {
     [ANSWER_ONCE] = "once", [ANSWER_SESSION] = "session", [ANSWER_DENY] = "deny"};
@@ -200,12 +174,8 @@ static const struct shape_field approval_fields[] = {
 static const struct shape approval_shape =
     PARAMETERS(struct approval_decide_params, approval_fields);
 
-const struct operation operation_approval_decide = {
-    .name = "approval/decide",
-    .summary = "Answers a tool that asks before it runs.",
-    .params = &approval_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_approval_decide = RUN_IN_CONVERSATION(
+    "approval/decide", "Answers a tool that asks before it runs.", &approval_shape, NULL, 0);
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
 
@@ -229,14 +199,8 @@ static const struct shape_field compaction_fields[] = {
 static const struct shape compaction_shape = {
     .name = "compaction", .size = sizeof(struct compaction_result), .fields = compaction_fields};
 
-const struct operation operation_compaction_run = {
-    .name = "compaction/run",
-    .summary = "Shortens the history now.",
-    .params = &run_shape,
-    .result = &compaction_shape,
-    .executor = OPERATION_CONVERSATION,
-    .needs = NEED_COMPACTION,
-};
+const struct operation operation_compaction_run = RUN_IN_CONVERSATION(
+    "compaction/run", "Shortens the history now.", &run_shape, &compaction_shape, NEED_COMPACTION);
 
 static const char *const draft_words[] = {
     [DRAFT_COMMIT] = "commit", [DRAFT_REFUSE] = "refuse", [DRAFT_AGAIN] = "again"};
@@ -252,19 +216,11 @@ static const struct shape_field decide_fields[] = {
 };
 static const struct shape decide_shape = PARAMETERS(struct compaction_decide_params, decide_fields);
 
-const struct operation operation_compaction_decide = {
-    .name = "compaction/decide",
-    .summary = "Answers a draft summary that waits.",
-    .params = &decide_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_compaction_decide = RUN_IN_CONVERSATION(
+    "compaction/decide", "Answers a draft summary that waits.", &decide_shape, NULL, 0);
 
-const struct operation operation_compaction_undo = {
-    .name = "compaction/undo",
-    .summary = "Takes the last compaction back.",
-    .executor = OPERATION_CONVERSATION,
-    .needs = NEED_COMPACTION,
-};
+const struct operation operation_compaction_undo = RUN_IN_CONVERSATION(
+    "compaction/undo", "Takes the last compaction back.", NULL, NULL, NEED_COMPACTION);
 
 static const struct shape_field pin_fields[] = {
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct compaction_pin_params, seq),
@@ -273,21 +229,13 @@ static const struct shape_field pin_fields[] = {
 };
 static const struct shape pin_shape = PARAMETERS(struct compaction_pin_params, pin_fields);
 
-const struct operation operation_compaction_pin = {
-    .name = "compaction/pin",
-    .summary = "Keeps a message word for word in every compaction.",
-    .params = &pin_shape,
-    .executor = OPERATION_CONVERSATION,
-    .needs = NEED_COMPACTION,
-};
+const struct operation operation_compaction_pin =
+    RUN_IN_CONVERSATION("compaction/pin", "Keeps a message word for word in every compaction.",
+                        &pin_shape, NULL, NEED_COMPACTION);
 
-const struct operation operation_compaction_unpin = {
-    .name = "compaction/unpin",
-    .summary = "Lets compactions have a message again.",
-    .params = &pin_shape,
-    .executor = OPERATION_CONVERSATION,
-    .needs = NEED_COMPACTION,
-};
+const struct operation operation_compaction_unpin =
+    RUN_IN_CONVERSATION("compaction/unpin", "Lets compactions have a message again.", &pin_shape,
+                        NULL, NEED_COMPACTION);
 
 /* --- context/read ----------------------------------------------------------------------------- */
 
@@ -351,12 +299,9 @@ static const struct shape_field context_fields[] = {
 static const struct shape context_shape = {
     .name = "context", .size = sizeof(struct context), .fields = context_fields};
 
-const struct operation operation_context_read = {
-    .name = "context/read",
-    .summary = "Tells what the next request would carry, part by part.",
-    .result = &context_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_context_read =
+    RUN_IN_CONVERSATION("context/read", "Tells what the next request would carry, part by part.",
+                        NULL, &context_shape, 0);
 
 /* --- models/list, doctor/report --------------------------------------------------------------- */
 
@@ -383,12 +328,9 @@ static const struct shape_field models_fields[] = {
 static const struct shape models_shape = {
     .name = "models", .size = sizeof(struct models_result), .fields = models_fields};
 
-const struct operation operation_models_list = {
-    .name = "models/list",
-    .summary = "Lists the models of the present provider, and the providers.",
-    .result = &models_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_models_list = RUN_IN_CONVERSATION(
+    "models/list", "Lists the models of the present provider, and the providers.", NULL,
+    &models_shape, 0);
 
 static const struct shape_field fact_fields[] = {
     SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct report_fact, name),
@@ -411,9 +353,5 @@ static const struct shape_field report_fields[] = {
 static const struct shape report_shape = {
     .name = "report", .size = sizeof(struct report_result), .fields = report_fields};
 
-const struct operation operation_doctor_report = {
-    .name = "doctor/report",
-    .summary = "Tells what the engine uses, and why.",
-    .result = &report_shape,
-    .executor = OPERATION_CONVERSATION,
-};
+const struct operation operation_doctor_report = RUN_IN_CONVERSATION(
+    "doctor/report", "Tells what the engine uses, and why.", NULL, &report_shape, 0);
