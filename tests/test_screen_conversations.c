@@ -63,7 +63,7 @@ TEST(the_list_leaves_it_running)
     act(s, "Tell me all.<enter>", "Half of it");
     act(s, "<f3>older", "Long ago.");
     act(s, "<enter>", "1 working");
-    act(s, "<f3>Tell me", "Tell me all.  now");
+    act(s, "<f3>Tell me", "Tell me all.  working  now");
     act(s, "<enter>", "Half of it", "!1 working", "(Esc stops)");
     scene_leave(s);
 }
