@@ -95,6 +95,37 @@ static const struct shape_codec speaker = {
 
 static_assert(offsetof(struct memory_hit, entry) == 0, "memory_entry_has_id() takes a hit");
 
+static bool has_marks(const void *hit)
+{
+    return ((const struct memory_hit *)hit)->marks.len > 0;
+}
+
+static void write_marks(struct json_out *o, const void *hit)
+{
+    const struct memory_hit *h = hit;
+    json_out_open(o, '[');
+    for (size_t i = 0; i < h->marks.len; i++) {
+        json_out_open(o, '[');
+        json_out_number(o, (int64_t)h->marks.items[i].start);
+        json_out_number(o, (int64_t)h->marks.items[i].len);
+        json_out_close(o, ']');
+    }
+    json_out_close(o, ']');
+}
+
+static void release_marks(void *hit)
+{
+    vec_release(&((struct memory_hit *)hit)->marks);
+}
+
+static const struct shape_codec marks = {
+    .write = write_marks,
+    .release = release_marks,
+    .schema =
+        "{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"},"
+        "\"minItems\":2,\"maxItems\":2}}",
+    .expected = "pairs of whole numbers"};
+
 /* clang-format off */
 static const struct shape_field hit_fields[] = {
     ID,
@@ -103,6 +134,8 @@ static const struct shape_field hit_fields[] = {
     SESSION,
     TURN,
     ORIGIN,
+    SHAPE_FIELD("marks", OWN, OPTIONAL, 0, .codec = &marks, .there = has_marks,
+                .help = "First byte and length of each word of the question in it."),
     {0},
 };
 /* clang-format on */

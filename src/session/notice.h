@@ -30,17 +30,25 @@
  * PAGE: after a SESSION that was opened, if it has events: the last screens of it. `events`,
  *     ascending. `flag`: there are older ones. A surface may tell its views of older ones in the
  *     same way; `number` is the event before which they are then.
+ *
  * PROVIDER: what the session talks to, and why. `provider`, `model`, `reason`, `detail`; of
- * `meters` the request, window and threshold. BUSY: `flag`: a turn or a compaction by hand began
- * `number` ms ago; else it has ended. It comes before the first event of a turn, and after its last
- * event and the answer to its request. EVENT: `event`. APPROVAL: a tool asks before it runs, and
- * waits for approval/decide. `text`: id of the call, `name`: tool, `detail`: its class, `args`:
- * JSON, `preview`: the difference or the command in full, `guarded`: the place of keys or of the
- * program's own files that it leads to, which is asked each time; NULL: none. It is over when
- * tool_execution_completed comes. DRAFT: a summary waits for compaction/decide. `text`: the
- * summary, `name`: effective mode, `detail`: "provider/model" or NULL, `draft`: figures. It is over
- * when compaction_completed or compaction_failed comes. MEMORY_STATE: `stats`, when the making of
- * vectors goes on or waits. */
+ *     `meters` the request, window and threshold.
+ *
+ * BUSY: `flag`: a turn or a compaction by hand began `number` ms ago; else it has ended. It comes
+ *     before the first event of a turn, and after its last event and the answer to its request.
+ *
+ * EVENT: `event`.
+ *
+ * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
+ *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
+ *     full, `guarded`: the place of keys or of the program's own files that it leads to, which is
+ *     asked each time; NULL: none. It is over when tool_execution_completed comes.
+ *
+ * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
+ *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
+ *     compaction_failed comes.
+ *
+ * MEMORY_STATE: `stats`, when the making of vectors goes on or waits. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
