@@ -159,7 +159,8 @@ static struct result run_limited(const char *blocks, const char *input)
         support_program(), NULL};
     support_start(&c, argv);
     int status = support_finish(&c, input);
-    struct result r = {status, buf_take(&c.out_text), buf_take(&c.err_text)};
+    struct result r = {status, support_keep(buf_take(&c.out_text)),
+                       support_keep(buf_take(&c.err_text))};
     support_release(&c);
     return r;
 }

@@ -290,6 +290,7 @@ static int64_t compact(void)
 static void undo(int64_t of)
 {
     happen_with(EVENT_COMPACTION_UNDONE, of, NULL);
+    history_release(&live);
     assert_true(snapshot_resume(store, ID, &live, &e));
 }
 

@@ -229,7 +229,7 @@ static char *id_of(int64_t key)
 {
     struct query q = query_begin(store, "SELECT id FROM memory_entry WHERE key = ?", NULL);
     query_int(&q, key);
-    char *id = query_next(&q) ? query_column_text(&q, 0) : NULL;
+    char *id = query_next(&q) ? support_keep(query_column_text(&q, 0)) : NULL;
     assert_true(query_end(&q));
     return id;
 }

@@ -43,6 +43,12 @@ __attribute__((format(printf, 3, 0))) static void set(struct error *e, enum err_
     trim_tail(e->text);
 }
 
+const char *err_advice(const char *text)
+{
+    const char *parting = strstr(text, "; ");
+    return parting && parting[2] ? parting + 2 : NULL;
+}
+
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
 {
     if (!e)

@@ -52,6 +52,9 @@ const struct err_info *err_info(enum err_code code);
 /* The code whose name this is; ERR_AGENT_ERROR for a name that the table lacks. */
 enum err_code err_from_name(const char *name);
 
+/* Texts of errors are "what happened; what to do". The second part; NULL: there is none. */
+const char *err_advice(const char *text);
+
 /* Fills in `e` (which may be NULL) and returns false, so that `return err_set(…)` reads well.
  * Text past the field's end is cut at a character's border. */
 bool err_set(struct error *e, enum err_code code, const char *format, ...)

@@ -63,7 +63,7 @@ static const char *advice(const struct failure *f)
 
 bool failure_error(const struct failure *f, struct error *e)
 {
-    if (strstr(f->text, "; "))
+    if (err_advice(f->text))
         return err_set(e, ERR_AGENT_ERROR, "%s", f->text);
     const char *what_to_do = advice(f);
     size_t len = strlen(f->text), room = sizeof e->text - strlen("…; ") - strlen(what_to_do) - 1;

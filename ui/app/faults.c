@@ -109,17 +109,18 @@ static void add_sentence(struct buf *out, const char *text, size_t len)
         buf_addch(out, '.');
 }
 
-/* "what happened; what to do" as a sentence each, on lines of their own. The caller frees. */
+/* What happened and what to do (err_advice()) as a sentence each, on lines of their own. The caller
+ * frees. */
 static char *as_sentences(const char *text)
 {
     struct buf out = BUF_INIT;
-    const char *rest = strstr(text, "; ");
-    size_t first = rest ? (size_t)(rest - text) : strlen(text);
+    const char *advice = err_advice(text);
+    size_t first = advice ? (size_t)(advice - text) - strlen("; ") : strlen(text);
     if (first > 0)
         add_sentence(&out, text, first);
-    if (rest && rest[2]) {
+    if (advice) {
         buf_addch(&out, '\n');
-        add_sentence(&out, rest + 2, strlen(rest + 2));
+        add_sentence(&out, advice, strlen(advice));
     }
     return buf_take(&out);
 }
