@@ -279,7 +279,6 @@ TEST(a_model_without_a_key_is_listed_as_such_and_refused)
 TEST(the_title_has_the_model_before_the_first_message)
 {
     static const char *const names[] = {"the-only-one", NULL};
-    (void)state;
     char *url = mem_printf("%s/v1", model_server_url(scene_server()));
     setenv("OPENAI_BASE_URL", url, 1);
     free(url);
@@ -287,6 +286,7 @@ TEST(the_title_has_the_model_before_the_first_message)
     struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
     assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));
     act(s, "/model the-only-noe<enter>", "did you mean \"the-only-one\"?");
+    act(s, "/doctor<enter>", "provider: openai", "server: answers after", "models that it lists: 1");
     assert_int_equal(model_server_requests(scene_server()), 0);
     unsetenv("OPENAI_BASE_URL");
 }

@@ -536,6 +536,34 @@ TEST(the_listing_tells_which_providers_lack_a_key)
     engine_free(s);
 }
 
+TEST(a_provider_is_asked_whether_it_answers)
+{
+    static const char *const names[] = {"one", "two", NULL};
+    const struct provider_check_params other = {.provider = "openai", .model = "two"},
+                                       none = {.provider = "nobody"}, keyless = {"anthropic", NULL};
+    model_server_set_models(surface_server(), names);
+    struct engine *s = surface_open(NULL, true);
+    struct operation_answer *a = surface_call(s, &operation_provider_check, NULL);
+    const struct provider_check_result *r = a->result;
+    assert_string_equal(r->provider, "openai");
+    assert_int_equal(r->models, 2);
+    assert_false(r->listed);
+    assert_int_equal(r->fault.code, ERR_OK);
+    operation_answer_free(a);
+    a = surface_call(s, &operation_provider_check, &other);
+    assert_true(((const struct provider_check_result *)a->result)->listed);
+    operation_answer_free(a);
+    a = surface_call(s, &operation_provider_check, &keyless);
+    r = a->result;
+    assert_int_equal(r->fault.code, ERR_CONFIG_ERROR);
+    assert_non_null(strstr(r->fault.text, "ANTHROPIC_API_KEY"));
+    operation_answer_free(a);
+    a = surface_call(s, &operation_provider_check, &none);
+    assert_int_not_equal(a->error.code, ERR_OK);
+    operation_answer_free(a);
+    engine_free(s);
+}
+
 TEST(the_model_is_known_before_the_first_message)
 {
     static const char *const names[] = {"the-only-one", NULL};

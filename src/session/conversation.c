@@ -114,6 +114,40 @@ static bool run_models(struct conversation *c, const void *params, void *result,
     return true;
 }
 
+static void check(struct backend *b, struct provider_check_result *out)
+{
+    struct provider_names names = {0};
+    int64_t began = clock_mono_ms();
+    (void)backend_models(b, &names, &out->fault);
+    const struct choice *choice = &b->choice;
+    out->ms = clock_mono_ms() - began;
+    out->provider = mem_strdup(choice->provider->name);
+    out->model = mem_strdup(choice->model);
+    out->url = mem_strdup(choice->endpoint.base_url);
+    out->models = (int)names.names.len;
+    for (size_t i = 0; i < names.names.len; i++)
+        out->listed = out->listed || strcmp(names.names.items[i], choice->model) == 0;
+    provider_names_release(&names);
+}
+
+/* With a connection of its own: the session's stays what it is. */
+static bool run_check(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct provider_check_params *p = params;
+    const struct choice *present = &c->backend.choice;
+    bool same = !p->provider && c->backend.chosen;
+    struct backend b;
+    conversation_step_aside(c);
+    backend_init(&b, c->config, &c->wakeup);
+    bool ok = backend_choose(&b, same ? present->provider->name : p->provider,
+                             same && !p->model ? present->model : p->model, e);
+    if (ok)
+        check(&b, result);
+    backend_release(&b);
+    conversation_finish(c);
+    return ok;
+}
+
 static bool run_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params, (void)e;
@@ -188,6 +222,7 @@ static const struct action {
     {&operation_compaction_unpin, REFUSED, IDLE, run_unpin},
     {&operation_context_read, NOW, IDLE, run_context},
     {&operation_models_list, LATER, IDLE, run_models},
+    {&operation_provider_check, LATER, IDLE, run_check},
     {&operation_doctor_report, LATER, IDLE, run_report},
     {&order_leave, NOW, IDLE, run_leave},
     {&order_quit, NOW, IDLE, run_quit},

@@ -303,7 +303,8 @@ const struct operation operation_context_read =
     RUN_IN_CONVERSATION("context/read", "Tells what the next request would carry, part by part.",
                         NULL, &context_shape, 0);
 
-/* --- models/list, doctor/report --------------------------------------------------------------- */
+/* --- models/list, provider/check, doctor/report
+ * --------------------------------------------------------------- */
 
 static const struct shape_field offer_fields[] = {
     SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct provider_offer, name),
@@ -331,6 +332,41 @@ static const struct shape models_shape = {
 const struct operation operation_models_list = RUN_IN_CONVERSATION(
     "models/list", "Lists the models of the present provider, and the providers.", NULL,
     &models_shape, 0);
+
+#define CHECK_PARAM(name, what)                                                                    \
+    SHAPE_FIELD(#name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct provider_check_params, name),        \
+                .help = what)
+static const struct shape_field check_params_fields[] = {
+    CHECK_PARAM(provider, "Its name; without it the present one."),
+    CHECK_PARAM(model, "That is to be listed; without it the present or the usual one."),
+    {0},
+};
+static const struct shape check_params_shape = {.name = "parameters",
+                                                .size = sizeof(struct provider_check_params),
+                                                .fields = check_params_fields,
+                                                .closed = true};
+
+FAULT(provider_check_result)
+
+#define CHECKED(T, name, TYPE, PRESENCE, what)                                                     \
+    SHAPE_FIELD(#name, TYPE, PRESENCE, SHAPE_AT(T, struct provider_check_result, name),            \
+                .help = what)
+static const struct shape_field check_fields[] = {
+    CHECKED(char *, provider, STRING, REQUIRED, "Who was asked."),
+    CHECKED(char *, model, STRING, REQUIRED, "The model; empty: the first that the server lists."),
+    CHECKED(char *, url, STRING, OPTIONAL, "Where; none: it has no server."),
+    CHECKED(int, models, COUNT, REQUIRED, "How many models the server lists."),
+    CHECKED(bool, listed, BOOLEAN, REQUIRED, "Whether the model is among them."),
+    CHECKED(int64_t, ms, INTEGER, REQUIRED, "Milliseconds until the answer."),
+    FAULT_FIELD(provider_check_result, "Why there was no answer."),
+    {0},
+};
+static const struct shape check_shape = {
+    .name = "provider check", .size = sizeof(struct provider_check_result), .fields = check_fields};
+
+const struct operation operation_provider_check =
+    RUN_IN_CONVERSATION("provider/check", "Asks the server of a provider whether it answers.",
+                        &check_params_shape, &check_shape, 0);
 
 static const struct shape_field fact_fields[] = {
     SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct report_fact, name),

@@ -98,6 +98,20 @@ struct models_result {
     struct error fault; /* why the server lists nothing; ERR_OK: none */
 };
 
+/* provider/check. What is not named is what the session talks to. Its server is asked for its
+ * models, which needs no tokens. */
+struct provider_check_params {
+    const char *provider, *model;
+};
+struct provider_check_result {
+    char *provider, *model; /* "": the first that the server lists */
+    char *url;              /* NULL: it has no server */
+    int models;             /* that the server lists */
+    bool listed;            /* the model is among them */
+    int64_t ms;             /* until the answer */
+    struct error fault;     /* why there was none; ERR_OK: it answered */
+};
+
 /* doctor/report. */
 struct report_fact {
     char *name;  /* "provider" */
@@ -114,6 +128,6 @@ extern const struct operation operation_session_create, operation_session_open,
     operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
     operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
     operation_compaction_pin, operation_compaction_unpin, operation_context_read,
-    operation_models_list, operation_doctor_report;
+    operation_models_list, operation_provider_check, operation_doctor_report;
 
 #endif

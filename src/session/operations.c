@@ -29,7 +29,7 @@ static const struct operation *const rows[] = {
     &operation_turn_retry,         &operation_turn_interrupt,    &operation_approval_decide,
     &operation_compaction_run,     &operation_compaction_decide, &operation_compaction_undo,
     &operation_compaction_pin,     &operation_compaction_unpin,  &operation_context_read,
-    &operation_models_list,        &operation_doctor_report,
+    &operation_models_list,        &operation_provider_check,    &operation_doctor_report,
 };
 
 const struct operation *operation_at(size_t index)

@@ -351,10 +351,30 @@ static bool take_report(struct app *app, struct operation_answer *a, const char 
     return true;
 }
 
+static void add_check(struct list *list, const struct provider_check_result *r)
+{
+    char *line = r->fault.code != ERR_OK ? mem_printf(_("server: %s"), r->fault.text)
+                 : r->url ? mem_printf(_("server: answers after %lld ms; models that it lists: %d"),
+                                       (long long)r->ms, r->models)
+                          : NULL;
+    if (line)
+        list_add(list, line, NULL, "");
+    free(line);
+}
+
+static bool take_check(struct app *app, struct operation_answer *a, const char *words)
+{
+    struct list *list = list_view_find(&app->views, LIST_REPORT);
+    if (!words && list)
+        add_check(list, a->result);
+    return true; /* the report says why nobody can be asked */
+}
+
 void picker_report(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Doctor"));
     list_set_empty(list, _("checking"));
     app_open_list(app, LIST_REPORT, list, NULL);
     (void)app_ask(app, &operation_doctor_report, NULL, take_report);
+    (void)app_ask(app, &operation_provider_check, NULL, take_check);
 }
