@@ -226,8 +226,10 @@ TEST(a_slow_server_is_asked_for_its_models_once)
 {
     struct error e;
     struct backend b;
-    int fd = listen_in_silence();
-    struct wakeup wakeup = {.fd = -1, .go_on = never};
+    int fd = listen_in_silence(), news[2];
+    assert_int_equal(pipe(news), 0);
+    assert_int_equal(write(news[1], "x", 1), 1);
+    struct wakeup wakeup = {.fd = news[0], .go_on = never};
     backend_init(&b, surface_config(), &wakeup);
     assert_true(backend_choose(&b, "openai", NULL, &e));
     assert_true(backend_wants_name(&b));
@@ -239,4 +241,6 @@ TEST(a_slow_server_is_asked_for_its_models_once)
     assert_false(backend_wants_name(&b));
     backend_release(&b);
     close(fd);
+    close(news[0]);
+    close(news[1]);
 }
