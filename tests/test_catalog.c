@@ -7,11 +7,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "chat/history.h"
+#include "config/config.h"
+#include "index/transcripts.h"
 #include "session/capability.h"
 #include "session/catalog.h"
 #include "session/lock.h"
+#include "session/operation.h"
 #include "session/projection.h"
 #include "session/removal.h"
+#include "session/session_operations.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "tests/any_compaction.h"
@@ -280,6 +284,24 @@ TEST(test_what_is_deleted_is_gone_from_the_disk)
     assert_true(damage_on_disk(path, "xjkvwomb"));
     assert_true(catalog_delete(&catalog, other.info.id, NULL, &e));
     assert_false(damage_on_disk(path, "xjkvwomb"));
+    record_release(&other);
+}
+
+/* A kill came before the words were purged; who writes next does it. */
+TEST(test_a_deletion_that_was_cut_off_is_brought_to_its_end)
+{
+    struct record other;
+    struct operation_context context;
+    struct config *config = config_new();
+    record_begin(&other, catalog.store);
+    record_run(&other, "Where is the zqxjkvwombat?", "Gone.");
+    assert_true(transcripts_delete(catalog.store, other.info.id, &e));
+    store_settle(store);
+    assert_true(damage_on_disk(path, "xjkvwomb"));
+    assert_true(operation_open(&context, &operation_session_delete, config, path, NULL, &e));
+    operation_close(&context);
+    assert_false(damage_on_disk(path, "xjkvwomb"));
+    config_free(config);
     record_release(&other);
 }
 

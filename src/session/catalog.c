@@ -231,18 +231,28 @@ static bool set_archived(struct catalog *c, struct session_info *info, bool arch
 
 enum { REST_MS = 6 }; /* who waits to write looks every few milliseconds */
 
-/* Takes what is deleted out of the indexes, in steps between which others write. What fails here is
- * done by who tidies them next. */
-static void purge(struct catalog *c, struct memory *m)
+/* False: nothing is left to do, or it cannot be done now. */
+static bool purge_step(struct catalog *c, struct memory *m)
 {
     struct error e = {0};
-    for (bool more = true, ok = true; ok && more;) {
-        ok = m->ops->purge(m, &more, &e) && (more || transcripts_purge(c->store, &more, &e));
-        if (ok && more)
-            poll(NULL, 0, REST_MS);
-    }
-    if (e.code != ERR_OK)
+    bool more = false;
+    if (!m->ops->purge(m, &more, &e) || (!more && !transcripts_purge(c->store, &more, &e)))
         log_line(LOG_ERROR, "purging the words of a deleted session: %s", e.text);
+    return e.code == ERR_OK && more;
+}
+
+static void purge(struct catalog *c, struct memory *m)
+{
+    while (purge_step(c, m))
+        poll(NULL, 0, REST_MS);
+}
+
+bool catalog_purge_step(struct catalog *c)
+{
+    struct memory *m = memory_open(c->store, NULL);
+    bool more = purge_step(c, m);
+    memory_close(m);
+    return more;
 }
 
 static bool delete_record(struct catalog *c, struct memory *m, const char *id, struct error *e)

@@ -67,6 +67,10 @@ bool catalog_archive(struct catalog *c, const char *reference, bool archived,
 bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
                     struct error *e);
 
+/* Takes a part of what is deleted out of the indexes: of a deletion that a kill cut off, else there
+ * is nothing. False: nothing is left, or it cannot be done now, which is logged. */
+bool catalog_purge_step(struct catalog *c);
+
 /* In place of an event's number: as the session was before its last compaction that holds. */
 enum { CATALOG_BEFORE_COMPACTION = -1 };
 

@@ -442,13 +442,17 @@ static void open_store(struct conversation *c)
 }
 
 /* What a deleting process was killed before it could remove. */
-static void remove_left_files(struct conversation *c)
+static bool remove_left(struct conversation *c)
 {
     struct catalog catalog;
+    bool more = true;
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
+    while (more && mailbox_len(c->requests) == 0)
+        more = catalog_purge_step(&catalog);
     catalog_release(&catalog);
+    return !more;
 }
 
 /* What only the server knows of the model of the open session; NULL: nothing. */
@@ -488,8 +492,7 @@ void conversation_run(struct conversation *c)
         } else if (ask) {
             ask_server(c, ask);
         } else {
-            remove_left_files(c);
-            removed = true;
+            removed = remove_left(c);
         }
         handle_deferred(c);
         if (engine_is_done_with(c))

@@ -99,6 +99,8 @@ static bool open_catalog(struct operation_context *c, const char *store_path, st
     if (writes) {
         removal_finish_some(&c->catalog, REMOVALS_AT_ONCE);
         removal_sweep_locks(&c->catalog);
+        while (catalog_purge_step(&c->catalog))
+            continue;
     }
     return true;
 }
