@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ extern char **environ;
 enum { CHILD_DEADLINE_MS = 30000 };
 
 static char *test_dir;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER; /* over the next */
 static VEC(char *) kept;
 static char *test_seed;
 
@@ -159,7 +161,9 @@ const char *support_dir(void)
 
 char *support_keep(char *text)
 {
+    pthread_mutex_lock(&keeping);
     vec_push(&kept, text);
+    pthread_mutex_unlock(&keeping);
     return text;
 }
 

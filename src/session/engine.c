@@ -294,12 +294,11 @@ static void call_at_once(struct engine *s, struct operation_request *r)
     tell_answer(s, a);
 }
 
+/* What is kept in memory alone is a store, too. */
 static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
 {
-    bool kept = o->executor == OPERATION_READ && (o->needs & NEED_STORE);
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
-           (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e)) &&
-           (!kept || capability_need_store(s->persist, e));
+           (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 
 /* `session` NULL: none is named. */
