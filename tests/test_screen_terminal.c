@@ -272,11 +272,10 @@ static void assert_links(struct screen *s)
     assert_true(seen > 0);
 }
 
-/* However the text moves below them. */
-TEST(links_stay_with_their_text)
+static void move_links_about(uint64_t seed)
 {
     struct buf answer = BUF_INIT, typed = BUF_INIT, wanted = BUF_INIT;
-    struct dice d = {support_seed()};
+    struct dice d = {seed};
     for (int i = 0; i < 60; i++)
         buf_addf(&answer,
                  dice_below(&d, 3) ? "- [link](https://e.org/%d) and more\n" : "- link %d\n",
@@ -317,6 +316,18 @@ TEST(links_stay_with_their_text)
     buf_release(&answer);
     buf_release(&typed);
     buf_release(&wanted);
+}
+
+/* However the text moves below them. */
+TEST(links_stay_with_their_text)
+{
+    move_links_about(support_seed());
+}
+
+/* Its frames move a row away from the place of one that looks alike. */
+TEST(links_stay_where_rows_are_alike)
+{
+    move_links_about(117660978784021);
 }
 
 static size_t last_written(struct screen *s, const char *bytes)

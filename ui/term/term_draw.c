@@ -242,14 +242,29 @@ void term_cursor_hide(void)
     term.cursor_wanted = false;
 }
 
-static bool row_differs(int row)
+static bool is_same(WINDOW *one, int row, WINDOW *other, int other_row)
 {
     size_t size = (size_t)term.cols * sizeof *term.old_cells;
     memset(term.old_cells, 0, size);
     memset(term.new_cells, 0, size);
-    mvwin_wchnstr(curscr, row, 0, term.old_cells, term.cols);
-    mvwin_wchnstr(stdscr, row, 0, term.new_cells, term.cols);
-    return memcmp(term.old_cells, term.new_cells, size) != 0;
+    mvwin_wchnstr(one, row, 0, term.old_cells, term.cols);
+    mvwin_wchnstr(other, other_row, 0, term.new_cells, term.cols);
+    return memcmp(term.old_cells, term.new_cells, size) == 0;
+}
+
+static bool row_differs(int row)
+{
+    return !is_same(curscr, row, stdscr, row);
+}
+
+/* Before or after the frame that is drawn next. */
+static bool stands_twice(int row)
+{
+    for (int other = 0; other < term.rows; other++)
+        if (other != row &&
+            (is_same(curscr, row, curscr, other) || is_same(curscr, row, stdscr, other)))
+            return true;
+    return false;
 }
 
 static bool many_rows_differ(void)
@@ -354,8 +369,8 @@ static void draw_links(const bool *redrawn)
 }
 
 /* Tells which rows curses will draw in; false if there are no links. Whatever lies among those rows
- * may be moved, with its links: so rows that have some are drawn as if nothing were known of them.
- */
+ * may be moved, with its links, and so may rows beside them that curses finds elsewhere, too: so
+ * those that have some are drawn as if nothing were known of them. */
 static bool prepare_links(bool *redrawn)
 {
     int first = term.rows, last = -1;
@@ -368,6 +383,10 @@ static bool prepare_links(bool *redrawn)
         if (redrawn[row] && first == term.rows)
             first = row;
     }
+    while (last >= first && first > 0 && stands_twice(first - 1))
+        first--;
+    while (last >= first && last + 1 < term.rows && stands_twice(last + 1))
+        last++;
     for (int row = first; row <= last; row++)
         if (link_cells_forget(&term.links, row)) {
             redrawn[row] = true;
