@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -54,9 +57,13 @@ static int wanted_turns(void)
     return set && atoi(set) > 0 ? atoi(set) : TURNS;
 }
 
+/* Without what the allocator holds back in the arenas of threads that came and went. */
 static int64_t resident_bytes(void)
 {
     long pages = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
     FILE *f = fopen("/proc/self/statm", "r");
     if (f && fscanf(f, "%*d %ld", &pages) != 1)
         pages = 0;
