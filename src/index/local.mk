@@ -10,6 +10,7 @@ libtiro_a_SOURCES += \
 	src/index/int8.c src/index/int8.h \
 	src/index/rank.c src/index/rank.h \
 	src/index/rank_best.c \
+	src/index/rank_entry.c src/index/rank_entry.h \
 	src/index/transcripts.c src/index/transcripts.h \
 	src/index/transcripts_search.c \
 	src/index/vectors.c src/index/vectors.h \

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/rank.h"
+#include "index/rank_entry.h"
 
 /* An entry with postings, and the most that its rank can be. */
 struct rank_entry {
@@ -16,13 +16,6 @@ struct rank_entry {
     bool named; /* the query names who said it */
 };
 
-/* n * (k1 + 1) / (n + k), which most of the time is spent on, for the usual n. */
-enum { USUAL_COUNTS = 16 };
-struct saturation {
-    double k1, k;
-    double usual[USUAL_COUNTS];
-};
-
 struct ranker {
     const struct rank_settings *settings;
     const struct rank_input *in;
@@ -32,48 +25,12 @@ struct ranker {
     uint64_t *counts; /* of each term, in what is being summed up */
 };
 
-/* A text shorter than this part of the average counts as being so long. */
-static const double shortest = 0.75;
-
-static double saturate(double n, double k1, double k)
-{
-    return n > 0 ? n * (k1 + 1) / (n + k) : 0;
-}
-
-static struct saturation saturation_of(double k1, double k)
-{
-    struct saturation s = {.k1 = k1, .k = k};
-    for (int n = 0; n < USUAL_COUNTS; n++)
-        s.usual[n] = saturate(n, k1, k);
-    return s;
-}
-
-static double saturation_at(const struct saturation *s, uint64_t n)
-{
-    return n < USUAL_COUNTS ? s->usual[n] : saturate((double)n, s->k1, s->k);
-}
-
-/* `size`: the text's length by the average one. */
-static double length_factor(const struct rank_settings *s, double size)
-{
-    return s->k1 * (1 - s->b + s->b * (size > shortest ? size : shortest));
-}
-
 static double most_score(const struct ranker *r, const struct rank_entry *entry)
 {
     const struct posting *p = r->in->postings;
     double sum = 0;
     for (size_t i = entry->first; i < entry->end; i++)
         sum += r->in->idf[p[i].term] * saturation_at(&r->alone, p[i].count);
-    return sum;
-}
-
-static double own_score(const struct ranker *r, const struct rank_entry *entry, double size)
-{
-    const struct posting *p = r->in->postings;
-    double k = length_factor(r->settings, size), sum = 0;
-    for (size_t i = entry->first; i < entry->end; i++)
-        sum += r->in->idf[p[i].term] * saturate(p[i].count, r->settings->k1, k);
     return sum;
 }
 
@@ -139,30 +96,18 @@ static const struct rank_entry *neighbour(const struct ranker *r, size_t i, int 
     return entry->key == r->entries.items[i].key + step ? entry : NULL;
 }
 
-/* n / (n + half), by what it is for a text that is not short. */
-static double fullness(const struct rank_settings *s, double words)
-{
-    double n = fmin(words, RANK_FULL);
-    return n / (n + s->half) * (RANK_FULL + s->half) / RANK_FULL;
-}
-
-static double weight_of(const struct rank_settings *s, const struct rank_entry *entry,
-                        const struct rank_facts *facts)
-{
-    return fullness(s, facts->words) * (entry->named ? s->named : 1) * (facts->asks ? s->asks : 1);
-}
-
-/* With the facts that are the best for it. */
 static void add_bounds(struct ranker *r)
 {
-    const struct rank_settings *s = r->settings;
-    double most_before = fmax(s->before, s->answer), most_weight = fmax(1, s->asks);
     for (size_t i = 0; i < r->entries.len; i++) {
         struct rank_entry *entry = &r->entries.items[i];
         const struct rank_entry *before = neighbour(r, i, -1), *after = neighbour(r, i, 1);
-        double sum = entry->own + entry->session + entry->window +
-                     (before ? most_before * before->own : 0) + (after ? s->after * after->own : 0);
-        entry->bound = sum * most_weight * (entry->named ? s->named : 1);
+        const struct rank_most most = {.own = entry->own,
+                                       .before = before ? before->own : 0,
+                                       .after = after ? after->own : 0,
+                                       .session = entry->session,
+                                       .window = entry->window,
+                                       .named = entry->named};
+        entry->bound = rank_most(r->settings, &most);
     }
 }
 
@@ -170,8 +115,8 @@ static void ranker_init(struct ranker *r, const struct rank_settings *settings,
                         const struct rank_input *in)
 {
     *r = (struct ranker){.settings = settings, .in = in};
-    r->alone = saturation_of(settings->k1, length_factor(settings, 0));
-    r->joint = saturation_of(settings->k1, settings->k1);
+    r->alone = saturation_shortest(settings);
+    r->joint = saturation_joint(settings);
     r->counts = mem_alloc((in->terms + 1) * sizeof *r->counts);
     make_entries(r);
     add_talks(r);
@@ -198,7 +143,7 @@ static bool find_real(const struct ranker *r, const struct rank_entry *entry, st
         return true;
     if (!r->in->facts(r->in->context, entry->key, &out->facts))
         return false;
-    out->own = own_score(r, entry, r->in->average > 0 ? out->facts.words / r->in->average : 1);
+    out->own = rank_own(r->settings, r->in, entry->first, entry->end, &out->facts);
     return true;
 }
 
@@ -217,7 +162,7 @@ static bool ranker_rank(const struct ranker *r, size_t i, struct ranked *out)
                              .after = s->after * after.own,
                              .session = entry->session,
                              .window = entry->window,
-                             .weight = weight_of(s, entry, &real.facts),
+                             .weight = rank_weight(s, entry->named, &real.facts),
                              .coverage = most > 0 ? fmin(1, real.own / most) : 0};
     double sum = why.words + why.before + why.after + why.session + why.window;
     *out = (struct ranked){.key = entry->key, .rank = sum * why.weight, .why = why};
