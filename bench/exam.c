@@ -12,7 +12,7 @@
 
 #define FILE_BYTES ((size_t)256 * 1024 * 1024)
 
-static const char questions_name[] = "questions.jsonl";
+const char exam_questions[] = "questions.jsonl", exam_held[] = "held.jsonl";
 static const char ending[] = ".jsonl";
 
 /* ---- lines ---- */
@@ -73,7 +73,7 @@ static bool is_conversation(const char *name)
 {
     size_t len = strlen(name), end = sizeof ending - 1;
     return len > end && name[0] != '.' && strcmp(name + len - end, ending) == 0 &&
-           strcmp(name, questions_name) != 0;
+           strcmp(name, exam_questions) != 0 && strcmp(name, exam_held) != 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -114,30 +114,77 @@ static bool read_conversation(struct exam_conversation *c, const char *directory
 
 /* ---- questions ---- */
 
-static bool find_turn(const struct exam *x, const char *id, size_t *conversation)
+struct place {
+    size_t conversation, turn; /* indexes */
+};
+
+static bool find_turn(const struct exam *x, const char *id, struct place *out)
 {
     for (size_t i = 0; i < x->conversations.len; i++)
         for (size_t j = 0; j < x->conversations.items[i].turns.items.len; j++)
             if (strcmp(x->conversations.items[i].turns.items.items[j].id, id) == 0) {
-                *conversation = i;
+                *out = (struct place){i, j};
                 return true;
             }
     return false;
+}
+
+static const struct memory_entry *turn_at(const struct exam *x, struct place at)
+{
+    return &x->conversations.items[at.conversation].turns.items.items[at.turn];
+}
+
+/* An exchange is a message of the user and all behind it, up to the next or the session's end. */
+static bool begins_exchange(const struct exam *x, struct place at)
+{
+    const struct memory_entry *turn = turn_at(x, at);
+    return at.turn == 0 || turn->role == ROLE_USER ||
+           strcmp(turn[-1].session_id, turn->session_id) != 0;
+}
+
+static struct place first_of(const struct exam *x, struct place at, enum exam_unit unit)
+{
+    while (unit == EXAM_EXCHANGE && !begins_exchange(x, at))
+        at.turn--;
+    return at;
+}
+
+static struct place end_of(const struct exam *x, struct place at, enum exam_unit unit)
+{
+    size_t turns = x->conversations.items[at.conversation].turns.items.len;
+    do
+        at.turn++;
+    while (unit == EXAM_EXCHANGE && at.turn < turns && !begins_exchange(x, at));
+    return at;
+}
+
+static void add_target(const struct exam *x, struct place evidence, enum exam_unit unit,
+                       struct exam_targets *targets)
+{
+    struct place at = first_of(x, evidence, unit), end = end_of(x, at, unit);
+    struct exam_target target = {0};
+    for (size_t i = 0; i < targets->items.len; i++)
+        if (targets->items.items[i].ids.items[0] == turn_at(x, at)->id)
+            return;
+    for (; at.turn < end.turn; at.turn++)
+        vec_push(&target.ids, turn_at(x, at)->id);
+    vec_push(&targets->items, target);
 }
 
 static bool take_evidence(const struct exam *x, struct exam_question *q, const struct json *list,
                           struct error *e)
 {
     for (const struct json *at = json_first(list); at; at = json_next(at)) {
-        size_t where;
+        struct place where;
         const char *id = json_string(at);
         if (!id || !find_turn(x, id, &where))
             return err_set(e, ERR_USAGE, "no turn has the id \"%s\"", id ? id : "");
-        if (q->evidence.len == 0)
-            q->conversation = where;
-        vec_push(&q->evidence, mem_strdup(id));
+        if (at == json_first(list))
+            q->conversation = where.conversation;
+        for (int unit = 0; unit < EXAM_UNITS; unit++)
+            add_target(x, where, unit, &q->evidence[unit]);
     }
-    return q->evidence.len > 0 || err_set(e, ERR_USAGE, "a question needs \"evidence\"");
+    return json_first(list) || err_set(e, ERR_USAGE, "a question needs \"evidence\"");
 }
 
 static bool take_question(struct exam *x, const struct json *line, struct error *e)
@@ -176,21 +223,21 @@ static void list_categories(struct exam *x)
 
 /* ---- all ---- */
 
-static bool read_all(struct exam *x, const char *directory, struct error *e)
+static bool read_all(struct exam *x, const char *directory, const char *questions, struct error *e)
 {
     bool ok = find_conversations(x, directory, e);
     for (size_t i = 0; ok && i < x->conversations.len; i++)
         ok = read_conversation(&x->conversations.items[i], directory, e);
-    ok = ok && read_file(x, directory, questions_name, take_question, e);
+    ok = ok && read_file(x, directory, questions, take_question, e);
     if (ok)
         list_categories(x);
     return ok;
 }
 
-bool exam_read(struct exam *out, const char *directory, struct error *e)
+bool exam_read(struct exam *out, const char *directory, const char *questions, struct error *e)
 {
     *out = (struct exam){0};
-    if (read_all(out, directory, e))
+    if (read_all(out, directory, questions, e))
         return true;
     exam_release(out);
     return false;
@@ -198,9 +245,12 @@ bool exam_read(struct exam *out, const char *directory, struct error *e)
 
 static void release_question(struct exam_question *q)
 {
-    for (size_t i = 0; i < q->evidence.len; i++)
-        free(q->evidence.items[i]);
-    vec_release(&q->evidence);
+    for (int unit = 0; unit < EXAM_UNITS; unit++) {
+        struct exam_targets *targets = &q->evidence[unit];
+        for (size_t i = 0; i < targets->items.len; i++)
+            vec_release(&targets->items.items[i].ids);
+        vec_release(&targets->items);
+    }
     free(q->category);
     free(q->text);
 }

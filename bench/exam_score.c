@@ -17,25 +17,33 @@ void exam_found_release(struct exam_found *f)
     vec_release(&f->ids);
 }
 
-static bool is_evidence(const struct exam_question *q, const char *id)
+static bool is_one_of(const struct exam_target *target, const char *id)
 {
-    for (size_t i = 0; i < q->evidence.len; i++)
-        if (strcmp(q->evidence.items[i], id) == 0)
+    for (size_t i = 0; i < target->ids.len; i++)
+        if (strcmp(target->ids.items[i], id) == 0)
             return true;
     return false;
 }
 
-struct exam_score exam_score(const struct exam_question *q, const struct exam_found *found)
+/* Of the first hit that is the target; EXAM_MOST: none is. */
+static size_t place_of(const struct exam_target *target, const struct exam_found *found)
+{
+    size_t i = 0;
+    while (i < found->ids.len && i < EXAM_MOST && !is_one_of(target, found->ids.items[i]))
+        i++;
+    return i < found->ids.len ? i : EXAM_MOST;
+}
+
+struct exam_score exam_score(const struct exam_targets *evidence, const struct exam_found *found)
 {
     struct exam_score out = {.questions = 1};
-    double part = 1.0 / (double)q->evidence.len;
-    for (size_t i = 0; i < found->ids.len && i < EXAM_MOST; i++) {
-        if (!is_evidence(q, found->ids.items[i]))
-            continue;
-        if (out.first == 0)
-            out.first = 1.0 / (double)(i + 1);
-        out.at5 += i < 5 ? part : 0;
-        out.at10 += i < 10 ? part : 0;
+    double part = 1.0 / (double)evidence->items.len;
+    for (size_t i = 0; i < evidence->items.len; i++) {
+        size_t place = place_of(&evidence->items.items[i], found);
+        double first = place < EXAM_MOST ? 1.0 / (double)(place + 1) : 0;
+        out.first = first > out.first ? first : out.first;
+        out.at5 += place < 5 ? part : 0;
+        out.at10 += place < 10 ? part : 0;
     }
     return out;
 }

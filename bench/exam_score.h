@@ -18,11 +18,11 @@ void exam_found_release(struct exam_found *f);
 
 /* Sums over questions. */
 struct exam_score {
-    double at5, at10; /* part of the evidence among the first 5, 10 */
+    double at5, at10; /* part of the evidence that the first 5, 10 hits find */
     double first;     /* 1 / place of the first evidence, 0 where it is not among EXAM_MOST */
     size_t questions;
 };
-struct exam_score exam_score(const struct exam_question *q, const struct exam_found *found);
+struct exam_score exam_score(const struct exam_targets *evidence, const struct exam_found *found);
 void exam_score_add(struct exam_score *sum, const struct exam_score *more);
 
 /* A sum as a mean; 0 without questions. */

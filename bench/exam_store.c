@@ -19,7 +19,7 @@ struct asker {
 
 struct exam_store {
     struct store *store;
-    struct asker askers[RANKINGS];
+    struct asker askers[EXAM_VECTORS][RANKINGS];
 };
 
 struct exam_way exam_way_default(void)
@@ -28,6 +28,12 @@ struct exam_way exam_way_default(void)
     struct memory_query query = memory_query_for(config, "");
     config_free(config);
     return (struct exam_way){.ranking = MEMORY_WORDS, .rank = query.rank};
+}
+
+bool exam_is_served(void)
+{
+    const char *url = getenv("RECALL_EMBEDDING_URL");
+    return url && *url;
 }
 
 /* ---- filling ---- */
@@ -75,16 +81,31 @@ static bool make_vectors(struct recall *r, struct error *e)
     return done == RECALL_IDLE;
 }
 
-static bool prepare(struct exam_store *s, enum memory_ranking ranking, struct asker **out,
-                    struct error *e)
+static bool configure_served(struct config *c, struct error *e)
 {
-    struct asker *a = *out = &s->askers[ranking];
+    const char *model = getenv("RECALL_EMBEDDING_MODEL");
+    return config_set(c, CONFIG_EMBEDDING_PROVIDER, "openai", e) &&
+           config_set(c, CONFIG_EMBEDDING_BASE_URL, getenv("RECALL_EMBEDDING_URL"), e) &&
+           (!model || config_set(c, CONFIG_EMBEDDING_MODEL, model, e));
+}
+
+static bool configure(struct config *c, enum memory_ranking ranking, enum exam_vectors vectors,
+                      struct error *e)
+{
+    return config_set(c, CONFIG_MEMORY_RANKING, ranking_names[ranking], e) &&
+           (vectors == EXAM_SERVED ? configure_served(c, e)
+                                   : config_set(c, CONFIG_EMBEDDING_PROVIDER, "hashed", e));
+}
+
+static bool prepare(struct exam_store *s, enum memory_ranking ranking, enum exam_vectors vectors,
+                    struct asker **out, struct error *e)
+{
+    struct asker *a = *out = &s->askers[vectors][ranking];
     if (a->config)
         return true;
     a->config = config_new();
     recall_init(&a->recall, a->config, s->store, NULL);
-    return config_set(a->config, CONFIG_MEMORY_RANKING, ranking_names[ranking], e) &&
-           config_set(a->config, CONFIG_EMBEDDING_PROVIDER, "hashed", e) &&
+    return configure(a->config, ranking, vectors, e) &&
            (ranking == MEMORY_WORDS || make_vectors(&a->recall, e));
 }
 
@@ -94,7 +115,7 @@ bool exam_store_ask(struct exam_store *s, const struct exam_way *way, const char
     struct asker *a;
     struct memory_hits hits;
     exam_found_clear(out);
-    if (!prepare(s, way->ranking, &a, e))
+    if (!prepare(s, way->ranking, way->vectors, &a, e))
         return false;
     struct memory_query query = memory_query_for(a->config, question);
     query.limit = EXAM_MOST;
@@ -115,7 +136,8 @@ bool exam_store_new(struct exam_store **out, const char *path, const struct exam
 {
     struct exam_store *s = *out = mem_alloc(sizeof *s);
     struct asker *words;
-    if (store_open(path, STORE_READ_WRITE, &s->store, e) && prepare(s, MEMORY_WORDS, &words, e) &&
+    if (store_open(path, STORE_READ_WRITE, &s->store, e) &&
+        prepare(s, MEMORY_WORDS, EXAM_HASHED, &words, e) &&
         fill(s, words->recall.memory, x, first, count, e))
         return true;
     exam_store_free(s);
@@ -127,11 +149,13 @@ void exam_store_free(struct exam_store *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < RANKINGS; i++)
-        if (s->askers[i].config) {
-            recall_release(&s->askers[i].recall);
-            config_free(s->askers[i].config);
+    for (size_t i = 0; i < EXAM_VECTORS * RANKINGS; i++) {
+        struct asker *a = &s->askers[i / RANKINGS][i % RANKINGS];
+        if (a->config) {
+            recall_release(&a->recall);
+            config_free(a->config);
         }
+    }
     store_close(s->store);
     free(s);
 }

@@ -9,10 +9,17 @@
 #include "bench/exam_score.h"
 #include "memory/memory.h"
 
+enum exam_vectors { EXAM_HASHED, EXAM_SERVED, EXAM_VECTORS };
+
 struct exam_way {
-    enum memory_ranking ranking; /* vectors are those of hashed words */
+    enum memory_ranking ranking;
+    enum exam_vectors vectors; /* a store holds those of one kind: the last that were asked for */
     struct rank_settings rank;
 };
+
+/* Whether there is an endpoint for the served ones: RECALL_EMBEDDING_URL names one that speaks
+ * OpenAI's dialect, RECALL_EMBEDDING_MODEL its model (may be unset). */
+bool exam_is_served(void);
 
 /* The way of a program whose user set nothing. */
 struct exam_way exam_way_default(void);

@@ -72,7 +72,7 @@ EXTRA_DIST += \
 	bench/recall/yuki-carla.jsonl
 
 bench: tiro$(EXEEXT) bench/tiro-bench$(EXEEXT)
-	TIRO='$(abs_top_builddir)/tiro' RECALL_SET='$(abs_top_srcdir)/bench/recall' \
+	TIRO='$(abs_top_builddir)/tiro' RECALL_SETS='$(srcdir)/bench' \
 		bench/tiro-bench $(BENCH)
 
 .PHONY: bench

@@ -1,11 +1,14 @@
-/* What a search finds of the evidence for questions about long conversations: the parts of the
- * ranking one after the other, beside SQLite's own. Each conversation is asked in a store that
- * holds it alone, and in one store that holds all. */
+/* What a search finds of the evidence for questions about long conversations: ours beside SQLite's
+ * own and a plain BM25. Each conversation is asked in a store that holds it alone, and in one store
+ * that holds all; found is a message, or its exchange (exam.h). */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "bench/chat.h"
 #include "bench/exam.h"
 #include "bench/exam_plain.h"
@@ -13,43 +16,64 @@
 #include "bench/exam_store.h"
 #include "bench/measures.h"
 
-enum { NAME_WIDTH = 44 };
+enum { NAME_WIDTH = 36, SCORE_WIDTH = 17, RATIO_WIDTH = 11 };
 
-enum engine { PLAIN, PLAIN_WITHOUT_STOP_WORDS, OURS };
+enum engine { PLAIN, BM25, OURS };
 enum parts { NEIGHBOURS = 1, SESSION = 2, WINDOW = 4, LENGTH = 8, NAMED = 16, ASKS = 32, ALL = 63 };
 
-static const struct variant {
+struct variant {
     const char *name;
     enum engine engine;
     enum memory_ranking ranking;
+    enum exam_vectors vectors;
     int parts; /* of enum parts */
-} variants[] = {
-    {"FTS5 as it comes (porter, bm25)", PLAIN, MEMORY_WORDS, 0},
-    {"  without stop words", PLAIN_WITHOUT_STOP_WORDS, MEMORY_WORDS, 0},
-    {"Snowball, BM25, speaker, date", OURS, MEMORY_WORDS, 0},
-    {"  + neighbours", OURS, MEMORY_WORDS, NEIGHBOURS},
-    {"  + session", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION},
-    {"  + window", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION | WINDOW},
-    {"  + length", OURS, MEMORY_WORDS, NEIGHBOURS | SESSION | WINDOW | LENGTH},
-    {"  + said by whom the question names", OURS, MEMORY_WORDS, ALL & ~ASKS},
-    {"  + questions and answers (what is used)", OURS, MEMORY_WORDS, ALL},
-    {"hashed vectors", OURS, MEMORY_VECTORS, ALL},
-    {"both, with hashed vectors", OURS, MEMORY_BOTH, ALL},
 };
-enum { VARIANTS = sizeof variants / sizeof *variants, USED = 8 };
 
-/* A place to ask: some conversations, in our store and in SQLite's own index. */
+/* Those of served vectors come last: they take the place of the hashed ones. */
+static const struct variant usual[] = {
+    {"FTS5 as it comes (porter, all words)", PLAIN, MEMORY_WORDS, EXAM_HASHED, 0},
+    {"BM25 1.2 .75 (stems, no stop words)", BM25, MEMORY_WORDS, EXAM_HASHED, 0},
+    {"ours: words", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
+    {"  hashed vectors", OURS, MEMORY_VECTORS, EXAM_HASHED, ALL},
+    {"  words and hashed vectors", OURS, MEMORY_BOTH, EXAM_HASHED, ALL},
+    {"  served vectors", OURS, MEMORY_VECTORS, EXAM_SERVED, ALL},
+    {"  words and served vectors", OURS, MEMORY_BOTH, EXAM_SERVED, ALL},
+};
+enum { USUAL = sizeof usual / sizeof *usual, ROW_BM25 = 1, ROW_OURS = 2 };
+
+/* The parts of our ranking by words, one after the other. */
+static const struct variant parts[] = {
+    {"texts with speaker and date", OURS, MEMORY_WORDS, EXAM_HASHED, 0},
+    {"  + neighbours", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS},
+    {"  + session", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION},
+    {"  + window", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION | WINDOW},
+    {"  + length", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION | WINDOW | LENGTH},
+    {"  + said by whom the question names", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~ASKS},
+    {"  + questions and answers: all", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* A place to ask: some conversations, in our store and in SQLite's own indexes. */
 struct hall {
     struct exam_store *ours;
-    struct exam_plain *plain;
+    struct exam_plain *plain, *bm25;
 };
 struct halls {
     VEC(struct hall) items; /* one for each conversation, or one for all */
 };
+enum spread { ONE_EACH, ONE_FOR_ALL, SPREADS };
+static const char *const spread_names[SPREADS] = {"one conversation", "one store"};
+static const char *const unit_names[EXAM_UNITS] = {"by message", "by exchange"};
 
 struct result {
-    struct exam_score all;
-    VEC(struct exam_score) categories; /* as exam.categories */
+    struct exam_score all[EXAM_UNITS];
+    VEC(struct exam_score) categories; /* as exam.categories, by message */
+};
+
+/* Of a set, how much ours finds of what BM25 does. */
+struct ratios {
+    const char *set; /* borrowed */
+    double of[SPREADS][EXAM_UNITS];
 };
 
 static _Noreturn void give_up(const struct error *e)
@@ -64,7 +88,8 @@ static void open_hall(struct halls *h, const struct exam *x, size_t first, size_
 {
     static int number;
     struct error e;
-    struct hall hall = {.plain = exam_plain_new(x, first, count)};
+    struct hall hall = {.plain = exam_plain_new(EXAM_PORTER, x, first, count),
+                        .bm25 = exam_plain_new(EXAM_SNOWBALL, x, first, count)};
     char *path = mem_printf("%s/recall-%d.db", chat_home(), ++number);
     if (!exam_store_new(&hall.ours, path, x, first, count, &e))
         give_up(&e);
@@ -72,18 +97,12 @@ static void open_hall(struct halls *h, const struct exam *x, size_t first, size_
     free(path);
 }
 
-static struct halls open_one_each(const struct exam *x)
+static struct halls open_halls(const struct exam *x, enum spread spread)
 {
     struct halls h = {0};
-    for (size_t i = 0; i < x->conversations.len; i++)
-        open_hall(&h, x, i, 1);
-    return h;
-}
-
-static struct halls open_one_for_all(const struct exam *x)
-{
-    struct halls h = {0};
-    open_hall(&h, x, 0, x->conversations.len);
+    size_t all = x->conversations.len, count = spread == ONE_EACH ? 1 : all;
+    for (size_t i = 0; i < all; i += count)
+        open_hall(&h, x, i, count);
     return h;
 }
 
@@ -92,6 +111,7 @@ static void close_halls(struct halls *h)
     for (size_t i = 0; i < h->items.len; i++) {
         exam_store_free(h->items.items[i].ours);
         exam_plain_free(h->items.items[i].plain);
+        exam_plain_free(h->items.items[i].bm25);
     }
     vec_release(&h->items);
 }
@@ -107,6 +127,7 @@ static struct exam_way way_of(const struct variant *v)
 {
     struct exam_way way = exam_way_default();
     way.ranking = v->ranking;
+    way.vectors = v->vectors;
     struct rank_settings *r = &way.rank;
     if (!(v->parts & NEIGHBOURS))
         r->before = r->after = 0;
@@ -130,7 +151,7 @@ static void ask(struct hall *hall, const struct variant *v, const struct exam_wa
 {
     struct error e;
     if (v->engine != OURS)
-        exam_plain_ask(hall->plain, v->engine == PLAIN_WITHOUT_STOP_WORDS, question, found);
+        exam_plain_ask(v->engine == PLAIN ? hall->plain : hall->bm25, question, found);
     else if (!exam_store_ask(hall->ours, way, question, found, &e))
         give_up(&e);
 }
@@ -153,15 +174,51 @@ static struct result examine(const struct exam *x, const struct halls *h, const 
     for (size_t i = 0; i < x->questions.len; i++) {
         const struct exam_question *q = &x->questions.items[i];
         ask(hall_of(h, q), v, &way, q->text, &found);
-        struct exam_score score = exam_score(q, &found);
-        exam_score_add(&out.all, &score);
-        exam_score_add(&out.categories.items[category_of(x, q)], &score);
+        for (int unit = 0; unit < EXAM_UNITS; unit++) {
+            struct exam_score score = exam_score(&q->evidence[unit], &found);
+            exam_score_add(&out.all[unit], &score);
+            if (unit == EXAM_MESSAGE)
+                exam_score_add(&out.categories.items[category_of(x, q)], &score);
+        }
     }
     exam_found_release(&found);
     return out;
 }
 
+static bool is_asked(const struct variant *v)
+{
+    return v->vectors != EXAM_SERVED || exam_is_served();
+}
+
+static void examine_all(const struct exam *x, enum spread spread, const struct variant *variants,
+                        size_t count, struct result *results)
+{
+    struct halls h = open_halls(x, spread);
+    for (size_t i = 0; i < count; i++)
+        results[i] = is_asked(&variants[i]) ? examine(x, &h, &variants[i]) : (struct result){0};
+    close_halls(&h);
+}
+
 /* ---- the tables ---- */
+
+/* A column for each way to ask and each unit, so wide. */
+static void print_head(const char *title, int width)
+{
+    printf("%-*s   %-*s   %s\n", NAME_WIDTH, title, EXAM_UNITS * width + 3, spread_names[ONE_EACH],
+           spread_names[ONE_FOR_ALL]);
+    printf("%*s", NAME_WIDTH, "");
+    for (int i = 0; i < SPREADS * EXAM_UNITS; i++)
+        printf("   %-*s", width, unit_names[i % EXAM_UNITS]);
+    printf("\n");
+}
+
+static void print_measures(void)
+{
+    printf("%*s", NAME_WIDTH, "");
+    for (int i = 0; i < SPREADS * EXAM_UNITS; i++)
+        printf("   %5s %5s %5s", "R@5", "R@10", "MRR");
+    printf("\n");
+}
 
 static void print_score(const struct exam_score *s)
 {
@@ -169,67 +226,99 @@ static void print_score(const struct exam_score *s)
            exam_mean(s->at10, s->questions), exam_mean(s->first, s->questions));
 }
 
-static void print_variants(const char *title, const struct result *each, const struct result *all)
+static void print_variant(const struct variant *v, const struct result *results[SPREADS])
 {
-    printf("%-*s   %-17s   %s\n", NAME_WIDTH, title, "one conversation", "one store");
-    printf("%-*s   %5s %5s %5s   %5s %5s %5s\n", NAME_WIDTH, "", "R@5", "R@10", "MRR", "R@5",
-           "R@10", "MRR");
-    for (size_t i = 0; i < VARIANTS; i++) {
-        printf("%-*s", NAME_WIDTH, variants[i].name);
-        print_score(&each[i].all);
-        print_score(&all[i].all);
-        printf("\n");
-    }
+    printf("%-*s", NAME_WIDTH, v->name);
+    for (int spread = 0; spread < SPREADS; spread++)
+        for (int unit = 0; unit < EXAM_UNITS; unit++)
+            print_score(&results[spread]->all[unit]);
     printf("\n");
 }
 
-static void print_categories(const struct exam *x, const char *title, const struct result *results)
+static void print_category_head(const struct exam *x, const struct result *r)
 {
-    printf("%-*s", NAME_WIDTH, title);
+    printf("%-*s", NAME_WIDTH, "R@5 by message, one store");
     for (size_t i = 0; i < x->categories.len; i++)
-        printf(" %10s", x->categories.items[i]);
+        printf(" %10.10s", x->categories.items[i]);
     printf("\n%-*s", NAME_WIDTH, "  questions");
     for (size_t i = 0; i < x->categories.len; i++)
-        printf(" %10zu", results[USED].categories.items[i].questions);
+        printf(" %10zu", r->categories.items[i].questions);
     printf("\n");
-    for (size_t i = 0; i < VARIANTS; i++) {
-        printf("%-*s", NAME_WIDTH, variants[i].name);
-        for (size_t j = 0; j < x->categories.len; j++) {
-            const struct exam_score *s = &results[i].categories.items[j];
-            printf(" %10.3f", exam_mean(s->at5, s->questions));
-        }
-        printf("\n");
+}
+
+static void print_categories(const struct variant *v, const struct result *r)
+{
+    printf("%-*s", NAME_WIDTH, v->name);
+    for (size_t i = 0; i < r->categories.len; i++) {
+        const struct exam_score *s = &r->categories.items[i];
+        printf(" %10.3f", exam_mean(s->at5, s->questions));
     }
     printf("\n");
 }
 
-static void examine_all(const struct exam *x, const struct halls *h, struct result *results)
+static void print_all(const struct exam *x, const char *title, const struct variant *variants,
+                      size_t count, struct result *results[SPREADS])
 {
-    for (size_t i = 0; i < VARIANTS; i++)
-        results[i] = examine(x, h, &variants[i]);
+    print_head(title, SCORE_WIDTH);
+    print_measures();
+    for (size_t i = 0; i < count; i++)
+        if (is_asked(&variants[i]))
+            print_variant(&variants[i], (const struct result *[]){&results[ONE_EACH][i],
+                                                                  &results[ONE_FOR_ALL][i]});
+    printf("\n");
+    print_category_head(x, &results[ONE_FOR_ALL][0]);
+    for (size_t i = 0; i < count; i++)
+        if (is_asked(&variants[i]))
+            print_categories(&variants[i], &results[ONE_FOR_ALL][i]);
+    printf("\n");
 }
 
-static void release_results(struct result *results)
+static void release_results(struct result *results, size_t count)
 {
-    for (size_t i = 0; i < VARIANTS; i++)
+    for (size_t i = 0; i < count; i++)
         vec_release(&results[i].categories);
 }
 
-static void measure_sessions(const struct exam *x, const char *title, bool with_categories)
+static double ratio(const struct result *results, enum exam_unit unit)
 {
-    struct result each[VARIANTS], all[VARIANTS];
-    struct halls alone = open_one_each(x), together = open_one_for_all(x);
-    examine_all(x, &alone, each);
-    examine_all(x, &together, all);
-    print_variants(title, each, all);
-    if (with_categories) {
-        print_categories(x, "R@5 by category, one conversation", each);
-        print_categories(x, "R@5 by category, one store", all);
+    double bm25 = results[ROW_BM25].all[unit].at5;
+    return bm25 > 0 ? results[ROW_OURS].all[unit].at5 / bm25 : 1;
+}
+
+static void measure_usual(const struct exam *x, struct ratios *out)
+{
+    struct result each[USUAL], all[USUAL], *both[SPREADS] = {each, all};
+    for (int spread = 0; spread < SPREADS; spread++) {
+        examine_all(x, spread, usual, USUAL, both[spread]);
+        for (int unit = 0; unit < EXAM_UNITS; unit++)
+            out->of[spread][unit] = ratio(both[spread], unit);
     }
-    close_halls(&alone);
-    close_halls(&together);
-    release_results(each);
-    release_results(all);
+    print_all(x, "", usual, USUAL, both);
+    release_results(each, USUAL);
+    release_results(all, USUAL);
+}
+
+static void measure_parts(const struct exam *x, const char *title)
+{
+    struct result each[PARTS], all[PARTS], *both[SPREADS] = {each, all};
+    for (int spread = 0; spread < SPREADS; spread++)
+        examine_all(x, spread, parts, PARTS, both[spread]);
+    print_all(x, title, parts, PARTS, both);
+    release_results(each, PARTS);
+    release_results(all, PARTS);
+}
+
+/* ---- sets ---- */
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+static const char *questions_file(void)
+{
+    return is_set("RECALL_HELD") ? exam_held : exam_questions;
 }
 
 static void print_size(const char *directory, const struct exam *x)
@@ -237,25 +326,113 @@ static void print_size(const char *directory, const struct exam *x)
     size_t turns = 0;
     for (size_t i = 0; i < x->conversations.len; i++)
         turns += x->conversations.items[i].turns.items.len;
-    printf("recall of evidence: %zu questions about %zu conversations of %zu turns (%s)\n\n",
-           x->questions.len, x->conversations.len, turns, directory);
+    printf("%s: %zu questions (%s) about %zu conversations of %zu turns\n\n", directory,
+           x->questions.len, questions_file(), x->conversations.len, turns);
+}
+
+static struct ratios measure_set(const char *directory)
+{
+    struct ratios out = {.set = directory};
+    struct exam x;
+    struct error e;
+    if (!exam_read(&x, directory, questions_file(), &e))
+        give_up(&e);
+    print_size(directory, &x);
+    measure_usual(&x, &out);
+    if (is_set("RECALL_PARTS")) {
+        measure_parts(&x, "sessions as they stand in the files");
+        exam_join_sessions(&x);
+        measure_parts(&x, "one session a conversation");
+    }
+    exam_release(&x);
+    return out;
+}
+
+static bool has_questions(const char *directory)
+{
+    char *path = paths_join(directory, questions_file());
+    bool has = access(path, R_OK) == 0;
+    free(path);
+    return has;
+}
+
+struct names {
+    VEC(const char *) items;
+};
+
+/* Directories within that hold questions, by name. Owned strings. */
+static struct names find_sets(const char *directory)
+{
+    struct names out = {0};
+    DIR *d = opendir(directory);
+    for (const struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
+        char *path = paths_join(directory, entry->d_name);
+        if (entry->d_name[0] != '.' && has_questions(path))
+            vec_push(&out.items, path);
+        else
+            free(path);
+    }
+    if (d)
+        closedir(d);
+    vec_sort(&out.items, vec_text_order);
+    return out;
+}
+
+struct all_ratios {
+    VEC(struct ratios) items;
+};
+
+static void print_ratios(const struct all_ratios *sets)
+{
+    double worst = 0;
+    const char *where = "", *unit_name = "", *spread_name = "";
+    print_head("ours / BM25, R@5", RATIO_WIDTH);
+    for (size_t i = 0; i < sets->items.len; i++) {
+        const struct ratios *r = &sets->items.items[i];
+        printf("%-*s", NAME_WIDTH, r->set);
+        for (int spread = 0; spread < SPREADS; spread++)
+            for (int unit = 0; unit < EXAM_UNITS; unit++) {
+                double one = r->of[spread][unit];
+                printf("   %-*.3f", RATIO_WIDTH, one);
+                if (*where && one >= worst)
+                    continue;
+                worst = one;
+                where = r->set;
+                unit_name = unit_names[unit];
+                spread_name = spread_names[spread];
+            }
+        printf("\n");
+    }
+    printf("\nthe worst: %.3f (%s, %s, %s)\n", worst, where, spread_name, unit_name);
+}
+
+static void measure_sets(const struct names *sets)
+{
+    struct all_ratios all = {0};
+    for (size_t i = 0; i < sets->items.len; i++)
+        vec_push(&all.items, measure_set(sets->items.items[i]));
+    print_ratios(&all);
+    vec_release(&all.items);
 }
 
 void measure_recall_of(const char *directory)
 {
-    struct exam x;
-    struct error e;
-    if (!exam_read(&x, directory, &e))
-        give_up(&e);
-    print_size(directory, &x);
-    measure_sessions(&x, "sessions as they stand in the files", true);
-    exam_join_sessions(&x);
-    measure_sessions(&x, "one session a conversation", false);
-    exam_release(&x);
+    struct names one = {0};
+    vec_push(&one.items, directory);
+    measure_sets(&one);
+    vec_release(&one.items);
 }
 
 void measure_recall(void)
 {
-    const char *directory = getenv("RECALL_SET");
-    measure_recall_of(directory ? directory : "bench/recall");
+    const char *directory = is_set("RECALL_SETS") ? getenv("RECALL_SETS") : "bench";
+    struct names sets = find_sets(directory);
+    if (sets.items.len == 0) {
+        fprintf(stderr, "bench: no directory in %s has a file %s\n", directory, questions_file());
+        exit(99);
+    }
+    measure_sets(&sets);
+    for (size_t i = 0; i < sets.items.len; i++)
+        free((char *)sets.items.items[i]);
+    vec_release(&sets.items);
 }

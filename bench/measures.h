@@ -13,8 +13,10 @@ void measure_many_sessions(void); /* lists, filters and searches over 10,000 of 
 void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
 void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries */
 
-/* What searches in semantic memory find: the conversations of RECALL_SET (bench/recall), or of this
- * directory. Prints tables of its own. */
+/* What searches in semantic memory find of the sets of questions within RECALL_SETS (bench), or of
+ * the set in this directory. Prints tables of its own. RECALL_HELD=1 asks the questions that
+ * nothing was chosen by, RECALL_PARTS=1 shows the parts of the ranking, too; served vectors:
+ * exam_store.h. */
 void measure_recall(void);
 void measure_recall_of(const char *directory);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "bench/exam.h"
 #include "bench/exam_score.h"
@@ -20,7 +21,7 @@ static void read_set(struct exam *x, const char *name)
     struct error e;
     const char *source = getenv("SOURCE_DIR");
     char *directory = support_text("%s/bench/%s", source ? source : ".", name);
-    if (!exam_read(x, directory, &e))
+    if (!exam_read(x, directory, exam_questions, &e))
         fail_msg("%s", e.text);
 }
 
@@ -41,7 +42,7 @@ TEST(set_is_whole)
     assert_true(x.questions.len >= 160);
     assert_int_equal(x.categories.len, 5);
     for (size_t i = 0; i < x.questions.len; i++)
-        assert_in_range(x.questions.items[i].evidence.len, 1, 4);
+        assert_in_range(x.questions.items[i].evidence[EXAM_MESSAGE].items.len, 1, 4);
     exam_release(&x);
 }
 
@@ -72,10 +73,50 @@ TEST(faults_name_their_line)
         struct error e;
         write_file("a.jsonl", cases[i].turns);
         write_file("questions.jsonl", cases[i].questions);
-        assert_false(exam_read(&x, support_dir(), &e));
+        assert_false(exam_read(&x, support_dir(), exam_questions, &e));
         if (!strstr(e.text, cases[i].fault))
             fail_msg("\"%s\" does not say \"%s\"", e.text, cases[i].fault);
     }
+}
+
+#define SAID(ID, SESSION, ROLE)                                                                    \
+    "{\"id\":\"" ID "\",\"session_id\":\"" SESSION "\",\"turn\":1,\"role\":\"" ROLE                \
+    "\","                                                                                          \
+    "\"created_at\":\"2024-01-02T03:04:05Z\",\"content\":\"Hello\"}\n"
+
+static void holds(const struct exam_target *target, const char *ids)
+{
+    struct buf all = BUF_INIT;
+    for (size_t i = 0; i < target->ids.len; i++)
+        buf_addf(&all, "%s ", target->ids.items[i]);
+    assert_string_equal(all.data, ids);
+    buf_release(&all);
+}
+
+/* A question of the user and its answers are one; what an assistant begins with stands alone. */
+TEST(exchanges_are_messages_with_their_answers)
+{
+    struct exam x;
+    struct error e;
+    write_file("a.jsonl", SAID("1", "s", "user") SAID("2", "s", "assistant") SAID("3", "s", "user")
+                              SAID("4", "s", "assistant") SAID("5", "s", "assistant")
+                                  SAID("6", "t", "assistant"));
+    write_file("questions.jsonl", "{\"question\":\"?\",\"evidence\":[\"2\",\"4\",\"3\",\"6\"]}\n");
+    write_file("held.jsonl", "{\"question\":\"!\",\"evidence\":[\"1\"]}\n");
+    if (!exam_read(&x, support_dir(), exam_questions, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(x.conversations.len, 1);
+    const struct exam_targets *found = x.questions.items[0].evidence;
+    assert_int_equal(found[EXAM_MESSAGE].items.len, 4);
+    holds(&found[EXAM_MESSAGE].items.items[1], "4 ");
+    assert_int_equal(found[EXAM_EXCHANGE].items.len, 3);
+    holds(&found[EXAM_EXCHANGE].items.items[0], "1 2 ");
+    holds(&found[EXAM_EXCHANGE].items.items[1], "3 4 5 ");
+    holds(&found[EXAM_EXCHANGE].items.items[2], "6 ");
+    exam_release(&x);
+    assert_true(exam_read(&x, support_dir(), exam_held, &e));
+    assert_string_equal(x.questions.items[0].text, "!");
+    exam_release(&x);
 }
 
 FIXTURES(plain, NULL, NULL);
@@ -97,16 +138,25 @@ TEST(sessions_are_joined)
 
 /* ---- scores ---- */
 
+/* Each piece of evidence is a text of the ids that are it, each a letter. */
 static struct exam_score score_of(const char *const *evidence, const char *const *found)
 {
-    struct exam_question q = {0};
+    static const char *const ids[] = {"a", "b", "c", "x"};
+    struct exam_targets targets = {0};
     struct exam_found f = {0};
-    for (; *evidence; evidence++)
-        vec_push(&q.evidence, mem_strdup(*evidence));
+    for (; *evidence; evidence++) {
+        struct exam_target target = {0};
+        for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+            if (strstr(*evidence, ids[i]))
+                vec_push(&target.ids, ids[i]);
+        vec_push(&targets.items, target);
+    }
     for (; *found; found++)
         vec_push(&f.ids, mem_strdup(*found));
-    struct exam_score out = exam_score(&q, &f);
-    vec_free_each(&q.evidence);
+    struct exam_score out = exam_score(&targets, &f);
+    for (size_t i = 0; i < targets.items.len; i++)
+        vec_release(&targets.items.items[i].ids);
+    vec_release(&targets.items);
     exam_found_release(&f);
     return out;
 }
@@ -128,6 +178,10 @@ TEST(scores_are_parts_of_the_evidence)
     s = score_of(one, found);
     is_about(s.at5 + s.at10 + s.first, 0);
     assert_int_equal(s.questions, 1);
+    s = score_of((const char *const[]){"ac", "cb", NULL}, found);
+    is_about(s.at5, 0.5);
+    is_about(s.at10, 1);
+    is_about(s.first, 0.5);
     is_about(exam_mean(3, 4), 0.75);
     is_about(exam_mean(0, 0), 0);
 }
@@ -156,7 +210,7 @@ static void ask(const struct exam *x, struct exam_store *s, size_t first, size_t
             continue;
         if (!exam_store_ask(s, way, q->text, &found, &e))
             fail_msg("%s: %s", q->text, e.text);
-        struct exam_score score = exam_score(q, &found);
+        struct exam_score score = exam_score(&q->evidence[EXAM_MESSAGE], &found);
         exam_score_add(sum, &score);
     }
     exam_found_release(&found);
