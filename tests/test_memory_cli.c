@@ -174,6 +174,32 @@ TEST(test_search_gives_five)
     buf_release(&text);
 }
 
+/* Of a long answer people see what it answers. */
+TEST(test_search_shows_the_question)
+{
+    struct buf lines = BUF_INIT;
+    buf_addstr(&lines,
+               "{\"session_id\":\"s\",\"role\":\"user\",\"created_at\":\"2026-03-01\","
+               "\"content\":\"How do I bleed\\nthe radiators?\"}\n"
+               "{\"session_id\":\"s\",\"role\":\"assistant\",\"created_at\":"
+               "\"2026-03-01\",\"content\":\"Find the valve of each one. ");
+    for (int i = 0; i < 30; i++)
+        buf_addf(&lines, "Step %d is much like the one before. ", i);
+    buf_addstr(&lines,
+               "\"}\n{\"session_id\":\"s\",\"role\":\"assistant\",\"created_at\":"
+               "\"2026-03-01\",\"content\":\"A short word on the valve.\"}\n");
+    import_text(lines.data, "3 entries added\n");
+    char *out = program_output(MEMORY("search", "valve"));
+    assert_text(out, "\n  > How do I bleed the radiators?\n  Find the valve");
+    struct json *list = program_json(MEMORY("search", "--json", "valve"));
+    for (size_t i = 0; i < 2; i++) {
+        const struct json *hit = json_at(list, i);
+        bool is_long = strlen(json_get_string(hit, "content")) > 800;
+        assert_int_equal(json_get_string(hit, "question") != NULL, is_long);
+    }
+    buf_release(&lines);
+}
+
 /* With the title of a session that is kept here. */
 static char *keep_session(const char *title)
 {

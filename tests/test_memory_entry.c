@@ -231,6 +231,19 @@ TEST(test_hit_says_why)
     memory_hit_release(&h);
 }
 
+/* People and programs get what a long answer answers; the model's members stay. */
+TEST(test_hit_shows_its_question)
+{
+    struct memory_hits hits = {0};
+    vec_push(&hits.items, sample_hit());
+    hits.items.items[0].question = mem_strdup("what were the parts?");
+    struct json *v = shape_to_json(&memory_hit_shape, &hits.items.items[0]);
+    assert_string_equal(json_get_string(v, "question"), "what were the parts?");
+    json_free(v);
+    assert_null(strstr(support_keep(memory_hits_for_model(&hits)), "question"));
+    memory_hits_release(&hits);
+}
+
 TEST(test_model_gets_passages)
 {
     struct memory_hits hits = {0};

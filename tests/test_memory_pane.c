@@ -659,6 +659,18 @@ TEST(the_preview_has_all_of_it_and_why)
          " and its bath", "><escape>", "?", "!and its bath");
 }
 
+TEST(the_preview_shows_what_an_answer_answers)
+{
+    act("ryokan");
+    struct operation_answer *a = answer(7);
+    add(a, hit_of("a", "the ryokan by the river", "ryokan"))->question =
+        mem_strdup("where did\x1b[31m we sleep?");
+    tell(a);
+    act("<enter><enter>");
+    see("> where did");
+    play(" we sleep?", "!\x1b[31m", "the ryokan by the river");
+}
+
 /* "line 001" and so on; the caller frees. */
 static char *hundred_lines(const char *end)
 {

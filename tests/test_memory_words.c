@@ -415,7 +415,7 @@ TEST(the_best_passage)
     const struct memory_hit *h = &hits.items.items[0];
     char *passage = support_keep(mem_strndup(h->entry.content + h->passage.start, h->passage.len));
     assert_non_null(strstr(passage, "Here the copper kettle whistles."));
-    assert_true(h->passage.len <= PASSAGE_CHARS && h->passage.len > PASSAGE_CHARS / 2);
+    assert_true(h->passage.len <= MEMORY_PASSAGE && h->passage.len > MEMORY_PASSAGE / 2);
     assert_int_equal(strncmp(passage, "Paragraph ", strlen("Paragraph ")), 0);
     assert_int_equal(passage[h->passage.len - 1], '.');
     assert_int_equal(h->marks.len, 6);

@@ -203,6 +203,14 @@ size_t utf8_cut_width(const char *s, size_t len, size_t max_columns)
     return pos;
 }
 
+size_t utf8_cut_points(const char *s, size_t len, size_t max)
+{
+    size_t pos = 0;
+    for (uint32_t cp; max > 0 && pos < len; max--)
+        pos += utf8_decode(s + pos, len - pos, &cp);
+    return pos;
+}
+
 void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max)
 {
     size_t cut = utf8_cut_bytes(s, len, max);

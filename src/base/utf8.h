@@ -38,6 +38,8 @@ size_t utf8_prev(const char *s, size_t len, size_t pos);
 /* Length of the longest prefix of at most `max` bytes / columns that ends on a grapheme border. */
 size_t utf8_cut_bytes(const char *s, size_t len, size_t max);
 size_t utf8_cut_width(const char *s, size_t len, size_t max_columns);
+/* … of the first `max` code points. */
+size_t utf8_cut_points(const char *s, size_t len, size_t max);
 
 /* Appends the prefix of at most `max` bytes, and "…" if that is not all. */
 void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);

@@ -11,6 +11,7 @@ void memory_hit_release(struct memory_hit *h)
 {
     memory_entry_release(&h->entry);
     vec_release(&h->marks);
+    free(h->question);
 }
 
 void memory_hits_release(struct memory_hits *h)
@@ -83,6 +84,9 @@ static const struct shape_codec speaker = {
     SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry),                           \
                 .codec = &memory_entry_id, .there = memory_entry_has_id,                           \
                 .help = "Names the entry.")
+#define QUESTION                                                                                   \
+    SHAPE_FIELD("question", STRING, OPTIONAL, TEXT(question),                                      \
+                .help = "What it answers, where it is long: the user's message before it.")
 #define ORIGIN                                                                                     \
     SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,           \
                 .help = "Who said it."),                                                           \
@@ -134,6 +138,7 @@ static const struct shape_field hit_fields[] = {
     SESSION,
     TURN,
     ORIGIN,
+    QUESTION,
     SHAPE_FIELD("marks", OWN, OPTIONAL, 0, .codec = &marks, .there = has_marks,
                 .help = "First byte and length of each word of the question in it."),
     {0},

@@ -35,7 +35,10 @@ struct memory_hit {
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
+    char *question; /* of a long answer what it answers, its first MEMORY_PASSAGE characters; else
+                       NULL */
 };
+enum { MEMORY_PASSAGE = 800 }; /* characters of the text that a hit shows */
 
 struct memory_hits {
     VEC(struct memory_hit) items; /* best first */

@@ -82,6 +82,22 @@ static void add_passage(struct buf *out, const struct memory_hit *h, size_t widt
     vec_release(&x.marks);
 }
 
+/* What a long answer answers stands above it. */
+static void add_question(struct buf *out, const struct memory_hit *h, size_t width)
+{
+    struct buf line = BUF_INIT;
+    if (!h->question)
+        return;
+    buf_addf(&line, "%*s> ", INDENT, "");
+    utf8_clean(&line, h->question, strlen(h->question), UTF8_ONE_LINE);
+    size_t end = line.len;
+    if (utf8_width(line.data, line.len) > width)
+        end = utf8_cut_width(line.data, line.len, width > 1 ? width - 1 : 1);
+    buf_add(out, line.data, end);
+    buf_addstr(out, end < line.len ? "…\n" : "\n");
+    buf_release(&line);
+}
+
 /* What a person knows the session by: its title, where it is one that is kept here. */
 static char *session_name(struct operation_context *c, const char *id, struct error *e)
 {
@@ -128,6 +144,7 @@ static void print_hits(struct operation_context *c, const struct memory_hits *hi
     bool bold = can_mark();
     for (size_t i = 0; i < hits->items.len; i++) {
         add_head(&out, c, &hits->items.items[i], width, &e);
+        add_question(&out, &hits->items.items[i], width);
         add_passage(&out, &hits->items.items[i], width, bold);
     }
     fwrite(out.data, 1, out.len, stdout);

@@ -58,8 +58,7 @@ bool words_search(const struct corpus *c, const struct words_question *question,
                   struct error *e);
 
 /* Sets passages and marks of hits whose entries are there. A passage is packed of paragraphs up to
- * PASSAGE_CHARS characters; the one with the most of the question wins. */
-enum { PASSAGE_CHARS = 800 };
+ * MEMORY_PASSAGE characters; the one with the most of the question wins. */
 bool words_explain(const struct corpus *c, const struct words_question *question,
                    struct memory_hits *hits, struct error *e);
 

@@ -37,24 +37,13 @@ static bool ends_word(const char *text, size_t at)
     return is_blank(text[at - 1]);
 }
 
-/* Where PASSAGE_CHARS characters from `start` end. */
-static size_t furthest(const char *text, size_t len, size_t start)
-{
-    size_t at = start;
-    for (int i = 0; i < PASSAGE_CHARS && at < len; i++) {
-        uint32_t cp;
-        at += utf8_decode(text + at, len - at, &cp);
-    }
-    return at;
-}
-
 /* As much as fits, up to the end of a paragraph, else of a line, a sentence, a word. One that would
  * leave most of the room is passed over. */
 static size_t passage_end(const char *text, size_t len, size_t start)
 {
     static bool (*const ends[])(const char *, size_t) = {ends_paragraph, ends_line, ends_sentence,
                                                          ends_word};
-    size_t limit = furthest(text, len, start);
+    size_t limit = start + utf8_cut_points(text + start, len - start, MEMORY_PASSAGE);
     if (limit == len)
         return len;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

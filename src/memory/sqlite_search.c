@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "index/blend.h"
 #include "index/vectors.h"
 #include "memory/sqlite_private.h"
@@ -112,6 +113,26 @@ static void drop_surplus(struct candidates *c, size_t limit)
 
 /* ---- hits ---- */
 
+/* The user's message before a long answer. */
+static bool load_question(struct search *x, int64_t key, struct memory_hit *hit, struct error *e)
+{
+    const char *answer = hit->entry.content;
+    size_t len = strlen(answer);
+    struct memory_row before;
+    bool found;
+    if (hit->entry.role != ROLE_ASSISTANT || utf8_cut_points(answer, len, MEMORY_PASSAGE) == len)
+        return true;
+    if (!sqlite_row_at(x->memory->store, key - 1, &before, &found, e))
+        return false;
+    if (found && before.entry.role == ROLE_USER &&
+        rank_key_session(before.key) == rank_key_session(key)) {
+        const char *text = before.entry.content;
+        hit->question = mem_strndup(text, utf8_cut_points(text, strlen(text), MEMORY_PASSAGE));
+    }
+    memory_row_release(&before);
+    return true;
+}
+
 static bool load_one(struct search *x, const struct candidate *c, struct error *e)
 {
     struct memory_row row;
@@ -121,8 +142,9 @@ static bool load_one(struct search *x, const struct candidate *c, struct error *
     if (!found)
         return true;
     struct memory_hit hit = {.entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
+    bool ok = load_question(x, c->key, &hit, e);
     vec_push(&x->out->items, hit);
-    return true;
+    return ok;
 }
 
 /* The more it is to be preferred, the less. */

@@ -98,6 +98,19 @@ static void write_marks(const struct memory_entry *e, struct buf *out)
         add_part(out, _("edited by you"));
 }
 
+/* What a long answer answers stands above it, as a quotation. */
+static void add_question(struct styled *out, const char *question)
+{
+    struct buf text = BUF_INIT;
+    if (!question)
+        return;
+    buf_addstr(&text, "> ");
+    utf8_clean(&text, question, strlen(question), UTF8_MULTILINE);
+    buf_addstr(&text, "\n\n");
+    styled_add(out, text.data, text.len, STYLE_DIM, 0);
+    buf_release(&text);
+}
+
 static void add_line(struct styled *out, const struct buf *text, const char *end, enum style style)
 {
     styled_add(out, text->data, text->len, style, 0);
@@ -140,6 +153,7 @@ static void make_text(struct memory_view *p)
     pane_write_who(p, e, WHO_SESSION, &line);
     write_marks(e, &line);
     add_line(&v->text, &line, "\n", STYLE_HEADING);
+    add_question(&v->text, h->question);
     v->found = place_found(marks_of(h, e), v->text.text.len);
     memory_marked_text(&v->text, e->content, marks_of(h, e), STYLE_OVERLAY);
     buf_clear(&line);
