@@ -15,7 +15,7 @@ static const struct {
     const char *language;  /* that the words of a question are taken from */
 } all_words[] = {
     [EXAM_PORTER] = {"porter unicode61", "none"},
-    [EXAM_SNOWBALL] = {"tiro english", "english"},
+    [EXAM_SNOWBALL] = {"tiro english 1", "english"},
 };
 
 struct exam_plain {

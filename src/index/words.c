@@ -11,7 +11,7 @@ static const char add_sql[] = "INSERT INTO #_words (rowid, words) VALUES (?, ?)"
 static const char remove_sql[] =
     "INSERT INTO #_words (#_words, rowid, words) VALUES ('delete', ?, ?)";
 static const char schema_sql[] = "SELECT sql FROM sqlite_schema WHERE name = '#_words' || ?";
-static const char any_sql[] = "SELECT 1 FROM #_entry LIMIT 1";
+static const char any_sql[] = "SELECT 1 FROM #_words_docsize LIMIT 1";
 
 static bool write_text(const struct corpus *c, const char *sql, int64_t key, const char *text,
                        struct error *e)
@@ -24,39 +24,60 @@ static bool write_text(const struct corpus *c, const char *sql, int64_t key, con
 
 /* ---- language ---- */
 
-static char *find_language(const char *sql)
+/* How the words of a table are made. */
+struct making {
+    char *language; /* owned */
+    int version;
+};
+
+static struct making find_making(const char *sql)
 {
     static const char mark[] = "'tiro ";
     const char *at = sql ? strstr(sql, mark) : NULL;
     if (!at)
-        return mem_strdup("none");
+        return (struct making){mem_strdup("none"), 1};
     at += sizeof mark - 1;
-    return mem_strndup(at, strcspn(at, "'"));
+    size_t len = strcspn(at, " '");
+    return (struct making){mem_strndup(at, len), at[len] == ' ' ? atoi(at + len) : 1};
 }
 
-static bool table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
+/* The caller frees the language. */
+static bool table_making(const struct corpus *c, const char *ending, struct making *out,
+                         struct error *e)
 {
-    *out = NULL;
+    *out = (struct making){0};
     struct query q = corpus_query(c, schema_sql, e);
     query_text(&q, ending);
     bool there = query_next(&q);
     if (q.fault == SQLITE_OK)
-        *out = find_language(there ? (const char *)sqlite3_column_text(q.handle, 0) : NULL);
+        *out = find_making(there ? (const char *)sqlite3_column_text(q.handle, 0) : NULL);
     return query_end(&q);
 }
 
 bool words_language(const struct corpus *c, char **out, struct error *e)
 {
-    return table_language(c, "", out, e);
+    struct making m;
+    bool ok = table_making(c, "", &m, e);
+    *out = m.language;
+    return ok;
+}
+
+bool words_version(const struct corpus *c, int *out, struct error *e)
+{
+    struct making m;
+    bool ok = table_making(c, "", &m, e);
+    *out = m.version;
+    free(m.language);
+    return ok;
 }
 
 bool words_speak(const struct corpus *c, struct language **out, struct error *e)
 {
-    char *name;
-    if (!words_language(c, &name, e))
+    struct making m;
+    if (!table_making(c, "", &m, e))
         return false;
-    *out = language_new(name);
-    free(name);
+    *out = language_new(m.language, m.version);
+    free(m.language);
     return *out || store_fault(c->store, SQLITE_ERROR, e);
 }
 
@@ -66,9 +87,9 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
     assert(language_known(language));
     char *sql = mem_printf(
         "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '',"
-        " prefix = '2 3', tokenize = 'tiro %s');"
+        " prefix = '2 3', tokenize = 'tiro %s %d');"
         "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0)",
-        ending, language, ending, ending);
+        ending, language, WORDS_VERSION, ending, ending);
     bool ok = corpus_exec(c, sql, e);
     free(sql);
     return ok;
@@ -83,20 +104,28 @@ static bool make_anew(const struct corpus *c, const char *language, struct error
            make_table(c, "", language, e);
 }
 
-static bool settle_language(const struct corpus *c, const char *language, struct error *e)
+/* Whether the table is as one that is made now. */
+static bool is_made_so(const struct corpus *c, const char *ending, const char *language, bool *out,
+                       struct error *e)
 {
-    char *made_for;
-    bool any = false;
-    if (!words_language(c, &made_for, e))
+    struct making m;
+    if (!table_making(c, ending, &m, e))
         return false;
-    bool same = strcmp(made_for, language) == 0;
-    free(made_for);
-    return same || (corpus_has(c, any_sql, &any, e) && (any || make_anew(c, language, e)));
+    *out = strcmp(m.language, language) == 0 && m.version == WORDS_VERSION;
+    free(m.language);
+    return true;
+}
+
+static bool settle_making(const struct corpus *c, const char *language, struct error *e)
+{
+    bool same, any = false;
+    return is_made_so(c, "", language, &same, e) &&
+           (same || (corpus_has(c, any_sql, &any, e) && (any || make_anew(c, language, e))));
 }
 
 bool words_prepare(const struct corpus *c, const char *language, size_t bytes, struct error *e)
 {
-    return settle_language(c, language, e) && words_make_room(c, bytes, e);
+    return settle_making(c, language, e) && words_make_room(c, bytes, e);
 }
 
 /* ---- the next index ---- */
@@ -132,21 +161,12 @@ bool words_next_add(const struct corpus *c, int64_t key, const char *text, struc
     return write_text(c, add_next_sql, key, text, e);
 }
 
-static bool next_is_for(const struct corpus *c, const char *language, bool *out, struct error *e)
-{
-    char *made_for;
-    if (!table_language(c, "_next", &made_for, e))
-        return false;
-    *out = strcmp(made_for, language) == 0;
-    free(made_for);
-    return true;
-}
-
 bool words_next_begin(const struct corpus *c, const char *language, struct error *e)
 {
     int64_t key;
     bool there, fits = false;
-    if (!words_next_key(c, &key, &there, e) || (there && !next_is_for(c, language, &fits, e)))
+    if (!words_next_key(c, &key, &there, e) ||
+        (there && !is_made_so(c, "_next", language, &fits, e)))
         return false;
     if (fits)
         return true;

@@ -290,10 +290,12 @@ bool words_reindex(const struct corpus *c, const char *language,
 static bool find_stage(const struct corpus *c, enum stage *out, struct error *e)
 {
     int64_t key;
+    int version;
     bool next, worn;
-    if (!words_next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e))
+    if (!words_next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
+        !words_version(c, &version, e))
         return false;
-    *out = next ? FILL : worn ? BEGIN : DONE;
+    *out = next ? FILL : worn || version < WORDS_VERSION ? BEGIN : DONE;
     return true;
 }
 

@@ -124,10 +124,10 @@ bool language_known(const char *name)
     return find_traits(name) != NULL;
 }
 
-struct language *language_new(const char *name)
+struct language *language_new(const char *name, int version)
 {
     const struct language_traits *traits = find_traits(name);
-    if (!traits)
+    if (!traits || version < 1 || version > WORDS_VERSION)
         return NULL;
     struct language *l = mem_alloc(sizeof *l);
     l->traits = traits;

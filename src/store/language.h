@@ -10,8 +10,14 @@
 
 struct language;
 
-struct language *language_new(const char *name); /* NULL: there is none of this name */
-void language_free(struct language *l);          /* NULL is fine */
+/* Rules by which words are made and kept, as an index notes them (store/tokenizer.h). Each rise has
+ * all indexes made anew in the background, and until then an index is read by its own rules.
+ * 1: what no index noted. */
+enum { WORDS_VERSION = 1 };
+
+/* NULL: there is none of this name, or this program does not know the version. */
+struct language *language_new(const char *name, int version);
+void language_free(struct language *l); /* NULL is fine */
 bool language_known(const char *name);
 
 /* Endings that stems are without, up to NULL: "paintin" is on its way to a word whose stem is

@@ -150,7 +150,7 @@ void tokens_of(struct language *l, enum token_purpose purpose, const char *text,
 bool tokenize(const char *language, const char *text, size_t len, bool keep_stop_words,
               struct tokens *out)
 {
-    struct language *l = language_new(language);
+    struct language *l = language_new(language, WORDS_VERSION);
     *out = (struct tokens){0};
     if (!l)
         return false;
@@ -171,7 +171,8 @@ void tokens_release(struct tokens *t)
 static int create(void *context, const char **arguments, int count, Fts5Tokenizer **out)
 {
     (void)context;
-    *out = (Fts5Tokenizer *)language_new(count > 0 ? arguments[0] : "english");
+    *out = (Fts5Tokenizer *)language_new(count > 0 ? arguments[0] : "english",
+                                         count > 1 ? atoi(arguments[1]) : 1);
     return *out ? SQLITE_OK : SQLITE_ERROR;
 }
 
