@@ -506,9 +506,3 @@ TEST(test_silence_is_a_stall)
     server_stop(&s);
     server_release(&s);
 }
-
-TEST(test_escape)
-{
-    char *text = support_keep(http_escape("a b/c?\xC3\xA4-1.2_x~"));
-    assert_string_equal(text, "a%20b%2Fc%3F%C3%A4-1.2_x~");
-}

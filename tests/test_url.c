@@ -1,6 +1,7 @@
-/* Passwords in URLs do not show. */
+/* Passwords in URLs do not show; a text becomes a part of a path. */
 #include "base/url.h"
 #include "tests/suite.h"
+#include "tests/support.h"
 
 TEST(passwords_are_masked)
 {
@@ -27,4 +28,11 @@ TEST(passwords_are_masked)
         assert_int_equal(url_has_password(cases[i].url), cases[i].shown != NULL);
         buf_release(&out);
     }
+}
+
+TEST(a_text_is_one_segment_of_a_path)
+{
+    char *text = support_keep(url_escape("a b/c?\xC3\xA4-1.2_x~"));
+    assert_string_equal(text, "a%20b%2Fc%3F%C3%A4-1.2_x~");
+    assert_string_equal(support_keep(url_escape("")), "");
 }

@@ -31,3 +31,17 @@ void url_add_masked(struct buf *out, const char *text)
     }
     buf_addstr(out, text);
 }
+
+char *url_escape(const char *text)
+{
+    static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                     "0123456789-._~";
+    struct buf out = BUF_INIT;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strchr(unreserved, *at) != NULL)
+            buf_addch(&out, *at);
+        else
+            buf_addf(&out, "%%%02X", (unsigned)(unsigned char)*at);
+    }
+    return buf_take(&out);
+}

@@ -1,4 +1,4 @@
-/* Passwords in URLs: where one is shown, they are not. */
+/* URLs: passwords in them, which are not shown, and texts made fit for them. */
 #ifndef BASE_URL_H
 #define BASE_URL_H
 
@@ -11,5 +11,9 @@ bool url_has_password(const char *url);
 
 /* Appends the text with that part as "****" in every URL of it; all else stays. */
 void url_add_masked(struct buf *out, const char *text);
+
+/* The text as one segment of a path: all but RFC 3986's unreserved characters as %XX. The caller
+ * frees. */
+char *url_escape(const char *text);
 
 #endif

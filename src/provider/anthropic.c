@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/url.h"
 #include "base/utf8.h"
 #include "chat/figure.h"
 #include "provider/dialects.h"
@@ -382,7 +383,7 @@ static bool complete(const struct provider_call *call, const struct request *req
 
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
-    char *name = http_escape(model);
+    char *name = url_escape(model);
     char *path = mem_printf("/v1/models/%s", name);
     struct failure f;
     struct json *reply = exchange_fetch(call, &dialect, path, NULL, &f);

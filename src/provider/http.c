@@ -110,16 +110,6 @@ void http_reply_release(struct http_reply *r)
     buf_release(&r->body);
 }
 
-char *http_escape(const char *s)
-{
-    char *escaped = curl_easy_escape(NULL, s, 0);
-    if (escaped == NULL)
-        die("out of memory");
-    char *copy = mem_strdup(escaped);
-    curl_free(escaped);
-    return copy;
-}
-
 /* "12" or "1.5", as milliseconds; -1 if it is anything else. */
 static int64_t parse_seconds(const char *s)
 {

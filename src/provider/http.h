@@ -73,7 +73,4 @@ struct http *http_new_answered(http_answer_fn *answer, void *context);
 /* Milliseconds from a retry-after header: seconds or an HTTP date; -1 if neither. */
 int64_t http_retry_after(const char *value, int64_t now_wall_ms);
 
-/* Percent-encoded for a path; the caller frees. */
-char *http_escape(const char *s);
-
 #endif
