@@ -37,7 +37,8 @@ libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
 pcre2                              ^src/agent/regex[.]c$
 cJSON                             ^src/base/json[.]c$
-curl/                             ^src/provider/http[.]c$
+curl/                             ^src/provider/libcurl[.]h$
+provider/libcurl[.]h              ^src/provider/(libcurl|http)[.]c$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
@@ -53,7 +54,7 @@ SYMBOLS='
 ^sb_stemmer                                                                     ^src/store/language
 ^pcre2_                                                                         ^src/agent/regex[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$
-^curl_                                                                          ^src/provider/http[.]o$
+^curl_                                                                          ^src/provider/libcurl[.]o$
 '
 
 sources=$(find src ui -name '*.[ch]' | sort)

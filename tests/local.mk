@@ -64,6 +64,7 @@ UNIT_TESTS = \
 	tests/test_guard \
 	tests/test_health \
 	tests/test_flood \
+	tests/test_footprint \
 	tests/test_fork \
 	tests/test_fuzz_seeds \
 	tests/test_history \
@@ -318,6 +319,7 @@ valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
 	$(CMOCKA_LIBS) $(MICROHTTPD_LIBS) $(VTERM_LIBS) -lutil
+tests_test_model_server_LDADD = $(LDADD) $(CURL_LIBS)
 
 # Nothing of the user's account leaks into a test, and nothing of a test into the account.
 AM_TESTS_ENVIRONMENT = \

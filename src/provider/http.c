@@ -1,9 +1,7 @@
 #include "provider/http.h"
 
 #include <ctype.h>
-#include <curl/curl.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "base/clock.h"
 #include "base/die.h"
 #include "base/mem.h"
+#include "provider/libcurl.h"
 #include "provider/provider.h"
 
 #define READ_SIZE 65536L
@@ -27,12 +26,14 @@
 #define LONGEST_RETRY_AFTER_S 2000000
 
 struct http {
-    CURLM *multi;           /* NULL before the first request */
+    const struct libcurl *curl; /* NULL before the first request */
+    CURLM *multi;               /* likewise */
     http_answer_fn *answer; /* NULL: the network does */
     void *answer_context;
 };
 
 struct transfer {
+    const struct libcurl *curl;
     const struct http_request *request;
     const struct wakeup *wakeup;
     struct http_reply *reply;
@@ -49,14 +50,6 @@ struct transfer {
     int64_t moved_ms;     /* when that last changed */
     int64_t grace_end_ms; /* 0: the answer is not over */
 };
-
-static pthread_once_t curl_started = PTHREAD_ONCE_INIT;
-
-static void start_curl(void)
-{
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        die("libcurl does not start");
-}
 
 struct http *http_new(void)
 {
@@ -76,7 +69,7 @@ void http_free(struct http *h)
     if (h == NULL)
         return;
     if (h->multi != NULL)
-        curl_multi_cleanup(h->multi);
+        h->curl->multi_cleanup(h->multi);
     free(h);
 }
 
@@ -136,7 +129,11 @@ int64_t http_retry_after(const char *value, int64_t now_wall_ms)
     if (ms >= 0)
         return ms;
     /* Every form of an HTTP date, whatever the locale; a negative number is no date to us. */
-    time_t date = value[0] >= 'A' && value[0] <= 'z' ? curl_getdate(value, NULL) : (time_t)-1;
+    if (value[0] < 'A' || value[0] > 'z')
+        return -1;
+    struct failure ignored;
+    const struct libcurl *curl = libcurl_load(&ignored);
+    time_t date = curl == NULL ? (time_t)-1 : curl->getdate(value, NULL);
     if (date == (time_t)-1)
         return -1;
     if (date > now_wall_ms / 1000 + LONGEST_RETRY_AFTER_S)
@@ -178,7 +175,7 @@ static void read_retry_after(struct http_reply *reply, const char *line, size_t 
 static bool ends_head(const struct transfer *t, const char *line, size_t len)
 {
     long status = 0;
-    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     return status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n');
 }
 
@@ -208,8 +205,8 @@ static void read_head(struct transfer *t)
 {
     long status = 0;
     const char *type = NULL;
-    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
+    t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    t->curl->easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
     t->reply->status = (int)status;
 
     size_t len = type == NULL ? 0 : strcspn(type, "; \t");
@@ -261,38 +258,39 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return fd;
 }
 
-static void set_safety(CURL *easy, const struct http_request *r)
+static void set_safety(struct transfer *t)
 {
+    const struct http_request *r = t->request;
 #if LIBCURL_VERSION_NUM >= 0x075500
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    t->curl->easy_setopt(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    t->curl->easy_setopt(t->easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700
     /* Else giving up while a name is looked up would wait for the resolver's thread. */
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    t->curl->easy_setopt(t->easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    t->curl->easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
+    t->curl->easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    t->curl->easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    t->curl->easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
     if (r->ca_file != NULL && r->ca_file[0] != '\0')
-        curl_easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
+        t->curl->easy_setopt(t->easy, CURLOPT_CAINFO, r->ca_file);
 }
 
 static void set_callbacks(struct transfer *t)
 {
-    curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
-    curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
-    curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
+    t->curl->easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, take_header);
+    t->curl->easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
+    t->curl->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, take_body);
+    t->curl->easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+    t->curl->easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    t->curl->easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
 }
 
 static void add_header(struct transfer *t, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(t->headers, line);
+    struct curl_slist *longer = t->curl->slist_append(t->headers, line);
     if (longer == NULL)
         die("out of memory");
     t->headers = longer;
@@ -306,47 +304,51 @@ static void set_request(struct transfer *t)
     /* libcurl would wait a second for a "100 Continue" that few of these servers send. */
     add_header(t, "Expect:");
 
-    curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
-    curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
-    curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "tiro/" PACKAGE_VERSION);
-    curl_easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, READ_SIZE);
-    curl_easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
+    t->curl->easy_setopt(t->easy, CURLOPT_URL, r->url);
+    t->curl->easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
+    t->curl->easy_setopt(t->easy, CURLOPT_USERAGENT, "tiro/" PACKAGE_VERSION);
+    t->curl->easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    t->curl->easy_setopt(t->easy, CURLOPT_BUFFERSIZE, READ_SIZE);
+    t->curl->easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    t->curl->easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
     if (r->body != NULL) {
-        curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
-        curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body);
+        t->curl->easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        t->curl->easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body);
     }
 }
 
 static bool transfer_start(struct http *h, struct transfer *t)
 {
-    pthread_once(&curl_started, start_curl);
+    h->curl = t->curl = libcurl_load(t->failure);
+    if (t->curl == NULL)
+        return false;
     if (h->multi == NULL) {
-        h->multi = curl_multi_init();
+        h->multi = t->curl->multi_init();
         if (h->multi == NULL)
             die("out of memory");
-        curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+        t->curl->multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
     }
-    t->easy = curl_easy_init();
+    t->easy = t->curl->easy_init();
     if (t->easy == NULL)
         die("out of memory");
-    set_safety(t->easy, t->request);
+    set_safety(t);
     set_callbacks(t);
     set_request(t);
     t->moved_ms = clock_mono_ms();
-    CURLMcode code = curl_multi_add_handle(h->multi, t->easy);
+    CURLMcode code = t->curl->multi_add_handle(h->multi, t->easy);
     return code == CURLM_OK ||
-           failure_set(t->failure, FAILURE_SETUP, "%s", curl_multi_strerror(code));
+           failure_set(t->failure, FAILURE_SETUP, "%s", t->curl->multi_strerror(code));
 }
 
 static void transfer_end(struct http *h, struct transfer *t)
 {
-    curl_multi_remove_handle(h->multi, t->easy);
-    curl_easy_cleanup(t->easy);
+    if (t->easy == NULL)
+        return;
+    t->curl->multi_remove_handle(h->multi, t->easy);
+    t->curl->easy_cleanup(t->easy);
     for (struct curl_slist *s = t->headers; s != NULL; s = s->next)
         mem_wipe(s->data, strlen(s->data));
-    curl_slist_free_all(t->headers);
+    t->curl->slist_free_all(t->headers);
 }
 
 /* A line of a header is no progress, or a server could drip them for ever. */
@@ -355,9 +357,9 @@ static void note_progress(struct transfer *t, int64_t now)
     curl_off_t up = 0;
     curl_off_t down = 0;
     curl_off_t connected = 0;
-    curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
-    curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
-    curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
+    t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+    t->curl->easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
     curl_off_t moved = up + down + (t->head_came ? 1 : 0);
     /* Until it is connected, the connect timeout of libcurl counts. */
     if (connected == 0 || moved != t->moved)
@@ -385,9 +387,9 @@ static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
     struct curl_waitfd extra = {.fd = w == NULL ? -1 : w->fd, .events = CURL_WAIT_POLLIN};
     unsigned extras = extra.fd >= 0 ? 1 : 0;
     int timeout = wakeup_timeout(w, left > 60000 ? 60000 : (int)left);
-    CURLMcode code = curl_multi_poll(h->multi, &extra, extras, timeout, NULL);
+    CURLMcode code = t->curl->multi_poll(h->multi, &extra, extras, timeout, NULL);
     if (code != CURLM_OK)
-        return failure_set(t->failure, FAILURE_CONNECT, "%s", curl_multi_strerror(code));
+        return failure_set(t->failure, FAILURE_CONNECT, "%s", t->curl->multi_strerror(code));
     bool asked = (extras > 0 && extra.revents != 0) || wakeup_late(w);
     if (asked && !w->go_on(w->context))
         return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
@@ -397,7 +399,7 @@ static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 static CURLcode transfer_result(struct http *h)
 {
     int left = 0;
-    CURLMsg *message = curl_multi_info_read(h->multi, &left);
+    CURLMsg *message = h->curl->multi_info_read(h->multi, &left);
     return message == NULL || message->msg != CURLMSG_DONE ? CURLE_RECV_ERROR
                                                            : message->data.result;
 }
@@ -407,11 +409,11 @@ static bool drive(struct http *h, struct transfer *t, CURLcode *result)
 {
     for (;;) {
         int running = 0;
-        CURLMcode code = curl_multi_perform(h->multi, &running);
+        CURLMcode code = t->curl->multi_perform(h->multi, &running);
         int64_t now = clock_mono_ms();
         read_ended(t, now);
         if (code != CURLM_OK)
-            return failure_set(t->failure, FAILURE_CONNECT, "%s", curl_multi_strerror(code));
+            return failure_set(t->failure, FAILURE_CONNECT, "%s", t->curl->multi_strerror(code));
         *result = CURLE_OK;
         if (running == 0) {
             *result = transfer_result(h);
@@ -446,7 +448,7 @@ static bool lost(struct transfer *t, CURLcode code)
         return failure_set(t->failure, FAILURE_PROTOCOL,
                            "the reply does not fit into memory: its headers may be too large; is "
                            "the base URL right?");
-    const char *why = t->error[0] != '\0' ? t->error : curl_easy_strerror(code);
+    const char *why = t->error[0] != '\0' ? t->error : t->curl->easy_strerror(code);
     for (size_t i = 0; i < sizeof setup_faults / sizeof *setup_faults; i++)
         if (setup_faults[i].code == code)
             return failure_set(t->failure, FAILURE_SETUP, "%s%s", why, setup_faults[i].hint);
