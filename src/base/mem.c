@@ -68,3 +68,10 @@ void mem_return_large_blocks(void)
     mallopt(M_MMAP_THRESHOLD, 512 * 1024);
 #endif
 }
+
+void mem_return_unused(void)
+{
+#ifdef HAVE_MALLOC_TRIM
+    malloc_trim(0);
+#endif
+}

@@ -17,4 +17,8 @@ void mem_wipe(void *bytes, size_t len);
  * and what passing copies of a long answer took would stay taken. Before the first thread. */
 void mem_return_large_blocks(void);
 
+/* Gives back to the system what was freed between blocks that stay, where the allocator can: once
+ * much was done, and nobody waits. */
+void mem_return_unused(void);
+
 #endif

@@ -244,6 +244,14 @@ static bool run_prepared(struct conversation *c, const char *input, const char *
     return kept;
 }
 
+/* What the turn was done with is not needed while a person reads: pages of the database come back
+ * from the system's cache. */
+static void give_back_memory(struct conversation *c)
+{
+    store_give_back_memory(c->store);
+    mem_return_unused();
+}
+
 static bool start(struct conversation *c, const char *input, const char *attachments,
                   int64_t retries, struct turn_result *out, struct error *e)
 {
@@ -255,6 +263,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     c->turn = out;
     bool kept = run_prepared(c, input, attachments, retries, e);
     c->turn = NULL;
+    give_back_memory(c);
     memcpy(out->session_id, c->journal.info.id, sizeof out->session_id);
     out->turns = c->journal.info.turns;
     return kept;

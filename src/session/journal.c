@@ -155,7 +155,7 @@ void journal_stamp(const struct journal *j, struct event *ev)
 
 void journal_forget_deltas(struct journal *j)
 {
-    buf_clear(&j->pending);
+    buf_release(&j->pending);
     j->pending_since_ms = 0;
 }
 

@@ -296,6 +296,11 @@ void store_settle(struct store *s)
     sqlite3_busy_handler(s->db, wait_for_writer, s);
 }
 
+void store_give_back_memory(struct store *s)
+{
+    sqlite3_db_release_memory(s->db);
+}
+
 void store_interrupt(struct store *s)
 {
     sqlite3_interrupt(s->db);
