@@ -12,6 +12,11 @@ static const char libcurl[] = LIBCURL_FILE;
 #else
 static const char libcurl[] = "";
 #endif
+#ifdef STATIC_LIBSTDCXX
+enum { HAS_OWN_CXX = 1 };
+#else
+enum { HAS_OWN_CXX = 0 };
+#endif
 /* A name that the loader looks for, where another file can be found first. */
 static const bool libcurl_is_looked_for = sizeof libcurl > 1 && libcurl[0] != '/';
 
@@ -32,6 +37,8 @@ TEST_IF(libcurl_is_looked_for, test_the_network_is_loaded_by_the_first_request)
     assert_no_text(mapped(s), libcurl);
     assert_no_text(mapped(s), "libssl");
     assert_no_text(mapped(s), "libgnutls");
+    if (HAS_OWN_CXX)
+        assert_no_text(mapped(s), "libstdc++");
     screen_ctrl(s, 'u');
     scene_exchange(s, "hello", "Hello from the scripted model.");
     assert_text(mapped(s), libcurl);
