@@ -78,14 +78,23 @@ static void add_reasoning(const char *text, const char *signature, bool redacted
 
 enum format { ANTHROPIC, OPENAI, OLLAMA };
 
-static struct json *body_of(enum format format)
+static void write_body(enum format format, struct outgoing_body *out)
 {
     t.request.messages = t.messages.items;
     t.request.message_count = t.messages.len;
     if (format == ANTHROPIC)
-        return anthropic_body(t.config, &t.request);
-    return format == OPENAI ? openai_body(t.config, &t.request, false)
-                            : ollama_body(t.config, &t.request);
+        anthropic_body(out, t.config, &t.request);
+    else if (format == OPENAI)
+        openai_body(out, t.config, &t.request, false);
+    else
+        ollama_body(out, t.config, &t.request);
+}
+
+static struct json *body_of(enum format format)
+{
+    struct outgoing_body body;
+    write_body(format, &body);
+    return json_out_tree(&body.text);
 }
 
 /* The member of the body as text is this, with ' for ". */
@@ -143,7 +152,9 @@ TEST(test_parameters)
     check(ANTHROPIC, "temperature", "0.5");
     check(OPENAI, "temperature", "0.5");
     check(OLLAMA, "options", "{'num_ctx':2048,'num_predict':100,'temperature':0.5}");
-    struct json *vendor = openai_body(t.config, &t.request, true);
+    struct outgoing_body body;
+    openai_body(&body, t.config, &t.request, true);
+    struct json *vendor = json_out_tree(&body.text);
     assert_int_equal(json_get_int(vendor, "max_completion_tokens", 0), 100);
     assert_null(json_get(vendor, "max_tokens"));
     json_free(vendor);
@@ -368,5 +379,57 @@ TEST(test_images_that_are_none)
         assert_null(strstr(sent, "base64"));
         assert_null(strstr(sent, "\"images\""));
         json_free(body);
+    }
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    while ((text = strstr(text, word)) != NULL) {
+        text += strlen(word);
+        n++;
+    }
+    return n;
+}
+
+/* Messages are written while later ones are not known yet: the breakpoints are those of the end. */
+TEST(test_cache_of_a_long_talk)
+{
+    for (int i = 0; i < 40; i++) {
+        say_text(ROLE_USER, "a question");
+        say_text(ROLE_ASSISTANT, i == 38 ? "the last answer but one" : "an answer");
+        if (i == 39)
+            add_call("c", "{}");
+    }
+    say(ROLE_TOOL);
+    add_result("c", "the last result", false);
+    struct json *body = body_of(ANTHROPIC);
+    const char *text = support_keep(json_print(json_get(body, "messages")));
+    assert_int_equal(count(text, "\"ephemeral\""), 2);
+    assert_non_null(strstr(text, support_json("'the last answer but one'" CACHE)));
+    assert_non_null(strstr(text, support_json("'content':'the last result'" CACHE)));
+    assert_int_equal(count(text, "\"role\""), 81);
+    json_free(body);
+}
+
+/* One that is too long is counted to its end, and not kept. */
+TEST(test_too_long)
+{
+    const int64_t most = 1000;
+    for (int i = 0; i < 20; i++)
+        say_text(i % 2 ? ROLE_ASSISTANT : ROLE_USER,
+                 "a text of which twenty are longer than a request may be here");
+    for (enum format format = ANTHROPIC; format <= OLLAMA; format++) {
+        struct outgoing_body whole, counted;
+        assert_true(config_set(t.config, CONFIG_COMPACTION_REQUEST_BYTES, "100000", NULL));
+        write_body(format, &whole);
+        assert_true(config_set(t.config, CONFIG_COMPACTION_REQUEST_BYTES, "1000", NULL));
+        write_body(format, &counted);
+        assert_true((int64_t)whole.text.len > most);
+        assert_int_equal(whole.out.len, whole.text.len);
+        assert_int_equal(counted.out.len, whole.text.len);
+        assert_int_equal(counted.text.len, 0);
+        buf_release(&whole.text);
+        buf_release(&counted.text);
     }
 }

@@ -114,12 +114,15 @@ static void cache_here(struct json *block)
 }
 
 /* The messages while they are built. There are only two roles: what follows in the same one goes
- * into the message that is open. */
+ * into the message that is open. Those wait that may still get a breakpoint. */
 struct writer {
-    struct json *messages;
+    struct outgoing_body *body;
+    VEC(struct json *) waiting;
     struct json *content; /* of the last message */
     const char *role;
     struct json *cacheable; /* the last block that may carry a breakpoint */
+    size_t holder;          /* the waiting message that has it */
+    struct json *stable;    /* that block as it was before the newest turn of the user */
 };
 
 static void open_message(struct writer *w, const char *role)
@@ -131,7 +134,7 @@ static void open_message(struct writer *w, const char *role)
     w->content = json_new_array();
     json_set_string(message, "role", role);
     json_set(message, "content", w->content);
-    json_push(w->messages, message);
+    vec_push(&w->waiting, message);
 }
 
 static void write_turn(struct writer *w, const struct outgoing_turn *turn)
@@ -143,36 +146,45 @@ static void write_turn(struct writer *w, const struct outgoing_turn *turn)
         open_message(w, turn->role == ROLE_ASSISTANT ? "assistant" : "user");
         json_push(w->content, block);
         /* The API refuses a breakpoint on thinking. */
-        if (turn->blocks.items[i]->type != BLOCK_REASONING)
+        if (turn->blocks.items[i]->type != BLOCK_REASONING) {
             w->cacheable = block;
+            w->holder = w->waiting.len - 1;
+        }
     }
 }
 
-static size_t newest_user_turn(const struct outgoing *out)
+/* The first `count` of those that wait. */
+static void write_waiting(struct writer *w, size_t count)
 {
-    for (size_t i = out->turns.len; i > 0; i--)
-        if (out->turns.items[i - 1].role == ROLE_USER)
-            return i - 1;
-    return out->turns.len;
+    for (size_t i = 0; i < count; i++)
+        outgoing_body_add(w->body, w->waiting.items[i]);
+    vec_remove(&w->waiting, 0, count);
 }
 
-static struct json *write_messages(const struct request *request)
+/* A turn of the user comes: older breakpoints are out of the question. */
+static void pass_user(struct writer *w)
+{
+    w->stable = w->cacheable;
+    write_waiting(w, w->holder);
+    w->holder = 0;
+}
+
+static void write_messages(struct outgoing_body *body, const struct request *request)
 {
     struct outgoing out;
-    outgoing_build(&out, request);
-    struct writer w = {.messages = json_new_array()};
-    size_t newest = newest_user_turn(&out);
-    struct json *stable = NULL;
-    for (size_t i = 0; i < out.turns.len; i++) {
-        if (i == newest)
-            stable = w.cacheable;
-        write_turn(&w, &out.turns.items[i]);
+    struct writer w = {.body = body};
+    outgoing_begin(&out, request);
+    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out)) != NULL;) {
+        if (turn->role == ROLE_USER)
+            pass_user(&w);
+        write_turn(&w, turn);
     }
-    cache_here(stable);
-    if (w.cacheable != stable)
+    cache_here(w.stable);
+    if (w.cacheable != w.stable)
         cache_here(w.cacheable);
+    write_waiting(&w, w.waiting.len);
+    vec_release(&w.waiting);
     outgoing_release(&out);
-    return w.messages;
 }
 
 static struct json *write_system(const char *system)
@@ -198,7 +210,7 @@ static struct json *write_tools(const struct request *request)
     return tools;
 }
 
-struct json *anthropic_body(const struct config *config, const struct request *request)
+static struct json *members_of(const struct config *config, const struct request *request)
 {
     struct json *body = json_new_object();
     json_set_string(body, "model", request->model);
@@ -210,8 +222,15 @@ struct json *anthropic_body(const struct config *config, const struct request *r
         json_set(body, "system", write_system(request->system));
     if (request->tool_count > 0)
         json_set(body, "tools", write_tools(request));
-    json_set(body, "messages", write_messages(request));
     return body;
+}
+
+void anthropic_body(struct outgoing_body *out, const struct config *config,
+                    const struct request *request)
+{
+    outgoing_body_begin(out, members_of(config, request), config);
+    write_messages(out, request);
+    outgoing_body_end(out);
 }
 
 /* The figures of the usage as they stand: later ones replace earlier ones. -1: not told. */
@@ -377,8 +396,9 @@ static bool complete(const struct provider_call *call, const struct request *req
                      struct response *response, struct failure *f)
 {
     struct answer answer = {.fresh = -1, .written = -1, .read = -1, .output = -1};
-    struct json *body = anthropic_body(call->config, request);
-    return exchange_stream(call, &dialect, "/v1/messages", body, request, response, &answer, f);
+    struct outgoing_body body;
+    anthropic_body(&body, call->config, request);
+    return exchange_stream(call, &dialect, "/v1/messages", &body, request, response, &answer, f);
 }
 
 static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)

@@ -44,17 +44,16 @@ static bool endpoint_fits(const struct endpoint *endpoint, const char *name, str
     return true;
 }
 
-static bool body_fits(const struct config *config, const char *name, const char *body,
-                      struct failure *f)
+static bool body_fits(const struct outgoing_body *body, const char *name, struct failure *f)
 {
-    int64_t bytes = (int64_t)strlen(body), most = provider_max_request(config);
-    if (bytes <= most)
+    int64_t bytes = body->out.len;
+    if (bytes <= body->most)
         return true;
     f->body_bytes = bytes;
     return failure_set(f, FAILURE_OVERFLOW,
                        "%s: the request has %lld bytes, and may have %lld; compact it, or start a "
                        "new session",
-                       name, (long long)bytes, (long long)most);
+                       name, (long long)bytes, (long long)body->most);
 }
 
 /* Puts the provider's name before what the transport said, which may quote the server. */
@@ -67,14 +66,15 @@ static void add_name(const struct server *server, struct failure *f)
 }
 
 static struct http_request make_request(const struct provider_call *call, const char *url,
-                                        const struct http_headers *headers, const char *body)
+                                        const struct http_headers *headers, const char *body,
+                                        size_t len)
 {
     const struct config *c = call->config;
     return (struct http_request){
         .url = url,
         .headers = headers,
         .body = body,
-        .body_len = body == NULL ? 0 : strlen(body),
+        .body_len = len,
         .ca_file = config_string(c, CONFIG_PROVIDER_CA_FILE),
         .connect_timeout_ms = config_integer(c, CONFIG_PROVIDER_CONNECT_TIMEOUT) * 1000,
         .stall_timeout_ms = config_integer(c, CONFIG_PROVIDER_STALL_TIMEOUT) * 1000,
@@ -263,11 +263,11 @@ static bool transport_ok(struct exchange *x, bool ok)
 }
 
 static bool run(struct exchange *x, const struct provider_call *call, const char *url,
-                const char *body)
+                const struct buf *body)
 {
     struct http_headers headers = {0};
     make_headers(call, x->dialect, true, &headers);
-    struct http_request request = make_request(call, url, &headers, body);
+    struct http_request request = make_request(call, url, &headers, body->data, body->len);
     request.on_body = take_body;
     request.on_read = read_ended;
     request.context = x;
@@ -283,20 +283,17 @@ static bool run(struct exchange *x, const struct provider_call *call, const char
 }
 
 bool exchange_stream(const struct provider_call *call, const struct dialect *dialect,
-                     const char *path, struct json *body, const struct request *request,
+                     const char *path, struct outgoing_body *body, const struct request *request,
                      struct response *response, void *state, struct failure *f)
 {
     failure_clear(f);
-    char *text = json_print(body);
-    json_free(body);
-    if (!endpoint_fits(call->endpoint, dialect->name, f) ||
-        !body_fits(call->config, dialect->name, text, f)) {
-        free(text);
+    if (!endpoint_fits(call->endpoint, dialect->name, f) || !body_fits(body, dialect->name, f)) {
+        buf_release(&body->text);
         return false;
     }
     struct mask mask;
     const struct server server = {
-        .name = dialect->name, .mask = &mask, .body_bytes = (int64_t)strlen(text)};
+        .name = dialect->name, .mask = &mask, .body_bytes = body->out.len};
     mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
     struct stream stream;
     stream_init(&stream, dialect->name, call, request, response, f);
@@ -307,11 +304,11 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     lines_init(&x.lines, PROVIDER_MAX_EVENT);
 
     char *url = mem_printf("%s%s", call->endpoint->base_url, path);
-    bool ok = run(&x, call, url, text);
+    bool ok = run(&x, call, url, &body->text);
     ok = stream_finish(&stream, ok);
 
     free(url);
-    free(text);
+    buf_release(&body->text);
     lines_release(&x.lines);
     sse_release(&x.sse);
     http_reply_release(&x.reply);
@@ -351,7 +348,8 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
         char *url = mem_printf("%s%s", call->endpoint->base_url, path);
         struct http_headers headers = {0};
         make_headers(call, dialect, text != NULL, &headers);
-        struct http_request request = make_request(call, url, &headers, text);
+        struct http_request request =
+            make_request(call, url, &headers, text, text == NULL ? 0 : strlen(text));
         if (request.stall_timeout_ms > longest_stall_ms)
             request.stall_timeout_ms = longest_stall_ms;
         struct http_reply reply;

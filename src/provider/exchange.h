@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "provider/http.h"
+#include "provider/outgoing.h"
 #include "provider/provider.h"
 #include "provider/stream.h"
 
@@ -22,10 +23,10 @@ struct dialect {
     bool (*event)(struct stream *s, void *state, const struct json *event);
 };
 
-/* One model call: POSTs `body` (taken) to the endpoint's URL + path and fills in the response from
- * the stream. `state` is for the dialect's events. */
+/* One model call: POSTs `body` (whose text is taken) to the endpoint's URL + path and fills in the
+ * response from the stream. `state` is for the dialect's events. */
 bool exchange_stream(const struct provider_call *call, const struct dialect *dialect,
-                     const char *path, struct json *body, const struct request *request,
+                     const char *path, struct outgoing_body *body, const struct request *request,
                      struct response *response, void *state, struct failure *f);
 
 /* A small question: GET, or POST if `body` (taken) is not NULL, of the endpoint's URL + path. NULL

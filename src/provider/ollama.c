@@ -58,7 +58,7 @@ static struct json *call_of(const struct block *b)
     return v;
 }
 
-static void push_assistant(struct json *messages, const struct outgoing_turn *turn)
+static void add_assistant(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
     struct json *calls = outgoing_calls(turn, call_of);
     char *text = outgoing_text(turn);
@@ -66,47 +66,48 @@ static void push_assistant(struct json *messages, const struct outgoing_turn *tu
         struct json *m = message("assistant", text);
         if (calls != NULL)
             json_set(m, "tool_calls", calls);
-        json_push(messages, m);
+        outgoing_body_add(body, m);
     }
     free(text);
 }
 
-static void push_results(struct json *messages, const struct outgoing_turn *turn)
+static void add_results(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
     for (size_t i = 0; i < turn->blocks.len; i++) {
         const struct block *b = turn->blocks.items[i];
         struct json *m = message("tool", b->text);
         json_set_string(m, "tool_name", b->name);
-        json_push(messages, m);
+        outgoing_body_add(body, m);
     }
 }
 
-static struct json *messages_of(const struct request *request)
+static void add_turn(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
-    struct json *list = json_new_array();
-    if (request->system != NULL && request->system[0] != '\0')
-        json_push(list, message("system", request->system));
-    struct outgoing out;
-    outgoing_build(&out, request);
-    for (size_t i = 0; i < out.turns.len; i++) {
-        const struct outgoing_turn *turn = &out.turns.items[i];
-        if (turn->role == ROLE_ASSISTANT) {
-            push_assistant(list, turn);
-        } else if (turn->role == ROLE_TOOL) {
-            push_results(list, turn);
-        } else if (turn->role == ROLE_SYSTEM) {
-            char *text = outgoing_text(turn);
-            json_push(list, message("system", text));
-            free(text);
-        } else {
-            json_push(list, user_message(turn));
-        }
+    if (turn->role == ROLE_ASSISTANT) {
+        add_assistant(body, turn);
+    } else if (turn->role == ROLE_TOOL) {
+        add_results(body, turn);
+    } else if (turn->role == ROLE_SYSTEM) {
+        char *text = outgoing_text(turn);
+        outgoing_body_add(body, message("system", text));
+        free(text);
+    } else {
+        outgoing_body_add(body, user_message(turn));
     }
-    outgoing_release(&out);
-    return list;
 }
 
-struct json *ollama_body(const struct config *config, const struct request *request)
+static void add_messages(struct outgoing_body *body, const struct request *request)
+{
+    if (request->system != NULL && request->system[0] != '\0')
+        outgoing_body_add(body, message("system", request->system));
+    struct outgoing out;
+    outgoing_begin(&out, request);
+    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out)) != NULL;)
+        add_turn(body, turn);
+    outgoing_release(&out);
+}
+
+static struct json *members_of(const struct config *config, const struct request *request)
 {
     int64_t configured = config_integer(config, CONFIG_OLLAMA_NUM_CTX);
     int64_t known = request->window > 0 ? request->window : OLLAMA_DEFAULT_WINDOW;
@@ -118,12 +119,19 @@ struct json *ollama_body(const struct config *config, const struct request *requ
 
     struct json *body = json_new_object();
     json_set_string(body, "model", request->model);
-    json_set(body, "messages", messages_of(request));
     if (request->tool_count > 0)
         json_set(body, "tools", openai_tools(request));
     json_set(body, "options", options);
     json_set_bool(body, "stream", true);
     return body;
+}
+
+void ollama_body(struct outgoing_body *out, const struct config *config,
+                 const struct request *request)
+{
+    outgoing_body_begin(out, members_of(config, request), config);
+    add_messages(out, request);
+    outgoing_body_end(out);
 }
 
 /* Below this our estimate is too rough to accuse the server of dropping the prompt's front. */
@@ -194,8 +202,9 @@ static const struct dialect dialect = {
 static bool complete(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *f)
 {
-    struct json *body = ollama_body(call->config, request);
-    return exchange_stream(call, &dialect, "/api/chat", body, request, response, NULL, f);
+    struct outgoing_body body;
+    ollama_body(&body, call->config, request);
+    return exchange_stream(call, &dialect, "/api/chat", &body, request, response, NULL, f);
 }
 
 /* "llama3.2" is "llama3.2:latest" to the server. */

@@ -74,7 +74,8 @@ static struct json *parts(const struct outgoing_turn *turn)
 }
 
 /* One string where it does: many compatible servers know nothing else. */
-static void push_plain(struct json *messages, const char *role, const struct outgoing_turn *turn)
+static void add_plain(struct outgoing_body *body, const char *role,
+                      const struct outgoing_turn *turn)
 {
     struct json *m = message(role);
     char *text = outgoing_text(turn);
@@ -82,7 +83,7 @@ static void push_plain(struct json *messages, const char *role, const struct out
         json_set(m, "content", parts(turn));
     else
         json_set_string(m, "content", text == NULL ? "" : text);
-    json_push(messages, m);
+    outgoing_body_add(body, m);
     free(text);
 }
 
@@ -102,7 +103,7 @@ static struct json *call(const struct block *b)
     return v;
 }
 
-static void push_assistant(struct json *messages, const struct outgoing_turn *turn)
+static void add_assistant(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
     struct json *calls = outgoing_calls(turn, call);
     char *text = outgoing_text(turn);
@@ -111,51 +112,52 @@ static void push_assistant(struct json *messages, const struct outgoing_turn *tu
         json_set(m, "content", json_new_string(text));
         if (calls != NULL)
             json_set(m, "tool_calls", calls);
-        json_push(messages, m);
+        outgoing_body_add(body, m);
     }
     free(text);
 }
 
-static void push_results(struct json *messages, const struct outgoing_turn *turn)
+static void add_results(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
     for (size_t i = 0; i < turn->blocks.len; i++) {
         const struct block *b = turn->blocks.items[i];
         struct json *m = message("tool");
         json_set_string(m, "tool_call_id", b->id);
         json_set_string(m, "content", b->text == NULL ? "" : b->text);
-        json_push(messages, m);
+        outgoing_body_add(body, m);
     }
 }
 
-static struct json *messages_of(const struct request *request)
+static void add_turn(struct outgoing_body *body, const struct outgoing_turn *turn)
 {
-    struct json *list = json_new_array();
+    switch (turn->role) {
+    case ROLE_SYSTEM:
+        add_plain(body, "system", turn);
+        break;
+    case ROLE_USER:
+        add_plain(body, "user", turn);
+        break;
+    case ROLE_ASSISTANT:
+        add_assistant(body, turn);
+        break;
+    case ROLE_TOOL:
+        add_results(body, turn);
+        break;
+    }
+}
+
+static void add_messages(struct outgoing_body *body, const struct request *request)
+{
     if (request->system != NULL && request->system[0] != '\0') {
         struct json *system = message("system");
         json_set_string(system, "content", request->system);
-        json_push(list, system);
+        outgoing_body_add(body, system);
     }
     struct outgoing out;
-    outgoing_build(&out, request);
-    for (size_t i = 0; i < out.turns.len; i++) {
-        const struct outgoing_turn *turn = &out.turns.items[i];
-        switch (turn->role) {
-        case ROLE_SYSTEM:
-            push_plain(list, "system", turn);
-            break;
-        case ROLE_USER:
-            push_plain(list, "user", turn);
-            break;
-        case ROLE_ASSISTANT:
-            push_assistant(list, turn);
-            break;
-        case ROLE_TOOL:
-            push_results(list, turn);
-            break;
-        }
-    }
+    outgoing_begin(&out, request);
+    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out)) != NULL;)
+        add_turn(body, turn);
     outgoing_release(&out);
-    return list;
 }
 
 struct json *openai_tools(const struct request *request)
@@ -175,13 +177,13 @@ struct json *openai_tools(const struct request *request)
     return tools;
 }
 
-struct json *openai_body(const struct config *config, const struct request *request, bool vendor)
+static struct json *members_of(const struct config *config, const struct request *request,
+                               bool vendor)
 {
     struct json *options = json_new_object();
     json_set_bool(options, "include_usage", true);
     struct json *body = json_new_object();
     json_set_string(body, "model", request->model);
-    json_set(body, "messages", messages_of(request));
     if (request->tool_count > 0)
         json_set(body, "tools", openai_tools(request));
     json_set_int(body, vendor ? "max_completion_tokens" : "max_tokens", request->max_output);
@@ -190,6 +192,14 @@ struct json *openai_body(const struct config *config, const struct request *requ
     json_set_bool(body, "stream", true);
     json_set(body, "stream_options", options);
     return body;
+}
+
+void openai_body(struct outgoing_body *out, const struct config *config,
+                 const struct request *request, bool vendor)
+{
+    outgoing_body_begin(out, members_of(config, request, vendor), config);
+    add_messages(out, request);
+    outgoing_body_end(out);
 }
 
 static bool is_vendor(const char *base_url)
@@ -304,8 +314,9 @@ static const struct dialect dialect = {
 static bool complete(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *f)
 {
-    struct json *body = openai_body(call->config, request, is_vendor(call->endpoint->base_url));
-    return exchange_stream(call, &dialect, "/chat/completions", body, request, response, NULL, f);
+    struct outgoing_body body;
+    openai_body(&body, call->config, request, is_vendor(call->endpoint->base_url));
+    return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, NULL, f);
 }
 
 /* OpenRouter, vLLM and Groq tell it in their listing. */

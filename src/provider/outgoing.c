@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -84,8 +83,9 @@ static bool is_sent(const struct request *r, size_t at, const struct block *bloc
 }
 
 /* Results go first: what has no call becomes the user's, and must not stand between. */
-static void add_tool_message(struct outgoing *out, const struct request *r, size_t at)
+static void add_tool_message(struct outgoing *out, size_t at)
 {
+    const struct request *r = out->request;
     const struct message *m = &r->messages[at];
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < m->blocks.len; i++) {
@@ -96,27 +96,82 @@ static void add_tool_message(struct outgoing *out, const struct request *r, size
         }
 }
 
-void outgoing_build(struct outgoing *out, const struct request *request)
+static void add_message(struct outgoing *out, size_t at)
 {
-    *out = (struct outgoing){0};
-    for (size_t at = 0; at < request->message_count; at++) {
-        const struct message *m = &request->messages[at];
-        if (m->role == ROLE_TOOL) {
-            add_tool_message(out, request, at);
-            continue;
-        }
-        for (size_t i = 0; i < m->blocks.len; i++)
-            if (is_sent(request, at, &m->blocks.items[i]))
-                add(out, m->role, &m->blocks.items[i]);
+    const struct message *m = &out->request->messages[at];
+    if (m->role == ROLE_TOOL) {
+        add_tool_message(out, at);
+        return;
     }
+    for (size_t i = 0; i < m->blocks.len; i++)
+        if (is_sent(out->request, at, &m->blocks.items[i]))
+            add(out, m->role, &m->blocks.items[i]);
+}
+
+void outgoing_begin(struct outgoing *out, const struct request *request)
+{
+    *out = (struct outgoing){.request = request};
+}
+
+static void drop_first(struct outgoing *out)
+{
+    vec_release(&out->turns.items[0].blocks);
+    vec_remove(&out->turns, 0, 1);
+}
+
+const struct outgoing_turn *outgoing_next(struct outgoing *out)
+{
+    if (out->turns.len > 0 && out->turns.items[0].given)
+        drop_first(out);
+    while (out->turns.len < 2 && out->next < out->request->message_count)
+        add_message(out, out->next++);
+    if (out->turns.len == 0)
+        return NULL;
+    out->turns.items[0].given = true;
+    return &out->turns.items[0];
 }
 
 void outgoing_release(struct outgoing *out)
 {
-    for (size_t i = 0; i < out->turns.len; i++)
-        vec_release(&out->turns.items[i].blocks);
+    while (out->turns.len > 0)
+        drop_first(out);
     vec_release(&out->turns);
 }
+
+/* --- the body -------------------------------------------------------------------------------- */
+
+void outgoing_body_begin(struct outgoing_body *b, struct json *members, const struct config *config)
+{
+    char *text = json_print(members);
+    json_free(members);
+    *b = (struct outgoing_body){.text = BUF_INIT, .most = provider_max_request(config)};
+    b->out.buf = &b->text;
+    text[strlen(text) - 1] = '\0'; /* its brace */
+    json_out_raw(&b->out, text);
+    json_out_name(&b->out, "messages");
+    json_out_open(&b->out, '[');
+    free(text);
+}
+
+void outgoing_body_add(struct outgoing_body *b, struct json *message)
+{
+    char *text = json_print(message);
+    json_free(message);
+    json_out_raw(&b->out, text);
+    free(text);
+    if (b->out.buf && b->out.len > b->most) {
+        b->out.buf = NULL;
+        buf_release(&b->text);
+    }
+}
+
+void outgoing_body_end(struct outgoing_body *b)
+{
+    json_out_close(&b->out, ']');
+    json_out_close(&b->out, '}');
+}
+
+/* --- parts of turns -------------------------------------------------------------------------- */
 
 char *outgoing_orphan(const struct block *result)
 {

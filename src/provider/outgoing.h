@@ -1,8 +1,11 @@
-/* The messages of a request in the order and pairing that every model API wants. Pure. */
+/* The messages of a request in the order and pairing that every model API wants, one at a time, so
+ * that those of a long conversation are never in memory together. */
 #ifndef PROVIDER_OUTGOING_H
 #define PROVIDER_OUTGOING_H
 
+#include "base/buf.h"
 #include "base/json.h"
+#include "base/json_out.h"
 #include "provider/provider.h"
 
 /* Adjacent messages of one role, as one. The blocks are borrowed from the request.
@@ -16,13 +19,31 @@
 struct outgoing_turn {
     enum role role;
     VEC(const struct block *) blocks;
+    bool given;
 };
 struct outgoing {
-    VEC(struct outgoing_turn) turns;
+    const struct request *request;
+    size_t next;                     /* message to be looked at */
+    VEC(struct outgoing_turn) turns; /* the first is given, or may be once it is not the last */
 };
 
-void outgoing_build(struct outgoing *out, const struct request *request);
+void outgoing_begin(struct outgoing *out, const struct request *request);
+/* The next turn, which is there until the one behind it is asked for; NULL: there is none. */
+const struct outgoing_turn *outgoing_next(struct outgoing *out);
 void outgoing_release(struct outgoing *out);
+
+/* The body of a model call while it is written: what stands before the messages, then they. One
+ * that is longer than it may be is only counted from there on. */
+struct outgoing_body {
+    struct buf text; /* empty when it was too long */
+    struct json_out out;
+    int64_t most;
+};
+/* `members` (an object with a member at least) is taken. */
+void outgoing_body_begin(struct outgoing_body *b, struct json *members,
+                         const struct config *config);
+void outgoing_body_add(struct outgoing_body *b, struct json *message); /* takes it */
+void outgoing_body_end(struct outgoing_body *b);
 
 /* All texts of a turn joined by blank lines; the caller frees. NULL if it has none. */
 char *outgoing_text(const struct outgoing_turn *turn);
