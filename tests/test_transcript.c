@@ -592,6 +592,71 @@ TEST(a_new_width_keeps_the_text_in_view)
     buf_release(&answer);
 }
 
+/* Of a text that came in pieces, as it was looked at meanwhile. */
+static void stream(const char *text)
+{
+    say(EVENT_TURN_STARTED, 1, "q");
+    for (const char *at = text; *at; at += strnlen(at, 500)) {
+        char *piece = mem_strndup(at, strnlen(at, 500));
+        say(EVENT_TEXT_DELTA, 0, piece);
+        free(piece);
+        free(seen_transcript(t));
+    }
+    tell(t, EV(TEXT_COMPLETE, 2, text), EV(TURN_COMPLETED, 3, text));
+}
+
+static size_t rows_laid_out(void)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    assert_int_equal(count, 20);
+    return rows[0].rows->list.len;
+}
+
+/* Whether the view shows the rows of `whole` that end `up` rows before its end. */
+static void assert_shows(const char *whole, size_t up)
+{
+    size_t rows = 0, end = strlen(whole);
+    while (up > 0)
+        up -= whole[--end - 1] == '\n';
+    size_t begin = end;
+    while (begin > 0 && (rows += whole[begin - 1] == '\n') <= 20)
+        begin--;
+    char *wanted = support_keep(mem_strndup(whole + begin, end - begin));
+    assert_string_equal(support_keep(seen_transcript(t)), wanted);
+}
+
+/* Rows far above the view are let go, and are there again when they are wanted. */
+TEST(a_giant_is_laid_out_where_it_is_read)
+{
+    struct buf answer = BUF_INIT;
+    for (int i = 0; i < 1500; i++)
+        buf_addf(&answer, "- item %d of [a list](https://list.example/%d), *and more*\n%s", i,
+                 i / 3, i % 9 ? "" : "\n```c\nint code;\n```\n\n");
+    stream(answer.data);
+    assert_in_range(rows_laid_out(), 200, 700);
+    transcript_resize(t, 40, 100000);
+    char *whole = support_keep(seen_transcript(t));
+    transcript_resize(t, 40, 20);
+    assert_shows(whole, 0);
+    assert_in_range(rows_laid_out(), 200, 700);
+    size_t up = 0;
+    for (int step = 7; step < 900; step += step / 3, up += (size_t)step) {
+        assert_shows(whole, up);
+        transcript_scroll(t, step + step / 3);
+    }
+    transcript_scroll_to_end(t);
+    assert_shows(whole, 0);
+    assert_in_range(rows_laid_out(), 200, 700);
+    assert_true(transcript_find(t, "item 12 of", true));
+    seen_transcript_says(t, "item 12 of", "item 13 of");
+    transcript_find(t, NULL, true);
+    transcript_scroll_to_end(t);
+    assert_shows(whole, 0);
+    assert_in_range(rows_laid_out(), 200, 700);
+    buf_release(&answer);
+}
+
 TEST(toggling_leaves_the_top_in_place)
 {
     struct buf result = BUF_INIT;

@@ -157,6 +157,24 @@ void markdown_update(struct markdown *m, const char *source, size_t len, bool co
         lay_out_end(m, source, len);
 }
 
+size_t markdown_drop_rows(struct markdown *m, size_t count)
+{
+    struct rows kept;
+    size_t end = m->finished.list;
+    if (count > end)
+        count = end;
+    rows_init(&kept);
+    for (size_t i = count; i < end; i++)
+        rows_copy(&kept, m->rows, i);
+    m->finished = rows_mark(&kept);
+    for (size_t i = end; i < m->rows->list.len; i++)
+        rows_copy(&kept, m->rows, i);
+    rows_release(m->rows);
+    *m->rows = kept;
+    m->start = (struct rows_mark){0};
+    return count;
+}
+
 char *markdown_last_code(const char *source, size_t len)
 {
     struct markdown_split split;

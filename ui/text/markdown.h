@@ -29,6 +29,10 @@ void markdown_init(struct markdown *m, const struct markdown_look *look, struct 
  * `complete`: no more will come. The rows are the same however the source was cut into updates. */
 void markdown_update(struct markdown *m, const char *source, size_t len, bool complete);
 
+/* Drops the first `count` rows, or as many of them as will not change, whoever added them. Returns
+ * how many it dropped. */
+size_t markdown_drop_rows(struct markdown *m, size_t count);
+
 /* The content of the last fenced code block, without its indentation; NULL: there is none. The
  * caller frees. */
 char *markdown_last_code(const char *source, size_t len);

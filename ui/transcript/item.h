@@ -93,6 +93,7 @@ struct item {
     size_t counted; /* rows that were there when the unread ones were last counted */
     struct item_matches matches;
     unsigned seen;  /* mark of the walk that frees rows far from the view */
+    size_t gone;    /* rows at the beginning that were let go again; `rows` has those behind them */
     struct rows rows;
     struct markdown *markdown; /* of a text that is laid out; NULL without rows */
 };

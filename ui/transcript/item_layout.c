@@ -58,6 +58,7 @@ static void begin(struct item *item, int width)
     rows_clear(&item->rows);
     free(item->markdown);
     item->markdown = NULL;
+    item->gone = 0;
     if (item->lead)
         rows_begin(&item->rows);
     if (item->kind == ITEM_USER)
@@ -207,12 +208,12 @@ size_t item_lay_out(struct item *item, int width, enum reasoning_view reasoning,
 {
     bool fits = item->width == width;
     if (fits && item->change == ITEM_SAME)
-        return item->rows.list.len;
+        return item_row_count(item);
     if (!fits || item->change == ITEM_CHANGED || !grow(item, width, reasoning, room))
         lay_out_all(item, width, reasoning, room);
     item->width = width;
     item->change = item_is_behind(item) ? ITEM_GROWN : ITEM_SAME;
-    return item->rows.list.len;
+    return item_row_count(item);
 }
 
 void item_forget_rows(struct item *item)
@@ -222,6 +223,18 @@ void item_forget_rows(struct item *item)
     free(item->markdown);
     item->markdown = NULL;
     item->width = 0;
+    item->gone = 0;
+}
+
+size_t item_row_count(const struct item *item)
+{
+    return item->gone + item->rows.list.len;
+}
+
+void item_let_go(struct item *item, size_t first)
+{
+    if (item->markdown && first > item->gone)
+        item->gone += markdown_drop_rows(item->markdown, first - item->gone);
 }
 
 bool item_can_fold(const struct item *item, enum reasoning_view reasoning)

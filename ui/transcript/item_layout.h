@@ -17,6 +17,12 @@ bool item_is_behind(const struct item *item);
 /* Frees the rows. */
 void item_forget_rows(struct item *item);
 
+/* How many there are, with those that were let go. */
+size_t item_row_count(const struct item *item);
+
+/* Lets go of the rows before `first` of a long text, as far as they will not change. */
+void item_let_go(struct item *item, size_t first);
+
 bool item_can_fold(const struct item *item, enum reasoning_view reasoning);
 bool item_is_open(const struct item *item, enum reasoning_view reasoning);
 void item_set_open(struct item *item, bool open, enum reasoning_view reasoning);

@@ -92,6 +92,16 @@ size_t transcript_rows_of(struct transcript *t, size_t index)
     return item_lay_out(item, t->width, t->reasoning, grows || t->follow ? &t->room : &all);
 }
 
+size_t transcript_rows_from(struct transcript *t, size_t index, size_t row)
+{
+    struct item *item = item_at(t, index);
+    size_t all = SIZE_MAX;
+    if (row >= item->gone)
+        return transcript_rows_of(t, index);
+    item->change = ITEM_CHANGED;
+    return item_lay_out(item, t->width, t->reasoning, &all);
+}
+
 void transcript_set_pace(struct transcript *t, size_t bytes)
 {
     t->pace = bytes;
@@ -200,7 +210,7 @@ int64_t transcript_wants_before(const struct transcript *t)
     if (!t->fold.more)
         return 0;
     for (size_t i = t->top.item; i-- > 0 && rows < near;)
-        rows += item_at(t, i)->width ? item_at(t, i)->rows.list.len : UNSEEN_ROWS;
+        rows += item_at(t, i)->width ? item_row_count(item_at(t, i)) : UNSEEN_ROWS;
     return rows < near ? t->fold.first_seq : 0;
 }
 
@@ -212,8 +222,9 @@ static bool collect(struct transcript *t)
     struct place p = t->top;
     vec_clear(&t->visible);
     while (p.item < item_count(t) && t->visible.len < (size_t)t->height) {
-        if (p.row < transcript_rows_of(t, p.item)) {
-            struct transcript_row row = {&item_at(t, p.item)->rows, p.row++, p.item};
+        if (p.row < transcript_rows_from(t, p.item, p.row)) {
+            const struct item *item = item_at(t, p.item);
+            struct transcript_row row = {&item->rows, p.row++ - item->gone, p.item};
             vec_push(&t->visible, row);
         } else {
             p = (struct place){p.item + 1, 0};
@@ -233,7 +244,7 @@ static void mark_near(struct transcript *t, size_t index)
 static size_t rows_or_one(const struct transcript *t, size_t index)
 {
     const struct item *item = item_at(t, index);
-    return item->width && item->rows.list.len ? item->rows.list.len : 1;
+    return item->width && item_row_count(item) ? item_row_count(item) : 1;
 }
 
 /* Frees the rows of items that are far from the view, so that memory does not grow with what was
@@ -267,6 +278,20 @@ static void forget_far(struct transcript *t)
     t->laid.len = kept;
 }
 
+/* Of a giant, far above the view: it is laid out again where the view goes there. Not while there
+ * is a search, which reads all rows. */
+static void let_go_above(struct transcript *t)
+{
+    size_t kept = (size_t)t->height * SCREENS_KEPT, below = 0;
+    for (size_t i = t->needle ? 0 : t->top.item + 1; i-- > 0 && below < kept;) {
+        struct item *item = item_at(t, i);
+        size_t rows = i < t->top.item ? rows_or_one(t, i) : t->top.row;
+        if (below + rows >= item->gone + 2 * kept)
+            item_let_go(item, below + rows - kept);
+        below += rows;
+    }
+}
+
 static void find_view(struct transcript *t)
 {
     bool end = false;
@@ -281,7 +306,8 @@ static void find_view(struct transcript *t)
         collect(t);
         return;
     }
-    struct place below = {vec_last(&t->visible).item, vec_last(&t->visible).index};
+    const struct transcript_row *last = &vec_last(&t->visible);
+    struct place below = {last->item, item_at(t, last->item)->gone + last->index};
     t->unread = transcript_down(t, &below, t->unread);
 }
 
@@ -289,6 +315,8 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
 {
     vec_clear(&t->visible);
     t->room = t->pace;
+    if (t->top.item < item_count(t))
+        let_go_above(t);
     if (item_count(t) > 0)
         find_view(t);
     t->room = SIZE_MAX;

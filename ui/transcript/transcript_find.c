@@ -79,7 +79,7 @@ static size_t count_in(struct transcript *t, size_t index)
     item->matches = (struct item_matches){t->search, source_len(item), laid_out, 0};
     if (!laid_out)
         return 0;
-    (void)transcript_rows_of(t, index);
+    (void)transcript_rows_from(t, index, 0);
     item->matches.count = count_rows(item, 0, t->needle);
     if (!had_rows) {
         item_forget_rows(item);
@@ -93,7 +93,7 @@ size_t transcript_match_rank(struct transcript *t)
     if (!t->found)
         return 0;
     const struct item *item = item_at(t, t->match.item);
-    (void)transcript_rows_of(t, t->match.item);
+    (void)transcript_rows_from(t, t->match.item, 0);
     return count_rows(item, t->match.row, t->needle);
 }
 
@@ -102,7 +102,7 @@ void transcript_match_set_rank(struct transcript *t, size_t rank)
     if (!t->found)
         return;
     const struct item *item = item_at(t, t->match.item);
-    size_t row = transcript_rows_of(t, t->match.item);
+    size_t row = transcript_rows_from(t, t->match.item, 0);
     while (row-- > 0 && rank > 0)
         if (row_matches(&item->rows, row, t->needle) && --rank == 0)
             t->match.row = row;
@@ -135,7 +135,7 @@ static bool match_in(struct transcript *t, size_t index, size_t from, bool older
     const struct item *item = item_at(t, index);
     if (count_in(t, index) == 0)
         return false;
-    size_t rows = transcript_rows_of(t, index), i = from < rows ? from : rows - 1;
+    size_t rows = transcript_rows_from(t, index, 0), i = from < rows ? from : rows - 1;
     bool found = false;
     for (; rows > 0 && !found && i < rows && (older || from < rows); i += older ? (size_t)-1 : 1) {
         found = row_matches(&item->rows, i, t->needle);

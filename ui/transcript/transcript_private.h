@@ -48,7 +48,11 @@ static inline struct item *item_at(const struct transcript *t, size_t index)
     return t->fold.items.items[index];
 }
 
+/* How many rows the item has; laid out as far as it must be. */
 size_t transcript_rows_of(struct transcript *t, size_t item);
+
+/* … and those from `row` on are there. */
+size_t transcript_rows_from(struct transcript *t, size_t item, size_t row);
 
 /* --- transcript_scroll.c --- */
 

@@ -157,6 +157,7 @@ void transcript_resize(struct transcript *t, int width, int height)
     double part = 0;
     if (keep) {
         transcript_clamp_top(t);
+        (void)transcript_rows_from(t, t->top.item, 0);
         part = part_above(t);
     }
     bool top_row = t->top.row == 0;
