@@ -76,7 +76,7 @@ void measure_start(void)
     }
     double ms = percentile(f.ms, RUNS, 50);
     table_row("start to first key echoed, median of 15", 20, ms, "ms", 1);
-    table_row("resident memory, idle", 12, f.megabytes, "MB", 1);
+    table_row("resident memory, idle", 10, f.megabytes, "MB", 1);
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
         compare(&peers[i], ms, f.megabytes);
 }

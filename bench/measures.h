@@ -3,7 +3,7 @@
 #define BENCH_MEASURES_H
 
 void measure_start(void);         /* start to usable, memory, other programs for comparison */
-void measure_idle(void);          /* wake-ups and bytes of ten idle seconds, key echo */
+void measure_idle(void);          /* wake-ups and bytes of ten idle seconds, key echo, memory */
 void measure_stream(void);        /* 20 kB of Markdown at 200 events a second */
 void measure_bulk(void);          /* 100 kB and 1 MB as fast as they come */
 void measure_resume(void);        /* long sessions */
