@@ -1,5 +1,7 @@
-/* What the program holds in memory: libraries only once they are needed. */
+/* What the program holds in memory: libraries only once they are needed, and of a long answer
+ * little more than its text. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/program.h"
@@ -56,4 +58,60 @@ TEST_IF(libcurl_is_looked_for, test_a_libcurl_that_cannot_be_loaded_is_told)
     expect(r, 1, "libcurl cannot be loaded: ");
     assert_text(r.err, "; install it");
     run_ok(offline);
+}
+
+/* ---- after a long answer ---- */
+
+enum { MIB = 1024 * 1024, TEXTS = 2, BESIDE_KIB = 2048 };
+
+/* Memory of its own that the screen's program has, without files: KiB. -1: the system does not
+ * tell. */
+static long own_kib(struct screen *s)
+{
+    const char *path = support_text("/proc/%ld/status", (long)screen_pid(s));
+    const char *field = access(path, R_OK) == 0 ? strstr(support_read(path), "RssAnon:") : NULL;
+    return field ? strtol(field + strlen("RssAnon:"), NULL, 10) : -1;
+}
+
+struct bound {
+    struct screen *screen;
+    long most, seen;
+};
+
+static bool is_below(void *context)
+{
+    struct bound *b = context;
+    (void)screen_pump(b->screen, 1); /* what is still drawn */
+    b->seen = own_kib(b->screen);
+    return b->seen <= b->most;
+}
+
+static char *long_answer(const char *end)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; text.len < MIB; i++)
+        buf_addf(&text,
+                 "## Part %d\n\nSome *text* that goes on for a while, with `code` and [a link]"
+                 "(https://example.org/%d).\n\n- one of %d\n- two\n\n```c\nreturn %d;\n```\n\n",
+                 i, i, i, i);
+    buf_addstr(&text, end);
+    return support_keep(buf_take(&text));
+}
+
+/* One in the history, for the next request, and one in the transcript; not what the store, the
+ * network and the screen made of it on its way. */
+TEST_IF(SUPPORT_TELLS_MEMORY, test_an_answer_leaves_little_more_than_its_text)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hello", "Hello from the scripted model.");
+    long before = own_kib(s);
+    if (before < 0)
+        skip();
+    scene_queue(.text = long_answer("The end of it."), .piece = 200);
+    scene_ask(s, "much", "The end of it.");
+    struct bound b = {s, before + TEXTS * MIB / 1024 + BESIDE_KIB, 0};
+    bool below = support_wait_until(is_below, &b, WAIT_MS);
+    print_message("%ld KiB more after 1 MiB\n", b.seen - before);
+    assert_true(below);
+    scene_leave(s);
 }
