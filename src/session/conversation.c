@@ -16,9 +16,10 @@
 #include "session/report.h"
 
 enum {
-    PATIENCE_MS = 15000, /* somebody else may import months of talk */
-    REST_MS = 300,       /* without a request, before what nobody waits for is done */
-    ASIDE_MS = 5000,     /* that a server has to answer what is asked between turns */
+    PATIENCE_MS = 15000,  /* somebody else may import months of talk, and a person can end it */
+    UNATTENDED_MS = 5000, /* as every command waits */
+    REST_MS = 300,        /* without a request, before what nobody waits for is done */
+    ASIDE_MS = 5000,      /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
 };
 
@@ -433,7 +434,8 @@ static void open_store(struct conversation *c)
     struct error e = {0};
     if (!place_open(c->engine->place, STORE_READ_WRITE, &c->store, &e))
         die(e.text);
-    store_set_patience(c->store, PATIENCE_MS, wants_an_end, c->requests);
+    store_set_patience(c->store, c->engine->options.can_ask ? PATIENCE_MS : UNATTENDED_MS,
+                       wants_an_end, c->requests);
     c->journal.store = c->store;
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);

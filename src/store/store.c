@@ -197,29 +197,32 @@ static bool use_wal(struct store *s, struct error *e)
 }
 
 /* Where a program died in a change while the file had no WAL yet, only who may write can take that
- * back. What fails here is told by who reads next. */
-static void take_back_half_done(const struct store *s)
+ * back. What else fails here is told by who reads next; but who has waited in vain does not again.
+ */
+static bool take_back_half_done(struct store *s, struct error *e)
 {
     sqlite3 *writer;
     if (s->mode != STORE_READ_ONLY)
-        return;
+        return true;
     int result = sqlite3_exec(s->db, "PRAGMA schema_version", NULL, NULL, NULL);
+    if ((result & 0xff) == SQLITE_BUSY)
+        return store_fault(s, result, e);
     if ((result & 0xff) != SQLITE_READONLY)
-        return;
+        return true;
     result = sqlite3_open_v2(s->path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK) {
         sqlite3_busy_timeout(writer, PATIENCE_MS);
         sqlite3_exec(writer, "PRAGMA schema_version", NULL, NULL, NULL);
     }
     sqlite3_close(writer);
+    return true;
 }
 
 static bool set_up(struct store *s, struct error *e)
 {
     enum schema_state state;
     keep_untouched(s, true);
-    take_back_half_done(s);
-    if (!check_schema(s, &state, e))
+    if (!take_back_half_done(s, e) || !check_schema(s, &state, e))
         return false;
     keep_untouched(s, false);
     if (!tokenizer_register(s, e) || !store_exec(s, settings, e) ||
