@@ -88,11 +88,14 @@ char *history_fault(const struct history *h)
     return NULL;
 }
 
-static char *as_text(const struct message *m)
+static char *as_text(const struct history *h, size_t i)
 {
-    struct json *v = shape_to_json(&message_shape, m);
+    struct message room;
+    struct json *v =
+        shape_to_json(&message_shape, message_whole(h->source, &h->messages.items[i], &room));
     char *text = json_print(v);
     json_free(v);
+    message_release(&room);
     return text;
 }
 
@@ -125,8 +128,8 @@ void assert_same_history(const struct history *a, const struct history *b)
     free(other);
     assert_int_equal(a->messages.len, b->messages.len);
     for (size_t i = 0; i < a->messages.len; i++) {
-        one = as_text(&a->messages.items[i]);
-        other = as_text(&b->messages.items[i]);
+        one = as_text(a, i);
+        other = as_text(b, i);
         assert_string_equal(one, other);
         free(one);
         free(other);

@@ -37,6 +37,12 @@ static int teardown(void **state)
     return 0;
 }
 
+static void repair(struct rebuild *r)
+{
+    const struct compact_input in = conversation_input(&p->c, &p->s, p->threshold);
+    compact_repair_pairs(&in, r);
+}
+
 static struct compact_input input(void)
 {
     struct compact_input in = conversation_input(&p->c, &p->s, p->threshold);
@@ -590,7 +596,7 @@ TEST(calls_and_results_are_paired)
         struct rebuild r = {.parts = {0}};
         scene(cases[i].before);
         rebuild_keep(&r, 0, p->c.messages.len);
-        compact_repair_pairs(p->c.messages.items, &r);
+        repair(&r);
         assert_string_equal(sketch_after(&r), cases[i].after);
         rebuild_release(&r);
     }
@@ -601,7 +607,7 @@ TEST(what_is_paired_is_left_alone)
     struct rebuild r = {.parts = {0}};
     scene("u:t1 a:[c] t:(c) u:t2 a:a2");
     rebuild_keep(&r, 0, 5);
-    compact_repair_pairs(p->c.messages.items, &r);
+    repair(&r);
     assert_int_equal(r.parts.len, 1);
     assert_int_equal(r.parts.items[0].count, 5);
     rebuild_release(&r);

@@ -399,7 +399,8 @@ TEST(any_pairs_are_repaired)
         conversation_random(&c, &d, 1 + dice_below(&d, 6));
         break_pairs(&c, &d);
         rebuild_keep(&r, 0, c.messages.len);
-        compact_repair_pairs(c.messages.items, &r);
+        const struct compact_input in = {.messages = c.messages.items, .count = c.messages.len};
+        compact_repair_pairs(&in, &r);
         conversation_rebuilt(&c, &r, &after);
         char *what = conversation_fault(&after);
         if (what)

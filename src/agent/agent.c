@@ -74,9 +74,11 @@ static bool complete(struct turn *t, const struct context *prompt)
         .system = system,
         .messages = a->history->messages.items,
         .message_count = a->history->messages.len,
+        .source = a->history->source,
         .tools = specs,
         .tool_count = spec_count,
-        .max_output = turn_output_within(t, agent_answer_room(a->max_output, a->window, prompt->tokens)),
+        .max_output =
+            turn_output_within(t, agent_answer_room(a->max_output, a->window, prompt->tokens)),
         .window = a->window,
         .estimate = prompt->tokens,
         .session_id = a->session_id,

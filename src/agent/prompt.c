@@ -247,11 +247,14 @@ static void add_block(struct buf *out, const struct block *b)
     }
 }
 
-static char *text_of_message(const struct message *m)
+static char *text_of_message(const struct history *h, size_t index)
 {
     struct buf out = BUF_INIT;
+    struct message room;
+    const struct message *m = message_whole(h->source, &h->messages.items[index], &room);
     for (size_t i = 0; i < m->blocks.len; i++)
         add_block(&out, &m->blocks.items[i]);
+    message_release(&room);
     return buf_take(&out);
 }
 
@@ -263,6 +266,6 @@ void prompt_describe(struct context *prompt, const struct agent *a)
         if (p->kind == CONTEXT_TOOLS)
             p->text = text_of_tools(a, p->source);
         else if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
-            p->text = text_of_message(&a->history->messages.items[message++]);
+            p->text = text_of_message(a->history, message++);
     }
 }

@@ -148,7 +148,17 @@ static void path_set_add(struct path_set *s, const char *text, bool names)
 struct said {
     const struct message *const *items;
     size_t len;
+    struct message_source *source;
 };
+
+struct names {
+    VEC(char *) items;
+};
+
+static const struct message *open_message(const struct said *said, size_t i, struct message *room)
+{
+    return message_whole(said->source, said->items[i], room);
+}
 
 static void add_heading(struct buf *out, const char *heading)
 {
@@ -216,21 +226,25 @@ static void add_one_line(struct buf *out, const char *text, size_t len, size_t m
     buf_release(&line);
 }
 
-static void add_message(struct buf *out, const struct message *m, size_t max)
+static void add_message(struct buf *out, const struct said *said, size_t index, size_t max)
 {
     struct buf raw = BUF_INIT;
+    struct message room;
+    const struct message *m = open_message(said, index, &room);
     for (size_t i = 0; i < m->blocks.len; i++)
         add_block(&raw, &m->blocks.items[i], max);
     add_one_line(out, raw.data, raw.len, max);
     buf_release(&raw);
+    message_release(&room);
 }
 
 /* ---- sections ---- */
 
-static void add_names(struct buf *out, const char *const *names, size_t count)
+static void add_names(struct buf *out, const struct names *sorted)
 {
+    char *const *names = sorted->items.items;
     size_t shown = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sorted->items.len; i++) {
         if (i > 0 && strcmp(names[i], names[i - 1]) == 0)
             continue;
         if (shown++ < NAMES) {
@@ -246,16 +260,18 @@ static void add_names(struct buf *out, const char *const *names, size_t count)
 
 static void add_tools(struct buf *out, const struct said *said)
 {
-    VEC(const char *) names = {0};
+    struct names names = {0};
     for (size_t i = 0; i < said->len; i++) {
-        const struct message *m = said->items[i];
+        struct message room;
+        const struct message *m = open_message(said, i, &room);
         for (size_t b = 0; b < m->blocks.len; b++)
             if (m->blocks.items[b].type == BLOCK_TOOL_CALL && m->blocks.items[b].name)
-                vec_push(&names, m->blocks.items[b].name);
+                vec_push(&names.items, mem_strdup(m->blocks.items[b].name));
+        message_release(&room);
     }
-    vec_sort(&names, vec_text_order);
-    add_names(out, names.items, names.len);
-    vec_release(&names);
+    vec_sort(&names.items, vec_text_order);
+    add_names(out, &names);
+    vec_free_each(&names.items);
 }
 
 /* Index of the `want`-th message of the role from the end; the first one where there are fewer. */
@@ -277,7 +293,7 @@ static void add_requests(struct buf *out, const struct said *said)
         if (said->items[i]->role != ROLE_USER)
             continue;
         buf_addstr(out, "- ");
-        add_message(out, said->items[i], LINE_BYTES);
+        add_message(out, said, i, LINE_BYTES);
         buf_addch(out, '\n');
     }
 }
@@ -323,34 +339,36 @@ static const char *pending_text(const struct message *m, const char **where)
     return NULL;
 }
 
-/* The line with the word; of a long one what follows the word. */
-static void add_pending_line(struct buf *out, const char *text, const char *where)
+/* The line with the word; of a long one what follows the word. The caller frees. */
+static char *pending_line(const char *text, const char *where)
 {
+    struct buf out = BUF_INIT;
     const char *line = where;
     while (line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
         line--;
     if (line > text && line[-1] != '\n')
         line = where;
     size_t len = strcspn(line, "\n");
-    buf_addstr(out, "- ");
-    add_one_line(out, line, utf8_cut_bytes(line, len, (size_t)LINE_BYTES * 4), LINE_BYTES);
-    buf_addch(out, '\n');
+    add_one_line(&out, line, utf8_cut_bytes(line, len, (size_t)LINE_BYTES * 4), LINE_BYTES);
+    return buf_take(&out);
 }
 
 static void add_pending(struct buf *out, const struct said *said)
 {
-    size_t first = said->len;
-    const char *where;
-    for (size_t i = said->len, found = 0; i > 0 && found < PENDING; i--) {
-        if (pending_text(said->items[i - 1], &where)) {
-            first = i - 1;
-            found++;
-        }
-    }
-    for (size_t i = first; i < said->len; i++) {
-        const char *text = pending_text(said->items[i], &where);
+    char *lines[PENDING]; /* newest first */
+    size_t found = 0;
+    for (size_t i = said->len; i > 0 && found < PENDING; i--) {
+        struct message room;
+        const char *where;
+        const struct message *m = open_message(said, i - 1, &room);
+        const char *text = pending_text(m, &where);
         if (text)
-            add_pending_line(out, text, where);
+            lines[found++] = pending_line(text, where);
+        message_release(&room);
+    }
+    while (found-- > 0) {
+        buf_addf(out, "- %s\n", lines[found]);
+        free(lines[found]);
     }
 }
 
@@ -367,8 +385,11 @@ static void collect_paths(struct path_set *paths, const struct message *m)
 static void add_paths(struct buf *out, const struct said *said)
 {
     struct path_set paths = {.max = PATHS};
-    for (size_t i = said->len; i > 0 && paths.items.len < PATHS; i--)
-        collect_paths(&paths, said->items[i - 1]);
+    for (size_t i = said->len; i > 0 && paths.items.len < PATHS; i--) {
+        struct message room;
+        collect_paths(&paths, open_message(said, i - 1, &room));
+        message_release(&room);
+    }
     vec_sort(&paths.items, vec_text_order);
     for (size_t i = 0; i < paths.items.len; i++)
         buf_addf(out, "- %s\n", paths.items.items[i]);
@@ -381,10 +402,12 @@ static void add_work(struct buf *out, const struct said *said)
     for (size_t i = said->len; i > 0 && out->len == before; i--) {
         if (said->items[i - 1]->role != ROLE_ASSISTANT)
             continue;
-        char *text = message_text(said->items[i - 1]);
+        struct message room;
+        char *text = message_text(open_message(said, i - 1, &room));
         size_t len = utf8_cut_bytes(text, strlen(text), (size_t)WORK_BYTES * 4);
         add_one_line(out, text, len, WORK_BYTES);
         free(text);
+        message_release(&room);
     }
     buf_addstr(out, out->len > before ? "\n" : "");
 }
@@ -398,7 +421,7 @@ static void add_timeline(struct buf *out, const struct said *said)
             i = count - LAST;
         }
         buf_addf(out, "- %s: ", role_name(said->items[i]->role));
-        add_message(out, said->items[i], LINE_BYTES);
+        add_message(out, said, i, LINE_BYTES);
         buf_addch(out, '\n');
     }
 }
@@ -411,9 +434,10 @@ static const struct {
     {"Files", add_paths},      {"Current work", add_work},      {"Timeline", add_timeline},
 };
 
-void extract_add(struct buf *out, const struct message *const *messages, size_t count)
+void extract_add(struct buf *out, const struct message *const *messages, size_t count,
+                 struct message_source *source)
 {
-    const struct said said = {messages, count};
+    const struct said said = {messages, count, source};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         add_heading(out, sections[i].heading);
         size_t start = out->len;

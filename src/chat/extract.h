@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "chat/message.h"
+#include "chat/message_source.h"
 
 /* Appends sections under headings of the second level: sorted tool names; the last 3 requests (160
  * bytes each); pending work; at most 8 sorted file paths; current work (200 bytes); a timeline of
  * the first 3 and last 5. */
-void extract_add(struct buf *out, const struct message *const *messages, size_t count);
+void extract_add(struct buf *out, const struct message *const *messages, size_t count,
+                 struct message_source *source);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "chat/event.h"
 #include "chat/message.h"
+#include "chat/message_source.h"
 #include "chat/rebuild.h"
 #include "chat/request_size.h"
 
@@ -37,6 +38,7 @@ struct budget_told {
 
 struct history {
     VEC(struct message) messages;
+    struct message_source *source; /* of those without blocks; borrowed; NULL: all have them */
     int turns;              /* user messages that were sent and not taken back */
     int calls;              /* model calls, also those that failed or were taken back */
     VEC(int64_t) estimates; /* message_estimate_tokens() of each message */

@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/chat/memory_entry.c src/chat/memory_entry.h \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \
+	src/chat/message_source.c src/chat/message_source.h \
 	src/chat/rebuild.c src/chat/rebuild.h \
 	src/chat/request_size.c src/chat/request_size.h \
 	src/chat/search_hit.c src/chat/search_hit.h \

@@ -92,6 +92,7 @@ struct message message_without_blocks(const struct message *m)
     struct message copy = *m;
     copy.blocks.items = NULL;
     copy.blocks.len = copy.blocks.cap = 0;
+    copy.row = 0;
     return copy;
 }
 
@@ -179,6 +180,7 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
 {
     struct error cause;
     bool ok = true;
+    out->row = 0;
     if (!shape_read(&message_shape, v, out, &cause))
         return err_set(e, ERR_AGENT_ERROR, "a message: %s", cause.text);
     for (size_t i = 0; i < out->blocks.len && ok; i++)

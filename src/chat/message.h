@@ -40,6 +40,7 @@ struct message {
     bool pinned;  /* by the user: no compaction takes it away or changes a word */
     int64_t seq;  /* sequence number of the event that began it; 0: none yet */
     int turn;     /* which user message it belongs to, from 1; 0 before the first */
+    int row;      /* where its blocks are kept, from 1 (message_source.h); 0: it has them */
     VEC(struct block) blocks;
 };
 
@@ -51,7 +52,7 @@ struct block block_text(const char *text);
 
 void message_release(struct message *m);
 struct message message_clone(const struct message *m);
-struct message message_without_blocks(const struct message *m); /* all else of it */
+struct message message_without_blocks(const struct message *m); /* all that is said about it */
 
 /* All TEXT blocks joined by blank lines; the caller frees. */
 char *message_text(const struct message *m);

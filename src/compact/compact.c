@@ -291,6 +291,14 @@ static bool make_draft(struct attempt *a)
     }
 }
 
+/* Of messages that could not be read nothing is made. */
+static bool is_read(struct attempt *a)
+{
+    const struct message_source *source = a->input.source;
+    return !source || !source->failed ||
+           attempt_fail(a, "store", source->fault.code, "%s", source->fault.text);
+}
+
 static void commit(struct attempt *a, const struct rebuild *r)
 {
     struct event *ev = attempt_completed(a, r);
@@ -320,7 +328,8 @@ static void climb(struct attempt *a, enum step step)
     if (!a->micro && !make_draft(a))
         return;
     attempt_rebuild(a, &r);
-    commit(a, &r);
+    if (is_read(a))
+        commit(a, &r);
     rebuild_release(&r);
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "chat/message.h"
+#include "chat/message_source.h"
 
 struct store;
 
@@ -17,6 +17,7 @@ struct discard {
     int64_t completed_seq;                 /* number of the compaction_completed that follows */
     const struct message *const *messages; /* in order; no summaries, no system messages */
     size_t count;
+    struct message_source *source; /* of those without blocks; NULL: all have them */
 };
 
 struct discard_sink {

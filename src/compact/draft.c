@@ -28,13 +28,19 @@ static bool has_shortened(const struct message *m)
     return false;
 }
 
-static struct message restored(const struct message *m, const struct compact_host *host)
+/* *found: something was shortened; else the message is empty. */
+static struct message restored(const struct compact_input *in, size_t index,
+                               const struct compact_host *host, bool *found)
 {
-    struct message whole = message_clone(m);
+    struct message room;
+    const struct message *m = message_whole(in->source, &in->messages[index], &room);
+    *found = has_shortened(m);
+    struct message whole = *found ? message_clone(m) : message_without_blocks(m);
+    message_release(&room);
     for (size_t i = 0; i < whole.blocks.len; i++) {
         struct block *b = &whole.blocks.items[i];
-        char *text = is_shortened(b) ? host->tool_result(host->summary.context, m->seq, b->id)
-                                     : NULL;
+        char *text =
+            is_shortened(b) ? host->tool_result(host->summary.context, whole.seq, b->id) : NULL;
         if (!text)
             continue;
         free(b->text);
@@ -50,8 +56,11 @@ static void whole_make(struct whole *w, const struct compact_input *in, const st
     *w = (struct whole){.made = {0}};
     for (size_t i = 0; i < in->count; i++) {
         bool restores = host->tool_result && p->fates.items[i] == FATE_GOES &&
-                        has_shortened(&in->messages[i]);
-        vec_push(&w->items, restores ? restored(&in->messages[i], host) : in->messages[i]);
+                        in->messages[i].role == ROLE_TOOL;
+        struct message whole = in->messages[i];
+        if (restores)
+            whole = restored(in, i, host, &restores);
+        vec_push(&w->items, restores ? whole : in->messages[i]);
         if (restores)
             vec_push(&w->made, i);
     }

@@ -196,7 +196,7 @@ char *compact_extract(const struct compact_input *in, const struct compact_plan 
             vec_push(&gone, &in->messages[i]);
     compact_add_counts(&out, in, p);
     compact_add_earlier(&out, in, p);
-    extract_add(&out, gone.items, gone.len);
+    extract_add(&out, gone.items, gone.len, in->source);
     vec_release(&gone);
     return buf_take(&out);
 }

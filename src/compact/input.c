@@ -6,6 +6,7 @@ struct compact_input compact_input_of(const struct history *h, const struct comp
     return (struct compact_input){
         .messages = h->messages.items,
         .count = h->messages.len,
+        .source = h->source,
         .estimates = h->estimates.items,
         .open = h->running ? h->turn_first : h->messages.len,
         .settings = s,

@@ -12,6 +12,7 @@
 struct compact_input {
     const struct message *messages;
     size_t count;
+    struct message_source *source; /* of those without blocks; NULL: all have them */
     const int64_t *estimates; /* message_estimate_tokens() of each */
     size_t open;              /* index of the running turn's user message; `count`: no turn runs */
     const struct compact_settings *settings;

@@ -10,6 +10,7 @@ struct slot {
     const struct message *m;
     struct rebuild_part *part;
     size_t old; /* its index, where the part is kept or a rewrite */
+    struct message room; /* of blocks that were read */
 };
 
 struct call {
@@ -19,8 +20,8 @@ struct call {
 
 /* An answer of the model with the tool messages right behind it. */
 struct group {
-    const struct slot *answer; /* NULL: results that nothing called */
-    const struct slot *results;
+    struct slot *answer; /* NULL: results that nothing called */
+    struct slot *results;
     size_t count; /* of result messages */
     int64_t next; /* number of the message behind it; INT64_MAX: none */
     VEC(struct call) calls;
@@ -138,6 +139,28 @@ static void answer_all(struct group *g, struct rebuild *out)
     rebuild_make(out, m);
 }
 
+static void open_slot(struct slot *s, struct message_source *source)
+{
+    if (s)
+        s->m = message_whole(source, s->m, &s->room);
+}
+
+static void open_group(struct group *g, struct message_source *source)
+{
+    open_slot(g->answer, source);
+    for (size_t i = 0; i < g->count; i++)
+        open_slot(&g->results[i], source);
+}
+
+static void close_group(struct group *g)
+{
+    vec_release(&g->calls);
+    if (g->answer)
+        message_release(&g->answer->room);
+    for (size_t i = 0; i < g->count; i++)
+        message_release(&g->results[i].room);
+}
+
 static void mend_group(struct group *g, struct rebuild *out)
 {
     read_calls(g);
@@ -147,7 +170,6 @@ static void mend_group(struct group *g, struct rebuild *out)
         mend_results(g, i, out);
     if (g->count == 0 && g->calls.len > 0)
         answer_all(g, out);
-    vec_release(&g->calls);
 }
 
 struct slots {
@@ -169,7 +191,7 @@ static void read_slots(const struct message *old, struct rebuild *r, struct slot
 /* The group that begins at `i`; returns where the next one does. */
 static size_t find_group(const struct slots *slots, size_t i, struct group *g)
 {
-    const struct slot *s = slots->items.items;
+    struct slot *s = slots->items.items;
     *g = (struct group){.next = INT64_MAX};
     if (s[i].m->role != ROLE_TOOL)
         g->answer = &s[i++];
@@ -182,15 +204,17 @@ static size_t find_group(const struct slots *slots, size_t i, struct group *g)
     return i;
 }
 
-void compact_repair_pairs(const struct message *old, struct rebuild *r)
+void compact_repair_pairs(const struct compact_input *in, struct rebuild *r)
 {
     struct slots slots = {.items = {0}};
     struct rebuild mended = {.parts = {0}};
-    read_slots(old, r, &slots);
+    read_slots(in->messages, r, &slots);
     for (size_t i = 0; i < slots.items.len;) {
         struct group g;
         i = find_group(&slots, i, &g);
+        open_group(&g, in->source);
         mend_group(&g, &mended);
+        close_group(&g);
     }
     vec_release(&slots.items);
     rebuild_release(r);

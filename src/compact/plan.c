@@ -231,5 +231,5 @@ void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_
         else if (p->fates.items[i] == FATE_TEXT_STAYS)
             rebuild_rewrite(out, i, text_alone(&in->messages[i]));
     }
-    compact_repair_pairs(in->messages, out);
+    compact_repair_pairs(in, out);
 }

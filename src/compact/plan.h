@@ -42,9 +42,9 @@ bool compact_plan_make(const struct compact_mode *mode, const struct compact_inp
 void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_input *in,
                           const struct compact_plan *p, const char *text, struct rebuild *out);
 
-/* pairs.c: what a rebuild of the messages `old` breaks of pairs, mended in place: a call without result gets
- * an error result (a message behind it), a result without call is removed, a message left empty
- * too. For messages that are well paired it changes nothing. */
-void compact_repair_pairs(const struct message *old, struct rebuild *r);
+/* pairs.c: what a rebuild of the messages breaks of pairs, mended in place: a call without result
+ * gets an error result (a message behind it), a result without call is removed, a message left
+ * empty too. For messages that are well paired it changes nothing. */
+void compact_repair_pairs(const struct compact_input *in, struct rebuild *r);
 
 #endif

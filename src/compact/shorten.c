@@ -87,21 +87,24 @@ static char *shorter(const struct compact_input *in, const struct block *b, shor
 static bool gets_shorter(const struct compact_input *in, size_t i, size_t newest,
                          shorten_result *shorten)
 {
-    const struct message *m = &in->messages[i];
-    if (i >= newest || m->role != ROLE_TOOL || m->pinned)
+    struct message room;
+    bool shorter_one = false;
+    if (i >= newest || in->messages[i].role != ROLE_TOOL || in->messages[i].pinned)
         return false;
-    for (size_t b = 0; b < m->blocks.len; b++) {
+    const struct message *m = message_whole(in->source, &in->messages[i], &room);
+    for (size_t b = 0; b < m->blocks.len && !shorter_one; b++) {
         char *text = shorter(in, &m->blocks.items[b], shorten);
+        shorter_one = text != NULL;
         free(text);
-        if (text)
-            return true;
     }
-    return false;
+    message_release(&room);
+    return shorter_one;
 }
 
 static struct message shortened(const struct compact_input *in, size_t i, shorten_result *shorten)
 {
-    const struct message *old = &in->messages[i];
+    struct message room;
+    const struct message *old = message_whole(in->source, &in->messages[i], &room);
     struct message m = message_without_blocks(old);
     for (size_t b = 0; b < old->blocks.len; b++) {
         struct block block = old->blocks.items[b];
@@ -113,6 +116,7 @@ static struct message shortened(const struct compact_input *in, size_t i, shorte
             block.text = text;
         vec_push(&m.blocks, block);
     }
+    message_release(&room);
     return m;
 }
 

@@ -44,9 +44,12 @@ static bool endpoint_fits(const struct endpoint *endpoint, const char *name, str
     return true;
 }
 
-static bool body_fits(const struct outgoing_body *body, const char *name, struct failure *f)
+static bool body_fits(const struct outgoing_body *body, const struct request *request,
+                      const char *name, struct failure *f)
 {
     int64_t bytes = body->out.len;
+    if (request->source != NULL && request->source->failed)
+        return failure_set(f, FAILURE_SETUP, "%s", request->source->fault.text);
     if (bytes <= body->most)
         return true;
     f->body_bytes = bytes;
@@ -287,7 +290,8 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
                      struct response *response, void *state, struct failure *f)
 {
     failure_clear(f);
-    if (!endpoint_fits(call->endpoint, dialect->name, f) || !body_fits(body, dialect->name, f)) {
+    if (!endpoint_fits(call->endpoint, dialect->name, f) ||
+        !body_fits(body, request, dialect->name, f)) {
         buf_release(&body->text);
         return false;
     }

@@ -16,8 +16,12 @@
 static int64_t estimate_tokens(const struct request *request)
 {
     int64_t tokens = request->system ? (int64_t)strlen(request->system) / 4 : 0;
-    for (size_t i = 0; i < request->message_count; i++)
-        tokens += message_estimate_tokens(&request->messages[i]);
+    for (size_t i = 0; i < request->message_count; i++) {
+        struct message room;
+        tokens +=
+            message_estimate_tokens(message_whole(request->source, &request->messages[i], &room));
+        message_release(&room);
+    }
     for (size_t i = 0; i < request->tool_count; i++)
         tokens +=
             (int64_t)(strlen(request->tools[i].description) + strlen(request->tools[i].schema)) / 4;
@@ -68,9 +72,13 @@ static size_t stream(const struct provider_call *call, const char *text, size_t 
 static char *call_id(const struct request *request)
 {
     size_t calls = 0;
-    for (size_t i = 0; i < request->message_count; i++)
-        for (size_t b = 0; b < request->messages[i].blocks.len; b++)
-            calls += request->messages[i].blocks.items[b].type == BLOCK_TOOL_CALL;
+    for (size_t i = 0; i < request->message_count; i++) {
+        struct message room;
+        const struct message *m = message_whole(request->source, &request->messages[i], &room);
+        for (size_t b = 0; b < m->blocks.len; b++)
+            calls += m->blocks.items[b].type == BLOCK_TOOL_CALL;
+        message_release(&room);
+    }
     return mem_printf("offline_%zu", calls + 1);
 }
 
@@ -118,7 +126,9 @@ static bool complete(const struct provider_call *call, const struct request *req
     response->model = mem_strdup(provider_offline.name);
     response->usage = (struct usage){
         .input = estimate_tokens(request), .output = -1, .cached = -1, .estimated = true};
-    if (!wakeup_sleep(call->wakeup, 0)) {
+    if (request->source && request->source->failed) {
+        ok = failure_set(failure, FAILURE_SETUP, "%s", request->source->fault.text);
+    } else if (!wakeup_sleep(call->wakeup, 0)) {
         response->stop_reason = STOP_CANCELLED;
         ok = failure_set(failure, FAILURE_CANCELLED, "interrupted");
     } else if (plan.tool) {

@@ -248,9 +248,11 @@ static void add_talk(struct passages *p, const struct request *request, size_t q
 {
     for (size_t i = 0; i < question; i++) {
         const struct message *m = &request->messages[i];
+        struct message room;
         if ((m->role != ROLE_USER && m->role != ROLE_ASSISTANT) || (m->summary && !summaries))
             continue;
-        char *text = message_text(m);
+        char *text = message_text(message_whole(request->source, m, &room));
+        message_release(&room);
         size_t len = strlen(text);
         while (len > 0 && isspace((unsigned char)text[len - 1]))
             len--;
@@ -404,8 +406,11 @@ static size_t count_summarised(const struct request *request, size_t prompt)
 {
     if (prompt == 0)
         return 0;
-    char *text = message_text(&request->messages[prompt - 1]);
+    struct message room;
+    char *text =
+        message_text(message_whole(request->source, &request->messages[prompt - 1], &room));
     bool stays = strncmp(text, STAYS, strlen(STAYS)) == 0;
+    message_release(&room);
     free(text);
     return prompt - stays;
 }
@@ -419,7 +424,7 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
     if (wants_summary(request, text)) {
-        offline_extract(&out, request->messages, count_summarised(request, question), text);
+        offline_extract(&out, request, count_summarised(request, question), text);
     } else if (polite) {
         buf_addf(&out, "%s\n", polite);
     } else if (plan_tool(request, question, text, &plan)) {

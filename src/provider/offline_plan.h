@@ -38,7 +38,7 @@ const char *offline_find_path(const char *text, char **path);
 
 /* The deterministic extract of the messages before `count`, for a summarising request; `prompt` is
  * that request's text. */
-void offline_extract(struct buf *out, const struct message *messages, size_t count,
+void offline_extract(struct buf *out, const struct request *request, size_t count,
                      const char *prompt);
 
 #endif

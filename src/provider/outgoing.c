@@ -11,11 +11,33 @@ static bool same_call(const struct block *a, const struct block *b)
     return a->id != NULL && b->id != NULL && strcmp(a->id, b->id) == 0;
 }
 
+/* With its blocks, which stay until no turn has them. */
+static const struct message *message_at(struct outgoing *out, size_t at)
+{
+    const struct message *m = &out->request->messages[at];
+    if (m->row == 0)
+        return m;
+    while (out->read.len <= at - out->first_read)
+        vec_push(&out->read, NULL);
+    struct message **read = &out->read.items[at - out->first_read];
+    if (*read == NULL) {
+        struct message room;
+        *read = mem_alloc(sizeof **read);
+        **read = *message_whole(out->request->source, m, &room);
+    }
+    return *read;
+}
+
+static enum role role_at(const struct outgoing *out, size_t at)
+{
+    return out->request->messages[at].role;
+}
+
 /* The block of `type` with the same id in message `at`, NULL if none. */
-static const struct block *find_block(const struct request *r, size_t at, enum block_type type,
+static const struct block *find_block(struct outgoing *out, size_t at, enum block_type type,
                                       const struct block *like)
 {
-    const struct message *m = &r->messages[at];
+    const struct message *m = message_at(out, at);
     for (size_t i = 0; i < m->blocks.len; i++)
         if (m->blocks.items[i].type == type && same_call(&m->blocks.items[i], like))
             return &m->blocks.items[i];
@@ -23,27 +45,34 @@ static const struct block *find_block(const struct request *r, size_t at, enum b
 }
 
 /* Is the call of assistant message `at` answered by the tool messages right after it? */
-static bool is_answered(const struct request *r, size_t at, const struct block *call)
+static bool is_answered(struct outgoing *out, size_t at, const struct block *call)
 {
-    for (size_t i = at + 1; i < r->message_count && r->messages[i].role == ROLE_TOOL; i++)
-        if (find_block(r, i, BLOCK_TOOL_RESULT, call) != NULL)
+    for (size_t i = at + 1; i < out->request->message_count && role_at(out, i) == ROLE_TOOL; i++)
+        if (find_block(out, i, BLOCK_TOOL_RESULT, call) != NULL)
             return true;
     return false;
 }
 
-/* Does the result of tool message `at` answer the assistant message right before? */
-static bool is_called(const struct request *r, size_t at, const struct block *result)
+/* What the tool messages at `at` may answer: the message right before them. */
+static size_t find_answer(const struct outgoing *out, size_t at)
 {
-    while (at > 0 && r->messages[at].role == ROLE_TOOL)
+    while (at > 0 && role_at(out, at) == ROLE_TOOL)
         at--;
-    return r->messages[at].role == ROLE_ASSISTANT &&
-           find_block(r, at, BLOCK_TOOL_CALL, result) != NULL;
+    return at;
 }
 
-static void add(struct outgoing *out, enum role role, const struct block *block)
+/* Does the result of tool message `at` answer it? */
+static bool is_called(struct outgoing *out, size_t at, const struct block *result)
+{
+    at = find_answer(out, at);
+    return role_at(out, at) == ROLE_ASSISTANT &&
+           find_block(out, at, BLOCK_TOOL_CALL, result) != NULL;
+}
+
+static void add(struct outgoing *out, enum role role, size_t at, const struct block *block)
 {
     if (out->turns.len == 0 || vec_last(&out->turns).role != role)
-        vec_push(&out->turns, (struct outgoing_turn){.role = role});
+        vec_push(&out->turns, (struct outgoing_turn){.role = role, .first = at});
     vec_push(&vec_last(&out->turns).blocks, block);
 }
 
@@ -53,27 +82,27 @@ static bool is_own(const struct request *r, const struct block *reasoning)
 }
 
 /* Does an answer go on after this reasoning? */
-static bool leads_on(const struct request *r, size_t at, const struct block *reasoning)
+static bool leads_on(struct outgoing *out, size_t at, const struct block *reasoning)
 {
-    const struct message *m = &r->messages[at];
+    const struct message *m = message_at(out, at);
     for (const struct block *b = reasoning + 1; b < m->blocks.items + m->blocks.len; b++)
         if ((b->type == BLOCK_TEXT && !utf8_is_blank(b->text)) ||
-            (b->type == BLOCK_TOOL_CALL && is_answered(r, at, b)))
+            (b->type == BLOCK_TOOL_CALL && is_answered(out, at, b)))
             return true;
     return false;
 }
 
-static bool is_sent(const struct request *r, size_t at, const struct block *block)
+static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
 {
-    const struct message *m = &r->messages[at];
+    const struct message *m = message_at(out, at);
     switch (block->type) {
     case BLOCK_TEXT:
         return !utf8_is_blank(block->text);
     case BLOCK_REASONING:
-        return m->role == ROLE_ASSISTANT && !m->partial && is_own(r, block) &&
-               leads_on(r, at, block);
+        return m->role == ROLE_ASSISTANT && !m->partial && is_own(out->request, block) &&
+               leads_on(out, at, block);
     case BLOCK_TOOL_CALL:
-        return m->role == ROLE_ASSISTANT && is_answered(r, at, block);
+        return m->role == ROLE_ASSISTANT && is_answered(out, at, block);
     case BLOCK_TOOL_RESULT:
         return true;
     case BLOCK_IMAGE:
@@ -85,32 +114,46 @@ static bool is_sent(const struct request *r, size_t at, const struct block *bloc
 /* Results go first: what has no call becomes the user's, and must not stand between. */
 static void add_tool_message(struct outgoing *out, size_t at)
 {
-    const struct request *r = out->request;
-    const struct message *m = &r->messages[at];
+    const struct message *m = message_at(out, at);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < m->blocks.len; i++) {
             const struct block *b = &m->blocks.items[i];
-            bool answer = b->type == BLOCK_TOOL_RESULT && is_called(r, at, b);
-            if (is_sent(r, at, b) && answer == (pass == 0))
-                add(out, answer ? ROLE_TOOL : ROLE_USER, b);
+            bool answer = b->type == BLOCK_TOOL_RESULT && is_called(out, at, b);
+            if (is_sent(out, at, b) && answer == (pass == 0))
+                add(out, answer ? ROLE_TOOL : ROLE_USER, at, b);
         }
 }
 
 static void add_message(struct outgoing *out, size_t at)
 {
-    const struct message *m = &out->request->messages[at];
+    const struct message *m = message_at(out, at);
     if (m->role == ROLE_TOOL) {
         add_tool_message(out, at);
         return;
     }
     for (size_t i = 0; i < m->blocks.len; i++)
-        if (is_sent(out->request, at, &m->blocks.items[i]))
-            add(out, m->role, &m->blocks.items[i]);
+        if (is_sent(out, at, &m->blocks.items[i]))
+            add(out, m->role, at, &m->blocks.items[i]);
 }
+
+/* --- one after the other --------------------------------------------------------------------- */
 
 void outgoing_begin(struct outgoing *out, const struct request *request)
 {
     *out = (struct outgoing){.request = request};
+}
+
+/* Of messages before `end`. */
+static void drop_read(struct outgoing *out, size_t end)
+{
+    size_t count = 0;
+    for (; count < out->read.len && out->first_read + count < end; count++) {
+        if (out->read.items[count] != NULL)
+            message_release(out->read.items[count]);
+        free(out->read.items[count]);
+    }
+    vec_remove(&out->read, 0, count);
+    out->first_read = end;
 }
 
 static void drop_first(struct outgoing *out)
@@ -119,10 +162,23 @@ static void drop_first(struct outgoing *out)
     vec_remove(&out->turns, 0, 1);
 }
 
+/* What no turn has any more, and nothing to come asks for. */
+static void drop_given(struct outgoing *out)
+{
+    size_t end = out->next;
+    if (end < out->request->message_count)
+        end = find_answer(out, end);
+    drop_first(out);
+    if (out->turns.len > 0 && out->turns.items[0].first < end)
+        end = out->turns.items[0].first;
+    if (end > out->first_read)
+        drop_read(out, end);
+}
+
 const struct outgoing_turn *outgoing_next(struct outgoing *out)
 {
     if (out->turns.len > 0 && out->turns.items[0].given)
-        drop_first(out);
+        drop_given(out);
     while (out->turns.len < 2 && out->next < out->request->message_count)
         add_message(out, out->next++);
     if (out->turns.len == 0)
@@ -135,7 +191,9 @@ void outgoing_release(struct outgoing *out)
 {
     while (out->turns.len > 0)
         drop_first(out);
+    drop_read(out, out->first_read + out->read.len);
     vec_release(&out->turns);
+    vec_release(&out->read);
 }
 
 /* --- the body -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "provider/provider.h"
 
-/* Adjacent messages of one role, as one. The blocks are borrowed from the request.
+/* Adjacent messages of one role, as one.
  *   USER       TEXT, IMAGE; TOOL_RESULT whose call is not there: write outgoing_orphan() as text
  *   ASSISTANT  TEXT, REASONING, TOOL_CALL; no turn ends without an answer to each of its calls
  *   TOOL       TOOL_RESULT, right after the turn that called
@@ -19,12 +19,15 @@
 struct outgoing_turn {
     enum role role;
     VEC(const struct block *) blocks;
+    size_t first; /* message that it has blocks of */
     bool given;
 };
 struct outgoing {
     const struct request *request;
     size_t next;                     /* message to be looked at */
     VEC(struct outgoing_turn) turns; /* the first is given, or may be once it is not the last */
+    VEC(struct message *) read; /* from message first_read on; NULL: not, or it has its blocks */
+    size_t first_read;
 };
 
 void outgoing_begin(struct outgoing *out, const struct request *request);

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
-#include "chat/message.h"
+#include "chat/message_source.h"
 #include "chat/usage.h"
 #include "config/config.h"
 #include "provider/failure.h"
@@ -40,6 +40,7 @@ struct request {
     const char *system; /* NULL or "": none */
     const struct message *messages;
     size_t message_count;
+    struct message_source *source; /* of those without blocks; NULL: all have them */
     const struct tool_spec *tools;
     size_t tool_count;
     int64_t max_output;     /* tokens; always > 0 */

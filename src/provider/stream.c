@@ -266,9 +266,12 @@ static bool complete_call(struct stream *s, struct stream_part *part, struct cal
 static void read_ids(const struct stream *s, struct call_ids *ids)
 {
     for (size_t i = 0; i < s->request->message_count; i++) {
-        const struct message *m = &s->request->messages[i];
+        struct message room;
+        const struct message *m =
+            message_whole(s->request->source, &s->request->messages[i], &room);
         for (size_t k = 0; k < m->blocks.len; k++)
             call_ids_add(ids, m->blocks.items[k].id);
+        message_release(&room);
     }
     for (size_t i = 0; i < s->parts.len; i++)
         call_ids_add(ids, s->parts.items[i].id);
