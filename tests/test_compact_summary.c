@@ -400,15 +400,53 @@ static void add_random(uint64_t *seed, size_t max_words)
     buf_release(&text);
 }
 
+struct parts {
+    int64_t budget;
+    struct summary_parts of;
+    struct summary_messages messages; /* of the part that was read last */
+};
+
+static struct parts make_parts(int64_t budget)
+{
+    struct parts p = {.budget = budget};
+    summary_parts_make(&b.input, &b.plan, budget, 0, &p.of);
+    return p;
+}
+
+static void read_part(struct parts *p, size_t i)
+{
+    int64_t tokens = 0;
+    summary_messages_release(&p->messages);
+    summary_part_read(&b.input, &b.plan, p->budget, &p->of.items.items[i], &p->messages);
+    for (size_t k = 0; k < p->messages.items.len; k++)
+        tokens += message_estimate_tokens(&p->messages.items.items[k]);
+    assert_int_equal(tokens, p->of.items.items[i].tokens);
+}
+
+/* Of a part that is one message. */
+static const struct message *only_message(struct parts *p, size_t i)
+{
+    read_part(p, i);
+    assert_int_equal(p->messages.items.len, 1);
+    return &p->messages.items.items[0];
+}
+
+static void release_parts(struct parts *p)
+{
+    summary_messages_release(&p->messages);
+    vec_release(&p->of.items);
+}
+
 /* All that goes, as one text. */
 static void all_text(struct buf *out)
 {
-    struct summary_parts parts;
-    summary_parts_make(&b.input, &b.plan, 0, &parts);
-    assert_true(parts.items.len <= 1);
-    for (size_t i = 0; parts.items.len && i < parts.items.items[0].messages.len; i++)
-        buf_addstr(out, parts.items.items[0].messages.items[i].blocks.items[0].text);
-    summary_parts_release(&parts);
+    struct parts parts = make_parts(0);
+    assert_true(parts.of.items.len <= 1);
+    if (parts.of.items.len > 0)
+        read_part(&parts, 0);
+    for (size_t i = 0; i < parts.messages.items.len; i++)
+        buf_addstr(out, parts.messages.items.items[i].blocks.items[0].text);
+    release_parts(&parts);
 }
 
 /* What of the conversation is in the requests: without summaries carried on, leads and prompts. */
@@ -508,20 +546,18 @@ TEST(a_long_message_is_split_between_graphemes)
     add(ROLE_USER, text.data);
     prepare();
     for (int64_t budget = 256; budget < 300; budget++) {
-        struct summary_parts parts;
         size_t total = 0;
-        summary_parts_make(&b.input, &b.plan, budget, &parts);
-        assert_true(parts.items.len > 40);
-        for (size_t i = 0; i < parts.items.len; i++) {
-            assert_int_equal(parts.items.items[i].messages.len, 1);
-            const struct message *m = &parts.items.items[i].messages.items[0];
+        struct parts parts = make_parts(budget);
+        assert_true(parts.of.items.len > 40);
+        for (size_t i = 0; i < parts.of.items.len; i++) {
+            const struct message *m = only_message(&parts, i);
             size_t len = strlen(m->blocks.items[0].text);
             assert_int_equal(len % strlen(FAMILY), 0);
             assert_true(message_estimate_tokens(m) <= budget);
             total += len;
         }
         assert_int_equal(total, text.len);
-        summary_parts_release(&parts);
+        release_parts(&parts);
     }
     buf_release(&text);
 }
@@ -534,16 +570,15 @@ TEST(a_grapheme_without_end_is_split_between_characters)
         buf_addstr(&text, "\xCC\x81");
     add(ROLE_USER, text.data);
     prepare();
-    struct summary_parts parts;
-    summary_parts_make(&b.input, &b.plan, 300, &parts);
-    assert_true(parts.items.len > 10);
-    for (size_t i = 0; i < parts.items.len; i++) {
-        const struct message *m = &parts.items.items[i].messages.items[0];
+    struct parts parts = make_parts(300);
+    assert_true(parts.of.items.len > 10);
+    for (size_t i = 0; i < parts.of.items.len; i++) {
+        const struct message *m = only_message(&parts, i);
         const char *piece = m->blocks.items[0].text;
         assert_true(utf8_valid(piece, strlen(piece)));
         assert_true(message_estimate_tokens(m) <= 300);
     }
-    summary_parts_release(&parts);
+    release_parts(&parts);
     buf_release(&text);
 }
 
@@ -558,16 +593,15 @@ TEST(bytes_are_counted_as_they_are_sent)
         bytes[sizeof bytes - 1] = '\0';
         add(ROLE_USER, bytes);
         prepare();
-        struct summary_parts parts;
         size_t total = 0;
-        summary_parts_make(&b.input, &b.plan, 300, &parts);
-        for (size_t i = 0; i < parts.items.len; i++) {
-            const struct message *m = &parts.items.items[i].messages.items[0];
+        struct parts parts = make_parts(300);
+        for (size_t i = 0; i < parts.of.items.len; i++) {
+            const struct message *m = only_message(&parts, i);
             assert_true(message_estimate_tokens(m) <= 300);
             total += strlen(m->blocks.items[0].text);
         }
         assert_int_equal(total, sizeof bytes - 1);
-        summary_parts_release(&parts);
+        release_parts(&parts);
     }
 }
 

@@ -14,10 +14,11 @@
 #include "provider/models.h"
 
 enum {
-    TOKEN_BYTES = 8,     /* more is no token, but a server that does not stop */
-    LEAST_PART = 256,    /* tokens: below it folding would never end */
-    ASIDE_BYTES = 16384, /* of a focus or an earlier draft in the prompt */
-    LEAD_TOKENS = 64     /* of the line before a conversation that an answer begins */
+    TOKEN_BYTES = 8,          /* more is no token, but a server that does not stop */
+    LEAST_PART = 256,         /* tokens: below it folding would never end */
+    LARGEST_WINDOW = 1000000, /* tokens: where it is unknown, what no model takes is not sent */
+    ASIDE_BYTES = 16384,      /* of a focus or an earlier draft in the prompt */
+    LEAD_TOKENS = 64          /* of the line before a conversation that an answer begins */
 };
 
 static const char lead[] = "[The conversation from its middle on:]";
@@ -32,6 +33,7 @@ struct making {
     const char *system; /* NULL: none, or no room for it */
     int64_t max_output;
     int64_t whole, folded; /* tokens of a part; 0: no limit */
+    int64_t part_budget;   /* that the parts were made with */
     int64_t carried;       /* of the summary so far, in front of a part */
     int64_t aside;         /* of what stays, behind the last part; 0: no limit, -1: no room */
     bool updates;
@@ -160,9 +162,8 @@ static char *prompt_text(const struct making *m, int part, int of)
 /* Tokens of a request, less what our estimate errs; 0: no limit. */
 static int64_t most_tokens(const struct making *m)
 {
-    int64_t window = m->s->window - m->s->window / 10 - m->max_output;
-    int64_t bytes = m->s->max_bytes / 5;
-    return m->s->window > 0 ? at_most(window, bytes) : bytes;
+    int64_t size = m->s->window > 0 ? m->s->window : LARGEST_WINDOW;
+    return at_most(size - size / 10 - m->max_output, m->s->max_bytes / 5);
 }
 
 /* Sets the sizes of parts. False: not even a small part fits the model's window. */
@@ -171,8 +172,6 @@ static bool measure(struct making *m)
     m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), m->s->window / 4);
     if (m->max_output < 1)
         m->max_output = 1;
-    if (m->s->window <= 0 && m->s->max_bytes <= 0)
-        return true;
     char *prompt = prompt_text(m, INT16_MAX, INT16_MAX);
     int64_t room = most_tokens(m) - text_tokens(prompt) - LEAD_TOKENS;
     free(prompt);
@@ -319,12 +318,12 @@ static struct message carried_message(const struct making *m, const char *so_far
 }
 
 /* What stands before the part, so that the user's word comes first. */
-static void add_first(const struct making *m, const struct summary_part *part, const char *so_far,
-                      struct message_list *out)
+static void add_first(const struct making *m, const struct summary_messages *part,
+                      const char *so_far, struct message_list *out)
 {
     if (so_far)
         vec_push(&out->items, carried_message(m, so_far));
-    else if (part->messages.items[0].role != ROLE_USER)
+    else if (part->items.items[0].role != ROLE_USER)
         vec_push(&out->items, text_message(lead));
 }
 
@@ -346,15 +345,15 @@ static int64_t estimate(const struct message_list *list, const char *system)
     return tokens;
 }
 
-static enum summary_result summarise(struct making *m, const struct summary_part *part,
+static enum summary_result summarise(struct making *m, const struct summary_messages *part,
                                      const char *so_far, char **text)
 {
     struct message_list list = {0};
     char *prompt = prompt_text(m, m->part, m->of);
     add_first(m, part, so_far, &list);
     size_t own = list.items.len;
-    for (size_t i = 0; i < part->messages.len; i++)
-        vec_push(&list.items, part->messages.items[i]);
+    for (size_t i = 0; i < part->items.len; i++)
+        vec_push(&list.items, part->items.items[i]);
     add_stays(m, &list);
     vec_push(&list.items, text_message(prompt));
     const struct request request = {.model = m->s->model,
@@ -366,10 +365,26 @@ static enum summary_result summarise(struct making *m, const struct summary_part
                                     .estimate = estimate(&list, m->system)};
     enum summary_result result = call(m, &request, text);
     for (size_t i = 0; i < list.items.len; i++)
-        if (i < own || i >= own + part->messages.len)
+        if (i < own || i >= own + part->items.len)
             message_release(&list.items.items[i]);
     vec_release(&list.items);
     free(prompt);
+    return result;
+}
+
+static enum summary_result summarise_part(struct making *m, const struct summary_part *part,
+                                          const char *so_far, char **text)
+{
+    const struct message_source *source = m->job->input->source;
+    struct summary_messages messages;
+    summary_part_read(m->job->input, m->job->plan, m->part_budget, part, &messages);
+    bool failed = source && source->failed;
+    enum summary_result result = SUMMARY_FAILED;
+    if (failed)
+        failure_set(m->failure, FAILURE_SETUP, "%s", source->fault.text);
+    else
+        result = summarise(m, &messages, so_far, text);
+    summary_messages_release(&messages);
     return result;
 }
 
@@ -380,7 +395,7 @@ static enum summary_result fold(struct making *m, const struct summary_parts *pa
     m->of = (int)parts->items.len;
     for (m->part = 1; m->part <= m->of; m->part++) {
         char *next = NULL;
-        result = summarise(m, &parts->items.items[m->part - 1], so_far, &next);
+        result = summarise_part(m, &parts->items.items[m->part - 1], so_far, &next);
         free(so_far);
         so_far = next;
         if (result != SUMMARY_DONE)
@@ -402,12 +417,12 @@ static int64_t count_stays(const struct summary_job *job)
 /* What stays has the room that the last part leaves; several parts leave it some. */
 static void make_parts(struct making *m, struct summary_parts *parts)
 {
-    int64_t budget = m->whole;
-    summary_parts_make(m->job->input, m->job->plan, budget, parts);
+    int64_t budget = m->part_budget = m->whole;
+    summary_parts_make(m->job->input, m->job->plan, budget, 2, parts);
     if (parts->items.len > 1) {
-        budget = m->folded - at_most(count_stays(m->job) + LEAD_TOKENS, m->folded / 4);
-        summary_parts_release(parts);
-        summary_parts_make(m->job->input, m->job->plan, budget, parts);
+        m->part_budget = m->folded - at_most(count_stays(m->job) + LEAD_TOKENS, m->folded / 4);
+        vec_release(&parts->items);
+        summary_parts_make(m->job->input, m->job->plan, m->part_budget, 0, parts);
         budget = m->folded;
     }
     if (budget > 0 && parts->items.len > 0) {
@@ -434,6 +449,6 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
         return overflow(&m, "it leaves no room for a summary");
     make_parts(&m, &parts);
     enum summary_result result = fold(&m, &parts);
-    summary_parts_release(&parts);
+    vec_release(&parts.items);
     return result;
 }

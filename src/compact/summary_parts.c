@@ -45,7 +45,7 @@ static void add_text(struct buf *out, const struct block *b)
     buf_addstr(out, or_empty(b->text));
 }
 
-static char *plain_text(const struct message *m)
+static char *plain_text(const struct compact_input *in, size_t index)
 {
     static void (*const writers[])(struct buf *,
                                    const struct block *) = {[BLOCK_TEXT] = add_text,
@@ -54,6 +54,8 @@ static char *plain_text(const struct message *m)
                                                             [BLOCK_IMAGE] = add_image,
                                                             [BLOCK_REASONING] = NULL};
     struct buf out = BUF_INIT;
+    struct message room;
+    const struct message *m = message_whole(in->source, &in->messages[index], &room);
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct block *b = &m->blocks.items[i];
         if (!writers[b->type] || (b->type == BLOCK_TEXT && !*or_empty(b->text)))
@@ -62,6 +64,7 @@ static char *plain_text(const struct message *m)
             buf_addstr(&out, "\n\n");
         writers[b->type](&out, b);
     }
+    message_release(&room);
     return buf_take(&out);
 }
 
@@ -77,46 +80,97 @@ static struct message plain_message(const struct message *m, const char *text, s
     return plain;
 }
 
-/* Parts being filled in order. */
-struct filling {
-    struct summary_parts *out;
+/* A walk over what goes, as the messages that tell it. */
+struct walk {
+    const struct compact_input *in;
+    const struct compact_plan *plan;
     int64_t budget; /* tokens of a part; 0: no bound */
+    struct summary_place at;
+    char *text; /* of the message there; NULL: not read yet */
+    size_t len;
 };
 
-static void put(struct filling *f, struct message m)
+static void step_over(struct walk *w)
 {
-    int64_t size = message_estimate_tokens(&m);
-    int64_t used = f->out->items.len > 0 ? vec_last(&f->out->items).tokens : 0;
-    bool full = f->budget > 0 && used > 0 && used + size > f->budget;
-    if (f->out->items.len == 0 || full)
-        vec_push(&f->out->items, (struct summary_part){0});
-    vec_push(&vec_last(&f->out->items).messages, m);
-    vec_last(&f->out->items).tokens += size;
+    free(w->text);
+    w->text = NULL;
+    w->at = (struct summary_place){.message = w->at.message + 1};
 }
 
-/* Oldest first; a message that no part can hold fills several. */
-static void put_text(struct filling *f, const struct message *m, const char *text)
+/* A text to tell is there, or all has been told. */
+static bool find_text(struct walk *w)
 {
-    size_t len = strlen(text);
-    for (size_t at = 0; at < len;) {
-        size_t piece = f->budget > 0 ? summary_text_fit(text + at, len - at, f->budget) : len - at;
-        put(f, plain_message(m, text + at, piece));
-        at += piece;
+    for (; w->at.message < w->in->count; step_over(w)) {
+        if (w->plan->fates.items[w->at.message] != FATE_GOES)
+            continue;
+        if (!w->text) {
+            w->text = plain_text(w->in, w->at.message);
+            w->len = strlen(w->text);
+        }
+        if (w->at.byte < w->len)
+            return true;
     }
+    return false;
+}
+
+/* Oldest first; a message that no part can hold becomes several. *from: where it begins. */
+static bool next_message(struct walk *w, struct summary_place *from, struct message *out)
+{
+    if (!find_text(w))
+        return false;
+    const char *text = w->text + w->at.byte;
+    size_t rest = w->len - w->at.byte;
+    size_t piece = w->budget > 0 ? summary_text_fit(text, rest, w->budget) : rest;
+    *from = w->at;
+    *out = plain_message(&w->in->messages[w->at.message], text, piece);
+    w->at.byte += piece;
+    return true;
+}
+
+static bool fits(const struct walk *w, int64_t used, int64_t size)
+{
+    return w->budget == 0 || used == 0 || used + size <= w->budget;
 }
 
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
-                        int64_t budget, struct summary_parts *out)
+                        int64_t budget, size_t most, struct summary_parts *out)
 {
-    struct filling f = {.out = out, .budget = budget};
+    struct walk w = {.in = in, .plan = p, .budget = budget};
+    struct summary_place from;
+    struct message m;
     *out = (struct summary_parts){0};
-    for (size_t i = 0; i < in->count; i++) {
-        if (p->fates.items[i] != FATE_GOES)
-            continue;
-        char *text = plain_text(&in->messages[i]);
-        put_text(&f, &in->messages[i], text);
-        free(text);
+    while ((most == 0 || out->items.len <= most) && next_message(&w, &from, &m)) {
+        int64_t size = message_estimate_tokens(&m);
+        message_release(&m);
+        if (out->items.len == 0 || !fits(&w, vec_last(&out->items).tokens, size))
+            vec_push(&out->items, (struct summary_part){.begin = from});
+        vec_last(&out->items).tokens += size;
     }
+    if (most > 0 && out->items.len > most)
+        out->items.len = most;
+    free(w.text);
+}
+
+void summary_part_read(const struct compact_input *in, const struct compact_plan *p, int64_t budget,
+                       const struct summary_part *part, struct summary_messages *out)
+{
+    struct walk w = {.in = in, .plan = p, .budget = budget, .at = part->begin};
+    struct summary_place from;
+    struct message m;
+    int64_t left = part->tokens;
+    *out = (struct summary_messages){0};
+    while (left > 0 && next_message(&w, &from, &m)) {
+        left -= message_estimate_tokens(&m);
+        vec_push(&out->items, m);
+    }
+    free(w.text);
+}
+
+void summary_messages_release(struct summary_messages *m)
+{
+    for (size_t i = 0; i < m->items.len; i++)
+        message_release(&m->items.items[i]);
+    vec_release(&m->items);
 }
 
 /* --- what stays ------------------------------------------------------------------------------ */
@@ -133,11 +187,11 @@ static int64_t tokens_of(const char *text)
 }
 
 /* "user: Hello", or as much of its beginning as fits. NULL: that would say nothing. */
-static char *line_of(const struct message *m, int64_t tokens)
+static char *line_of(const struct compact_input *in, size_t index, int64_t tokens)
 {
     enum { LEAST_BYTES = 200 }; /* of a beginning */
-    char *text = plain_text(m);
-    char *line = mem_printf("\n\n%s: %s", role_name(m->role), text);
+    char *text = plain_text(in, index);
+    char *line = mem_printf("\n\n%s: %s", role_name(in->messages[index].role), text);
     size_t len = strlen(line), fits = summary_text_fit(line, len, tokens);
     bool says_something = *text && (fits == len || fits >= LEAST_BYTES);
     free(text);
@@ -152,10 +206,9 @@ static void collect_lines(const struct compact_input *in, const struct compact_p
                           int64_t tokens, struct lines *out)
 {
     for (size_t i = in->count; i > 0 && tokens > 0; i--) {
-        const struct message *m = &in->messages[i - 1];
-        if (p->fates.items[i - 1] == FATE_GOES || m->role == ROLE_SYSTEM)
+        if (p->fates.items[i - 1] == FATE_GOES || in->messages[i - 1].role == ROLE_SYSTEM)
             continue;
-        char *line = line_of(m, tokens);
+        char *line = line_of(in, i - 1, tokens);
         if (line)
             vec_push(&out->items, line);
         tokens -= line ? tokens_of(line) : 0;
@@ -180,15 +233,4 @@ char *summary_parts_stay(const struct compact_input *in, const struct compact_pl
         return buf_take(&out);
     buf_release(&out);
     return NULL;
-}
-
-void summary_parts_release(struct summary_parts *p)
-{
-    for (size_t i = 0; i < p->items.len; i++) {
-        struct summary_part *part = &p->items.items[i];
-        for (size_t m = 0; m < part->messages.len; m++)
-            message_release(&part->messages.items[m]);
-        vec_release(&part->messages);
-    }
-    vec_release(&p->items);
 }

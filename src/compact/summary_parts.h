@@ -1,4 +1,5 @@
-/* What is to be summarised, as messages of requests in parts that fit a model's window. Pure. */
+/* What is to be summarised, as messages of requests in parts that fit a model's window. Of a long
+ * conversation one part at a time is in memory. */
 #ifndef COMPACT_SUMMARY_PARTS_H
 #define COMPACT_SUMMARY_PARTS_H
 
@@ -6,9 +7,13 @@
 
 #include "compact/plan.h"
 
+/* Where a part begins: a message that goes, and how much of its text came before. */
+struct summary_place {
+    size_t message, byte;
+};
 struct summary_part {
-    VEC(struct message) messages; /* owned */
-    int64_t tokens;               /* of all of them */
+    struct summary_place begin;
+    int64_t tokens; /* of all its messages */
 };
 struct summary_parts {
     VEC(struct summary_part) items;
@@ -16,10 +21,18 @@ struct summary_parts {
 
 /* The messages that go (tool calls and results as text, reasoning left out, images named) in parts
  * of at most `budget` tokens (message_estimate_tokens()); budget 0: one part. A message that is
- * longer than a part is split at grapheme borders; one without anything to say is left out. */
+ * longer than a part is split at grapheme borders; one without anything to say is left out. What
+ * comes behind `most` parts (0: all are wanted) is not looked at. */
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
-                        int64_t budget, struct summary_parts *out);
-void summary_parts_release(struct summary_parts *p);
+                        int64_t budget, size_t most, struct summary_parts *out);
+
+/* Those of a part that was made with this budget. */
+struct summary_messages {
+    VEC(struct message) items; /* owned */
+};
+void summary_part_read(const struct compact_input *in, const struct compact_plan *p, int64_t budget,
+                       const struct summary_part *part, struct summary_messages *out);
+void summary_messages_release(struct summary_messages *m);
 
 /* The messages that stay but the system's, as the text of one message of at most `budget` tokens
  * (0: no limit) that says what they are there for. What does not fit is left out from the oldest
