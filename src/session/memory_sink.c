@@ -1,14 +1,19 @@
 #include "session/memory_sink.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "compact/shorten.h"
 #include "store/event_log.h"
 
+/* What is indexed at a time: of all that a long conversation drops, memory has but this. */
+#define BATCH_BYTES ((size_t)1024 * 1024)
+
 struct dropped_entries {
     VEC(struct memory_entry) items;
+    size_t bytes;
 };
 
 /* As the tool gave it, whatever earlier compactions left. NULL: the log does not say. */
@@ -70,16 +75,41 @@ static bool add_entry(struct dropped_entries *out, struct store *s, const char *
     }
     entry.content = m->role == ROLE_TOOL ? buf_take(&results) : message_text(m);
     vec_push(&out->items, entry);
+    out->bytes += strlen(entry.content);
     return true;
 }
 
-static bool collect(const struct memory_sink *sink, struct store *s, const struct discard *d,
-                    struct dropped_entries *out, struct error *e)
+static bool read_entry(struct dropped_entries *out, struct store *s, const struct discard *d,
+                       size_t i, struct error *e)
 {
-    bool ok = true;
-    for (size_t i = 0; i < d->count && ok; i++)
-        if (is_wanted(sink, d->messages[i]))
-            ok = add_entry(out, s, d->session_id, d->messages[i], e);
+    struct message room;
+    const struct message *m = message_whole(d->source, d->messages[i], &room);
+    bool ok = m->row == 0;
+    if (ok)
+        ok = add_entry(out, s, d->session_id, m, e);
+    else
+        *e = d->source->fault;
+    message_release(&room);
+    return ok;
+}
+
+static void forget(struct dropped_entries *dropped)
+{
+    for (size_t i = 0; i < dropped->items.len; i++)
+        memory_entry_release(&dropped->items.items[i]);
+    vec_release(&dropped->items);
+    dropped->bytes = 0;
+}
+
+/* What was collected so far. */
+static bool index_batch(const struct memory_sink *sink, const struct discard *d,
+                        struct dropped_entries *dropped, int *entries, struct error *e)
+{
+    int stored = 0;
+    bool ok = sink->memory->ops->index(sink->memory, d->session_id, d->completed_seq,
+                                       dropped->items.items, dropped->items.len, &stored, e);
+    *entries += stored;
+    forget(dropped);
     return ok;
 }
 
@@ -88,12 +118,16 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
 {
     const struct memory_sink *sink = context;
     struct dropped_entries dropped = {0};
-    bool ok = collect(sink, s, d, &dropped, e) &&
-              sink->memory->ops->index(sink->memory, d->session_id, d->completed_seq,
-                                       dropped.items.items, dropped.items.len, entries, e);
-    for (size_t i = 0; i < dropped.items.len; i++)
-        memory_entry_release(&dropped.items.items[i]);
-    vec_release(&dropped.items);
+    bool ok = true;
+    *entries = 0;
+    for (size_t i = 0; i < d->count && ok; i++) {
+        if (is_wanted(sink, d->messages[i]))
+            ok = read_entry(&dropped, s, d, i, e);
+        if (ok && dropped.bytes >= BATCH_BYTES)
+            ok = index_batch(sink, d, &dropped, entries, e);
+    }
+    ok = ok && index_batch(sink, d, &dropped, entries, e);
+    forget(&dropped);
     return ok;
 }
 
