@@ -263,7 +263,8 @@ TEST(what_the_session_was_warned_of_is_not_told_again)
     tell_budget(&h, "max_tool_calls", 100, 99);    /* of another limit */
     tell_budget(&h, "max_cost", 0.5, 80);
     char *counters = support_keep(history_counters(&h));
-    assert_true(history_restore(counters, strlen(counters), NULL, 0, &again, &e));
+    history_init(&again);
+    assert_true(history_restore(&again, counters, strlen(counters), &e));
     budget_begin_turn(&b, &again);
     assert_string_equal(warnings(&b, &use),
                         "max_duration 95 max_turn_duration 80 max_tool_calls 95 ");

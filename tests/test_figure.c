@@ -134,7 +134,8 @@ TEST(test_snapshot_reads_back)
         h.last_input = h.estimate = extremes[i];
         h.usage = (struct usage){extremes[i], extremes[i], extremes[i], false};
         char *text = support_keep(history_counters(&h));
-        if (!history_restore(text, strlen(text), NULL, 0, &back, &e))
+        history_init(&back);
+        if (!history_restore(&back, text, strlen(text), &e))
             fail_msg("%s: %s", e.text, text);
         assert_int_equal(back.last_input, figure_known(extremes[i]));
         assert_int_equal(back.usage.output, figure_known(extremes[i]));

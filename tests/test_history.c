@@ -236,19 +236,12 @@ TEST(test_attachments)
     assert_string_equal(live.last_text, "what is this?");
 }
 
-/* Copies of the messages, as history_restore() takes them. */
-static struct message *clone_messages(const struct history *h)
-{
-    VEC(struct message) copy = {0};
-    for (size_t i = 0; i < h->messages.len; i++)
-        vec_push(&copy, message_clone(&h->messages.items[i]));
-    return copy.items;
-}
-
 static bool restores(const struct history *messages, const char *counters, struct history *back)
 {
-    return history_restore(counters, strlen(counters), clone_messages(messages),
-                           messages->messages.len, back, &e);
+    history_init(back);
+    for (size_t i = 0; i < messages->messages.len; i++)
+        history_add_saved(back, message_clone(&messages->messages.items[i]));
+    return history_restore(back, counters, strlen(counters), &e);
 }
 
 static void refuse(const struct history *messages, const char *counters)

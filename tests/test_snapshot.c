@@ -21,6 +21,7 @@ static struct store *store;
 static struct error e;
 static int64_t seq;
 static struct history live;
+static struct snapshot_rows live_rows; /* of `live` where old messages are left in them */
 
 static int set_up(void **state)
 {
@@ -126,13 +127,23 @@ static void plain_run(void)
     happen(EVENT_TURN_COMPLETED, "yes");
 }
 
+/* Whole, and with old messages left in the rows. */
 static void check_resume(void)
 {
+    static const int64_t tokens[] = {0, 60, HISTORY_HELD};
     struct history h;
     if (!snapshot_resume(store, ID, &h, &e))
         fail_msg("%s", e.text);
     assert_same_history(&h, &live);
     history_release(&h);
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        struct snapshot_rows from;
+        snapshot_rows_init(&from, store, ID);
+        if (!snapshot_open(&from, tokens[i], &h, &e))
+            fail_msg("%s", e.text);
+        assert_same_history(&h, &live);
+        history_release(&h);
+    }
 }
 
 static void save(void)
@@ -150,6 +161,60 @@ static void resume_in_place(void)
     assert_same_history(&h, &live);
     history_release(&live);
     live = h;
+}
+
+static size_t count_left(const struct history *h)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < h->messages.len; i++)
+        left += h->messages.items[i].row > 0;
+    return left;
+}
+
+/* As the journal does it. */
+static void save_and_shed(void)
+{
+    save();
+    live.source = &live_rows.source;
+    history_shed(&live, (int64_t)(entropy_unit() * 400));
+}
+
+static void open_in_place(void)
+{
+    struct history h;
+    struct snapshot_rows from;
+    snapshot_rows_init(&from, store, ID);
+    if (!snapshot_open(&from, (int64_t)(entropy_unit() * 400), &h, &e))
+        fail_msg("%s", e.text);
+    assert_same_history(&h, &live);
+    history_release(&live);
+    live = h;
+    live_rows = from;
+    live.source = &live_rows.source;
+}
+
+static bool fold(void *history, const struct event *ev)
+{
+    history_apply(history, ev);
+    return true;
+}
+
+/* All events and nothing else say what the history is. */
+static void check_log(void)
+{
+    struct undone_list undone;
+    VEC(int64_t) completed = {0};
+    struct history h;
+    history_init(&h);
+    assert_true(event_log_undone(store, ID, &undone, &e));
+    for (size_t i = 0; i < undone.items.len; i++)
+        vec_push(&completed, undone.items.items[i].of);
+    history_pass_over(&h, completed.items, completed.len);
+    assert_true(event_log_read(store, ID, 0, fold, &h, &e));
+    assert_same_history(&h, &live);
+    history_release(&h);
+    vec_release(&completed);
+    vec_release(&undone.items);
 }
 
 /* What a retry of long ago leaves behind the end goes 200 rows a save. */
@@ -286,6 +351,24 @@ static int64_t compact(void)
     return seq;
 }
 
+/* Keeps a range, and the message that begins it in less words, or not. */
+static void compact_around(size_t first, size_t count, bool summary)
+{
+    struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
+    char *head = support_text(
+        "{\"message\":{\"role\":\"user\",\"seq\":%lld,\"turn\":1,\"summary\":true,"
+        "\"content\":[{\"type\":\"text\",\"text\":\"S\"}]}},",
+        (long long)live.messages.items[0].seq);
+    memcpy(ev->session_id, ID, UUID_LEN);
+    ev->seq = ++seq;
+    ev->text = mem_strdup("S");
+    ev->compaction.trigger = mem_strdup("manual");
+    ev->compaction.history = mem_printf("[%s[%zu,%zu]]", summary ? head : "", first, count);
+    assert_true(event_log_append(store, ev, &e));
+    history_apply(&live, ev);
+    event_free(ev);
+}
+
 /* Reads the log again, as whoever undoes one does. */
 static void undo(int64_t of)
 {
@@ -328,6 +411,147 @@ static void check_snapshot_is_read(void)
     damage_sql(
         path,
         "UPDATE snapshot_message SET message = replace(message, 'YES', 'yes') WHERE position = 1");
+}
+
+static void compact_somehow(void)
+{
+    size_t count = live.messages.len;
+    size_t border = (size_t)(entropy_unit() * (double)count); /* between two turns */
+    while (border > 0 && live.messages.items[border].role != ROLE_USER)
+        border--;
+    if (border > 0 && entropy_unit() < 0.5)
+        compact_around(border, count - border, true);
+    else if (border > 0)
+        compact_around(0, border, false); /* nothing moves, the end goes */
+}
+
+static void pin_something(void)
+{
+    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
+    size_t i = (size_t)(entropy_unit() * (double)live.messages.len);
+    memcpy(ev->session_id, ID, UUID_LEN);
+    ev->seq = ++seq;
+    ev->number = live.messages.len > 0 ? live.messages.items[i].seq : 1;
+    ev->flag = entropy_unit() < 0.7;
+    assert_true(event_log_append(store, ev, &e));
+    history_apply(&live, ev);
+    event_free(ev);
+}
+
+static void undo_the_last(void)
+{
+    if (live.compaction.in_force.len == 0)
+        return;
+    undo(vec_last(&live.compaction.in_force));
+    live.source = &live_rows.source;
+}
+
+/* A history that leaves its old messages in the rows is at any time the one that the log makes. */
+TEST(test_old_messages_stay_in_their_rows)
+{
+    size_t left = 0, compacted = 0;
+    entropy_seed(support_seed());
+    snapshot_rows_init(&live_rows, store, ID);
+    live.source = &live_rows.source;
+    for (int i = 0; i < 150; i++) {
+        double luck = entropy_unit();
+        run();
+        size_t in_force = live.compaction.in_force.len;
+        for (int k = 0; k < 3 && i % 10 == 9; k++)
+            plain_run();
+        if (luck < 0.2 || i % 10 == 9)
+            compact_somehow();
+        else if (luck < 0.3)
+            pin_something();
+        else if (luck < 0.33)
+            undo_the_last();
+        if (entropy_unit() < 0.6)
+            save_and_shed();
+        if (entropy_unit() < 0.2)
+            open_in_place();
+        check_log();
+        check_resume();
+        left += count_left(&live);
+        compacted += live.compaction.in_force.len > in_force;
+    }
+    assert_false(live_rows.source.failed);
+    assert_true(left > 100);
+    assert_true(compacted > 0);
+}
+
+/* A save writes what is new, and not what is in the rows. */
+TEST(test_what_is_in_the_rows_is_not_written_again)
+{
+    snapshot_rows_init(&live_rows, store, ID);
+    for (int i = 0; i < 100; i++)
+        plain_run();
+    live.source = &live_rows.source;
+    save();
+    history_shed(&live, 0);
+    assert_int_equal(count_left(&live), 200);
+    plain_run();
+    live.unsaved = 0; /* a transaction was rolled back */
+    int before = sqlite3_total_changes(store->db);
+    save();
+    assert_int_equal(sqlite3_total_changes(store->db) - before, 3);
+    check_resume();
+    check_log();
+}
+
+/* A running turn, and what is not saved, stays. */
+TEST(test_what_stays_in_memory)
+{
+    snapshot_rows_init(&live_rows, store, ID);
+    live.source = &live_rows.source;
+    plain_run();
+    save();
+    happen(EVENT_TURN_STARTED, "and now?");
+    happen(EVENT_TEXT_COMPLETE, "this");
+    history_shed(&live, 0);
+    assert_int_equal(count_left(&live), 2);
+    save();
+    history_shed(&live, 0);
+    assert_int_equal(count_left(&live), 2);
+    happen(EVENT_TURN_COMPLETED, "this");
+    history_shed(&live, 0);
+    assert_int_equal(count_left(&live), 4);
+    check_resume();
+}
+
+/* The rows change behind our back: nothing is made of what cannot be read. */
+TEST(test_rows_that_are_not_there_any_more)
+{
+    static const char *const damages[] = {
+        "DELETE FROM snapshot_message WHERE position = 1",
+        "UPDATE snapshot_message SET message = '{\"role\":' WHERE position = 1",
+        "UPDATE snapshot_message SET message = replace(message, '\"seq\":', '\"seq\":1')",
+        "UPDATE snapshot_message SET message = replace(message, 'assistant', 'user')",
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct history h;
+        struct message room;
+        snapshot_rows_init(&live_rows, store, ID);
+        plain_run();
+        plain_run();
+        save();
+        assert_true(snapshot_open(&live_rows, 0, &h, &e));
+        damage_sql(path, damages[i]);
+        assert_ptr_equal(message_whole(h.source, &h.messages.items[1], &room),
+                         &h.messages.items[1]);
+        message_release(&room);
+        assert_true(live_rows.source.failed);
+        assert_int_equal(live_rows.source.fault.code, ERR_SESSION_STORE_ERROR);
+        history_release(&h);
+        assert_true(snapshot_open(&live_rows, 0, &h, &e)); /* of the log, or of other rows */
+        assert_false(live_rows.source.failed);
+        for (size_t k = 0; k < h.messages.len; k++) {
+            message_whole(h.source, &h.messages.items[k], &room);
+            message_release(&room);
+        }
+        assert_false(live_rows.source.failed);
+        history_release(&h);
+        live.unsaved = 0;
+    }
 }
 
 /* The rows of what went are taken away bit by bit, and never read. */

@@ -47,6 +47,44 @@ static void truncate_at(struct history *h, size_t first)
     }
 }
 
+void history_add_saved(struct history *h, struct message m)
+{
+    int64_t estimate = message_estimate_tokens(&m);
+    vec_push(&h->messages, m);
+    vec_push(&h->estimates, estimate);
+    h->estimate += estimate;
+    h->unsaved = h->messages.len;
+}
+
+bool history_fetch(struct history *h, size_t i)
+{
+    struct message room;
+    struct message *m = &h->messages.items[i];
+    if (message_whole(h->source, m, &room) == &room)
+        *m = room;
+    return m->row == 0;
+}
+
+void history_shed(struct history *h, int64_t tokens)
+{
+    size_t first = h->messages.len;
+    while (first > 0 && (tokens -= h->estimates.items[first - 1]) >= 0)
+        first--;
+    if (first > h->unsaved)
+        first = h->unsaved;
+    if (h->running && first > h->turn_first)
+        first = h->turn_first;
+    for (size_t i = 0; i < first; i++) {
+        struct message *m = &h->messages.items[i];
+        if (m->summary || m->pinned)
+            continue;
+        struct message shed = message_without_blocks(m);
+        shed.row = (int)i + 1;
+        message_release(m);
+        *m = shed;
+    }
+}
+
 static struct message *begin_message(struct history *h, enum role role, int64_t seq)
 {
     struct message m = {.role = role, .seq = seq, .turn = h->turns};
@@ -373,7 +411,8 @@ static void interrupted(struct history *h, const struct event *ev)
 static void message_pinned(struct history *h, const struct event *ev)
 {
     struct message *m = find_message(h, ev->number);
-    if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
+    if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT) ||
+        !history_fetch(h, (size_t)(m - h->messages.items)))
         return;
     m->pinned = ev->flag;
     weigh(h, m);

@@ -38,7 +38,7 @@ struct budget_told {
 
 struct history {
     VEC(struct message) messages;
-    struct message_source *source; /* of those without blocks; borrowed; NULL: all have them */
+    struct message_source *source; /* of blocks that history_shed() let go; borrowed; NULL: none */
     int turns;              /* user messages that were sent and not taken back */
     int calls;              /* model calls, also those that failed or were taken back */
     VEC(int64_t) estimates; /* message_estimate_tokens() of each message */
@@ -121,13 +121,20 @@ void history_revert(struct history *h, struct history_backup *b); /* byte for by
  * whether there was one. */
 bool history_drop_open_turn(struct history *h);
 
+/* Lets go of the blocks of old messages: those of the newest ones that together have at most so
+ * many tokens stay, and so do those of a running turn, of summaries and pinned messages, and what
+ * no snapshot has. For a history with a source, which has message `i` at row i + 1 for good: what
+ * was saved is committed. */
+#define HISTORY_HELD ((int64_t)256 * 1024)
+void history_shed(struct history *h, int64_t tokens);
+
 /* The snapshot's text but for the messages: a JSON object with "messages" (how many), "estimate",
  * "last_input" and what else a history knows. The caller frees. */
 char *history_counters(const struct history *h);
 
-/* A history of those counters and these messages, all of them saved. The array (of a VEC) is taken,
- * also on failure: they do not fit together, and `out` is then empty. */
-bool history_restore(const char *counters, size_t len, struct message *messages, size_t count,
-                     struct history *out, struct error *e);
+/* A history of messages that are saved, one after the other (taken), and then of those counters.
+ * False: they do not fit together, and the history is empty. */
+void history_add_saved(struct history *h, struct message m);
+bool history_restore(struct history *h, const char *counters, size_t len, struct error *e);
 
 #endif

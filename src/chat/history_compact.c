@@ -138,6 +138,20 @@ static struct message *compose(const struct history *h, const struct rebuild *r,
     return out;
 }
 
+/* What is kept elsewhere is kept by its place. */
+static bool fetch_moved(struct history *h, const struct rebuild *r)
+{
+    size_t place = 0;
+    bool ok = true;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        for (size_t k = 0; k < p->count && place != p->first; k++)
+            ok = history_fetch(h, p->first + k) && ok;
+        place += p->count > 0 ? p->count : 1;
+    }
+    return ok;
+}
+
 /* What comes after gets higher numbers and turns. */
 static bool fits_behind(const struct history *h, const struct message *messages, size_t count,
                         int64_t seq)
@@ -153,7 +167,7 @@ static bool rebuild_fits(const struct history *h, const struct rebuild *r,
         return err_set(e, ERR_AGENT_ERROR, "a compaction takes the running turn's message");
     if (!rewrites_fit(h, r))
         return err_set(e, ERR_AGENT_ERROR, "a compaction makes another message of an old one");
-    if (!history_messages_fit(messages, count, &what))
+    if (!history_messages_fit(messages, count, h->source, &what))
         return err_set(e, ERR_AGENT_ERROR, "the history after a compaction is none: %s", what);
     return fits_behind(h, messages, count, seq) ||
            err_set(e, ERR_AGENT_ERROR, "a compaction makes messages of events to come");
@@ -276,6 +290,11 @@ bool history_compact(struct history *h, const struct event *ev, struct history_b
     if (!rebuild_from_json(ev->compaction.history ? ev->compaction.history : "", h->messages.len,
                            &b->rebuild, e))
         return false;
+    if (!fetch_moved(h, &b->rebuild)) {
+        rebuild_release(&b->rebuild);
+        *e = h->source->fault;
+        return false;
+    }
     size_t count = rebuild_count(&b->rebuild);
     struct message *messages = compose(h, &b->rebuild, count);
     if (!rebuild_fits(h, &b->rebuild, messages, count, ev->seq, e)) {

@@ -123,22 +123,15 @@ static bool read_history(const struct json *v, struct history *h, struct error *
            err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
 }
 
-bool history_restore(const char *counters, size_t len, struct message *messages, size_t count,
-                     struct history *out, struct error *e)
+bool history_restore(struct history *h, const char *counters, size_t len, struct error *e)
 {
-    history_init(out);
-    out->messages.items = messages;
-    out->messages.len = out->messages.cap = out->unsaved = count;
+    /* Not as it is written: a snapshot may be of a program that wrote messages otherwise. */
+    int64_t estimate = h->estimate;
     struct json *v = json_parse(counters, len, e);
-    bool ok = v && read_history(v, out, e);
+    bool ok = v && read_history(v, h, e);
     json_free(v);
-    /* Counted anew: a snapshot may be of a program that wrote messages otherwise. */
-    out->estimate = 0;
-    for (size_t i = 0; i < count; i++) {
-        vec_push(&out->estimates, message_estimate_tokens(&messages[i]));
-        out->estimate += vec_last(&out->estimates);
-    }
+    h->estimate = estimate;
     if (!ok)
-        history_release(out);
+        history_release(h);
     return ok;
 }

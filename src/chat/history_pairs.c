@@ -53,12 +53,10 @@ static bool has_strange_block(const struct message *m)
     return false;
 }
 
-/* What is wrong with the message at `i`, or NULL. */
-static const char *misfit(const struct message *messages, size_t count, size_t i)
+/* What is wrong with a message, or NULL. `next` is NULL unless it is a tool's. */
+static const char *misfit(const struct message *before, const struct message *m,
+                          const struct message *next)
 {
-    const struct message *m = &messages[i];
-    const struct message *before = i > 0 ? m - 1 : NULL;
-    const struct message *next = i + 1 < count && m[1].role == ROLE_TOOL ? m + 1 : NULL;
     if (!before && m->role != ROLE_USER)
         return "it does not begin with the user";
     if (m->role == ROLE_SYSTEM)
@@ -76,10 +74,19 @@ static const char *misfit(const struct message *messages, size_t count, size_t i
     return NULL;
 }
 
-bool history_messages_fit(const struct message *messages, size_t count, const char **what)
+bool history_messages_fit(const struct message *messages, size_t count,
+                          struct message_source *source, const char **what)
 {
     *what = NULL;
-    for (size_t i = 0; i < count && !*what; i++)
-        *what = misfit(messages, count, i);
+    for (size_t i = 0; i < count && !*what; i++) {
+        struct message room, next_room = {.role = ROLE_TOOL};
+        bool follows = i + 1 < count && messages[i + 1].role == ROLE_TOOL;
+        const struct message *m = message_whole(source, &messages[i], &room);
+        const struct message *next =
+            follows ? message_whole(source, &messages[i + 1], &next_room) : NULL;
+        *what = misfit(i > 0 ? &messages[i - 1] : NULL, m, next);
+        message_release(&room);
+        message_release(&next_room);
+    }
     return !*what;
 }

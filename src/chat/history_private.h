@@ -21,6 +21,10 @@ void compaction_state_release(struct compaction_state *s);
 
 /* Whether a compaction may leave these behind: numbers rise, turns from 1 on do not fall, the user
  * begins, and calls and results are paired. `what` says why not. */
-bool history_messages_fit(const struct message *messages, size_t count, const char **what);
+bool history_messages_fit(const struct message *messages, size_t count,
+                          struct message_source *source, const char **what);
+
+/* The message at `i` has its blocks from now on. False: they could not be read. */
+bool history_fetch(struct history *h, size_t i);
 
 #endif

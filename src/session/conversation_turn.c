@@ -210,7 +210,8 @@ bool conversation_is_live(const struct conversation *c, struct error *e)
 
 bool conversation_need_history(struct conversation *c, struct error *e)
 {
-    return c->journal.loaded || journal_load(&c->journal, e);
+    const struct journal *j = &c->journal;
+    return (j->loaded && !j->rows.source.failed) || journal_load(&c->journal, e);
 }
 
 /* Key, model, window and history: what a turn stands on. */

@@ -51,6 +51,8 @@ void journal_begin(struct journal *j, const char *directory)
     uuid_new(j->info.id);
     j->info.directory = mem_strdup(directory);
     j->info.created_ms = j->info.updated_ms = clock_wall_ms();
+    snapshot_rows_init(&j->rows, j->store, j->info.id);
+    j->history.source = &j->rows.source;
     j->loaded = true;
 }
 
@@ -130,13 +132,17 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
 bool journal_load(struct journal *j, struct error *e)
 {
     struct history kept;
+    struct snapshot_rows rows;
+    snapshot_rows_init(&rows, j->store, j->info.id);
     if (!j->stored)
         history_init(&kept);
-    else if (!snapshot_resume(j->store, j->info.id, &kept, e))
+    else if (!snapshot_open(&rows, HISTORY_HELD, &kept, e))
         return false;
     history_drop_open_turn(&kept);
     history_release(&j->history);
     j->history = kept;
+    j->rows = rows;
+    j->history.source = &j->rows.source;
     j->loaded = true;
     return true;
 }
@@ -208,6 +214,11 @@ static bool keep_delta(struct journal *j, const struct event *ev, struct error *
     return !due || checkpoint(j, e);
 }
 
+void journal_shed(struct journal *j)
+{
+    history_shed(&j->history, HISTORY_HELD);
+}
+
 bool journal_write_row(struct journal *j, struct error *e)
 {
     if (j->lock < 0 && j->directory && !lock_take(j->directory, j->info.id, &j->lock, e))
@@ -231,8 +242,10 @@ static bool keep_with_row(struct journal *j, const struct event *ev, struct erro
         return false;
     if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
         (!ends_something(j, ev->type) || snapshot_save(j->store, j->info.id, &j->history, e)) &&
-        store_commit(j->store, e))
+        store_commit(j->store, e)) {
+        journal_shed(j);
         return true;
+    }
     store_rollback(j->store);
     j->stored = stored;
     j->history.unsaved = 0;

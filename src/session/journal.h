@@ -12,6 +12,7 @@
 #include "compact/compact.h"
 #include "compact/discard.h"
 #include "store/event_log.h"
+#include "store/snapshot.h"
 #include "store/store.h"
 
 struct journal {
@@ -26,6 +27,7 @@ struct journal {
     /* What the next request would carry. A session that was only opened has its counters, and its
      * messages from journal_load() on. */
     struct history history;
+    struct snapshot_rows rows; /* of its older messages */
     bool loaded;
     bool counted;                           /* those counters are known; else only loading tells */
     int64_t estimate, last_input, unpriced; /* before that */

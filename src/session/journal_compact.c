@@ -139,6 +139,7 @@ static enum commit_result commit(struct journal *j, struct event *ev, const stru
     bool indexed = index_dropped(j, ev, r, told, e);
     if (indexed && replace_history(j, ev, *told, e)) {
         change_settle(&change);
+        journal_shed(j);
         return COMMIT_DONE;
     }
     change_revert(j, &change);
@@ -213,6 +214,8 @@ static bool undo(struct journal *j, struct event *ev, struct error *e)
     change_settle(&change);
     history_release(&j->history);
     j->history = before;
+    j->history.source = &j->rows.source;
+    journal_shed(j);
     return true;
 }
 

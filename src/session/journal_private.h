@@ -7,6 +7,9 @@
 /* The next number, the time and the session. */
 void journal_stamp(const struct journal *j, struct event *ev);
 
+/* A transaction with a snapshot was committed: of older messages that has the blocks. */
+void journal_shed(struct journal *j);
+
 /* Writes the row, with the session's lock, and notes that it is there. */
 bool journal_write_row(struct journal *j, struct error *e);
 

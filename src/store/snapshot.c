@@ -1,5 +1,6 @@
 #include "store/snapshot.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,8 @@ static const char messages_sql[] =
     "SELECT message, position FROM snapshot_message WHERE session = " KEY
     " AND position < ?2"
     " ORDER BY position";
+static const char message_sql[] =
+    "SELECT message FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 
 /* ---- saving ---- */
 
@@ -73,6 +76,14 @@ static bool save_message(struct store *s, const char *session_id, size_t positio
     return ok;
 }
 
+/* Which is where a message that has no blocks has them. */
+static bool save_unless_there(struct store *s, const char *session_id, size_t position,
+                              const struct message *m, struct error *e)
+{
+    assert(m->row == 0 || m->row == (int)position + 1);
+    return m->row > 0 || save_message(s, session_id, position, m, e);
+}
+
 static bool trim(struct store *s, const char *session_id, size_t position, struct error *e)
 {
     struct query q = query_for(s, trim_sql, session_id, e);
@@ -102,7 +113,7 @@ static bool save(struct store *s, const char *session_id, const struct history *
     bool ok = find_first(s, session_id, h, &first, e) && save_counters(s, session_id, h, e) &&
               trim(s, session_id, h->messages.len, e);
     for (size_t i = ok ? first : h->messages.len; i < h->messages.len && ok; i++)
-        ok = save_message(s, session_id, i, &h->messages.items[i], e);
+        ok = save_unless_there(s, session_id, i, &h->messages.items[i], e);
     return ok;
 }
 
@@ -128,20 +139,22 @@ bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
 
 /* ---- loading ---- */
 
+enum { SHED_EVERY = 1024 }; /* messages that are read */
+
+/* Where a history goes: whole, or what is not left in the rows. */
+struct loading {
+    struct store *store;
+    const char *session_id;
+    struct snapshot_rows *rows; /* NULL: whole */
+    int64_t tokens;             /* held of it */
+    struct history *out;
+};
+
 struct loaded {
     char *counters; /* NULL: there is no snapshot that can be used */
     int64_t seq;
-    VEC(struct message) messages;
     bool whole; /* every message could be read */
 };
-
-static void loaded_release(struct loaded *l)
-{
-    for (size_t i = 0; i < l->messages.len; i++)
-        message_release(&l->messages.items[i]);
-    vec_release(&l->messages);
-    free(l->counters);
-}
 
 static bool load_counters(struct store *s, const char *session_id, struct loaded *l,
                           struct error *e)
@@ -163,45 +176,47 @@ static int64_t message_count(const struct loaded *l)
     return count;
 }
 
-/* False, and what is wrong with the snapshot in `cause`, when the row is not the next message. */
-static bool add_message(const struct query *q, struct loaded *l, struct error *cause)
+/* The message in the first column. */
+static bool read_message(const struct query *q, struct message *out, struct error *cause)
 {
-    struct message m;
-    if (sqlite3_column_int64(q->handle, 1) != (int64_t)l->messages.len)
-        return err_set(cause, ERR_SESSION_STORE_ERROR, "message %zu is missing", l->messages.len);
     const char *text = (const char *)sqlite3_column_text(q->handle, 0);
     struct json *v = json_parse(text, (size_t)sqlite3_column_bytes(q->handle, 0), cause);
-    bool ok = v && message_from_json(v, &m, cause);
-    if (ok)
-        vec_push(&l->messages, m);
+    bool ok = v && message_from_json(v, out, cause);
     json_free(v);
     return ok;
 }
 
-static bool load_messages(struct store *s, const char *session_id, struct loaded *l,
-                          struct error *cause, struct error *e)
+/* False, and what is wrong with the snapshot in `cause`, when the row is not the next message. */
+static bool add_message(const struct query *q, struct loading *l, struct error *cause)
 {
-    struct query q = query_for(s, messages_sql, session_id, e);
-    query_int(&q, message_count(l));
-    l->whole = true;
-    while (l->whole && query_next(&q))
-        l->whole = add_message(&q, l, cause);
+    struct message m;
+    size_t place = l->out->messages.len;
+    if (sqlite3_column_int64(q->handle, 1) != (int64_t)place)
+        return err_set(cause, ERR_SESSION_STORE_ERROR, "message %zu is missing", place);
+    if (!read_message(q, &m, cause))
+        return false;
+    history_add_saved(l->out, m);
+    if (l->rows && place % SHED_EVERY == 0)
+        history_shed(l->out, l->tokens);
+    return true;
+}
+
+static bool load_messages(struct loading *l, struct loaded *found, struct error *cause,
+                          struct error *e)
+{
+    struct query q = query_for(l->store, messages_sql, l->session_id, e);
+    query_int(&q, message_count(found));
+    found->whole = true;
+    while (found->whole && query_next(&q))
+        found->whole = add_message(&q, l, cause);
     return query_end(&q);
 }
 
-/* Takes the messages. */
-static bool restore(struct loaded *l, struct history *out, struct error *cause)
+static bool restore(const struct loaded *l, struct history *out, struct error *cause)
 {
-    struct message *messages = l->messages.items;
-    size_t count = l->messages.len;
-    l->messages.items = NULL;
-    l->messages.len = l->messages.cap = 0;
-    if (!history_restore(l->counters, strlen(l->counters), messages, count, out, cause))
-        return false;
-    if (out->applied_seq == l->seq)
-        return true;
-    history_release(out);
-    return err_set(cause, ERR_SESSION_STORE_ERROR, "its counters are of another event");
+    return history_restore(out, l->counters, strlen(l->counters), cause) &&
+           (out->applied_seq == l->seq ||
+            err_set(cause, ERR_SESSION_STORE_ERROR, "its counters are of another event"));
 }
 
 /* It was taken while a compaction held that was undone since: what that dropped is in the log
@@ -216,28 +231,29 @@ static bool is_outdated(const struct loaded *l, const struct undone_list *undone
     return false;
 }
 
-static bool load_loaded(struct store *s, const char *session_id, const struct undone_list *undone,
-                        struct loaded *l, struct error *cause, struct error *e)
+static bool load_found(struct loading *l, const struct undone_list *undone, struct loaded *found,
+                       struct error *cause, struct error *e)
 {
-    if (!load_counters(s, session_id, l, e))
+    if (!load_counters(l->store, l->session_id, found, e))
         return false;
-    if (l->counters && is_outdated(l, undone)) {
-        free(l->counters);
-        l->counters = NULL;
+    if (found->counters && is_outdated(found, undone)) {
+        free(found->counters);
+        found->counters = NULL;
     }
-    return !l->counters || load_messages(s, session_id, l, cause, e);
+    return !found->counters || load_messages(l, found, cause, e);
 }
 
 /* Leaves an empty history when there is no snapshot that can be used. */
-static bool load(struct store *s, const char *session_id, const struct undone_list *undone,
-                 struct history *out, struct error *e)
+static bool load(struct loading *l, const struct undone_list *undone, struct error *e)
 {
     struct error cause = {0};
-    struct loaded l = {0};
-    bool ok = load_loaded(s, session_id, undone, &l, &cause, e);
-    if (ok && l.counters && (!l.whole || !restore(&l, out, &cause)))
-        log_line(LOG_ERROR, "snapshot of %s passed over: %s", session_id, cause.text);
-    loaded_release(&l);
+    struct loaded found = {0};
+    bool ok = load_found(l, undone, &found, &cause, e);
+    if (ok && found.counters && (!found.whole || !restore(&found, l->out, &cause))) {
+        history_release(l->out);
+        log_line(LOG_ERROR, "snapshot of %s passed over: %s", l->session_id, cause.text);
+    }
+    free(found.counters);
     return ok;
 }
 
@@ -266,30 +282,86 @@ static void pass_over(struct history *h, const struct undone_list *undone)
     vec_release(&completed);
 }
 
-static bool resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+/* What a compaction behind the snapshot moved was read. */
+static bool rows_hold(const struct snapshot_rows *rows, struct error *e)
 {
+    if (rows && rows->source.failed)
+        *e = rows->source.fault;
+    return !rows || !rows->source.failed;
+}
+
+static bool resume(struct loading *l, struct error *e)
+{
+    struct history *out = l->out;
     struct undone_list undone = {0};
-    bool ok = exists(s, session_id, e) && event_log_undone(s, session_id, &undone, e) &&
-              load(s, session_id, &undone, out, e);
+    bool ok = exists(l->store, l->session_id, e) &&
+              event_log_undone(l->store, l->session_id, &undone, e) && load(l, &undone, e);
     if (ok) {
+        out->source = l->rows ? &l->rows->source : NULL;
         pass_over(out, &undone);
-        ok = event_log_read(s, session_id, out->applied_seq, apply, out, e);
+        ok = event_log_read(l->store, l->session_id, out->applied_seq, apply, out, e) &&
+             rows_hold(l->rows, e);
     }
     vec_release(&undone.items);
     return ok;
 }
 
 /* One look at the database: another process may be compacting the session, or undoing it. */
-bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+static bool resume_at_once(struct loading *l, struct error *e)
 {
     bool began;
-    history_init(out);
-    if (!store_step_begin(s, &began, e))
+    history_init(l->out);
+    if (!store_step_begin(l->store, &began, e))
         return false;
-    if (store_step_end(s, began, resume(s, session_id, out, e), e))
+    if (store_step_end(l->store, began, resume(l, e), e)) {
+        if (l->rows)
+            history_shed(l->out, l->tokens);
         return true;
-    history_release(out);
+    }
+    history_release(l->out);
     return false;
+}
+
+bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e)
+{
+    struct loading l = {.store = s, .session_id = session_id, .out = out};
+    return resume_at_once(&l, e);
+}
+
+bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, struct error *e)
+{
+    struct loading l = {.store = rows->store,
+                        .session_id = rows->session_id,
+                        .rows = rows,
+                        .tokens = tokens,
+                        .out = out};
+    rows->source.failed = false;
+    return resume_at_once(&l, e);
+}
+
+/* ---- rows that are read one by one ---- */
+
+static bool read_row(struct message_source *source, const struct message *m, struct message *out,
+                     struct error *e)
+{
+    struct snapshot_rows *r = (struct snapshot_rows *)source;
+    struct query q = query_for(r->store, message_sql, r->session_id, e);
+    query_int(&q, m->row - 1);
+    struct error cause;
+    bool read = query_next(&q) && read_message(&q, out, &cause);
+    bool same = read && out->role == m->role && out->seq == m->seq;
+    if (read && !same)
+        message_release(out);
+    return query_end(&q) && (same || err_set(e, ERR_SESSION_STORE_ERROR,
+                                             "message %lld of the session is not where it was "
+                                             "kept; try again",
+                                             (long long)m->seq));
+}
+
+void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *session_id)
+{
+    *r = (struct snapshot_rows){.source = {.read = read_row}, .store = s};
+    memcpy(r->session_id, session_id, strnlen(session_id, UUID_LEN));
 }
 
 bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
@@ -309,6 +381,6 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
     };
     shape_read(&request_measure_shape, v, &out->measure, &cause); /* else it is unmeasured */
     json_free(v);
-    loaded_release(&l);
+    free(l.counters);
     return ok;
 }

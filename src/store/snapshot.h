@@ -8,9 +8,9 @@
 #include "chat/history.h"
 #include "store/store.h"
 
-/* Writes the counters and the messages from h->unsaved on, takes away a part of what is behind them
- * (which nobody reads), and sets h->unsaved to the end. After a transaction that was rolled back
- * the caller sets h->unsaved to 0.
+/* Writes the counters and the messages from h->unsaved on but those that are in their rows, takes
+ * away a part of what is behind them (which nobody reads), and sets h->unsaved to the end. After a
+ * transaction that was rolled back the caller sets h->unsaved to 0.
  */
 bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 
@@ -18,6 +18,20 @@ bool snapshot_save(struct store *s, const char *session_id, struct history *h, s
  * compaction that was undone since) all events. `out` is initialised here; an open run is left open
  * for the caller to drop. */
 bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e);
+
+/* The rows of a session's snapshot as a source of messages. Another process may have written them
+ * since: one that is not the message any more is a fault. */
+struct snapshot_rows {
+    struct message_source source;
+    struct store *store;
+    char session_id[UUID_LEN + 1];
+};
+void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *session_id);
+
+/* The same history, of which the messages that are older than so many tokens are left in the rows
+ * (history_shed()). `rows` are its source, and must outlive it. */
+bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out,
+                   struct error *e);
 
 /* What the meters show of a session that is opened but not talked to yet, without its messages, as
  * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */

@@ -94,14 +94,13 @@ static void check_same(const struct history *a, const struct history *b)
 
 static void check_restored(const struct history *h)
 {
-    VEC(struct message) copies = {0};
     struct history again;
     struct error e = {0};
     char *counters = history_counters(h);
+    history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
-        vec_push(&copies, message_clone(&h->messages.items[i]));
-    FUZZ_CHECK_ERROR(
-        history_restore(counters, strlen(counters), copies.items, copies.len, &again, &e), &e);
+        history_add_saved(&again, message_clone(&h->messages.items[i]));
+    FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
     check_same(h, &again);
     history_release(&again);
     free(counters);

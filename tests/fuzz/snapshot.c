@@ -8,10 +8,6 @@
 #include "chat/history.h"
 #include "tests/fuzz/fuzz.h"
 
-struct messages {
-    VEC(struct message) list;
-};
-
 static char *written(const struct message *m)
 {
     struct buf out = BUF_INIT;
@@ -44,7 +40,7 @@ static void check_message(const struct message *m)
     free(text);
 }
 
-static void take_messages(const char *text, const char *end, struct messages *out)
+static void take_messages(const char *text, const char *end, struct history *out)
 {
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -52,7 +48,7 @@ static void take_messages(const char *text, const char *end, struct messages *ou
         struct message m;
         if (read_message(text, (size_t)(stop - text), &m)) {
             check_message(&m);
-            vec_push(&out->list, m);
+            history_add_saved(out, m);
         }
         text = stop + 1;
     }
@@ -60,15 +56,13 @@ static void take_messages(const char *text, const char *end, struct messages *ou
 
 static void check_history(struct history *h)
 {
-    struct messages copies = {0};
     struct history again;
     struct error e = {0};
+    history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
-        vec_push(&copies.list, message_clone(&h->messages.items[i]));
+        history_add_saved(&again, message_clone(&h->messages.items[i]));
     char *counters = history_counters(h);
-    FUZZ_CHECK_ERROR(
-        history_restore(counters, strlen(counters), copies.list.items, copies.list.len, &again, &e),
-        &e);
+    FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
     char *counters_again = history_counters(&again);
     FUZZ_CHECK_SAME(counters, counters_again);
     history_release(&again);
@@ -80,14 +74,13 @@ int fuzz_snapshot(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data, *end = text + size;
     const char *newline = size > 0 ? memchr(text, '\n', size) : NULL;
-    struct messages messages = {0};
     struct history h;
     struct error e = {0};
     if (!newline)
         return -1;
-    take_messages(newline + 1, end, &messages);
-    if (!history_restore(text, (size_t)(newline - text), messages.list.items, messages.list.len, &h,
-                         &e)) {
+    history_init(&h);
+    take_messages(newline + 1, end, &h);
+    if (!history_restore(&h, text, (size_t)(newline - text), &e)) {
         fuzz_check_error(&e);
         return 0;
     }
