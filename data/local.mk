@@ -4,6 +4,10 @@ EMBEDDED_FILES = \
 	data/completion/engine.bash \
 	data/completion/engine.fish \
 	data/completion/engine.zsh \
+	data/forms/english.txt \
+	data/forms/french.txt \
+	data/forms/german.txt \
+	data/forms/spanish.txt \
 	data/models.ini \
 	data/offline.md \
 	data/prompts/compaction-again.md \
@@ -21,6 +25,7 @@ EMBEDDED_FILES = \
 	data/schema-5.sql \
 	data/schema-6.sql \
 	data/schema-7.sql \
+	data/schema-8.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -96,6 +96,7 @@ UNIT_TESTS = \
 	tests/test_memory_words \
 	tests/test_rank \
 	tests/test_tokenizer \
+	tests/test_word_forms \
 	tests/test_memory_line \
 	tests/test_memory_pane \
 	tests/test_message \

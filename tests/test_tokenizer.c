@@ -56,7 +56,7 @@ TEST(english)
            {"Caroline's Caroline\u2019s they'll won't I'm don't", "carolin carolin"},
            {"O'Brien OBrien", "obrien obrien"},
            {"snake_case brother-in-law 3.5 x2", "snake case brother law 3 5 x2"},
-           {"Don won", "don won"}, {"May 7th, the 21ST, 2nd 3rd", "may 7 21 2 3"},
+           {"Don won", "don win"}, {"May 7th, the 21ST, 2nd 3rd", "may 7 21 2 3"},
            {"th 7thx 9h", "th 7thx 9h"});
     EXPECT("english", TOKENS_PREFIX, {"7th", "7th"});
     EXPECT("german", TOKENS_TEXT, {"7th", "7th"});
@@ -94,7 +94,7 @@ TEST(what_was_met_before_does_not_matter)
 TEST(other_languages)
 {
     EXPECT("german", TOKENS_TEXT, {"Die Häuser HÄUSER eines Hauses", "haus haus haus"},
-           {"Straße STRASSE", "strass strass"}, {"Wie geht's? Wann und warum?", "geht"},
+           {"Straße STRASSE", "strass strass"}, {"Wie geht's? Wann und warum?", "geh"},
            {"schöne", "schon"});
     EXPECT("french", TOKENS_TEXT, {"L'homme d\u2019une école, écoles", "homm ecol ecol"},
            {"Où êtes-vous quand?", ""});

@@ -59,7 +59,7 @@ static void add_form(struct parser *p, const char *whole)
 }
 
 /* The index has "paint" for "painting", which "painti" does not begin: it is looked for as any word
- * that it becomes by an ending of which it has the beginning. */
+ * that it becomes by an ending of which it has the beginning; and "buy" for "bought". */
 static void add_completions(struct parser *p, const char *begun)
 {
     size_t len = strlen(begun);
@@ -70,6 +70,9 @@ static void add_completions(struct parser *p, const char *begun)
                 add_form(p, whole);
                 free(whole);
             }
+    const char *form = NULL;
+    while (len >= STEM_BYTES && (form = language_next_form(p->language, begun, form)) != NULL)
+        add_form(p, form);
 }
 
 /* The beginning of a word need not have an ending that could be taken off. */

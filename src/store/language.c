@@ -26,19 +26,19 @@ static const char *const spanish[] = {"ando", "iendo", "ado",  "ada",  "ados",  
 
 static const struct language_traits {
     const char *name;
-    const char *stop_words; /* file of data/ */
+    const char *stop_words, *forms; /* files of data/ */
     bool has_stems;
     bool elides;
     bool ordinals;       /* 7th is 7, as dates are indexed */
     bool accents_matter; /* to its endings: they are taken off after the stem is found */
     const char *const *endings;
 } languages[] = {
-    {"english", "stopwords/english.txt", .has_stems = true, .ordinals = true, .endings = english},
-    {"german", "stopwords/german.txt", .has_stems = true, .accents_matter = true,
+    {"english", "stopwords/english.txt", "forms/english.txt", .has_stems = true, .ordinals = true, .endings = english},
+    {"german", "stopwords/german.txt", "forms/german.txt", .has_stems = true, .accents_matter = true,
      .endings = german},
-    {"french", "stopwords/french.txt", .has_stems = true, .elides = true, .accents_matter = true,
+    {"french", "stopwords/french.txt", "forms/french.txt", .has_stems = true, .elides = true, .accents_matter = true,
      .endings = french},
-    {"spanish", "stopwords/spanish.txt", .has_stems = true, .accents_matter = true,
+    {"spanish", "stopwords/spanish.txt", "forms/spanish.txt", .has_stems = true, .accents_matter = true,
      .endings = spanish},
     {"none", .stop_words = NULL},
 };
@@ -102,12 +102,20 @@ static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
 
 /* ---- a language ---- */
 
+enum { VERSION_OF_FORMS = 2 };
+
+struct form {
+    const char *word, *base;
+};
+
 struct language {
     const struct language_traits *traits;
-    struct sb_stemmer *stemmer;   /* made with the first word, as the list is */
-    char *text;                   /* that the stop words are in */
-    VEC(const char *) stop_words; /* ascending */
-    struct word_cache *known;     /* whole words */
+    int version;
+    struct sb_stemmer *stemmer;      /* made with the first word, as the lists are */
+    char *stop_text, *forms_text;    /* that the lists are in */
+    VEC(const char *) stop_words;    /* ascending */
+    VEC(struct form) forms;          /* by word */
+    struct word_cache *known;        /* whole words */
     bool ready;
 };
 
@@ -131,6 +139,7 @@ struct language *language_new(const char *name, int version)
         return NULL;
     struct language *l = mem_alloc(sizeof *l);
     l->traits = traits;
+    l->version = version;
     return l;
 }
 
@@ -142,7 +151,9 @@ void language_free(struct language *l)
         sb_stemmer_delete(l->stemmer);
     free(l->known);
     vec_release(&l->stop_words);
-    free(l->text);
+    vec_release(&l->forms);
+    free(l->stop_text);
+    free(l->forms_text);
     free(l);
 }
 
@@ -157,18 +168,46 @@ bool language_elides(const struct language *l)
     return l->traits->elides;
 }
 
-/* The file's first line says what it is. */
+/* A copy of what a list says behind the lines that tell what it is; NULL: there is no such list. */
+static char *read_list(const char *name)
+{
+    const char *text = name ? embedded_text(name) : NULL;
+    while (text && *text == '#')
+        text += strcspn(text, "\n") + 1;
+    return text ? mem_strdup(text) : NULL;
+}
+
 static void read_stop_words(struct language *l)
 {
-    const char *file = l->traits->stop_words ? embedded_text(l->traits->stop_words) : NULL;
-    const char *words = file ? strchr(file, '\n') : NULL;
-    if (!words)
-        return;
     char *rest = NULL;
-    l->text = mem_strdup(words);
-    for (char *w = strtok_r(l->text, " \n", &rest); w; w = strtok_r(NULL, " \n", &rest))
+    l->stop_text = read_list(l->traits->stop_words);
+    for (char *w = l->stop_text ? strtok_r(l->stop_text, " \n", &rest) : NULL; w;
+         w = strtok_r(NULL, " \n", &rest))
         vec_push(&l->stop_words, w);
-    vec_sort(&l->stop_words, vec_text_order);
+    if (l->stop_words.len > 0)
+        vec_sort(&l->stop_words, vec_text_order);
+}
+
+static int compare_forms(const void *a, const void *b)
+{
+    const struct form *x = a, *y = b;
+    return strcmp(x->word, y->word);
+}
+
+/* A line is a word and its forms. */
+static void read_forms(struct language *l)
+{
+    char *next_line = NULL;
+    l->forms_text = l->version >= VERSION_OF_FORMS ? read_list(l->traits->forms) : NULL;
+    for (char *line = l->forms_text ? strtok_r(l->forms_text, "\n", &next_line) : NULL; line;
+         line = strtok_r(NULL, "\n", &next_line)) {
+        char *rest = NULL;
+        const char *base = strtok_r(line, " ", &rest);
+        for (const char *w; (w = strtok_r(NULL, " ", &rest)) != NULL;)
+            vec_push(&l->forms, ((struct form){w, base}));
+    }
+    if (l->forms.len > 0)
+        vec_sort(&l->forms, compare_forms);
 }
 
 static void get_ready(struct language *l)
@@ -178,6 +217,7 @@ static void get_ready(struct language *l)
     l->ready = true;
     l->known = mem_alloc(sizeof *l->known);
     read_stop_words(l);
+    read_forms(l);
     if (!l->traits->has_stems)
         return;
     l->stemmer = sb_stemmer_new(l->traits->name, "UTF_8");
@@ -189,6 +229,37 @@ static bool is_stop_word(const struct language *l, const char *word)
 {
     return l->stop_words.len > 0 && bsearch(&word, l->stop_words.items, l->stop_words.len,
                                             sizeof *l->stop_words.items, vec_text_order) != NULL;
+}
+
+/* The place of the first form that is not before this one. */
+static size_t find_place(const struct language *l, const char *word)
+{
+    size_t low = 0, high = l->forms.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(l->forms.items[middle].word, word) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void resolve_form(const struct language *l, struct buf *word)
+{
+    size_t place = find_place(l, word->data);
+    const struct form *found = place < l->forms.len ? &l->forms.items[place] : NULL;
+    if (found && strcmp(found->word, word->data) == 0)
+        buf_splice(word, 0, word->len, found->base, strlen(found->base));
+}
+
+const char *language_next_form(struct language *l, const char *begun, const char *last)
+{
+    get_ready(l);
+    size_t place = find_place(l, last ? last : begun);
+    place += last != NULL;
+    const char *word = place < l->forms.len ? l->forms.items[place].word : NULL;
+    return word && strncmp(word, begun, strlen(begun)) == 0 ? word : NULL;
 }
 
 /* What an apostrophe hangs on a word ("Ann's", "they'll") goes; one within it ("O'Brien") joins. */
@@ -245,8 +316,10 @@ static void make_word(struct language *l, const char *text, size_t len, enum wor
         resolve_ordinal(out);
     if (!l->traits->accents_matter)
         token_strip_marks(out);
-    if (l->stemmer && form != WORD_PREFIX)
+    if (l->stemmer && form != WORD_PREFIX) {
+        resolve_form(l, out);
         stem(l, out);
+    }
     token_strip_marks(out);
 }
 

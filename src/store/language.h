@@ -1,4 +1,5 @@
-/* What a language makes of a word: folded, stemmed, or passed over. Not thread-safe: one a
+/* What a language makes of a word: folded, stemmed, or passed over. "Bought" is the stem of "buy"
+ * (data/forms/). Not thread-safe: one a
  * connection. */
 #ifndef STORE_LANGUAGE_H
 #define STORE_LANGUAGE_H
@@ -12,8 +13,8 @@ struct language;
 
 /* Rules by which words are made and kept, as an index notes them (store/tokenizer.h). Each rise has
  * all indexes made anew in the background, and until then an index is read by its own rules.
- * 1: what no index noted. */
-enum { WORDS_VERSION = 1 };
+ * 1: what no index noted. 2: forms of a word that have another stem are that word. */
+enum { WORDS_VERSION = 2 };
 
 /* NULL: there is none of this name, or this program does not know the version. */
 struct language *language_new(const char *name, int version);
@@ -23,6 +24,10 @@ bool language_known(const char *name);
 /* Endings that stems are without, up to NULL: "paintin" is on its way to a word whose stem is
  * "paint". */
 const char *const *language_endings(const struct language *l);
+
+/* The word after `last` (NULL: the first) of those that begin so and whose stem is another word's:
+ * "bought" after "bough". NULL: there is none, or no more. Folded; the language's. */
+const char *language_next_form(struct language *l, const char *begun, const char *last);
 
 /* Whether an apostrophe parts words, as in "l'homme"; else it stands within one. */
 bool language_elides(const struct language *l);

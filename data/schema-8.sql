@@ -1,0 +1,3 @@
+-- Step from version 7 to 8: an index of words may note the version of its rules (tokenize = 'tiro
+-- english 2'; none: 1). Nothing changes here, the indexes are made anew in the background; but a program
+-- that does not know of it would change one by other rules, and so must not open the database any more.

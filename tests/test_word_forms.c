@@ -1,0 +1,232 @@
+/* Forms of a word that have another stem (data/forms/): what they become, and that the lists hold
+ * what they promise. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/language.h"
+#include "store/token_fold.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static const char *const languages[] = {"english", "german", "french", "spanish"};
+enum { LANGUAGES = sizeof languages / sizeof *languages, OLD_VERSION = 1 };
+
+/* "" for a stop word. */
+static const char *word_of(struct language *l, const char *text)
+{
+    struct buf out = BUF_INIT;
+    language_word(l, text, strlen(text), WORD_STEM, &out);
+    return support_keep(buf_take(&out));
+}
+
+static struct language *speak(const char *name, int version)
+{
+    struct language *l = language_new(name, version);
+    assert_non_null(l);
+    return l;
+}
+
+/* ---- what they become ---- */
+
+struct pair {
+    const char *word, *base;
+};
+
+static void are_the_same(const char *language, const struct pair *pairs, size_t count)
+{
+    struct language *l = speak(language, WORDS_VERSION), *old = speak(language, OLD_VERSION);
+    for (size_t i = 0; i < count; i++) {
+        const char *word = word_of(l, pairs[i].word), *base = word_of(l, pairs[i].base);
+        if (strcmp(word, base) != 0 || !*word)
+            fail_msg("%s: \"%s\" becomes \"%s\", \"%s\" \"%s\"", language, pairs[i].word, word,
+                     pairs[i].base, base);
+        assert_string_not_equal(word_of(old, pairs[i].word), word_of(old, pairs[i].base));
+    }
+    language_free(l);
+    language_free(old);
+}
+#define SAME(language, ...)                                                                        \
+    do {                                                                                           \
+        static const struct pair pairs[] = {__VA_ARGS__};                                          \
+        are_the_same(language, pairs, sizeof pairs / sizeof *pairs);                               \
+    } while (0)
+
+TEST(english)
+{
+    SAME("english", {"bought", "buying"}, {"Bought", "buys"}, {"went", "go"}, {"gone", "going"},
+         {"goes", "go"}, {"saw", "seeing"}, {"left", "leaves"}, {"found", "finds"},
+         {"felt", "feeling"}, {"told", "tell"}, {"wrote", "written"}, {"thought", "think"},
+         {"children", "child"}, {"mice", "mouse"}, {"knives", "knife"}, {"women", "woman"},
+         {"indices", "index"}, {"worst", "bad"}, {"happier", "happy"}, {"embedded", "embeds"});
+}
+
+TEST(german)
+{
+    SAME("german", {"ging", "gehen"}, {"gegangen", "geht"}, {"GINGEN", "gehst"},
+         {"sprach", "sprechen"}, {"gesprochen", "spricht"}, {"ließ", "lassen"},
+         {"heißen", "hieß"}, {"dachte", "denken"}, {"verlorene", "verlieren"},
+         {"kaufte", "gekauft"}, {"angerufen", "anrufen"}, {"Museen", "Museum"},
+         {"Freundinnen", "Freundin"}, {"besser", "gut"}, {"höher", "hoch"}, {"größte", "groß"},
+         {"teure", "teuer"}, {"fuhr", "fahren"});
+}
+
+TEST(french)
+{
+    SAME("french", {"allé", "aller"}, {"va", "aller"}, {"ira", "aller"}, {"pris", "prendre"},
+         {"mise", "mettre"}, {"vu", "voir"}, {"viendra", "venir"}, {"dit", "dire"},
+         {"reçu", "recevoir"}, {"viennent", "venir"}, {"yeux", "oeil"},
+         {"meilleure", "bon"}, {"nouvelle", "nouveau"});
+}
+
+TEST(spanish)
+{
+    SAME("spanish", {"hice", "hacer"}, {"hecho", "hizo"}, {"dije", "decir"}, {"dicho", "dijeron"},
+         {"puse", "puesto"}, {"supe", "saber"}, {"quise", "querer"}, {"vine", "venir"},
+         {"visto", "ver"}, {"voy", "ir"}, {"durmió", "dormir"}, {"pidieron", "pedir"},
+         {"conozco", "conocer"}, {"busqué", "buscar"}, {"luces", "luz"}, {"mejor", "bueno"});
+}
+
+/* Where a form is another word, too, that one is meant more often. */
+TEST(other_words_stay_themselves)
+{
+    static const char *const words[][2] = {
+        {"english", "rose"},  {"english", "lay"},  {"english", "bore"},   {"english", "wound"},
+        {"english", "data"},  {"english", "led"},  {"english", "leaves"}, {"german", "Schloss"},
+        {"german", "weiß"},   {"german", "Bot"},   {"german", "Stahl"},   {"french", "bus"},
+        {"french", "modèle"}, {"french", "part"},  {"french", "lit"},     {"spanish", "vino"},
+        {"spanish", "cuenta"}, {"spanish", "tienda"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct language *l = speak(words[i][0], WORDS_VERSION),
+                        *old = speak(words[i][0], OLD_VERSION);
+        assert_string_equal(word_of(l, words[i][1]), word_of(old, words[i][1]));
+        language_free(l);
+        language_free(old);
+    }
+}
+
+/* ---- the lists ---- */
+
+struct line {
+    VEC(char *) words; /* the base form first */
+};
+
+struct list {
+    const char *name;
+    VEC(struct line) lines;
+    VEC(const char *) forms, bases; /* borrowed */
+};
+
+static void read_line(struct list *out, char *text)
+{
+    struct line line = {0};
+    char *rest = NULL;
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        vec_push(&line.words, w);
+        if (line.words.len == 1)
+            vec_push(&out->bases, w);
+        else
+            vec_push(&out->forms, w);
+    }
+    vec_push(&out->lines, line);
+}
+
+static struct list read_list(const char *name)
+{
+    struct list out = {.name = name};
+    const char *file = embedded_text(support_text("forms/%s.txt", name));
+    assert_non_null(file);
+    char *rest = NULL, *text = support_text("%s", file);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (*line != '#')
+            read_line(&out, line);
+    vec_sort(&out.forms, vec_text_order);
+    vec_sort(&out.bases, vec_text_order);
+    return out;
+}
+
+static void release_list(struct list *l)
+{
+    for (size_t i = 0; i < l->lines.len; i++)
+        vec_release(&l->lines.items[i].words);
+    vec_release(&l->lines);
+    vec_release(&l->forms);
+    vec_release(&l->bases);
+}
+
+#define LACKS(list, word, what) fail_msg("%s: \"%s\" %s", (list)->name, word, what)
+
+/* Once, as the index folds it, and no base form: nothing leads in a circle. */
+static void stands_alone(const struct list *l)
+{
+    for (size_t i = 0; i < l->forms.len; i++) {
+        const char *word = l->forms.items[i];
+        struct buf folded = BUF_INIT;
+        token_fold(&folded, word, strlen(word));
+        if (strcmp(folded.data, word) != 0)
+            LACKS(l, word, "is not folded");
+        buf_release(&folded);
+        if (i > 0 && strcmp(l->forms.items[i - 1], word) == 0)
+            LACKS(l, word, "stands there twice");
+        if (bsearch(&word, l->bases.items, l->bases.len, sizeof word, vec_text_order))
+            LACKS(l, word, "is a base form, too");
+    }
+    for (size_t i = 1; i < l->bases.len; i++)
+        if (strcmp(l->bases.items[i - 1], l->bases.items[i]) == 0)
+            LACKS(l, l->bases.items[i], "has two lines");
+}
+
+/* The stemmer by itself makes another word of each form; and neither is passed over. */
+static void changes_something(const struct list *l)
+{
+    struct language *now = speak(l->name, WORDS_VERSION), *old = speak(l->name, OLD_VERSION);
+    for (size_t i = 0; i < l->lines.len; i++) {
+        const struct line *line = &l->lines.items[i];
+        const char *base = word_of(now, line->words.items[0]);
+        if (line->words.len < 2 || !*base)
+            LACKS(l, line->words.items[0], "has no forms, or is a stop word");
+        for (size_t k = 1; k < line->words.len; k++) {
+            const char *word = line->words.items[k], *before = word_of(old, word);
+            if (!*before || strcmp(before, base) == 0)
+                LACKS(l, word, "needs no line");
+            assert_string_equal(word_of(now, word), base);
+        }
+    }
+    language_free(now);
+    language_free(old);
+}
+
+TEST(lists_are_right)
+{
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        struct list l = read_list(languages[i]);
+        assert_true(l.lines.len >= 200);
+        stands_alone(&l);
+        changes_something(&l);
+        release_list(&l);
+    }
+}
+
+/* ---- words that are being typed ---- */
+
+TEST(forms_that_begin_so)
+{
+    struct language *l = speak("english", WORDS_VERSION), *old = speak("english", OLD_VERSION);
+    assert_string_equal(language_next_form(l, "bough", NULL), "bought");
+    assert_null(language_next_form(l, "bough", "bought"));
+    assert_string_equal(language_next_form(l, "brok", NULL), "broke");
+    assert_string_equal(language_next_form(l, "brok", "broke"), "broken");
+    assert_null(language_next_form(l, "zzz", NULL));
+    assert_null(language_next_form(old, "bough", NULL));
+    language_free(l);
+    language_free(old);
+}
+
+TEST(versions_that_are_not_known)
+{
+    assert_null(language_new("english", 0));
+    assert_null(language_new("english", WORDS_VERSION + 1));
+}
