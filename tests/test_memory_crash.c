@@ -15,6 +15,7 @@
 #include "session/capability.h"
 #include "session/memory_operations.h"
 #include "store/health.h"
+#include "store/language.h"
 #include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
@@ -305,6 +306,23 @@ static void make_large(void)
     store_close(s);
 }
 
+static void make_old(void)
+{
+    struct store *s;
+    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
+    memory_make_old(s);
+    store_close(s);
+}
+
+static bool renew(struct memory *m)
+{
+    bool more = true;
+    while (more)
+        if (!m->ops->tidy(m, &more, &e))
+            return false;
+    return true;
+}
+
 static bool is_left(void)
 {
     return damage_sql(
@@ -327,16 +345,16 @@ static void go_on_after_death(void)
     store_close(s);
 }
 
-TEST(test_a_reindex_goes_on_after_death)
+/* `made`: what the index says in the end of how it is made. */
+static void dies_and_goes_on(change act, const char *made)
 {
     int deaths = 0, halves = 0;
-    make_large();
     restore();
     int64_t count = damage_sql(path, "SELECT count(*) FROM memory_entry");
     long n = 1;
     for (int status = FAULT_DEATH_STATUS; status != 0; n += 1 + (long)(entropy_unit() * 120)) {
         restore();
-        status = act_apart(reindex, FAULT_WRITE, n);
+        status = act_apart(act, FAULT_WRITE, n);
         assert_true(status == FAULT_DEATH_STATUS || status == 0);
         deaths += status != 0;
         assert_sound();
@@ -349,13 +367,27 @@ TEST(test_a_reindex_goes_on_after_death)
         assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"),
                          count - 1 + BROUGHT);
         if (half)
-            assert_int_equal(damage_sql(path,
-                                        "SELECT sql LIKE '%tiro german%' FROM sqlite_schema"
-                                        " WHERE name = 'memory_words'"),
-                             1);
+            assert_int_equal(
+                damage_sql(path, support_text("SELECT sql LIKE '%%%s%%' FROM sqlite_schema"
+                                              " WHERE name = 'memory_words'",
+                                              made)),
+                1);
     }
     print_message("%d deaths, %d of them half way\n", deaths, halves);
     assert_true(deaths > 2 && halves > 1);
+}
+
+TEST(test_a_reindex_goes_on_after_death)
+{
+    make_large();
+    dies_and_goes_on(reindex, "tiro german");
+}
+
+TEST(test_so_does_the_renewal_of_an_old_index)
+{
+    make_large();
+    make_old();
+    dies_and_goes_on(renew, support_text("tiro english %d", WORDS_VERSION));
 }
 
 /* --- an import, whose steps are whole --------------------------------------------------------- */

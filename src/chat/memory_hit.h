@@ -72,6 +72,8 @@ struct memory_stats {
     int64_t bytes;             /* that memory takes in the database */
     char *language;            /* that the words are stemmed in */
     bool language_stale;       /* another one is configured: reindex */
+    bool words_stale;          /* the index is of an older version; it is made anew … */
+    int64_t renewed;           /* … for so many entries by now */
     char *model;               /* of the vectors, "openai/text-embedding-3-small"; NULL: none */
     int dimension;
     bool graph; /* an HNSW graph is in use */

@@ -47,6 +47,13 @@ bool words_language(const struct corpus *c, char **out, struct error *e);
 /* By which rules it was made (WORDS_VERSION); it is searched and changed by them. */
 bool words_version(const struct corpus *c, int *out, struct error *e);
 
+/* Of an index of an older version, which tidying makes anew. */
+struct words_renewal {
+    bool due;
+    int64_t done; /* texts that the next one has */
+};
+bool words_renewal(const struct corpus *c, struct words_renewal *out, struct error *e);
+
 struct words_question {
     const char *text;
     bool typing; /* the last word may go on */

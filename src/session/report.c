@@ -140,3 +140,12 @@ void report_memory(struct report_result *r, const struct config *config, const s
     add(r, "ranking", "%s", ranking_of(config, &settings));
     embedding_settings_release(&settings);
 }
+
+void report_words(struct report_result *r, struct memory *m)
+{
+    struct words_renewal renewal;
+    if (m && m->ops->renewal(m, &renewal, NULL) && renewal.due)
+        add(r, "words",
+            "of an earlier version, which is searched until it is made anew; %lld entries are done",
+            (long long)renewal.done);
+}

@@ -4,6 +4,7 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
+#include "memory/memory.h"
 #include "session/backend.h"
 #include "session/conversation_operations.h"
 #include "store/store.h"
@@ -13,6 +14,9 @@ void report_backend(struct report_result *r, struct backend *b);
 
 /* `path` NULL: nothing is kept. */
 void report_store(struct report_result *r, const char *path, bool opened);
+
+/* Where the index of words is being made anew; `m` NULL: there is no memory. */
+void report_words(struct report_result *r, struct memory *m);
 
 /* Whether there is memory, how it is searched, and who makes vectors; a fault is the
  * result's `fault` as well. Asks nobody. */
