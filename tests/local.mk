@@ -94,6 +94,7 @@ UNIT_TESTS = \
 	tests/test_memory_sqlite \
 	tests/test_memory_store \
 	tests/test_memory_words \
+	tests/test_places \
 	tests/test_rank \
 	tests/test_tokenizer \
 	tests/test_word_forms \

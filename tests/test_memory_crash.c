@@ -117,7 +117,8 @@ static char *capture(void)
 static int64_t found(struct memory *m, const char *text)
 {
     struct memory_hits hits;
-    struct memory_query query = {.text = text, .limit = 10000, .rank = rank_settings_for(0.6, 0.4)};
+    struct memory_query query = {
+        .text = text, .limit = 10000, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(m->ops->search(m, &query, &hits, &e), &e);
     int64_t count = (int64_t)hits.items.len;
     memory_hits_release(&hits);

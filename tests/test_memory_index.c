@@ -69,7 +69,7 @@ static int64_t number(const char *sql)
 static int found(const struct place *p, const char *text)
 {
     struct memory_hits hits;
-    struct memory_query query = {.text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4)};
+    struct memory_query query = {.text = text, .limit = 20, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(p->memory->ops->search(p->memory, &query, &hits, &e), &e);
     int count = (int)hits.items.len;
     memory_hits_release(&hits);
@@ -537,7 +537,7 @@ TEST(equal_texts_of_all_sessions_are_found)
     enum { SESSIONS = 300 };
     struct memory_hits hits;
     struct memory_query query = {
-        .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(0.6, 0.4)};
+        .text = "To be  or not to be", .limit = 1000, .rank = rank_settings_for(1.2, 0.75)};
     memory_check(store_begin(own.store, &e), &e);
     for (int i = 0; i < SESSIONS; i++) {
         char *session = support_text("s%d", i);

@@ -74,7 +74,7 @@ static int hits(const char *text, struct memory_scope scope)
 {
     struct memory_hits found;
     struct memory_query query = {
-        .text = text, .limit = 20, .rank = rank_settings_for(0.6, 0.4), .scope = scope};
+        .text = text, .limit = 20, .rank = rank_settings_for(1.2, 0.75), .scope = scope};
     memory_check(m->ops->search(m, &query, &found, &e), &e);
     int count = (int)found.items.len;
     memory_hits_release(&found);
@@ -476,7 +476,7 @@ static void look(const struct busy *b, struct memory *own)
     struct memory_entries list;
     const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
     const struct memory_query query = {
-        .text = "wombat", .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+        .text = "wombat", .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
     bool ok = own->ops->search(own, &query, &found, &fault);
     note(b, ok && found.items.len == 5, &fault);
     if (ok)

@@ -79,7 +79,7 @@ static struct memory_entry get(const char *id)
 
 static struct memory_query query_of(const char *text)
 {
-    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
 }
 
 static void expect_hits(const struct memory_query *query, const char *wanted)

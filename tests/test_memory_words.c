@@ -75,7 +75,7 @@ static void search_with(struct memory_query query)
 
 static struct memory_query query_of(const char *text)
 {
-    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+    return (struct memory_query){.text = text, .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
 }
 
 /* The ids of the hits, best first, with a blank between. */

@@ -142,7 +142,7 @@ static void finds(struct memory *m, const char *question, const char *id)
 {
     struct memory_hits hits;
     const struct memory_query query = {
-        .text = question, .limit = 5, .rank = rank_settings_for(0.6, 0.4)};
+        .text = question, .limit = 5, .rank = rank_settings_for(1.2, 0.75)};
     assert_true(m->ops->search(m, &query, &hits, &e));
     assert_int_equal(hits.items.len, 1);
     assert_string_equal(hits.items.items[0].entry.id, id);

@@ -8,19 +8,24 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-enum { MOST_ROWS = 1200, MOST_TERMS = 6 };
+enum { MOST_ROWS = 1200, MOST_TERMS = 6, MOST_WORDS = 160 };
 
-/* A whole store: how often each term is in each entry, and how long that is. */
+/* A whole store: where each term stands in each entry, and how long that is. */
+struct row {
+    int64_t key;
+    uint32_t counts[MOST_TERMS];
+    bool stands[MOST_TERMS][MOST_WORDS];
+    struct rank_facts facts;
+    bool named; /* whoever said it has the name of the first term */
+    bool user;
+};
 struct world {
-    int64_t keys[MOST_ROWS]; /* ascending */
-    uint32_t counts[MOST_ROWS][MOST_TERMS];
-    struct rank_facts facts[MOST_ROWS];
-    bool named[MOST_ROWS]; /* whoever said it has the name of the first term */
-    size_t rows, terms;
+    struct row rows[MOST_ROWS]; /* by key */
+    size_t count, terms;
     double idf[MOST_TERMS];
     double average, idf_sum;
-    int asked; /* facts that were asked for */
-    int fails_at;
+    int asked, users_asked; /* what was asked for */
+    int fails_at, user_fails_at;
 };
 
 static uint32_t chance(uint64_t *seed, uint32_t below)
@@ -29,43 +34,125 @@ static uint32_t chance(uint64_t *seed, uint32_t below)
     return (uint32_t)(*seed >> 33) % below;
 }
 
-static struct world random_world(uint64_t *seed)
+/* The same term `count` times side by side. */
+static void put_term(struct row *r, size_t term, uint32_t place, uint32_t count)
 {
-    struct world w = {.terms = 1 + chance(seed, MOST_TERMS),
-                      .rows = 1 + chance(seed, chance(seed, 4) ? 60 : MOST_ROWS)};
-    int64_t session = 1, place = 0, all = (int64_t)w.rows;
-    for (size_t i = 0; i < w.rows; i++) {
+    r->counts[term] += count;
+    for (uint32_t i = 0; i < count; i++)
+        r->stands[term][place + i] = true;
+}
+
+static void scatter_term(struct row *r, size_t term, uint64_t *seed)
+{
+    uint32_t words = (uint32_t)r->facts.words;
+    for (uint32_t count = 1 + chance(seed, words < 20 ? words : 20); count > 0; count--) {
+        uint32_t place = chance(seed, words);
+        if (!r->stands[term][place])
+            put_term(r, term, place, 1);
+    }
+}
+
+static void random_row(struct world *w, size_t i, uint64_t *seed)
+{
+    struct row *r = &w->rows[i];
+    const uint32_t longest = chance(seed, 4) ? 60 : MOST_WORDS;
+    r->facts = (struct rank_facts){1 + chance(seed, longest), chance(seed, 3) == 0};
+    r->named = chance(seed, 2) == 0;
+    r->user = chance(seed, 3) == 0;
+    w->average += r->facts.words / (double)w->count;
+    for (size_t t = 0; t < w->terms; t++)
+        if (chance(seed, 3 + (uint32_t)t) == 0)
+            scatter_term(r, t, seed);
+}
+
+static void random_keys(struct world *w, uint64_t *seed)
+{
+    int64_t session = 1, place = 0;
+    for (size_t i = 0; i < w->count; i++) {
         if (chance(seed, 30) == 0) {
             session++;
             place = 0;
         } else {
             place += 1 + (chance(seed, 12) == 0) * chance(seed, 100);
         }
-        w.keys[i] = rank_key(session, place);
-        w.facts[i] = (struct rank_facts){1 + chance(seed, 60), chance(seed, 3) == 0};
-        w.named[i] = chance(seed, 2) == 0;
-        w.average += w.facts[i].words / (double)w.rows;
-        for (size_t t = 0; t < w.terms; t++)
-            w.counts[i][t] = chance(seed, 3 + (uint32_t)t) == 0 ? 1 + chance(seed, 20) : 0;
+        w->rows[i].key = rank_key(session, place);
     }
-    for (size_t t = 0; t < w.terms; t++) {
+}
+
+static struct world *random_world(uint64_t *seed)
+{
+    struct world *w = mem_alloc(sizeof *w);
+    w->terms = 1 + chance(seed, MOST_TERMS);
+    w->count = 1 + chance(seed, chance(seed, 4) ? 60 : MOST_ROWS);
+    random_keys(w, seed);
+    for (size_t i = 0; i < w->count; i++)
+        random_row(w, i, seed);
+    for (size_t t = 0; t < w->terms; t++) {
         int64_t entries = 0;
-        for (size_t i = 0; i < w.rows; i++)
-            entries += w.counts[i][t] > 0;
-        w.idf[t] = rank_idf(all, entries);
-        w.idf_sum += w.idf[t];
+        for (size_t i = 0; i < w->count; i++)
+            entries += w->rows[i].counts[t] > 0;
+        w->idf[t] = rank_idf((int64_t)w->count, entries);
+        w->idf_sum += w->idf[t];
     }
     return w;
+}
+
+/* Entries of ten words, each of a session of its own, with one term. */
+static struct world *even_world(size_t count)
+{
+    struct world *w = mem_alloc(sizeof *w);
+    w->count = count;
+    w->terms = 1;
+    w->idf[0] = w->idf_sum = 2;
+    w->average = 10;
+    for (size_t i = 0; i < count; i++) {
+        w->rows[i].key = rank_key((int64_t)i + 1, 0);
+        w->rows[i].facts.words = 10;
+    }
+    return w;
+}
+
+static const struct row *row_of(const struct world *w, int64_t key)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->rows[i].key == key)
+            return &w->rows[i];
+    return NULL;
 }
 
 static bool find_facts(void *context, int64_t key, struct rank_facts *out)
 {
     struct world *w = context;
+    const struct row *r = row_of(w, key);
     w->asked++;
-    for (size_t i = 0; i < w->rows; i++)
-        if (w->keys[i] == key)
-            *out = w->facts[i];
+    if (r)
+        *out = r->facts;
     return w->asked != w->fails_at;
+}
+
+static bool find_user(void *context, int64_t key, bool *out)
+{
+    struct world *w = context;
+    const struct row *r = row_of(w, key);
+    w->users_asked++;
+    *out = r && r->user;
+    return w->users_asked != w->user_fails_at;
+}
+
+static void add_posting(struct postings *p, const struct row *r, size_t term)
+{
+    struct posting new = {.key = r->key,
+                          .places = (uint32_t)p->places.bytes.len,
+                          .term = term & (PLACE_TERMS - 1),
+                          .count = r->counts[term] & POSTING_MOST,
+                          .named = term == 0 && r->named};
+    uint32_t last = 0;
+    for (uint32_t at = 0; at < MOST_WORDS; at++)
+        if (r->stands[term][at]) {
+            places_pack(&p->places, at - last);
+            last = at;
+        }
+    vec_push(&p->items, new);
 }
 
 static struct postings postings_of(const struct world *w)
@@ -74,78 +161,125 @@ static struct postings postings_of(const struct world *w)
     VEC(size_t) begins = {0};
     for (size_t t = 0; t < w->terms; t++) {
         vec_push(&begins, p.items.len);
-        for (size_t i = 0; i < w->rows; i++)
-            if (w->counts[i][t] > 0)
-                vec_push(&p.items,
-                         (struct posting){w->keys[i], (uint32_t)t, w->counts[i][t] & 0x7fffffff,
-                                          t == 0 && w->named[i]});
+        for (size_t i = 0; i < w->count; i++)
+            if (w->rows[i].counts[t] > 0)
+                add_posting(&p, &w->rows[i], t);
     }
     postings_order(&p, begins.items, begins.len);
     vec_release(&begins);
     return p;
 }
 
+static void postings_release(struct postings *p)
+{
+    vec_release(&p->items);
+    vec_release(&p->places.bytes);
+}
+
 static bool run(struct world *w, const struct rank_settings *s, size_t limit, struct ranking *out)
 {
     struct postings p = postings_of(w);
     struct rank_input in = {.postings = p.items.items,
+                            .places = p.places.bytes.items,
                             .count = p.items.len,
                             .idf = w->idf,
                             .terms = w->terms,
                             .idf_sum = w->idf_sum,
                             .average = w->average,
                             .facts = find_facts,
+                            .is_user = find_user,
                             .context = w};
     bool ok = rank_best(s, &in, limit, out);
-    vec_release(&p.items);
+    postings_release(&p);
     return ok;
 }
 
 /* ---- the same as plainly as it can be said ---- */
 
+static double plain_k(const struct world *w, const struct rank_settings *s, const struct row *r)
+{
+    return s->k1 * (1 - s->b + s->b * r->facts.words / w->average);
+}
+
 static double bm25(const struct world *w, const struct rank_settings *s, const double *counts,
-                   double norm)
+                   double k)
 {
     double sum = 0;
     for (size_t t = 0; t < w->terms; t++)
         if (counts[t] > 0)
-            sum += w->idf[t] * counts[t] * (s->k1 + 1) / (counts[t] + s->k1 * norm);
+            sum += w->idf[t] * counts[t] * (s->k1 + 1) / (counts[t] + k);
     return sum;
 }
 
-static size_t row_of(const struct world *w, int64_t key)
+/* Of the words from `from` to before `end`. */
+static double plain_part(const struct world *w, const struct rank_settings *s, const struct row *r,
+                         int from, int end)
 {
-    size_t i = 0;
-    while (i < w->rows && w->keys[i] != key)
-        i++;
-    return i;
-}
-
-static double plain_own(const struct world *w, const struct rank_settings *s, int64_t key)
-{
-    size_t i = row_of(w, key);
-    double counts[MOST_TERMS];
-    if (i == w->rows)
-        return 0;
+    double counts[MOST_TERMS] = {0};
     for (size_t t = 0; t < w->terms; t++)
-        counts[t] = w->counts[i][t];
-    return bm25(w, s, counts, 1 - s->b + s->b * fmax(0.75, w->facts[i].words / w->average));
+        for (int at = from; at < end && at < MOST_WORDS; at++)
+            counts[t] += r->stands[t][at];
+    return bm25(w, s, counts, plain_k(w, s, r));
 }
 
-static double plain_before(const struct world *w, const struct rank_settings *s, int64_t key)
+static double plain_own(const struct world *w, const struct rank_settings *s, const struct row *r)
 {
-    size_t i = row_of(w, key - 1);
-    bool asks = i < w->rows && w->facts[i].asks;
-    return (asks ? s->answer : s->before) * plain_own(w, s, key - 1);
+    return r ? plain_part(w, s, r, 0, MOST_WORDS) : 0;
 }
 
-static double plain_weight(const struct world *w, const struct rank_settings *s, int64_t key)
+static double plain_words(const struct world *w, const struct rank_settings *s, const struct row *r)
 {
-    size_t i = row_of(w, key);
-    double words = fmin(24, w->facts[i].words), weight = words / (words + 8) * 32 / 24;
-    if (w->named[i] && w->counts[i][0] > 0)
-        weight *= s->named;
-    return w->facts[i].asks ? weight * s->asks : weight;
+    double most = 0;
+    if (r->facts.words <= 50 || !s->passages)
+        return plain_own(w, s, r);
+    for (int from = 0; from < MOST_WORDS; from++)
+        most = fmax(most, plain_part(w, s, r, from, from + 50));
+    return most;
+}
+
+static double plain_proximity(const struct world *w, const struct rank_settings *s,
+                              const struct row *r)
+{
+    double sums[MOST_TERMS] = {0}, out = 0;
+    int before = -1, term_before = 0;
+    for (int at = 0; at < MOST_WORDS; at++)
+        for (int t = 0; t < (int)w->terms; t++) {
+            if (!r->stands[t][at])
+                continue;
+            double distance = at > before ? at - before : 1;
+            if (before >= 0 && term_before != t) {
+                sums[t] += w->idf[term_before] / distance / distance;
+                sums[term_before] += w->idf[t] / distance / distance;
+            }
+            before = at;
+            term_before = t;
+        }
+    for (size_t t = 0; t < w->terms; t++)
+        if (sums[t] > 0)
+            out += fmin(1, w->idf[t]) * sums[t] * (s->k1 + 1) / (sums[t] + plain_k(w, s, r));
+    return s->near * out;
+}
+
+static bool plain_asks(const struct row *r)
+{
+    return r && r->facts.asks && r->facts.words <= 20;
+}
+
+static double plain_neighbours(const struct world *w, const struct rank_settings *s,
+                               const struct row *r)
+{
+    const struct row *before = row_of(w, r->key - 1), *after = row_of(w, r->key + 1);
+    double sum = (plain_asks(before) ? s->answer : s->before) * plain_own(w, s, before) +
+                 s->after * plain_own(w, s, after);
+    return sum / (0.9 + 0.1 * fmax(1, r->facts.words / w->average));
+}
+
+static double plain_weight(const struct rank_settings *s, const struct row *r)
+{
+    double words = fmin(24, r->facts.words), weight = words / (words + 4) * 28 / 24;
+    weight *= r->named && r->counts[0] > 0 ? s->named : 1;
+    weight *= r->user ? s->user : 1;
+    return plain_asks(r) ? weight * s->asks : weight;
 }
 
 static bool same_talk(int64_t a, int64_t b)
@@ -161,21 +295,21 @@ static double plain_joint(const struct world *w, const struct rank_settings *s, 
                           bool (*belongs)(int64_t a, int64_t b))
 {
     double counts[MOST_TERMS] = {0};
-    for (size_t i = 0; i < w->rows; i++)
-        for (size_t t = 0; belongs(w->keys[i], key) && t < w->terms; t++)
-            counts[t] += w->counts[i][t];
-    return bm25(w, s, counts, 1);
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t t = 0; belongs(w->rows[i].key, key) && t < w->terms; t++)
+            counts[t] += w->rows[i].counts[t];
+    return bm25(w, s, counts, s->k1);
 }
 
-static double plain_rank(const struct world *w, const struct rank_settings *s, int64_t key)
+static double plain_rank(const struct world *w, const struct rank_settings *s, const struct row *r)
 {
-    double own = plain_own(w, s, key);
-    if (own <= 0)
+    double sum = plain_words(w, s, r);
+    if (sum <= 0)
         return 0;
-    own += plain_before(w, s, key) + s->after * plain_own(w, s, key + 1);
-    own += s->session * plain_joint(w, s, key, same_talk);
-    own += s->window * plain_joint(w, s, key, same_window);
-    return own * plain_weight(w, s, key);
+    sum += plain_proximity(w, s, r) + plain_neighbours(w, s, r);
+    sum += s->session * plain_joint(w, s, r->key, same_talk);
+    sum += s->window * plain_joint(w, s, r->key, same_window);
+    return sum * plain_weight(s, r);
 }
 
 static int compare_down(const void *a, const void *b)
@@ -184,76 +318,92 @@ static int compare_down(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The best are the best of all, whatever was left out of the calculation. */
+static void expect_best(struct world *w, const struct rank_settings *s, size_t limit)
+{
+    double all[MOST_ROWS];
+    size_t found = 0;
+    struct ranking best;
+    for (size_t i = 0; i < w->count; i++) {
+        all[found] = plain_rank(w, s, &w->rows[i]);
+        found += all[found] > 0;
+    }
+    qsort(all, found, sizeof *all, compare_down);
+    assert_true(run(w, s, limit, &best));
+    assert_true(best.items.len >= (found < limit ? found : limit));
+    for (size_t i = 0; i < best.items.len; i++) {
+        const struct ranked *r = &best.items.items[i];
+        const struct row *row = row_of(w, r->key);
+        assert_true(fabs(r->rank - all[i]) < 1e-6);
+        assert_true(fabs(r->rank - plain_rank(w, s, row)) < 1e-6);
+        assert_true(fabs(r->why.words - plain_words(w, s, row)) < 1e-6);
+        assert_true(fabs(r->why.proximity - plain_proximity(w, s, row)) < 1e-6);
+        assert_true(fabs(r->why.weight - plain_weight(s, row)) < 1e-6);
+        assert_true(r->why.coverage > 0 && r->why.coverage <= 1);
+        if (i >= limit)
+            assert_true(fabs(r->rank - all[limit - 1]) < 1e-6);
+    }
+    vec_release(&best.items);
+}
+
+/* The best are the best of all, whatever was left out of the calculation: with the settings that
+ * are used, and with others, under which other parts decide. */
 TEST(is_what_it_is_meant_to_be)
 {
     uint64_t seed = support_seed();
-    const struct rank_settings settings = rank_settings_for(0.6, 0.4);
     for (int round = 0; round < 300; round++) {
-        struct world w = random_world(&seed);
-        size_t limit = 1 + chance(&seed, 30), found = 0;
-        double *all = mem_alloc(w.rows * sizeof *all);
-        struct ranking best;
-        for (size_t i = 0; i < w.rows; i++) {
-            all[found] = plain_rank(&w, &settings, w.keys[i]);
-            found += all[found] > 0;
+        struct rank_settings s = rank_settings_for(1.2, 0.75);
+        struct world *w = random_world(&seed);
+        if (round % 3 == 1)
+            s = rank_settings_for(chance(&seed, 30) / 10.0, chance(&seed, 11) / 10.0);
+        if (round % 3 == 2) {
+            s.near = chance(&seed, 4);
+            s.user = 0.5 + chance(&seed, 3) * 0.5;
+            s.asks = (1 + chance(&seed, 20)) / 10.0;
+            s.named = 1 + chance(&seed, 3);
+            s.passages = chance(&seed, 2) == 0;
         }
-        qsort(all, found, sizeof *all, compare_down);
-        assert_true(run(&w, &settings, limit, &best));
-        assert_true(best.items.len >= (found < limit ? found : limit));
-        for (size_t i = 0; i < best.items.len; i++) {
-            const struct ranked *r = &best.items.items[i];
-            assert_true(fabs(r->rank - all[i]) < 1e-6);
-            assert_true(fabs(r->rank - plain_rank(&w, &settings, r->key)) < 1e-6);
-            assert_true(fabs(r->why.words - plain_own(&w, &settings, r->key)) < 1e-6);
-            assert_true(fabs(r->why.weight - plain_weight(&w, &settings, r->key)) < 1e-6);
-            assert_true(r->why.coverage > 0 && r->why.coverage <= 1);
-            if (i >= limit)
-                assert_true(fabs(r->rank - all[limit - 1]) < 1e-6);
-        }
-        vec_release(&best.items);
-        free(all);
+        expect_best(w, &s, 1 + chance(&seed, 30));
+        free(w);
     }
 }
 
 /* Ties beyond the limit come along; the newer first. */
 TEST(ties_come_along)
 {
-    struct world w = {.rows = 12, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
-    const struct rank_settings settings = rank_settings_for(0.6, 0.4);
+    struct world *w = even_world(12);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
-    for (size_t i = 0; i < w.rows; i++) {
-        w.keys[i] = rank_key((int64_t)i + 1, 0);
-        w.counts[i][0] = i < 2 ? 5 : 1;
-        w.facts[i].words = 10;
-    }
-    assert_true(run(&w, &settings, 4, &best));
+    for (size_t i = 0; i < w->count; i++)
+        put_term(&w->rows[i], 0, 0, i < 2 ? 5 : 1);
+    assert_true(run(w, &settings, 4, &best));
     assert_int_equal(best.items.len, 12);
-    assert_int_equal(best.items.items[0].key, w.keys[1]);
-    assert_int_equal(best.items.items[2].key, w.keys[11]);
+    assert_int_equal(best.items.items[0].key, w->rows[1].key);
+    assert_int_equal(best.items.items[2].key, w->rows[11].key);
     vec_release(&best.items);
-    assert_true(run(&w, &settings, 2, &best));
+    assert_true(run(w, &settings, 2, &best));
     assert_int_equal(best.items.len, 2);
     vec_release(&best.items);
+    free(w);
 }
 
-/* Facts cost a look into the index each. */
+/* Facts cost a look into the index each, and whose message it is one into the table. */
 TEST(few_facts_are_asked)
 {
-    struct world *w = mem_alloc(sizeof *w);
-    const struct rank_settings settings = rank_settings_for(0.6, 0.4);
+    struct world *w = even_world(MOST_ROWS);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
-    *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
-    for (size_t i = 0; i < w->rows; i++) {
-        w->keys[i] = rank_key((int64_t)i + 1, 0);
-        w->counts[i][0] = i % 100 == 0 ? 9 : 1;
-        w->facts[i].words = 10;
-    }
+    for (size_t i = 0; i < w->count; i++)
+        put_term(&w->rows[i], 0, 0, i % 100 == 0 ? 9 : 1);
     assert_true(run(w, &settings, 5, &best));
     assert_in_range(w->asked, 5, 40);
+    assert_in_range(w->users_asked, 5, 12);
     vec_release(&best.items);
     w->asked = 0;
     w->fails_at = 3;
+    assert_false(run(w, &settings, 5, &best));
+    assert_int_equal(best.items.len, 0);
+    w->users_asked = w->fails_at = 0;
+    w->user_fails_at = 3;
     assert_false(run(w, &settings, 5, &best));
     assert_int_equal(best.items.len, 0);
     free(w);
@@ -262,19 +412,19 @@ TEST(few_facts_are_asked)
 /* Bounds that are all the same part nothing: the facts of each have to be asked for. */
 TEST(facts_alone_may_decide)
 {
-    struct world *w = mem_alloc(sizeof *w);
-    const struct rank_settings settings = rank_settings_for(0.6, 0.4);
+    struct world *w = even_world(MOST_ROWS);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     struct ranking best;
-    *w = (struct world){.rows = MOST_ROWS, .terms = 1, .idf = {2}, .idf_sum = 2, .average = 10};
-    for (size_t i = 0; i < w->rows; i++) {
-        w->keys[i] = rank_key((int64_t)i + 1, 0);
-        w->counts[i][0] = 1;
-        w->facts[i].words = 24 + (double)i;
+    for (size_t i = 0; i < w->count; i++) {
+        put_term(&w->rows[i], 0, 0, 1);
+        w->rows[i].facts.words = 24 + (double)i;
     }
+    w->rows[MOST_ROWS - 1].facts.words = 25;
+    w->rows[MOST_ROWS - 1].user = true;
     assert_true(run(w, &settings, 2, &best));
     assert_int_equal(best.items.len, 2);
-    assert_int_equal(best.items.items[0].key, w->keys[0]);
-    assert_int_equal(best.items.items[1].key, w->keys[1]);
+    assert_int_equal(best.items.items[0].key, w->rows[MOST_ROWS - 1].key);
+    assert_int_equal(best.items.items[1].key, w->rows[0].key);
     vec_release(&best.items);
     free(w);
 }
@@ -283,17 +433,19 @@ TEST(facts_alone_may_decide)
  * is given. */
 TEST(shares_stay_within_their_talk)
 {
-    struct world w = {.rows = 4, .terms = 2, .idf = {2, 3}, .idf_sum = 5, .average = 10};
-    const struct rank_settings settings = rank_settings_for(0.6, 0.4);
+    struct world *w = even_world(4);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
     const int64_t keys[] = {rank_key(1, 5), rank_key(1, 6), rank_key(1, 64), rank_key(2, 6)};
     struct ranking best;
-    memcpy(w.keys, keys, sizeof keys);
-    for (size_t i = 0; i < w.rows; i++) {
-        w.counts[i][0] = 1;
-        w.counts[i][1] = i == 0;
-        w.facts[i].words = 10;
+    w->terms = 2;
+    w->idf[1] = 3;
+    w->idf_sum = 5;
+    for (size_t i = 0; i < w->count; i++) {
+        w->rows[i].key = keys[i];
+        put_term(&w->rows[i], 0, 0, 1);
     }
-    assert_true(run(&w, &settings, 4, &best));
+    put_term(&w->rows[0], 1, 5, 1);
+    assert_true(run(w, &settings, 4, &best));
     assert_int_equal(best.items.items[0].key, keys[0]);
     assert_int_equal(best.items.items[1].key, keys[1]);
     const struct ranked *neighbour = &best.items.items[1], *far = &best.items.items[2];
@@ -302,13 +454,165 @@ TEST(shares_stay_within_their_talk)
     assert_true(neighbour->why.window > far->why.window);
     assert_true(far->why.before == 0 && far->why.after == 0);
     vec_release(&best.items);
+    free(w);
+}
+
+/* ---- each part decides ---- */
+
+/* Two entries with both terms, the first is to be the better one with `s`, and not without the part
+ * that `off` takes away. */
+static void expect_decides(struct world *w, void (*off)(struct rank_settings *s))
+{
+    struct rank_settings s = rank_settings_for(1.2, 0.75);
+    struct ranking best;
+    assert_true(run(w, &s, 2, &best));
+    assert_int_equal(best.items.items[0].key, w->rows[0].key);
+    vec_release(&best.items);
+    off(&s);
+    assert_true(run(w, &s, 2, &best));
+    assert_int_equal(best.items.items[0].key, w->rows[1].key);
+    vec_release(&best.items);
+    free(w);
+}
+
+static struct world *two_entries(double first_words, double second_words)
+{
+    struct world *w = even_world(2);
+    w->terms = 2;
+    w->idf[1] = 3;
+    w->idf_sum = 5;
+    w->average = 40;
+    w->rows[0].facts.words = first_words;
+    w->rows[1].facts.words = second_words;
+    return w;
+}
+
+static void put_both(struct world *w, size_t row, uint32_t distance)
+{
+    put_term(&w->rows[row], 0, 0, 1);
+    put_term(&w->rows[row], 1, distance, 1);
+}
+
+static void no_length(struct rank_settings *s)
+{
+    s->b = 0;
+}
+static void no_passages(struct rank_settings *s)
+{
+    s->passages = false;
+}
+static void no_proximity(struct rank_settings *s)
+{
+    s->near = 0;
+}
+static void no_user(struct rank_settings *s)
+{
+    s->user = 1;
+}
+
+/* Where nothing decides, the newer one is the better. */
+TEST(length_decides)
+{
+    struct world *w = two_entries(30, 45);
+    put_both(w, 0, 9);
+    put_both(w, 1, 9);
+    expect_decides(w, no_length);
+}
+
+/* What stands far apart in a long text is not one answer. */
+TEST(the_best_passage_decides)
+{
+    struct world *w = two_entries(150, 150);
+    put_both(w, 0, 30);
+    put_both(w, 1, 100);
+    put_term(&w->rows[1], 0, 1, 1);
+    expect_decides(w, no_passages);
+}
+
+TEST(proximity_decides)
+{
+    struct world *w = two_entries(40, 40);
+    put_both(w, 0, 1);
+    put_both(w, 1, 30);
+    expect_decides(w, no_proximity);
+}
+
+TEST(the_users_own_message_decides)
+{
+    struct world *w = two_entries(40, 35);
+    put_both(w, 0, 9);
+    put_both(w, 1, 9);
+    w->rows[0].user = true;
+    expect_decides(w, no_user);
+}
+
+static double weight_of(double words, bool asks)
+{
+    struct world *w = even_world(1);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    struct ranking best;
+    w->rows[0].facts = (struct rank_facts){words, asks};
+    put_term(&w->rows[0], 0, 0, 1);
+    assert_true(run(w, &settings, 1, &best));
+    double weight = best.items.items[0].why.weight;
+    vec_release(&best.items);
+    free(w);
+    return weight;
+}
+
+/* A long message that ends with a question says something besides. */
+TEST(only_short_questions_count_less)
+{
+    static const struct {
+        double words;
+        bool asks;
+        double weight;
+    } rows[] = {{24, false, 1},     {24, true, 1},       {500, true, 1},       {21, true, 0.98},
+                {20, true, 0.7778}, {20, false, 0.9722}, {4, false, 0.583333}, {4, true, 0.466667}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (fabs(weight_of(rows[i].words, rows[i].asks) - rows[i].weight) > 1e-4)
+            fail_msg("%.0f words, asks %d: %f", rows[i].words, rows[i].asks,
+                     weight_of(rows[i].words, rows[i].asks));
+}
+
+/* Share of the entry before, of one that has the term itself. */
+static double share_before(double words, double before_words, bool asks)
+{
+    struct world *w = even_world(2);
+    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    struct ranking best;
+    w->average = 100;
+    w->rows[1].key = w->rows[0].key + 1;
+    w->rows[0].facts = (struct rank_facts){before_words, asks};
+    w->rows[1].facts.words = words;
+    put_term(&w->rows[0], 0, 0, 1);
+    put_term(&w->rows[1], 0, 0, 1);
+    assert_true(run(w, &settings, 2, &best));
+    const struct ranked *r = &best.items.items[best.items.items[0].key == w->rows[0].key];
+    double share = r->why.before / plain_own(w, &settings, &w->rows[0]);
+    vec_release(&best.items);
+    free(w);
+    return share;
+}
+
+TEST(long_entries_have_less_of_their_neighbours)
+{
+    assert_true(fabs(share_before(50, 50, false) - 0.3) < 1e-9);
+    assert_true(fabs(share_before(100, 50, true) - 0.3) < 1e-9);
+    assert_true(fabs(share_before(100, 20, true) - 1) < 1e-9);
+    assert_true(fabs(share_before(200, 50, false) - 0.3 / 1.1) < 1e-9);
+    assert_true(fabs(share_before(600, 20, true) - 1 / 1.5) < 1e-9);
 }
 
 TEST(equal_postings_become_one)
 {
     struct postings p = {0};
-    const struct posting all[] = {{5, 0, 2, 1}, {9, 0, 1, 0}, {5, 0, 7, 0},
-                                  {6, 0, 1, 0}, {2, 1, 1, 0}, {5, 1, 1, 0}};
+    const struct posting all[] = {{.key = 5, .count = 2, .named = 1, .places = 1},
+                                  {.key = 9, .count = 1},
+                                  {.key = 5, .count = 7, .places = 3},
+                                  {.key = 6, .count = 1},
+                                  {.key = 2, .term = 1, .count = 1},
+                                  {.key = 5, .term = 1, .count = 1}};
     const size_t begins[] = {0, 2, 4};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vec_push(&p.items, all[i]);
@@ -316,18 +620,19 @@ TEST(equal_postings_become_one)
     assert_int_equal(p.items.len, 5);
     assert_int_equal(p.items.items[0].key, 2);
     assert_true(p.items.items[1].count == 7 && p.items.items[1].named);
+    assert_int_equal(p.items.items[1].places, 3);
     assert_int_equal(p.items.items[2].term, 1);
     assert_int_equal(p.items.items[4].key, 9);
-    vec_release(&p.items);
+    postings_release(&p);
 }
 
 TEST(scores)
 {
     assert_true(rank_score(-1) == 0 && rank_score(0) == 0 && rank_score(1) == 1);
     assert_true(rank_score(2) == 1);
-    assert_true(fabs(rank_score(0.32) - 0.70) < 1e-12);
-    assert_true(fabs(rank_score(0.16) - 0.35) < 1e-12);
-    assert_true(fabs(rank_score(0.66) - 0.85) < 1e-12);
+    assert_true(fabs(rank_score(0.23) - 0.70) < 1e-12);
+    assert_true(fabs(rank_score(0.115) - 0.35) < 1e-12);
+    assert_true(fabs(rank_score(0.615) - 0.85) < 1e-12);
     for (double c = 0; c < 1; c += 0.01)
         assert_true(rank_score(c) < rank_score(c + 0.01));
 }

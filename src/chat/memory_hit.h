@@ -14,10 +14,16 @@
  * BM25; their sum times `weight` is the rank by words. */
 struct memory_why {
     double words;         /* BM25 of the entry itself */
+    bool passage;         /* it is long: that is of its best passage */
+    double proximity;     /* how close the words stand */
     double before, after; /* share of its neighbours */
     double session;       /* share of the talk that it stands in */
     double window;        /* share of the turns around it, as one text */
-    double weight;        /* by its length, whether it asks, and who said it; 0: not by words */
+    double weight;        /* the product of those that follow; 0: not by words */
+    double length;        /* less than 1: it is short */
+    double asks;          /* it is a mere question */
+    double named;         /* the query names who said it */
+    double user;          /* it is the user's own message */
     double coverage;      /* part of the question's words that it has, by their rarity: 0 … 1 */
     bool has_vector;      /* then: */
     double cosine;        /* -1 … 1 */

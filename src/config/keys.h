@@ -137,8 +137,8 @@
       "language of the word index (stems, stop words); after a change run tiro memory reindex")    \
     X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
       "store results of tools, too")                                                               \
-    X(MEMORY_K1, "memory", "k1", REAL, "0.6", 0, 10, "", "BM25: weight of repeated words")         \
-    X(MEMORY_B, "memory", "b", REAL, "0.4", 0, 1, "", "BM25: how much long texts count less")      \
+    X(MEMORY_K1, "memory", "k1", REAL, "1.2", 0, 10, "", "BM25: weight of repeated words")         \
+    X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: how much long texts count less")     \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
       "number of vectors from which a graph is searched instead of all vectors")                   \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \

@@ -8,6 +8,7 @@ libtiro_a_SOURCES += \
 	src/index/graph_file.c src/index/graph_file.h \
 	src/index/hnsw.h \
 	src/index/int8.c src/index/int8.h \
+	src/index/places.c src/index/places.h \
 	src/index/rank.c src/index/rank.h \
 	src/index/rank_best.c \
 	src/index/rank_entry.c src/index/rank_entry.h \

@@ -18,7 +18,11 @@ struct rank_settings rank_settings_for(double k1, double b)
                                   .window = 0.4,
                                   .named = 1.5,
                                   .asks = 0.8,
-                                  .half = 8};
+                                  .half = 4,
+                                  .aloof = 0.1,
+                                  .near = 0.5,
+                                  .passages = true,
+                                  .user = 1.3};
 }
 
 int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms)
@@ -39,7 +43,7 @@ double rank_idf(int64_t all, int64_t entries)
 
 double rank_score(double coverage)
 {
-    const double knee = 0.32, at_knee = 0.70;
+    const double knee = 0.23, at_knee = 0.70;
     if (coverage <= 0)
         return 0;
     if (coverage >= 1)
@@ -90,8 +94,10 @@ static void unite_equal(struct postings *p)
             p->items.items[kept++] = *this;
             continue;
         }
-        last->count = this->count > last->count ? this->count : last->count;
-        last->named = last->named || this->named;
+        bool named = last->named || this->named;
+        if (this->count > last->count)
+            *last = *this;
+        last->named = named;
     }
     p->items.len = kept;
 }

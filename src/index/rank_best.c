@@ -9,8 +9,8 @@
 /* An entry with postings, and the most that its rank can be. */
 struct rank_entry {
     int64_t key;
-    size_t first, end; /* postings */
-    double own;        /* at most */
+    struct rank_span span;
+    double own; /* at most */
     double session, window;
     double bound;
     bool named; /* the query names who said it */
@@ -19,30 +19,22 @@ struct rank_entry {
 struct ranker {
     const struct rank_settings *settings;
     const struct rank_input *in;
-    struct saturation alone; /* of an entry that is short */
+    struct rank_ceiling ceiling;
     struct saturation joint; /* of several as one text, whatever its length */
     VEC(struct rank_entry) entries;
-    uint64_t *counts; /* of each term, in what is being summed up */
+    uint64_t *counts;          /* of each term, in what is being summed up */
+    struct occurrences places; /* of the entry that is looked at */
 };
-
-static double most_score(const struct ranker *r, const struct rank_entry *entry)
-{
-    const struct posting *p = r->in->postings;
-    double sum = 0;
-    for (size_t i = entry->first; i < entry->end; i++)
-        sum += r->in->idf[p[i].term] * saturation_at(&r->alone, p[i].count);
-    return sum;
-}
 
 static void make_entries(struct ranker *r)
 {
     const struct posting *p = r->in->postings;
     for (size_t i = 0; i < r->in->count;) {
-        struct rank_entry entry = {.key = p[i].key, .first = i};
+        struct rank_entry entry = {.key = p[i].key, .span.first = i};
         for (; i < r->in->count && p[i].key == entry.key; i++)
             entry.named = entry.named || p[i].named;
-        entry.end = i;
-        entry.own = most_score(r, &entry);
+        entry.span.end = i;
+        entry.own = rank_most_own(r->settings, &r->ceiling, r->in, &entry.span);
         vec_push(&r->entries, entry);
     }
 }
@@ -51,7 +43,8 @@ static void make_entries(struct ranker *r)
 static double joint_score(const struct ranker *r, size_t first_entry, size_t end_entry)
 {
     const struct posting *p = r->in->postings;
-    size_t first = r->entries.items[first_entry].first, end = r->entries.items[end_entry - 1].end;
+    size_t first = r->entries.items[first_entry].span.first;
+    size_t end = r->entries.items[end_entry - 1].span.end;
     double sum = 0;
     for (size_t i = first; i < end; i++)
         r->counts[p[i].term] += p[i].count;
@@ -107,7 +100,7 @@ static void add_bounds(struct ranker *r)
                                        .session = entry->session,
                                        .window = entry->window,
                                        .named = entry->named};
-        entry->bound = rank_most(r->settings, &most);
+        entry->bound = rank_most(r->settings, &r->ceiling, &most);
     }
 }
 
@@ -115,7 +108,7 @@ static void ranker_init(struct ranker *r, const struct rank_settings *settings,
                         const struct rank_input *in)
 {
     *r = (struct ranker){.settings = settings, .in = in};
-    r->alone = saturation_shortest(settings);
+    r->ceiling = rank_ceiling(settings, in);
     r->joint = saturation_joint(settings);
     r->counts = mem_alloc((in->terms + 1) * sizeof *r->counts);
     make_entries(r);
@@ -127,6 +120,7 @@ static void ranker_init(struct ranker *r, const struct rank_settings *settings,
 static void ranker_release(struct ranker *r)
 {
     vec_release(&r->entries);
+    vec_release(&r->places.items);
     free(r->counts);
 }
 
@@ -143,12 +137,32 @@ static bool find_real(const struct ranker *r, const struct rank_entry *entry, st
         return true;
     if (!r->in->facts(r->in->context, entry->key, &out->facts))
         return false;
-    out->own = rank_own(r->settings, r->in, entry->first, entry->end, &out->facts);
+    out->own = rank_own(r->settings, r->in, &entry->span, &out->facts);
     return true;
 }
 
-/* An entry's rank, with its facts and its neighbours'. False: facts() failed. */
-static bool ranker_rank(const struct ranker *r, size_t i, struct ranked *out)
+static double sum_of(const struct memory_why *why)
+{
+    return why->words + why->proximity + why->before + why->after + why->session + why->window;
+}
+
+/* Whose message it is is asked only where that could take it up to the floor. */
+static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
+{
+    double user = r->settings->user;
+    bool is_user = false;
+    if (user != 1 && out->rank * fmax(1, user) >= floor &&
+        !r->in->is_user(r->in->context, out->key, &is_user))
+        return false;
+    out->why.user = is_user ? user : 1;
+    out->why.weight *= out->why.user;
+    out->rank *= out->why.user;
+    return true;
+}
+
+/* An entry's rank, with its facts and its neighbours'; where it cannot be more than the floor,
+ * perhaps less than it is. False: facts() failed. */
+static bool ranker_rank(struct ranker *r, size_t i, double floor, struct ranked *out)
 {
     const struct rank_entry *entry = &r->entries.items[i];
     const struct rank_settings *s = r->settings;
@@ -157,16 +171,17 @@ static bool ranker_rank(const struct ranker *r, size_t i, struct ranked *out)
     if (!find_real(r, entry, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
         !find_real(r, neighbour(r, i, 1), &after))
         return false;
+    double share = rank_neighbourly(s, r->in, &real.facts);
     struct memory_why why = {.words = real.own,
-                             .before = (before.facts.asks ? s->answer : s->before) * before.own,
-                             .after = s->after * after.own,
+                             .before = share * rank_before(s, &before.facts) * before.own,
+                             .after = share * s->after * after.own,
                              .session = entry->session,
-                             .window = entry->window,
-                             .weight = rank_weight(s, entry->named, &real.facts),
-                             .coverage = most > 0 ? fmin(1, real.own / most) : 0};
-    double sum = why.words + why.before + why.after + why.session + why.window;
-    *out = (struct ranked){.key = entry->key, .rank = sum * why.weight, .why = why};
-    return true;
+                             .window = entry->window};
+    rank_add_places(s, r->in, &entry->span, &real.facts, &r->places, &why);
+    rank_weigh(s, entry->named, &real.facts, &why);
+    why.coverage = most > 0 ? fmin(1, why.words / most) : 0;
+    *out = (struct ranked){.key = entry->key, .rank = sum_of(&why) * why.weight, .why = why};
+    return weigh_user(r, floor, out);
 }
 
 /* ---- the best of them ---- */
@@ -245,20 +260,20 @@ static struct bounds highest_bounds(const struct ranker *r, size_t room)
 
 /* Facts are asked only of entries that could still be among the best. *done: no entry that is not
  * among the `room` with the highest bounds could be. */
-static bool take_best(const struct ranker *r, size_t room, size_t limit, struct ranking *out,
-                      bool *done)
+static bool take_best(struct ranker *r, size_t room, size_t limit, struct ranking *out, bool *done)
 {
     struct bounds b = highest_bounds(r, room);
     bool ok = true;
     *done = b.len == r->entries.len;
     for (size_t i = 0; ok && i < b.len; i++) {
         struct ranked found;
-        if (out->items.len >= limit &&
-            b.items[i].most < out->items.items[limit - 1].rank - RANK_SAME) {
+        double floor =
+            out->items.len >= limit ? out->items.items[limit - 1].rank - RANK_SAME : -HUGE_VAL;
+        if (b.items[i].most < floor) {
             *done = true;
             break;
         }
-        ok = ranker_rank(r, b.items[i].entry, &found);
+        ok = ranker_rank(r, b.items[i].entry, floor, &found);
         if (ok)
             keep_best(out, limit, &found);
     }

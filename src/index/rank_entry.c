@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* A text shorter than this part of the average counts as being so long. */
-static const double shortest = 0.75;
-
 static struct saturation saturation_of(double k1, double k)
 {
     struct saturation s = {.k1 = k1, .k = k};
@@ -13,30 +10,76 @@ static struct saturation saturation_of(double k1, double k)
     return s;
 }
 
-/* `size`: the text's length by the average one. */
-static double length_factor(const struct rank_settings *s, double size)
-{
-    return s->k1 * (1 - s->b + s->b * (size > shortest ? size : shortest));
-}
-
-struct saturation saturation_shortest(const struct rank_settings *s)
-{
-    return saturation_of(s->k1, length_factor(s, 0));
-}
-
 struct saturation saturation_joint(const struct rank_settings *s)
 {
     return saturation_of(s->k1, s->k1);
 }
 
-double rank_own(const struct rank_settings *s, const struct rank_input *in, size_t first,
-                size_t end, const struct rank_facts *facts)
+/* By the average one. */
+static double size_of(const struct rank_input *in, double words)
 {
-    double size = in->average > 0 ? facts->words / in->average : 1;
-    double k = length_factor(s, size), sum = 0;
-    for (size_t i = first; i < end; i++)
+    return in->average > 0 ? words / in->average : 1;
+}
+
+/* BM25's k of a text of so many words. */
+static double length_factor(const struct rank_settings *s, const struct rank_input *in,
+                            double words)
+{
+    return s->k1 * (1 - s->b + s->b * size_of(in, words));
+}
+
+double rank_own(const struct rank_settings *s, const struct rank_input *in,
+                const struct rank_span *span, const struct rank_facts *facts)
+{
+    double k = length_factor(s, in, facts->words), sum = 0;
+    for (size_t i = span->first; i < span->end; i++)
         sum += in->idf[in->postings[i].term] * saturate(in->postings[i].count, s->k1, k);
     return sum;
+}
+
+/* ---- places ---- */
+
+static void find_places(const struct rank_input *in, const struct rank_span *span,
+                        struct occurrences *out)
+{
+    vec_clear(&out->items);
+    for (size_t i = span->first; i < span->end; i++) {
+        const struct posting *p = &in->postings[i];
+        places_unpack(in->places + p->places, p->count, p->term, out);
+    }
+    places_order(out);
+}
+
+void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
+                     const struct rank_span *span, const struct rank_facts *facts,
+                     struct occurrences *places, struct memory_why *why)
+{
+    const struct place_worth worth = {in->idf, s->k1, length_factor(s, in, facts->words)};
+    why->passage = s->passages && facts->words > PASSAGE_WORDS;
+    if (!why->passage && span->end - span->first < 2)
+        return;
+    find_places(in, span, places);
+    why->proximity = s->near * places_proximity(places, in->terms, &worth);
+    if (why->passage)
+        why->words = places_passage(places, &worth).worth;
+}
+
+/* ---- what is known of it ---- */
+
+static bool asks_shortly(const struct rank_facts *facts)
+{
+    return facts->asks && facts->words <= RANK_ASKING;
+}
+
+double rank_before(const struct rank_settings *s, const struct rank_facts *before)
+{
+    return asks_shortly(before) ? s->answer : s->before;
+}
+
+double rank_neighbourly(const struct rank_settings *s, const struct rank_input *in,
+                        const struct rank_facts *facts)
+{
+    return 1 / (1 - s->aloof + s->aloof * fmax(1, size_of(in, facts->words)));
 }
 
 /* n / (n + half), by what it is for a text that is not short. */
@@ -46,14 +89,55 @@ static double fullness(const struct rank_settings *s, double words)
     return n / (n + s->half) * (RANK_FULL + s->half) / RANK_FULL;
 }
 
-double rank_weight(const struct rank_settings *s, bool named, const struct rank_facts *facts)
+void rank_weigh(const struct rank_settings *s, bool named, const struct rank_facts *facts,
+                struct memory_why *why)
 {
-    return fullness(s, facts->words) * (named ? s->named : 1) * (facts->asks ? s->asks : 1);
+    why->length = fullness(s, facts->words);
+    why->asks = asks_shortly(facts) ? s->asks : 1;
+    why->named = named ? s->named : 1;
+    why->weight = why->length * why->asks * why->named;
 }
 
-double rank_most(const struct rank_settings *s, const struct rank_most *parts)
+/* ---- the most ---- */
+
+/* The longer a text, the less a word is worth; but up to RANK_FULL words it weighs more. */
+static double most_of_count(const struct rank_settings *s, const struct rank_input *in, int count)
 {
-    double sum = parts->own + parts->session + parts->window +
-                 fmax(s->before, s->answer) * parts->before + s->after * parts->after;
-    return sum * fmax(1, s->asks) * (parts->named ? s->named : 1);
+    double most = 0;
+    for (int words = count; words <= RANK_FULL; words++)
+        most = fmax(most, fullness(s, words) * saturate(count, s->k1, length_factor(s, in, words)));
+    return most;
+}
+
+struct rank_ceiling rank_ceiling(const struct rank_settings *s, const struct rank_input *in)
+{
+    struct rank_ceiling c = {.own = {s->k1, length_factor(s, in, USUAL_COUNTS)}, .neighbour = 1};
+    for (int n = 1; n < USUAL_COUNTS; n++) {
+        double alone = saturate(n, s->k1, length_factor(s, in, n));
+        c.own.usual[n] = most_of_count(s, in, n);
+        c.neighbour = fmax(c.neighbour, alone / c.own.usual[n]);
+    }
+    return c;
+}
+
+double rank_most_own(const struct rank_settings *s, const struct rank_ceiling *c,
+                     const struct rank_input *in, const struct rank_span *span)
+{
+    bool several = span->end - span->first > 1;
+    double sum = 0;
+    for (size_t i = span->first; i < span->end; i++) {
+        const struct posting *p = &in->postings[i];
+        sum += in->idf[p->term] * saturation_at(&c->own, p->count);
+        if (several)
+            sum += s->near * places_proximity_most(in->idf[p->term], s->k1);
+    }
+    return sum;
+}
+
+double rank_most(const struct rank_settings *s, const struct rank_ceiling *c,
+                 const struct rank_most *parts)
+{
+    double neighbours = fmax(s->before, s->answer) * parts->before + s->after * parts->after;
+    double sum = parts->own + parts->session + parts->window + c->neighbour * neighbours;
+    return sum * fmax(1, s->asks) * (parts->named ? s->named : 1) * fmax(1, s->user);
 }

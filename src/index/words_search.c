@@ -1,5 +1,6 @@
 #include "index/words.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include "index/words_private.h"
 #include "index/words_query.h"
 #include "store/sql.h"
+
+static_assert((int)QUERY_TERMS <= (int)PLACE_TERMS, "each has a number in a posting");
 
 /* ---- where the words of a query stand ---- */
 
@@ -62,17 +65,23 @@ static bool is_in_scope(struct collector *c, int64_t key)
 }
 
 /* Who said it stands first (words_text()). */
-static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p)
+static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p,
+                        struct place_bytes *out)
 {
     Fts5PhraseIter at;
     int column, place;
-    p->count = 1;
-    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK || column < 0)
+    int last = 0;
+    uint32_t count = 0;
+    p->places = (uint32_t)out->bytes.len;
+    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
         return;
     p->named = place == 0;
-    for (api->xPhraseNext(row, &at, &column, &place); column >= 0;
-         api->xPhraseNext(row, &at, &column, &place))
-        p->count++;
+    for (; column >= 0 && count < POSTING_MOST; count++) {
+        places_pack(out, (uint32_t)(place - last));
+        last = place;
+        api->xPhraseNext(row, &at, &column, &place);
+    }
+    p->count = count & POSTING_MOST;
 }
 
 static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
@@ -81,8 +90,8 @@ static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *con
     int64_t key = api->xRowid(row);
     c->rows++;
     if (is_in_scope(c, key)) {
-        struct posting p = {.key = key, .term = c->term};
-        note_places(api, row, &p);
+        struct posting p = {.key = key, .term = c->term & (PLACE_TERMS - 1)};
+        note_places(api, row, &p, &c->out->postings.places);
         p.named = p.named && !c->role;
         vec_push(&c->out->postings.items, p);
     }
@@ -201,6 +210,7 @@ static void count_terms(const struct words_query *q, struct collected *out)
 static void collected_release(struct collected *c)
 {
     vec_release(&c->postings.items);
+    vec_release(&c->postings.places.bytes);
     vec_release(&c->entries);
 }
 
@@ -251,6 +261,18 @@ static bool find_facts(void *context, int64_t key, struct rank_facts *out)
     return query_end(&q);
 }
 
+static const char user_sql[] =
+    "SELECT role = 'user' AND speaker IS NULL FROM #_entry WHERE key = ?";
+
+static bool find_user(void *context, int64_t key, bool *out)
+{
+    struct fact_source *f = context;
+    int64_t is_user;
+    bool ok = corpus_number(f->corpus, user_sql, key, &is_user, f->error);
+    *out = ok && is_user != 0;
+    return ok;
+}
+
 static bool rank(const struct corpus *c, const struct words_question *question,
                  const struct collected *found, size_t limit, struct ranking *out, struct error *e)
 {
@@ -260,7 +282,9 @@ static bool rank(const struct corpus *c, const struct words_question *question,
         .postings = found->postings.items.items,
         .count = found->postings.items.len,
         .average = found->average,
+        .places = found->postings.places.bytes.items,
         .facts = find_facts,
+        .is_user = find_user,
         .context = &facts,
     };
     for (size_t i = 0; i < found->entries.len; i++) {
