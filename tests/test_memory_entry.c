@@ -201,8 +201,14 @@ static struct memory_hit sample_hit(void)
                                     .role = ROLE_USER,
                                     .created_ms = 1000,
                                     .content = mem_strdup("first part\n\nsecond part")};
-    h.why =
-        (struct memory_why){.words = 2.5, .before = 0.00001, .weight = 0.75, .coverage = 1.0 / 3};
+    h.why = (struct memory_why){.words = 2.5,
+                                .before = 0.00001,
+                                .weight = 0.75,
+                                .length = 0.75,
+                                .asks = 1,
+                                .named = 1,
+                                .user = 1,
+                                .coverage = 1.0 / 3};
     return h;
 }
 
@@ -213,11 +219,18 @@ TEST(test_hit_says_why)
                 "{\"id\":7,\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,"
                 "\"session_id\":\"s\",\"turn\":3,\"role\":\"user\",\"speaker\":\"user\","
                 "\"created_at\":\"1970-01-01T00:00:01.000Z\","
-                "\"why\":{\"words\":2.5,\"weight\":0.75,\"coverage\":0.3333}}");
+                "\"why\":{\"words\":2.5,\"weight\":0.75,\"length\":0.75,"
+                "\"coverage\":0.3333}}");
     h.why = (struct memory_why){.before = 1,
                                 .after = 2,
                                 .session = 3,
                                 .window = 4,
+                                .passage = true,
+                                .proximity = 5,
+                                .weight = 1.56,
+                                .asks = 0.8,
+                                .named = 1.5,
+                                .user = 1.3,
                                 .has_vector = true,
                                 .cosine = 0,
                                 .exact = true};
@@ -225,7 +238,8 @@ TEST(test_hit_says_why)
     struct json *v = shape_to_json(&memory_hit_shape, &h);
     expect_json(
         json_clone(json_get(v, "why")),
-        "{\"before\":1,\"after\":2,\"session\":3,\"window\":4,\"cosine\":0,\"exact\":true}");
+        "{\"passage\":true,\"proximity\":5,\"before\":1,\"after\":2,\"session\":3,\"window\":4,"
+        "\"weight\":1.56,\"asks\":0.8,\"named\":1.5,\"user\":1.3,\"cosine\":0,\"exact\":true}");
     assert_true(json_get_number(v, "score", -1) == 0);
     json_free(v);
     memory_hit_release(&h);

@@ -646,17 +646,26 @@ TEST(the_preview_has_all_of_it_and_why)
                             .after = 0.25,
                             .session = 0.4,
                             .window = 2,
-                            .weight = 1.2,
+                            .passage = true,
+                            .proximity = 0.3,
+                            .length = 0.8,
+                            .named = 1.5,
+                            .user = 1.3,
+                            .asks = 1,
+                            .weight = 1.56,
                             .coverage = 0.62,
                             .has_vector = true,
                             .cosine = 0.81};
     tell(a);
     the.width = 200;
     play("><enter><enter>", "?memory/read {id:a}",
-         "score 0.93 \u00b7 matches: words 7.50, neighbours 1.25, nearby 2.00",
-         "conversation 0.40 \u00b7 length and speaker \u00d7 1.20", "covers 62 % of the query",
-         "vectors: cosine 0.81", "=text we liked the ryokan by the river\nand its bath",
-         " and its bath", "><escape>", "?", "!and its bath");
+         "score 0.93 \u00b7 matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
+         "nearby 2.00, conversation 0.40 \u00b7 your own message \u00d7 1.30 \u00b7 ",
+         "the query names who said it \u00d7 1.50", "a short text \u00d7 0.80",
+         "covers 62 % of the query", "!mere question",
+         "vectors: cosine 0.81",
+         "=text we liked the ryokan by the river\nand its bath", " and its bath", "><escape>", "?",
+         "!and its bath");
 }
 
 TEST(the_preview_shows_what_an_answer_answers)

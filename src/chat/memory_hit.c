@@ -1,6 +1,7 @@
 #include "chat/memory_hit.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,13 +43,37 @@ static bool has_vector(const void *why)
     SHAPE_FIELD(name, NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, member),               \
                 .least = -RANK_MAX, .most = RANK_MAX, .decimals = 4, .help = what)
 
+/* A factor of 1 changes nothing, and is not told. */
+#define FACTOR(member)                                                                             \
+    static bool has_##member(const void *why)                                                      \
+    {                                                                                              \
+        double factor = ((const struct memory_why *)why)->member;                                  \
+        return factor > 0 && fabs(factor - 1) > 0.00005;                                           \
+    }
+FACTOR(length)
+FACTOR(asks)
+FACTOR(named)
+FACTOR(user)
+#undef FACTOR
+
+#define WEIGHT(name, member, what)                                                                 \
+    SHAPE_FIELD(name, NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, member), .least = 0,   \
+                .most = RANK_MAX, .decimals = 4, .there = has_##member, .help = what)
+
 static const struct shape_field why_fields[] = {
-    PART("words", words, "BM25 of the entry itself."),
+    PART("words", words, "BM25 of the entry itself, of a long one of its best passage."),
+    SHAPE_FIELD("passage", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct memory_why, passage),
+                .help = "It is long; the words of its best passage count."),
+    PART("proximity", proximity, "How close the words stand to each other."),
     PART("before", before, "Share of the entry before."),
     PART("after", after, "Share of the entry behind."),
     PART("session", session, "Share of the talk that it stands in."),
     PART("window", window, "Share of the turns around it."),
-    PART("weight", weight, "By its length, whether it asks, and who said it."),
+    PART("weight", weight, "What the sum is multiplied by: the product of those that follow."),
+    WEIGHT("length", length, "It is short."),
+    WEIGHT("asks", asks, "It is a mere question."),
+    WEIGHT("named", named, "The question names who said it."),
+    WEIGHT("user", user, "It is the user's own message."),
     PART("coverage", coverage, "Part of the question's words that it has, by their rarity."),
     SHAPE_FIELD("cosine", NUMBER, OPTIONAL, SHAPE_AT(double, struct memory_why, cosine),
                 .least = -1, .most = 1, .decimals = 4, .there = has_vector,

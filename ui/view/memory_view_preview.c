@@ -49,7 +49,8 @@ static void write_matches(const struct memory_why *why, struct buf *out)
     const struct {
         const char *where;
         double figure;
-    } places[] = {{_("words"), why->words},
+    } places[] = {{why->passage ? _("best passage") : _("words"), why->words},
+                  {_("close together"), why->proximity},
                   {_("neighbours"), why->before + why->after},
                   {_("nearby"), why->window},
                   {_("conversation"), why->session}};
@@ -66,6 +67,21 @@ static void write_matches(const struct memory_why *why, struct buf *out)
     buf_release(&text);
 }
 
+/* "a short text × 0.80": what its rank is multiplied by. */
+static void write_factors(const struct memory_why *why, struct buf *out)
+{
+    const struct {
+        const char *what;
+        double factor;
+    } rows[] = {{_("your own message ×"), why->user},
+                {_("the query names who said it ×"), why->named},
+                {_("a short text ×"), why->length},
+                {_("a mere question ×"), why->asks}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (fabs(rows[i].factor - 1) > 0.004)
+            add_figure(out, rows[i].what, rows[i].factor);
+}
+
 /* What a search found is explained; what is only listed, newest first, is not. */
 static void write_why(const struct memory_hit *h, struct buf *out)
 {
@@ -76,8 +92,7 @@ static void write_why(const struct memory_hit *h, struct buf *out)
     if (why->exact)
         add_part(out, _("identical text"));
     write_matches(why, out);
-    if (fabs(why->weight - 1) > 0.004)
-        add_figure(out, _("length and speaker ×"), why->weight);
+    write_factors(why, out);
     if (why->coverage > 0) {
         char *text = mem_printf(_("covers %.0f %% of the query"), why->coverage * 100);
         add_part(out, text);
