@@ -269,9 +269,8 @@ static double plain_neighbours(const struct world *w, const struct rank_settings
                                const struct row *r)
 {
     const struct row *before = row_of(w, r->key - 1), *after = row_of(w, r->key + 1);
-    double sum = (plain_asks(before) ? s->answer : s->before) * plain_own(w, s, before) +
-                 s->after * plain_own(w, s, after);
-    return sum / (0.9 + 0.1 * fmax(1, r->facts.words / w->average));
+    return (plain_asks(before) ? s->answer : s->before) * plain_own(w, s, before) +
+           s->after * plain_own(w, s, after);
 }
 
 static double plain_weight(const struct rank_settings *s, const struct row *r)
@@ -306,9 +305,10 @@ static double plain_rank(const struct world *w, const struct rank_settings *s, c
     double sum = plain_words(w, s, r);
     if (sum <= 0)
         return 0;
-    sum += plain_proximity(w, s, r) + plain_neighbours(w, s, r);
-    sum += s->session * plain_joint(w, s, r->key, same_talk);
-    sum += s->window * plain_joint(w, s, r->key, same_window);
+    double around = plain_neighbours(w, s, r);
+    around += s->session * plain_joint(w, s, r->key, same_talk);
+    around += s->window * plain_joint(w, s, r->key, same_window);
+    sum += plain_proximity(w, s, r) + around * fmin(1, s->talk / w->average);
     return sum * plain_weight(s, r);
 }
 
@@ -575,33 +575,34 @@ TEST(only_short_questions_count_less)
                      weight_of(rows[i].words, rows[i].asks));
 }
 
-/* Share of the entry before, of one that has the term itself. */
-static double share_before(double words, double before_words, bool asks)
+/* Shares of an entry that stands behind one that asks, where entries are of such length. */
+static void expect_shares(double average, double part)
 {
     struct world *w = even_world(2);
-    const struct rank_settings settings = rank_settings_for(1.2, 0.75);
+    const struct rank_settings s = rank_settings_for(1.2, 0.75);
     struct ranking best;
-    w->average = 100;
+    w->average = average;
     w->rows[1].key = w->rows[0].key + 1;
-    w->rows[0].facts = (struct rank_facts){before_words, asks};
-    w->rows[1].facts.words = words;
+    w->rows[0].facts.asks = true;
     put_term(&w->rows[0], 0, 0, 1);
     put_term(&w->rows[1], 0, 0, 1);
-    assert_true(run(w, &settings, 2, &best));
+    assert_true(run(w, &s, 2, &best));
     const struct ranked *r = &best.items.items[best.items.items[0].key == w->rows[0].key];
-    double share = r->why.before / plain_own(w, &settings, &w->rows[0]);
+    double joint = bm25(w, &s, (const double[MOST_TERMS]){2}, s.k1);
+    double before = plain_own(w, &s, &w->rows[0]);
+    assert_true(fabs(r->why.before - part * s.answer * before) < 1e-9);
+    assert_true(fabs(r->why.window - part * s.window * joint) < 1e-9);
+    assert_true(fabs(r->why.session - part * s.session * joint) < 1e-9);
     vec_release(&best.items);
     free(w);
-    return share;
 }
 
-TEST(long_entries_have_less_of_their_neighbours)
+TEST(among_long_texts_shares_are_less)
 {
-    assert_true(fabs(share_before(50, 50, false) - 0.3) < 1e-9);
-    assert_true(fabs(share_before(100, 50, true) - 0.3) < 1e-9);
-    assert_true(fabs(share_before(100, 20, true) - 1) < 1e-9);
-    assert_true(fabs(share_before(200, 50, false) - 0.3 / 1.1) < 1e-9);
-    assert_true(fabs(share_before(600, 20, true) - 1 / 1.5) < 1e-9);
+    expect_shares(10, 1);
+    expect_shares(30, 1);
+    expect_shares(60, 0.5);
+    expect_shares(300, 0.1);
 }
 
 TEST(equal_postings_become_one)

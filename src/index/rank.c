@@ -19,7 +19,7 @@ struct rank_settings rank_settings_for(double k1, double b)
                                   .named = 1.5,
                                   .asks = 0.8,
                                   .half = 4,
-                                  .aloof = 0.1,
+                                  .talk = 30,
                                   .near = 0.5,
                                   .passages = true,
                                   .user = 1.3};

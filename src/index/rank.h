@@ -6,10 +6,10 @@
  *
  * What comes of that is weighed by what is known of how people talk: who is named in a question
  * mostly said the answer, which stands behind a question, is none itself, and is longer than "Oh?
- * Do tell."; in talk with a model what is looked for was mostly said by the user, in messages that
- * end with a question, too. So rules about questions are for short texts, and long ones have less
- * of their neighbours. The constants were chosen by what is found in bench/recall, bench/friends
- * and bench/assistant; around them the figures hardly change.
+ * Do tell." In talk with a model what is looked for was mostly said by the user, in messages that
+ * end with a question, too. So rules about questions are for short texts; and where texts are long,
+ * what stands around one says less of it. The constants were chosen by what is found in
+ * bench/recall, bench/friends and bench/assistant; around them the figures hardly change.
  */
 #ifndef INDEX_RANK_H
 #define INDEX_RANK_H
@@ -31,7 +31,7 @@ struct rank_settings {
     double named;         /* weight of what was said by whom the query names */
     double asks;          /* weight of what asks */
     double half;          /* words that an entry would lose half of its weight with */
-    double aloof;         /* how much less neighbours count where the entry is long */
+    double talk;          /* words of an entry, on average, up to which shares are whole */
     double near;          /* weight of proximity */
     bool passages;        /* of a long entry the words of its best passage count */
     double user;          /* weight of a user's message without a name */

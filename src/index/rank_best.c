@@ -17,7 +17,7 @@ struct rank_entry {
 };
 
 struct ranker {
-    const struct rank_settings *settings;
+    struct rank_settings settings;
     const struct rank_input *in;
     struct rank_ceiling ceiling;
     struct saturation joint; /* of several as one text, whatever its length */
@@ -34,7 +34,7 @@ static void make_entries(struct ranker *r)
         for (; i < r->in->count && p[i].key == entry.key; i++)
             entry.named = entry.named || p[i].named;
         entry.span.end = i;
-        entry.own = rank_most_own(r->settings, &r->ceiling, r->in, &entry.span);
+        entry.own = rank_most_own(&r->settings, &r->ceiling, r->in, &entry.span);
         vec_push(&r->entries, entry);
     }
 }
@@ -61,7 +61,7 @@ static void add_talks(struct ranker *r)
         int64_t talk = rank_key_talk(r->entries.items[i].key);
         for (end = i; end < r->entries.len && rank_key_talk(r->entries.items[end].key) == talk;)
             end++;
-        double share = r->settings->session * joint_score(r, i, end);
+        double share = r->settings.session * joint_score(r, i, end);
         for (size_t k = i; k < end; k++)
             r->entries.items[k].session = share;
     }
@@ -76,7 +76,7 @@ static void add_windows(struct ranker *r)
             first++;
         while (end < r->entries.len && r->entries.items[end].key <= key + RANK_WINDOW)
             end++;
-        r->entries.items[i].window = r->settings->window * joint_score(r, first, end);
+        r->entries.items[i].window = r->settings.window * joint_score(r, first, end);
     }
 }
 
@@ -100,16 +100,16 @@ static void add_bounds(struct ranker *r)
                                        .session = entry->session,
                                        .window = entry->window,
                                        .named = entry->named};
-        entry->bound = rank_most(r->settings, &r->ceiling, &most);
+        entry->bound = rank_most(&r->settings, &r->ceiling, &most);
     }
 }
 
 static void ranker_init(struct ranker *r, const struct rank_settings *settings,
                         const struct rank_input *in)
 {
-    *r = (struct ranker){.settings = settings, .in = in};
-    r->ceiling = rank_ceiling(settings, in);
-    r->joint = saturation_joint(settings);
+    *r = (struct ranker){.settings = rank_settings_at(settings, in->average), .in = in};
+    r->ceiling = rank_ceiling(&r->settings, in);
+    r->joint = saturation_joint(&r->settings);
     r->counts = mem_alloc((in->terms + 1) * sizeof *r->counts);
     make_entries(r);
     add_talks(r);
@@ -137,7 +137,7 @@ static bool find_real(const struct ranker *r, const struct rank_entry *entry, st
         return true;
     if (!r->in->facts(r->in->context, entry->key, &out->facts))
         return false;
-    out->own = rank_own(r->settings, r->in, &entry->span, &out->facts);
+    out->own = rank_own(&r->settings, r->in, &entry->span, &out->facts);
     return true;
 }
 
@@ -149,7 +149,7 @@ static double sum_of(const struct memory_why *why)
 /* Whose message it is is asked only where that could take it up to the floor. */
 static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
 {
-    double user = r->settings->user;
+    double user = r->settings.user;
     bool is_user = false;
     if (user != 1 && out->rank * fmax(1, user) >= floor &&
         !r->in->is_user(r->in->context, out->key, &is_user))
@@ -165,16 +165,15 @@ static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
 static bool ranker_rank(struct ranker *r, size_t i, double floor, struct ranked *out)
 {
     const struct rank_entry *entry = &r->entries.items[i];
-    const struct rank_settings *s = r->settings;
+    const struct rank_settings *s = &r->settings;
     double most = r->in->idf_sum * (s->k1 + 1);
     struct real real, before, after;
     if (!find_real(r, entry, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
         !find_real(r, neighbour(r, i, 1), &after))
         return false;
-    double share = rank_neighbourly(s, r->in, &real.facts);
     struct memory_why why = {.words = real.own,
-                             .before = share * rank_before(s, &before.facts) * before.own,
-                             .after = share * s->after * after.own,
+                             .before = rank_before(s, &before.facts) * before.own,
+                             .after = s->after * after.own,
                              .session = entry->session,
                              .window = entry->window};
     rank_add_places(s, r->in, &entry->span, &real.facts, &r->places, &why);

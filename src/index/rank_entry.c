@@ -64,7 +64,17 @@ void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
         why->words = places_passage(places, &worth).worth;
 }
 
-/* ---- what is known of it ---- */
+/* ---- shares and weights ---- */
+
+struct rank_settings rank_settings_at(const struct rank_settings *s, double average)
+{
+    struct rank_settings out = *s;
+    double part = average > s->talk ? s->talk / average : 1;
+    double *const shares[] = {&out.before, &out.after, &out.answer, &out.session, &out.window};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        *shares[i] *= part;
+    return out;
+}
 
 static bool asks_shortly(const struct rank_facts *facts)
 {
@@ -74,12 +84,6 @@ static bool asks_shortly(const struct rank_facts *facts)
 double rank_before(const struct rank_settings *s, const struct rank_facts *before)
 {
     return asks_shortly(before) ? s->answer : s->before;
-}
-
-double rank_neighbourly(const struct rank_settings *s, const struct rank_input *in,
-                        const struct rank_facts *facts)
-{
-    return 1 / (1 - s->aloof + s->aloof * fmax(1, size_of(in, facts->words)));
 }
 
 /* n / (n + half), by what it is for a text that is not short. */

@@ -35,10 +35,11 @@ void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
                      const struct rank_span *span, const struct rank_facts *facts,
                      struct occurrences *places, struct memory_why *why);
 
-/* The share of the entry before (it asks, or not) and behind, by the length of the entry itself. */
+/* With the shares as they are where entries have so many words on average. */
+struct rank_settings rank_settings_at(const struct rank_settings *s, double average);
+
+/* The share of the entry before: it asks, or not. */
 double rank_before(const struct rank_settings *s, const struct rank_facts *before);
-double rank_neighbourly(const struct rank_settings *s, const struct rank_input *in,
-                        const struct rank_facts *facts);
 
 /* Sets the weights that its facts give it, and their product. */
 void rank_weigh(const struct rank_settings *s, bool named, const struct rank_facts *facts,
