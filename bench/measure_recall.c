@@ -2,6 +2,7 @@
  * own and a plain BM25. Each conversation is asked in a store that holds it alone, and in one store
  * that holds all; found is a message, or its exchange (exam.h). */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,19 @@
 enum { NAME_WIDTH = 36, SCORE_WIDTH = 17, RATIO_WIDTH = 11 };
 
 enum engine { PLAIN, BM25, OURS };
-enum parts { NEIGHBOURS = 1, SESSION = 2, WINDOW = 4, LENGTH = 8, NAMED = 16, ASKS = 32, ALL = 63 };
+enum parts {
+    NEIGHBOURS = 1,
+    SESSION = 2,
+    WINDOW = 4,
+    FADING = 8, /* these three, by the length of texts */
+    LENGTH = 16,
+    NAMED = 32,
+    ASKS = 64,
+    PASSAGES = 128,
+    PROXIMITY = 256,
+    USER = 512,
+    ALL = 1023
+};
 
 struct variant {
     const char *name;
@@ -41,15 +54,20 @@ static const struct variant usual[] = {
 };
 enum { USUAL = sizeof usual / sizeof *usual, ROW_BM25 = 1, ROW_OURS = 2 };
 
-/* The parts of our ranking by words, one after the other. */
+/* What each part of our ranking by words does: it is taken away. */
 static const struct variant parts[] = {
-    {"texts with speaker and date", OURS, MEMORY_WORDS, EXAM_HASHED, 0},
-    {"  + neighbours", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS},
-    {"  + session", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION},
-    {"  + window", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION | WINDOW},
-    {"  + length", OURS, MEMORY_WORDS, EXAM_HASHED, NEIGHBOURS | SESSION | WINDOW | LENGTH},
-    {"  + said by whom the question names", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~ASKS},
-    {"  + questions and answers: all", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
+    {"all parts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
+    {"without passages of long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PASSAGES},
+    {"without proximity", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PROXIMITY},
+    {"without the user's messages", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~USER},
+    {"without fading among long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~FADING},
+    {"without neighbours", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NEIGHBOURS},
+    {"without the session", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~SESSION},
+    {"without the window", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~WINDOW},
+    {"without short texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~LENGTH},
+    {"without who is named", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NAMED},
+    {"without questions and answers", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~ASKS},
+    {"none: BM25, speaker and date", OURS, MEMORY_WORDS, EXAM_HASHED, 0},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -129,20 +147,29 @@ static struct exam_way way_of(const struct variant *v)
     way.ranking = v->ranking;
     way.vectors = v->vectors;
     struct rank_settings *r = &way.rank;
-    if (!(v->parts & NEIGHBOURS))
-        r->before = r->after = 0;
-    if (!(v->parts & SESSION))
-        r->session = 0;
-    if (!(v->parts & WINDOW))
-        r->window = 0;
-    if (!(v->parts & LENGTH))
-        r->half = 0;
-    if (!(v->parts & NAMED))
-        r->named = 1;
-    if (!(v->parts & ASKS)) {
+    int without = ALL & ~v->parts;
+    if (without & ASKS) {
         r->answer = r->before;
         r->asks = 1;
     }
+    if (without & NEIGHBOURS)
+        r->before = r->after = r->answer = 0;
+    if (without & SESSION)
+        r->session = 0;
+    if (without & WINDOW)
+        r->window = 0;
+    if (without & FADING)
+        r->talk = HUGE_VAL;
+    if (without & LENGTH)
+        r->half = 0;
+    if (without & NAMED)
+        r->named = 1;
+    if (without & PASSAGES)
+        r->passages = false;
+    if (without & PROXIMITY)
+        r->near = 0;
+    if (without & USER)
+        r->user = 1;
     return way;
 }
 
