@@ -52,9 +52,29 @@ EXTRA_DIST += bench/graph_peer.cc bench/graph_peer_none.c
 bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROHTTPD_LIBS) \
 	$(VTERM_LIBS) -lutil
 
-# Conversations and questions of ours that `recall` asks (bench/exam.h); bench/tiro-bench recall DIR
-# takes others, such as bench/friends: by other authors, longer, of people only.
+# Conversations and questions of ours that `recall` asks (bench/exam.h): assistant is talk of a
+# person with a model, friends and recall is short talk, mostly between two people, each by authors
+# of its own. bench/tiro-bench recall DIR takes others.
 EXTRA_DIST += \
+	bench/assistant/coding-c.jsonl \
+	bench/assistant/coding-go.jsonl \
+	bench/assistant/coding-python.jsonl \
+	bench/assistant/coding-rust.jsonl \
+	bench/assistant/coding-typescript.jsonl \
+	bench/assistant/family-papers.jsonl \
+	bench/assistant/health-knee.jsonl \
+	bench/assistant/health-sleep.jsonl \
+	bench/assistant/held.jsonl \
+	bench/assistant/house-renovation.jsonl \
+	bench/assistant/kitchen-choir.jsonl \
+	bench/assistant/learning-stats.jsonl \
+	bench/assistant/money.jsonl \
+	bench/assistant/questions.jsonl \
+	bench/assistant/sysadmin-home.jsonl \
+	bench/assistant/sysadmin-office.jsonl \
+	bench/assistant/travel-family.jsonl \
+	bench/assistant/travel-japan.jsonl \
+	bench/assistant/writing-novel.jsonl \
 	bench/friends/delphine-tomasz.jsonl \
 	bench/friends/marisol-teodor.jsonl \
 	bench/friends/questions.jsonl \
