@@ -192,7 +192,8 @@ TEST(a_message_without_a_time_is_of_now)
     struct message m = {.role = ROLE_USER};
     vec_push(&m.blocks, block_text("said somewhere"));
     const struct message *messages[] = {&m};
-    const struct discard d = {"elsewhere", 5, messages, 1};
+    const struct discard d = {
+        .session_id = "elsewhere", .completed_seq = 5, .messages = messages, .count = 1};
     memory_check(sink.sink.index(sink.sink.context, store, &d, &entries_indexed, &e), &e);
     assert_int_equal(entries_indexed, 1);
     struct memory_entries list = entries();
