@@ -96,6 +96,7 @@ UNIT_TESTS = \
 	tests/test_memory_words \
 	tests/test_places \
 	tests/test_rank \
+	tests/test_rank_best \
 	tests/test_tokenizer \
 	tests/test_word_forms \
 	tests/test_memory_line \

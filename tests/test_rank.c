@@ -139,58 +139,50 @@ static bool find_user(void *context, int64_t key, bool *out)
     return w->users_asked != w->user_fails_at;
 }
 
-static void add_posting(struct postings *p, const struct row *r, size_t term)
+static struct posting posting_of(const struct row *r, size_t term, struct place_bytes *places)
 {
-    struct posting new = {.key = r->key,
-                          .places = (uint32_t)p->places.bytes.len,
-                          .term = term & (PLACE_TERMS - 1),
-                          .count = r->counts[term] & POSTING_MOST,
-                          .named = term == 0 && r->named};
+    struct posting p = {.key = r->key,
+                        .places = (uint32_t)places->bytes.len,
+                        .term = term & (PLACE_TERMS - 1)};
     uint32_t last = 0;
     for (uint32_t at = 0; at < MOST_WORDS; at++)
         if (r->stands[term][at]) {
-            places_pack(&p->places, at - last);
+            posting_add_place(&p, at - last);
+            places_pack(places, at - last);
             last = at;
         }
-    vec_push(&p->items, new);
-}
-
-static struct postings postings_of(const struct world *w)
-{
-    struct postings p = {0};
-    VEC(size_t) begins = {0};
-    for (size_t t = 0; t < w->terms; t++) {
-        vec_push(&begins, p.items.len);
-        for (size_t i = 0; i < w->count; i++)
-            if (w->rows[i].counts[t] > 0)
-                add_posting(&p, &w->rows[i], t);
-    }
-    postings_order(&p, begins.items, begins.len);
-    vec_release(&begins);
+    p.named = term == 0 && r->named;
     return p;
 }
 
-static void postings_release(struct postings *p)
+static struct postings list_of(const struct world *w, size_t term, struct place_bytes *places)
 {
-    vec_release(&p->items);
-    vec_release(&p->places.bytes);
+    struct postings p = {0};
+    for (size_t i = 0; i < w->count; i++)
+        if (w->rows[i].counts[term] > 0)
+            vec_push(&p.items, posting_of(&w->rows[i], term, places));
+    return p;
 }
 
 static bool run(struct world *w, const struct rank_settings *s, size_t limit, struct ranking *out)
 {
-    struct postings p = postings_of(w);
-    struct rank_input in = {.postings = p.items.items,
-                            .places = p.places.bytes.items,
-                            .count = p.items.len,
-                            .idf = w->idf,
-                            .terms = w->terms,
-                            .idf_sum = w->idf_sum,
-                            .average = w->average,
-                            .facts = find_facts,
-                            .is_user = find_user,
-                            .context = w};
+    struct postings lists[MOST_TERMS];
+    struct place_bytes places = {0};
+    for (size_t t = 0; t < w->terms; t++)
+        lists[t] = list_of(w, t, &places);
+    const struct rank_input in = {.lists = lists,
+                                  .places = places.bytes.items,
+                                  .idf = w->idf,
+                                  .terms = w->terms,
+                                  .idf_sum = w->idf_sum,
+                                  .average = w->average,
+                                  .facts = find_facts,
+                                  .is_user = find_user,
+                                  .context = w};
     bool ok = rank_best(s, &in, limit, out);
-    postings_release(&p);
+    for (size_t t = 0; t < w->terms; t++)
+        vec_release(&lists[t].items);
+    vec_release(&places.bytes);
     return ok;
 }
 
@@ -624,7 +616,7 @@ TEST(equal_postings_become_one)
     assert_int_equal(p.items.items[1].places, 3);
     assert_int_equal(p.items.items[2].term, 1);
     assert_int_equal(p.items.items[4].key, 9);
-    postings_release(&p);
+    vec_release(&p.items);
 }
 
 TEST(scores)

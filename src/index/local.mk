@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/index/rank.c src/index/rank.h \
 	src/index/rank_best.c \
 	src/index/rank_entry.c src/index/rank_entry.h \
+	src/index/rank_talks.c src/index/rank_talks.h \
 	src/index/transcripts.c src/index/transcripts.h \
 	src/index/transcripts_search.c \
 	src/index/vectors.c src/index/vectors.h \

@@ -76,15 +76,26 @@ struct posting {
     int64_t key;
     uint32_t places; /* where in the bytes its places begin (places.h) */
     uint32_t term : 7;
-    uint32_t count : 24;
     uint32_t named : 1; /* … as the name of who said it */
+    uint32_t last : 8;  /* its last place, or one before it */
+    uint32_t count : 16;
 };
 struct postings {
     VEC(struct posting) items;
-    struct place_bytes places;
 };
 
-enum { POSTING_MOST = (1 << 24) - 1 }; /* of its count */
+/* Counts a place that is so much behind the last one, the first: behind the beginning, where the
+ * name stands of who said it. Of more than POSTING_MOST the first count. */
+enum { POSTING_MOST = (1 << 16) - 1, POSTING_LAST = (1 << 8) - 1 };
+static inline void posting_add_place(struct posting *p, uint64_t more)
+{
+    if (p->count == POSTING_MOST)
+        return;
+    uint64_t last = p->last + more;
+    p->named = p->named || (p->count == 0 && more == 0);
+    p->last = (last < POSTING_LAST ? last : POSTING_LAST) & POSTING_LAST;
+    p->count = (p->count + 1) & POSTING_MOST;
+}
 
 /* Puts postings in order of key and term, where those from each of `begins` on are already (by key,
  * with one term). Of the same term in the same entry one is left, with the higher count. */
@@ -96,9 +107,8 @@ struct rank_facts {
 };
 
 struct rank_input {
-    const struct posting *postings; /* in order */
+    const struct postings *lists; /* of each term, by key */
     const unsigned char *places;
-    size_t count;
     const double *idf; /* of each term */
     size_t terms;
     double idf_sum; /* of all words of the query, those that nothing holds too */

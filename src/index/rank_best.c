@@ -1,143 +1,86 @@
 /* The best entries. What is known of each before its facts are asked for bounds its rank from
- * above: BM25, the shares of talk and window; so facts are asked of few. */
+ * above, so facts are asked of few, and of their neighbours only where these decide. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/rank_entry.h"
-
-/* An entry with postings, and the most that its rank can be. */
-struct rank_entry {
-    int64_t key;
-    struct rank_span span;
-    double own; /* at most */
-    double session, window;
-    double bound;
-    bool named; /* the query names who said it */
-};
+#include "index/rank_talks.h"
 
 struct ranker {
     struct rank_settings settings;
     const struct rank_input *in;
-    struct rank_ceiling ceiling;
-    struct saturation joint; /* of several as one text, whatever its length */
-    VEC(struct rank_entry) entries;
-    uint64_t *counts;          /* of each term, in what is being summed up */
+    size_t limit;
+    struct ranking *out;
+    struct postings around[3]; /* of the entry before, the entry, the one behind it */
     struct occurrences places; /* of the entry that is looked at */
 };
 
-static void make_entries(struct ranker *r)
+/* ---- postings ---- */
+
+/* The first posting of the key or of a later one. */
+static size_t find_key(const struct postings *list, int64_t key)
 {
-    const struct posting *p = r->in->postings;
-    for (size_t i = 0; i < r->in->count;) {
-        struct rank_entry entry = {.key = p[i].key, .span.first = i};
-        for (; i < r->in->count && p[i].key == entry.key; i++)
-            entry.named = entry.named || p[i].named;
-        entry.span.end = i;
-        entry.own = rank_most_own(&r->settings, &r->ceiling, r->in, &entry.span);
-        vec_push(&r->entries, entry);
+    size_t from = 0, end = list->items.len;
+    while (from < end) {
+        size_t middle = from + (end - from) / 2;
+        if (list->items.items[middle].key < key)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+static void find_postings(struct ranker *r, int64_t key)
+{
+    for (size_t i = 0; i < 3; i++)
+        vec_clear(&r->around[i].items);
+    for (size_t t = 0; t < r->in->terms; t++) {
+        const struct postings *list = &r->in->lists[t];
+        for (size_t i = find_key(list, key - 1); i < list->items.len; i++) {
+            const struct posting *p = &list->items.items[i];
+            if (p->key > key + 1)
+                break;
+            vec_push(&r->around[p->key - key + 1].items, *p);
+        }
     }
 }
 
-/* The score of several entries as one text. */
-static double joint_score(const struct ranker *r, size_t first_entry, size_t end_entry)
+static struct rank_span span_of(const struct postings *p)
 {
-    const struct posting *p = r->in->postings;
-    size_t first = r->entries.items[first_entry].span.first;
-    size_t end = r->entries.items[end_entry - 1].span.end;
-    double sum = 0;
-    for (size_t i = first; i < end; i++)
-        r->counts[p[i].term] += p[i].count;
-    for (size_t i = first; i < end; i++) {
-        sum += r->in->idf[p[i].term] * saturation_at(&r->joint, r->counts[p[i].term]);
-        r->counts[p[i].term] = 0;
-    }
-    return sum;
+    return (struct rank_span){p->items.items, p->items.items + p->items.len};
 }
 
-static void add_talks(struct ranker *r)
-{
-    for (size_t i = 0, end; i < r->entries.len; i = end) {
-        int64_t talk = rank_key_talk(r->entries.items[i].key);
-        for (end = i; end < r->entries.len && rank_key_talk(r->entries.items[end].key) == talk;)
-            end++;
-        double share = r->settings.session * joint_score(r, i, end);
-        for (size_t k = i; k < end; k++)
-            r->entries.items[k].session = share;
-    }
-}
+/* ---- one entry ---- */
 
-static void add_windows(struct ranker *r)
-{
-    size_t first = 0, end = 0;
-    for (size_t i = 0; i < r->entries.len; i++) {
-        int64_t key = r->entries.items[i].key;
-        while (r->entries.items[first].key < key - RANK_WINDOW)
-            first++;
-        while (end < r->entries.len && r->entries.items[end].key <= key + RANK_WINDOW)
-            end++;
-        r->entries.items[i].window = r->settings.window * joint_score(r, first, end);
-    }
-}
-
-/* The entry of a neighbour, NULL: it has no word of the query. */
-static const struct rank_entry *neighbour(const struct ranker *r, size_t i, int step)
-{
-    if ((step < 0 && i == 0) || (step > 0 && i + 1 == r->entries.len))
-        return NULL;
-    const struct rank_entry *entry = &r->entries.items[step < 0 ? i - 1 : i + 1];
-    return entry->key == r->entries.items[i].key + step ? entry : NULL;
-}
-
-static void add_bounds(struct ranker *r)
-{
-    for (size_t i = 0; i < r->entries.len; i++) {
-        struct rank_entry *entry = &r->entries.items[i];
-        const struct rank_entry *before = neighbour(r, i, -1), *after = neighbour(r, i, 1);
-        const struct rank_most most = {.own = entry->own,
-                                       .before = before ? before->own : 0,
-                                       .after = after ? after->own : 0,
-                                       .session = entry->session,
-                                       .window = entry->window,
-                                       .named = entry->named};
-        entry->bound = rank_most(&r->settings, &r->ceiling, &most);
-    }
-}
-
-static void ranker_init(struct ranker *r, const struct rank_settings *settings,
-                        const struct rank_input *in)
-{
-    *r = (struct ranker){.settings = rank_settings_at(settings, in->average), .in = in};
-    r->ceiling = rank_ceiling(&r->settings, in);
-    r->joint = saturation_joint(&r->settings);
-    r->counts = mem_alloc((in->terms + 1) * sizeof *r->counts);
-    make_entries(r);
-    add_talks(r);
-    add_windows(r);
-    add_bounds(r);
-}
-
-static void ranker_release(struct ranker *r)
-{
-    vec_release(&r->entries);
-    vec_release(&r->places.items);
-    free(r->counts);
-}
-
-/* BM25 of the entry itself and what else is known of it; nothing of an entry that is not there. */
+/* What is known of an entry; nothing of a neighbour that has no word of the query. */
 struct real {
     double own;
     struct rank_facts facts;
 };
 
-static bool find_real(const struct ranker *r, const struct rank_entry *entry, struct real *out)
+static bool find_real(const struct ranker *r, int64_t key, const struct postings *p,
+                      struct real *out)
 {
+    struct rank_span span = span_of(p);
     *out = (struct real){0};
-    if (!entry)
+    if (p->items.len == 0)
         return true;
-    if (!r->in->facts(r->in->context, entry->key, &out->facts))
+    if (!r->in->facts(r->in->context, key, &out->facts))
         return false;
-    out->own = rank_own(&r->settings, r->in, &entry->span, &out->facts);
+    out->own = rank_own(&r->settings, r->in, &span, &out->facts);
+    return true;
+}
+
+static bool add_neighbours(const struct ranker *r, int64_t key, struct memory_why *why)
+{
+    const struct rank_settings *s = &r->settings;
+    struct real before, after;
+    if (!find_real(r, key - 1, &r->around[0], &before) ||
+        !find_real(r, key + 1, &r->around[2], &after))
+        return false;
+    why->before = rank_before(s, &before.facts) * before.own;
+    why->after = s->after * after.own;
     return true;
 }
 
@@ -160,33 +103,31 @@ static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
     return true;
 }
 
-/* An entry's rank, with its facts and its neighbours'; where it cannot be more than the floor,
+/* An entry's rank, with its facts and its neighbours'; where it cannot be the floor or more,
  * perhaps less than it is. False: facts() failed. */
-static bool ranker_rank(struct ranker *r, size_t i, double floor, struct ranked *out)
+static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
+                     struct ranked *out)
 {
-    const struct rank_entry *entry = &r->entries.items[i];
     const struct rank_settings *s = &r->settings;
     double most = r->in->idf_sum * (s->k1 + 1);
-    struct real real, before, after;
-    if (!find_real(r, entry, &real) || !find_real(r, neighbour(r, i, -1), &before) ||
-        !find_real(r, neighbour(r, i, 1), &after))
+    struct real real;
+    find_postings(r, entry->key);
+    struct rank_span span = span_of(&r->around[1]);
+    if (!find_real(r, entry->key, &r->around[1], &real))
         return false;
-    struct memory_why why = {.words = real.own,
-                             .before = rank_before(s, &before.facts) * before.own,
-                             .after = s->after * after.own,
-                             .session = entry->session,
-                             .window = entry->window};
-    rank_add_places(s, r->in, &entry->span, &real.facts, &r->places, &why);
+    struct memory_why why = {.words = real.own, .session = entry->session, .window = entry->window};
+    rank_add_places(s, r->in, &span, &real.facts, &r->places, &why);
     rank_weigh(s, entry->named, &real.facts, &why);
     why.coverage = most > 0 ? fmin(1, why.words / most) : 0;
+    double reach = (sum_of(&why) + entry->neighbours) * why.weight * fmax(1, s->user);
+    bool near = reach >= floor;
+    if (near && !add_neighbours(r, entry->key, &why))
+        return false;
     *out = (struct ranked){.key = entry->key, .rank = sum_of(&why) * why.weight, .why = why};
-    return weigh_user(r, floor, out);
+    return !near || weigh_user(r, floor, out);
 }
 
 /* ---- the best of them ---- */
-
-/* Rows with the highest bounds that are looked at first. */
-enum { FIRST_ROOM = 250 };
 
 static bool ranks_below(const struct ranked *a, const struct ranked *b)
 {
@@ -206,94 +147,106 @@ static void keep_best(struct ranking *out, size_t limit, const struct ranked *fo
         out->items.len--;
 }
 
-/* The entries with the highest bounds, as a heap with the lowest of them first. */
-struct bounds {
-    struct bound {
-        double most;
-        size_t entry;
-    } * items;
-    size_t len;
-};
-
-static bool is_lower(const struct bound *a, const struct bound *b)
+/* What ranks lower is none of the best. */
+static double floor_of(const struct ranker *r)
 {
-    return a->most != b->most ? a->most < b->most : a->entry < b->entry;
+    return r->out->items.len >= r->limit ? r->out->items.items[r->limit - 1].rank - RANK_SAME
+                                         : -HUGE_VAL;
 }
 
-static void sift(struct bounds *b, size_t at)
+struct entries {
+    VEC(struct rank_entry) items;
+    size_t room; /* for the highest bounds, as a heap with the lowest first; 0: for all */
+    double floor;
+};
+
+static bool is_lower(const struct rank_entry *a, const struct rank_entry *b)
 {
-    for (size_t child; (child = 2 * at + 1) < b->len; at = child) {
-        if (child + 1 < b->len && is_lower(&b->items[child + 1], &b->items[child]))
+    return a->most != b->most ? a->most < b->most : a->key > b->key;
+}
+
+static void sift(struct entries *e, size_t at)
+{
+    struct rank_entry *items = e->items.items;
+    for (size_t child; (child = 2 * at + 1) < e->items.len; at = child) {
+        if (child + 1 < e->items.len && is_lower(&items[child + 1], &items[child]))
             child++;
-        if (is_lower(&b->items[at], &b->items[child]))
+        if (is_lower(&items[at], &items[child]))
             return;
-        struct bound swap = b->items[at];
-        b->items[at] = b->items[child];
-        b->items[child] = swap;
+        struct rank_entry swap = items[at];
+        items[at] = items[child];
+        items[child] = swap;
     }
 }
 
-static int compare_bounds(const void *a, const void *b)
+static double keep_entry(void *context, const struct rank_entry *entry)
+{
+    struct entries *e = context;
+    if (e->room == 0 || e->items.len < e->room) {
+        vec_push(&e->items, *entry);
+        for (size_t at = e->room / 2; e->items.len == e->room && at-- > 0;)
+            sift(e, at);
+    } else if (is_lower(&e->items.items[0], entry)) {
+        e->items.items[0] = *entry;
+        sift(e, 0);
+    }
+    return e->room > 0 && e->items.len == e->room ? e->items.items[0].most : e->floor;
+}
+
+static int compare_entries(const void *a, const void *b)
 {
     return is_lower(a, b) ? 1 : -1;
 }
 
-/* Highest first. */
-static struct bounds highest_bounds(const struct ranker *r, size_t room)
+/* *passed: it cannot be among the best, which rank `least` or more. */
+static bool look_at(struct ranker *r, const struct rank_entry *entry, double least, bool *passed)
 {
-    struct bounds b = {.items = mem_alloc(room * sizeof *b.items)};
-    for (size_t i = 0; i < r->entries.len; i++) {
-        struct bound bound = {r->entries.items[i].bound, i};
-        if (b.len < room) {
-            b.items[b.len++] = bound;
-            for (size_t at = b.len / 2; b.len == room && at-- > 0;)
-                sift(&b, at);
-        } else if (is_lower(&b.items[0], &bound)) {
-            b.items[0] = bound;
-            sift(&b, 0);
-        }
+    struct ranked found;
+    double floor = fmax(floor_of(r), least);
+    if (entry->most < floor) {
+        *passed = true;
+        return true;
     }
-    qsort(b.items, b.len, sizeof *b.items, compare_bounds);
-    return b;
+    if (!rank_one(r, entry, floor, &found))
+        return false;
+    if (found.rank >= floor)
+        keep_best(r->out, r->limit, &found);
+    return true;
 }
 
-/* Facts are asked only of entries that could still be among the best. *done: no entry that is not
- * among the `room` with the highest bounds could be. */
-static bool take_best(struct ranker *r, size_t room, size_t limit, struct ranking *out, bool *done)
+/* Of the `room` entries with the highest bounds, these first; 0: of all, by key, since facts lie
+ * side by side. *done: no entry that was left out could be among the best. */
+static bool take_best(struct ranker *r, size_t room, bool *done)
 {
-    struct bounds b = highest_bounds(r, room);
+    struct entries e = {.room = room, .floor = floor_of(r)};
     bool ok = true;
-    *done = b.len == r->entries.len;
-    for (size_t i = 0; ok && i < b.len; i++) {
-        struct ranked found;
-        double floor =
-            out->items.len >= limit ? out->items.items[limit - 1].rank - RANK_SAME : -HUGE_VAL;
-        if (b.items[i].most < floor) {
-            *done = true;
-            break;
-        }
-        ok = ranker_rank(r, b.items[i].entry, floor, &found);
-        if (ok)
-            keep_best(out, limit, &found);
-    }
-    free(b.items);
+    vec_clear(&r->out->items);
+    rank_talks(&r->settings, r->in, e.floor, keep_entry, &e);
+    *done = room == 0 || e.items.len < room;
+    if (room > 0)
+        vec_sort(&e.items, compare_entries);
+    for (size_t i = 0; ok && i < e.items.len; i++)
+        ok = look_at(r, &e.items.items[i], e.floor, done);
+    vec_release(&e.items);
     return ok;
 }
+
+/* Entries with the highest bounds that are looked at first, but for those that are asked for. */
+enum { FIRST_ROOM = 250 };
 
 bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,
                struct ranking *out)
 {
-    struct ranker r;
-    bool ok = true, done = false;
+    struct ranker r = {
+        .settings = rank_settings_at(settings, in->average), .in = in, .limit = limit, .out = out};
+    bool done = false;
     *out = (struct ranking){0};
-    if (in->count == 0 || limit == 0)
+    if (limit == 0)
         return true;
-    ranker_init(&r, settings, in);
-    for (size_t room = limit + FIRST_ROOM; ok && !done; room *= 16) {
-        vec_clear(&out->items);
-        ok = take_best(&r, room, limit, out, &done);
-    }
-    ranker_release(&r);
+    bool ok = take_best(&r, limit + FIRST_ROOM, &done) && (done || take_best(&r, 0, &done));
+    for (size_t i = 0; i < 3; i++)
+        vec_release(&r.around[i].items);
+    vec_release(&r.places.items);
     if (!ok)
         vec_release(&out->items);
     return ok;

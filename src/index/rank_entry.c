@@ -32,8 +32,8 @@ double rank_own(const struct rank_settings *s, const struct rank_input *in,
                 const struct rank_span *span, const struct rank_facts *facts)
 {
     double k = length_factor(s, in, facts->words), sum = 0;
-    for (size_t i = span->first; i < span->end; i++)
-        sum += in->idf[in->postings[i].term] * saturate(in->postings[i].count, s->k1, k);
+    for (const struct posting *p = span->first; p < span->end; p++)
+        sum += in->idf[p->term] * saturate(p->count, s->k1, k);
     return sum;
 }
 
@@ -43,10 +43,8 @@ static void find_places(const struct rank_input *in, const struct rank_span *spa
                         struct occurrences *out)
 {
     vec_clear(&out->items);
-    for (size_t i = span->first; i < span->end; i++) {
-        const struct posting *p = &in->postings[i];
+    for (const struct posting *p = span->first; p < span->end; p++)
         places_unpack(in->places + p->places, p->count, p->term, out);
-    }
     places_order(out);
 }
 
@@ -105,43 +103,30 @@ void rank_weigh(const struct rank_settings *s, bool named, const struct rank_fac
 /* ---- the most ---- */
 
 /* The longer a text, the less a word is worth; but up to RANK_FULL words it weighs more. */
-static double most_of_count(const struct rank_settings *s, const struct rank_input *in, int count)
+static void add_ceilings(const struct rank_settings *s, const struct rank_input *in, int count,
+                         struct rank_ceiling *c)
 {
-    double most = 0;
-    for (int words = count; words <= RANK_FULL; words++)
-        most = fmax(most, fullness(s, words) * saturate(count, s->k1, length_factor(s, in, words)));
-    return most;
+    for (int words = USUAL_WORDS; words > 0; words--) {
+        int least = words > count ? words : count;
+        double plain = saturate(count, s->k1, length_factor(s, in, least));
+        double weighed = fullness(s, least) * plain;
+        double longer = words < USUAL_WORDS ? c->weighed[count][words] : 0;
+        c->plain[count][words - 1] = plain;
+        c->weighed[count][words - 1] = fmax(weighed, longer);
+    }
 }
 
 struct rank_ceiling rank_ceiling(const struct rank_settings *s, const struct rank_input *in)
 {
-    struct rank_ceiling c = {.own = {s->k1, length_factor(s, in, USUAL_COUNTS)}, .neighbour = 1};
-    for (int n = 1; n < USUAL_COUNTS; n++) {
-        double alone = saturate(n, s->k1, length_factor(s, in, n));
-        c.own.usual[n] = most_of_count(s, in, n);
-        c.neighbour = fmax(c.neighbour, alone / c.own.usual[n]);
-    }
+    struct rank_ceiling c = {.most = s->k1 + 1,
+                             .near = s->near,
+                             .k1 = s->k1,
+                             .before = s->before,
+                             .answer = fmax(s->before, s->answer),
+                             .after = s->after,
+                             .weight = fmax(1, s->asks) * fmax(1, s->user),
+                             .named = s->named};
+    for (int count = 1; count < USUAL_COUNTS; count++)
+        add_ceilings(s, in, count, &c);
     return c;
-}
-
-double rank_most_own(const struct rank_settings *s, const struct rank_ceiling *c,
-                     const struct rank_input *in, const struct rank_span *span)
-{
-    bool several = span->end - span->first > 1;
-    double sum = 0;
-    for (size_t i = span->first; i < span->end; i++) {
-        const struct posting *p = &in->postings[i];
-        sum += in->idf[p->term] * saturation_at(&c->own, p->count);
-        if (several)
-            sum += s->near * places_proximity_most(in->idf[p->term], s->k1);
-    }
-    return sum;
-}
-
-double rank_most(const struct rank_settings *s, const struct rank_ceiling *c,
-                 const struct rank_most *parts)
-{
-    double neighbours = fmax(s->before, s->answer) * parts->before + s->after * parts->after;
-    double sum = parts->own + parts->session + parts->window + c->neighbour * neighbours;
-    return sum * fmax(1, s->asks) * (parts->named ? s->named : 1) * fmax(1, s->user);
 }

@@ -8,7 +8,7 @@
 #include "index/rank.h"
 
 /* n * (k1 + 1) / (n + k), which most of the time is spent on, for the usual n. */
-enum { USUAL_COUNTS = 16 };
+enum { USUAL_COUNTS = 16, USUAL_WORDS = 48 };
 struct saturation {
     double k1, k;
     double usual[USUAL_COUNTS];
@@ -20,9 +20,9 @@ static inline double saturation_at(const struct saturation *s, uint64_t n)
 /* Of several entries as one text, whatever its length. */
 struct saturation saturation_joint(const struct rank_settings *s);
 
-/* The postings of an entry: those from `first` to before `end`. */
+/* The postings of an entry, by term. */
 struct rank_span {
-    size_t first, end;
+    const struct posting *first, *end;
 };
 
 /* BM25 of the whole entry. */
@@ -47,22 +47,47 @@ void rank_weigh(const struct rank_settings *s, bool named, const struct rank_fac
 
 /* ---- the most ---- */
 
+/* What is known of an entry before its facts are. */
 struct rank_ceiling {
-    struct saturation own; /* with the length that is the best for it, and the weight of that */
-    double neighbour;      /* what a neighbour's can be more than that */
+    /* A word's part in BM25 that stands n times in a text of more than so many words: at most, and
+     * with the weight of the length. */
+    double plain[USUAL_COUNTS][USUAL_WORDS], weighed[USUAL_COUNTS][USUAL_WORDS];
+    double most; /* of any number of times */
+    double near, k1;
+    double before, answer, after, weight, named; /* at most */
 };
 struct rank_ceiling rank_ceiling(const struct rank_settings *s, const struct rank_input *in);
-/* Of its own words and places. */
-double rank_most_own(const struct rank_settings *s, const struct rank_ceiling *c,
-                     const struct rank_input *in, const struct rank_span *span);
 
-struct rank_most {
-    double own, before, after; /* rank_most_own() of the entry and of its neighbours (0: none) */
-    double session, window;    /* shares */
-    bool named;
-};
-/* The most that its rank can be, whatever its facts and its neighbours' are. */
-double rank_most(const struct rank_settings *s, const struct rank_ceiling *c,
-                 const struct rank_most *parts);
+/* What a term adds to the most that an entry's words are worth: to the entry itself, beside others
+ * in it, and as a neighbour. */
+static inline size_t rank_words_before(const struct posting *p)
+{
+    return p->last < USUAL_WORDS ? p->last : USUAL_WORDS - 1;
+}
+static inline double rank_most_alone(const struct rank_ceiling *c, const struct posting *p)
+{
+    return p->count < USUAL_COUNTS ? c->weighed[p->count][rank_words_before(p)] : c->most;
+}
+static inline double rank_most_beside(const struct rank_ceiling *c, const struct posting *p)
+{
+    return p->count < USUAL_COUNTS ? c->plain[p->count][rank_words_before(p)] : c->most;
+}
+static inline double rank_most_near(const struct rank_ceiling *c, double idf)
+{
+    return c->near * places_proximity_most(idf, c->k1);
+}
+
+/* The share of neighbours that are worth so much; `last`: the one before has a word there. */
+static inline double rank_most_neighbours(const struct rank_ceiling *c, double before,
+                                          unsigned last, double after)
+{
+    return (last < RANK_ASKING ? c->answer : c->before) * before + c->after * after;
+}
+
+/* An entry's rank at most, of the sums of those and the shares of talk and window. */
+static inline double rank_most(const struct rank_ceiling *c, double sum, bool named)
+{
+    return sum * c->weight * (named ? c->named : 1);
+}
 
 #endif

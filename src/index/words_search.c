@@ -17,18 +17,14 @@ static_assert((int)QUERY_TERMS <= (int)PLACE_TERMS, "each has a number in a post
 
 /* ---- where the words of a query stand ---- */
 
+/* A word of the query is a term with those behind it that are `also`. */
 struct collected {
-    struct postings postings; /* in order; of entries in scope that the phrases allow */
-    VEC(int64_t) entries; /* of each term, in scope or not; a term's other forms count with it */
+    VEC(struct postings) lists; /* of each word: entries in scope that the phrases allow, by key */
+    struct place_bytes places;
+    VEC(int64_t) entries; /* that have it, in scope or not */
     int64_t all;          /* entries that there are */
     double average;       /* words an entry */
 };
-
-/* One row is enough: from it the function looks at each word by itself, without the length of every
- * entry that bm25() asks for. */
-static const char collect_sql[] =
-    "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
-static const char pointer_type[] = "words_collect";
 
 struct keys {
     VEC(int64_t) items; /* ascending */
@@ -38,19 +34,23 @@ struct collector {
     const struct words_query *query;
     const struct corpus_scope *scope;
     struct collected *out;
-    sqlite3_int64 words; /* in all entries */
+    int64_t words; /* in all entries */
 
-    VEC(size_t) begins; /* of each term form's postings */
-    struct keys keys;   /* of the phrase that is looked at */
-    uint32_t term;
-    bool role; /* the term is no name */
-    int64_t rows;
+    VEC(size_t) asked; /* terms that FTS5 is asked for */
+    struct keys phrases[QUERY_PHRASES];
 
     int64_t session; /* looked up last */
     bool in_scope;
 };
 
-/* ---- within a search of FTS5 ---- */
+/* The number of the word that a term is of. */
+static size_t word_of(const struct collector *c, size_t term)
+{
+    size_t word = 0;
+    for (size_t i = 1; i <= term; i++)
+        word += !c->query->terms.items[i].also;
+    return word;
+}
 
 static bool is_in_scope(struct collector *c, int64_t key)
 {
@@ -64,62 +64,137 @@ static bool is_in_scope(struct collector *c, int64_t key)
     return c->in_scope;
 }
 
-/* Who said it stands first (words_text()). */
+/* What a term has added to its word's list, which had so many. */
+static void end_term(struct collector *c, size_t term, size_t before)
+{
+    size_t word = word_of(c, term), kept = before;
+    struct postings *list = &c->out->lists.items[word];
+    int64_t *entries = &c->out->entries.items[word], rows = (int64_t)(list->items.len - before);
+    for (size_t i = before; i < list->items.len; i++) {
+        struct posting p = list->items.items[i];
+        p.term = word & 0x7f;
+        p.named = p.named && !c->query->terms.items[term].role;
+        if (is_in_scope(c, p.key))
+            list->items.items[kept++] = p;
+    }
+    list->items.len = kept;
+    *entries = rows > *entries ? rows : *entries;
+    if (before > 0)
+        postings_order(list, (size_t[]){0, before}, 2);
+}
+
+/* ---- as FTS5 hands it over ---- */
+
+/* One row is enough: from it the function looks at each phrase by itself. */
+static const char collect_sql[] =
+    "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
+static const char pointer_type[] = "words_collect";
+
+/* What a phrase's rows are added to. */
+struct phrase_rows {
+    struct postings *list;
+    struct place_bytes *places;
+};
+
 static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p,
                         struct place_bytes *out)
 {
     Fts5PhraseIter at;
-    int column, place;
-    int last = 0;
-    uint32_t count = 0;
+    int column, place, last = 0;
     p->places = (uint32_t)out->bytes.len;
     if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
         return;
-    p->named = place == 0;
-    for (; column >= 0 && count < POSTING_MOST; count++) {
+    for (; column >= 0; api->xPhraseNext(row, &at, &column, &place)) {
+        posting_add_place(p, (uint64_t)(place - last));
         places_pack(out, (uint32_t)(place - last));
         last = place;
-        api->xPhraseNext(row, &at, &column, &place);
     }
-    p->count = count & POSTING_MOST;
 }
 
 static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
 {
-    struct collector *c = context;
-    int64_t key = api->xRowid(row);
-    c->rows++;
-    if (is_in_scope(c, key)) {
-        struct posting p = {.key = key, .term = c->term & (PLACE_TERMS - 1)};
-        note_places(api, row, &p, &c->out->postings.places);
-        p.named = p.named && !c->role;
-        vec_push(&c->out->postings.items, p);
-    }
+    struct phrase_rows *to = context;
+    struct posting p = {.key = api->xRowid(row)};
+    note_places(api, row, &p, to->places);
+    vec_push(&to->list->items, p);
     return SQLITE_OK;
 }
 
-static int note_key(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
+static int note_key(const Fts5ExtensionApi *api, Fts5Context *row, void *keys)
 {
-    struct collector *c = context;
-    vec_push(&c->keys.items, (int64_t)api->xRowid(row));
+    vec_push(&((struct keys *)keys)->items, (int64_t)api->xRowid(row));
     return SQLITE_OK;
 }
 
 static int collect_term(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found,
                         size_t i)
 {
-    bool also = c->query->terms.items[i].also;
-    if (!also)
-        vec_push(&c->out->entries, 0);
-    c->term = (uint32_t)c->out->entries.len - 1;
-    c->role = c->query->terms.items[i].role;
-    c->rows = 0;
-    vec_push(&c->begins, c->out->postings.items.len);
-    int result = api->xQueryPhrase(found, (int)i, c, note_posting);
-    if (c->rows > vec_last(&c->out->entries))
-        vec_last(&c->out->entries) = c->rows;
+    size_t term = c->asked.items[i];
+    struct postings *list = &c->out->lists.items[word_of(c, term)];
+    struct phrase_rows rows = {list, &c->out->places};
+    size_t before = list->items.len;
+    int result = api->xQueryPhrase(found, (int)i, &rows, note_posting);
+    end_term(c, term, before);
     return result;
 }
+
+static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found)
+{
+    sqlite3_int64 all = 0, words = 0;
+    int result = api->xRowCount(found, &all);
+    if (result == SQLITE_OK)
+        result = api->xColumnTotalSize(found, -1, &words);
+    c->out->all = all;
+    c->words = words;
+    for (size_t i = 0; result == SQLITE_OK && i < c->asked.len; i++)
+        result = collect_term(c, api, found, i);
+    for (size_t i = 0; result == SQLITE_OK && i < c->query->phrases.len; i++)
+        result = api->xQueryPhrase(found, (int)(c->asked.len + i), &c->phrases[i], note_key);
+    return result;
+}
+
+static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
+                    int count, sqlite3_value **values)
+{
+    struct collector *c = count == 1 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
+    int result = c ? collect_all(c, api, found) : SQLITE_MISUSE;
+    if (result != SQLITE_OK)
+        sqlite3_result_error_code(out, result);
+}
+
+static void add_phrase(struct buf *out, const char *raw, bool prefix)
+{
+    buf_addf(out, "%s\"%s\"%s", out->len > 0 ? " OR " : "", raw, prefix ? " *" : "");
+}
+
+static struct buf make_expression(const struct collector *c)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < c->asked.len; i++) {
+        const struct query_term *term = &c->query->terms.items[c->asked.items[i]];
+        add_phrase(&out, term->raw, term->prefix);
+    }
+    for (size_t i = 0; i < c->query->phrases.len; i++)
+        add_phrase(&out, c->query->phrases.items[i].raw, false);
+    return out;
+}
+
+static bool ask_fts5(const struct corpus *from, struct collector *c, struct error *e)
+{
+    if (c->asked.len + c->query->phrases.len == 0)
+        return true;
+    if (!store_fts5_function(from->store, "words_collect", collect, &from->store->collects, e))
+        return false;
+    struct buf expression = make_expression(c);
+    struct query q = corpus_query(from, collect_sql, e);
+    query_pointer(&q, c, pointer_type);
+    query_text(&q, expression.data);
+    bool ok = query_run(&q);
+    buf_release(&expression);
+    return ok;
+}
+
+/* ---- all of it ---- */
 
 /* Leaves the postings of entries that are among the keys, or that are not. */
 static void filter(struct postings *p, const struct keys *keys, bool among)
@@ -136,104 +211,56 @@ static void filter(struct postings *p, const struct keys *keys, bool among)
     p->items.len = kept;
 }
 
-static int apply_phrase(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found,
-                        size_t i)
+static void apply_phrases(struct collector *c)
 {
-    vec_clear(&c->keys.items);
-    int result = api->xQueryPhrase(found, (int)(c->query->terms.len + i), c, note_key);
-    if (result == SQLITE_OK)
-        filter(&c->out->postings, &c->keys, !c->query->phrases.items[i].excluded);
-    return result;
+    for (size_t i = 0; i < c->query->phrases.len; i++)
+        for (size_t k = 0; k < c->out->lists.len; k++)
+            filter(&c->out->lists.items[k], &c->phrases[i], !c->query->phrases.items[i].excluded);
 }
 
-static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found)
+static void collected_init(struct collected *c, const struct words_query *q)
 {
-    sqlite3_int64 all = 0;
-    int result = api->xRowCount(found, &all);
-    if (result == SQLITE_OK)
-        result = api->xColumnTotalSize(found, -1, &c->words);
-    c->out->all = all;
-    for (size_t i = 0; result == SQLITE_OK && i < c->query->terms.len; i++)
-        result = collect_term(c, api, found, i);
-    if (result == SQLITE_OK)
-        postings_order(&c->out->postings, c->begins.items, c->begins.len);
-    for (size_t i = 0; result == SQLITE_OK && i < c->query->phrases.len; i++)
-        result = apply_phrase(c, api, found, i);
-    return result;
-}
-
-static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
-                    int count, sqlite3_value **values)
-{
-    struct collector *c = count == 1 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
-    int result = c ? collect_all(c, api, found) : SQLITE_MISUSE;
-    if (result != SQLITE_OK)
-        sqlite3_result_error_code(out, result);
-}
-
-/* ---- around it ---- */
-
-static void add_phrase(struct buf *out, const char *raw, bool prefix)
-{
-    buf_addf(out, "%s\"%s\"%s", out->len > 0 ? " OR " : "", raw, prefix ? " *" : "");
-}
-
-static struct buf make_expression(const struct words_query *q)
-{
-    struct buf out = BUF_INIT;
+    *c = (struct collected){0};
     for (size_t i = 0; i < q->terms.len; i++)
-        add_phrase(&out, q->terms.items[i].raw, q->terms.items[i].prefix);
-    for (size_t i = 0; i < q->phrases.len; i++)
-        add_phrase(&out, q->phrases.items[i].raw, false);
-    return out;
-}
-
-static bool run_query(const struct corpus *from, struct collector *c, const char *expression,
-                      struct error *e)
-{
-    struct query q = corpus_query(from, collect_sql, e);
-    query_pointer(&q, c, pointer_type);
-    query_text(&q, expression);
-    return query_run(&q);
-}
-
-/* Where nothing was found, no function ran. */
-static void count_terms(const struct words_query *q, struct collected *out)
-{
-    size_t terms = 0;
-    for (size_t i = 0; i < q->terms.len; i++)
-        terms += !q->terms.items[i].also;
-    while (out->entries.len < terms)
-        vec_push(&out->entries, 0);
+        if (!q->terms.items[i].also) {
+            vec_push(&c->lists, (struct postings){0});
+            vec_push(&c->entries, 0);
+        }
 }
 
 static void collected_release(struct collected *c)
 {
-    vec_release(&c->postings.items);
-    vec_release(&c->postings.places.bytes);
+    for (size_t i = 0; i < c->lists.len; i++)
+        vec_release(&c->lists.items[i].items);
+    vec_release(&c->lists);
+    vec_release(&c->places.bytes);
     vec_release(&c->entries);
 }
 
-/* A posting's term is the number of a word of the query: terms but for those that are `also`. */
+static void collector_release(struct collector *c)
+{
+    for (size_t i = 0; i < QUERY_PHRASES; i++)
+        vec_release(&c->phrases[i].items);
+    vec_release(&c->asked);
+}
+
 static bool collect_postings(const struct corpus *from, const struct words_query *q,
                              const struct corpus_scope *scope, struct collected *out,
                              struct error *e)
 {
     struct collector c = {.query = q, .scope = scope, .out = out, .session = -1};
-    *out = (struct collected){0};
+    collected_init(out, q);
     if (q->terms.len == 0)
         return true;
-    struct buf expression = make_expression(q);
-    bool ok =
-        store_fts5_function(from->store, "words_collect", collect, &from->store->collects, e) &&
-        run_query(from, &c, expression.data, e);
-    buf_release(&expression);
-    vec_release(&c.begins);
-    vec_release(&c.keys.items);
-    out->average = out->all > 0 ? (double)c.words / (double)out->all : 0;
-    count_terms(q, out);
-    if (!ok)
+    for (size_t i = 0; i < q->terms.len; i++)
+        vec_push(&c.asked, i);
+    bool ok = ask_fts5(from, &c, e);
+    if (ok)
+        apply_phrases(&c);
+    else
         collected_release(out);
+    out->average = out->all > 0 ? (double)c.words / (double)out->all : 0;
+    collector_release(&c);
     return ok;
 }
 
@@ -279,10 +306,9 @@ static bool rank(const struct corpus *c, const struct words_question *question,
     struct fact_source facts = {c, e};
     VEC(double) idf = {0};
     struct rank_input in = {
-        .postings = found->postings.items.items,
-        .count = found->postings.items.len,
+        .lists = found->lists.items,
         .average = found->average,
-        .places = found->postings.places.bytes.items,
+        .places = found->places.bytes.items,
         .facts = find_facts,
         .is_user = find_user,
         .context = &facts,
