@@ -95,6 +95,7 @@ UNIT_TESTS = \
 	tests/test_memory_store \
 	tests/test_memory_words \
 	tests/test_places \
+	tests/test_doclist \
 	tests/test_rank \
 	tests/test_rank_best \
 	tests/test_tokenizer \

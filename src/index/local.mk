@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/index/blend.c src/index/blend.h \
 	src/index/calibration.c src/index/calibration.h \
 	src/index/corpus.c src/index/corpus.h \
+	src/index/doclist.c src/index/doclist.h \
 	src/index/embed_hashed.c \
 	src/index/embed_post.c \
 	src/index/embedder.c src/index/embedder.h \
@@ -22,6 +23,7 @@ libtiro_a_SOURCES += \
 	src/index/vectors_scan.c \
 	src/index/vectors_store.c \
 	src/index/words.c src/index/words.h \
+	src/index/words_lists.c \
 	src/index/words_passage.c \
 	src/index/words_private.h \
 	src/index/words_query.c src/index/words_query.h \

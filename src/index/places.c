@@ -3,13 +3,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PLACE_BITS = 7, PLACE_GOES_ON = 1 << PLACE_BITS };
+enum { PLACE_BITS = 7, PLACE_GOES_ON = 1 << PLACE_BITS, PLACE_NEAREST = 2 };
 
 void places_pack(struct place_bytes *out, uint32_t more)
 {
-    for (; more >= PLACE_GOES_ON; more >>= PLACE_BITS)
-        vec_push(&out->bytes, (unsigned char)(more | PLACE_GOES_ON));
-    vec_push(&out->bytes, (unsigned char)more);
+    uint64_t number = (uint64_t)more + PLACE_NEAREST;
+    int shift = 0;
+    while (number >> shift >= PLACE_GOES_ON)
+        shift += PLACE_BITS;
+    for (; shift > 0; shift -= PLACE_BITS)
+        vec_push(&out->bytes, (unsigned char)(number >> shift | PLACE_GOES_ON));
+    vec_push(&out->bytes, (unsigned char)(number & (PLACE_GOES_ON - 1)));
 }
 
 void places_unpack(const unsigned char *bytes, uint32_t count, uint32_t term,
@@ -17,11 +21,10 @@ void places_unpack(const unsigned char *bytes, uint32_t count, uint32_t term,
 {
     struct occurrence place = {.term = term};
     for (; count > 0; count--) {
-        uint32_t more = 0;
-        int shift = 0;
-        for (; *bytes & PLACE_GOES_ON; bytes++, shift += PLACE_BITS)
-            more |= (uint32_t)(*bytes & ~PLACE_GOES_ON) << shift;
-        place.at += more | (uint32_t)*bytes++ << shift;
+        uint32_t number = 0;
+        for (; *bytes & PLACE_GOES_ON; bytes++)
+            number = number << PLACE_BITS | (*bytes & (PLACE_GOES_ON - 1));
+        place.at += (number << PLACE_BITS | *bytes++) - PLACE_NEAREST;
         vec_push(&out->items, place);
     }
 }

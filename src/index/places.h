@@ -21,8 +21,8 @@ struct occurrences {
     VEC(struct occurrence) items; /* ascending */
 };
 
-/* A term's places as bytes: what each is more than the one before, seven bits a byte, the lowest
- * first, all but the last byte marked. */
+/* A term's places as bytes, as FTS5 has them: of each, two more than it is behind the one before;
+ * seven bits a byte, the highest first, all but the last byte marked. */
 struct place_bytes {
     VEC(unsigned char) bytes;
 };

@@ -17,6 +17,18 @@ bool words_make_room(const struct corpus *c, size_t bytes, struct error *e);
  * all but the last byte marked. */
 int64_t words_column_varint(const struct query *q, int column, int from);
 
+/* Where words stand. *out: NULL where FTS5 has to be asked, for its pages are of another format, or
+ * not all of it is in them yet. The caller closes it, within the same transaction. */
+struct words_lists;
+bool words_lists_open(const struct corpus *c, struct words_lists **out, struct error *e);
+void words_lists_close(struct words_lists *l);
+/* Entries, and the words of all of them. */
+void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *words);
+/* Adds the postings of a word as it stands in the index, by key. *whole: false where
+ * pages make no sense: what FTS5 makes of them has to be asked. */
+bool words_list_read(const struct words_lists *l, const char *word, struct postings *out,
+                     struct place_bytes *places, bool *whole, struct error *e);
+
 /* An index that is to take the place of this one, in steps that each are a transaction of the
  * caller's. *key: the last text that it has, -1: none. */
 bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e);

@@ -194,6 +194,38 @@ static bool ask_fts5(const struct corpus *from, struct collector *c, struct erro
     return ok;
 }
 
+/* ---- as it stands in the pages ---- */
+
+static bool read_term(struct collector *c, const struct words_lists *from, size_t term,
+                      struct error *e)
+{
+    const struct query_term *t = &c->query->terms.items[term];
+    struct postings *list = &c->out->lists.items[word_of(c, term)];
+    size_t before = list->items.len;
+    bool whole = false;
+    bool ok =
+        !from || t->prefix || words_list_read(from, t->word, list, &c->out->places, &whole, e);
+    if (whole) {
+        end_term(c, term, before);
+    } else {
+        list->items.len = before;
+        vec_push(&c->asked, term);
+    }
+    return ok;
+}
+
+static bool read_terms(const struct corpus *from, struct collector *c, struct error *e)
+{
+    struct words_lists *lists;
+    bool ok = words_lists_open(from, &lists, e);
+    if (ok && lists)
+        words_lists_totals(lists, &c->out->all, &c->words);
+    for (size_t i = 0; ok && i < c->query->terms.len; i++)
+        ok = read_term(c, lists, i, e);
+    words_lists_close(lists);
+    return ok;
+}
+
 /* ---- all of it ---- */
 
 /* Leaves the postings of entries that are among the keys, or that are not. */
@@ -252,9 +284,7 @@ static bool collect_postings(const struct corpus *from, const struct words_query
     collected_init(out, q);
     if (q->terms.len == 0)
         return true;
-    for (size_t i = 0; i < q->terms.len; i++)
-        vec_push(&c.asked, i);
-    bool ok = ask_fts5(from, &c, e);
+    bool ok = read_terms(from, &c, e) && ask_fts5(from, &c, e);
     if (ok)
         apply_phrases(&c);
     else

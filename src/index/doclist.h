@@ -1,0 +1,60 @@
+/* Where a word stands, read from the pages that FTS5, SQLite's full-text search, keeps its index
+ * in: ten times as fast as it hands it over by itself. The format is told at the head of its
+ * fts5_index.c; this is version DOCLIST_FORMAT of it, with one column and all places. Pure
+ * functions over foreign bytes; whoever finds something else here asks FTS5. */
+#ifndef INDEX_DOCLIST_H
+#define INDEX_DOCLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "index/rank.h"
+
+enum {
+    DOCLIST_FORMAT = 4,
+    DOCLIST_TOTALS = 1, /* rowids of records in the table of its data */
+    DOCLIST_STRUCTURE = 10
+};
+
+/* An index is parts ("segments"), each of which has pages from the first to the last. */
+struct doclist_part {
+    int64_t id, first, last;
+};
+struct doclist_parts {
+    VEC(struct doclist_part) items; /* newest first */
+};
+/* False: the bytes are no structure. The caller releases in any case. */
+bool doclist_parts_read(const uint8_t *bytes, size_t len, struct doclist_parts *out);
+/* The rowid of a part's page. */
+int64_t doclist_page_id(const struct doclist_part *part, int64_t page);
+
+/* How many entries there are, and how many words in all of them. */
+bool doclist_totals_read(const uint8_t *bytes, size_t len, int64_t *entries, int64_t *words);
+
+/* Goes through a word's list in one part, page after page. */
+struct doclist {
+    const char *word; /* as it stands in the index, behind DOCLIST_WORD */
+    size_t word_len;
+    struct postings *out; /* gets a posting an entry, by key; one that was taken out counts 0 */
+    struct place_bytes *places;
+
+    int64_t key;   /* of the last entry; before the first: -1 */
+    uint32_t left; /* bytes of its places that are on the next page */
+    bool listed;   /* the list has begun */
+};
+#define DOCLIST_WORD "0"
+
+enum doclist_step {
+    DOCLIST_MORE, /* it may go on on the next page */
+    DOCLIST_END,
+    DOCLIST_DAMAGED
+};
+/* The first page must be the one where the word would stand. */
+enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t len);
+
+/* Makes one list of a word's lists in several parts: those from each of `begins` on are an older
+ * part's than those behind them. Nothing is left of what was taken out. */
+void doclist_unite(struct postings *p, const size_t *begins, size_t count);
+
+#endif

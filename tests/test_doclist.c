@@ -1,0 +1,305 @@
+/* Lists of words read from FTS5's pages: the same as FTS5 itself has, whatever came, changed and
+ * went, and however its parts were merged; and what damaged pages do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "index/doclist.h"
+#include "index/words_private.h"
+#include "memory/sqlite_private.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+enum { WORDS = 40, TEXTS = 400, LONG_TEXT = 9000 };
+
+static struct store *store;
+static struct corpus corpus;
+static struct error e;
+static uint64_t seed;
+static char *texts[TEXTS]; /* as they stand in the index; NULL: none */
+
+static void must(bool ok)
+{
+    if (!ok)
+        fail_msg("%s", e.text);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    seed = support_seed();
+    char *path = support_path("tiro.db");
+    must(store_open(path, STORE_READ_WRITE, &store, &e));
+    corpus = memory_sqlite_corpus(store);
+    must(words_prepare(&corpus, "none", 0, &e));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    for (size_t i = 0; i < TEXTS; i++) {
+        free(texts[i]);
+        texts[i] = NULL;
+    }
+    store_close(store);
+    return support_teardown(state);
+}
+
+static uint32_t chance(uint32_t below)
+{
+    return (uint32_t)(support_random(&seed) % below);
+}
+
+/* ---- a history of texts ---- */
+
+/* Keys of some sessions, of which each has several talks. */
+static int64_t key_of(size_t i)
+{
+    return rank_key(1 + (int64_t)i % 7 * 1000, (int64_t)i * 3);
+}
+
+/* Words that are in most texts, and such that are in few; now and then one that many times. */
+static char *random_text(void)
+{
+    struct buf out = BUF_INIT;
+    bool is_long = chance(60) == 0;
+    uint32_t words = 1 + chance(is_long ? LONG_TEXT : 30), range = 1 + chance(WORDS);
+    for (uint32_t i = 0; i < words; i++)
+        buf_addf(&out, "%sword%u", i > 0 ? " " : "", chance(range));
+    return buf_take(&out);
+}
+
+static void change_text(size_t i)
+{
+    if (texts[i])
+        must(words_remove(&corpus, key_of(i), texts[i], &e));
+    free(texts[i]);
+    texts[i] = chance(4) > 0 ? random_text() : NULL;
+    if (texts[i])
+        must(words_add(&corpus, key_of(i), texts[i], &e));
+}
+
+static void change_some(void)
+{
+    must(store_begin(store, &e));
+    for (uint32_t left = 1 + chance(chance(4) > 0 ? 10 : TEXTS); left > 0; left--)
+        change_text(chance(TEXTS));
+    must(store_commit(store, &e));
+}
+
+static void tidy(void)
+{
+    bool more = true;
+    if (chance(6) == 0)
+        must(words_purge(&corpus, false, &e));
+    for (uint32_t steps = chance(4); more && steps > 0; steps--)
+        must(words_tidy(&corpus, &more, &e));
+    if (chance(3) == 0)
+        must(corpus_run(&corpus, "INSERT INTO #_words (#_words, rank) VALUES ('merge', -3)", -1,
+                        &e));
+}
+
+/* ---- what FTS5 has ---- */
+
+static void open_vocabulary(void)
+{
+    must(store_exec(store,
+                    "CREATE VIRTUAL TABLE temp.stands USING"
+                    " fts5vocab (main, memory_words, instance)",
+                    &e));
+}
+
+static void expect_places(const struct posting *p, const struct place_bytes *bytes,
+                          const struct occurrences *expected)
+{
+    struct occurrences found = {0};
+    places_unpack(bytes->bytes.items + p->places, p->count, 0, &found);
+    assert_int_equal(found.items.len, expected->items.len);
+    for (size_t i = 0; i < found.items.len; i++)
+        assert_int_equal(found.items.items[i].at, expected->items.items[i].at);
+    assert_int_equal(p->named, expected->items.items[0].at == 0);
+    uint32_t last = expected->items.items[expected->items.len - 1].at;
+    assert_int_equal(p->last, last < POSTING_LAST ? last : POSTING_LAST);
+    vec_release(&found.items);
+}
+
+/* Each of them in its turn is what FTS5 tells of the word. */
+static void expect_list(const char *word, const struct postings *list,
+                        const struct place_bytes *bytes)
+{
+    struct query q = query_for(
+        store, "SELECT doc, offset FROM temp.stands WHERE term = ? ORDER BY doc, offset", word, &e);
+    struct occurrences places = {0};
+    size_t at = 0;
+    bool row = query_next(&q);
+    for (; row; at++) {
+        int64_t key = sqlite3_column_int64(q.handle, 0);
+        vec_clear(&places.items);
+        for (; row && sqlite3_column_int64(q.handle, 0) == key; row = query_next(&q))
+            vec_push(&places.items,
+                     (struct occurrence){.at = (uint32_t)sqlite3_column_int64(q.handle, 1)});
+        assert_true(at < list->items.len);
+        assert_int_equal(list->items.items[at].key, key);
+        expect_places(&list->items.items[at], bytes, &places);
+    }
+    must(query_end(&q));
+    assert_int_equal(at, list->items.len);
+    vec_release(&places.items);
+}
+
+static void expect_lists(void)
+{
+    struct words_lists *lists;
+    must(words_lists_open(&corpus, &lists, &e));
+    assert_non_null(lists);
+    for (int i = -1; i <= WORDS; i++) {
+        struct postings list = {0};
+        struct place_bytes bytes = {0};
+        bool whole;
+        const char *word = i < 0 ? "a" : support_text("word%d", i);
+        must(words_list_read(lists, word, &list, &bytes, &whole, &e));
+        assert_true(whole);
+        expect_list(word, &list, &bytes);
+        vec_release(&list.items);
+        vec_release(&bytes.bytes);
+    }
+    words_lists_close(lists);
+}
+
+FIXTURE(set_up, tear_down);
+
+TEST(lists_are_those_of_fts5)
+{
+    open_vocabulary();
+    expect_lists();
+    for (int round = 0; round < 40; round++) {
+        change_some();
+        tidy();
+        expect_lists();
+    }
+}
+
+/* What a transaction has written need not be in the pages yet. */
+TEST(a_transaction_that_writes_asks_fts5)
+{
+    struct words_lists *lists;
+    must(store_begin(store, &e));
+    must(words_add(&corpus, rank_key(90000, 0), "word1", &e));
+    must(words_lists_open(&corpus, &lists, &e));
+    assert_null(lists);
+    must(store_commit(store, &e));
+    must(words_lists_open(&corpus, &lists, &e));
+    assert_non_null(lists);
+    words_lists_close(lists);
+}
+
+/* ---- damage ---- */
+
+struct pages {
+    VEC(int64_t) ids;
+};
+
+static struct pages all_pages(void)
+{
+    struct pages out = {0};
+    struct query q = query_begin(store, "SELECT id FROM memory_words_data", &e);
+    while (query_next(&q))
+        vec_push(&out.ids, sqlite3_column_int64(q.handle, 0));
+    must(query_end(&q));
+    return out;
+}
+
+static struct buf page_at(int64_t id)
+{
+    struct buf out = BUF_INIT;
+    struct query q = query_begin(store, "SELECT block FROM memory_words_data WHERE id = ?", &e);
+    query_int(&q, id);
+    if (query_next(&q))
+        buf_add(&out, sqlite3_column_blob(q.handle, 0), (size_t)sqlite3_column_bytes(q.handle, 0));
+    must(query_end(&q));
+    return out;
+}
+
+static void put_page(int64_t id, const struct buf *page)
+{
+    struct query q =
+        query_begin(store, "UPDATE memory_words_data SET block = ?2 WHERE id = ?1", &e);
+    query_int(&q, id);
+    query_bytes(&q, page->data, page->len);
+    must(query_run(&q));
+}
+
+/* Some bytes are others, or the end is missing. */
+static void damage(struct buf *page)
+{
+    if (page->len > 0 && chance(8) == 0)
+        page->len = chance((uint32_t)page->len);
+    for (uint32_t left = 1 + chance(4); page->len > 0 && left > 0; left--)
+        page->data[chance((uint32_t)page->len)] = (char)chance(256);
+}
+
+/* A search finds something, nothing or a fault, and FTS5 is asked about lists that make no sense.
+ */
+static void search_damaged(void)
+{
+    const struct words_question question = {.text = "word0 word1 word7 word30",
+                                            .rank = rank_settings_for(1.2, 0.75)};
+    const struct corpus_scope scope = {.all = true};
+    struct candidates found;
+    e = (struct error){0};
+    if (words_search(&corpus, &question, &scope, 5, &found, &e))
+        vec_release(&found.items);
+    else
+        assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+}
+
+TEST(damaged_pages_are_no_danger)
+{
+    must(words_prepare(&corpus, "none", 0, &e));
+    for (int round = 0; round < 6; round++)
+        change_some();
+    struct pages pages = all_pages();
+    for (int round = 0; round < 600; round++) {
+        int64_t id = pages.ids.items[chance((uint32_t)pages.ids.len)];
+        struct buf page = page_at(id), damaged = BUF_INIT;
+        buf_add(&damaged, page.data, page.len);
+        damage(&damaged);
+        put_page(id, &damaged);
+        search_damaged();
+        put_page(id, &page);
+        buf_release(&page);
+        buf_release(&damaged);
+    }
+    vec_release(&pages.ids);
+    open_vocabulary();
+    expect_lists();
+}
+
+TEST(records_that_make_no_sense)
+{
+    static const uint8_t none[] = {0, 0, 0, 1, 0, 0, 0};
+    static const uint8_t one[] = {0, 0, 0, 1, 1, 1, 0, 0, 1, 3, 1, 2};
+    static const uint8_t backwards[] = {0, 0, 0, 1, 1, 1, 0, 0, 1, 3, 2, 1};
+    static const uint8_t more[] = {0, 0, 0, 1, 1, 2, 0, 0, 1, 3, 1, 2};
+    static const struct {
+        const uint8_t *bytes;
+        size_t len;
+        bool ok;
+    } records[] = {{none, sizeof none, true},
+                   {none, 3, false},
+                   {one, sizeof one, true},
+                   {one, sizeof one - 1, false},
+                   {backwards, sizeof backwards, false},
+                   {more, sizeof more, false}};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        struct doclist_parts parts;
+        assert_int_equal(doclist_parts_read(records[i].bytes, records[i].len, &parts),
+                         records[i].ok);
+        vec_release(&parts.items);
+    }
+    int64_t entries, words;
+    assert_true(doclist_totals_read((const uint8_t *)"\x02\x81\x01", 3, &entries, &words));
+    assert_true(entries == 2 && words == 129);
+    assert_false(doclist_totals_read((const uint8_t *)"\x02\x81", 2, &entries, &words));
+}
