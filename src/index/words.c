@@ -81,6 +81,10 @@ bool words_speak(const struct corpus *c, struct language **out, struct error *e)
     return *out || store_fault(c->store, SQLITE_ERROR, e);
 }
 
+/* What a transaction adds lies in memory up to so many bytes before it becomes a part: the larger
+ * the parts of who adds much, the less often they are merged. */
+enum { PART_BYTES = 4 << 20 };
+
 static bool make_table(const struct corpus *c, const char *ending, const char *language,
                        struct error *e)
 {
@@ -88,8 +92,8 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
     char *sql = mem_printf(
         "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '',"
         " prefix = '2 3', tokenize = 'tiro %s %d');"
-        "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0)",
-        ending, language, WORDS_VERSION, ending, ending);
+        "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0), ('hashsize', %d)",
+        ending, language, WORDS_VERSION, ending, ending, PART_BYTES);
     bool ok = corpus_exec(c, sql, e);
     free(sql);
     return ok;

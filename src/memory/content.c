@@ -22,9 +22,9 @@ static bool is_blank(uint32_t cp)
 static size_t blank_len(const char *text)
 {
     uint32_t cp = (unsigned char)*text;
-    size_t used = 1;
-    if (cp >= 0x80)
-        used = utf8_decode(text, strnlen(text, 4), &cp);
+    if (cp > ' ' && cp < 0x80)
+        return 0;
+    size_t used = cp < 0x80 ? 1 : utf8_decode(text, strnlen(text, 4), &cp);
     return is_blank(cp) ? used : 0;
 }
 

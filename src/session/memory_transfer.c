@@ -79,7 +79,8 @@ const struct operation operation_memory_export = {
  * Besides the line there is a tree as large, and the entries of a step. */
 #define LINE_BYTES ((size_t)3 * MEMORY_CONTENT_BYTES + 65536)
 
-enum { STEP_ENTRIES = 1000, STEP_BYTES = 16 * 1024 * 1024 };
+/* Others who write wait for a step at most. */
+enum { STEP_ENTRIES = 8000, STEP_BYTES = 8 * 1024 * 1024 };
 
 /* What is read for the next transaction. */
 struct step {

@@ -46,7 +46,7 @@ static const struct language_traits {
 /* ---- words that are known ---- */
 
 /* Longer words are too rare to keep. */
-enum { SLOTS = 8192, LONGEST = 23 };
+enum { SLOTS = 16384, LONGEST = 23 };
 
 struct slot {
     uint8_t text_len; /* 0: nothing is kept here */
