@@ -422,6 +422,58 @@ TEST(the_best_passage)
     buf_release(&text);
 }
 
+static void add_weather(struct buf *text, int paragraphs)
+{
+    for (int i = 0; i < paragraphs; i++)
+        buf_addf(text, "Paragraph %d speaks of clouds and rain over the hills and the sea.\n\n", i);
+}
+
+static const char *passage_shown(void)
+{
+    return support_keep(memory_hit_passage(&hits.items.items[0]));
+}
+
+/* What is rare says more than what is everywhere, as in the ranking. */
+TEST(the_passage_is_that_of_the_ranking)
+{
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, "A copper kettle stands there.\n\n");
+    add_weather(&text, 30);
+    buf_addstr(&text, "The platypus whistled.\n\n");
+    add_weather(&text, 30);
+    put("a", "A", "long", text.data);
+    for (int i = 0; i < 40; i++) {
+        char *id = support_keep(mem_printf("other%d", i));
+        put("b", "B", id, support_keep(mem_printf("copper kettle number %d of the shop", i)));
+    }
+    search_with(query_of("\"platypus\" copper kettle"));
+    assert_string_equal(hits.items.items[0].entry.id, "long");
+    assert_non_null(strstr(passage_shown(), "The platypus whistled."));
+    assert_true(hits.items.items[0].why.passage);
+    buf_release(&text);
+}
+
+/* … and shown whole, where it reaches over the end of a paragraph that would fit better. */
+TEST(a_passage_is_not_cut)
+{
+    struct buf text = BUF_INIT;
+    add_weather(&text, 12);
+    buf_addstr(&text,
+               "The copper lid rattles on the stove, while it rains outside, and "
+               "nobody in all the house minds.\n\n");
+    for (int i = 0; i < 20; i++)
+        buf_addf(&text, "The %s and clouds went over hill %d, and %s sang. ",
+                 i == 3 ? "kettle" : "rain", i, i == 3 ? "platypus" : "nobody");
+    buf_addstr(&text, "\n\n");
+    add_weather(&text, 12);
+    put("a", "A", "long", text.data);
+    search_with(query_of("copper kettle platypus"));
+    assert_non_null(strstr(passage_shown(), "copper lid"));
+    assert_non_null(strstr(passage_shown(), "platypus"));
+    assert_true(hits.items.items[0].passage.len <= MEMORY_PASSAGE);
+    buf_release(&text);
+}
+
 TEST(a_huge_entry)
 {
     enum { BYTES = 8 * 1024 * 1024 - 100 };

@@ -60,16 +60,21 @@ struct words_question {
     struct rank_settings rank;
 };
 
+/* How rare each word of a question is (rank_idf()); none: it is not known. */
+struct word_weights {
+    VEC(double) items;
+};
+
 /* The best `limit` texts that have a word of the question, and those that rank the same as the last
  * (rank.h). Phrases in quotes must occur (where none does, the other words count), -words must not.
  */
 bool words_search(const struct corpus *c, const struct words_question *question,
                   const struct corpus_scope *scope, size_t limit, struct candidates *out,
-                  struct error *e);
+                  struct word_weights *weights, struct error *e);
 
-/* Sets passages and marks of hits whose entries are there. A passage is packed of paragraphs up to
- * MEMORY_PASSAGE characters; the one with the most of the question wins. */
+/* Sets passages and marks of hits whose entries are there. A passage is what a long text is ranked
+ * by (places.h) with what stands around it: paragraphs, up to MEMORY_PASSAGE characters. */
 bool words_explain(const struct corpus *c, const struct words_question *question,
-                   struct memory_hits *hits, struct error *e);
+                   const struct word_weights *weights, struct memory_hits *hits, struct error *e);
 
 #endif

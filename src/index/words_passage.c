@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "index/places.h"
 #include "index/words_private.h"
 #include "index/words_query.h"
 #include "store/tokenizer.h"
@@ -37,20 +38,56 @@ static bool ends_word(const char *text, size_t at)
     return is_blank(text[at - 1]);
 }
 
+/* Where a passage may begin or end, the best first. */
+static bool (*const borders[])(const char *, size_t) = {ends_paragraph, ends_line, ends_sentence,
+                                                        ends_word};
+enum { BORDERS = sizeof borders / sizeof *borders };
+
 /* As much as fits, up to the end of a paragraph, else of a line, a sentence, a word. One that would
- * leave most of the room is passed over. */
-static size_t passage_end(const char *text, size_t len, size_t start)
+ * leave most of the room, or cut off what was found, is passed over. */
+static size_t passage_end(const char *text, size_t len, size_t start, size_t found_end)
 {
-    static bool (*const ends[])(const char *, size_t) = {ends_paragraph, ends_line, ends_sentence,
-                                                         ends_word};
     size_t limit = start + utf8_cut_points(text + start, len - start, MEMORY_PASSAGE);
     if (limit == len)
         return len;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        for (size_t at = limit; at > start + (limit - start) / 4; at--)
-            if (ends[i](text, at))
+    size_t least = start + (limit - start) / 4 + 1;
+    if (found_end > least && found_end < limit)
+        least = found_end;
+    for (size_t i = 0; i < BORDERS; i++)
+        for (size_t at = limit; at >= least; at--)
+            if (borders[i](text, at))
                 return at;
     return limit;
+}
+
+/* So many characters before `at`. */
+static size_t back_by(const char *text, size_t at, int points)
+{
+    for (int i = 0; at > 0 && i < points;)
+        i += ((unsigned char)text[--at] & 0xc0) != 0x80;
+    return at;
+}
+
+/* The last border from `from` to `at`, of the best kind that there is; the text begins with one. */
+static size_t last_border(const char *text, size_t from, size_t at)
+{
+    for (size_t i = 0; i < BORDERS; i++) {
+        for (size_t here = at; here > 0 && here >= from; here--)
+            if (borders[i](text, here))
+                return here;
+        if (from == 0)
+            return 0;
+    }
+    return at;
+}
+
+/* With the paragraphs before it, from `from` on. */
+static size_t with_before(const char *text, size_t from, size_t at)
+{
+    size_t here = from;
+    while (here > 0 && here < at && !ends_paragraph(text, here))
+        here++;
+    return here < at ? here : at;
 }
 
 static struct memory_span trimmed(const char *text, size_t start, size_t end)
@@ -62,135 +99,118 @@ static struct memory_span trimmed(const char *text, size_t start, size_t end)
     return (struct memory_span){start, end - start};
 }
 
-/* ---- what of the query is in which ---- */
+/* Whole paragraphs around what was found there, else lines, sentences: a quarter of the room may be
+ * before it, at the text's end all that is left. */
+static struct memory_span passage_around(const char *text, size_t len, size_t found, size_t end)
+{
+    size_t back = back_by(text, end, MEMORY_PASSAGE);
+    size_t start = last_border(text, back < found ? back : found, found);
+    size_t before = back_by(text, start, MEMORY_PASSAGE / 4);
+    start = with_before(text, before > back ? before : back, start);
+    size_t stop = passage_end(text, len, start, end);
+    if (stop == len)
+        start = with_before(text, back_by(text, len, MEMORY_PASSAGE), start);
+    return trimmed(text, start, stop);
+}
 
-struct marks {
-    VEC(struct memory_span) items;
-};
+/* ---- what of the query is where ---- */
 
 struct reading {
     struct language *language;
     const struct words_query *query;
     const char *text;
-    size_t len;
     struct buf folded;
-    struct marks all;
-
-    /* The passage that is read, and the best so far: */
-    struct memory_span span, best_span;
-    size_t end;
-    struct marks marks, best;
-    uint64_t terms; /* a bit for each */
-    int weight, best_weight;
-    bool has_best;
+    struct occurrences places;
+    VEC(struct memory_span) bytes; /* of each of them */
 };
 
-static int count_bits(uint64_t bits)
+static void note(struct reading *r, uint32_t term, const struct token_seen *t)
 {
-    int count = 0;
-    for (; bits; bits &= bits - 1)
-        count++;
-    return count;
-}
-
-/* Different words first, then how many there are. */
-static void end_passage(struct reading *r)
-{
-    enum { MANY = 1000 };
-    int places = r->marks.items.len < MANY ? (int)r->marks.items.len : MANY - 1;
-    r->weight = count_bits(r->terms) * MANY + places;
-    if (!r->has_best || r->weight > r->best_weight) {
-        struct marks swap = r->best;
-        r->best = r->marks;
-        r->marks = swap;
-        r->best_span = r->span;
-        r->best_weight = r->weight;
-        r->has_best = true;
-    }
-    vec_clear(&r->marks.items);
-    r->terms = 0;
-}
-
-static void begin_passage(struct reading *r, size_t start)
-{
-    r->end = passage_end(r->text, r->len, start);
-    r->span = trimmed(r->text, start, r->end);
-}
-
-/* Marks that touch become one. */
-static void add_mark(struct marks *m, size_t start, size_t end)
-{
-    struct memory_span *last = m->items.len > 0 ? &vec_last(&m->items) : NULL;
-    struct memory_span mark = {start, end - start};
-    if (!last || last->start + last->len < start)
-        vec_push(&m->items, mark);
-    else if (end > last->start + last->len)
-        last->len = end - last->start;
-}
-
-static uint64_t terms_met(struct reading *r, const struct token_seen *t)
-{
-    uint64_t met = 0;
-    const char *folded = NULL;
-    for (size_t i = 0; i < r->query->terms.len; i++) {
-        const struct query_term *term = &r->query->terms.items[i];
-        if (term->prefix && !folded) {
-            language_word(r->language, r->text + t->start, t->end - t->start, WORD_PREFIX,
-                          &r->folded);
-            folded = r->folded.data;
-        }
-        if (query_term_meets(term, t->word, folded))
-            met |= UINT64_C(1) << i % 64;
-    }
-    return met;
+    vec_push(&r->places.items, (struct occurrence){(uint32_t)t->place, term});
+    vec_push(&r->bytes, (struct memory_span){t->start, t->end - t->start});
 }
 
 static int read_token(void *context, const struct token_seen *t)
 {
     struct reading *r = context;
-    while (t->start >= r->end && r->end < r->len) {
-        end_passage(r);
-        begin_passage(r, r->end);
+    const char *folded = NULL;
+    uint32_t term = 0;
+    for (size_t i = 0; i < r->query->terms.len; i++) {
+        const struct query_term *q = &r->query->terms.items[i];
+        term += i > 0 && !q->also;
+        if (q->prefix && !folded) {
+            language_word(r->language, r->text + t->start, t->end - t->start, WORD_PREFIX,
+                          &r->folded);
+            folded = r->folded.data;
+        }
+        if (query_term_meets(q, t->word, folded))
+            note(r, term, t);
     }
-    uint64_t met = terms_met(r, t);
-    if (met == 0)
-        return 0;
-    r->terms |= met;
-    add_mark(&r->marks, t->start, t->end);
-    if (r->len <= MARKED_BYTES)
-        add_mark(&r->all, t->start, t->end);
     return 0;
 }
 
-static void explain(struct language *l, const struct words_query *q, struct memory_hit *hit)
+/* The same that the ranking finds, with the same weights. */
+static struct memory_span best_passage(const struct reading *r, size_t len,
+                                       const struct place_worth *worth)
 {
-    const char *text = hit->entry.content;
-    struct reading r = {
-        .language = l, .query = q, .text = text, .len = strlen(text), .folded = BUF_INIT};
-    begin_passage(&r, 0);
-    tokens_each(l, TOKENS_TEXT, text, r.len, read_token, &r);
-    end_passage(&r);
-    hit->passage = r.best_span;
-    struct marks *kept = r.len <= MARKED_BYTES ? &r.all : &r.best;
+    struct passage best = places_passage(&r->places, worth);
+    if (best.end == 0)
+        return passage_around(r->text, len, 0, 0);
+    const struct memory_span *first = &r->bytes.items[best.first];
+    const struct memory_span *last = &r->bytes.items[best.end - 1];
+    return passage_around(r->text, len, first->start, last->start + last->len);
+}
+
+/* Marks that touch become one. */
+static void add_mark(struct memory_hit *hit, const struct memory_span *mark)
+{
+    struct memory_span *last = hit->marks.len > 0 ? &vec_last(&hit->marks) : NULL;
+    size_t end = mark->start + mark->len;
+    if (!last || last->start + last->len < mark->start)
+        vec_push(&hit->marks, *mark);
+    else if (end > last->start + last->len)
+        last->len = end - last->start;
+}
+
+static void mark(const struct reading *r, size_t len, struct memory_hit *hit)
+{
+    size_t from = len > MARKED_BYTES ? hit->passage.start : 0;
+    size_t end = len > MARKED_BYTES ? from + hit->passage.len : len;
     vec_clear(&hit->marks);
-    for (size_t i = 0; i < kept->items.len; i++)
-        vec_push(&hit->marks, kept->items.items[i]);
-    vec_release(&r.all.items);
-    vec_release(&r.marks.items);
-    vec_release(&r.best.items);
+    for (size_t i = 0; i < r->bytes.len; i++) {
+        const struct memory_span *m = &r->bytes.items[i];
+        if (m->start >= from && m->start + m->len <= end)
+            add_mark(hit, m);
+    }
+}
+
+static void explain(struct language *l, const struct words_query *q,
+                    const struct place_worth *worth, struct memory_hit *hit)
+{
+    size_t len = strlen(hit->entry.content);
+    struct reading r = {.language = l, .query = q, .text = hit->entry.content, .folded = BUF_INIT};
+    tokens_each(l, TOKENS_TEXT, r.text, len, read_token, &r);
+    hit->passage = best_passage(&r, len, worth);
+    mark(&r, len, hit);
+    vec_release(&r.places.items);
+    vec_release(&r.bytes);
     buf_release(&r.folded);
 }
 
 bool words_explain(const struct corpus *c, const struct words_question *question,
-                   struct memory_hits *hits, struct error *e)
+                   const struct word_weights *weights, struct memory_hits *hits, struct error *e)
 {
+    double rarity[PLACE_TERMS];
+    const struct place_worth worth = {rarity, question->rank.k1, question->rank.k1};
     struct words_query q;
     struct language *l;
     if (!words_speak(c, &l, e))
         return false;
     words_query_parse(l, question->text, question->typing, &q);
+    for (size_t i = 0; i < PLACE_TERMS; i++)
+        rarity[i] = i < weights->items.len ? weights->items.items[i] : 1;
     for (size_t i = 0; i < hits->items.len; i++)
-        explain(l, &q, &hits->items.items[i]);
+        explain(l, &q, &worth, &hits->items.items[i]);
     words_query_release(&q);
     language_free(l);
     return true;

@@ -331,10 +331,10 @@ static bool find_user(void *context, int64_t key, bool *out)
 }
 
 static bool rank(const struct corpus *c, const struct words_question *question,
-                 const struct collected *found, size_t limit, struct ranking *out, struct error *e)
+                 const struct collected *found, size_t limit, struct word_weights *weights,
+                 struct ranking *out, struct error *e)
 {
     struct fact_source facts = {c, e};
-    VEC(double) idf = {0};
     struct rank_input in = {
         .lists = found->lists.items,
         .average = found->average,
@@ -343,15 +343,14 @@ static bool rank(const struct corpus *c, const struct words_question *question,
         .is_user = find_user,
         .context = &facts,
     };
+    vec_clear(&weights->items);
     for (size_t i = 0; i < found->entries.len; i++) {
-        vec_push(&idf, rank_idf(found->all, found->entries.items[i]));
-        in.idf_sum += vec_last(&idf);
+        vec_push(&weights->items, rank_idf(found->all, found->entries.items[i]));
+        in.idf_sum += vec_last(&weights->items);
     }
-    in.idf = idf.items;
-    in.terms = idf.len;
-    bool ok = rank_best(&question->rank, &in, limit, out);
-    vec_release(&idf);
-    return ok;
+    in.idf = weights->items.items;
+    in.terms = weights->items.len;
+    return rank_best(&question->rank, &in, limit, out);
 }
 
 static void take(const struct ranking *ranking, struct candidates *out)
@@ -366,13 +365,14 @@ static void take(const struct ranking *ranking, struct candidates *out)
 
 static bool find(const struct corpus *c, const struct words_query *words,
                  const struct words_question *question, const struct corpus_scope *scope,
-                 size_t limit, struct candidates *out, struct error *e)
+                 size_t limit, struct candidates *out, struct word_weights *weights,
+                 struct error *e)
 {
     struct collected found;
     struct ranking ranking = {0};
     if (!collect_postings(c, words, scope, &found, e))
         return false;
-    bool ok = rank(c, question, &found, limit, &ranking, e);
+    bool ok = rank(c, question, &found, limit, weights, &ranking, e);
     take(&ranking, out);
     collected_release(&found);
     vec_release(&ranking.items);
@@ -381,7 +381,7 @@ static bool find(const struct corpus *c, const struct words_query *words,
 
 bool words_search(const struct corpus *c, const struct words_question *question,
                   const struct corpus_scope *scope, size_t limit, struct candidates *out,
-                  struct error *e)
+                  struct word_weights *weights, struct error *e)
 {
     struct words_query words;
     struct language *l;
@@ -389,9 +389,9 @@ bool words_search(const struct corpus *c, const struct words_question *question,
     if (!words_speak(c, &l, e))
         return false;
     words_query_parse(l, question->text, question->typing, &words);
-    bool ok = find(c, &words, question, scope, limit, out, e);
+    bool ok = find(c, &words, question, scope, limit, out, weights, e);
     if (ok && out->items.len == 0 && words_query_loosen(&words))
-        ok = find(c, &words, question, scope, limit, out, e);
+        ok = find(c, &words, question, scope, limit, out, weights, e);
     words_query_release(&words);
     language_free(l);
     return ok;

@@ -17,6 +17,7 @@ struct search {
     struct words_question question;
     struct corpus_scope scope;
     struct candidates found;
+    struct word_weights weights;
     struct memory_hits *out;
 };
 
@@ -29,7 +30,7 @@ static size_t wanted(const struct search *x)
 
 static bool by_words(struct search *x, size_t limit, struct candidates *out, struct error *e)
 {
-    return words_search(&x->memory->corpus, &x->question, &x->scope, limit, out, e);
+    return words_search(&x->memory->corpus, &x->question, &x->scope, limit, out, &x->weights, e);
 }
 
 static bool by_vectors(struct search *x, size_t limit, struct candidates *out, struct error *e)
@@ -188,7 +189,7 @@ static bool load_hits(struct search *x, struct error *e)
     even_ranks(x->out);
     vec_sort(&x->out->items, compare_hits);
     cut(x->out, (size_t)x->query->limit);
-    return words_explain(&x->memory->corpus, &x->question, x->out, e);
+    return words_explain(&x->memory->corpus, &x->question, &x->weights, x->out, e);
 }
 
 static bool run(struct search *x, struct error *e)
@@ -217,6 +218,7 @@ bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
         ok = store_step_end(x.memory->store, began, run(&x, e), e);
     vec_release(&x.scope.numbers);
     vec_release(&x.found.items);
+    vec_release(&x.weights.items);
     if (!ok)
         memory_hits_release(out);
     return ok;
