@@ -409,7 +409,7 @@ struct parts {
 static struct parts make_parts(int64_t budget)
 {
     struct parts p = {.budget = budget};
-    summary_parts_make(&b.input, &b.plan, budget, 0, &p.of);
+    summary_parts_make(&b.input, &b.plan, budget, &p.of);
     return p;
 }
 
@@ -417,7 +417,7 @@ static void read_part(struct parts *p, size_t i)
 {
     int64_t tokens = 0;
     summary_messages_release(&p->messages);
-    summary_part_read(&b.input, &b.plan, p->budget, &p->of.items.items[i], &p->messages);
+    summary_part_read(&b.input, &b.plan, p->budget, &p->of, i, &p->messages);
     for (size_t k = 0; k < p->messages.items.len; k++)
         tokens += message_estimate_tokens(&p->messages.items.items[k]);
     assert_int_equal(tokens, p->of.items.items[i].tokens);
@@ -536,6 +536,78 @@ TEST(folding_skips_nothing)
         buf_release(&sent);
     }
     assert_true(folded > 100);
+}
+
+/* Messages that are kept elsewhere. */
+struct shelf {
+    struct message_source source;
+    VEC(struct message) items;
+    size_t reads;
+};
+
+static bool take_down(struct message_source *source, const struct message *m, struct message *out,
+                      struct error *e)
+{
+    struct shelf *s = (struct shelf *)source;
+    (void)e;
+    s->reads++;
+    *out = message_clone(&s->items.items[m->row - 1]);
+    return true;
+}
+
+static void put_away(struct shelf *s)
+{
+    *s = (struct shelf){.source = {.read = take_down}};
+    for (size_t i = 0; i < b.messages.len; i++) {
+        struct message *m = &b.messages.items[i];
+        struct message rest = message_without_blocks(m);
+        vec_push(&s->items, *m);
+        rest.row = (int)i + 1;
+        *m = rest;
+    }
+    b.input.source = &s->source;
+}
+
+static void shelf_release(struct shelf *s)
+{
+    for (size_t i = 0; i < s->items.len; i++)
+        message_release(&s->items.items[i]);
+    vec_release(&s->items);
+}
+
+/* What is not in memory is read when its part is sent, and no part is longer than it may be. */
+TEST(parts_of_what_is_kept_elsewhere)
+{
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 40; round++) {
+        struct buf all = BUF_INIT, read = BUF_INIT;
+        struct shelf shelf;
+        teardown(state);
+        setup(state);
+        for (int i = 0; i < 60; i++)
+            add_random(&seed, i % 20 == 19 ? 3000 : 100);
+        prepare();
+        all_text(&all);
+        put_away(&shelf);
+        struct parts parts = make_parts(1000);
+        assert_true(shelf.reads < 10); /* those alone that must be split */
+        for (size_t i = 0; i < parts.of.items.len; i++) {
+            int64_t tokens = 0;
+            summary_messages_release(&parts.messages);
+            summary_part_read(&b.input, &b.plan, 1000, &parts.of, i, &parts.messages);
+            for (size_t k = 0; k < parts.messages.items.len; k++) {
+                const struct message *m = &parts.messages.items.items[k];
+                tokens += message_estimate_tokens(m);
+                buf_addstr(&read, m->blocks.items[0].text);
+            }
+            assert_true(tokens <= 1000 && tokens <= parts.of.items.items[i].tokens);
+        }
+        assert_string_equal(read.data, all.data);
+        release_parts(&parts);
+        shelf_release(&shelf);
+        buf_release(&read);
+        buf_release(&all);
+    }
 }
 
 TEST(a_long_message_is_split_between_graphemes)

@@ -323,7 +323,7 @@ static void add_first(const struct making *m, const struct summary_messages *par
 {
     if (so_far)
         vec_push(&out->items, carried_message(m, so_far));
-    else if (part->items.items[0].role != ROLE_USER)
+    else if (part->items.len > 0 && part->items.items[0].role != ROLE_USER)
         vec_push(&out->items, text_message(lead));
 }
 
@@ -372,12 +372,13 @@ static enum summary_result summarise(struct making *m, const struct summary_mess
     return result;
 }
 
-static enum summary_result summarise_part(struct making *m, const struct summary_part *part,
+static enum summary_result summarise_part(struct making *m, const struct summary_parts *parts,
                                           const char *so_far, char **text)
 {
     const struct message_source *source = m->job->input->source;
     struct summary_messages messages;
-    summary_part_read(m->job->input, m->job->plan, m->part_budget, part, &messages);
+    summary_part_read(m->job->input, m->job->plan, m->part_budget, parts, (size_t)m->part - 1,
+                      &messages);
     bool failed = source && source->failed;
     enum summary_result result = SUMMARY_FAILED;
     if (failed)
@@ -395,7 +396,7 @@ static enum summary_result fold(struct making *m, const struct summary_parts *pa
     m->of = (int)parts->items.len;
     for (m->part = 1; m->part <= m->of; m->part++) {
         char *next = NULL;
-        result = summarise_part(m, &parts->items.items[m->part - 1], so_far, &next);
+        result = summarise_part(m, parts, so_far, &next);
         free(so_far);
         so_far = next;
         if (result != SUMMARY_DONE)
@@ -418,11 +419,11 @@ static int64_t count_stays(const struct summary_job *job)
 static void make_parts(struct making *m, struct summary_parts *parts)
 {
     int64_t budget = m->part_budget = m->whole;
-    summary_parts_make(m->job->input, m->job->plan, budget, 2, parts);
+    summary_parts_make(m->job->input, m->job->plan, budget, parts);
     if (parts->items.len > 1) {
         m->part_budget = m->folded - at_most(count_stays(m->job) + LEAD_TOKENS, m->folded / 4);
         vec_release(&parts->items);
-        summary_parts_make(m->job->input, m->job->plan, m->part_budget, 0, parts);
+        summary_parts_make(m->job->input, m->job->plan, m->part_budget, parts);
         budget = m->folded;
     }
     if (budget > 0 && parts->items.len > 0) {

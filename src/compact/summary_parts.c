@@ -80,13 +80,13 @@ static struct message plain_message(const struct message *m, const char *text, s
     return plain;
 }
 
-/* A walk over what goes, as the messages that tell it. */
+/* A walk over what goes, oldest first, as the messages that tell it. */
 struct walk {
     const struct compact_input *in;
     const struct compact_plan *plan;
     int64_t budget; /* tokens of a part; 0: no bound */
     struct summary_place at;
-    char *text; /* of the message there; NULL: not read yet */
+    char *text; /* of the message there; NULL: not made yet */
     size_t len;
 };
 
@@ -97,71 +97,96 @@ static void step_over(struct walk *w)
     w->at = (struct summary_place){.message = w->at.message + 1};
 }
 
-/* A text to tell is there, or all has been told. */
-static bool find_text(struct walk *w)
+static bool is_at_message(const struct walk *w)
 {
-    for (; w->at.message < w->in->count; step_over(w)) {
-        if (w->plan->fates.items[w->at.message] != FATE_GOES)
-            continue;
-        if (!w->text) {
-            w->text = plain_text(w->in, w->at.message);
-            w->len = strlen(w->text);
-        }
-        if (w->at.byte < w->len)
-            return true;
-    }
-    return false;
+    return w->at.message < w->in->count && w->plan->fates.items[w->at.message] == FATE_GOES;
 }
 
-/* Oldest first; a message that no part can hold becomes several. *from: where it begins. */
-static bool next_message(struct walk *w, struct summary_place *from, struct message *out)
+/* The message there has something left to tell. */
+static bool has_text(struct walk *w)
 {
-    if (!find_text(w))
-        return false;
+    if (!w->text) {
+        w->text = plain_text(w->in, w->at.message);
+        w->len = strlen(w->text);
+    }
+    return w->at.byte < w->len;
+}
+
+/* A message that no part can hold becomes several. */
+static struct message take_message(struct walk *w)
+{
     const char *text = w->text + w->at.byte;
     size_t rest = w->len - w->at.byte;
     size_t piece = w->budget > 0 ? summary_text_fit(text, rest, w->budget) : rest;
-    *from = w->at;
-    *out = plain_message(&w->in->messages[w->at.message], text, piece);
     w->at.byte += piece;
-    return true;
+    return plain_message(&w->in->messages[w->at.message], text, piece);
 }
 
-static bool fits(const struct walk *w, int64_t used, int64_t size)
+/* Not read, for it fits: it tells no more than it is. */
+static bool fits_unread(const struct walk *w)
 {
-    return w->budget == 0 || used == 0 || used + size <= w->budget;
+    return w->in->messages[w->at.message].row > 0 && w->at.byte == 0 &&
+           (w->budget == 0 || w->in->estimates[w->at.message] <= w->budget);
+}
+
+/* Tokens of what comes next, behind which the walk then is; 0: the message has no more. */
+static int64_t pass(struct walk *w)
+{
+    int64_t tokens = 0;
+    if (fits_unread(w)) {
+        tokens = w->in->estimates[w->at.message];
+        step_over(w);
+    } else if (has_text(w)) {
+        struct message m = take_message(w);
+        tokens = message_estimate_tokens(&m);
+        message_release(&m);
+    } else {
+        step_over(w);
+    }
+    return tokens;
+}
+
+static void add_tokens(struct summary_parts *out, struct summary_place from, int64_t tokens,
+                       int64_t budget)
+{
+    int64_t used = out->items.len > 0 ? vec_last(&out->items).tokens : 0;
+    bool full = budget > 0 && used > 0 && used + tokens > budget;
+    if (out->items.len == 0 || full)
+        vec_push(&out->items, (struct summary_part){.begin = from});
+    vec_last(&out->items).tokens += tokens;
 }
 
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
-                        int64_t budget, size_t most, struct summary_parts *out)
+                        int64_t budget, struct summary_parts *out)
 {
     struct walk w = {.in = in, .plan = p, .budget = budget};
-    struct summary_place from;
-    struct message m;
     *out = (struct summary_parts){0};
-    while ((most == 0 || out->items.len <= most) && next_message(&w, &from, &m)) {
-        int64_t size = message_estimate_tokens(&m);
-        message_release(&m);
-        if (out->items.len == 0 || !fits(&w, vec_last(&out->items).tokens, size))
-            vec_push(&out->items, (struct summary_part){.begin = from});
-        vec_last(&out->items).tokens += size;
+    while (w.at.message < in->count) {
+        if (!is_at_message(&w)) {
+            step_over(&w);
+            continue;
+        }
+        struct summary_place from = w.at;
+        int64_t tokens = pass(&w);
+        if (tokens > 0)
+            add_tokens(out, from, tokens, budget);
     }
-    if (most > 0 && out->items.len > most)
-        out->items.len = most;
-    free(w.text);
 }
 
 void summary_part_read(const struct compact_input *in, const struct compact_plan *p, int64_t budget,
-                       const struct summary_part *part, struct summary_messages *out)
+                       const struct summary_parts *parts, size_t index,
+                       struct summary_messages *out)
 {
+    const struct summary_place all = {.message = in->count};
+    const struct summary_part *part = &parts->items.items[index];
+    struct summary_place end = index + 1 < parts->items.len ? part[1].begin : all;
     struct walk w = {.in = in, .plan = p, .budget = budget, .at = part->begin};
-    struct summary_place from;
-    struct message m;
-    int64_t left = part->tokens;
     *out = (struct summary_messages){0};
-    while (left > 0 && next_message(&w, &from, &m)) {
-        left -= message_estimate_tokens(&m);
-        vec_push(&out->items, m);
+    while (w.at.message < end.message || (w.at.message == end.message && w.at.byte < end.byte)) {
+        if (is_at_message(&w) && has_text(&w))
+            vec_push(&out->items, take_message(&w));
+        else
+            step_over(&w);
     }
     free(w.text);
 }

@@ -13,7 +13,7 @@ struct summary_place {
 };
 struct summary_part {
     struct summary_place begin;
-    int64_t tokens; /* of all its messages */
+    int64_t tokens; /* of all its messages, at most */
 };
 struct summary_parts {
     VEC(struct summary_part) items;
@@ -21,17 +21,18 @@ struct summary_parts {
 
 /* The messages that go (tool calls and results as text, reasoning left out, images named) in parts
  * of at most `budget` tokens (message_estimate_tokens()); budget 0: one part. A message that is
- * longer than a part is split at grapheme borders; one without anything to say is left out. What
- * comes behind `most` parts (0: all are wanted) is not looked at. */
+ * longer than a part is split at grapheme borders; one without anything to say is left out. What is
+ * kept elsewhere and fits into a part is not read, but counted as its estimate. */
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
-                        int64_t budget, size_t most, struct summary_parts *out);
+                        int64_t budget, struct summary_parts *out);
 
-/* Those of a part that was made with this budget. */
+/* Those of one of the parts that were made with this budget. None where all of them say nothing. */
 struct summary_messages {
     VEC(struct message) items; /* owned */
 };
 void summary_part_read(const struct compact_input *in, const struct compact_plan *p, int64_t budget,
-                       const struct summary_part *part, struct summary_messages *out);
+                       const struct summary_parts *parts, size_t index,
+                       struct summary_messages *out);
 void summary_messages_release(struct summary_messages *m);
 
 /* The messages that stay but the system's, as the text of one message of at most `budget` tokens
