@@ -518,6 +518,47 @@ TEST(test_what_stays_in_memory)
     check_resume();
 }
 
+static bool is_far_behind(void)
+{
+    bool behind;
+    assert_true(snapshot_is_far_behind(store, ID, &behind, &e));
+    return behind;
+}
+
+/* A long log without a snapshot gets one while it is read, and is left there; or nothing of it is
+ * kept. */
+TEST(test_a_log_is_saved_while_it_is_read)
+{
+    struct history h;
+    struct snapshot_rows from;
+    assert_true(store_begin(store, &e));
+    for (int i = 0; i < 1200; i++)
+        plain_run();
+    compact_around(2, live.messages.len - 2, true);
+    happen(EVENT_TURN_STARTED, "cut off");
+    assert_true(store_commit(store, &e));
+    assert_true(is_far_behind());
+    snapshot_rows_init(&from, store, ID);
+
+    damage_sql(path,
+               "CREATE TRIGGER full BEFORE INSERT ON snapshot_message"
+               " WHEN new.position = 2200 BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    assert_false(snapshot_catch_up(&from, 0, &h, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(h.messages.len, 0);
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), 0);
+    damage_sql(path, "DROP TRIGGER full");
+
+    assert_true(snapshot_catch_up(&from, 0, &h, &e));
+    assert_same_history(&h, &live);
+    assert_true(count_left(&h) + 3 >= h.messages.len); /* a summary, a message that waits */
+    assert_int_equal(damage_number(path, "SELECT count(*) FROM snapshot_message"), h.messages.len);
+    history_release(&h);
+    assert_false(is_far_behind());
+    check_resume();
+    check_log();
+}
+
 /* The rows change behind our back: nothing is made of what cannot be read. */
 TEST(test_rows_that_are_not_there_any_more)
 {

@@ -129,6 +129,16 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
     return false;
 }
 
+/* An import, and a log without a snapshot, get one on the way; who cannot write holds all of it. */
+static bool load_kept(const struct journal *j, struct snapshot_rows *rows, struct history *out,
+                      struct error *e)
+{
+    bool behind = false;
+    return (!j->read_only && snapshot_is_far_behind(j->store, j->info.id, &behind, e) && behind &&
+            snapshot_catch_up(rows, HISTORY_HELD, out, e)) ||
+           snapshot_open(rows, HISTORY_HELD, out, e);
+}
+
 bool journal_load(struct journal *j, struct error *e)
 {
     struct history kept;
@@ -136,7 +146,7 @@ bool journal_load(struct journal *j, struct error *e)
     snapshot_rows_init(&rows, j->store, j->info.id);
     if (!j->stored)
         history_init(&kept);
-    else if (!snapshot_open(&rows, HISTORY_HELD, &kept, e))
+    else if (!load_kept(j, &rows, &kept, e))
         return false;
     history_drop_open_turn(&kept);
     history_release(&j->history);

@@ -187,8 +187,7 @@ static bool withdraw(struct journal *j, int64_t completed_seq, struct error *e)
 /* The history as the log has it, in `before`. */
 static bool read_again(struct journal *j, struct history *before, struct error *e)
 {
-    return snapshot_resume(j->store, j->info.id, before, e) &&
-           snapshot_save(j->store, j->info.id, before, e);
+    return snapshot_catch_up(&j->rows, HISTORY_HELD, before, e);
 }
 
 static bool keep_undone(struct journal *j, const struct event *ev, struct history *before,

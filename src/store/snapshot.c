@@ -43,6 +43,9 @@ static const char messages_sql[] =
     "SELECT message, position FROM snapshot_message WHERE session = " KEY
     " AND position < ?2"
     " ORDER BY position";
+static const char far_behind_sql[] =
+    "SELECT 1 WHERE (SELECT max(seq) FROM event WHERE session = " KEY
+    ") > 2000 + ifnull((SELECT seq FROM snapshot WHERE session = " KEY "), 0)";
 static const char message_sql[] =
     "SELECT message FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 
@@ -148,6 +151,9 @@ struct loading {
     struct snapshot_rows *rows; /* NULL: whole */
     int64_t tokens;             /* held of it */
     struct history *out;
+    size_t save_at; /* messages; 0: what the log has is not saved */
+    bool unsaved;   /* saving failed */
+    struct error *error;
 };
 
 struct loaded {
@@ -257,10 +263,26 @@ static bool load(struct loading *l, const struct undone_list *undone, struct err
     return ok;
 }
 
-static bool apply(void *context, const struct event *ev)
+static bool save_and_shed(struct loading *l)
 {
-    history_apply(context, ev);
-    return true;
+    l->unsaved = !snapshot_save(l->store, l->session_id, l->out, l->error);
+    history_shed(l->out, l->tokens);
+    l->save_at = l->out->messages.len + SHED_EVERY;
+    return !l->unsaved;
+}
+
+static bool apply(void *loading, const struct event *ev)
+{
+    struct loading *l = loading;
+    history_apply(l->out, ev);
+    return l->save_at == 0 || l->out->messages.len < l->save_at || save_and_shed(l);
+}
+
+static bool read_log(struct loading *l, struct error *e)
+{
+    l->error = e;
+    return event_log_read(l->store, l->session_id, l->out->applied_seq, apply, l, e) &&
+           !l->unsaved && (l->save_at == 0 || save_and_shed(l));
 }
 
 static bool exists(struct store *s, const char *session_id, struct error *e)
@@ -299,8 +321,7 @@ static bool resume(struct loading *l, struct error *e)
     if (ok) {
         out->source = l->rows ? &l->rows->source : NULL;
         pass_over(out, &undone);
-        ok = event_log_read(l->store, l->session_id, out->applied_seq, apply, out, e) &&
-             rows_hold(l->rows, e);
+        ok = read_log(l, e) && rows_hold(l->rows, e);
     }
     vec_release(&undone.items);
     return ok;
@@ -313,11 +334,20 @@ static bool resume_at_once(struct loading *l, struct error *e)
     history_init(l->out);
     if (!store_step_begin(l->store, &began, e))
         return false;
-    if (store_step_end(l->store, began, resume(l, e), e)) {
-        if (l->rows)
-            history_shed(l->out, l->tokens);
+    if (store_step_end(l->store, began, resume(l, e), e))
         return true;
-    }
+    history_release(l->out);
+    return false;
+}
+
+static bool resume_and_save(struct loading *l, struct error *e)
+{
+    bool began;
+    history_init(l->out);
+    if (!store_enter(l->store, &began, e))
+        return false;
+    if (store_leave(l->store, began, resume(l, e), e))
+        return true;
     history_release(l->out);
     return false;
 }
@@ -328,15 +358,37 @@ bool snapshot_resume(struct store *s, const char *session_id, struct history *ou
     return resume_at_once(&l, e);
 }
 
+static struct loading loading_of(struct snapshot_rows *rows, int64_t tokens, struct history *out)
+{
+    rows->source.failed = false;
+    return (struct loading){.store = rows->store,
+                            .session_id = rows->session_id,
+                            .rows = rows,
+                            .tokens = tokens,
+                            .out = out};
+}
+
 bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, struct error *e)
 {
-    struct loading l = {.store = rows->store,
-                        .session_id = rows->session_id,
-                        .rows = rows,
-                        .tokens = tokens,
-                        .out = out};
-    rows->source.failed = false;
-    return resume_at_once(&l, e);
+    struct loading l = loading_of(rows, tokens, out);
+    if (!resume_at_once(&l, e))
+        return false;
+    history_shed(out, tokens);
+    return true;
+}
+
+bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct history *out,
+                       struct error *e)
+{
+    struct loading l = loading_of(rows, tokens, out);
+    l.save_at = SHED_EVERY;
+    return resume_and_save(&l, e);
+}
+
+bool snapshot_is_far_behind(struct store *s, const char *session_id, bool *out, struct error *e)
+{
+    struct query q = query_for(s, far_behind_sql, session_id, e);
+    return query_any(&q, out);
 }
 
 /* ---- rows that are read one by one ---- */

@@ -33,6 +33,14 @@ void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *se
 bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out,
                    struct error *e);
 
+/* The same for who may write, in a transaction: what is folded of the log is saved as it goes and
+ * left in the rows, so that a long log without a snapshot is never in memory as a whole. */
+bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct history *out,
+                       struct error *e);
+
+/* Whether the log has thousands of events behind the snapshot. */
+bool snapshot_is_far_behind(struct store *s, const char *session_id, bool *out, struct error *e);
+
 /* What the meters show of a session that is opened but not talked to yet, without its messages, as
  * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */
 struct snapshot_counters {
