@@ -98,7 +98,7 @@ static const struct comparison {
      "exec sqlite3 tiro.db 'SELECT id, title, updated_ms, messages, model, directory FROM session"
      " ORDER BY updated_ms DESC, key DESC'",
      "sqlite3, the same columns"},
-    {"sessions list --json", 300, "exec sqlite3 -json tiro.db 'SELECT * FROM session'",
+    {"sessions list --json", 60, "exec sqlite3 -json tiro.db 'SELECT * FROM session'",
      "sqlite3 -json"},
     {"sessions list --limit 20", 30,
      "exec sqlite3 tiro.db 'SELECT id, title, updated_ms, messages, model, directory FROM session"

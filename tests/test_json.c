@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/json.h"
+#include "base/json_out.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -156,6 +157,53 @@ TEST(building_and_printing)
     free(pretty);
     json_free(copy);
     assert_printed(NULL, "null");
+}
+
+/* A value of any kind, with members that have such values. */
+static struct json *random_value(uint64_t *seed, int depth)
+{
+    static const char *const texts[] = {"",         "plain",       "a\"b\\c", "{[,:]}",
+                                        "\n\t\x01", "größer 東京", "\\"};
+    uint64_t kind = support_random(seed) % (depth > 0 ? 7 : 4);
+    uint64_t len = kind >= 4 ? support_random(seed) % 4 : 0;
+    if (kind == 0)
+        return json_new_string(texts[support_random(seed) % (sizeof texts / sizeof *texts)]);
+    if (kind < 4) {
+        struct buf number = BUF_INIT;
+        buf_addf(&number,
+                 kind == 1   ? "true"
+                 : kind == 2 ? "null"
+                             : "-%d.5",
+                 (int)(support_random(seed) % 1000));
+        struct json *v = json_parse(number.data, number.len, NULL);
+        buf_release(&number);
+        return v;
+    }
+    struct json *v = kind == 4 ? json_new_array() : json_new_object();
+    for (uint64_t i = 0; i < len; i++)
+        if (kind == 4)
+            json_push(v, random_value(seed, depth - 1));
+        else
+            json_set(v, (const char *[]){"a", "b\"", "c:", "{"}[i], random_value(seed, depth - 1));
+    return v;
+}
+
+TEST(written_json_is_laid_out_as_a_tree_is)
+{
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 2000; round++) {
+        struct json *v = random_value(&seed, 5);
+        char *compact = json_print(v), *expected = json_print_pretty(v);
+        struct buf written = BUF_INIT, found = BUF_INIT;
+        buf_addstr(&written, compact);
+        json_out_pretty(&written, &found);
+        assert_string_equal(found.data, expected);
+        buf_release(&written);
+        buf_release(&found);
+        free(compact);
+        free(expected);
+        json_free(v);
+    }
 }
 
 TEST(integers_are_printed_exactly)

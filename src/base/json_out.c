@@ -1,7 +1,6 @@
 #include "base/json_out.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,9 +134,15 @@ void json_out_member(struct json_out *o, const char *name, const char *s)
 void json_out_number(struct json_out *o, int64_t n)
 {
     char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRId64, n);
+    size_t at = sizeof digits;
+    uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        digits[--at] = '-';
     begin_value(o);
-    put(o, digits, (size_t)len);
+    put(o, digits + at, sizeof digits - at);
 }
 
 void json_out_int(struct json_out *o, const char *name, int64_t n)
@@ -160,6 +165,60 @@ void json_out_real_number(struct json_out *o, double n)
             digits[i] = '.';
     begin_value(o);
     put(o, digits, (size_t)len);
+}
+
+/* ---- laid out ---- */
+
+/* The end of the string that begins here. */
+static const char *string_end(const char *at)
+{
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : at;
+}
+
+static void begin_line(struct buf *out, size_t depth)
+{
+    for (size_t i = 0; i < depth; i++)
+        buf_addch(out, '\t');
+}
+
+/* `open` has the brackets that are open. Only members of objects stand on lines of their own. */
+static void lay_out_mark(char mark, char next, struct buf *open, struct buf *out)
+{
+    bool in_object = open->len > 0 && open->data[open->len - 1] == '{';
+    if (mark == ':') {
+        buf_addstr(out, ":\t");
+    } else if (mark == ',') {
+        buf_addstr(out, in_object ? ",\n" : ", ");
+        begin_line(out, in_object ? open->len : 0);
+    } else if (mark == '{' || mark == '[') {
+        buf_addch(open, mark);
+        buf_addstr(out, mark == '{' ? "{\n" : "[");
+        begin_line(out, mark == '{' && next != '}' ? open->len : 0);
+    } else if (open->len > 0) {
+        open->len--;
+        if (mark == '}' && out->data[out->len - 1] != '\n')
+            buf_addch(out, '\n');
+        begin_line(out, mark == '}' ? open->len : 0);
+        buf_addch(out, mark);
+    }
+}
+
+void json_out_pretty(const struct buf *written, struct buf *out)
+{
+    struct buf open = BUF_INIT;
+    for (const char *at = written->data; *at;) {
+        const char *end = *at == '"' ? string_end(at) : at + strcspn(at, "{}[],:\"");
+        buf_add(out, at, (size_t)(end - at));
+        at = end;
+        if (*at && *at != '"') {
+            lay_out_mark(at[0], at[1], &open, out);
+            at++;
+        }
+    }
+    buf_release(&open);
 }
 
 struct json *json_out_tree(struct buf *written)

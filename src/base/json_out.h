@@ -36,6 +36,9 @@ void json_out_raw(struct json_out *o, const char *json);
 void json_out_member(struct json_out *o, const char *name, const char *s);
 void json_out_int(struct json_out *o, const char *name, int64_t n);
 
+/* Adds what was written, laid out as json_print_pretty() does it. */
+void json_out_pretty(const struct buf *written, struct buf *out);
+
 /* The tree of what was written; the buffer is released. */
 struct json *json_out_tree(struct buf *written);
 

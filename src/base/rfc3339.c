@@ -3,7 +3,6 @@
 #endif
 #include "base/rfc3339.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -112,16 +111,27 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
     return true;
 }
 
+static char *put_digits(char *at, int n, int count, char behind)
+{
+    for (int i = count; i-- > 0; n /= 10)
+        at[i] = (char)('0' + n % 10);
+    at[count] = behind;
+    return at + count + 1;
+}
+
 void rfc3339_format(int64_t wall_ms, char out[25])
 {
     int64_t ms = clamp(wall_ms) - FIRST_MS;
     time_t seconds = (time_t)((ms + FIRST_MS - ms % SECOND_MS) / SECOND_MS);
     struct tm t;
-    char text[80];
     gmtime_r(&seconds, &t);
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900,
-             t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)(ms % SECOND_MS));
-    snprintf(out, 25, "%.24s", text);
+    out = put_digits(out, t.tm_year + 1900, 4, '-');
+    out = put_digits(out, t.tm_mon + 1, 2, '-');
+    out = put_digits(out, t.tm_mday, 2, 'T');
+    out = put_digits(out, t.tm_hour, 2, ':');
+    out = put_digits(out, t.tm_min, 2, ':');
+    out = put_digits(out, t.tm_sec, 2, '.');
+    *put_digits(out, (int)(ms % SECOND_MS), 3, 'Z') = '\0';
 }
 
 bool rfc3339_parse_exact(const char *text, int64_t *wall_ms)

@@ -339,12 +339,18 @@ struct json *shape_to_json(const struct shape *s, const void *object)
     return json_out_tree(&text);
 }
 
+void shape_write_value(const struct shape *s, const char *name, const void *object,
+                       struct json_out *o)
+{
+    const struct shape_field *f = find_field(s, name);
+    assert(f);
+    write_value(o, f, object);
+}
+
 struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object)
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    const struct shape_field *f = find_field(s, name);
-    assert(f);
-    write_value(&o, f, object);
+    shape_write_value(s, name, object, &o);
     return json_out_tree(&text);
 }

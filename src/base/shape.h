@@ -117,6 +117,9 @@ bool shape_parse(const struct shape *s, const char *text, size_t len, void *obje
 /* An object; its members into one that is open. */
 void shape_write(const struct shape *s, const void *object, struct json_out *o);
 void shape_write_members(const struct shape *s, const void *object, struct json_out *o);
+/* The value of one member that the shape has. */
+void shape_write_value(const struct shape *s, const char *name, const void *object,
+                       struct json_out *o);
 
 /* An object, and the value of one member that the shape has, as trees; the caller frees. */
 struct json *shape_to_json(const struct shape *s, const void *object);

@@ -54,8 +54,17 @@ char *verb_join(const struct verb_options *o, size_t first)
 
 void verb_print_json(const struct operation *o, const char *member, const void *result)
 {
-    output_json(member ? shape_value_to_json(o->result, member, result)
-                       : shape_to_json(o->result, result));
+    struct buf written = BUF_INIT, text = BUF_INIT;
+    struct json_out out = {.buf = &written};
+    if (member)
+        shape_write_value(o->result, member, result, &out);
+    else
+        shape_write(o->result, result, &out);
+    json_out_pretty(&written, &text);
+    buf_addch(&text, '\n');
+    output_text(text.data);
+    buf_release(&written);
+    buf_release(&text);
 }
 
 /* Stops when the reader is gone; main() reports that. */
