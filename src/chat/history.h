@@ -125,7 +125,7 @@ bool history_drop_open_turn(struct history *h);
  * many tokens stay, and so do those of a running turn, of summaries and pinned messages, and what
  * no snapshot has. For a history with a source, which has message `i` at row i + 1 for good: what
  * was saved is committed. */
-#define HISTORY_HELD ((int64_t)256 * 1024)
+#define HISTORY_HELD ((int64_t)128 * 1024)
 void history_shed(struct history *h, int64_t tokens);
 
 /* The snapshot's text but for the messages: a JSON object with "messages" (how many), "estimate",

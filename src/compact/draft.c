@@ -11,7 +11,7 @@
 
 /* The messages of the conversation, where earlier compactions left less of what goes now. */
 struct whole {
-    VEC(struct message) items; /* as many as there are; borrowed but those of `made` */
+    VEC(struct message) items; /* none where none has less; borrowed but those of `made` */
     VEC(size_t) made;          /* their indices */
 };
 
@@ -49,20 +49,27 @@ static struct message restored(const struct compact_input *in, size_t index,
     return whole;
 }
 
+static void whole_put(struct whole *w, const struct compact_input *in, size_t i, struct message m)
+{
+    for (size_t k = w->items.len; k < in->count; k++)
+        vec_push(&w->items, in->messages[k]);
+    w->items.items[i] = m;
+    vec_push(&w->made, i);
+}
+
 /* A result that the host does not know stays as it is. */
-static void whole_make(struct whole *w, const struct compact_input *in, const struct compact_plan *p,
-                const struct compact_host *host)
+static void whole_make(struct whole *w, const struct compact_input *in,
+                       const struct compact_plan *p, const struct compact_host *host)
 {
     *w = (struct whole){.made = {0}};
     for (size_t i = 0; i < in->count; i++) {
-        bool restores = host->tool_result && p->fates.items[i] == FATE_GOES &&
-                        in->messages[i].role == ROLE_TOOL;
-        struct message whole = in->messages[i];
-        if (restores)
-            whole = restored(in, i, host, &restores);
-        vec_push(&w->items, restores ? whole : in->messages[i]);
-        if (restores)
-            vec_push(&w->made, i);
+        bool found;
+        if (!host->tool_result || p->fates.items[i] != FATE_GOES ||
+            in->messages[i].role != ROLE_TOOL)
+            continue;
+        struct message m = restored(in, i, host, &found);
+        if (found)
+            whole_put(w, in, i, m);
     }
 }
 
@@ -82,7 +89,8 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
     struct whole whole;
     struct compact_input input = a->input;
     whole_make(&whole, &a->input, &a->plan, a->host);
-    input.messages = whole.items.items;
+    if (whole.made.len > 0)
+        input.messages = whole.items.items;
     const struct summary_job job = {.mode = a->job->mode,
                                     .input = &input,
                                     .plan = &a->plan,
