@@ -65,10 +65,8 @@ static bool caret_is_at_prompt(struct screen *s, void *context)
            screen_cell_is(s, c->row, c->col - 2, '>');
 }
 
-static void tell_model(const char *url)
+void chat_tell_model(const char *url)
 {
-    if (url == NULL)
-        return;
     char *base = mem_printf("%s%s", url, strstr(url, "/v1") != NULL ? "" : "/v1");
     setenv("OPENAI_BASE_URL", base, 1);
     setenv("OPENAI_API_KEY", "bench", 1);
@@ -85,7 +83,8 @@ void chat_open_with(struct chat *c, const char *model_url, const char *const *ar
         argv[count++] = "--model";
         argv[count++] = "bench";
     }
-    tell_model(model_url);
+    if (model_url != NULL)
+        chat_tell_model(model_url);
     for (size_t i = 0; arguments[i] != NULL && count + 1 < MOST; i++)
         argv[count++] = arguments[i];
     *c = (struct chat){.started = screen_clock()};

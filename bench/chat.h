@@ -27,6 +27,9 @@ void chat_open(struct chat *c, const char *model_url, const char *argument);
 void chat_open_with(struct chat *c, const char *model_url, const char *const *arguments);
 void chat_close(struct chat *c);
 
+/* Programs that are started from now on ask this model. */
+void chat_tell_model(const char *url);
+
 /* Types one character and returns the milliseconds until it is on the screen. */
 double chat_key_echo(struct chat *c);
 

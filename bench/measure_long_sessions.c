@@ -126,35 +126,95 @@ static void transfer(size_t messages)
 
 /* ---- turns ---- */
 
-static double turn(struct chat *c, int nth)
+/* *asked: when. */
+static double turn(struct chat *c, int nth, double *asked)
 {
-    double start = chat_ask(c);
+    double start = *asked = chat_ask(c);
     chat_must(c, screen_wait_count(c->screen, answer_ending, nth, CHAT_DEADLINE_MS), "no answer");
     chat_wait_idle(c);
     return screen_clock() - start;
 }
 
-/* The first one reads the history and sends it, the second sends it. */
+struct bounds {
+    double ms, megabytes;
+};
+
+static struct bounds bounds_of(size_t messages)
+{
+    return messages > 10000 ? (struct bounds){1000, 40} : (struct bounds){150, 25};
+}
+
+/* Until indexes are merged and the log is written into the database: no turn's work. */
+static long written_when_calm(struct chat *c)
+{
+    long before, written = -1;
+    do {
+        before = written;
+        chat_watch(c, 3 * CALM_MS);
+        written = process_written(screen_pid(c->screen));
+    } while (written != before);
+    return written;
+}
+
+/* Where it is too long for the model it is summarised first, and then asked. */
+static void tell_asked(size_t messages, struct source *source, double start)
+{
+    double first = 0, last = 0;
+    size_t requests = source_asked(source, &first, &last);
+    row("first turn, to the first request", messages, bounds_of(messages).ms, first - start, "ms",
+        0);
+    if (requests > 1)
+        table_note("  to the last, behind those of a compaction", "%.0f ms, %zu requests",
+                   last - start, requests);
+}
+
+static void tell_memory(const char *what, size_t messages, pid_t pid)
+{
+    row(what, messages, bounds_of(messages).megabytes, process_megabytes(pid, "VmRSS"), "MB", 1);
+    table_note("  at most", "%.1f MB", process_megabytes(pid, "VmHWM"));
+}
+
 static void measure_turns(size_t messages)
 {
     struct chat c;
     struct source *source = source_start(answer_ending, strlen(answer_ending), 64, 0);
     chat_open(&c, source_url(source), "--continue");
     chat_watch(&c, CALM_MS);
-    double first = turn(&c, 1);
-    chat_watch(&c, CALM_MS);
-    long written = process_written(screen_pid(c.screen));
-    double second = turn(&c, 2);
-    chat_watch(&c, CALM_MS);
-    written = process_written(screen_pid(c.screen)) - written;
-    double megabytes = process_megabytes(screen_pid(c.screen), "VmRSS");
+    double start, again;
+    double first = turn(&c, 1, &start);
+    tell_asked(messages, source, start);
+    table_note("  to its end", "%.0f ms", first);
+    long written = written_when_calm(&c);
+    tell_memory("  resident memory then", messages, screen_pid(c.screen));
+    double second = turn(&c, 2, &again);
+    written = written_when_calm(&c) - written;
+    row("second turn", messages, 150, second, "ms", 0);
+    row("second turn writes", messages, 400, (double)written / 1e3, "kB", 0);
     chat_close(&c);
     source_stop(source);
-    row("first turn (reads and sends the history)", messages, 100 + (double)messages / 20, first,
-        "ms", 0);
-    row("second turn (sends the history)", messages, 100 + (double)messages / 40, second, "ms", 0);
-    row("second turn writes", messages, 400, (double)written / 1e3, "kB", 0);
-    table_note("  resident memory then", "%.1f MB", megabytes);
+}
+
+/* One turn without a screen, of a copy. */
+static void measure_run(size_t messages)
+{
+    double first = 0, last = 0;
+    char *copy = mem_printf("rm -rf %s/copy; exec cp -r %s/.local/share %s/copy", chat_home(),
+                            chat_home(), chat_home());
+    char *data = mem_printf("XDG_DATA_HOME=%s/copy", chat_home());
+    const char *const argv[] = {"env",     data,    getenv("TIRO"), "run",  "--provider", "openai",
+                                "--model", "bench", "--resume",     "last", "Hello",      NULL};
+    struct source *source = source_start(answer_ending, strlen(answer_ending), 64, 0);
+    chat_tell_model(source_url(source));
+    (void)command_shell(copy, 1);
+    double start = screen_clock();
+    struct command_cost cost = command_run(argv, 1);
+    (void)source_asked(source, &first, &last);
+    row("tiro run, to the first request", messages, bounds_of(messages).ms, first - start, "ms", 0);
+    row("tiro run, its memory at most", messages, bounds_of(messages).megabytes, cost.megabytes,
+        "MB", 1);
+    source_stop(source);
+    free(copy);
+    free(data);
 }
 
 /* ---- reading back ---- */
@@ -245,6 +305,7 @@ void measure_long_sessions(void)
         opened[i] = measure_opening(sizes[i]);
         if (sizes[i] >= 10000)
             measure_reading(sizes[i]);
+        measure_run(sizes[i]);
         measure_turns(sizes[i]);
         if (sizes[i] == 10000)
             transfer(sizes[i]);

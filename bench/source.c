@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,14 +91,21 @@ static bool send_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
+/* What is told of an answer: when it was asked for, when its text was out. */
+struct report {
+    double asked, sent;
+};
+
 /* Reads one request to its end. Returns whether it is one for an answer (else: a listing). */
-static bool read_request(int fd, bool *wants_answer)
+static bool read_request(int fd, bool *wants_answer, double *asked)
 {
     struct buf request = BUF_INIT;
     size_t need = 0;
     char bytes[16384];
     ssize_t got = 1;
     while ((need == 0 || request.len < need) && (got = read(fd, bytes, sizeof bytes)) > 0) {
+        if (request.len == 0)
+            *asked = screen_clock();
         buf_add(&request, bytes, (size_t)got);
         char *end = strstr(request.data, "\r\n\r\n");
         if (need == 0 && end != NULL) {
@@ -153,9 +161,10 @@ static _Noreturn void serve(int listener, int reports, const struct answer *a)
         if (fd < 0)
             continue;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        if (read_request(fd, &wants_answer) && wants_answer) {
-            double stamp = send_answer(fd, a);
-            if (write(reports, &stamp, sizeof stamp) != sizeof stamp)
+        struct report report = {0};
+        if (read_request(fd, &wants_answer, &report.asked) && wants_answer) {
+            report.sent = send_answer(fd, a);
+            if (write(reports, &report, sizeof report) != sizeof report)
                 _exit(1);
         } else {
             send_all(fd, nothing, sizeof nothing - 1);
@@ -217,10 +226,26 @@ const char *source_url(const struct source *s)
     return s->url;
 }
 
+static struct report next_report(struct source *s)
+{
+    struct report report;
+    if (read(s->reports, &report, sizeof report) != sizeof report)
+        give_up("the answering process");
+    return report;
+}
+
 double source_last_byte(struct source *s)
 {
-    double stamp;
-    if (read(s->reports, &stamp, sizeof stamp) != sizeof stamp)
-        give_up("the answering process");
-    return stamp;
+    return next_report(s).sent;
+}
+
+size_t source_asked(struct source *s, double *first, double *last)
+{
+    size_t count = 0;
+    for (struct pollfd there = {.fd = s->reports, .events = POLLIN}; poll(&there, 1, 0) > 0;) {
+        *last = next_report(s).asked;
+        if (count++ == 0)
+            *first = *last;
+    }
+    return count;
 }

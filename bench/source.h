@@ -1,6 +1,7 @@
 /* A model that answers every request with one text, at a given pace, and says when the text's last
- * byte went out. A process of its own, so that its work is nobody else's; it speaks the
- * OpenAI-compatible protocol. (The tests' scripted server is for faults, not for timing.) */
+ * byte went out, and when it was asked. A process of its own, so that its work is nobody else's; it
+ * speaks the OpenAI-compatible protocol. (The tests' scripted server is for faults, not for
+ * timing.) */
 #ifndef BENCH_SOURCE_H
 #define BENCH_SOURCE_H
 
@@ -19,5 +20,9 @@ const char *source_url(const struct source *s);
 /* Waits for the end of the next answer: when its last piece of text was handed to the network, on
  * the clock of screen_clock(). */
 double source_last_byte(struct source *s);
+
+/* When the first and the last of the requests came that were answered since (and not asked for with
+ * source_last_byte()). Returns how many they are. */
+size_t source_asked(struct source *s, double *first, double *last);
 
 #endif
