@@ -6,10 +6,11 @@
 #include "base/mem.h"
 #include "provider/dialects.h"
 #include "provider/image.h"
+#include "tests/conversation.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static struct conversation {
+static struct talk {
     VEC(struct message) messages;
     struct config *config;
     struct request request;
@@ -17,7 +18,7 @@ static struct conversation {
 
 static int setup(void **state)
 {
-    t = (struct conversation){.config = config_new(), .request = {.model = "m", .max_output = 100}};
+    t = (struct talk){.config = config_new(), .request = {.model = "m", .max_output = 100}};
     return support_setup(state);
 }
 
@@ -431,5 +432,84 @@ TEST(test_too_long)
         assert_int_equal(counted.text.len, 0);
         buf_release(&whole.text);
         buf_release(&counted.text);
+    }
+}
+
+/* --- messages that are kept elsewhere --------------------------------------------------------- */
+
+struct shelf {
+    struct message_source source;
+    const struct conversation *c;
+    size_t reads;
+};
+
+static bool take_down(struct message_source *source, const struct message *m, struct message *out,
+                      struct error *e)
+{
+    struct shelf *s = (struct shelf *)source;
+    s->reads++;
+    (void)e;
+    *out = message_clone(&s->c->messages.items[m->row - 1]);
+    return true;
+}
+
+/* `t` has records of some of the conversation's messages, and the others whole. */
+static void put_away(const struct conversation *c, struct dice *d)
+{
+    for (size_t i = 0; i < c->messages.len; i++) {
+        struct message m = message_clone(&c->messages.items[i]);
+        if (!dice_one_in(d, 4)) {
+            struct message whole = m;
+            m = message_without_blocks(&whole);
+            m.row = (int)i + 1;
+            message_release(&whole);
+        }
+        vec_push(&t.messages, m);
+    }
+}
+
+static void take_back(void)
+{
+    for (size_t i = 0; i < t.messages.len; i++)
+        message_release(&t.messages.items[i]);
+    t.messages.len = 0;
+}
+
+/* Calls whose results went, and results without their calls. */
+static void break_pairs(struct conversation *c, struct dice *d)
+{
+    for (size_t i = c->messages.len; i-- > 0;)
+        if (dice_one_in(d, 8)) {
+            message_release(&c->messages.items[i]);
+            vec_remove(&c->messages, i, 1);
+        }
+}
+
+/* The request is the same wherever its messages are; each is read once. */
+TEST(test_messages_that_are_kept_elsewhere)
+{
+    struct dice d = {.state = support_seed()};
+    for (int round = 0; round < 200; round++) {
+        struct conversation c = {.open = 0};
+        conversation_random(&c, &d, 1 + dice_below(&d, 12));
+        break_pairs(&c, &d);
+        for (enum format format = ANTHROPIC; format <= OLLAMA; format++) {
+            struct outgoing_body whole, read;
+            struct shelf shelf = {.source = {.read = take_down}, .c = &c};
+            for (size_t i = 0; i < c.messages.len; i++)
+                vec_push(&t.messages, message_clone(&c.messages.items[i]));
+            write_body(format, &whole);
+            take_back();
+            put_away(&c, &d);
+            t.request.source = &shelf.source;
+            write_body(format, &read);
+            take_back();
+            t.request.source = NULL;
+            assert_string_equal(read.text.data, whole.text.data);
+            assert_true(shelf.reads <= c.messages.len);
+            buf_release(&whole.text);
+            buf_release(&read.text);
+        }
+        conversation_release(&c);
     }
 }
