@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -510,6 +511,7 @@ static struct {
     struct buf text;
     size_t pieces;
     size_t stop_after; /* 0: never */
+    bool watched;
     int wake[2];
 } stream;
 
@@ -535,7 +537,8 @@ static bool go_on(void *context)
 static bool complete(struct response *response, struct failure *failure)
 {
     struct wakeup wakeup = {.go_on = go_on};
-    struct provider_call provider_call = {.wakeup = &wakeup, .delta = on_delta};
+    struct provider_call provider_call = {
+        .wakeup = &wakeup, .delta = on_delta, .watched = stream.watched};
     bool ok;
     assert_int_equal(pipe(stream.wake), 0);
     wakeup.fd = stream.wake[0];
@@ -569,6 +572,30 @@ TEST(streams_and_reports_usage)
     assert_string_equal(response.model, "offline");
     buf_release(&stream.text);
     response_release(&response);
+}
+
+/* How often the answer to a question let others go on. */
+static long pauses(bool watched)
+{
+    struct response response;
+    struct failure failure;
+    struct rusage before, after;
+    stream.watched = watched;
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    assert_true(complete(&response, &failure));
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    buf_release(&stream.text);
+    response_release(&response);
+    return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+/* As fast as a person reads along, and at once for a script. */
+TEST(takes_its_time_where_it_is_watched)
+{
+    stream.stop_after = 0;
+    say(ROLE_USER, "What is tiro?");
+    assert_true(pauses(true) >= 20);
+    assert_true(pauses(false) < 10);
 }
 
 TEST(stops_at_once_and_keeps_what_came)

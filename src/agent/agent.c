@@ -88,6 +88,7 @@ static bool complete(struct turn *t, const struct context *prompt)
         .endpoint = a->endpoint,
         .config = a->config,
         .wakeup = a->wakeup,
+        .watched = a->watched,
         .delta = turn_tell_delta,
         .context = t,
     };

@@ -26,6 +26,7 @@ struct agent {
     struct http *http;
     const char *model;
     const char *system;
+    bool watched;           /* by a person, as answers come */
     const char *session_id; /* NULL: unknown */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */

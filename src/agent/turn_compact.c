@@ -145,6 +145,7 @@ static bool complete(void *turn, const struct summariser *s, const struct reques
         .endpoint = s->endpoint,
         .config = t->a->config,
         .wakeup = &time.wakeup,
+        .watched = t->a->watched,
         .delta = hear,
         .context = &listener,
     };

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "provider/offline_plan.h"
 
-/* The pace of an answer: as that of a fast model, and never long. */
+/* The pace of an answer that is watched: as that of a fast model, and never long. */
 #define PAUSE_MS 4
 #define MAX_PAUSES 350
 #define PIECE_BYTES 48
@@ -58,7 +58,7 @@ static size_t stream(const struct provider_call *call, const char *text, size_t 
         size_t end = at;
         for (size_t i = 0; i < group && end < len; i++)
             end += piece_length(text + end, len - end);
-        if (!wakeup_sleep(call->wakeup, PAUSE_MS))
+        if (!wakeup_sleep(call->wakeup, call->watched ? PAUSE_MS : 0))
             return at;
         bool taken = !call->delta || call->delta(call->context, BLOCK_TEXT, text + at, end - at);
         at = end;

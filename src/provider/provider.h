@@ -73,6 +73,7 @@ struct provider_call {
     const struct endpoint *endpoint;
     const struct config *config;
     const struct wakeup *wakeup;
+    bool watched; /* a person sees the answer as it comes */
 
     /* What streams in, in order: TEXT or REASONING. Text is valid UTF-8 and whole characters; many
      * small pieces of one read from the network arrive as one call. False: nobody takes any more,

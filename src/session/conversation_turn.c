@@ -158,6 +158,7 @@ struct agent conversation_agent(struct conversation *c)
     agent.endpoint = &b->choice.endpoint;
     agent.http = b->http;
     agent.model = b->choice.model;
+    agent.watched = c->engine->options.can_ask;
     agent.session_id = c->journal.info.id;
     agent.max_output = agent_max_output(config_integer(c->config, CONFIG_PROVIDER_MAX_OUTPUT),
                                         b->facts.max_output, b->facts.window);
