@@ -204,65 +204,76 @@ static bool installed(const char *shell)
     return there;
 }
 
-/* A zsh on a terminal of its own: $1 and a Tab are typed, the line that came of it is shown. */
+/* A zsh on a terminal of its own, made ready by $1: each of the others and a Tab are typed, the
+ * line that came of it is shown. */
 static const char zsh_script[] =
-    "zmodload zsh/zpty; zpty z zsh -f -i\n"
-    "{ zpty -w z 'PS1= RPS1= PROMPT_SP= ZLE_RPROMPT_INDENT=0; unsetopt prompt_cr prompt_sp; "
+    "zmodload zsh/zpty; way=$1; shift; zpty z zsh -f -i\n"
+    "{ zpty -w z 'PS1= RPS1= PROMPT_SP= ZLE_RPROMPT_INDENT=0 KEYTIMEOUT=1; unsetopt prompt_cr "
+    "prompt_sp; "
     "autoload -U compinit'\n"
-    "zpty -w z \"$2; \"'show() { zle -I; print -r -- "
-    "\"BEGIN $BUFFER END\" }'\n"
+    "zpty -w z \"$way; \"'show() { zle -I; print -r -- \"BEGIN $BUFFER END\"; BUFFER= }'\n"
     "zpty -w z 'zle -N show; bindkey \"^X\" show; bindkey \"^I\" complete-word; setopt "
     "no_list_beep; print REA\"\"DY'\n"
     "zpty -r -m z seen '*READY*'\n"
-    "zpty -w -n z \"$1\"$'\\t\\x18'\n"
-    "zpty -r -m z seen '*BEGIN * END*' } always { zpty -d z }\n"
-    "seen=${seen##*BEGIN }; print -r -- \"${seen%% END*}\"";
+    "for line; do zpty -w -n z \"$line\"$'\\t\\x18'; zpty -r -m z seen '*BEGIN * END*'\n"
+    "seen=${seen##*BEGIN }; print -r -- \"${seen%% END*}\"; done } always { zpty -d z }";
 
 /* As it is installed, and as a person would read it in. */
-static const char zsh_read_in[] = "compinit -u; source <(tiro completion zsh)";
 static const char zsh_installed[] = "fpath=($SOURCE_DIR/data/completion/zsh $fpath); compinit -u";
+static const char zsh_read_in[] = "compinit -u; source <(tiro completion zsh)";
 
-static void assert_zsh_of(const char *way, const char *line, const char *completed)
-{
-    char *out = support_keep(run_shell((const char *const[]){"/usr/bin/env", "zsh", "-f", "-c",
-                                                             zsh_script, "zsh", line, way, NULL}));
-    char *wanted = support_text("%s\n", completed);
-    if (strcmp(out, wanted) != 0)
-        fail_msg("%s: [%s] in place of [%s]", line, out, wanted);
-}
+struct completion {
+    const char *line, *completed;
+};
 
-static void assert_zsh(const char *line, const char *completed)
+static void assert_zsh(const char *way, const struct completion *cases, size_t count)
 {
-    assert_zsh_of(zsh_installed, line, completed);
+    enum { FIRST = 7, MOST = 16 };
+    const char *argv[FIRST + MOST + 1] = {"/usr/bin/env", "zsh", "-f", "-c",
+                                          zsh_script,     "zsh", way};
+    struct buf wanted = BUF_INIT;
+    assert_true(count <= MOST);
+    for (size_t i = 0; i < count; i++) {
+        argv[FIRST + i] = cases[i].line;
+        buf_addf(&wanted, "%s\n", cases[i].completed);
+    }
+    assert_string_equal(support_keep(run_shell(argv)), wanted.data);
+    buf_release(&wanted);
 }
 
 TEST(zsh_knows_the_tables)
 {
+    static const struct completion cases[] = {
+        {"tiro ses", "tiro sessions "},
+        {"tiro sessions ren", "tiro sessions rename "},
+        {"tiro run --provider anth", "tiro run --provider anthropic "},
+        {"tiro run --prov", "tiro run --provider="},
+        {"tiro -p off", "tiro -p offline "},
+        {"tiro run -o stre", "tiro run -o stream-json "},
+        {"tiro config set ui.th", "tiro config set ui.theme "},
+        {"tiro help sessions ex", "tiro help sessions export "},
+        {"tiro run -f a", "tiro run -f a\\ file.txt "},
+    };
     if (!installed("zsh"))
         skip();
-    assert_zsh("tiro ses", "tiro sessions ");
-    assert_zsh("tiro sessions ren", "tiro sessions rename ");
-    assert_zsh("tiro run --provider anth", "tiro run --provider anthropic ");
-    assert_zsh("tiro run --prov", "tiro run --provider=");
-    assert_zsh("tiro -p off", "tiro -p offline ");
-    assert_zsh("tiro run -o stre", "tiro run -o stream-json ");
-    assert_zsh("tiro config set ui.th", "tiro config set ui.theme ");
-    assert_zsh("tiro help sessions ex", "tiro help sessions export ");
     support_write("a file.txt", "x");
-    assert_zsh("tiro run -f a", "tiro run -f a\\ file.txt ");
+    assert_zsh(zsh_installed, cases, sizeof cases / sizeof *cases);
 }
 
 TEST_IF(capability_store(), zsh_names_sessions)
 {
+    static const struct completion cases[] = {
+        {"tiro sessions show pl", "tiro sessions show plain "},
+        {"tiro --resume pl", "tiro --resume plain "},
+        {"tiro sessions show it", "tiro sessions show it\\'s\\ a\\ \\\"quoted\\\"\\ one "},
+        {"tiro sessions show 'it", "tiro sessions show 'it'\\''s a \"quoted\" one' "},
+        {"tiro sessions show a:", "tiro sessions show a:\\ colon\\ =\\ sign "},
+        {"tiro sessions show 日", "tiro sessions show 日本語\\ の\\ 題 "},
+    };
     if (!installed("zsh"))
         skip();
-    assert_zsh("tiro sessions show pl", "tiro sessions show plain ");
-    assert_zsh_of(zsh_read_in, "tiro sessions show pl", "tiro sessions show plain ");
-    assert_zsh("tiro --resume pl", "tiro --resume plain ");
-    assert_zsh("tiro sessions show it", "tiro sessions show it\\'s\\ a\\ \\\"quoted\\\"\\ one ");
-    assert_zsh("tiro sessions show 'it", "tiro sessions show 'it'\\''s a \"quoted\" one' ");
-    assert_zsh("tiro sessions show a:", "tiro sessions show a:\\ colon\\ =\\ sign ");
-    assert_zsh("tiro sessions show 日", "tiro sessions show 日本語\\ の\\ 題 ");
+    assert_zsh(zsh_installed, cases, sizeof cases / sizeof *cases);
+    assert_zsh(zsh_read_in, cases, 1);
     assert_int_not_equal(access("evil", F_OK), 0);
 }
 
