@@ -182,7 +182,7 @@ static bool take_evidence(const struct exam *x, struct exam_question *q, const s
         if (at == json_first(list))
             q->conversation = where.conversation;
         for (int unit = 0; unit < EXAM_UNITS; unit++)
-            add_target(x, where, unit, &q->evidence[unit]);
+            add_target(x, where, (enum exam_unit)unit, &q->evidence[unit]);
     }
     return json_first(list) || err_set(e, ERR_USAGE, "a question needs \"evidence\"");
 }

@@ -247,11 +247,13 @@ static void search_damaged(void)
                                             .rank = rank_settings_for(1.2, 0.75)};
     const struct corpus_scope scope = {.all = true};
     struct candidates found;
+    struct word_weights weights = {0};
     e = (struct error){0};
-    if (words_search(&corpus, &question, &scope, 5, &found, &e))
+    if (words_search(&corpus, &question, &scope, 5, &found, &weights, &e))
         vec_release(&found.items);
     else
         assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    vec_release(&weights.items);
 }
 
 TEST(damaged_pages_are_no_danger)

@@ -20,7 +20,10 @@ enum { HAS_OWN_CXX = 1 };
 enum { HAS_OWN_CXX = 0 };
 #endif
 /* A name that the loader looks for, where another file can be found first. */
-static const bool libcurl_is_looked_for = sizeof libcurl > 1 && libcurl[0] != '/';
+static bool libcurl_is_looked_for(void)
+{
+    return sizeof libcurl > 1 && libcurl[0] != '/';
+}
 
 /* The files that the screen's program has mapped, a line each. */
 static const char *mapped(struct screen *s)
@@ -30,7 +33,7 @@ static const char *mapped(struct screen *s)
 
 FIXTURE(scene_setup, scene_teardown);
 
-TEST_IF(libcurl_is_looked_for, test_the_network_is_loaded_by_the_first_request)
+TEST_IF(libcurl_is_looked_for(), test_the_network_is_loaded_by_the_first_request)
 {
     if (access("/proc/self/maps", R_OK) != 0)
         skip();
@@ -48,7 +51,7 @@ TEST_IF(libcurl_is_looked_for, test_the_network_is_loaded_by_the_first_request)
 }
 
 /* Who asks no server goes on without it. */
-TEST_IF(libcurl_is_looked_for, test_a_libcurl_that_cannot_be_loaded_is_told)
+TEST_IF(libcurl_is_looked_for(), test_a_libcurl_that_cannot_be_loaded_is_told)
 {
     support_write(support_path(libcurl), "no library\n");
     setenv("LD_LIBRARY_PATH", support_dir(), 1);
