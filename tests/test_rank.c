@@ -120,14 +120,21 @@ static const struct row *row_of(const struct world *w, int64_t key)
     return NULL;
 }
 
-static bool find_facts(void *context, int64_t key, struct rank_facts *out)
+static bool find_words(void *context, int64_t key, double *out)
 {
     struct world *w = context;
     const struct row *r = row_of(w, key);
     w->asked++;
     if (r)
-        *out = r->facts;
+        *out = r->facts.words;
     return w->asked != w->fails_at;
+}
+
+static bool find_asks(void *context, int64_t key, bool *out)
+{
+    const struct row *r = row_of(context, key);
+    *out = r && r->facts.asks;
+    return true;
 }
 
 static bool find_user(void *context, int64_t key, bool *out)
@@ -176,7 +183,8 @@ static bool run(struct world *w, const struct rank_settings *s, size_t limit, st
                                   .terms = w->terms,
                                   .idf_sum = w->idf_sum,
                                   .average = w->average,
-                                  .facts = find_facts,
+                                  .words = find_words,
+                                  .asks = find_asks,
                                   .is_user = find_user,
                                   .context = w};
     bool ok = rank_best(s, &in, limit, out);

@@ -113,8 +113,9 @@ struct rank_input {
     size_t terms;
     double idf_sum; /* of all words of the query, those that nothing holds too */
     double average; /* words an entry */
-    /* Of an entry; false ends the ranking. Asked of few, is_user of the few best. */
-    bool (*facts)(void *context, int64_t key, struct rank_facts *out);
+    /* Of an entry; false ends the ranking. Asked of few, the last ones of fewer. */
+    bool (*words)(void *context, int64_t key, double *out);
+    bool (*asks)(void *context, int64_t key, bool *out);    /* it ends with a question */
     bool (*is_user)(void *context, int64_t key, bool *out); /* a user's message without a name */
     void *context;
 };

@@ -11,19 +11,29 @@ struct ranker {
     const struct rank_input *in;
     size_t limit;
     struct ranking *out;
+    size_t *near;              /* in each list, where it was looked for last */
     struct postings around[3]; /* of the entry before, the entry, the one behind it */
     struct occurrences places; /* of the entry that is looked at */
 };
 
 /* ---- postings ---- */
 
-/* The first posting of the key or of a later one. */
-static size_t find_key(const struct postings *list, int64_t key)
+/* The first posting of the key or of a later one; `near` it is looked for first. */
+static size_t find_key(const struct postings *list, size_t near, int64_t key)
 {
+    const struct posting *p = list->items.items;
     size_t from = 0, end = list->items.len;
+    if (near < end && p[near].key >= key) {
+        end = near;
+    } else if (near < end) {
+        size_t step = 1;
+        for (from = near + 1; from + step < end && p[from + step].key < key; step *= 2)
+            from += step;
+        end = from + step < end ? from + step : end;
+    }
     while (from < end) {
         size_t middle = from + (end - from) / 2;
-        if (list->items.items[middle].key < key)
+        if (p[middle].key < key)
             from = middle + 1;
         else
             end = middle;
@@ -37,7 +47,8 @@ static void find_postings(struct ranker *r, int64_t key)
         vec_clear(&r->around[i].items);
     for (size_t t = 0; t < r->in->terms; t++) {
         const struct postings *list = &r->in->lists[t];
-        for (size_t i = find_key(list, key - 1); i < list->items.len; i++) {
+        r->near[t] = find_key(list, r->near[t], key - 1);
+        for (size_t i = r->near[t]; i < list->items.len; i++) {
             const struct posting *p = &list->items.items[i];
             if (p->key > key + 1)
                 break;
@@ -59,25 +70,32 @@ struct real {
     struct rank_facts facts;
 };
 
-static bool find_real(const struct ranker *r, int64_t key, const struct postings *p,
-                      struct real *out)
+static bool find_length(const struct ranker *r, int64_t key, const struct postings *p,
+                        struct real *out)
 {
     struct rank_span span = span_of(p);
     *out = (struct real){0};
     if (p->items.len == 0)
         return true;
-    if (!r->in->facts(r->in->context, key, &out->facts))
+    if (!r->in->words(r->in->context, key, &out->facts.words))
         return false;
     out->own = rank_own(&r->settings, r->in, &span, &out->facts);
     return true;
+}
+
+static bool find_asking(const struct ranker *r, int64_t key, const struct postings *p,
+                        struct real *out)
+{
+    return p->items.len == 0 || r->in->asks(r->in->context, key, &out->facts.asks);
 }
 
 static bool add_neighbours(const struct ranker *r, int64_t key, struct memory_why *why)
 {
     const struct rank_settings *s = &r->settings;
     struct real before, after;
-    if (!find_real(r, key - 1, &r->around[0], &before) ||
-        !find_real(r, key + 1, &r->around[2], &after))
+    if (!find_length(r, key - 1, &r->around[0], &before) ||
+        !find_asking(r, key - 1, &r->around[0], &before) ||
+        !find_length(r, key + 1, &r->around[2], &after))
         return false;
     why->before = rank_before(s, &before.facts) * before.own;
     why->after = s->after * after.own;
@@ -103,28 +121,54 @@ static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
     return true;
 }
 
-/* An entry's rank, with its facts and its neighbours'; where it cannot be the floor or more,
- * perhaps less than it is. False: facts() failed. */
+/* What a rank can still be, as far as `why` and the weights are known. */
+static double reach_of(const struct ranker *r, const struct rank_entry *entry,
+                       const struct memory_why *why)
+{
+    return (sum_of(why) + entry->neighbours) * why->weight * fmax(1, r->settings.user);
+}
+
+/* … where only its length is known. */
+static double reach_of_length(const struct ranker *r, const struct rank_entry *entry,
+                              const struct rank_span *span, const struct real *real)
+{
+    const struct rank_settings *s = &r->settings;
+    struct memory_why why = {
+        .words = real->own, .session = entry->session, .window = entry->window};
+    for (const struct posting *p = span->first; span->end - span->first > 1 && p < span->end; p++)
+        why.proximity += s->near * places_proximity_most(r->in->idf[p->term], s->k1);
+    rank_weigh(s, entry->named, &real->facts, &why);
+    return reach_of(r, entry, &why) * fmax(1, s->asks);
+}
+
+/* An entry's rank, with its facts and its neighbours'; -HUGE_VAL where it is below the floor, which
+ * mostly is known without all of them. False: they could not be found. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
                      struct ranked *out)
 {
     const struct rank_settings *s = &r->settings;
     double most = r->in->idf_sum * (s->k1 + 1);
     struct real real;
+    *out = (struct ranked){.key = entry->key, .rank = -HUGE_VAL};
     find_postings(r, entry->key);
     struct rank_span span = span_of(&r->around[1]);
-    if (!find_real(r, entry->key, &r->around[1], &real))
+    if (!find_length(r, entry->key, &r->around[1], &real))
         return false;
-    struct memory_why why = {.words = real.own, .session = entry->session, .window = entry->window};
-    rank_add_places(s, r->in, &span, &real.facts, &r->places, &why);
-    rank_weigh(s, entry->named, &real.facts, &why);
-    why.coverage = most > 0 ? fmin(1, why.words / most) : 0;
-    double reach = (sum_of(&why) + entry->neighbours) * why.weight * fmax(1, s->user);
-    bool near = reach >= floor;
-    if (near && !add_neighbours(r, entry->key, &why))
+    if (reach_of_length(r, entry, &span, &real) < floor)
+        return true;
+    if (!find_asking(r, entry->key, &r->around[1], &real))
         return false;
-    *out = (struct ranked){.key = entry->key, .rank = sum_of(&why) * why.weight, .why = why};
-    return !near || weigh_user(r, floor, out);
+    out->why =
+        (struct memory_why){.words = real.own, .session = entry->session, .window = entry->window};
+    rank_add_places(s, r->in, &span, &real.facts, &r->places, &out->why);
+    rank_weigh(s, entry->named, &real.facts, &out->why);
+    out->why.coverage = most > 0 ? fmin(1, out->why.words / most) : 0;
+    if (reach_of(r, entry, &out->why) < floor)
+        return true;
+    if (!add_neighbours(r, entry->key, &out->why))
+        return false;
+    out->rank = sum_of(&out->why) * out->why.weight;
+    return weigh_user(r, floor, out);
 }
 
 /* ---- the best of them ---- */
@@ -243,10 +287,12 @@ bool rank_best(const struct rank_settings *settings, const struct rank_input *in
     *out = (struct ranking){0};
     if (limit == 0)
         return true;
+    r.near = mem_alloc((in->terms + 1) * sizeof *r.near);
     bool ok = take_best(&r, limit + FIRST_ROOM, &done) && (done || take_best(&r, 0, &done));
     for (size_t i = 0; i < 3; i++)
         vec_release(&r.around[i].items);
     vec_release(&r.places.items);
+    free(r.near);
     if (!ok)
         vec_release(&out->items);
     return ok;

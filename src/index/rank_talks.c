@@ -79,35 +79,40 @@ static void clear(struct talk *p, int64_t talk, size_t terms)
     p->number = talk;
 }
 
-static void add_posting(const struct reader *r, struct talk *to, const struct posting *p,
-                        size_t term)
+/* A word's postings of the talk, from `p` to before `end`; what is behind them. */
+static const struct posting *add_word(const struct reader *r, size_t word, const struct posting *p,
+                                      const struct posting *end, struct talk *to)
 {
-    size_t bit = (size_t)p->key & (TALK_PLACES - 1), at = MARGIN + bit;
-    struct worth *worth = &to->entries[at];
-    double idf = r->in->idf[term];
-    worth->near = rank_most_near(&r->ceiling, idf);
-    worth->own += idf * rank_most_alone(&r->ceiling, p) + worth->near;
-    worth->beside += idf * rank_most_beside(&r->ceiling, p);
-    worth->last = p->last > worth->last ? p->last : worth->last;
-    worth->words++;
-    to->counts[term * WIDTH + at] = p->count;
-    to->present |= UINT64_C(1) << bit;
-    to->named |= (uint64_t)p->named << bit;
+    double idf = r->in->idf[word], near = rank_most_near(&r->ceiling, idf);
+    uint16_t *counts = to->counts + word * WIDTH + MARGIN;
+    uint64_t present = 0, named = 0, count = 0;
+    for (; p < end && rank_key_talk(p->key) == to->number; p++) {
+        size_t bit = (size_t)p->key & (TALK_PLACES - 1);
+        struct worth *worth = &to->entries[MARGIN + bit];
+        worth->near = near;
+        worth->own += idf * rank_most_alone(&r->ceiling, p) + near;
+        worth->beside += idf * rank_most_beside(&r->ceiling, p);
+        worth->last = p->last > worth->last ? p->last : worth->last;
+        worth->words++;
+        counts[bit] = p->count;
+        present |= UINT64_C(1) << bit;
+        named |= (uint64_t)p->named << bit;
+        count += p->count;
+    }
+    to->present |= present;
+    to->named |= named;
+    to->joint += idf * saturation_at(&r->joint, count);
+    return p;
 }
 
-static void read_talk(const struct reader *r, int64_t talk, struct talk *out)
+static void read_talk(const struct reader *r, int64_t number, struct talk *out)
 {
-    clear(out, talk, r->in->terms);
+    clear(out, number, r->in->terms);
     for (size_t t = 0; t < r->in->terms; t++) {
-        const struct postings *list = &r->in->lists[t];
-        uint64_t count = 0;
-        size_t i = r->heads[t];
-        for (; i < list->items.len && rank_key_talk(list->items.items[i].key) == talk; i++) {
-            add_posting(r, out, &list->items.items[i], t);
-            count += list->items.items[i].count;
-        }
-        r->heads[t] = i;
-        out->joint += r->in->idf[t] * saturation_at(&r->joint, count);
+        const struct posting *items = r->in->lists[t].items.items;
+        const struct posting *end = items + r->in->lists[t].items.len;
+        if (r->heads[t] < r->in->lists[t].items.len)
+            r->heads[t] = (size_t)(add_word(r, t, items + r->heads[t], end, out) - items);
     }
 }
 

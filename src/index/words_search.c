@@ -296,26 +296,30 @@ static bool collect_postings(const struct corpus *from, const struct words_query
 
 /* ---- which texts are the best ---- */
 
-static const char facts_sql[] =
-    "SELECT sz, asks FROM #_words_docsize"
-    " CROSS JOIN #_entry INDEXED BY #_asks ON key = #_words_docsize.id"
-    " WHERE #_words_docsize.id = ?";
+static const char length_sql[] = "SELECT sz FROM #_words_docsize WHERE id = ?";
+static const char asks_sql[] = "SELECT asks FROM #_entry INDEXED BY #_asks WHERE key = ?";
 
 struct fact_source {
     const struct corpus *corpus;
     struct error *error;
 };
 
-static bool find_facts(void *context, int64_t key, struct rank_facts *out)
+static bool find_words(void *context, int64_t key, double *out)
 {
     struct fact_source *f = context;
-    struct query q = corpus_query(f->corpus, facts_sql, f->error);
+    struct query q = corpus_query(f->corpus, length_sql, f->error);
     query_int(&q, key);
-    if (query_next(&q)) {
-        out->words = (double)words_column_varint(&q, 0, 0);
-        out->asks = sqlite3_column_int(q.handle, 1) != 0;
-    }
+    *out = query_next(&q) ? (double)words_column_varint(&q, 0, 0) : 0;
     return query_end(&q);
+}
+
+static bool find_asks(void *context, int64_t key, bool *out)
+{
+    struct fact_source *f = context;
+    int64_t asks;
+    bool ok = corpus_number(f->corpus, asks_sql, key, &asks, f->error);
+    *out = ok && asks != 0;
+    return ok;
 }
 
 static const char user_sql[] =
@@ -339,7 +343,8 @@ static bool rank(const struct corpus *c, const struct words_question *question,
         .lists = found->lists.items,
         .average = found->average,
         .places = found->places.bytes.items,
-        .facts = find_facts,
+        .words = find_words,
+        .asks = find_asks,
         .is_user = find_user,
         .context = &facts,
     };
