@@ -14,6 +14,7 @@
 #include "store/event_log.h"
 #include "store/snapshot.h"
 #include "store/store.h"
+#include "tests/damage.h"
 #include "tests/history_check.h"
 #include "tests/imported.h"
 #include "tests/suite.h"
@@ -1177,4 +1178,114 @@ TEST_IF(capability_store(), an_imported_one_can_be_taken_back_too)
     assert_null(strstr(last_body(), SUMMARY));
     engine_free(s);
     assert_int_equal(assert_store_sound(surface_store()), 2);
+}
+
+/* --- a history that is longer than what is held of it ----------------------------------------- */
+
+enum { LONG_TURNS = 24, ANSWER_BYTES = 60000 };
+
+static struct engine *open_at_length(void)
+{
+    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "100000000");
+    model_server_set_window(surface_server(), 4000000);
+    return surface_open(NULL, true);
+}
+
+/* 360,000 tokens, nearly thrice as many as are held. */
+static void talk_at_length(struct engine *s)
+{
+    struct buf answer = BUF_INIT;
+    while (answer.len < ANSWER_BYTES)
+        buf_addstr(&answer, "It is a long story, and it is told to its end. ");
+    for (int i = 1; i <= LONG_TURNS; i++) {
+        char question[40];
+        snprintf(question, sizeof question, "question %d?", i);
+        queue_text(answer.data);
+        free(surface_ask(s, question));
+    }
+    buf_release(&answer);
+}
+
+static size_t count_in(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        n++;
+    return n;
+}
+
+static void assert_all_is_sent(int turns)
+{
+    const char *body = last_body();
+    assert_int_equal(count_in(body, "question "), turns);
+    assert_int_equal(count_in(body, "it is told to its end. \""),
+                     turns > LONG_TURNS ? LONG_TURNS : turns - 1);
+    assert_non_null(strstr(body, "question 1?"));
+}
+
+TEST_IF(capability_store(), a_long_history_is_sent_whole)
+{
+    struct engine *s = open_at_length();
+    talk_at_length(s);
+    assert_all_is_sent(LONG_TURNS);
+    engine_free(s);
+    s = surface_open("last", true);
+    free(surface_ask(s, "question 25?"));
+    assert_all_is_sent(LONG_TURNS + 1);
+    struct notice *n = ask_context(s);
+    const struct context *context = surface_context(n);
+    size_t texts = 0;
+    for (size_t i = 0; i < context->parts.len; i++)
+        texts += context->parts.items[i].kind == CONTEXT_MESSAGE &&
+                 *context->parts.items[i].text != '\0';
+    assert_int_equal(texts, 2 * (LONG_TURNS + 1));
+    notice_free(n);
+    engine_free(s);
+}
+
+/* What goes is summarised and comes back from where it was kept. */
+TEST_IF(capability_store(), a_long_history_is_compacted_and_taken_back)
+{
+    set(CONFIG_COMPACTION_RECENT_TURNS, "2");
+    struct engine *s = open_at_length();
+    talk_at_length(s);
+    engine_free(s);
+    s = surface_open("last", true);
+    compact_now(s);
+    assert_int_equal(count_in(last_body(), "question "), LONG_TURNS);
+    free(surface_ask(s, "question 25?"));
+    assert_int_equal(count_in(last_body(), "question "), 3);
+    assert_non_null(strstr(last_body(), SUMMARY));
+    surface_send(s, &operation_compaction_undo, NULL);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_UNDONE));
+    free(surface_ask(s, "question 26?"));
+    assert_int_equal(count_in(last_body(), "question "), LONG_TURNS + 2);
+    assert_null(strstr(last_body(), SUMMARY));
+    engine_free(s);
+}
+
+/* A row that is damaged before the session is opened is made anew of the log. One that is damaged
+ * later ends a turn, and nothing is sent without it; the next one has it again. */
+TEST_IF(capability_store(), a_long_history_with_a_damaged_row)
+{
+    static const char damage[] =
+        "UPDATE snapshot_message SET message = '{' WHERE position IN (0, 3)";
+    struct engine *s = open_at_length();
+    talk_at_length(s);
+    engine_free(s);
+    damage_sql(surface_store(), damage);
+    s = surface_open("last", true);
+    free(surface_ask(s, "question 25?"));
+    assert_all_is_sent(LONG_TURNS + 1);
+    damage_sql(surface_store(), damage);
+    size_t requests = model_server_requests(surface_server());
+    surface_send(s, &operation_turn_start, "question lost?");
+    struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
+    assert_non_null(strstr(n->event->text, "is not where it was kept; try again"));
+    notice_free(n);
+    surface_expect_idle(s);
+    assert_int_equal(model_server_requests(surface_server()), requests);
+    free(surface_ask(s, "question 26?"));
+    assert_all_is_sent(LONG_TURNS + 2);
+    engine_free(s);
 }
