@@ -90,9 +90,10 @@ static const char collect_sql[] =
     "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
 static const char pointer_type[] = "words_collect";
 
-/* What a phrase's rows are added to. */
+/* What a phrase's rows are added to; those of a damaged index come in any order. */
 struct phrase_rows {
     struct postings *list;
+    size_t first; /* of this phrase in it */
     struct place_bytes *places;
 };
 
@@ -115,6 +116,8 @@ static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *con
 {
     struct phrase_rows *to = context;
     struct posting p = {.key = api->xRowid(row)};
+    if (to->list->items.len > to->first && vec_last(&to->list->items).key >= p.key)
+        return SQLITE_CORRUPT_VTAB;
     note_places(api, row, &p, to->places);
     vec_push(&to->list->items, p);
     return SQLITE_OK;
@@ -131,8 +134,8 @@ static int collect_term(struct collector *c, const Fts5ExtensionApi *api, Fts5Co
 {
     size_t term = c->asked.items[i];
     struct postings *list = &c->out->lists.items[word_of(c, term)];
-    struct phrase_rows rows = {list, &c->out->places};
     size_t before = list->items.len;
+    struct phrase_rows rows = {list, before, &c->out->places};
     int result = api->xQueryPhrase(found, (int)i, &rows, note_posting);
     end_term(c, term, before);
     return result;
