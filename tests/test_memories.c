@@ -14,7 +14,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-enum { STEP = 1000 };
+enum { STEP = 8000 };
 
 static struct config *config;
 static char *path;
