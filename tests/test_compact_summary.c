@@ -391,10 +391,13 @@ static void add_random(uint64_t *seed, size_t max_words)
     for (size_t i = next_random(seed) % max_words; i > 0; i--)
         buf_addstr(&text, words[next_random(seed) % COUNT(words)]);
     enum role role = next_random(seed) % 2 ? ROLE_USER : ROLE_ASSISTANT;
-    if (next_random(seed) % 4 == 0)
-        add_block(add(ROLE_TOOL, NULL), BLOCK_TOOL_RESULT, "read_file", text.data);
-    else
+    if (next_random(seed) % 4 == 0) {
+        struct message *m = add(ROLE_TOOL, NULL);
+        add_block(m, BLOCK_TOOL_RESULT, "read_file", text.data);
+        vec_last(&m->blocks).id = mem_strdup("call_0123456789");
+    } else {
         add(role, text.data);
+    }
     if (next_random(seed) % 8 == 0)
         vec_last(&b.plan.fates) = FATE_STAYS;
     buf_release(&text);
