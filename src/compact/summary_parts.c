@@ -122,11 +122,12 @@ static struct message take_message(struct walk *w)
     return plain_message(&w->in->messages[w->at.message], text, piece);
 }
 
-/* Not read, for it fits: it tells no more than it is. */
+/* Not read, for it fits in one piece: it tells no more than it is. */
 static bool fits_unread(const struct walk *w)
 {
+    int64_t room = w->budget - message_bytes_to_tokens(SUMMARY_MESSAGE_BYTES);
     return w->in->messages[w->at.message].row > 0 && w->at.byte == 0 &&
-           (w->budget == 0 || w->in->estimates[w->at.message] <= w->budget);
+           (w->budget == 0 || w->in->estimates[w->at.message] <= room);
 }
 
 /* Tokens of what comes next, behind which the walk then is; 0: the message has no more. */

@@ -6,9 +6,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* Bytes of an empty user message's JSON, with room for large numbers. */
-#define MESSAGE_BYTES 160
-
 /* What a byte of a text takes in JSON at most; one that is no UTF-8 becomes a character of 3. */
 static size_t json_bytes(unsigned char c, bool valid)
 {
@@ -21,7 +18,8 @@ static size_t json_bytes(unsigned char c, bool valid)
 
 size_t summary_text_fit(const char *text, size_t len, int64_t tokens)
 {
-    size_t room = tokens * 4 > MESSAGE_BYTES ? (size_t)tokens * 4 - MESSAGE_BYTES : 0;
+    int64_t bytes = tokens * 4 - SUMMARY_MESSAGE_BYTES;
+    size_t room = bytes > 0 ? (size_t)bytes : 0;
     size_t probe = room < len ? room : len;
     bool valid = utf8_valid(text, probe - utf8_incomplete_tail(text, probe));
     size_t fits = 0;

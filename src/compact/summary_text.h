@@ -12,6 +12,9 @@
  * caller frees. */
 char *summary_text(const struct block *blocks, size_t count, size_t max, bool cut_off);
 
+/* An empty user message's JSON, with room for large numbers. */
+enum { SUMMARY_MESSAGE_BYTES = 160 };
+
 /* Bytes of the longest beginning of a text whose message is estimated at `tokens` at most: whole
  * graphemes, and at least one character. */
 size_t summary_text_fit(const char *text, size_t len, int64_t tokens);
