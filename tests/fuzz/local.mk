@@ -4,6 +4,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/anthropic.c \
 	tests/fuzz/approval.c \
 	tests/fuzz/config.c \
+	tests/fuzz/doclist.c \
 	tests/fuzz/embedding.c \
 	tests/fuzz/event.c \
 	tests/fuzz/event_struct.c \

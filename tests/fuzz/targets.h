@@ -33,6 +33,7 @@
     X(utf8, 65536)                                                                                 \
     X(time, 256)                                                                                   \
     X(pages, 262144)                                                                               \
-    X(graph, 65536)
+    X(graph, 65536)                                                                                \
+    X(doclist, 65536)
 
 #endif

@@ -1,0 +1,65 @@
+/* A page of the index of words: whatever its bytes are, what is read of it is in order and lies
+ * within it. The first byte says of which length the word is, which follows; the rest are pages,
+ * the first of them up to a mark. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/doclist.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_list(const struct postings *list, const struct place_bytes *bytes)
+{
+    struct occurrences places = {0};
+    for (size_t i = 0; i < list->items.len; i++) {
+        const struct posting *p = &list->items.items[i];
+        FUZZ_CHECK(i == 0 || p->key > list->items.items[i - 1].key);
+        vec_clear(&places.items);
+        places_unpack(bytes->bytes.items + p->places, p->count, 0, &places);
+        FUZZ_CHECK(places.items.len == p->count);
+    }
+    vec_release(&places.items);
+}
+
+static void read_pages(struct doclist *d, const uint8_t *data, size_t size)
+{
+    enum doclist_step step = DOCLIST_MORE;
+    for (const uint8_t *end = data + size; step == DOCLIST_MORE && data < end;) {
+        const uint8_t *mark = memchr(data, 0xff, (size_t)(end - data));
+        size_t len = (size_t)((mark ? mark : end) - data);
+        step = doclist_read(d, data, len);
+        data += len + 1;
+    }
+    if (step != DOCLIST_DAMAGED && d->left == 0)
+        check_list(d->out, d->places);
+}
+
+static void read_records(const uint8_t *data, size_t size)
+{
+    struct doclist_parts parts;
+    int64_t entries, words;
+    if (doclist_parts_read(data, size, &parts))
+        for (size_t i = 0; i < parts.items.len; i++)
+            FUZZ_CHECK(parts.items.items[i].first > 0 &&
+                       parts.items.items[i].first <= parts.items.items[i].last);
+    vec_release(&parts.items);
+    if (doclist_totals_read(data, size, &entries, &words))
+        FUZZ_CHECK(entries >= 0 && words >= 0);
+}
+
+int fuzz_doclist(const uint8_t *data, size_t size)
+{
+    struct postings list = {0};
+    struct place_bytes places = {0};
+    read_records(data, size);
+    if (size < 1 || size - 1 < data[0])
+        return -1;
+    struct doclist d = {.word = (const char *)data + 1,
+                        .word_len = data[0],
+                        .out = &list,
+                        .places = &places,
+                        .key = -1};
+    read_pages(&d, data + 1 + data[0], size - 1 - data[0]);
+    vec_release(&list.items);
+    vec_release(&places.bytes);
+    return 0;
+}
