@@ -34,7 +34,9 @@ static bool begin_before_compaction(struct catalog *c, const struct session_info
                                     struct fork_point *p, struct error *e)
 {
     struct history h;
-    if (!snapshot_resume(c->store, parent->id, &h, e))
+    struct snapshot_rows rows;
+    snapshot_rows_init(&rows, c->store, parent->id);
+    if (!snapshot_open(&rows, 0, &h, e))
         return false;
     int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
     history_release(&h);
