@@ -330,23 +330,11 @@ static bool resume(struct loading *l, struct error *e)
 /* One look at the database: another process may be compacting the session, or undoing it. */
 static bool resume_at_once(struct loading *l, struct error *e)
 {
-    bool began;
+    bool began, saves = l->save_at > 0;
     history_init(l->out);
-    if (!store_step_begin(l->store, &began, e))
+    if (!(saves ? store_enter : store_step_begin)(l->store, &began, e))
         return false;
-    if (store_step_end(l->store, began, resume(l, e), e))
-        return true;
-    history_release(l->out);
-    return false;
-}
-
-static bool resume_and_save(struct loading *l, struct error *e)
-{
-    bool began;
-    history_init(l->out);
-    if (!store_enter(l->store, &began, e))
-        return false;
-    if (store_leave(l->store, began, resume(l, e), e))
+    if ((saves ? store_leave : store_step_end)(l->store, began, resume(l, e), e))
         return true;
     history_release(l->out);
     return false;
@@ -382,7 +370,7 @@ bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct histor
 {
     struct loading l = loading_of(rows, tokens, out);
     l.save_at = SHED_EVERY;
-    return resume_and_save(&l, e);
+    return resume_at_once(&l, e);
 }
 
 bool snapshot_is_far_behind(struct store *s, const char *session_id, bool *out, struct error *e)
