@@ -94,10 +94,13 @@ void buf_vaddf(struct buf *b, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
+    size_t room = b->cap ? b->cap - b->len : 0;
+    int len = vsnprintf(room ? b->data + b->len : NULL, room, format, args);
     assert(len >= 0);
-    reserve(b, (size_t)len);
-    vsnprintf(b->data + b->len, (size_t)len + 1, format, again);
+    if ((size_t)len >= room) {
+        reserve(b, (size_t)len);
+        vsnprintf(b->data + b->len, (size_t)len + 1, format, again);
+    }
     b->len += (size_t)len;
     va_end(again);
 }
