@@ -360,7 +360,12 @@ static uint64_t hash_of(const char *path)
     size_t len;
     uint64_t hash = 14695981039346656037u;
     char *bytes = damage_read(path, &len);
-    for (size_t i = 0; i < len; i++)
+    size_t i = 0;
+    for (uint64_t word; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        hash = (hash ^ word) * 1099511628211u;
+    }
+    for (; i < len; i++)
         hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
     free(bytes);
     return hash;

@@ -36,22 +36,27 @@ struct wire {
     const char *huge_head, *huge_tail;   /* around the text of one delta's JSON */
 };
 
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
 void wire_string(struct buf *out, const char *text, size_t len)
 {
     buf_addch(out, '"');
     for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\') {
-            buf_addch(out, '\\');
-            buf_addch(out, (char)c);
-        } else if (c == '\n') {
+        size_t from = i;
+        while (i < len && is_plain(text[i]))
+            i++;
+        buf_add(out, text + from, i - from);
+        if (i == len)
+            break;
+        if (text[i] == '\n')
             buf_addstr(out, "\\n");
-        } else if (c < 0x20) {
-            buf_addf(out, "\\u%04x", c);
-        } else {
-            buf_addch(out, (char)c);
-        }
+        else if ((unsigned char)text[i] < 0x20)
+            buf_addf(out, "\\u%04x", (unsigned)text[i]);
+        else
+            buf_addf(out, "\\%c", text[i]);
     }
     buf_addch(out, '"');
 }
