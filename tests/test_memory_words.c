@@ -39,12 +39,13 @@ static int tear_down(void **state)
 }
 
 /* Indexes a text; `id` names it. */
-static void put(const char *session, const char *speaker, const char *id, const char *content)
+static void put_as(enum role role, const char *session, const char *speaker, const char *id,
+                   const char *content)
 {
     struct memory_entry entry = {.id = mem_strdup(id),
                                  .session_id = mem_strdup(session),
                                  .turn = 1,
-                                 .role = ROLE_USER,
+                                 .role = role,
                                  .speaker = mem_strdup(speaker),
                                  .created_ms = now += 60000,
                                  .content = mem_strdup(content)};
@@ -53,6 +54,11 @@ static void put(const char *session, const char *speaker, const char *id, const 
         fail_msg("%s", e.text);
     assert_int_equal(stored, 1);
     memory_entry_release(&entry);
+}
+
+static void put(const char *session, const char *speaker, const char *id, const char *content)
+{
+    put_as(ROLE_USER, session, speaker, id, content);
 }
 
 static void put_many(int count)
@@ -293,6 +299,19 @@ TEST(a_role_names_nobody)
     put("a", NULL, "mine", "the lake was cold and the water clear when we swam there at noon");
     put("b", NULL, "other", "the lake was cold and the water clear, so the user swam at noon");
     expect("user lake", "other mine");
+}
+
+/* In talk with a model; of somebody with a name the role says nothing. */
+TEST(the_users_own_message_counts_more)
+{
+    static const char text[] = "the lake was cold and the water clear when we swam there at noon";
+    put_as(ROLE_USER, "a", NULL, "told", text);
+    put_as(ROLE_USER, "b", "user", "named", text);
+    put_as(ROLE_ASSISTANT, "c", NULL, "said", text);
+    expect("lake water", "told said named");
+    const struct memory_why *told = &hits.items.items[0].why, *named = &hits.items.items[2].why;
+    assert_true(told->user == 1.3 && named->user == 1);
+    assert_true(fabs(told->weight - 1.3 * named->weight) < 1e-9);
 }
 
 /* What stands behind a question about it is the answer. */

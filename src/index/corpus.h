@@ -3,7 +3,8 @@
  * the same prefix P.
  *
  * The owner's: P_entry with the column key, a row a text, and asks (1: it ends with a question),
- * both in the index P_asks. The index's: P_words, P_model, P_vector, P_floats, P_version. The owner
+ * both in the index P_asks; and with role ("user": the user's own) and speaker (NULL: who has no
+ * name). The index's: P_words, P_model, P_vector, P_floats, P_version. The owner
  * says what comes, changes and goes, within its own transactions. */
 #ifndef INDEX_CORPUS_H
 #define INDEX_CORPUS_H
