@@ -208,6 +208,7 @@ static struct memory_hit sample_hit(void)
                                 .asks = 1,
                                 .named = 1,
                                 .user = 1,
+                                .held = 0.5,
                                 .coverage = 1.0 / 3};
     return h;
 }
@@ -220,7 +221,7 @@ TEST(test_hit_says_why)
                 "\"session_id\":\"s\",\"turn\":3,\"role\":\"user\",\"speaker\":\"user\","
                 "\"created_at\":\"1970-01-01T00:00:01.000Z\","
                 "\"why\":{\"words\":2.5,\"weight\":0.75,\"length\":0.75,"
-                "\"coverage\":0.3333}}");
+                "\"held\":0.5,\"coverage\":0.3333}}");
     h.why = (struct memory_why){.before = 1,
                                 .after = 2,
                                 .session = 3,

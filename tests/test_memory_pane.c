@@ -653,7 +653,8 @@ TEST(the_preview_has_all_of_it_and_why)
                             .user = 1.3,
                             .asks = 1,
                             .weight = 1.56,
-                            .coverage = 0.62,
+                            .held = 0.62,
+                            .coverage = 0.4,
                             .has_vector = true,
                             .cosine = 0.81};
     tell(a);

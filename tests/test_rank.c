@@ -312,6 +312,14 @@ static double plain_rank(const struct world *w, const struct rank_settings *s, c
     return sum * plain_weight(s, r);
 }
 
+static double plain_held(const struct world *w, const struct row *r)
+{
+    double sum = 0;
+    for (size_t t = 0; t < w->terms; t++)
+        sum += r->counts[t] > 0 ? w->idf[t] : 0;
+    return sum / w->idf_sum;
+}
+
 static int compare_down(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -339,6 +347,7 @@ static void expect_best(struct world *w, const struct rank_settings *s, size_t l
         assert_true(fabs(r->why.proximity - plain_proximity(w, s, row)) < 1e-6);
         assert_true(fabs(r->why.weight - plain_weight(s, row)) < 1e-6);
         assert_true(r->why.coverage > 0 && r->why.coverage <= 1);
+        assert_true(fabs(r->why.held - plain_held(w, row)) < 1e-6);
         if (i >= limit)
             assert_true(fabs(r->rank - all[limit - 1]) < 1e-6);
     }

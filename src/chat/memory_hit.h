@@ -24,7 +24,8 @@ struct memory_why {
     double asks;          /* it is a mere question */
     double named;         /* the query names who said it */
     double user;          /* it is the user's own message */
-    double coverage;      /* part of the question's words that it has, by their rarity: 0 … 1 */
+    double held;     /* part of the question's words that stand in it, by their rarity: 0 … 1 */
+    double coverage; /* `words` by the most that they can be, what the score is made of: 0 … 1 */
     bool has_vector;      /* then: */
     double cosine;        /* -1 … 1 */
     bool exact;           /* the same text */

@@ -162,6 +162,7 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
         (struct memory_why){.words = real.own, .session = entry->session, .window = entry->window};
     rank_add_places(s, r->in, &span, &real.facts, &r->places, &out->why);
     rank_weigh(s, entry->named, &real.facts, &out->why);
+    out->why.held = rank_held(r->in, &span);
     out->why.coverage = most > 0 ? fmin(1, out->why.words / most) : 0;
     if (reach_of(r, entry, &out->why) < floor)
         return true;

@@ -37,6 +37,14 @@ double rank_own(const struct rank_settings *s, const struct rank_input *in,
     return sum;
 }
 
+double rank_held(const struct rank_input *in, const struct rank_span *span)
+{
+    double sum = 0;
+    for (const struct posting *p = span->first; p < span->end; p++)
+        sum += in->idf[p->term];
+    return in->idf_sum > 0 ? fmin(1, sum / in->idf_sum) : 0;
+}
+
 /* ---- places ---- */
 
 static void find_places(const struct rank_input *in, const struct rank_span *span,

@@ -29,6 +29,9 @@ struct rank_span {
 double rank_own(const struct rank_settings *s, const struct rank_input *in,
                 const struct rank_span *span, const struct rank_facts *facts);
 
+/* The part of the question's words that it holds, by their rarity. */
+double rank_held(const struct rank_input *in, const struct rank_span *span);
+
 /* Of a long entry its best passage instead, and proximity. `places` is
  * room to work in. */
 void rank_add_places(const struct rank_settings *s, const struct rank_input *in,

@@ -93,8 +93,8 @@ static void write_why(const struct memory_hit *h, struct buf *out)
         add_part(out, _("identical text"));
     write_matches(why, out);
     write_factors(why, out);
-    if (why->coverage > 0) {
-        char *text = mem_printf(_("covers %.0f %% of the query"), why->coverage * 100);
+    if (why->held > 0) {
+        char *text = mem_printf(_("covers %.0f %% of the query"), why->held * 100);
         add_part(out, text);
         free(text);
     }
