@@ -51,15 +51,17 @@ void probe_scan(const char *directory, size_t count)
         add_row(&block, (int64_t)i + 1);
     for (size_t i = 0; i < SCANS; i++) {
         float values[SCAN_DIMENSION];
-        struct nearest_list found = {0};
         random_vector(values, SCAN_DIMENSION);
         const struct vector_query query = {"random", SCAN_DIMENSION, values};
+        struct vectors_field field = {.previous = 0.5};
+        struct vector_search search = {
+            .query = &query, .scope = &every, .limit = CANDIDATES, .field = &field};
         double start = screen_clock();
-        vector_block_scan(&block, &query, &every, CANDIDATES, &found);
+        vector_block_scan(&block, &search);
         vec_push(&times.ms, screen_clock() - start);
-        if (found.items.len != CANDIDATES)
+        if (search.near.items.len != CANDIDATES)
             probe_fail("the scan finds too few");
-        vec_release(&found.items);
+        vector_search_release(&search);
     }
     vector_block_release(&block);
     probe_times_tell(&times);

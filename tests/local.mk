@@ -98,6 +98,7 @@ UNIT_TESTS = \
 	tests/test_doclist \
 	tests/test_rank \
 	tests/test_rank_best \
+	tests/test_blend \
 	tests/test_tokenizer \
 	tests/test_word_forms \
 	tests/test_memory_line \

@@ -62,6 +62,7 @@ struct candidate {
 };
 struct candidates {
     VEC(struct candidate) items; /* best first */
+    double average;              /* of words_search(): words that an entry of the corpus has */
 };
 
 #endif

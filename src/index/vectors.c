@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "index/rank.h"
 #include "index/vectors_private.h"
 
-enum { RESCORED = 50 };
+/* SAMPLE: of it the mean is known to a thirtieth of the deviation. */
+enum { RESCORED = 50, SAMPLE = 1000 };
 
 struct vectors *vectors_new(const char *tables, const char *graph_directory, int64_t graph_from)
 {
@@ -36,10 +38,11 @@ bool vectors_has_graph(const struct vectors *v)
 
 /* --- candidates ------------------------------------------------------------------------------ */
 
-static struct candidate candidate_of(const struct vector_model *model, int64_t key, double cosine)
+static struct candidate candidate_of(const struct vector_model *model, const struct nearest *n)
 {
-    return (struct candidate){.key = key,
-                              .rank = cosine,
+    double cosine = (double)n->cosine;
+    return (struct candidate){.key = n->key,
+                              .rank = cosine + (double)n->before,
                               .score = calibration_score(&model->calibration, cosine),
                               .why = {.has_vector = true, .cosine = cosine}};
 }
@@ -53,61 +56,176 @@ static int compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* In floats; what has none any more was forgotten meanwhile. */
-static bool rescore(const struct corpus *c, const struct vector_model *model,
-                    const struct vector_query *query, const struct nearest_list *near, size_t limit,
-                    struct candidates *out, struct error *e)
+/* What one search needs. */
+struct searcher {
+    struct vectors *vectors;
+    const struct corpus *corpus;
+    struct vector_model model;
+    struct vector_search search;
+};
+
+static bool cosine_of(const struct searcher *x, int64_t key, double *cosine, bool *found,
+                      struct error *e)
 {
-    for (size_t i = 0; i < near->items.len; i++) {
-        const struct nearest *n = &near->items.items[i];
-        double cosine = (double)n->cosine;
+    return vectors_cosine(x->corpus, x->model.number, key, x->search.query, cosine, found, e);
+}
+
+/* In floats; what has none any more was forgotten meanwhile. */
+static bool rescore(const struct searcher *x, struct candidates *out, struct error *e)
+{
+    const struct vector_search *s = &x->search;
+    for (size_t i = 0; i < s->near.items.len; i++) {
+        struct nearest n = s->near.items.items[i];
+        double cosine = (double)n.cosine;
         bool found = true;
-        if (i < RESCORED && !vectors_cosine(c, model->number, n->key, query, &cosine, &found, e))
+        if (i < RESCORED && !cosine_of(x, n.key, &cosine, &found, e))
             return false;
-        const struct candidate one = candidate_of(model, n->key, cosine);
-        if (found && one.score > 0)
+        n.cosine = (float)cosine;
+        const struct candidate one = candidate_of(&x->model, &n);
+        if (found && (one.score > 0 || s->field))
             vec_push(&out->items, one);
     }
     vec_sort(&out->items, compare);
-    if (out->items.len > limit)
-        out->items.len = limit;
+    if (out->items.len > s->limit)
+        out->items.len = s->limit;
     return true;
+}
+
+static bool is_among(const struct candidates *c, size_t count, int64_t key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (c->items.items[i].key == key)
+            return true;
+    return false;
+}
+
+static void add_also(const struct searcher *x, struct candidates *out)
+{
+    size_t nearest = out->items.len;
+    for (size_t i = 0; i < x->search.also.items.len; i++) {
+        const struct nearest *n = &x->search.also.items.items[i];
+        if (!is_among(out, nearest, n->key))
+            vec_push(&out->items, candidate_of(&x->model, n));
+    }
+}
+
+/* --- with a graph, which knows the nearest alone --------------------------------------------- */
+
+static bool add_before(const struct searcher *x, struct nearest *n, struct error *e)
+{
+    double cosine;
+    bool found;
+    if (x->search.field->previous == 0 || rank_key_session(n->key - 1) != rank_key_session(n->key))
+        return true;
+    if (!cosine_of(x, n->key - 1, &cosine, &found, e))
+        return false;
+    n->before = found ? (float)(x->search.field->previous * cosine) : 0;
+    return true;
+}
+
+static bool look_up(const struct searcher *x, int64_t key, struct nearest *out, bool *found,
+                    struct error *e)
+{
+    double cosine = 0;
+    if (!cosine_of(x, key, &cosine, found, e))
+        return false;
+    *out = (struct nearest){.key = key, .cosine = (float)cosine};
+    return !*found || add_before(x, out, e);
+}
+
+static bool look_up_also(struct searcher *x, struct error *e)
+{
+    const struct candidates *also = x->search.field->also;
+    for (size_t i = 0; also && i < also->items.len; i++) {
+        struct nearest one;
+        bool found;
+        if (!look_up(x, also->items.items[i].key, &one, &found, e))
+            return false;
+        if (found)
+            vec_push(&x->search.also.items, one);
+    }
+    return true;
+}
+
+static bool measure_sample(struct searcher *x, struct error *e)
+{
+    struct vector_ids sample = {0};
+    struct nearness all = {0};
+    bool ok = true;
+    vector_graph_sample(&x->vectors->graph, SAMPLE, &sample);
+    for (size_t i = 0; ok && i < sample.items.len; i++) {
+        struct nearest one;
+        bool found;
+        ok = look_up(x, sample.items.items[i].key, &one, &found, e);
+        if (ok && found)
+            nearness_add(&all, &one);
+    }
+    nearness_tell(&all, x->search.field);
+    vec_release(&sample.items);
+    return ok;
+}
+
+static bool complete_graph(struct searcher *x, int64_t count, struct error *e)
+{
+    x->search.field->count = count;
+    for (size_t i = 0; i < x->search.near.items.len; i++)
+        if (!add_before(x, &x->search.near.items.items[i], e))
+            return false;
+    return look_up_also(x, e) && measure_sample(x, e);
 }
 
 /* --- searching ------------------------------------------------------------------------------- */
 
-static bool find_nearest(struct vectors *v, const struct corpus *c,
-                         const struct vector_query *query, const struct vector_model *model,
-                         const struct corpus_scope *scope, size_t limit, struct nearest_list *out,
-                         struct error *e)
+static bool find_nearest(struct searcher *x, struct error *e)
 {
+    struct vectors *v = x->vectors;
     int64_t version, count;
-    if (!vectors_version(c, &version, e) || !vectors_number(c, model->number, &count, e))
+    if (!vectors_version(x->corpus, &version, e) ||
+        !vectors_number(x->corpus, x->model.number, &count, e))
         return false;
-    v->used_graph =
-        scope->all && count >= v->graph_from && vector_graph_ready(v, query->model, model, version);
+    v->used_graph = x->search.scope->all && count >= v->graph_from &&
+                    vector_graph_ready(v, x->search.query->model, &x->model, version);
     if (v->used_graph) {
-        vector_graph_search(&v->graph, query, limit, out);
-        return true;
+        vector_graph_search(&v->graph, &x->search);
+        return !x->search.field || complete_graph(x, count, e);
     }
-    if (!vector_block_update(&v->block, c, model, e))
+    if (!vector_block_update(&v->block, x->corpus, &x->model, e))
         return false;
-    vector_block_scan(&v->block, query, scope, limit, out);
+    vector_block_scan(&v->block, &x->search);
     return true;
 }
 
-static bool search(struct vectors *v, const struct corpus *c, const struct vector_query *query,
-                   const struct corpus_scope *scope, size_t limit, struct candidates *out,
-                   struct error *e)
+static bool search(struct searcher *x, size_t limit, struct candidates *out, struct error *e)
 {
-    struct vector_model model;
-    struct nearest_list near = {0};
-    if (!vector_model_find(c, query->model, query->dimension, &model, e))
+    const struct vector_query *query = x->search.query;
+    if (!vector_model_find(x->corpus, query->model, query->dimension, &x->model, e))
         return false;
-    bool ok = model.number == 0 || (find_nearest(v, c, query, &model, scope,
-                                                 limit > RESCORED ? limit : RESCORED, &near, e) &&
-                                    rescore(c, &model, query, &near, limit, out, e));
-    vec_release(&near.items);
+    if (x->model.number == 0)
+        return true;
+    x->search.limit = limit > RESCORED ? limit : RESCORED;
+    if (!find_nearest(x, e))
+        return false;
+    x->search.limit = limit;
+    if (!rescore(x, out, e))
+        return false;
+    add_also(x, out);
+    return true;
+}
+
+bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                   const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
+                   struct candidates *out, struct error *e)
+{
+    struct searcher x = {
+        .vectors = v, .corpus = c, .search = {.query = query, .scope = scope, .field = field}};
+    bool began;
+    *out = (struct candidates){0};
+    if (!store_step_begin(c->store, &began, e))
+        return false;
+    bool ok = store_step_end(c->store, began, search(&x, limit, out, e), e);
+    if (!ok)
+        vec_release(&out->items);
+    vector_search_release(&x.search);
     return ok;
 }
 
@@ -115,12 +233,5 @@ bool vectors_search(struct vectors *v, const struct corpus *c, const struct vect
                     const struct corpus_scope *scope, size_t limit, struct candidates *out,
                     struct error *e)
 {
-    bool began;
-    *out = (struct candidates){0};
-    if (!store_step_begin(c->store, &began, e))
-        return false;
-    bool ok = store_step_end(c->store, began, search(v, c, query, scope, limit, out, e), e);
-    if (!ok)
-        vec_release(&out->items);
-    return ok;
+    return vectors_stand(v, c, query, scope, limit, NULL, out, e);
 }

@@ -30,6 +30,24 @@ bool vectors_search(struct vectors *v, const struct corpus *c, const struct vect
                     const struct corpus_scope *scope, size_t limit, struct candidates *out,
                     struct error *e);
 
+/* How a question stands to all vectors in scope, for who ranks by more than cosines. An entry's
+ * nearness is its cosine with the question, and a share of that of the entry before it (rank.h:
+ * the key below, of the same session). */
+struct vectors_field {
+    double previous;               /* the share */
+    const struct candidates *also; /* of entries that are told of wherever they stand; borrowed */
+
+    /* Told: */
+    int64_t count;          /* of vectors in scope */
+    double mean, deviation; /* of their nearness; with a graph, of a sample */
+};
+
+/* As vectors_search(), but the nearest by nearness, which is their rank, whatever their score; and
+ * behind them, in no order, those of `also` that have a vector and are not among them. */
+bool vectors_stand(struct vectors *v, const struct corpus *c, const struct vector_query *query,
+                   const struct corpus_scope *scope, size_t limit, struct vectors_field *field,
+                   struct candidates *out, struct error *e);
+
 /* Texts that have no vector of a model. */
 struct vectors_lacking {
     VEC(int64_t) keys;

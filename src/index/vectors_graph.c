@@ -412,19 +412,27 @@ bool vector_graph_ready(struct vectors *v, const char *name, const struct vector
     return g->hnsw && g->version == version && hnsw_count(g->hnsw) == g->of.items.len;
 }
 
-void vector_graph_search(struct vector_graph *g, const struct vector_query *query, size_t limit,
-                         struct nearest_list *out)
+void vector_graph_search(struct vector_graph *g, struct vector_search *s)
 {
-    size_t ask = limit + (g->gone < limit ? g->gone : limit);
+    size_t ask = s->limit + (g->gone < s->limit ? g->gone : s->limit);
     struct hnsw_hit *hits = mem_alloc(ask * sizeof *hits + 1);
     int8_t *bytes = mem_alloc(int8_stride(g->dimension));
-    float scale = int8_quantise(query->values, g->dimension, bytes);
+    float scale = int8_quantise(s->query->values, g->dimension, bytes);
     size_t count = hnsw_search(g->hnsw, bytes, scale, ask, hits);
     for (size_t i = 0; i < count; i++) {
         const struct vector_id *id = &g->of.items.items[hits[i].element];
         if (id->key >= 0)
-            nearest_add(out, limit, id->key, hits[i].cosine);
+            nearest_add(&s->near, s->limit,
+                        &(struct nearest){.key = id->key, .cosine = hits[i].cosine});
     }
     free(bytes);
     free(hits);
+}
+
+void vector_graph_sample(const struct vector_graph *g, size_t most, struct vector_ids *out)
+{
+    size_t step = g->of.items.len / most + 1;
+    for (size_t i = 0; i < g->of.items.len; i += step)
+        if (g->of.items.items[i].key >= 0)
+            vec_push(&out->items, g->of.items.items[i]);
 }

@@ -63,14 +63,35 @@ bool vector_block_update(struct vector_block *b, const struct corpus *c,
 
 struct nearest {
     int64_t key;
-    float cosine;
+    float cosine, before; /* `before`: the share of the cosine of the entry before */
 };
 struct nearest_list {
-    VEC(struct nearest) items; /* best first */
+    VEC(struct nearest) items; /* best first, by the sum of both */
 };
-void vector_block_scan(const struct vector_block *b, const struct vector_query *query,
-                       const struct corpus_scope *scope, size_t limit, struct nearest_list *out);
-void nearest_add(struct nearest_list *list, size_t limit, int64_t key, float cosine);
+
+/* What a search looks for. */
+struct vector_search {
+    const struct vector_query *query;
+    const struct corpus_scope *scope;
+    size_t limit;
+    struct vectors_field *field; /* NULL: only the nearest are asked for */
+
+    /* Found: */
+    struct nearest_list near, also;
+};
+void vector_search_release(struct vector_search *s);
+
+void vector_block_scan(const struct vector_block *b, struct vector_search *s);
+/* Adds one that is among the `limit` nearest. */
+void nearest_add(struct nearest_list *list, size_t limit, const struct nearest *one);
+
+/* Sums over the nearness of entries. */
+struct nearness {
+    int64_t count;
+    double sum, squares;
+};
+void nearness_add(struct nearness *n, const struct nearest *one);
+void nearness_tell(const struct nearness *n, struct vectors_field *out); /* not its count */
 
 /* --- the graph (vectors_graph.c) ------------------------------------------------------------- */
 
@@ -105,8 +126,9 @@ struct vectors {
  * that may help. */
 bool vector_graph_ready(struct vectors *v, const char *name, const struct vector_model *model,
                         int64_t version);
-void vector_graph_search(struct vector_graph *g, const struct vector_query *query, size_t limit,
-                         struct nearest_list *out);
+void vector_graph_search(struct vector_graph *g, struct vector_search *s);
+/* Up to so many keys that it holds, spread over all. */
+void vector_graph_sample(const struct vector_graph *g, size_t most, struct vector_ids *out);
 void vector_graph_release(struct vector_graph *g);
 
 #endif

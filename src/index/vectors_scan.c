@@ -1,4 +1,5 @@
 /* All vectors of a model in memory, as bytes in one block by key, and the scan over it. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,37 +157,123 @@ bool vector_block_update(struct vector_block *b, const struct corpus *c,
 
 /* --- the scan -------------------------------------------------------------------------------- */
 
-void nearest_add(struct nearest_list *list, size_t limit, int64_t key, float cosine)
+static float nearness_of(const struct nearest *n)
+{
+    return n->cosine + n->before;
+}
+
+void nearest_add(struct nearest_list *list, size_t limit, const struct nearest *one)
 {
     size_t at = list->items.len;
     if (at == limit) {
-        if (limit == 0 || cosine <= list->items.items[at - 1].cosine)
+        if (limit == 0 || nearness_of(one) <= nearness_of(&list->items.items[at - 1]))
             return;
         list->items.len = --at;
     }
-    while (at > 0 && list->items.items[at - 1].cosine < cosine)
+    while (at > 0 && nearness_of(&list->items.items[at - 1]) < nearness_of(one))
         at--;
-    vec_insert(&list->items, at, (struct nearest){key, cosine});
+    vec_insert(&list->items, at, *one);
 }
 
-void vector_block_scan(const struct vector_block *b, const struct vector_query *query,
-                       const struct corpus_scope *scope, size_t limit, struct nearest_list *out)
+void nearness_add(struct nearness *n, const struct nearest *one)
 {
+    double value = (double)nearness_of(one);
+    n->count++;
+    n->sum += value;
+    n->squares += value * value;
+}
+
+void nearness_tell(const struct nearness *n, struct vectors_field *out)
+{
+    out->mean = n->count > 0 ? n->sum / (double)n->count : 0;
+    double variance = n->count > 0 ? n->squares / (double)n->count - out->mean * out->mean : 0;
+    out->deviation = variance > 0 ? sqrt(variance) : 0;
+}
+
+void vector_search_release(struct vector_search *s)
+{
+    vec_release(&s->near.items);
+    vec_release(&s->also.items);
+}
+
+/* Rows come by key, and so do the keys that are asked for. */
+struct scan {
+    struct vector_search *search;
+    VEC(int64_t) wanted;
+    size_t next; /* of them */
+    struct nearness all;
+    struct nearest last;
+    bool has_last;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void begin_scan(struct scan *x)
+{
+    const struct vectors_field *f = x->search->field;
+    for (size_t i = 0; f && f->also && i < f->also->items.len; i++)
+        vec_push(&x->wanted, f->also->items.items[i].key);
+    if (x->wanted.len > 0)
+        vec_sort(&x->wanted, compare_keys);
+}
+
+static bool is_wanted(struct scan *x, int64_t key)
+{
+    while (x->next < x->wanted.len && x->wanted.items[x->next] < key)
+        x->next++;
+    return x->next < x->wanted.len && x->wanted.items[x->next] == key;
+}
+
+static void scan_one(struct scan *x, int64_t key, float cosine)
+{
+    struct nearest one = {.key = key, .cosine = cosine};
+    const struct vectors_field *f = x->search->field;
+    if (f && x->has_last && x->last.key == key - 1 &&
+        rank_key_session(x->last.key) == rank_key_session(key))
+        one.before = (float)f->previous * x->last.cosine;
+    if (f) {
+        nearness_add(&x->all, &one);
+        if (is_wanted(x, key))
+            vec_push(&x->search->also.items, one);
+    }
+    nearest_add(&x->search->near, x->search->limit, &one);
+    x->last = one;
+    x->has_last = true;
+}
+
+static void end_scan(struct scan *x)
+{
+    if (x->search->field) {
+        x->search->field->count = x->all.count;
+        nearness_tell(&x->all, x->search->field);
+    }
+    vec_release(&x->wanted);
+}
+
+void vector_block_scan(const struct vector_block *b, struct vector_search *s)
+{
+    struct scan x = {.search = s};
     size_t stride = int8_stride(b->dimension);
     int8_t *bytes = mem_alloc(stride);
-    float scale = int8_quantise(query->values, b->dimension, bytes);
+    float scale = int8_quantise(s->query->values, b->dimension, bytes);
     int64_t session = -1;
     bool may = true;
+    begin_scan(&x);
     for (size_t i = 0; i < b->ids.items.len; i++) {
         int64_t key = b->ids.items.items[i].key;
-        if (!scope->all && rank_key_session(key) != session) {
+        if (!s->scope->all && rank_key_session(key) != session) {
             session = rank_key_session(key);
-            may = corpus_scope_has(scope, session);
+            may = corpus_scope_has(s->scope, session);
         }
         if (may)
-            nearest_add(out, limit, key,
-                        scale * b->scales.items[i] *
-                            (float)int8_dot(bytes, b->bytes.items + i * stride, stride));
+            scan_one(&x, key,
+                     scale * b->scales.items[i] *
+                         (float)int8_dot(bytes, b->bytes.items + i * stride, stride));
     }
+    end_scan(&x);
     free(bytes);
 }

@@ -382,6 +382,7 @@ static bool find(const struct corpus *c, const struct words_query *words,
         return false;
     bool ok = rank(c, question, &found, limit, weights, &ranking, e);
     take(&ranking, out);
+    out->average = found.average;
     collected_release(&found);
     vec_release(&ranking.items);
     return ok;

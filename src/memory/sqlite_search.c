@@ -46,10 +46,15 @@ static bool by_vectors(struct search *x, size_t limit, struct candidates *out, s
 static bool by_both(struct search *x, struct error *e)
 {
     struct candidates words = {0}, vectors = {0};
+    struct vectors_field field = {.also = &words};
     size_t limit = wanted(x) > BLENDED ? wanted(x) : BLENDED;
-    bool ok = by_words(x, limit, &words, e) && by_vectors(x, limit, &vectors, e);
+    if (!by_words(x, limit, &words, e))
+        return false;
+    field.previous = blend_previous(&x->query->rank, words.average);
+    bool ok = vectors_stand(x->memory->vectors, &x->memory->corpus, x->query->vector, &x->scope,
+                            limit, &field, &vectors, e);
     if (ok)
-        blend(&x->query->rank, &words, &vectors, &x->found);
+        blend(&(struct blend_input){&words, &vectors, &field}, &x->found);
     vec_release(&words.items);
     vec_release(&vectors.items);
     return ok;

@@ -1,0 +1,264 @@
+/* What words found and what vectors found, as one list: what each says of an entry, and how much of
+ * it counts. */
+#include "index/blend.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/entropy.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+/* ALL: entries that there are, with the keys 0 … */
+enum { ALL = 1000, NAMED = 40, NEAREST = 200 };
+
+/* A question: what words and vectors say of each entry. */
+struct question {
+    double words[ALL], cosines[ALL]; /* words 0: it has none of them */
+};
+
+struct answer {
+    struct candidates words, vectors, found;
+    struct vectors_field field;
+    double share;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank < y->rank ? 1 : -1)
+                              : (x->key > y->key) - (x->key < y->key);
+}
+
+static struct candidate by_words(int64_t key, double rank)
+{
+    return (struct candidate){.key = key, .rank = rank, .score = 0.3};
+}
+
+static struct candidate by_cosine(int64_t key, double cosine)
+{
+    return (struct candidate){.key = key,
+                              .rank = cosine,
+                              .score = cosine > 0 ? cosine : 0,
+                              .why = {.has_vector = true, .cosine = cosine}};
+}
+
+/* As a search would have it: the nearest, and those that words found. */
+static struct answer ask(const struct question *q)
+{
+    struct answer a = {.field = {.count = ALL}};
+    double squares = 0;
+    for (int i = 0; i < ALL; i++) {
+        if (q->words[i] > 0)
+            vec_push(&a.words.items, by_words(i, q->words[i]));
+        vec_push(&a.vectors.items, by_cosine(i, q->cosines[i]));
+        a.field.mean += q->cosines[i] / ALL;
+        squares += q->cosines[i] * q->cosines[i] / ALL;
+    }
+    a.field.deviation = sqrt(squares - a.field.mean * a.field.mean);
+    if (a.words.items.len > 0)
+        vec_sort(&a.words.items, compare);
+    vec_sort(&a.vectors.items, compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < ALL; i++)
+        if (i < NEAREST || q->words[a.vectors.items.items[i].key] > 0)
+            a.vectors.items.items[kept++] = a.vectors.items.items[i];
+    a.vectors.items.len = kept;
+    const struct blend_input in = {&a.words, &a.vectors, &a.field};
+    a.share = blend_share(&in);
+    blend(&in, &a.found);
+    return a;
+}
+
+static void release(struct answer *a)
+{
+    vec_release(&a->words.items);
+    vec_release(&a->vectors.items);
+    vec_release(&a->found.items);
+}
+
+/* The sum of twelve is nearly normal, with the deviation 1. */
+static double normal(void)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += entropy_unit();
+    return sum;
+}
+
+/* Words name some entries, the model says nothing. Valid until the next. */
+static struct question *noise(void)
+{
+    static struct question only;
+    struct question *q = &only;
+    *q = (struct question){0};
+    for (int i = 0; i < ALL; i++)
+        q->cosines[i] = 0.2 + 0.05 * normal();
+    for (int i = 0; i < NAMED; i++)
+        q->words[(int)(entropy_unit() * ALL)] = 1 + 9 * entropy_unit();
+    return q;
+}
+
+static int setup(void **state)
+{
+    support_setup(state);
+    entropy_seed(support_seed());
+    return 0;
+}
+
+FIXTURE(setup, support_teardown);
+
+/* ---- how much vectors count ---- */
+
+enum { FIRST_ENTRY = 400, OTHER_ENTRY = 700 };
+
+static void say_nothing(struct question *q)
+{
+    (void)q;
+}
+
+static void agree(struct question *q)
+{
+    q->words[FIRST_ENTRY] = 20;
+    q->cosines[FIRST_ENTRY] = 0.42;
+}
+
+static void stand_out(struct question *q)
+{
+    q->cosines[OTHER_ENTRY] = 0.6;
+}
+
+static void repeat_words(struct question *q)
+{
+    for (int i = 0; i < ALL; i++)
+        q->cosines[i] = 0.1 * q->words[i];
+}
+
+static void have_no_words(struct question *q)
+{
+    for (int i = 0; i < ALL; i++)
+        q->words[i] = 0;
+}
+
+static void be_all_the_same(struct question *q)
+{
+    for (int i = 0; i < ALL; i++)
+        q->cosines[i] = 0.5;
+}
+
+TEST(the_share_is_what_the_question_tells)
+{
+    static const struct {
+        const char *name;
+        void (*change)(struct question *q);
+        double least, most;
+    } cases[] = {
+        {"noise", say_nothing, 0, 0.1},
+        {"the nearest is the first by words, too", agree, 0.5, BLEND_MOST},
+        {"the nearest stands out", stand_out, 0.7, BLEND_MOST},
+        {"cosines say what words say", repeat_words, 0, 0.01},
+        {"no word is known", have_no_words, BLEND_MOST, BLEND_MOST},
+        {"all are as near", be_all_the_same, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct question *q = noise();
+        double most = 0;
+        for (int k = 0; k < ALL; k++) /* by chance it may be among the first */
+            if (q->words[k] > 0 && q->cosines[k] > 0.3)
+                q->cosines[k] = 0.3;
+        for (int k = 0; k < ALL; k++)
+            most = fmax(most, q->cosines[k]);
+        assert_true(most < 0.42);
+        cases[i].change(q);
+        struct answer a = ask(q);
+        if (a.share < cases[i].least - 1e-9 || a.share > cases[i].most + 1e-9)
+            fail_msg("%s: %g", cases[i].name, a.share);
+        release(&a);
+    }
+}
+
+TEST(what_stands_out_comes_first)
+{
+    struct question *q = noise();
+    stand_out(q);
+    struct answer a = ask(q);
+    assert_int_equal(a.found.items.items[0].key, OTHER_ENTRY);
+    release(&a);
+}
+
+TEST(the_turn_before_counts_in_short_talk)
+{
+    struct rank_settings s = rank_settings_for(1.2, 0.75);
+    assert_true(fabs(blend_previous(&s, s.talk / 2) - 0.5) < 1e-9);
+    assert_true(fabs(blend_previous(&s, s.talk * 4) - 0.125) < 1e-9);
+}
+
+/* ---- whatever is asked ---- */
+
+static bool same_order(const struct candidates *a, const struct candidates *b)
+{
+    if (a->items.len != b->items.len)
+        return false;
+    for (size_t i = 0; i < a->items.len; i++)
+        if (a->items.items[i].key != b->items.items[i].key)
+            return false;
+    return true;
+}
+
+/* A model that says nothing is hardly ever heard, and then the order is that of words. */
+TEST(noise_changes_nothing)
+{
+    enum { QUESTIONS = 300 };
+    int heard = 0;
+    for (int i = 0; i < QUESTIONS; i++) {
+        struct answer a = ask(noise());
+        heard += a.share > 0.05;
+        for (size_t k = 0; a.share == 0 && k < a.words.items.len; k++)
+            assert_int_equal(a.found.items.items[k].key, a.words.items.items[k].key);
+        release(&a);
+    }
+    print_message("%d of %d were heard\n", heard, QUESTIONS);
+    assert_true(heard < QUESTIONS / 20);
+}
+
+/* How large ranks and cosines are does not matter. */
+TEST(only_what_is_relative_counts)
+{
+    for (int i = 0; i < 100; i++) {
+        struct question *q = noise();
+        if (i % 2 == 0)
+            agree(q);
+        struct answer a = ask(q);
+        double factor = 0.01 + entropy_unit() * 50, spread = 0.1 + entropy_unit();
+        for (int k = 0; k < ALL; k++) {
+            q->words[k] *= factor;
+            q->cosines[k] = q->cosines[k] * spread - 0.3;
+        }
+        struct answer b = ask(q);
+        assert_true(fabs(a.share - b.share) < 1e-6);
+        assert_true(same_order(&a.found, &b.found));
+        release(&a);
+        release(&b);
+    }
+}
+
+/* Each entry once, with the better of its scores, in order. */
+TEST(each_stands_there_once)
+{
+    for (int i = 0; i < 100; i++) {
+        int seen[ALL] = {0};
+        struct question *q = noise();
+        struct answer a = ask(q);
+        assert_true(a.share >= 0 && a.share <= BLEND_MOST);
+        assert_int_equal(a.found.items.len, a.vectors.items.len);
+        for (size_t k = 0; k < a.found.items.len; k++) {
+            const struct candidate *c = &a.found.items.items[k];
+            double own = fmax(q->cosines[c->key], 0);
+            assert_int_equal(seen[c->key]++, 0);
+            assert_true(c->why.has_vector && c->why.cosine == q->cosines[c->key]);
+            assert_true(c->score == (q->words[c->key] > 0 ? fmax(own, 0.3) : own));
+            assert_true(k == 0 || c[-1].rank >= c->rank);
+        }
+        release(&a);
+    }
+}
