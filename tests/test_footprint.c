@@ -59,7 +59,7 @@ TEST_IF(libcurl_is_looked_for(), test_a_libcurl_that_cannot_be_loaded_is_told)
     struct result offline = RUN("run", "--provider", "offline", "hello");
     unsetenv("LD_LIBRARY_PATH");
     expect(r, 1, "libcurl cannot be loaded: ");
-    assert_text(r.err, "; install it");
+    assert_text(r.err, "; check that it is installed");
     run_ok(offline);
 }
 

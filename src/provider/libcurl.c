@@ -22,7 +22,8 @@ static bool load(struct libcurl *library, struct failure *f)
     };
     void *file = dlopen(LIBCURL_FILE, RTLD_LAZY | RTLD_LOCAL);
     if (file == NULL)
-        return failure_set(f, FAILURE_SETUP, "libcurl cannot be loaded: %s; install it", dlerror());
+        return failure_set(f, FAILURE_SETUP,
+                           "libcurl cannot be loaded: %s; check that it is installed", dlerror());
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(file, functions[i].name);
         if (found == NULL) {
