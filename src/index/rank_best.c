@@ -73,10 +73,10 @@ struct real {
 static bool find_length(const struct ranker *r, int64_t key, const struct postings *p,
                         struct real *out)
 {
-    struct rank_span span = span_of(p);
     *out = (struct real){0};
     if (p->items.len == 0)
         return true;
+    struct rank_span span = span_of(p);
     if (!r->in->words(r->in->context, key, &out->facts.words))
         return false;
     out->own = rank_own(&r->settings, r->in, &span, &out->facts);
