@@ -297,16 +297,19 @@ TEST_IF(capability_memory(), each_part_helps)
     exam_release(&x);
 }
 
+/* A weak model takes hardly anything away from words. */
 TEST_IF(capability_memory(), hashed_vectors_answer)
 {
     struct exam x;
     struct exam_way way = exam_way_default();
     read_set(&x, "recall");
     way.ranking = MEMORY_VECTORS;
-    struct exam_score vectors = ask_together(&x, &way);
+    struct exam_score words = ask_together(&x, &(struct exam_way){.rank = way.rank}),
+                      vectors = ask_together(&x, &way);
     way.ranking = MEMORY_BOTH;
     struct exam_score both = ask_together(&x, &way);
     is_at_least("hashed vectors", &vectors, 0.11, 0.08);
-    is_at_least("both", &both, 0.46, 0.37);
+    is_at_least("both", &both, exam_mean(words.at5, words.questions) - 0.01,
+                exam_mean(words.first, words.questions) - 0.01);
     exam_release(&x);
 }
