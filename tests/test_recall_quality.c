@@ -1,5 +1,5 @@
-/* The conversations of bench/recall and bench/friends, asked as `make bench BENCH=recall` does:
- * what is found must not become less. */
+/* The conversations of bench/recall, bench/friends and bench/assistant, asked as `make bench
+ * BENCH=recall` does: what is found must not become less. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,6 +271,23 @@ TEST_IF(capability_memory(), evidence_is_found_in_friends)
     struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way);
     is_at_least("friends, one conversation", &alone, 0.59, 0.49);
     is_at_least("friends, one store", &together, 0.58, 0.48);
+    exam_release(&x);
+}
+
+/* Long talk with a model; what each part does there is in doc/decisions.md. */
+TEST_IF(capability_memory(), evidence_is_found_in_talk_with_a_model)
+{
+    struct exam x;
+    struct exam_way way = exam_way_default(), bare = way;
+    read_set(&x, "assistant");
+    bare.rank.user = 1;
+    bare.rank.passages = false;
+    bare.rank.talk = HUGE_VAL;
+    struct exam_score alone = ask_alone(&x, &way), together = ask_together(&x, &way),
+                      without = ask_together(&x, &bare);
+    is_at_least("with a model, one conversation", &alone, 0.71, 0.65);
+    is_at_least("with a model, one store", &together, 0.65, 0.58);
+    assert_true(together.at5 > 1.1 * without.at5);
     exam_release(&x);
 }
 
