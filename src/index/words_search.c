@@ -101,7 +101,8 @@ static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct po
                         struct place_bytes *out)
 {
     Fts5PhraseIter at;
-    int column, place, last = 0;
+    int column, place;
+    int64_t last = 0;
     p->places = (uint32_t)out->bytes.len;
     if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
         return;
