@@ -1,8 +1,12 @@
 # One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
 # The longest come first, so that none is left running alone at the end.
 LONG_TESTS = \
+	tests/test_flood \
 	tests/test_recover \
 	tests/test_store_faults \
+	tests/test_child \
+	tests/test_completion \
+	tests/test_damaged_stores \
 	tests/test_recall_quality \
 	tests/test_compact_properties \
 	tests/test_memory_crash \
@@ -27,7 +31,6 @@ UNIT_TESTS = \
 	tests/test_buf_vec \
 	tests/test_capabilities \
 	tests/test_charset \
-	tests/test_child \
 	tests/test_catalog \
 	tests/test_clipboard \
 	tests/test_choose \
@@ -43,11 +46,9 @@ UNIT_TESTS = \
 	tests/test_compact_summary \
 	tests/test_compaction_card \
 	tests/test_compaction_detail \
-	tests/test_completion \
 	tests/test_config \
 	tests/test_config_set \
 	tests/test_context_view \
-	tests/test_damaged_stores \
 	tests/test_demonstration \
 	tests/test_doctor \
 	tests/test_dispatch \
@@ -63,7 +64,6 @@ UNIT_TESTS = \
 	tests/test_figure \
 	tests/test_guard \
 	tests/test_health \
-	tests/test_flood \
 	tests/test_footprint \
 	tests/test_fork \
 	tests/test_fuzz_seeds \
