@@ -112,22 +112,23 @@ static bool has_text(struct walk *w)
     return w->at.byte < w->len;
 }
 
-/* A message that no part can hold becomes several. */
-static struct message take_message(struct walk *w)
-{
-    const char *text = w->text + w->at.byte;
-    size_t rest = w->len - w->at.byte;
-    size_t piece = w->budget > 0 ? summary_text_fit(text, rest, w->budget) : rest;
-    w->at.byte += piece;
-    return plain_message(&w->in->messages[w->at.message], text, piece);
-}
-
 /* Not read, for it fits in one piece: it tells no more than it is. */
 static bool fits_unread(const struct walk *w)
 {
     int64_t room = w->budget - message_bytes_to_tokens(SUMMARY_MESSAGE_BYTES);
     return w->in->messages[w->at.message].row > 0 && w->at.byte == 0 &&
            (w->budget == 0 || w->in->estimates[w->at.message] <= room);
+}
+
+/* A message that no part can hold becomes several. */
+static struct message take_message(struct walk *w)
+{
+    const char *text = w->text + w->at.byte;
+    size_t rest = w->len - w->at.byte;
+    bool whole = w->budget == 0 || fits_unread(w);
+    size_t piece = whole ? rest : summary_text_fit(text, rest, w->budget);
+    w->at.byte += piece;
+    return plain_message(&w->in->messages[w->at.message], text, piece);
 }
 
 /* Tokens of what comes next, behind which the walk then is; 0: the message has no more. */
