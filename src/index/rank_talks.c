@@ -109,10 +109,11 @@ static void read_talk(const struct reader *r, int64_t number, struct talk *out)
 {
     clear(out, number, r->in->terms);
     for (size_t t = 0; t < r->in->terms; t++) {
-        const struct posting *items = r->in->lists[t].items.items;
-        const struct posting *end = items + r->in->lists[t].items.len;
-        if (r->heads[t] < r->in->lists[t].items.len)
-            r->heads[t] = (size_t)(add_word(r, t, items + r->heads[t], end, out) - items);
+        const struct postings *list = &r->in->lists[t];
+        const struct posting *items = list->items.items;
+        if (r->heads[t] < list->items.len)
+            r->heads[t] =
+                (size_t)(add_word(r, t, items + r->heads[t], items + list->items.len, out) - items);
     }
 }
 
