@@ -721,6 +721,54 @@ static bool visit(void *context, const struct event *ev)
     return ++r->count != r->stop_after;
 }
 
+/* ---- what a message said ---- */
+
+static void expect_said(int64_t seq, enum role role, const char *text)
+{
+    struct said said;
+    assert_true(event_log_said(store, ID_A, seq, &said, &e));
+    if (!text || !said.text) {
+        assert_true(!text && !said.text);
+        return;
+    }
+    assert_string_equal(support_keep(said.text), text);
+    assert_int_equal(said.role, role);
+    assert_true(said.wall_ms > 0);
+}
+
+static void append_result(int64_t seq, const char *text)
+{
+    struct event *ev = new_event(ID_A, seq, EVENT_TOOL_EXECUTION_COMPLETED, text);
+    ev->id = mem_strdup("c");
+    ev->name = mem_strdup("read_file");
+    assert_true(event_log_append(store, ev, &e));
+    event_free(ev);
+}
+
+TEST(test_what_a_message_said)
+{
+    put(ID_A, "a", 1);
+    append(ID_A, 1, EVENT_TURN_STARTED, "question");
+    append(ID_A, 2, EVENT_CALL_STARTED, NULL);
+    append(ID_A, 3, EVENT_TEXT_DELTA, "one and");
+    append(ID_A, 4, EVENT_TEXT_COMPLETE, "one");
+    append(ID_A, 5, EVENT_TEXT_COMPLETE, "");
+    append(ID_A, 6, EVENT_TEXT_COMPLETE, "two");
+    append_result(7, "a file");
+    append_result(8, "another");
+    append(ID_A, 9, EVENT_CALL_STARTED, NULL);
+    append(ID_A, 10, EVENT_TEXT_COMPLETE, "three");
+    append(ID_A, 11, EVENT_TURN_STARTED, "another question");
+    append(ID_A, 12, EVENT_TEXT_COMPLETE, "four"); /* of an import: no call begins it */
+    expect_said(1, ROLE_USER, "question");
+    expect_said(2, ROLE_ASSISTANT, "one\n\ntwo");
+    expect_said(7, ROLE_TOOL, "a file\n\nanother");
+    expect_said(9, ROLE_ASSISTANT, "three");
+    expect_said(12, ROLE_ASSISTANT, "four");
+    expect_said(3, ROLE_ASSISTANT, NULL);  /* a delta begins no message */
+    expect_said(13, ROLE_ASSISTANT, NULL); /* nor does what is not there */
+}
+
 TEST(test_read)
 {
     put(ID_A, "a", 1);

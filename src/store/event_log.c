@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "store/event_row.h"
 #include "store/sql.h"
@@ -25,6 +26,8 @@ static const char time_sql[] =
     "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
+static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
+                               " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
@@ -133,6 +136,79 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
         event_free(ev);
     }
     return query_end(&q) && ok;
+}
+
+/* ---- messages ---- */
+
+/* Which events begin a message, and which say what it says. */
+static const struct saying {
+    enum event_type begins, says;
+    enum role role;
+} sayings[] = {
+    {EVENT_TURN_STARTED, EVENT_TURN_STARTED, ROLE_USER},
+    {EVENT_CALL_STARTED, EVENT_TEXT_COMPLETE, ROLE_ASSISTANT},
+    {EVENT_TEXT_COMPLETE, EVENT_TEXT_COMPLETE, ROLE_ASSISTANT},
+    {EVENT_REASONING_COMPLETE, EVENT_TEXT_COMPLETE, ROLE_ASSISTANT},
+    {EVENT_TOOL_CALL_REQUESTED, EVENT_TEXT_COMPLETE, ROLE_ASSISTANT},
+    {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TOOL_EXECUTION_COMPLETED, ROLE_TOOL},
+};
+
+static const struct saying *saying_of(const struct event *ev)
+{
+    for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
+        if (sayings[i].begins == ev->type)
+            return &sayings[i];
+    return NULL;
+}
+
+struct said_search {
+    int64_t seq;
+    const struct saying *saying; /* NULL: the event that begins it was not met */
+    int64_t wall_ms;
+    struct buf text;
+};
+
+/* A message ends before the next model call, or turn. */
+static bool goes_on(const struct said_search *s, const struct event *ev)
+{
+    return ev->seq == s->seq ||
+           (s->saying && ev->type != EVENT_CALL_STARTED && ev->type != EVENT_TURN_STARTED);
+}
+
+static bool take_said(struct said_search *s, const struct event *ev)
+{
+    if (!goes_on(s, ev))
+        return false;
+    if (ev->seq == s->seq) {
+        s->saying = saying_of(ev);
+        s->wall_ms = ev->wall_ms;
+    }
+    if (s->saying && ev->type == s->saying->says && ev->text && *ev->text) {
+        if (s->text.len > 0)
+            buf_addstr(&s->text, "\n\n");
+        buf_addstr(&s->text, ev->text);
+    }
+    return s->saying != NULL;
+}
+
+bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct said *out,
+                    struct error *e)
+{
+    struct said_search search = {.seq = seq, .text = BUF_INIT};
+    struct query q = query_for(s, said_sql, session_id, e);
+    query_int(&q, seq);
+    struct error malformed;
+    for (bool go_on = true; go_on && query_next(&q);) {
+        struct event *ev = event_row_read(&q, session_id, &malformed);
+        go_on = !ev || take_said(&search, ev);
+        event_free(ev);
+    }
+    bool ok = query_end(&q);
+    *out = (struct said){0};
+    if (ok && search.saying)
+        *out = (struct said){search.saying->role, search.wall_ms, buf_take(&search.text)};
+    buf_release(&search.text);
+    return ok;
 }
 
 struct result_search {

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "chat/event.h"
+#include "chat/message.h"
 #include "store/store.h"
 
 /* Rows alone: index/transcripts.h has the same with what search knows of them.
@@ -35,6 +36,16 @@ bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_
  * false. Events of unknown type or newer version end the reading with an error. */
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
+                    struct error *e);
+
+/* What the message that begins with event `seq` said: who, when, and its texts, of a tool all its
+ * results, whole and parted by an empty line. What is malformed is left out. */
+struct said {
+    enum role role;
+    int64_t wall_ms;
+    char *text; /* the caller frees; NULL: the log has no such message */
+};
+bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct said *out,
                     struct error *e);
 
 /* What a tool gave for the call of this id, whose message of results began with event `seq`: whole,

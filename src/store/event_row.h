@@ -7,6 +7,11 @@
 
 #define EVENT_ROW "seq, at, type, version, payload"
 
+/* Types that only stream what another event has whole, and all others: as the indexes event_delta
+ * and event_whole have them. */
+#define EVENT_DELTAS "('text_delta', 'reasoning_delta', 'compaction_delta')"
+#define EVENT_IS_WHOLE " AND type NOT IN " EVENT_DELTAS
+
 /* A row of EVENT_ROW. NULL, with `e`, for an event of unknown type or newer version. */
 struct event *event_row_read(const struct query *q, const char *session_id, struct error *e);
 

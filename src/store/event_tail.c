@@ -9,16 +9,14 @@
 
 #define OF_SESSION " WHERE session = (SELECT key FROM session WHERE id = ?)"
 #define ROW "SELECT " EVENT_ROW " FROM event "
-#define DELTAS "('text_delta', 'reasoning_delta', 'compaction_delta')"
-#define WHOLE " AND type NOT IN " DELTAS
-#define DELTA " AND type IN " DELTAS
+#define IS_DELTA " AND type IN " EVENT_DELTAS
 
-static const char whole_before_sql[] =
-    ROW "INDEXED BY event_whole" OF_SESSION " AND seq < ?" WHOLE " ORDER BY seq DESC LIMIT ?";
+static const char whole_before_sql[] = ROW
+    "INDEXED BY event_whole" OF_SESSION " AND seq < ?" EVENT_IS_WHOLE " ORDER BY seq DESC LIMIT ?";
 static const char types_from_sql[] = "SELECT type FROM event INDEXED BY event_whole" OF_SESSION
-                                     " AND seq >= ?" WHOLE " ORDER BY seq";
+                                     " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
 static const char deltas_sql[] =
-    ROW "INDEXED BY event_delta" OF_SESSION " AND type = ? AND seq > ? AND seq < ?" DELTA
+    ROW "INDEXED BY event_delta" OF_SESSION " AND type = ? AND seq > ? AND seq < ?" IS_DELTA
         " ORDER BY seq DESC LIMIT ?";
 
 /* `done` says of what kinds a later event of the same model call, or compaction, has the whole
