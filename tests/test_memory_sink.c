@@ -126,6 +126,56 @@ static struct memory_entries entries(void)
     return list;
 }
 
+/* --- what is much ----------------------------------------------------------------------------- */
+
+enum { MANY_TURNS = 700 };
+
+static void many_turns(int count)
+{
+    for (int i = 0; i < count; i++)
+        turn(support_text("question %d", i), support_text("answer %d", i));
+}
+
+static int64_t deferred(void)
+{
+    struct memory_stats stats;
+    memory_check(memory->ops->stats(memory, &stats, &e), &e);
+    int64_t count = stats.deferred;
+    memory_stats_release(&stats);
+    return count;
+}
+
+static int64_t entry_count(void)
+{
+    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
+    int64_t count;
+    memory_check(memory->ops->count(memory, &all, &count, &e), &e);
+    return count;
+}
+
+static bool work(void)
+{
+    bool more;
+    memory_check(memory_sink_work(&sink, store, &more, &e), &e);
+    return more;
+}
+
+/* In the order of the conversation, from an entry on. */
+static void expect_talk(size_t from, size_t to)
+{
+    struct memory_entries list = entries();
+    assert_int_equal(list.items.len, to);
+    for (size_t i = from; i < to; i++) {
+        const struct memory_entry *entry = &list.items.items[i];
+        assert_string_equal(entry->content,
+                            support_text("%s %zu", i % 2 ? "answer" : "question", i / 2));
+        assert_int_equal(entry->turn, i / 2 + 1);
+        assert_int_equal(entry->role, i % 2 ? ROLE_ASSISTANT : ROLE_USER);
+        assert_true(entry->seq > 0 && entry->created_ms > 1500000000000);
+    }
+    memory_entries_release(&list);
+}
+
 FIXTURE(setup, teardown);
 
 TEST(what_is_dropped_is_kept)
@@ -186,20 +236,15 @@ TEST(shortened_results_are_kept_whole)
     expect_contents("read it\ncontents of the file\nI have\n");
 }
 
-TEST(a_message_without_a_time_is_of_now)
+TEST(what_the_log_does_not_have_is_no_entry)
 {
-    int entries_indexed;
-    struct message m = {.role = ROLE_USER};
-    vec_push(&m.blocks, block_text("said somewhere"));
-    const struct message *messages[] = {&m};
-    const struct discard d = {
-        .session_id = "elsewhere", .completed_seq = 5, .messages = messages, .count = 1};
-    memory_check(sink.sink.index(sink.sink.context, store, &d, &entries_indexed, &e), &e);
-    assert_int_equal(entries_indexed, 1);
-    struct memory_entries list = entries();
-    assert_true(list.items.items[0].created_ms > 1500000000000);
-    memory_entries_release(&list);
-    message_release(&m);
+    turn("one?", "1");
+    turn("two?", "2");
+    char *sql = support_text("DELETE FROM event WHERE seq = %lld RETURNING 1",
+                             (long long)j.history.messages.items[0].seq);
+    assert_int_equal(damage_sql(path, sql), 1);
+    assert_int_equal(compact(2), COMMIT_DONE);
+    expect_contents("1\n");
 }
 
 /* The database refuses the second entry. */
@@ -238,4 +283,87 @@ TEST(undoing_takes_it_back)
     expect_contents("one?\n1\n");
     assert_int_equal(compact(3), COMMIT_DONE);
     expect_contents("one?\n1\ntwo?\n2\n");
+}
+
+TEST(much_is_indexed_later_and_in_order)
+{
+    many_turns(MANY_TURNS);
+    assert_int_equal(compact(1300), COMMIT_DONE);
+    assert_int_equal(entry_count(), 500);
+    assert_int_equal(deferred(), 800);
+    while (work())
+        ;
+    assert_int_equal(deferred(), 0);
+    expect_talk(0, 1300);
+    assert_int_equal(damage_sql(path, "SELECT count(DISTINCT compaction) FROM memory_entry"), 1);
+}
+
+TEST(a_later_compaction_comes_behind_what_waits)
+{
+    many_turns(MANY_TURNS);
+    assert_int_equal(compact(1000), COMMIT_DONE);
+    assert_true(work());
+    assert_int_equal(entry_count(), 500 + 256);
+    assert_int_equal(compact(101), COMMIT_DONE); /* the summary goes, too */
+    assert_int_equal(entry_count(), 500 + 256);
+    assert_int_equal(deferred(), 244 + 100);
+    while (work())
+        ;
+    expect_talk(0, 1100);
+}
+
+TEST(undoing_takes_what_waits_back)
+{
+    many_turns(MANY_TURNS);
+    assert_int_equal(compact(1000), COMMIT_DONE);
+    assert_true(work());
+    memory_check(journal_uncompact(&j, &e), &e);
+    assert_int_equal(deferred(), 0);
+    assert_int_equal(entry_count(), 0);
+    assert_false(work());
+}
+
+TEST(a_deleted_session_has_nothing_that_waits)
+{
+    many_turns(MANY_TURNS);
+    assert_int_equal(compact(1000), COMMIT_DONE);
+    memory_check(memory->ops->forget_session(memory, j.info.id, &e), &e);
+    assert_int_equal(deferred(), 0);
+    assert_false(work());
+    assert_int_equal(entry_count(), 0);
+}
+
+/* Its texts are large: few of them fill the transaction. */
+TEST(few_large_messages_are_much)
+{
+    char *large = support_keep(mem_alloc(600 * 1024 + 1));
+    memset(large, 'x', 600 * 1024);
+    for (int i = 0; i < 4; i++)
+        turn(support_text("%d %s", i, large), "ok");
+    assert_int_equal(compact(6), COMMIT_DONE);
+    assert_int_equal(deferred(), 3); /* the second question filled it */
+    while (work())
+        ;
+    assert_int_equal(entry_count(), 4); /* "ok" once */
+}
+
+TEST(what_fails_later_waits_on)
+{
+    many_turns(MANY_TURNS);
+    assert_int_equal(compact(600), COMMIT_DONE);
+    memory_check(
+        store_exec(store,
+                   "CREATE TRIGGER refuse BEFORE INSERT ON memory_entry"
+                   " WHEN NEW.content = 'answer 299' BEGIN SELECT raise(ABORT, 'full'); END",
+                   &e),
+        &e);
+    bool more;
+    assert_false(memory_sink_work(&sink, store, &more, &e));
+    assert_int_equal(e.code, ERR_SESSION_STORE_ERROR);
+    assert_int_equal(deferred(), 100);
+    assert_int_equal(entry_count(), 500);
+    memory_check(store_exec(store, "DROP TRIGGER refuse", &e), &e);
+    while (work())
+        ;
+    expect_talk(0, 600);
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "compact/discard.h"
 #include "session/memory_operations.h"
+#include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/surface.h"
@@ -467,6 +468,27 @@ TEST_IF(capability_memory() && capability_compaction() && capability_store(),
     assert_null(compact(s, false));
     engine_free(s);
     s = open_remembering();
+    assert_int_equal(found(s, "zeppelin", "all"), 1);
+    engine_free(s);
+}
+
+static bool is_indexed(void *unused)
+{
+    (void)unused;
+    return damage_number(surface_store(), "SELECT count(*) FROM memory_deferred") == 0;
+}
+
+/* The program was killed before it had indexed what a compaction dropped: the next one does. */
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        what_is_deferred_is_indexed_after_a_restart)
+{
+    struct engine *s = open_with(false, true, true);
+    talk(s);
+    engine_free(s);
+    damage_sql(surface_store(),
+               "INSERT INTO memory_deferred SELECT id, 9, 1, '[[1,1]]' FROM session RETURNING 1");
+    s = open_remembering();
+    assert_true(support_wait_until(is_indexed, NULL, 20000));
     assert_int_equal(found(s, "zeppelin", "all"), 1);
     engine_free(s);
 }

@@ -247,6 +247,7 @@ static const struct shape_field stats_fields[] = {
     STAT("entries", entries, "Entries."),
     STAT("sessions", sessions, "Sessions that they are of."),
     STAT("pinned", pinned, "Entries that are pinned."),
+    STAT("deferred", deferred, "Messages that were summarised and are still to be indexed."),
     STAT("flagged", flagged, "Summaries that quote what was forgotten."),
     STAT("bytes", bytes, "What memory takes in the database."),
     STAT_TEXT("language", language, "The words are stemmed in it."),

@@ -49,6 +49,9 @@ static void print_stats(const struct memory_stats *s)
     add_count(&g, _("entries"), s->entries, NULL);
     add_count(&g, _("sessions"), s->sessions, NULL);
     add_count(&g, _("pinned"), s->pinned, NULL);
+    if (s->deferred > 0)
+        add_count(&g, _("messages to be indexed"), s->deferred,
+                  _("a conversation indexes them in the background"));
     add_count(&g, _("summaries that quote deleted text"), s->flagged, NULL);
     add_count(&g, _("bytes"), s->bytes, s->bytes > 0 ? _("texts, words and vectors") : NULL);
     if (s->language)

@@ -8,20 +8,21 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "chat/message_source.h"
+#include "chat/message.h"
 
 struct store;
 
 struct discard {
     const char *session_id;
     int64_t completed_seq;                 /* number of the compaction_completed that follows */
-    const struct message *const *messages; /* in order; no summaries, no system messages */
+    const struct message *const *messages; /* in order; no summaries, no system messages; what they
+                                              say is in the log, and may not be in their blocks */
     size_t count;
-    struct message_source *source; /* of those without blocks; NULL: all have them */
 };
 
 struct discard_sink {
-    /* How many entries it made is in *entries. False with the reason: the compaction is refused. */
+    /* How many entries it made, or will make, is in *entries. False with the reason: the compaction
+     * is refused. */
     bool (*index)(void *context, struct store *s, const struct discard *d, int *entries,
                   struct error *e);
     /* Takes back what the compaction of this number made: it was undone. */

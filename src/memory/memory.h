@@ -73,6 +73,20 @@ struct memory_forgotten {
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
+/* Messages that a compaction dropped and that are still to be indexed, in the order of the
+ * conversation. */
+struct memory_deferred {
+    char *session_id;
+    int64_t compaction;
+    int64_t first; /* seq; with the two above it names those that next_deferred() found */
+    VEC(struct memory_source {
+        int64_t seq;
+        int64_t turn;
+    })
+    messages;
+};
+void memory_deferred_release(struct memory_deferred *d);
+
 struct memory_ops {
     const char *name;
     void (*close)(struct memory *m);
@@ -92,6 +106,16 @@ struct memory_ops {
     /* Takes back what the compaction of this number brought, but what the user pinned or edited
      * since. A copy that gave way to it does not come back: the text is in the history again. */
     bool (*withdraw)(struct memory *m, const char *session_id, int64_t compaction, struct error *e);
+
+    /* Notes messages to be indexed later, by whoever has the time: what is too much for a
+     * transaction that others wait for. withdraw() and forget_session() take them, too. */
+    bool (*defer)(struct memory *m, const struct memory_deferred *d, struct error *e);
+    /* NULL: of any session. */
+    bool (*has_deferred)(struct memory *m, const char *session_id, bool *out, struct error *e);
+    /* Some hundred, the oldest of a session first; none: out->session_id is NULL. Who indexes them
+     * drops them in the same transaction. */
+    bool (*next_deferred)(struct memory *m, struct memory_deferred *out, struct error *e);
+    bool (*drop_deferred)(struct memory *m, const struct memory_deferred *d, struct error *e);
 
     /* Best first, at most query->limit. A query without a word and without a vector finds nothing.
      */

@@ -196,7 +196,8 @@ static bool forget_session(struct memory *m, const char *session_id, struct erro
     struct store *s = sqlite_memory_of(m)->store;
     const struct memory_entry session = {.session_id = (char *)session_id};
     int64_t number;
-    return sqlite_session_number(s, session_id, &number, e) &&
+    return sqlite_deferred_forget(s, session_id, e) &&
+           sqlite_session_number(s, session_id, &number, e) &&
            (number < 0 || (remove_entries(m, number, e) &&
                            memory_tell(m, MEMORY_SESSION_FORGOTTEN, &session, NULL, e) &&
                            drop_session(s, number, e)));

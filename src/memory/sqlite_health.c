@@ -64,13 +64,15 @@ static const struct salvage_shape shapes[] = {
      "ntiiiItTiiiIit", false},
     {"talk", "number, id, next", "nti", false}, /* memory_session */
     {"flag", "session, compaction, entry", "iit", true},
+    {"deferred", "session, compaction, seq, messages", "tiit", true},
     {0},
 };
 
 #define TALKS "sqlite_autoindex_memory_session_1"
 #define ENTRIES "sqlite_autoindex_memory_entry_1"
 #define FLAGS "memory_flag"
-static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, NULL};
+#define DEFERRED "memory_deferred"
+static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, DEFERRED, NULL};
 
 /* remembered: keys that the index of entries has; named: numbers that the one of sessions has. */
 static const char choose_sql[] =
@@ -82,7 +84,9 @@ static const char choose_sql[] =
     "DELETE FROM found.entry WHERE free AND row NOT IN (SELECT key FROM found.remembered);"
     "DELETE FROM found.talk WHERE free OR NOT whole OR plain(id) IS NULL OR next < 0;"
     "DELETE FROM found.flag WHERE NOT whole OR plain(entry) IS NULL OR page NOT IN "
-    SALVAGE_PAGES_OF(FLAGS) ";";
+    SALVAGE_PAGES_OF(FLAGS) ";"
+    "DELETE FROM found.deferred WHERE NOT whole OR plain(session) IS NULL OR plain(messages) IS NULL"
+    " OR page NOT IN " SALVAGE_PAGES_OF(DEFERRED) ";";
 
 /* ---- back into its tables ---- */
 
@@ -124,6 +128,10 @@ static const char put_flags_sql[] =
     "INSERT OR IGNORE INTO memory_flag SELECT session, compaction, entry FROM found.flag"
     " WHERE session IN (SELECT number FROM memory_session)";
 
+static const char put_deferred_sql[] =
+    "INSERT OR IGNORE INTO memory_deferred SELECT session, compaction, seq, messages"
+    " FROM found.deferred";
+
 static const char lost_sql[] =
     "SELECT count(*) FROM (SELECT row FROM found.entry UNION SELECT key FROM found.remembered)"
     " WHERE row NOT IN (SELECT key FROM memory_entry)";
@@ -139,10 +147,11 @@ static bool put(struct store *to, const char *sql, int64_t *rows, struct error *
 
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
-    int64_t named, unnamed = 0, flags, lost = 0;
+    int64_t named, unnamed = 0, flags, deferred, lost = 0;
     bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
               put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
-              put(to, put_flags_sql, &flags, e) && store_number(to, lost_sql, &lost, e);
+              put(to, put_flags_sql, &flags, e) && put(to, put_deferred_sql, &deferred, e) &&
+              store_number(to, lost_sql, &lost, e);
     out->lost += unnamed + lost;
     return ok;
 }

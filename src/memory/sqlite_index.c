@@ -238,7 +238,8 @@ static bool withdraw(struct store *s, const char *session_id, int64_t compaction
 {
     struct memory_rows rows = {0};
     int64_t number;
-    if (!sqlite_session_number(s, session_id, &number, e))
+    if (!sqlite_deferred_withdraw(s, session_id, compaction, e) ||
+        !sqlite_session_number(s, session_id, &number, e))
         return false;
     if (number < 0)
         return true;

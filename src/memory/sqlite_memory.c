@@ -99,8 +99,8 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
     *out = (struct memory_stats){0};
     if (!store_step_begin(m->store, &began, e))
         return false;
-    bool ok = read_counts(m->store, out, e) && quoting_count(m->store, &out->flagged, e) &&
-              corpus_bytes(&m->corpus, &bytes, e) &&
+    bool ok = read_counts(m->store, out, e) && sqlite_deferred_count(m->store, &out->deferred, e) &&
+              quoting_count(m->store, &out->flagged, e) && corpus_bytes(&m->corpus, &bytes, e) &&
               words_language(&m->corpus, &out->language, e) &&
               words_renewal(&m->corpus, &renewal, e);
     ok = store_step_end(m->store, began, ok, e);
@@ -173,6 +173,10 @@ static const struct memory_ops sqlite_ops = {
     .close = sqlite_close,
     .index = sqlite_memory_index,
     .withdraw = sqlite_memory_withdraw,
+    .defer = sqlite_memory_defer,
+    .has_deferred = sqlite_memory_has_deferred,
+    .next_deferred = sqlite_memory_next_deferred,
+    .drop_deferred = sqlite_memory_drop_deferred,
     .search = sqlite_memory_search,
     .list = sqlite_memory_list,
     .count = sqlite_memory_count,

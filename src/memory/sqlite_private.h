@@ -1,6 +1,7 @@
 /* What the parts of the memory in SQLite share: sqlite_memory.c (the table of functions, and
  * reading), sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in),
- * sqlite_forget.c (taking out), sqlite_search.c, sqlite_health.c. */
+ * sqlite_deferred.c (what is to be put in later), sqlite_forget.c (taking out), sqlite_search.c,
+ * sqlite_health.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
@@ -100,6 +101,21 @@ bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compa
                          struct memory_entry *entries, size_t count, int *stored, struct error *e);
 bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
                             struct error *e);
+
+/* ---- sqlite_deferred.c ---- */
+
+bool sqlite_memory_defer(struct memory *m, const struct memory_deferred *d, struct error *e);
+bool sqlite_memory_has_deferred(struct memory *m, const char *session_id, bool *out,
+                                struct error *e);
+bool sqlite_memory_next_deferred(struct memory *m, struct memory_deferred *out, struct error *e);
+bool sqlite_memory_drop_deferred(struct memory *m, const struct memory_deferred *d,
+                                 struct error *e);
+
+bool sqlite_deferred_withdraw(struct store *s, const char *session_id, int64_t compaction,
+                              struct error *e);
+bool sqlite_deferred_forget(struct store *s, const char *session_id, struct error *e);
+/* Messages. */
+bool sqlite_deferred_count(struct store *s, int64_t *out, struct error *e);
 
 /* ---- sqlite_forget.c ---- */
 

@@ -14,10 +14,18 @@ static bool search(void *conversation, const char *query, int limit, struct memo
     return recall_search(&c->recall, &q, &c->wakeup, out, e);
 }
 
-/* Imports may have left entries without vectors. Without an embedder no thread is started. */
+static bool has_deferred(struct conversation *c)
+{
+    const struct memory_ops *ops = c->recall.memory->ops;
+    bool has = false;
+    return ops->has_deferred(c->recall.memory, NULL, &has, &(struct error){0}) && has;
+}
+
+/* Imports may have left entries without vectors, a program that was killed messages to be indexed.
+ * Without either no thread is started. */
 static void catch_up(struct conversation *c)
 {
-    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER))
+    if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) || has_deferred(c))
         memory_desk_work(c->engine->desk);
 }
 

@@ -85,8 +85,7 @@ static bool index_dropped(struct journal *j, struct event *ev, const struct rebu
     const struct discard discard = {.session_id = j->info.id,
                                     .completed_seq = ev->seq,
                                     .messages = d.messages.items,
-                                    .count = d.messages.len,
-                                    .source = j->history.source};
+                                    .count = d.messages.len};
     bool ok = discard.count == 0 ||
               sink->index(sink->context, j->store, &discard, &ev->compaction.entries_indexed, e);
     if (ok && discard.count > 0)

@@ -21,7 +21,9 @@ static void begin(struct desk *desk)
                                             .project = d->project,
                                             .met = NEED_STORE | NEED_MEMORY | NEED_WRITE,
                                             .memories = d->memories};
+    memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
     memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
+    memory_desk_want(d, CHORE_INDEX);
 }
 
 static void end(struct desk *desk)
@@ -87,6 +89,7 @@ void memory_desk_want(struct memory_desk *d, enum memory_chore chore)
 void memory_desk_work(struct memory_desk *d)
 {
     memory_desk_want(d, CHORE_PURGE);
+    memory_desk_want(d, CHORE_INDEX);
     memory_desk_want(d, CHORE_EMBED);
 }
 

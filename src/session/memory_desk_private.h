@@ -6,11 +6,12 @@
 #include "session/desk.h"
 #include "session/memories.h"
 #include "session/memory_desk.h"
+#include "session/memory_sink.h"
 #include "session/operation.h"
 
-/* By priority: texts that were forgotten leave the index; what keeps the index quick; vectors that
- * entries lack, and the graph. */
-enum memory_chore { CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, MEMORY_CHORES };
+/* By priority: texts that were forgotten leave the index; what compactions deferred comes in; what
+ * keeps the index quick; vectors that entries lack, and the graph. */
+enum memory_chore { CHORE_PURGE, CHORE_INDEX, CHORE_TIDY, CHORE_EMBED, MEMORY_CHORES };
 
 /* What was told of the vectors. */
 struct memory_work {
@@ -29,6 +30,7 @@ struct memory_desk {
     /* The thread's own. */
     struct operation_context context;
     struct memories *memories; /* of the context */
+    struct memory_sink sink;
     struct memory_work work;
 };
 

@@ -3,45 +3,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "compact/shorten.h"
 #include "store/event_log.h"
 
-/* What is indexed at a time: of all that a long conversation drops, memory has but this. */
+/* What is indexed in a compaction's transaction, which the person waits for, is a batch of at most
+ * so many messages and about so many bytes; the rest is deferred. */
+enum { AT_ONCE_MESSAGES = 500 };
 #define BATCH_BYTES ((size_t)1024 * 1024)
 
-struct dropped_entries {
-    VEC(struct memory_entry) items;
+struct batch {
+    const struct memory_sink *sink;
+    struct store *store;
+    const char *session_id;
+    int64_t compaction;
+    VEC(struct memory_entry) entries;
     size_t bytes;
+    bool full; /* it was indexed, and begins anew */
+    int stored;
 };
 
-/* As the tool gave it, whatever earlier compactions left. NULL: the log does not say. */
-static bool whole_result(struct store *s, const char *session_id, const struct message *m,
-                         const struct block *b, char **text, struct error *e)
+static void forget(struct batch *b)
 {
-    *text = NULL;
-    return !compact_is_shortened(b->text) ||
-           event_log_tool_result(s, session_id, m->seq, b->id, text, e);
+    for (size_t i = 0; i < b->entries.len; i++)
+        memory_entry_release(&b->entries.items[i]);
+    vec_release(&b->entries);
+    b->bytes = 0;
 }
 
-static bool add_results(struct buf *out, struct store *s, const char *session_id,
-                        const struct message *m, struct error *e)
+/* What was collected so far. */
+static bool index_batch(struct batch *b, struct error *e)
 {
-    for (size_t i = 0; i < m->blocks.len; i++) {
-        const struct block *b = &m->blocks.items[i];
-        char *whole;
-        if (b->type != BLOCK_TOOL_RESULT || !b->text)
-            continue;
-        if (!whole_result(s, session_id, m, b, &whole, e))
-            return false;
-        if (out->len > 0)
-            buf_addstr(out, "\n\n");
-        buf_addstr(out, whole ? whole : b->text);
-        free(whole);
-    }
-    return true;
+    struct memory *m = b->sink->memory;
+    int stored = 0;
+    bool ok = m->ops->index(m, b->session_id, b->compaction, b->entries.items, b->entries.len,
+                            &stored, e);
+    b->stored += stored;
+    b->full = true;
+    forget(b);
+    return ok;
 }
+
+/* A message as the log has it, whatever earlier compactions left of it. */
+static bool add_message(struct batch *b, int64_t seq, int64_t turn, struct error *e)
+{
+    struct said said;
+    if (!event_log_said(b->store, b->session_id, seq, &said, e))
+        return false;
+    if (!said.text)
+        return true;
+    const struct memory_entry entry = {.role = said.role,
+                                       .turn = turn,
+                                       .seq = seq,
+                                       .created_ms =
+                                           said.wall_ms > 0 ? said.wall_ms : clock_wall_ms(),
+                                       .content = said.text};
+    vec_push(&b->entries, entry);
+    b->bytes += strlen(entry.content);
+    return b->bytes < BATCH_BYTES || index_batch(b, e);
+}
+
+/* --- what a compaction drops ------------------------------------------------------------------ */
 
 static bool is_wanted(const struct memory_sink *s, const struct message *m)
 {
@@ -51,83 +72,53 @@ static bool is_wanted(const struct memory_sink *s, const struct message *m)
            (m->role == ROLE_TOOL && s->tool_results);
 }
 
-/* When it was said, as the log has it. */
-static bool time_of(struct store *s, const char *session_id, const struct message *m, int64_t *ms,
-                    struct error *e)
+/* How many of the messages are indexed at once: none where older ones of the session wait. */
+static bool room_at_once(const struct memory_sink *s, const char *session_id, size_t *out,
+                         struct error *e)
 {
-    *ms = 0;
-    if (m->seq > 0 && !event_log_time(s, session_id, m->seq, ms, e))
-        return false;
-    if (*ms == 0)
-        *ms = clock_wall_ms();
-    return true;
+    bool waits = false;
+    bool ok = s->memory->ops->has_deferred(s->memory, session_id, &waits, e);
+    *out = waits ? 0 : AT_ONCE_MESSAGES;
+    return ok;
 }
 
-static bool add_entry(struct dropped_entries *out, struct store *s, const char *session_id,
-                      const struct message *m, struct error *e)
+static void defer_message(struct memory_deferred *rest, const struct message *m)
 {
-    struct memory_entry entry = {.role = m->role, .turn = m->turn, .seq = m->seq};
-    struct buf results = BUF_INIT;
-    if (!time_of(s, session_id, m, &entry.created_ms, e) ||
-        (m->role == ROLE_TOOL && !add_results(&results, s, session_id, m, e))) {
-        buf_release(&results);
-        return false;
+    const struct memory_source source = {m->seq, m->turn};
+    vec_push(&rest->messages, source);
+}
+
+/* The oldest, and the rest in order. */
+static bool index_some(struct batch *b, const struct discard *d, struct memory_deferred *rest,
+                       struct error *e)
+{
+    size_t room, taken = 0;
+    bool ok = room_at_once(b->sink, d->session_id, &room, e);
+    for (size_t i = 0; i < d->count && ok; i++) {
+        const struct message *m = d->messages[i];
+        if (!is_wanted(b->sink, m))
+            continue;
+        if (taken++ < room && !b->full)
+            ok = add_message(b, m->seq, m->turn, e);
+        else
+            defer_message(rest, m);
     }
-    entry.content = m->role == ROLE_TOOL ? buf_take(&results) : message_text(m);
-    vec_push(&out->items, entry);
-    out->bytes += strlen(entry.content);
-    return true;
-}
-
-static bool read_entry(struct dropped_entries *out, struct store *s, const struct discard *d,
-                       size_t i, struct error *e)
-{
-    struct message room;
-    const struct message *m = message_whole(d->source, d->messages[i], &room);
-    bool ok = m->row == 0;
-    if (ok)
-        ok = add_entry(out, s, d->session_id, m, e);
-    else
-        *e = d->source->fault;
-    message_release(&room);
-    return ok;
-}
-
-static void forget(struct dropped_entries *dropped)
-{
-    for (size_t i = 0; i < dropped->items.len; i++)
-        memory_entry_release(&dropped->items.items[i]);
-    vec_release(&dropped->items);
-    dropped->bytes = 0;
-}
-
-/* What was collected so far. */
-static bool index_batch(const struct memory_sink *sink, const struct discard *d,
-                        struct dropped_entries *dropped, int *entries, struct error *e)
-{
-    int stored = 0;
-    bool ok = sink->memory->ops->index(sink->memory, d->session_id, d->completed_seq,
-                                       dropped->items.items, dropped->items.len, &stored, e);
-    *entries += stored;
-    forget(dropped);
-    return ok;
+    return ok && index_batch(b, e);
 }
 
 static bool sink_index(void *context, struct store *s, const struct discard *d, int *entries,
                        struct error *e)
 {
     const struct memory_sink *sink = context;
-    struct dropped_entries dropped = {0};
-    bool ok = true;
-    *entries = 0;
-    for (size_t i = 0; i < d->count && ok; i++) {
-        if (is_wanted(sink, d->messages[i]))
-            ok = read_entry(&dropped, s, d, i, e);
-        if (ok && dropped.bytes >= BATCH_BYTES)
-            ok = index_batch(sink, d, &dropped, entries, e);
-    }
-    ok = ok && index_batch(sink, d, &dropped, entries, e);
-    forget(&dropped);
+    struct batch b = {
+        .sink = sink, .store = s, .session_id = d->session_id, .compaction = d->completed_seq};
+    struct memory_deferred rest = {.session_id = (char *)d->session_id,
+                                   .compaction = d->completed_seq};
+    bool ok = index_some(&b, d, &rest, e) &&
+              (rest.messages.len == 0 || sink->memory->ops->defer(sink->memory, &rest, e));
+    *entries = b.stored + (int)rest.messages.len;
+    forget(&b);
+    vec_release(&rest.messages);
     return ok;
 }
 
@@ -146,4 +137,35 @@ void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct
         .memory = memory,
         .tool_results = config_boolean(config, CONFIG_MEMORY_TOOL_RESULTS),
     };
+}
+
+/* --- what was deferred ------------------------------------------------------------------------ */
+
+static bool index_deferred(struct batch *b, const struct memory_deferred *d, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; i < d->messages.len && ok; i++)
+        ok = add_message(b, d->messages.items[i].seq, d->messages.items[i].turn, e);
+    return ok && index_batch(b, e);
+}
+
+static bool work(const struct memory_sink *sink, struct store *s, bool *more, struct error *e)
+{
+    struct memory *m = sink->memory;
+    struct memory_deferred next;
+    if (!m->ops->next_deferred(m, &next, e))
+        return false;
+    *more = next.session_id;
+    struct batch b = {
+        .sink = sink, .store = s, .session_id = next.session_id, .compaction = next.compaction};
+    bool ok = !*more || (index_deferred(&b, &next, e) && m->ops->drop_deferred(m, &next, e));
+    forget(&b);
+    memory_deferred_release(&next);
+    return ok;
+}
+
+bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *more, struct error *e)
+{
+    bool began;
+    return store_enter(s, &began, e) && store_leave(s, began, work(sink, s, more, e), e);
 }

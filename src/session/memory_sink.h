@@ -1,4 +1,5 @@
-/* Gives what a compaction drops to semantic memory (compact/discard.h). */
+/* Gives what a compaction drops to semantic memory (compact/discard.h): the oldest of it in the
+ * compaction's transaction, and what is much in the background, from the log. */
 #ifndef SESSION_MEMORY_SINK_H
 #define SESSION_MEMORY_SINK_H
 
@@ -13,5 +14,9 @@ struct memory_sink {
 };
 
 void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config);
+
+/* Indexes some of what was deferred, in a transaction; *more: there was something. The memory is
+ * on this connection. */
+bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *more, struct error *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "index/transcripts.h"
 
@@ -106,6 +107,25 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     return CHORE_DONE;
 }
 
+static int index_some(void *desk, const struct wakeup *wakeup)
+{
+    struct memory_desk *d = desk;
+    struct error e;
+    bool more = false;
+    (void)wakeup;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    if (!memory_sink_work(&d->sink, d->desk.store, &more, &e)) {
+        log_line(LOG_ERROR, "indexing what compactions dropped: %s", e.text);
+        return AGAIN_MS;
+    }
+    if (more)
+        return worker_ends(d->desk.worker) ? 0 : REST_MS;
+    memory_desk_want(d, CHORE_TIDY);
+    memory_desk_want(d, CHORE_EMBED);
+    return CHORE_DONE;
+}
+
 static int tidy_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -120,6 +140,7 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
 
 const struct chore memory_chores[MEMORY_CHORES] = {
     [CHORE_PURGE] = {"purging", purge_some, true},
+    [CHORE_INDEX] = {"indexing", index_some, true},
     [CHORE_TIDY] = {"tidying", tidy_some, false},
     [CHORE_EMBED] = {"embedding", embed_some, false},
 };
