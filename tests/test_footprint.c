@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "session/capability.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
@@ -102,8 +103,9 @@ static char *long_answer(const char *end)
 }
 
 /* One in the history, for the next request, and one in the transcript; not what the store, the
- * network and the screen made of it on its way. */
-TEST_IF(SUPPORT_TELLS_MEMORY, test_an_answer_leaves_little_more_than_its_text)
+ * network and the screen made of it on its way. Where sessions are not kept, the store is in memory.
+ */
+TEST_IF(SUPPORT_TELLS_MEMORY && capability_store(), test_an_answer_leaves_little_more_than_its_text)
 {
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "hello", "Hello from the scripted model.");
