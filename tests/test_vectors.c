@@ -740,6 +740,72 @@ TEST_IF(hnsw_available(), test_a_graph_finds_what_the_scan_finds)
     vectors_free(scan);
 }
 
+/* How the question stands to all. */
+static struct candidates stand_in(struct vectors *v, const char *text, struct vectors_field *field)
+{
+    float *values = mem_alloc((size_t)buckets * sizeof *values);
+    char *name = support_keep(embedding_model_name(&settings));
+    const struct vector_query query = {name, buckets, values};
+    const struct corpus_scope every = {.all = true};
+    struct candidates out;
+    bag_of_words(text, values);
+    ok(vectors_stand(v, &corpus, &query, &every, 10, field, &out, &e));
+    free(values);
+    return out;
+}
+
+static const struct candidate *find_key(const struct candidates *c, int64_t key)
+{
+    for (size_t i = 0; i < c->items.len; i++)
+        if (c->items.items[i].key == key)
+            return &c->items.items[i];
+    return NULL;
+}
+
+static void assert_same_ranks(const struct candidates *graph, const struct candidates *scan,
+                              const struct candidates *also)
+{
+    for (size_t i = 0; i < also->items.len; i++) {
+        const struct candidate *a = find_key(graph, also->items.items[i].key);
+        const struct candidate *b = find_key(scan, also->items.items[i].key);
+        assert_true(a && b && fabs(a->rank - b->rank) < 0.02);
+    }
+}
+
+/* A graph of more than it samples, nearly a quarter of which is gone. */
+TEST_IF(hnsw_available(), test_a_graph_tells_how_a_question_stands)
+{
+    struct candidates also = {0};
+    with_graph(1600);
+    finish_graph(vectors);
+    for (int i = 100; i < 480; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "r%d", i);
+        forget(id);
+    }
+    finish_graph(vectors);
+    struct vectors *scan = vectors_new(MEMORY_TABLES, NULL, MANY);
+    struct candidates some = search_in(scan, store, "w1 w2 w3 w4", NULL, 20);
+    for (size_t i = 0; i < some.items.len; i++)
+        vec_push(&also.items, some.items.items[i]);
+    for (int round = 0; round < 20; round++) {
+        char text[64];
+        snprintf(text, sizeof text, "w%d w%d w%d", round, round + 9, round * 7 % 50);
+        struct vectors_field a = {.previous = 0.5, .also = &also}, b = a;
+        struct candidates graph = stand_in(vectors, text, &a), exact = stand_in(scan, text, &b);
+        assert_true(vectors_has_graph(vectors));
+        assert_int_equal(a.count, b.count);
+        assert_true(fabs(a.mean - b.mean) < 0.15 * b.deviation);
+        assert_true(fabs(a.deviation - b.deviation) < 0.15 * b.deviation);
+        assert_same_ranks(&graph, &exact, &also);
+        vec_release(&graph.items);
+        vec_release(&exact.items);
+    }
+    vec_release(&some.items);
+    vec_release(&also.items);
+    vectors_free(scan);
+}
+
 TEST_IF(hnsw_available(), test_a_graph_is_loaded_not_made)
 {
     with_graph(150);

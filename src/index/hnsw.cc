@@ -148,6 +148,15 @@ void hnsw_blank(struct hnsw *h, uint32_t element)
     std::memset(h->index.getDataByInternalId(element), 0, h->space.get_data_size());
 }
 
+float hnsw_cosine(const struct hnsw *h, uint32_t element, const int8_t *bytes, float scale)
+{
+    const char *packed = h->index.getDataByInternalId(element);
+    float element_scale;
+    std::memcpy(&element_scale, packed, sizeof element_scale);
+    const int8_t *row = reinterpret_cast<const int8_t *>(packed + sizeof element_scale);
+    return element_scale * scale * static_cast<float>(int8_dot(row, bytes, h->space.stride));
+}
+
 size_t hnsw_search(struct hnsw *h, const int8_t *bytes, float scale, size_t limit,
                    struct hnsw_hit *out)
 {

@@ -33,6 +33,9 @@ size_t hnsw_count(const struct hnsw *h);
 /* Overwrites the element's vector with zeros: its place stays as a way to others. */
 void hnsw_blank(struct hnsw *h, uint32_t element);
 
+/* Of an element and these bytes. */
+float hnsw_cosine(const struct hnsw *h, uint32_t element, const int8_t *bytes, float scale);
+
 /* At most `limit` elements, nearest first; the result is how many. */
 size_t hnsw_search(struct hnsw *h, const int8_t *bytes, float scale, size_t limit,
                    struct hnsw_hit *out);

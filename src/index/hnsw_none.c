@@ -38,6 +38,15 @@ void hnsw_blank(struct hnsw *h, uint32_t element)
     (void)element;
 }
 
+float hnsw_cosine(const struct hnsw *h, uint32_t element, const int8_t *bytes, float scale)
+{
+    (void)h;
+    (void)element;
+    (void)bytes;
+    (void)scale;
+    return 0;
+}
+
 size_t hnsw_search(struct hnsw *h, const int8_t *bytes, float scale, size_t limit,
                    struct hnsw_hit *out)
 {

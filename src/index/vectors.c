@@ -7,8 +7,7 @@
 #include "index/rank.h"
 #include "index/vectors_private.h"
 
-/* SAMPLE: of it the mean is known to a thirtieth of the deviation. */
-enum { RESCORED = 50, SAMPLE = 1000 };
+enum { RESCORED = 50 };
 
 struct vectors *vectors_new(const char *tables, const char *graph_directory, int64_t graph_from)
 {
@@ -123,46 +122,23 @@ static bool add_before(const struct searcher *x, struct nearest *n, struct error
     return true;
 }
 
-static bool look_up(const struct searcher *x, int64_t key, struct nearest *out, bool *found,
-                    struct error *e)
-{
-    double cosine = 0;
-    if (!cosine_of(x, key, &cosine, found, e))
-        return false;
-    *out = (struct nearest){.key = key, .cosine = (float)cosine};
-    return !*found || add_before(x, out, e);
-}
-
 static bool look_up_also(struct searcher *x, struct error *e)
 {
     const struct candidates *also = x->search.field->also;
     for (size_t i = 0; also && i < also->items.len; i++) {
-        struct nearest one;
+        struct nearest one = {.key = also->items.items[i].key};
+        double cosine;
         bool found;
-        if (!look_up(x, also->items.items[i].key, &one, &found, e))
+        if (!cosine_of(x, one.key, &cosine, &found, e))
             return false;
-        if (found)
-            vec_push(&x->search.also.items, one);
+        if (!found)
+            continue;
+        one.cosine = (float)cosine;
+        if (!add_before(x, &one, e))
+            return false;
+        vec_push(&x->search.also.items, one);
     }
     return true;
-}
-
-static bool measure_sample(struct searcher *x, struct error *e)
-{
-    struct vector_ids sample = {0};
-    struct nearness all = {0};
-    bool ok = true;
-    vector_graph_sample(&x->vectors->graph, SAMPLE, &sample);
-    for (size_t i = 0; ok && i < sample.items.len; i++) {
-        struct nearest one;
-        bool found;
-        ok = look_up(x, sample.items.items[i].key, &one, &found, e);
-        if (ok && found)
-            nearness_add(&all, &one);
-    }
-    nearness_tell(&all, x->search.field);
-    vec_release(&sample.items);
-    return ok;
 }
 
 static bool complete_graph(struct searcher *x, int64_t count, struct error *e)
@@ -171,7 +147,8 @@ static bool complete_graph(struct searcher *x, int64_t count, struct error *e)
     for (size_t i = 0; i < x->search.near.items.len; i++)
         if (!add_before(x, &x->search.near.items.items[i], e))
             return false;
-    return look_up_also(x, e) && measure_sample(x, e);
+    vector_graph_measure(&x->vectors->graph, &x->search);
+    return look_up_also(x, e);
 }
 
 /* --- searching ------------------------------------------------------------------------------- */

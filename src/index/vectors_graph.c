@@ -7,9 +7,11 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "index/graph_file.h"
+#include "index/rank.h"
 #include "index/vectors_private.h"
 
-enum { NO_VERSION = -1, SAVE_EVERY = 10000 };
+/* SAMPLE: of it the mean is known to a thirtieth of the deviation. */
+enum { NO_VERSION = -1, SAVE_EVERY = 10000, SAMPLE = 1000 };
 
 static void forget_graph(struct vector_graph *g)
 {
@@ -412,27 +414,62 @@ bool vector_graph_ready(struct vectors *v, const char *name, const struct vector
     return g->hnsw && g->version == version && hnsw_count(g->hnsw) == g->of.items.len;
 }
 
+/* The question as bytes. */
+struct question {
+    int8_t *bytes;
+    float scale;
+};
+
+static struct question question_of(const struct vector_graph *g, const struct vector_query *query)
+{
+    struct question q = {.bytes = mem_alloc(int8_stride(g->dimension))};
+    q.scale = int8_quantise(query->values, g->dimension, q.bytes);
+    return q;
+}
+
 void vector_graph_search(struct vector_graph *g, struct vector_search *s)
 {
     size_t ask = s->limit + (g->gone < s->limit ? g->gone : s->limit);
     struct hnsw_hit *hits = mem_alloc(ask * sizeof *hits + 1);
-    int8_t *bytes = mem_alloc(int8_stride(g->dimension));
-    float scale = int8_quantise(s->query->values, g->dimension, bytes);
-    size_t count = hnsw_search(g->hnsw, bytes, scale, ask, hits);
+    struct question q = question_of(g, s->query);
+    size_t count = hnsw_search(g->hnsw, q.bytes, q.scale, ask, hits);
     for (size_t i = 0; i < count; i++) {
         const struct vector_id *id = &g->of.items.items[hits[i].element];
         if (id->key >= 0)
             nearest_add(&s->near, s->limit,
                         &(struct nearest){.key = id->key, .cosine = hits[i].cosine});
     }
-    free(bytes);
+    free(q.bytes);
     free(hits);
 }
 
-void vector_graph_sample(const struct vector_graph *g, size_t most, struct vector_ids *out)
+static float cosine_at(const struct vector_graph *g, size_t i, const struct question *q)
 {
-    size_t step = g->of.items.len / most + 1;
-    for (size_t i = 0; i < g->of.items.len; i += step)
-        if (g->of.items.items[i].key >= 0)
-            vec_push(&out->items, g->of.items.items[i]);
+    return hnsw_cosine(g->hnsw, (uint32_t)i, q->bytes, q->scale);
+}
+
+/* Elements mostly come by key, so that of most entries the one before is the element before. */
+static bool follows(const struct vector_graph *g, size_t i)
+{
+    const struct vector_id *ids = g->of.items.items;
+    return i > 0 && ids[i - 1].key == ids[i].key - 1 &&
+           rank_key_session(ids[i - 1].key) == rank_key_session(ids[i].key);
+}
+
+void vector_graph_measure(const struct vector_graph *g, struct vector_search *s)
+{
+    struct question q = question_of(g, s->query);
+    struct nearness all = {0};
+    size_t step = g->of.items.len / SAMPLE + 1;
+    for (size_t i = 0; i < g->of.items.len; i += step) {
+        struct nearest one = {.key = g->of.items.items[i].key};
+        if (one.key < 0)
+            continue;
+        one.cosine = cosine_at(g, i, &q);
+        if (follows(g, i))
+            one.before = (float)s->field->previous * cosine_at(g, i - 1, &q);
+        nearness_add(&all, &one);
+    }
+    nearness_tell(&all, s->field);
+    free(q.bytes);
 }

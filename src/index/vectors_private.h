@@ -127,8 +127,8 @@ struct vectors {
 bool vector_graph_ready(struct vectors *v, const char *name, const struct vector_model *model,
                         int64_t version);
 void vector_graph_search(struct vector_graph *g, struct vector_search *s);
-/* Up to so many keys that it holds, spread over all. */
-void vector_graph_sample(const struct vector_graph *g, size_t most, struct vector_ids *out);
+/* Mean and deviation of the nearness (s->field) of a sample of what it holds, spread over all. */
+void vector_graph_measure(const struct vector_graph *g, struct vector_search *s);
 void vector_graph_release(struct vector_graph *g);
 
 #endif
