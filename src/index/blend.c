@@ -2,17 +2,14 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-/* The first by words: a hundredth of all entries, so that chance hardly brings the nearest there.
- */
-enum { FIRST_OF = 100, MOST_FIRST = 10 };
 static const double PREVIOUS = 0.5;
-static const double AGREEMENT = 0.8; /* what it is worth that both agree */
-static const double OUT_FROM = 1.5;  /* deviations beyond chance from which one stands out … */
-static const double OUT_AT = 2.5;    /* … and at which it does without doubt */
-static const double SAME_AS_WORDS = 0.5; /* correlation from which on cosines say nothing new */
+static const double WEIGHT = 5;    /* of a deviation by which an entry stands out */
+static const double BEYOND = 0.8;  /* deviations beyond chance from which it does */
+static const double REPEATS = 0.4; /* correlation from which on cosines only repeat words */
+/* Orders those that words did not find, and is too little to bring one before another. */
+static const double NEARNESS = 1e-6;
 
 double blend_previous(const struct rank_settings *settings, double average)
 {
@@ -60,7 +57,7 @@ static struct standard standard_vectors(const struct blend_input *in)
 struct joined {
     struct candidate c;
     double words, vector;
-    size_t place; /* by words */
+    bool has_words;
 };
 struct joined_list {
     VEC(struct joined) items;
@@ -105,15 +102,13 @@ static struct joined_list join_all(const struct blend_input *in)
     struct standard words = standard_words(in), vectors = standard_vectors(in);
     for (size_t i = 0; i < in->words->items.len; i++) {
         const struct candidate *c = &in->words->items.items[i];
-        struct joined one = {.c = *c, .words = standard_of(&words, c->rank), .place = i};
+        struct joined one = {.c = *c, .words = standard_of(&words, c->rank), .has_words = true};
         vec_push(&out.items, one);
     }
     for (size_t i = 0; i < in->vectors->items.len; i++) {
         const struct candidate *c = &in->vectors->items.items[i];
-        struct joined one = {.c = *c,
-                             .words = standard_of(&words, 0),
-                             .vector = standard_of(&vectors, c->rank),
-                             .place = SIZE_MAX};
+        struct joined one = {
+            .c = *c, .words = standard_of(&words, 0), .vector = standard_of(&vectors, c->rank)};
         one.c.why.has_vector = true;
         vec_push(&out.items, one);
     }
@@ -121,12 +116,7 @@ static struct joined_list join_all(const struct blend_input *in)
     return out;
 }
 
-/* ---- the share ---- */
-
-static double within(double value)
-{
-    return value < 0 ? 0 : value > 1 ? 1 : value;
-}
+/* ---- what stands out ---- */
 
 /* Of so many independent ones the greatest is about so many deviations above the mean: where the
  * tail of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
@@ -151,34 +141,32 @@ static double correlation(const struct blend_input *in, const struct joined_list
     return in->field->count > 0 ? sum / (double)in->field->count : 0;
 }
 
-static size_t count_first(int64_t all)
+/* What this question tells of its vectors. */
+struct field {
+    double repeats; /* correlation with words; never negative */
+    double level;   /* deviations that chance explains */
+    double weight;  /* of what is above it */
+};
+
+static struct field field_of(const struct blend_input *in, const struct joined_list *l)
 {
-    return all < FIRST_OF ? 1 : all < FIRST_OF * MOST_FIRST ? (size_t)(all / FIRST_OF) : MOST_FIRST;
+    double repeats = fmax(0, correlation(in, l)), own = fmax(0, 1 - repeats / REPEATS);
+    return (struct field){.repeats = repeats,
+                          .level = chance((double)in->field->count) + BEYOND,
+                          .weight = WEIGHT * own * own};
 }
 
-static double share_of(const struct blend_input *in, const struct joined_list *l)
+/* By so many deviations it is nearer than its words let expect and chance brings. */
+static double stands_out(const struct field *f, const struct joined *one)
 {
-    const struct joined *nearest = NULL;
-    for (size_t i = 0; i < l->items.len; i++)
-        if (!nearest || l->items.items[i].vector > nearest->vector)
-            nearest = &l->items.items[i];
-    if (!nearest || nearest->vector <= 0)
-        return 0;
-    if (in->words->items.len == 0)
-        return BLEND_MOST;
-    double agrees = nearest->place < count_first(in->field->count) ? AGREEMENT : 0;
-    double beyond = nearest->vector - chance((double)in->field->count);
-    double stands_out = within((beyond - OUT_FROM) / (OUT_AT - OUT_FROM));
-    double own = within(1 - correlation(in, l) / SAME_AS_WORDS);
-    return BLEND_MOST * fmax(agrees, stands_out) * own;
+    double expected = f->repeats * fmax(0, one->words);
+    return fmax(0, one->vector - expected - f->level);
 }
 
-double blend_share(const struct blend_input *in)
+static double rank_of(const struct field *f, const struct joined *one)
 {
-    struct joined_list l = join_all(in);
-    double share = share_of(in, &l);
-    vec_release(&l.items);
-    return share;
+    return one->words + f->weight * stands_out(f, one) +
+           (one->has_words ? 0 : NEARNESS * one->vector);
 }
 
 /* ---- the order ---- */
@@ -194,11 +182,11 @@ static int compare_ranks(const void *a, const void *b)
 void blend(const struct blend_input *in, struct candidates *out)
 {
     struct joined_list l = join_all(in);
-    double share = share_of(in, &l);
+    struct field field = field_of(in, &l);
     *out = (struct candidates){.average = in->words->average};
     for (size_t i = 0; i < l.items.len; i++) {
         struct candidate c = l.items.items[i].c;
-        c.rank = (1 - share) * l.items.items[i].words + share * l.items.items[i].vector;
+        c.rank = rank_of(&field, &l.items.items[i]);
         vec_push(&out->items, c);
     }
     if (out->items.len > 0)
