@@ -196,6 +196,18 @@ TEST(what_stands_out_comes_first)
     release(&a);
 }
 
+TEST(what_stands_out_does_so_in_a_large_store)
+{
+    struct question *q = calm();
+    q->cosines[OTHER] = 0.9;
+    struct answer a = ask(q);
+    vec_release(&a.found.items);
+    a.field.count = 100 * ALL;
+    blend(&(struct blend_input){&a.words, &a.vectors, &a.field}, &a.found);
+    assert_int_equal(a.found.items.items[0].key, OTHER);
+    release(&a);
+}
+
 /* The same cosine says more of an entry that words do not know. */
 TEST(what_words_let_expect_adds_nothing)
 {

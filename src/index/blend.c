@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 static const double PREVIOUS = 0.5;
-static const double WEIGHT = 5;    /* of a deviation by which an entry stands out */
+static const double WEIGHT = 0.5;  /* of a deviation by which an entry stands out, of the way that
+                                    * the first by words is before what has none */
 static const double BEYOND = 0.8;  /* deviations beyond chance from which it does */
 static const double REPEATS = 0.4; /* correlation from which on cosines only repeat words */
 /* Orders those that words did not find, and is too little to bring one before another. */
@@ -148,12 +149,20 @@ struct field {
     double weight;  /* of what is above it */
 };
 
+/* Standard scores of words grow with a store, of which always more has none of them. */
+static double way_of_words(const struct blend_input *in)
+{
+    struct standard words = standard_words(in);
+    double first = in->words->items.len > 0 ? in->words->items.items[0].rank : 0;
+    return standard_of(&words, first) - standard_of(&words, 0);
+}
+
 static struct field field_of(const struct blend_input *in, const struct joined_list *l)
 {
     double repeats = fmax(0, correlation(in, l)), own = fmax(0, 1 - repeats / REPEATS);
     return (struct field){.repeats = repeats,
                           .level = chance((double)in->field->count) + BEYOND,
-                          .weight = WEIGHT * own * own};
+                          .weight = WEIGHT * own * own * way_of_words(in)};
 }
 
 /* By so many deviations it is nearer than its words let expect and chance brings. */

@@ -4,8 +4,9 @@
  * nearness are standardised for this question: an entry has so many deviations more than the mean
  * of all. What counts of the nearness is by how much it is more than the entry's words let expect
  * (regression: correlation times their score), and more than chance brings to the nearest of so
- * many. It counts the less, the more the cosines of all entries repeat what words say. So a model
- * that says nothing, or nothing new, leaves the order of words as it is. */
+ * many. Its unit is the way from no words to the first by words, so that the size of a store does
+ * not matter. It counts the less, the more the cosines of all entries repeat what words say. So a
+ * model that says nothing, or nothing new, leaves the order of words as it is. */
 #ifndef INDEX_BLEND_H
 #define INDEX_BLEND_H
 
