@@ -18,14 +18,23 @@ static bool is_blank(uint32_t cp)
            cp == 0x205f || cp == 0x3000 || cp == 0xfeff;
 }
 
-/* Bytes of the blank that a text begins with; 0: with none. Every one of them is of few bytes. */
-static size_t blank_len(const char *text)
+/* Nearly every byte, and never one of a blank. */
+static bool is_ink(char c)
+{
+    return c > ' ' && c < 0x7f;
+}
+
+static size_t decode_blank(const char *text)
 {
     uint32_t cp = (unsigned char)*text;
-    if (cp > ' ' && cp < 0x80)
-        return 0;
     size_t used = cp < 0x80 ? 1 : utf8_decode(text, strnlen(text, 4), &cp);
     return is_blank(cp) ? used : 0;
+}
+
+/* Bytes of the blank that a text begins with; 0: with none. Every one of them is of few bytes. */
+static inline size_t blank_len(const char *text)
+{
+    return is_ink(*text) ? 0 : decode_blank(text);
 }
 
 /* ---- trimmed and masked ---- */
@@ -36,6 +45,8 @@ static void trim(const char **text, size_t *len)
     size_t used, end = 0;
     for (; (used = blank_len(*text)) > 0; *text += used)
         *len -= used;
+    if (*len > 0 && is_ink((*text)[*len - 1]))
+        return;
     for (size_t at = 0; at < *len;) {
         used = blank_len(*text + at);
         at += used > 0 ? used : 1;

@@ -24,6 +24,13 @@ static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 static const char token[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=";
 
+/* One of `word`. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '-';
+}
+
 static bool is_one_of(const char *set, char c)
 {
     return c != '\0' && strchr(set, c);
@@ -64,7 +71,7 @@ static char before(const struct text *t, size_t at, size_t n)
 /* No word goes on across this place, so that no run is looked at twice. */
 static bool begins_word(const struct text *t, size_t at)
 {
-    return !is_one_of(word, before(t, at, 1));
+    return !is_word(before(t, at, 1));
 }
 
 /* ---- keys that begin in a known way ---- */
