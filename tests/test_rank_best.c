@@ -207,7 +207,9 @@ TEST(bounds_are_true)
         assert_true(rank_best(&settings, &w->in, w->rows.len, &all));
         struct bounded b = {&all, 0};
         const struct rank_settings at = rank_settings_at(&settings, w->in.average);
-        rank_talks(&at, &w->in, -HUGE_VAL, expect_bound, &b);
+        struct rank_survey survey = {0};
+        rank_talks(&at, &w->in, -HUGE_VAL, expect_bound, &b, &survey);
+        vec_release(&survey.talks);
         assert_int_equal(b.seen, all.items.len);
         vec_release(&all.items);
         free_world(w);

@@ -119,3 +119,25 @@ void postings_order(struct postings *p, const size_t *begins, size_t count)
     free(left);
     unite_equal(p);
 }
+
+size_t postings_find(const struct postings *list, size_t near, int64_t key)
+{
+    const struct posting *p = list->items.items;
+    size_t from = 0, end = list->items.len;
+    if (near < end && p[near].key >= key) {
+        end = near;
+    } else if (near < end) {
+        size_t step = 1;
+        for (from = near + 1; from + step < end && p[from + step].key < key; step *= 2)
+            from += step;
+        end = from + step < end ? from + step : end;
+    }
+    while (from < end) {
+        size_t middle = from + (end - from) / 2;
+        if (p[middle].key < key)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}

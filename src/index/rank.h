@@ -101,6 +101,10 @@ static inline void posting_add_place(struct posting *p, uint64_t more)
  * with one term). Of the same term in the same entry one is left, with the higher count. */
 void postings_order(struct postings *p, const size_t *begins, size_t count);
 
+/* The first posting of the key or of a later one, quickly where it is not far behind the one at
+ * `near`. */
+size_t postings_find(const struct postings *p, size_t near, int64_t key);
+
 struct rank_facts {
     double words;
     bool asks; /* it ends with a question */
@@ -123,6 +127,13 @@ struct rank_input {
 /* How rare a term is that stands in `entries` of so many; never negative. */
 double rank_idf(int64_t all, int64_t entries);
 
+/* Entries that have each word of the query; of more than RANK_WHOLE some. */
+enum { RANK_WHOLE = 64 };
+struct rank_whole {
+    size_t count;             /* all of them */
+    int64_t keys[RANK_WHOLE]; /* ascending */
+};
+
 struct ranked {
     int64_t key;
     double rank;
@@ -130,6 +141,7 @@ struct ranked {
 };
 struct ranking {
     VEC(struct ranked) items; /* best first; of equal ranks the newer key */
+    struct rank_whole whole;
 };
 
 /* The best `limit` entries that have a posting, and up to RANK_TIES more that rank the same as the

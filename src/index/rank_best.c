@@ -14,32 +14,10 @@ struct ranker {
     size_t *near;              /* in each list, where it was looked for last */
     struct postings around[3]; /* of the entry before, the entry, the one behind it */
     struct occurrences places; /* of the entry that is looked at */
+    struct rank_survey survey;
 };
 
 /* ---- postings ---- */
-
-/* The first posting of the key or of a later one; `near` it is looked for first. */
-static size_t find_key(const struct postings *list, size_t near, int64_t key)
-{
-    const struct posting *p = list->items.items;
-    size_t from = 0, end = list->items.len;
-    if (near < end && p[near].key >= key) {
-        end = near;
-    } else if (near < end) {
-        size_t step = 1;
-        for (from = near + 1; from + step < end && p[from + step].key < key; step *= 2)
-            from += step;
-        end = from + step < end ? from + step : end;
-    }
-    while (from < end) {
-        size_t middle = from + (end - from) / 2;
-        if (p[middle].key < key)
-            from = middle + 1;
-        else
-            end = middle;
-    }
-    return from;
-}
 
 static void find_postings(struct ranker *r, int64_t key)
 {
@@ -47,7 +25,7 @@ static void find_postings(struct ranker *r, int64_t key)
         vec_clear(&r->around[i].items);
     for (size_t t = 0; t < r->in->terms; t++) {
         const struct postings *list = &r->in->lists[t];
-        r->near[t] = find_key(list, r->near[t], key - 1);
+        r->near[t] = postings_find(list, r->near[t], key - 1);
         for (size_t i = r->near[t]; i < list->items.len; i++) {
             const struct posting *p = &list->items.items[i];
             if (p->key > key + 1)
@@ -259,14 +237,15 @@ static bool look_at(struct ranker *r, const struct rank_entry *entry, double lea
     return true;
 }
 
-/* Of the `room` entries with the highest bounds, these first; 0: of all, by key, since facts lie
- * side by side. *done: no entry that was left out could be among the best. */
+/* Of the `room` entries with the highest bounds, these first; 0: of all that can be among the best
+ * as far as is known by then, by key, since facts lie side by side. *done: no entry that was left
+ * out could be among the best. */
 static bool take_best(struct ranker *r, size_t room, bool *done)
 {
     struct entries e = {.room = room, .floor = floor_of(r)};
     bool ok = true;
     vec_clear(&r->out->items);
-    rank_talks(&r->settings, r->in, e.floor, keep_entry, &e);
+    rank_talks(&r->settings, r->in, e.floor, keep_entry, &e, &r->survey);
     *done = room == 0 || e.items.len < room;
     if (room > 0)
         vec_sort(&e.items, compare_entries);
@@ -292,6 +271,8 @@ bool rank_best(const struct rank_settings *settings, const struct rank_input *in
     bool ok = take_best(&r, limit + FIRST_ROOM, &done) && (done || take_best(&r, 0, &done));
     for (size_t i = 0; i < 3; i++)
         vec_release(&r.around[i].items);
+    out->whole = r.survey.whole;
+    vec_release(&r.survey.talks);
     vec_release(&r.places.items);
     free(r.near);
     if (!ok)

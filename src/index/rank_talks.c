@@ -1,5 +1,6 @@
 #include "index/rank_talks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -35,6 +36,9 @@ struct reader {
     double floor;
     double (*visit)(void *context, const struct rank_entry *entry);
     void *context;
+    struct rank_survey *survey;
+    bool again;   /* the survey is filled */
+    size_t reach; /* … the next of it that may have entries at the floor */
 };
 
 static size_t lowest_bit(uint64_t bits)
@@ -55,6 +59,28 @@ static bool next_talk(const struct reader *r, int64_t *talk)
         int64_t other = rank_key_talk(list->items.items[r->heads[t]].key);
         *talk = any && *talk < other ? *talk : other;
         any = true;
+    }
+    return any;
+}
+
+/* By a survey, the next one that is worth it or stands beside such a one. */
+static bool next_worth_talk(struct reader *r, int64_t *talk)
+{
+    bool any = next_talk(r, talk);
+    while (any && r->again) {
+        const struct rank_reach *reach = r->survey->talks.items + r->reach;
+        if (r->reach == r->survey->talks.len)
+            return false;
+        if (reach->most < r->floor || reach->talk + 1 < *talk) {
+            r->reach++;
+            continue;
+        }
+        if (*talk >= reach->talk - 1)
+            break;
+        for (size_t t = 0; t < r->in->terms; t++)
+            r->heads[t] =
+                postings_find(&r->in->lists[t], r->heads[t], (reach->talk - 1) * TALK_PLACES);
+        any = next_talk(r, talk);
     }
     return any;
 }
@@ -159,7 +185,8 @@ static double most_window_at(const struct reader *r, const struct talk *p, size_
     return inside ? p->joint : window_at(r, p, MARGIN + place);
 }
 
-static void look_at(struct reader *r, const struct talk *p, size_t place)
+/* The most that its rank can be. */
+static double look_at(struct reader *r, const struct talk *p, size_t place)
 {
     const struct rank_settings *s = r->settings;
     const struct worth *it = &p->entries[MARGIN + place];
@@ -167,9 +194,9 @@ static void look_at(struct reader *r, const struct talk *p, size_t place)
     double neighbours = rank_most_neighbours(&r->ceiling, it[-1].beside, it[-1].last, it[1].beside);
     double session = s->session * p->joint;
     double sum = it->own - (it->words == 1 ? it->near : 0) + neighbours + session;
-    double most = sum + s->window * most_window_at(r, p, place);
-    if (rank_most(&r->ceiling, most, named) < r->floor)
-        return;
+    double most = rank_most(&r->ceiling, sum + s->window * most_window_at(r, p, place), named);
+    if (most < r->floor)
+        return most;
     double window = s->window * window_at(r, p, MARGIN + place);
     struct rank_entry entry = {.key = p->number * TALK_PLACES + (int64_t)place,
                                .most = rank_most(&r->ceiling, sum + window, named),
@@ -179,18 +206,33 @@ static void look_at(struct reader *r, const struct talk *p, size_t place)
                                .named = named};
     if (entry.most >= r->floor)
         r->floor = r->visit(r->context, &entry);
+    return entry.most;
+}
+
+static void note_whole(struct rank_whole *out, const struct talk *p, size_t place)
+{
+    if (out->count < RANK_WHOLE)
+        out->keys[out->count] = p->number * TALK_PLACES + (int64_t)place;
+    out->count++;
 }
 
 static void end_talk(struct reader *r, const struct talk *p)
 {
-    for (uint64_t left = p->present; left; left &= left - 1)
-        look_at(r, p, lowest_bit(left));
+    struct rank_reach reach = {p->number, -HUGE_VAL};
+    for (uint64_t left = p->present; left; left &= left - 1) {
+        size_t place = lowest_bit(left);
+        reach.most = fmax(reach.most, look_at(r, p, place));
+        if (!r->again && p->entries[MARGIN + place].words == r->in->terms)
+            note_whole(&r->survey->whole, p, place);
+    }
+    if (!r->again)
+        vec_push(&r->survey->talks, reach);
 }
 
 static void read_all(struct reader *r, struct talk *before, struct talk *this)
 {
     bool first = true;
-    for (int64_t talk = 0; next_talk(r, &talk); first = false) {
+    for (int64_t talk = 0; next_worth_talk(r, &talk); first = false) {
         read_talk(r, talk, this);
         if (!first) {
             join(before, this, r->in->terms);
@@ -205,7 +247,8 @@ static void read_all(struct reader *r, struct talk *before, struct talk *this)
 }
 
 void rank_talks(const struct rank_settings *settings, const struct rank_input *in, double floor,
-                double (*visit)(void *context, const struct rank_entry *entry), void *context)
+                double (*visit)(void *context, const struct rank_entry *entry), void *context,
+                struct rank_survey *survey)
 {
     struct reader r = {.settings = settings,
                        .in = in,
@@ -214,7 +257,9 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
                        .heads = mem_alloc((in->terms + 1) * sizeof *r.heads),
                        .floor = floor,
                        .visit = visit,
-                       .context = context};
+                       .context = context,
+                       .survey = survey,
+                       .again = survey->talks.len > 0};
     struct talk both[2] = {{0}, {0}};
     for (size_t i = 0; i < 2; i++)
         both[i].counts = mem_alloc((in->terms + 1) * WIDTH * sizeof *both[i].counts);

@@ -14,9 +14,21 @@ struct rank_entry {
     bool named;             /* the query names who said it */
 };
 
+/* What a first reading tells; empty before. */
+struct rank_survey {
+    VEC(struct rank_reach {
+        int64_t talk; /* rank_key_talk(), ascending */
+        double most;  /* that the rank of an entry in it can be */
+    })
+    talks;
+    struct rank_whole whole;
+};
+
 /* Calls visit() with the entries whose rank may be `floor` or more; it gives the floor from then
- * on, never a lower one. By key. */
+ * on, never a lower one. By key. Fills an empty survey; by one that is filled, of the same
+ * postings, it passes over talks without such entries. */
 void rank_talks(const struct rank_settings *settings, const struct rank_input *in, double floor,
-                double (*visit)(void *context, const struct rank_entry *entry), void *context);
+                double (*visit)(void *context, const struct rank_entry *entry), void *context,
+                struct rank_survey *survey);
 
 #endif
