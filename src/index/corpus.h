@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "chat/memory_hit.h"
+#include "index/rank.h"
 #include "store/sql.h"
 
 /* A text as the index sees it. */
@@ -62,7 +63,10 @@ struct candidate {
 };
 struct candidates {
     VEC(struct candidate) items; /* best first */
-    double average;              /* of words_search(): words that an entry of the corpus has */
+    /* Of words_search(): */
+    double average;    /* words that an entry of the corpus has */
+    bool knows_equals; /* an entry of the same text as the question is one of these */
+    struct rank_whole equals;
 };
 
 #endif

@@ -372,6 +372,23 @@ static void take(const struct ranking *ranking, struct candidates *out)
     }
 }
 
+static bool excludes(const struct words_query *words)
+{
+    for (size_t i = 0; i < words->phrases.len; i++)
+        if (words->phrases.items[i].excluded)
+            return true;
+    return false;
+}
+
+/* A text that is the question's has all of its words. */
+static void take_equals(const struct words_query *words, const char *text,
+                        const struct rank_whole *whole, struct candidates *out)
+{
+    out->knows_equals = words->terms.len > 0 && !excludes(words) && whole->count <= RANK_WHOLE &&
+                        strlen(text) <= QUERY_BYTES;
+    out->equals = *whole;
+}
+
 static bool find(const struct corpus *c, const struct words_query *words,
                  const struct words_question *question, const struct corpus_scope *scope,
                  size_t limit, struct candidates *out, struct word_weights *weights,
@@ -383,6 +400,7 @@ static bool find(const struct corpus *c, const struct words_query *words,
         return false;
     bool ok = rank(c, question, &found, limit, weights, &ranking, e);
     take(&ranking, out);
+    take_equals(words, question->text, &ranking.whole, out);
     out->average = found.average;
     collected_release(&found);
     vec_release(&ranking.items);

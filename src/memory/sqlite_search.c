@@ -55,6 +55,8 @@ static bool by_both(struct search *x, struct error *e)
                             limit, &field, &vectors, e);
     if (ok)
         blend(&(struct blend_input){&words, &vectors, &field}, &x->found);
+    x->found.knows_equals = words.knows_equals;
+    x->found.equals = words.equals;
     vec_release(&words.items);
     vec_release(&vectors.items);
     return ok;
@@ -85,11 +87,37 @@ static void put_exact(struct search *x, int64_t key)
     vec_insert(&c->items, 0, exact);
 }
 
+/* Those of `from` that are the question's text. */
+static bool keep_equals(struct search *x, const struct rank_whole *from, struct memory_keys *out,
+                        struct error *e)
+{
+    bool ok = true;
+    *out = (struct memory_keys){0};
+    for (size_t i = 0; ok && i < from->count; i++) {
+        struct memory_row row;
+        bool found;
+        ok = sqlite_row_at(x->memory->store, from->keys[i], &row, &found, e);
+        if (found && content_equal(row.entry.content, x->query->text))
+            vec_push(&out->items, from->keys[i]);
+        memory_row_release(&row);
+    }
+    return ok;
+}
+
+static bool find_equals(struct search *x, struct memory_keys *out, struct error *e)
+{
+    return x->found.knows_equals
+               ? keep_equals(x, &x->found.equals, out, e)
+               : sqlite_equal_texts(x->memory->store, x->query->text, &x->scope, out, e);
+}
+
 static bool find_exact(struct search *x, struct error *e)
 {
     struct memory_keys keys;
-    if (!sqlite_equal_texts(x->memory->store, x->query->text, &x->scope, &keys, e))
+    if (!find_equals(x, &keys, e)) {
+        vec_release(&keys.items);
         return false;
+    }
     size_t first = keys.items.len > wanted(x) ? keys.items.len - wanted(x) : 0;
     for (size_t i = first; i < keys.items.len; i++)
         put_exact(x, keys.items.items[i]);
