@@ -21,7 +21,7 @@ struct bytes {
 };
 
 /* Seven bits a byte, the highest first; all of the ninth byte's. */
-static uint64_t take_number(struct bytes *b)
+static uint64_t take_long_number(struct bytes *b)
 {
     uint64_t n = 0;
     for (int i = 0; i < 9 && b->at < b->end; i++) {
@@ -34,6 +34,11 @@ static uint64_t take_number(struct bytes *b)
     }
     b->damaged = true;
     return 0;
+}
+
+static inline uint64_t take_number(struct bytes *b)
+{
+    return b->at < b->end && *b->at < 0x80 ? *b->at++ : take_long_number(b);
 }
 
 static size_t left_of(const struct bytes *b)
@@ -155,11 +160,12 @@ static size_t next_word(struct page *p, size_t before)
 /* ---- a list ---- */
 
 /* Each place is a number, of two more than the distance to the one before; none is on two pages.
- */
-static bool count_places(struct posting *p, const struct bytes *b)
+ * Their bytes are copied. */
+static bool count_places(struct posting *p, const struct bytes *b, unsigned char *to)
 {
     uint64_t number = 0;
     for (const uint8_t *at = b->at; at < b->end; at++) {
+        *to++ = *at;
         number = number << 7 | (*at & 0x7f);
         if (*at & 0x80)
             continue;
@@ -176,10 +182,9 @@ static void take_places(struct doclist *d, struct bytes *b)
 {
     size_t here = d->left < left_of(b) ? d->left : left_of(b);
     const struct bytes places = {b->at, b->at + here, false};
-    b->damaged = b->damaged || !count_places(&vec_last(&d->out->items), &places);
-    if (here > 0)
-        memcpy(d->places->bytes.items + d->places->bytes.len, b->at, here);
-    d->places->bytes.len += here;
+    struct place_bytes *to = d->places;
+    b->damaged = !count_places(&vec_last(&d->out->items), &places, to->bytes.items + to->bytes.len);
+    to->bytes.len += here;
     b->at += here;
     d->left -= (uint32_t)here;
 }
