@@ -61,10 +61,12 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
     return true;
 }
 
+/* Of a long text it does not matter. */
 static bool find_asking(const struct ranker *r, int64_t key, const struct postings *p,
                         struct real *out)
 {
-    return p->items.len == 0 || r->in->asks(r->in->context, key, &out->facts.asks);
+    return p->items.len == 0 || out->facts.words > RANK_ASKING ||
+           r->in->asks(r->in->context, key, &out->facts.asks);
 }
 
 static bool add_neighbours(const struct ranker *r, int64_t key, struct memory_why *why)
