@@ -250,6 +250,69 @@ TEST(the_same_text_scores_one)
     assert_int_equal(hits.items.len, 1);
 }
 
+/* Among any number of entries that have all of the question's words. */
+TEST(the_same_text_is_found_among_many)
+{
+    put("a", "A", "exact", "the heron");
+    for (int i = 0; i < 200; i++)
+        put("a", "A", support_text("other%d", i), support_text("heron, heron, a fish, heron %d", i));
+    search_with(query_of(" the\nheron"));
+    assert_string_equal(hits.items.items[0].entry.id, "exact");
+    assert_true(hits.items.items[0].why.exact);
+    put("b", "B", "same", "where is the -heron now");
+    search_with(query_of("where is the -heron now"));
+    assert_int_equal(hits.items.len, 1);
+    assert_true(hits.items.items[0].why.exact);
+    put("b", "B", "little", "who is it?");
+    search_with(query_of("who is it?"));
+    assert_int_equal(hits.items.len, 1);
+    assert_true(hits.items.items[0].why.exact);
+}
+
+/* ---- what is known of many entries ---- */
+
+static void put_any(int i)
+{
+    static const char *const ends[] = {"", "?", "? :)", "?\u061f", "\uff1f", "? no way"};
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
+    struct buf text = BUF_INIT;
+    for (int k = i % 7 == 0 ? 300 : i % 23; k >= 0; k--)
+        buf_addf(&text, "stone%d ", k * i % 50);
+    buf_addf(&text, "heron%s", ends[i % 6]);
+    put_as(roles[i % 3], support_text("s%d", i / 100), i % 4 == 0 ? "Ann" : NULL,
+           support_text("any%d", i), text.data);
+    buf_release(&text);
+}
+
+/* Read at once they are what the tables say one by one, which are asked while a transaction writes. */
+TEST(facts_of_many_are_those_of_each)
+{
+    const char *gone[] = {"any17", "any42"};
+    struct memory_forgotten forgotten = {0};
+    struct memory_query query = query_of("heron");
+    for (int i = 0; i < 600; i++)
+        put_any(i);
+    assert_true(memory->ops->forget(memory, gone, 2, &forgotten, &e));
+    assert_true(memory->ops->edit(memory, "any30", "a heron at last?", &e));
+    query.limit = 700;
+    search_with(query);
+    struct memory_hits listed = hits;
+    hits = (struct memory_hits){0};
+    assert_true(store_begin(store, &e));
+    search_with(query);
+    store_rollback(store);
+    assert_int_equal(hits.items.len, 598);
+    assert_int_equal(listed.items.len, 598);
+    for (size_t i = 0; i < hits.items.len; i++) {
+        const struct memory_hit *a = &hits.items.items[i], *b = &listed.items.items[i];
+        assert_string_equal(a->entry.id, b->entry.id);
+        assert_true(a->rank == b->rank && a->why.weight == b->why.weight);
+        assert_true(a->why.asks == b->why.asks && a->why.user == b->why.user);
+    }
+    memory_hits_release(&listed);
+    memory_forgotten_release(&forgotten);
+}
+
 TEST(score_is_the_part_that_is_there)
 {
     put_many(12);

@@ -48,6 +48,14 @@ static void expect_all(const char *language, enum token_purpose purpose, const s
         expect_all(language, purpose, all, sizeof all / sizeof *all);                              \
     } while (0)
 
+TEST(marks)
+{
+    EXPECT("english", TOKENS_TEXT, {"a stone\n\x02", "stone=\x02"}, {"stone \x02 fox", "stone fox"},
+           {"\x02", ""}, {"stone\x05", "stone"}, {"日本\x01", "日本=本=\x01"});
+    EXPECT("english", TOKENS_QUERY, {"a stone\n\x02", "stone"});
+    EXPECT("english", TOKENS_EVERY, {"stone\n\x02", "stone"});
+}
+
 TEST(english)
 {
     EXPECT("english", TOKENS_TEXT,

@@ -23,6 +23,7 @@ libtiro_a_SOURCES += \
 	src/index/vectors_scan.c \
 	src/index/vectors_store.c \
 	src/index/words.c src/index/words.h \
+	src/index/words_facts.c src/index/words_facts.h \
 	src/index/words_lists.c \
 	src/index/words_passage.c \
 	src/index/words_private.h \

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "index/rank.h"
+#include "index/words_facts.h"
 #include "index/words_private.h"
 #include "index/words_query.h"
 #include "store/sql.h"
@@ -300,56 +301,18 @@ static bool collect_postings(const struct corpus *from, const struct words_query
 
 /* ---- which texts are the best ---- */
 
-static const char length_sql[] = "SELECT sz FROM #_words_docsize WHERE id = ?";
-static const char asks_sql[] = "SELECT asks FROM #_entry INDEXED BY #_asks WHERE key = ?";
-
-struct fact_source {
-    const struct corpus *corpus;
-    struct error *error;
-};
-
-static bool find_words(void *context, int64_t key, double *out)
-{
-    struct fact_source *f = context;
-    struct query q = corpus_query(f->corpus, length_sql, f->error);
-    query_int(&q, key);
-    *out = query_next(&q) ? (double)words_column_varint(&q, 0, 0) : 0;
-    return query_end(&q);
-}
-
-static bool find_asks(void *context, int64_t key, bool *out)
-{
-    struct fact_source *f = context;
-    int64_t asks;
-    bool ok = corpus_number(f->corpus, asks_sql, key, &asks, f->error);
-    *out = ok && asks != 0;
-    return ok;
-}
-
-static const char user_sql[] =
-    "SELECT role = 'user' AND speaker IS NULL FROM #_entry WHERE key = ?";
-
-static bool find_user(void *context, int64_t key, bool *out)
-{
-    struct fact_source *f = context;
-    int64_t is_user;
-    bool ok = corpus_number(f->corpus, user_sql, key, &is_user, f->error);
-    *out = ok && is_user != 0;
-    return ok;
-}
-
 static bool rank(const struct corpus *c, const struct words_question *question,
                  const struct collected *found, size_t limit, struct word_weights *weights,
                  struct ranking *out, struct error *e)
 {
-    struct fact_source facts = {c, e};
+    struct words_facts facts = {.corpus = c, .entries = found->all, .error = e};
     struct rank_input in = {
         .lists = found->lists.items,
         .average = found->average,
         .places = found->places.bytes.items,
-        .words = find_words,
-        .asks = find_asks,
-        .is_user = find_user,
+        .words = words_facts_length,
+        .asks = words_facts_asks,
+        .is_user = words_facts_user,
         .context = &facts,
     };
     vec_clear(&weights->items);
@@ -359,7 +322,9 @@ static bool rank(const struct corpus *c, const struct words_question *question,
     }
     in.idf = weights->items.items;
     in.terms = weights->items.len;
-    return rank_best(&question->rank, &in, limit, out);
+    bool ok = rank_best(&question->rank, &in, limit, out);
+    words_facts_release(&facts);
+    return ok;
 }
 
 static void take(const struct ranking *ranking, struct candidates *out)

@@ -9,6 +9,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "index/words_facts.h"
 #include "memory/secrets.h"
 
 static bool is_blank(uint32_t cp)
@@ -164,6 +165,22 @@ static void write_date(int64_t ms, char *out, size_t size)
                  t.tm_year + 1900);
 }
 
+bool content_asks(const char *text)
+{
+    enum { LAST = 4 };
+    static const char *const signs[] = {"?", "\uff1f", "\u061f"};
+    const char *at = text + strlen(text);
+    for (int i = 0; i < LAST && at > text; i++) {
+        at--;
+        while (at > text && (*at & 0xc0) == 0x80)
+            at--;
+        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
+            if (strncmp(at, signs[k], strlen(signs[k])) == 0)
+                return true;
+    }
+    return false;
+}
+
 char *content_words(const struct memory_entry *m)
 {
     char date[80];
@@ -174,6 +191,8 @@ char *content_words(const struct memory_entry *m)
     buf_addstr(&text, date);
     buf_addch(&text, '\n');
     buf_addstr(&text, m->content);
+    buf_addch(&text, '\n');
+    buf_addch(&text, words_mark(content_asks(m->content), m->role == ROLE_USER && !m->speaker));
     return buf_take(&text);
 }
 

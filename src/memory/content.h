@@ -25,9 +25,13 @@ bool content_stays(const struct memory_entry *there, const struct memory_entry *
 bool content_is_again(const struct memory_entry *there, const struct memory_entry *newcomer);
 
 /* The text whose words are indexed for an entry: speaker (first), weekday, day, month and year in
- * English (UTC), content. A function of the entry alone, so that it can be taken out again. The
- * caller frees. */
+ * English (UTC), content, and the mark that tells its facts (index/words_facts.h). A function of the
+ * entry alone, so that it can be taken out again. The caller frees. */
 char *content_words(const struct memory_entry *m);
+
+/* It ends with a question, perhaps in quotes or with a smile behind it: as the table's column "asks"
+ * has it. */
+bool content_asks(const char *text);
 
 /* Ids for new entries, 12 characters of Crockford's base32: the system is asked for chance once for
  * many of them, and they begin alike, so that they come to lie together in an index. Zeroed: none

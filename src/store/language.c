@@ -102,7 +102,7 @@ static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
 
 /* ---- a language ---- */
 
-enum { VERSION_OF_FORMS = 2 };
+enum { VERSION_OF_FORMS = 2, VERSION_OF_MARKS = 2 };
 
 struct form {
     const char *word, *base;
@@ -161,6 +161,11 @@ const char *const *language_endings(const struct language *l)
 {
     static const char *const none[] = {NULL};
     return l->traits->endings ? l->traits->endings : none;
+}
+
+bool language_marks(const struct language *l)
+{
+    return l->version >= VERSION_OF_MARKS;
 }
 
 bool language_elides(const struct language *l)

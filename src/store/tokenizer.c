@@ -106,6 +106,17 @@ static int add_piece(struct run *r, const struct piece *p)
     return p->kind == PIECE_WORD ? add_word(r, p) : add_emoji(r, p);
 }
 
+static int add_mark(struct run *r, size_t len)
+{
+    char mark = len > 0 ? r->text[len - 1] : '\0';
+    if (r->purpose != TOKENS_TEXT || !token_is_mark(mark) || r->place == 0 ||
+        !language_marks(r->language))
+        return 0;
+    buf_clear(&r->word);
+    buf_addch(&r->word, mark);
+    return tell(r, &r->word, len - 1, len, r->place - 1, false);
+}
+
 int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
                 token_teller teller, void *context)
 {
@@ -123,6 +134,8 @@ int tokens_each(struct language *l, enum token_purpose purpose, const char *text
         result = add_piece(&r, &p);
     if (result == 0)
         result = end_signs(&r);
+    if (result == 0)
+        result = add_mark(&r, len);
     buf_release(&r.word);
     buf_release(&r.sign);
     return result;

@@ -23,6 +23,15 @@ bool tokenizer_register(struct store *s, struct error *e);
  * no stems, with stop words. */
 enum token_purpose { TOKENS_TEXT, TOKENS_QUERY, TOKENS_EVERY, TOKENS_PREFIX };
 
+/* The last character of a TEXT may be its mark, which says what kind of text it is: the characters
+ * from 1 on. It is a word of its own at the place of the last one, so that its place also tells how
+ * long the text is. It is no word of a query. */
+enum { TOKEN_MARKS = 4 };
+static inline bool token_is_mark(char c)
+{
+    return c > 0 && c <= TOKEN_MARKS;
+}
+
 /* Tells of each token until `tell` returns something else than 0, and returns that. `place` is the
  * token's number; two have the same where they stand at the same place. */
 struct token_seen {
