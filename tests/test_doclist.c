@@ -128,12 +128,15 @@ static void expect_places(const struct posting *p, const struct place_bytes *byt
     vec_release(&found.items);
 }
 
-/* Each of them in its turn is what FTS5 tells of the word. */
-static void expect_list(const char *word, const struct postings *list,
+/* Each of them in its turn is what FTS5 tells of the word, or of all that begin so. */
+static void expect_list(const char *word, bool open, const struct postings *list,
                         const struct place_bytes *bytes)
 {
-    struct query q = query_for(
-        store, "SELECT doc, offset FROM temp.stands WHERE term = ? ORDER BY doc, offset", word, &e);
+    struct query q = query_for(store,
+                               "SELECT DISTINCT doc, offset FROM temp.stands WHERE term = ?1"
+                               " OR (?2 AND substr(term, 1, length(?1)) = ?1) ORDER BY doc, offset",
+                               word, &e);
+    query_int(&q, open);
     struct occurrences places = {0};
     size_t at = 0;
     bool row = query_next(&q);
@@ -152,22 +155,28 @@ static void expect_list(const char *word, const struct postings *list,
     vec_release(&places.items);
 }
 
+static void expect_read(const struct words_lists *lists, const char *word, bool open)
+{
+    struct postings list = {0};
+    struct place_bytes bytes = {0};
+    bool whole;
+    must(words_list_read(lists, word, open, &list, &bytes, &whole, &e));
+    assert_true(whole);
+    expect_list(word, open, &list, &bytes);
+    vec_release(&list.items);
+    vec_release(&bytes.bytes);
+}
+
 static void expect_lists(void)
 {
+    static const char *const beginnings[] = {"a", "wor", "word", "word1", "word2", "word39", "x"};
     struct words_lists *lists;
     must(words_lists_open(&corpus, &lists, &e));
     assert_non_null(lists);
-    for (int i = -1; i <= WORDS; i++) {
-        struct postings list = {0};
-        struct place_bytes bytes = {0};
-        bool whole;
-        const char *word = i < 0 ? "a" : support_text("word%d", i);
-        must(words_list_read(lists, word, &list, &bytes, &whole, &e));
-        assert_true(whole);
-        expect_list(word, &list, &bytes);
-        vec_release(&list.items);
-        vec_release(&bytes.bytes);
-    }
+    for (int i = -1; i <= WORDS; i++)
+        expect_read(lists, i < 0 ? "a" : support_text("word%d", i), false);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        expect_read(lists, beginnings[i], true);
     words_lists_close(lists);
 }
 
@@ -247,7 +256,8 @@ static void damage(struct buf *page)
  */
 static void search_damaged(void)
 {
-    const struct words_question question = {.text = "word0 word1 word7 word30",
+    const struct words_question question = {.text = "word0 word1 word7 word30 word",
+                                            .typing = chance(2) == 0,
                                             .rank = rank_settings_for(1.2, 0.75)};
     const struct corpus_scope scope = {.all = true};
     struct candidates found;

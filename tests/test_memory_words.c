@@ -284,33 +284,64 @@ static void put_any(int i)
     buf_release(&text);
 }
 
-/* Read at once they are what the tables say one by one, which are asked while a transaction writes. */
-TEST(facts_of_many_are_those_of_each)
+/* Any entries, of which some are gone or have another text. */
+static void put_any_many(void)
 {
     const char *gone[] = {"any17", "any42"};
     struct memory_forgotten forgotten = {0};
-    struct memory_query query = query_of("heron");
+    memory->lazy = true; /* nothing is merged */
     for (int i = 0; i < 600; i++)
         put_any(i);
     assert_true(memory->ops->forget(memory, gone, 2, &forgotten, &e));
     assert_true(memory->ops->edit(memory, "any30", "a heron at last?", &e));
+    assert_true(memory->ops->edit(memory, "any31", "stone7 and stonemason", &e));
+    memory_forgotten_release(&forgotten);
+}
+
+/* While a transaction writes, FTS5 is asked for what is read from its pages otherwise, and tables
+ * one by one. */
+static void expect_as_in_transaction(struct memory_query query, size_t count)
+{
     query.limit = 700;
     search_with(query);
-    struct memory_hits listed = hits;
+    struct memory_hits plain = hits;
     hits = (struct memory_hits){0};
     assert_true(store_begin(store, &e));
     search_with(query);
     store_rollback(store);
-    assert_int_equal(hits.items.len, 598);
-    assert_int_equal(listed.items.len, 598);
+    assert_int_equal(hits.items.len, count);
+    assert_int_equal(plain.items.len, count);
     for (size_t i = 0; i < hits.items.len; i++) {
-        const struct memory_hit *a = &hits.items.items[i], *b = &listed.items.items[i];
+        const struct memory_hit *a = &hits.items.items[i], *b = &plain.items.items[i];
         assert_string_equal(a->entry.id, b->entry.id);
         assert_true(a->rank == b->rank && a->why.weight == b->why.weight);
         assert_true(a->why.asks == b->why.asks && a->why.user == b->why.user);
+        assert_true(a->why.proximity == b->why.proximity);
     }
-    memory_hits_release(&listed);
-    memory_forgotten_release(&forgotten);
+    memory_hits_release(&plain);
+}
+
+TEST(facts_of_many_are_those_of_each)
+{
+    put_any_many();
+    expect_as_in_transaction(query_of("heron"), 597);
+}
+
+TEST(beginnings_are_read_as_fts5_finds_them)
+{
+    struct memory_query query = query_of("heron st");
+    query.typing = true;
+    put_any_many();
+    expect_as_in_transaction(query, 598);
+    query.text = "stone1";
+    expect_as_in_transaction(query, 483);
+    for (int rounds = 0; rounds < 3; rounds++) {
+        bool more = true;
+        while (more)
+            assert_true(memory->ops->tidy(memory, &more, &e));
+    }
+    query.text = "heron stone";
+    expect_as_in_transaction(query, 598);
 }
 
 TEST(score_is_the_part_that_is_there)

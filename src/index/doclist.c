@@ -243,31 +243,69 @@ static enum found compare_word(const struct doclist *d, struct bytes *b, bool fi
     return i < own && text[i] > (uint8_t)d->word[*same] ? BEHIND : BEFORE;
 }
 
+/* … of those that begin so, whether this one does; it is kept. */
+static enum found compare_beginning(struct doclist *d, struct bytes *b, bool first)
+{
+    uint64_t kept = first ? 0 : take_number(b);
+    size_t own = take_len(b);
+    b->damaged = b->damaged || kept > d->at.len;
+    if (b->damaged)
+        return BEHIND;
+    buf_splice(&d->at, (size_t)kept, d->at.len - (size_t)kept, b->at, own);
+    b->at += own;
+    size_t len = d->at.len < d->word_len ? d->at.len : d->word_len;
+    int order = memcmp(d->at.data, d->word, len);
+    if (order != 0)
+        return order < 0 ? BEFORE : BEHIND;
+    return d->at.len < d->word_len ? BEFORE : HERE;
+}
+
+static void begin_run(struct doclist *d)
+{
+    size_t len = d->out->items.len;
+    vec_push(&d->runs->items, ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
+}
+
+/* What stands up to where the next word begins has been read. */
+static enum doclist_step end_list(const struct doclist *d, const struct page *p,
+                                  const struct bytes *b, size_t end)
+{
+    if (b->damaged || (end < p->end && d->left > 0))
+        return DOCLIST_DAMAGED;
+    return end < p->end ? DOCLIST_END : DOCLIST_MORE;
+}
+
 /* The word's list up to where the next word begins. */
 static enum doclist_step begin_list(struct doclist *d, struct page *p, const uint8_t *at,
                                     size_t end)
 {
     struct bytes b = {at, p->bytes + end, at > p->bytes + end};
     d->listed = true;
+    d->key = -1;
+    if (d->runs)
+        begin_run(d);
     take_entries(d, &b);
-    return b.damaged ? DOCLIST_DAMAGED : end < p->end ? DOCLIST_END : DOCLIST_MORE;
+    return end_list(d, p, &b, end);
 }
 
-static enum doclist_step find_list(struct doclist *d, struct page *p)
+/* Among the words of a page from this one on, which is the first of the page. */
+static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
 {
-    size_t same = 0, at = next_word(p, 0);
+    enum doclist_step step = DOCLIST_END;
+    size_t same = 0;
     for (bool first = true; at < p->end; first = false) {
         struct bytes b = {p->bytes + at, p->bytes + p->end, false};
-        enum found found = compare_word(d, &b, first, &same);
+        enum found found =
+            d->runs ? compare_beginning(d, &b, first) : compare_word(d, &b, first, &same);
         at = next_word(p, at);
         if (b.damaged || p->footer.damaged)
             return DOCLIST_DAMAGED;
         if (found == HERE)
-            return begin_list(d, p, b.at, at);
-        if (found == BEHIND)
-            return DOCLIST_END;
+            step = begin_list(d, p, b.at, at);
+        if (found == BEHIND || (found == HERE && (!d->runs || step != DOCLIST_END)))
+            return step;
     }
-    return p->footer.damaged ? DOCLIST_DAMAGED : DOCLIST_END;
+    return p->footer.damaged ? DOCLIST_DAMAGED : d->runs ? DOCLIST_MORE : DOCLIST_END;
 }
 
 /* On a page behind the one that it began on: what is left of the last entry's places, then the
@@ -284,7 +322,20 @@ static enum doclist_step go_on(struct doclist *d, struct page *p)
     if (p->first_entry != 0 ? at != p->first_entry : at != end)
         return DOCLIST_DAMAGED;
     take_entries(d, &b);
-    return b.damaged ? DOCLIST_DAMAGED : end < p->end ? DOCLIST_END : DOCLIST_MORE;
+    enum doclist_step step = end_list(d, p, &b, end);
+    return d->runs && step == DOCLIST_END ? find_list(d, p, end) : step;
+}
+
+void doclist_release(struct doclist *d)
+{
+    buf_release(&d->at);
+}
+
+void doclist_runs_release(struct doclist_runs *r)
+{
+    for (size_t i = 0; i < r->items.len; i++)
+        free(r->items.items[i].word);
+    vec_release(&r->items);
 }
 
 enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t len)
@@ -294,8 +345,7 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
         return DOCLIST_DAMAGED;
     vec_reserve(&d->out->items, d->out->items.len + len / ENTRY_BYTES);
     vec_reserve(&d->places->bytes, d->places->bytes.len + len);
-    enum doclist_step step = d->listed ? go_on(d, &p) : find_list(d, &p);
-    return step == DOCLIST_END && d->left > 0 ? DOCLIST_DAMAGED : step;
+    return d->listed ? go_on(d, &p) : find_list(d, &p, next_word(&p, 0));
 }
 
 /* ---- parts as one ---- */
@@ -327,4 +377,81 @@ void doclist_unite(struct postings *p, const size_t *begins, size_t count)
             p->items.items[kept++] = p->items.items[i];
     }
     p->items.len = kept;
+}
+
+/* ---- words as one ---- */
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct doclist_run *x = a, *y = b;
+    int order = strcmp(x->word, y->word);
+    return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
+}
+/* One posting of those of an entry, which has the places of all; none of what was taken out. */
+static struct posting join_entry(const struct posting *from, size_t count, struct occurrences *work,
+                                 struct place_bytes *places)
+{
+    struct posting out = {.key = from->key, .places = (uint32_t)places->bytes.len};
+    vec_clear(&work->items);
+    for (size_t i = 0; i < count; i++)
+        places_unpack(places->bytes.items + from[i].places, from[i].count, 0, work);
+    places_order(work);
+    for (size_t i = 0, last = 0; i < work->items.len; i++) {
+        uint32_t more = work->items.items[i].at - (uint32_t)last;
+        if (i > 0 && more == 0)
+            continue;
+        posting_add_place(&out, more);
+        places_pack(places, more);
+        last = work->items.items[i].at;
+    }
+    return out;
+}
+
+/* The lists of each word as one, one after the other. */
+static void unite_words(const struct postings *p, struct doclist_runs *runs, struct postings *out,
+                        struct list_begins *begins)
+{
+    struct list_begins parts = {0};
+    for (size_t i = 0, end; i < runs->items.len; i = end) {
+        const struct doclist_run *run = runs->items.items;
+        vec_push(&begins->items, out->items.len);
+        vec_clear(&parts.items);
+        for (end = i; end < runs->items.len && strcmp(run[end].word, run[i].word) == 0; end++) {
+            vec_push(&parts.items, out->items.len);
+            for (size_t k = run[end].begin; k < run[end].end; k++)
+                vec_push(&out->items, p->items.items[k]);
+        }
+        doclist_unite(out, parts.items.items, parts.items.len);
+    }
+    vec_release(&parts.items);
+}
+
+static void join_entries(struct postings *p, struct place_bytes *places)
+{
+    struct occurrences work = {0};
+    size_t kept = 0;
+    for (size_t i = 0, end; i < p->items.len; i = end) {
+        const struct posting *from = &p->items.items[i];
+        for (end = i + 1; end < p->items.len && p->items.items[end].key == from->key;)
+            end++;
+        p->items.items[kept++] = end == i + 1 ? *from : join_entry(from, end - i, &work, places);
+    }
+    p->items.len = kept;
+    vec_release(&work.items);
+}
+
+void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_bytes *places)
+{
+    struct postings all = {0};
+    struct list_begins begins = {0};
+    for (size_t i = 0; i < runs->items.len; i++)
+        runs->items.items[i].end =
+            i + 1 < runs->items.len ? runs->items.items[i + 1].begin : p->items.len;
+    vec_sort(&runs->items, compare_runs);
+    unite_words(p, runs, &all, &begins);
+    postings_merge(&all, begins.items.items, begins.items.len);
+    join_entries(&all, places);
+    vec_release(&p->items);
+    *p = all;
+    vec_release(&begins.items);
 }

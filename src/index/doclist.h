@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "index/rank.h"
 
 enum {
@@ -32,17 +33,31 @@ int64_t doclist_page_id(const struct doclist_part *part, int64_t page);
 /* How many entries there are, and how many words in all of them. */
 bool doclist_totals_read(const uint8_t *bytes, size_t len, int64_t *entries, int64_t *words);
 
-/* Goes through a word's list in one part, page after page. */
+/* Lists of several words. */
+struct doclist_run {
+    size_t begin, end; /* in the postings */
+    char *word;        /* owned */
+};
+struct doclist_runs {
+    VEC(struct doclist_run) items;
+};
+void doclist_runs_release(struct doclist_runs *r);
+
+/* Goes through a word's list in one part, page after page; or, with `runs`, through those of all
+ * words that begin so. */
 struct doclist {
     const char *word; /* as it stands in the index, behind DOCLIST_WORD */
     size_t word_len;
+    struct doclist_runs *runs; /* gets each list; NULL: of the word alone */
     struct postings *out; /* gets a posting an entry, by key; one that was taken out counts 0 */
     struct place_bytes *places;
 
     int64_t key;   /* of the last entry; before the first: -1 */
     uint32_t left; /* bytes of its places that are on the next page */
-    bool listed;   /* the list has begun */
+    bool listed;   /* a list has begun */
+    struct buf at; /* the word that has been read last; doclist_release() */
 };
+void doclist_release(struct doclist *d);
 #define DOCLIST_WORD "0"
 
 enum doclist_step {
@@ -50,8 +65,15 @@ enum doclist_step {
     DOCLIST_END,
     DOCLIST_DAMAGED
 };
-/* The first page must be the one where the word would stand. */
+/* The first page must be the one where the word would stand. The list of a word that stands in no
+ * page of the part is empty. */
 enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t len);
+
+struct list_begins {
+    VEC(size_t) items;
+};
+/* Makes one list of all runs, of which the older parts' come first. */
+void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_bytes *places);
 
 /* Makes one list of a word's lists in several parts: those from each of `begins` on are an older
  * part's than those behind them. Nothing is left of what was taken out. */

@@ -102,7 +102,7 @@ static void unite_equal(struct postings *p)
     p->items.len = kept;
 }
 
-void postings_order(struct postings *p, const size_t *begins, size_t count)
+void postings_merge(struct postings *p, const size_t *begins, size_t count)
 {
     size_t *left = mem_alloc((count + 1) * sizeof *left);
     struct posting *other = mem_alloc((p->items.len + 1) * sizeof *other);
@@ -117,6 +117,11 @@ void postings_order(struct postings *p, const size_t *begins, size_t count)
     }
     free(other);
     free(left);
+}
+
+void postings_order(struct postings *p, const size_t *begins, size_t count)
+{
+    postings_merge(p, begins, count);
     unite_equal(p);
 }
 

@@ -97,8 +97,10 @@ static inline void posting_add_place(struct posting *p, uint64_t more)
     p->count = (p->count + 1) & POSTING_MOST;
 }
 
-/* Puts postings in order of key and term, where those from each of `begins` on are already (by key,
- * with one term). Of the same term in the same entry one is left, with the higher count. */
+/* Puts postings in order of key and term, where those from each of `begins` (the first is 0) on are
+ * already. */
+void postings_merge(struct postings *p, const size_t *begins, size_t count);
+/* … with one term. Of the same term in the same entry one is left, with the higher count. */
 void postings_order(struct postings *p, const size_t *begins, size_t count);
 
 /* The first posting of the key or of a later one, quickly where it is not far behind the one at

@@ -91,7 +91,7 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
     assert(language_known(language));
     char *sql = mem_printf(
         "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '',"
-        " prefix = '2 3', tokenize = 'tiro %s %d');"
+        " tokenize = 'tiro %s %d');"
         "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0), ('hashsize', %d)",
         ending, language, WORDS_VERSION, ending, ending, PART_BYTES);
     bool ok = corpus_exec(c, sql, e);

@@ -25,7 +25,7 @@ static bool read_lists(struct words_facts *f, const struct words_lists *from, st
     bool ok = true, whole = true;
     for (int i = 0; ok && whole && i < TOKEN_MARKS; i++) {
         const char mark[] = {words_mark(i & MARK_ASKS, i & MARK_USER), '\0'};
-        ok = words_list_read(from, mark, &f->lists[i], &f->places, &whole, e);
+        ok = words_list_read(from, mark, false, &f->lists[i], &f->places, &whole, e);
         found += (int64_t)f->lists[i].items.len;
     }
     f->listed = ok && whole && found == f->entries;

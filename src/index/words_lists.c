@@ -119,22 +119,53 @@ static bool read_pages(const struct words_lists *l, const struct doclist_part *p
     return query_end(&q);
 }
 
-bool words_list_read(const struct words_lists *l, const char *word, struct postings *out,
+/* Reads the parts from the oldest on; where each begins. */
+static bool read_parts(const struct words_lists *l, struct doclist *d, struct list_begins *begins,
+                       enum doclist_step *step, struct error *e)
+{
+    bool ok = true;
+    *step = DOCLIST_END;
+    for (size_t i = l->parts.items.len; ok && *step == DOCLIST_END && i-- > 0;) {
+        d->key = -1;
+        d->left = 0;
+        d->listed = false;
+        vec_push(&begins->items, d->out->items.len);
+        ok = read_pages(l, &l->parts.items.items[i], d, step, e);
+    }
+    return ok;
+}
+
+static void append(struct postings *out, const struct postings *more)
+{
+    for (size_t i = 0; i < more->items.len; i++)
+        vec_push(&out->items, more->items.items[i]);
+}
+
+bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
                      struct place_bytes *places, bool *whole, struct error *e)
 {
     char *marked = mem_printf("%s%s", DOCLIST_WORD, word);
-    VEC(size_t) begins = {0};
-    enum doclist_step step = DOCLIST_END;
-    bool ok = true;
-    for (size_t i = l->parts.items.len; ok && step == DOCLIST_END && i-- > 0;) {
-        struct doclist d = {
-            .word = marked, .word_len = strlen(marked), .out = out, .places = places, .key = -1};
-        vec_push(&begins, out->items.len);
-        ok = read_pages(l, &l->parts.items.items[i], &d, &step, e);
-    }
+    struct list_begins begins = {0};
+    struct doclist_runs runs = {0};
+    struct postings several = {0};
+    struct doclist d = {.word = marked,
+                        .word_len = strlen(marked),
+                        .runs = open ? &runs : NULL,
+                        .out = open ? &several : out,
+                        .places = places,
+                        .at = BUF_INIT};
+    enum doclist_step step;
+    bool ok = read_parts(l, &d, &begins, &step, e);
     *whole = ok && step == DOCLIST_END;
-    doclist_unite(out, begins.items, begins.len);
-    vec_release(&begins);
+    if (!open)
+        doclist_unite(out, begins.items.items, begins.items.len);
+    else if (*whole)
+        doclist_join(&several, &runs, places);
+    append(out, &several);
+    vec_release(&several.items);
+    doclist_runs_release(&runs);
+    doclist_release(&d);
+    vec_release(&begins.items);
     free(marked);
     return ok;
 }

@@ -24,9 +24,10 @@ bool words_lists_open(const struct corpus *c, struct words_lists **out, struct e
 void words_lists_close(struct words_lists *l);
 /* Entries, and the words of all of them. */
 void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *words);
-/* Adds the postings of a word as it stands in the index, by key. *whole: false where
- * pages make no sense: what FTS5 makes of them has to be asked. */
-bool words_list_read(const struct words_lists *l, const char *word, struct postings *out,
+/* Adds the postings of a word as it stands in the index, by key; `open`: of all words that begin
+ * so, one an entry. *whole: false where pages make no sense: what FTS5 makes of them has to be
+ * asked. */
+bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
                      struct place_bytes *places, bool *whole, struct error *e);
 
 /* An index that is to take the place of this one, in steps that each are a transaction of the

@@ -208,8 +208,7 @@ static bool read_term(struct collector *c, const struct words_lists *from, size_
     struct postings *list = &c->out->lists.items[word_of(c, term)];
     size_t before = list->items.len;
     bool whole = false;
-    bool ok =
-        !from || t->prefix || words_list_read(from, t->word, list, &c->out->places, &whole, e);
+    bool ok = !from || words_list_read(from, t->word, t->prefix, list, &c->out->places, &whole, e);
     if (whole) {
         end_term(c, term, before);
     } else {

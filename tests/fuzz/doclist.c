@@ -29,8 +29,11 @@ static void read_pages(struct doclist *d, const uint8_t *data, size_t size)
         step = doclist_read(d, data, len);
         data += len + 1;
     }
-    if (step != DOCLIST_DAMAGED && d->left == 0)
-        check_list(d->out, d->places);
+    if (step == DOCLIST_DAMAGED || d->left > 0)
+        return;
+    if (d->runs)
+        doclist_join(d->out, d->runs, d->places);
+    check_list(d->out, d->places);
 }
 
 static void read_records(const uint8_t *data, size_t size)
@@ -51,14 +54,20 @@ int fuzz_doclist(const uint8_t *data, size_t size)
     struct postings list = {0};
     struct place_bytes places = {0};
     read_records(data, size);
-    if (size < 1 || size - 1 < data[0])
+    size_t word_len = size > 0 ? data[0] & 0x7f : 0;
+    if (size < 1 || size - 1 < word_len)
         return -1;
+    struct doclist_runs runs = {0};
     struct doclist d = {.word = (const char *)data + 1,
-                        .word_len = data[0],
+                        .word_len = word_len,
+                        .runs = data[0] & 0x80 ? &runs : NULL,
                         .out = &list,
                         .places = &places,
-                        .key = -1};
-    read_pages(&d, data + 1 + data[0], size - 1 - data[0]);
+                        .key = -1,
+                        .at = BUF_INIT};
+    read_pages(&d, data + 1 + word_len, size - 1 - word_len);
+    doclist_runs_release(&runs);
+    doclist_release(&d);
     vec_release(&list.items);
     vec_release(&places.bytes);
     return 0;
