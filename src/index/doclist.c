@@ -449,9 +449,9 @@ void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_by
             i + 1 < runs->items.len ? runs->items.items[i + 1].begin : p->items.len;
     vec_sort(&runs->items, compare_runs);
     unite_words(p, runs, &all, &begins);
+    vec_release(&p->items);
     postings_merge(&all, begins.items.items, begins.items.len);
     join_entries(&all, places);
-    vec_release(&p->items);
     *p = all;
     vec_release(&begins.items);
 }

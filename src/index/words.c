@@ -103,6 +103,7 @@ static bool make_anew(const struct corpus *c, const char *language, struct error
 {
     return corpus_exec(c,
                        "DROP TABLE #_words; DROP TABLE IF EXISTS #_words_next;"
+                       "DROP TABLE IF EXISTS #_words_old;"
                        "UPDATE words_state SET purge = 0, next = NULL WHERE tables = '#'",
                        e) &&
            make_table(c, "", language, e);
@@ -181,9 +182,48 @@ bool words_next_begin(const struct corpus *c, const char *language, struct error
 bool words_next_use(const struct corpus *c, struct error *e)
 {
     return corpus_exec(c,
-                       "DROP TABLE #_words; ALTER TABLE #_words_next RENAME TO #_words;"
+                       "DROP TABLE IF EXISTS #_words_old;"
+                       "ALTER TABLE #_words RENAME TO #_words_old;"
+                       "ALTER TABLE #_words_next RENAME TO #_words;"
                        "UPDATE words_state SET next = NULL WHERE tables = '#'",
                        e);
+}
+
+/* ---- the old index ---- */
+
+/* A statement that takes away a whole table keeps what its pages were in memory. FTS5's own notes
+ * (up to OLD_NOTES) stay to the end: without them it does not open the table, and so not drop it.
+ */
+enum { OLD_NOTES = 10, OLD_PAGES = 500, OLD_LENGTHS = 50 * OLD_PAGES };
+static const char old_sql[] =
+    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '#_words_old'";
+
+bool words_old_waits(const struct corpus *c, bool *out, struct error *e)
+{
+    return corpus_has(c, old_sql, out, e);
+}
+
+/* No prepared statement: one would stand in the way of dropping the table. */
+static bool take_some(const struct corpus *c, const char *table, int most, bool *more,
+                      struct error *e)
+{
+    char *sql = mem_printf(
+        "DELETE FROM #_words_old_%s WHERE id IN"
+        " (SELECT id FROM #_words_old_%s WHERE id > %d LIMIT %d)",
+        table, table, OLD_NOTES, most);
+    bool ok = corpus_exec(c, sql, e);
+    *more = ok && sqlite3_changes(c->store->db) == most;
+    free(sql);
+    return ok;
+}
+
+bool words_old_step(const struct corpus *c, bool *more, struct error *e)
+{
+    *more = false;
+    return words_old_waits(c, more, e) &&
+           (!*more || (take_some(c, "data", OLD_PAGES, more, e) &&
+                       (*more || take_some(c, "docsize", OLD_LENGTHS, more, e)) &&
+                       (*more || corpus_exec(c, "DROP TABLE #_words_old", e))));
 }
 
 /* ---- what comes and goes ---- */

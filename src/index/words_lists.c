@@ -135,8 +135,14 @@ static bool read_parts(const struct words_lists *l, struct doclist *d, struct li
     return ok;
 }
 
-static void append(struct postings *out, const struct postings *more)
+/* `more` is empty afterwards. */
+static void append(struct postings *out, struct postings *more)
 {
+    if (out->items.len == 0) {
+        struct postings swap = *out;
+        *out = *more;
+        *more = swap;
+    }
     for (size_t i = 0; i < more->items.len; i++)
         vec_push(&out->items, more->items.items[i]);
 }
@@ -161,7 +167,8 @@ bool words_list_read(const struct words_lists *l, const char *word, bool open, s
         doclist_unite(out, begins.items.items, begins.items.len);
     else if (*whole)
         doclist_join(&several, &runs, places);
-    append(out, &several);
+    if (open)
+        append(out, &several);
     vec_release(&several.items);
     doclist_runs_release(&runs);
     doclist_release(&d);

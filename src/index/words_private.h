@@ -39,4 +39,7 @@ bool words_next_begin(const struct corpus *c, const char *language, struct error
 bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e);
 bool words_next_reach(const struct corpus *c, int64_t key, struct error *e);
 bool words_next_use(const struct corpus *c, struct error *e);
+/* The one that it has replaced goes in steps, too; *more: that was not all of it. */
+bool words_old_waits(const struct corpus *c, bool *out, struct error *e);
+bool words_old_step(const struct corpus *c, bool *more, struct error *e);
 #endif

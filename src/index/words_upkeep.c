@@ -87,10 +87,18 @@ static bool has_next(const struct corpus *c, bool *out, struct error *e)
     return words_next_key(c, &key, out, e);
 }
 
+static bool drop_old(const struct corpus *c, struct error *e)
+{
+    bool ok = true, more = true;
+    while (ok && more)
+        ok = words_old_step(c, &more, e);
+    return ok;
+}
+
 static bool purge_now(const struct corpus *c, struct error *e)
 {
     bool next = false;
-    return corpus_run(c, merge_all_sql, -1, e) && has_next(c, &next, e) &&
+    return drop_old(c, e) && corpus_run(c, merge_all_sql, -1, e) && has_next(c, &next, e) &&
            (!next || corpus_run(c, merge_all_next_sql, -1, e)) && corpus_run(c, unmark_sql, -1, e);
 }
 
@@ -127,6 +135,7 @@ static bool purge_next(const struct corpus *c, bool *more, struct error *e)
 static bool purge_some(const struct corpus *c, struct vectors *v, bool *more, struct error *e)
 {
     return merge_some(c, merge_some_sql, -1, more, e) && (*more || purge_next(c, more, e)) &&
+           (*more || words_old_step(c, more, e)) &&
            (*more || (corpus_run(c, unmark_sql, -1, e) && (!v || vectors_graph_purge(v, c, e))));
 }
 
@@ -151,7 +160,7 @@ static const char before_sql[] = "SELECT count(*) FROM #_entry WHERE key <= ?";
 static const char fill_merge_sql[] =
     "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', ?)";
 
-enum stage { BEGIN, FILL, DONE };
+enum stage { BEGIN, FILL, EMPTY_OLD, DONE };
 
 struct reindexing {
     const struct corpus *corpus;
@@ -210,6 +219,14 @@ static bool fill(struct filling *f, struct error *e)
 
 /* ---- a step ---- */
 
+static bool empty_some(struct reindexing *r, struct error *e)
+{
+    bool more;
+    bool ok = words_old_step(r->corpus, &more, e);
+    r->stage += ok && !more;
+    return ok;
+}
+
 static bool count_done(struct reindexing *r, struct error *e)
 {
     int64_t key;
@@ -236,8 +253,8 @@ static bool fill_some(struct reindexing *r, struct error *e)
 
 static bool step(struct reindexing *r, struct error *e)
 {
-    static bool (*const steps[])(struct reindexing * r,
-                                 struct error * e) = {[BEGIN] = begin, [FILL] = fill_some};
+    static bool (*const steps[])(struct reindexing * r, struct error * e) = {
+        [BEGIN] = begin, [FILL] = fill_some, [EMPTY_OLD] = empty_some};
     struct store *s = r->corpus->store;
     bool began;
     if (!store_enter(s, &began, e) || !store_leave(s, began, steps[r->stage](r, e), e))
@@ -279,7 +296,7 @@ bool words_reindex(const struct corpus *c, const char *language,
     if (!corpus_number(c, "SELECT count(*) FROM #_entry", -1, &r.of, e))
         return false;
     while (r.stage != DONE)
-        if (!step(&r, e) || (progress && !tell(&r, progress, context, e) && r.stage != DONE))
+        if (!step(&r, e) || (progress && !tell(&r, progress, context, e) && r.stage < EMPTY_OLD))
             return false;
     return is_for(&r, e);
 }
@@ -303,11 +320,11 @@ static bool find_stage(const struct corpus *c, enum stage *out, struct error *e)
 {
     int64_t key;
     int version;
-    bool next, worn;
+    bool next, worn, old;
     if (!words_next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
-        !words_version(c, &version, e))
+        !words_version(c, &version, e) || !words_old_waits(c, &old, e))
         return false;
-    *out = next ? FILL : worn || version < WORDS_VERSION ? BEGIN : DONE;
+    *out = old ? EMPTY_OLD : next ? FILL : worn || version < WORDS_VERSION ? BEGIN : DONE;
     return true;
 }
 
