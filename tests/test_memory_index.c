@@ -274,6 +274,48 @@ TEST(an_old_index_is_changed_by_its_own_rules)
     assert_false(damage_on_disk(path, SECRET));
 }
 
+static bool old_is_left(void)
+{
+    int64_t n;
+    memory_check(store_number(own.store,
+                              "SELECT count(*) FROM sqlite_schema WHERE name = 'memory_words_old'",
+                              &n, &e),
+                 &e);
+    return n > 0;
+}
+
+static void renew(void)
+{
+    memory_make_old(own.store);
+    while (is_old(&own))
+        assert_true(tidy(own.memory));
+}
+
+/* The replaced one goes in steps, which whoever comes goes on with; who purges takes it away. */
+TEST(the_replaced_index_goes_bit_by_bit)
+{
+    static const char *const ids[] = {"gone"};
+    add_many(own.memory, MANY);
+    say(own.memory, "s", "gone", "this text is " SECRET);
+    renew();
+    assert_true(old_is_left());
+    assert_int_equal(count(&own, "quincunx"), MANY);
+    close_place(&own);
+    own = open_place();
+    assert_true(tidy(own.memory));
+    while (tidy(own.memory))
+        continue;
+    assert_false(old_is_left());
+    renew();
+    assert_true(old_is_left());
+    memory_check(own.memory->ops->forget(own.memory, ids, 1, NULL, &e), &e);
+    assert_false(old_is_left());
+    assert_false(damage_on_disk(path, SECRET));
+    memory_make_old(own.store);
+    memory_check(own.memory->ops->reindex(own.memory, "english", NULL, NULL, &e), &e);
+    assert_false(old_is_left());
+}
+
 /* Two at it do not disturb each other, and whoever is left brings it to its end. */
 TEST(two_renew_an_old_index)
 {
