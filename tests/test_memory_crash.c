@@ -353,7 +353,7 @@ static void dies_and_goes_on(change act, const char *made)
     restore();
     int64_t count = damage_sql(path, "SELECT count(*) FROM memory_entry");
     long n = 1;
-    for (int status = FAULT_DEATH_STATUS; status != 0; n += 1 + (long)(entropy_unit() * 120)) {
+    for (int status = FAULT_DEATH_STATUS; status != 0; n += 1 + (long)(entropy_unit() * 40)) {
         restore();
         status = act_apart(act, FAULT_WRITE, n);
         assert_true(status == FAULT_DEATH_STATUS || status == 0);
