@@ -135,7 +135,11 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     if (!d->memories->recall.memory->ops->tidy(d->memories->recall.memory, &more, &e) ||
         (!more && !transcripts_tidy(d->desk.store, &more, &e)))
         return AGAIN_MS;
-    return more ? REST_MS : CHORE_DONE;
+    if (more)
+        return REST_MS;
+    store_give_back_memory(d->desk.store);
+    mem_return_unused();
+    return CHORE_DONE;
 }
 
 const struct chore memory_chores[MEMORY_CHORES] = {
