@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "memory/sqlite_private.h"
 
-/* Messages of a row, which are indexed in one transaction. */
-enum { DEFERRED_STEP = 256 };
+/* Messages of a row, which are indexed in one transaction: others wait some 30 ms for it, and each
+ * writes a part of the index of words that is merged later. */
+enum { DEFERRED_STEP = 500 };
 
 static const char add_sql[] =
     "INSERT INTO memory_deferred (session, compaction, seq, messages) VALUES (?1, ?2, ?3, ?4)";
