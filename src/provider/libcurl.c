@@ -64,6 +64,7 @@ const struct libcurl *libcurl_load(struct failure *f)
     static bool started;
     pthread_mutex_lock(&lock);
     started = started || start(&library, f);
+    bool usable = started;
     pthread_mutex_unlock(&lock);
-    return started ? &library : NULL;
+    return usable ? &library : NULL;
 }
