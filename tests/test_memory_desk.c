@@ -691,3 +691,17 @@ TEST(test_much_at_once)
         notice_free(n);
     }
 }
+
+/* Another process writes for longer than a test waits for an answer. */
+TEST(test_a_search_waits_for_no_chore)
+{
+    add_entries();
+    damage_sql(path, "INSERT INTO memory_deferred VALUES ('talk-1', 9, 1, '[[1,1]]') RETURNING 1");
+    memory_desk_set_patience(desk, 10 * WAIT_MS);
+    struct store *other = hold_store();
+    for (int i = 0; i < 20; i++) {
+        search(NULL, "ryokan");
+        expect_hits(3, "river hills");
+    }
+    let_go(other);
+}

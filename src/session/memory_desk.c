@@ -9,11 +9,15 @@
 
 enum { PATIENCE_MS = 5000 };
 
+void memory_desk_be_patient(struct memory_desk *d)
+{
+    store_set_patience(d->desk.store, d->patience_ms, worker_ends, d->desk.worker);
+}
+
 static void begin(struct desk *desk)
 {
     struct memory_desk *d = (struct memory_desk *)desk;
-    /* another process's transaction */
-    store_set_patience(desk->store, d->patience_ms, worker_ends, desk->worker);
+    memory_desk_be_patient(d);
     d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
     d->memories->recall.alone = false;
     d->memories->recall.memory->lazy = true;

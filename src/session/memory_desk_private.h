@@ -36,6 +36,9 @@ struct memory_desk {
 
 extern const struct chore memory_chores[MEMORY_CHORES];
 
+/* What it does on its store waits for other processes that write, as long as may be. */
+void memory_desk_be_patient(struct memory_desk *d);
+
 /* The chore is due. */
 void memory_desk_want(struct memory_desk *d, enum memory_chore chore);
 

@@ -91,6 +91,34 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
 
 /* --- the index -------------------------------------------------------------------------------- */
 
+/* A step does not wait for another process that writes: who asks something waits for the step. */
+static bool take_step(struct memory_desk *d,
+                      bool (*step)(struct memory_desk *, bool *more, struct error *), bool *more,
+                      struct error *e)
+{
+    store_set_patience(d->desk.store, 0, NULL, NULL);
+    bool ok = step(d, more, e);
+    memory_desk_be_patient(d);
+    return ok;
+}
+
+static bool purge(struct memory_desk *d, bool *more, struct error *e)
+{
+    struct memory *m = d->memories->recall.memory;
+    return m->ops->purge(m, more, e);
+}
+
+static bool index_deferred(struct memory_desk *d, bool *more, struct error *e)
+{
+    return memory_sink_work(&d->sink, d->desk.store, more, e);
+}
+
+static bool tidy(struct memory_desk *d, bool *more, struct error *e)
+{
+    struct memory *m = d->memories->recall.memory;
+    return m->ops->tidy(m, more, e) && (*more || transcripts_tidy(d->desk.store, more, e));
+}
+
 static int purge_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -99,7 +127,7 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
-    if (!d->memories->recall.memory->ops->purge(d->memories->recall.memory, &more, &e))
+    if (!take_step(d, purge, &more, &e))
         return AGAIN_MS;
     if (more)
         return 0;
@@ -115,7 +143,7 @@ static int index_some(void *desk, const struct wakeup *wakeup)
     (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
-    if (!memory_sink_work(&d->sink, d->desk.store, &more, &e)) {
+    if (!take_step(d, index_deferred, &more, &e)) {
         log_line(LOG_ERROR, "indexing what compactions dropped: %s", e.text);
         return AGAIN_MS;
     }
@@ -132,8 +160,7 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
     struct error e;
     bool more = false;
     (void)wakeup;
-    if (!d->memories->recall.memory->ops->tidy(d->memories->recall.memory, &more, &e) ||
-        (!more && !transcripts_tidy(d->desk.store, &more, &e)))
+    if (!take_step(d, tidy, &more, &e))
         return AGAIN_MS;
     if (more)
         return REST_MS;
