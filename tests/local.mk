@@ -93,6 +93,7 @@ UNIT_TESTS = \
 	tests/test_memory_sink \
 	tests/test_memory_sqlite \
 	tests/test_memory_store \
+	tests/test_memory_tabs \
 	tests/test_memory_words \
 	tests/test_places \
 	tests/test_doclist \

@@ -106,7 +106,8 @@ static int set_up(void **state)
     keymap_init(&keymap);
     host = (struct view_host){.keymap = &keymap, .gone = gone};
     for (int i = 0; i < VIEW_LAYERS; i++) {
-        fakes[i] = (struct fake){.view = {&all[i], &host}, .shown = true, .passes = true};
+        fakes[i] =
+            (struct fake){.view = {.ops = &all[i], .host = &host}, .shown = true, .passes = true};
         views_open(&stack, &fakes[i].view);
     }
     return 0;
@@ -161,7 +162,7 @@ TEST(the_highest_that_does_not_pass_has_the_keyboard)
 TEST(what_is_opened_closes_what_stands_over_it)
 {
     static struct fake another;
-    another = (struct fake){.view = {&all[VIEW_COVER], &host}, .shown = true};
+    another = (struct fake){.view = {.ops = &all[VIEW_COVER], .host = &host}, .shown = true};
     views_open(&stack, &another.view);
     assert_int_equal(fakes[VIEW_COVER].freed, 1);
     assert_int_equal(fakes[VIEW_LIST].freed, 1);

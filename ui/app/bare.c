@@ -168,7 +168,7 @@ void bare_open(struct app *app)
     }
     struct bare *b = mem_alloc(sizeof *b);
     bare_init(b, &source, at);
-    b->view = (struct view){&ops, &app->host};
+    b->view = (struct view){.ops = &ops, .host = &app->host};
     buf_release(&source);
     views_open(&app->views, &b->view);
     app_touch_now(app, DIRTY_ALL);

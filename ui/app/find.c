@@ -186,7 +186,7 @@ static const struct view_ops ops = {
 
 void find_init(struct app *app)
 {
-    app->find = (struct find){.view = {&ops, &app->host}, .line = editor_new()};
+    app->find = (struct find){.view = {.ops = &ops, .host = &app->host}, .line = editor_new()};
     views_open(&app->views, &app->find.view);
 }
 

@@ -25,6 +25,9 @@ static const struct {
     struct view *(*make)(const struct view_host *host, const char *query);
 } panes[] = {{ACTION_CONTEXT, context_view_new}, {ACTION_SESSIONS, sessions_new}};
 
+/* Of the pane of memory, beside its own. */
+static const struct view_tab tabs[] = {{.name = NULL}};
+
 void panes_show(struct app *app, struct view *v)
 {
     views_open(&app->views, v);
@@ -197,10 +200,25 @@ static void show_memory(struct app *app, struct view *v)
 
 /* --- the pane of memory --- */
 
-static bool has_memory(struct app *app)
+static bool memory_is_on(const struct app *app)
 {
     bool opened = app->session.id[0] != '\0'; /* else it is known by what was asked for */
-    bool on = opened ? app->meters.memory : app->options->engine->memory;
+    return opened ? app->meters.memory : app->options->engine->memory;
+}
+
+static bool offers(struct app *app, const struct operation *o)
+{
+    return !(o->needs & NEED_MEMORY) || (capability_memory() && memory_is_on(app));
+}
+
+static void show_message(struct app *app, const char *session_id, int64_t seq)
+{
+    memory_view_show_message(app->memory, session_id, seq);
+}
+
+static bool has_memory(struct app *app)
+{
+    bool on = memory_is_on(app);
     if (!capability_memory())
         app_note(app, STYLE_WARNING, "%s", _("This tiro was built without memory."));
     else if (!on)
@@ -291,6 +309,9 @@ void panes_init(struct app *app)
                                    .find = find,
                                    .works = works,
                                    .show_memory = show_memory,
+                                   .tabs = tabs,
+                                   .offers = offers,
+                                   .show_message = show_message,
                                    .memory_scope = config_string(app->config, CONFIG_MEMORY_SCOPE),
                                    .has_memory = has_memory,
                                    .want_titles = want_titles,

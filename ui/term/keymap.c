@@ -69,7 +69,7 @@ enum key_place action_place(enum action action)
     case ACTION_CARD_MEMORY:
         return KEYS_READING;
     default:
-        return action >= ACTION_MEMORY_OPEN && action <= ACTION_MEMORY_TAB ? KEYS_PANE
+        return action >= ACTION_MEMORY_OPEN && action <= ACTION_PANE_TAB_4 ? KEYS_PANE
                                                                            : KEYS_EVERYWHERE;
     }
 }

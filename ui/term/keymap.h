@@ -41,6 +41,7 @@
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2", N_("memory: search what compactions dropped"))                       \
+    X(PANE_NEXT, "pane_next", "f6", N_("in the memory pane: the next tab"))                        \
     X(CONTEXT, "context", "f4", N_("what the next request contains"))                              \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while searching: the next newer match"))          \
@@ -94,7 +95,11 @@
       N_("in the memory: search all, this project or this session"))                               \
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
-    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))
+    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
+    X(PANE_TAB_1, "pane_tab_1", "1", N_("in the memory pane: its first tab"))                      \
+    X(PANE_TAB_2, "pane_tab_2", "2", N_("in the memory pane: its second tab"))                     \
+    X(PANE_TAB_3, "pane_tab_3", "3", N_("in the memory pane: its third tab"))                      \
+    X(PANE_TAB_4, "pane_tab_4", "4", N_("in the memory pane: its fourth tab"))
 
 enum action {
     ACTION_NONE,

@@ -319,7 +319,7 @@ static const struct view_ops ops = {
 
 void approval_init(struct approval *a, const struct view_host *host)
 {
-    *a = (struct approval){.view = {&ops, host}};
+    *a = (struct approval){.view = {.ops = &ops, .host = host}};
     rows_init(&a->text);
     rows_init(&a->rows);
 }

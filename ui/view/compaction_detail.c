@@ -242,7 +242,7 @@ struct view *compaction_detail_new(const struct view_host *host, int64_t seq)
 {
     struct compaction_detail *d = mem_alloc(sizeof *d);
     const struct outline_host outline = {entry_key, entry_text, detail_heading, d};
-    d->view = (struct view){&ops, host};
+    d->view = (struct view){.ops = &ops, .host = host};
     d->seq = seq;
     d->outline = outline_new(&outline);
     d->width = d->height = 1;

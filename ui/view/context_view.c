@@ -283,7 +283,7 @@ struct view *context_view_new(const struct view_host *host, const char *none)
     (void)none;
     struct context_view *v = mem_alloc(sizeof *v);
     const struct outline_host outline = {part_key, part_text, context_part_heading, v};
-    v->view = (struct view){&ops, host};
+    v->view = (struct view){.ops = &ops, .host = host};
     v->outline = outline_new(&outline);
     v->width = v->height = 1;
     rows_init(&v->rows);

@@ -367,7 +367,8 @@ static const struct view_ops ops = {
 
 void draft_review_init(struct draft_review *r, const struct view_host *host)
 {
-    *r = (struct draft_review){.view = {&ops, host}, .text = editor_new(), .focus = editor_new()};
+    *r = (struct draft_review){
+        .view = {.ops = &ops, .host = host}, .text = editor_new(), .focus = editor_new()};
     rows_init(&r->rows);
 }
 

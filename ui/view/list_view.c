@@ -140,7 +140,8 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
                            struct list *list, const struct list_view_host *to)
 {
     struct list_view *v = mem_alloc(sizeof *v);
-    *v = (struct list_view){.view = {&ops, host}, .subject = subject, .list = list, .to = *to};
+    *v = (struct list_view){
+        .view = {.ops = &ops, .host = host}, .subject = subject, .list = list, .to = *to};
     return &v->view;
 }
 

@@ -24,6 +24,7 @@ libtui_a_SOURCES += \
 	ui/view/memory_view_preview.c \
 	ui/view/memory_view_private.h \
 	ui/view/memory_view_rows.c \
+	ui/view/memory_view_tabs.c \
 	ui/view/moves.c ui/view/moves.h \
 	ui/view/outline.c ui/view/outline.h \
 	ui/view/remark.c ui/view/remark.h \

@@ -73,15 +73,22 @@ bool memory_view_focus(struct view *view, bool focused)
 
 /* --- opening and closing --- */
 
-static bool make_ready(struct memory_view *p)
+static void come(struct memory_view *p)
 {
     const struct view_host *host = p->view.host;
-    if (!host->has_memory(host->app))
-        return false;
     host->raise(host->app, &p->view);
     host->want_titles(host->app);
     p->open = true;
     focus(p, true);
+}
+
+/* For memory's own tab. */
+static bool make_ready(struct memory_view *p)
+{
+    if (!p->view.host->has_memory(p->view.host->app))
+        return false;
+    p->tabs.at = 0;
+    come(p);
     return true;
 }
 
@@ -90,6 +97,32 @@ void memory_view_open(struct view *view, const char *query)
     struct memory_view *p = pane_of(view);
     if (make_ready(p))
         pane_show(p, !*query && p->place == IN_EDITOR ? NULL : query);
+}
+
+bool memory_view_open_tab(struct view *view, const char *name, const char *query)
+{
+    struct memory_view *p = pane_of(view);
+    const struct view_tab *t = view->host->tabs;
+    size_t tab = 1;
+    for (; t && t->name && strcmp(t->name, name) != 0; t++)
+        tab++;
+    if (!t || !tabs_offered(p, tab))
+        return false;
+    come(p);
+    tabs_choose(p, tab, query);
+    return true;
+}
+
+/* As it was left; where memory is off, at what else there is. */
+static void open_anyway(struct memory_view *p)
+{
+    tabs_choose_first(p);
+    if (p->tabs.at == 0) {
+        memory_view_open(&p->view, "");
+        return;
+    }
+    come(p);
+    tabs_choose(p, p->tabs.at, NULL);
 }
 
 void memory_view_open_session(struct view *view)
@@ -107,8 +140,11 @@ void memory_view_to_hits(struct view *view)
 
 void memory_view_return(struct view *view, bool focused)
 {
-    if (!pane_of(view)->open && make_ready(pane_of(view))) {
-        pane_show(pane_of(view), NULL);
+    struct memory_view *p = pane_of(view);
+    if (!p->open && p->tabs.at > 0) {
+        open_anyway(p);
+    } else if (!p->open && make_ready(p)) {
+        pane_show(p, NULL);
         memory_view_to_hits(view);
     }
     (void)memory_view_focus(view, focused);
@@ -131,7 +167,7 @@ void memory_view_toggle(struct view *view)
     if (is_seen(view))
         close_view(view);
     else if (!memory_view_focus(view, true))
-        memory_view_open(view, "");
+        open_anyway(pane_of(view));
 }
 
 void memory_view_uncover(struct view *view)
@@ -146,7 +182,7 @@ void memory_view_uncover(struct view *view)
 
 static void say(struct view *view, const char *text)
 {
-    if (is_seen(view))
+    if (is_seen(view) && pane_of(view)->tabs.at == 0)
         pane_say(pane_of(view), STYLE_NOTE, text);
     else
         view->host->note(view->host->app, text);
@@ -160,9 +196,10 @@ static bool opened(struct view *view, struct operation_answer *a, const char *wo
     if (!words)
         return true;
     p->source.waits = false;
-    if (pane_is_seen(p))
+    bool tells = pane_is_seen(p) && p->tabs.at == 0;
+    if (tells)
         pane_say(p, STYLE_WARNING, words);
-    return pane_is_seen(p);
+    return tells;
 }
 
 static void open_other(struct memory_view *p, const char *id, int64_t seq)
@@ -175,19 +212,23 @@ static void open_other(struct memory_view *p, const char *id, int64_t seq)
 }
 
 /* Entries of an import may name conversations that were never here. */
-void pane_open_source(struct view *view)
+void memory_view_show_message(struct view *view, const char *id, int64_t seq)
 {
-    const struct memory_entry *e = preview_entry(pane_of(view));
-    const char *id = e->session_id ? e->session_id : "";
     bool here = strcmp(id, view->host->session->id) == 0;
-    if (here && e->seq > 0)
-        view_jump(view, e->seq);
+    if (here && seq > 0)
+        view_jump(view, seq);
     else if (here)
         say(view, _("The place of this entry in the conversation is unknown."));
     else if (strlen(id) != UUID_LEN)
         say(view, _("This entry was imported; its conversation is not here."));
     else
-        open_other(pane_of(view), id, e->seq);
+        open_other(pane_of(view), id, seq);
+}
+
+void pane_open_source(struct view *view)
+{
+    const struct memory_entry *e = preview_entry(pane_of(view));
+    memory_view_show_message(view, e->session_id ? e->session_id : "", e->seq);
 }
 
 /* Of a long entry its best passage, unless all of it was looked at. */
@@ -218,7 +259,7 @@ void pane_insert(struct view *view)
 
 static bool give_key(struct view *view, enum action action, const struct key *key)
 {
-    bool taken = pane_key(view, action, key);
+    bool taken = tabs_key(view, action, key);
     if (!taken && (action == ACTION_HISTORY || action == ACTION_PALETTE)) /* in the message */
         memory_view_uncover(view);
     return taken;
@@ -237,10 +278,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 
 static bool caret(const struct view *view, int *row, int *col)
 {
-    const struct memory_view *p = of_const(view);
-    *row = p->caret_row;
-    *col = p->caret_col;
-    return p->focused && p->caret_row >= 0;
+    return of_const(view)->focused && tabs_caret(view, row, col);
 }
 
 /* --- notices --- */
@@ -299,6 +337,7 @@ static void notice(struct view *view, struct notice *n)
         take_page(p, n);
     else if (n->type == NOTICE_SESSION && n->flag)
         take_session(p);
+    tabs_notice(p, n);
 }
 
 void memory_view_missed(struct view *view)
@@ -312,6 +351,7 @@ void memory_view_missed(struct view *view)
 static void free_view(struct view *view)
 {
     struct memory_view *p = pane_of(view);
+    tabs_release(p);
     memory_hits_release(&p->hits);
     memory_stats_release(&p->stats);
     recalls_release(&p->recalls);
@@ -336,18 +376,19 @@ static const struct view_ops ops = {
     .shown = is_seen,
     .passes = passes,
     .key = take_key,
-    .click = pane_click,
-    .resize = pane_resize,
-    .rows = pane_rows,
+    .click = tabs_click,
+    .resize = tabs_resize,
+    .rows = tabs_rows,
     .caret = caret,
     .notice = notice,
-    .due = pane_due,
+    .due = tabs_due,
+    .tick = tabs_tick,
 };
 
 struct view *memory_view_new(const struct view_host *host)
 {
     struct memory_view *p = mem_alloc(sizeof *p);
-    *p = (struct memory_view){.view = {&ops, host},
+    *p = (struct memory_view){.view = {.ops = &ops, .host = host},
                               .scope = pane_scope_of(host->memory_scope),
                               .limit = PANE_HITS,
                               .total = -1,
@@ -357,5 +398,6 @@ struct view *memory_view_new(const struct view_host *host)
                               .layout = {.width = 1, .height = 1}};
     rows_init(&p->rows);
     styled_init(&p->preview.text);
+    tabs_init(p);
     return &p->view;
 }

@@ -2,7 +2,8 @@
  * asked, held and answered), memory_view_keys.c, memory_view_ahead.c (keys that wait),
  * memory_view_edit.c (an entry that is changed), memory_view_asked.c (what the model asked),
  * memory_view_list.c, memory_view_preview.c, memory_view_head.c and memory_view_rows.c (what it
- * looks like). Nobody else includes it. */
+ * looks like), memory_view_tabs.c (the tabs, of which memory itself is one). Nobody else includes
+ * it. */
 #ifndef UI_MEMORY_VIEW_PRIVATE_H
 #define UI_MEMORY_VIEW_PRIVATE_H
 
@@ -64,8 +65,18 @@ struct pane_layout {
     int hint_rows;             /* at the end: keys, or what is said; 0: no room */
 };
 
+/* Tabs are counted from 0, memory's own. */
+struct pane_tabs {
+    VEC(struct view *) views; /* of those beside it; NULL: not made yet */
+    size_t at;                /* the one that is shown */
+    int width, height;        /* of the pane */
+    bool bar;                 /* their names have a row, as drawn last */
+    struct rows rows;
+};
+
 struct memory_view {
     struct view view;
+    struct pane_tabs tabs;
     bool open, focused; /* if it is not open, what changes is asked for when it is opened */
     enum pane_tab tab;
     enum pane_place place;
@@ -190,6 +201,22 @@ int list_part_row_height(const struct memory_view *p);     /* of one entry */
 void pane_resize(struct view *view, int width, int height);
 const struct rows *pane_rows(struct view *view);
 int64_t pane_due(const struct view *view);
+
+/* memory_view_tabs.c: the pane's part of view_ops. */
+void tabs_init(struct memory_view *p);
+void tabs_release(struct memory_view *p);
+bool tabs_offered(const struct memory_view *p, size_t tab); /* false: nor is there such a tab */
+bool tabs_any(const struct memory_view *p);                 /* is offered */
+void tabs_choose(struct memory_view *p, size_t tab, const char *query); /* NULL: as it was left */
+void tabs_choose_first(struct memory_view *p); /* if the one that is shown is not offered */
+bool tabs_key(struct view *view, enum action action, const struct key *key);
+void tabs_click(struct view *view, int row, int col);
+void tabs_resize(struct view *view, int width, int height);
+const struct rows *tabs_rows(struct view *view);
+bool tabs_caret(const struct view *view, int *row, int *col);
+void tabs_notice(struct memory_view *p, struct notice *n);
+int64_t tabs_due(const struct view *view);
+void tabs_tick(struct view *view);
 
 /* memory_view_head.c */
 char *pane_badge(const struct memory_view *p, bool *warns); /* the caller frees; NULL: none */

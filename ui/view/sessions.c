@@ -304,7 +304,7 @@ static const struct view_ops ops = {
 struct view *sessions_new(const struct view_host *host, const char *query)
 {
     struct sessions *s = mem_alloc(sizeof *s);
-    s->view = (struct view){&ops, host};
+    s->view = (struct view){.ops = &ops, .host = host};
     s->query = editor_new();
     s->line = editor_new();
     s->preview = transcript_new();

@@ -1,5 +1,12 @@
 #include "ui/view/view.h"
 
+struct view *view_outer(struct view *v)
+{
+    while (v->within)
+        v = v->within;
+    return v;
+}
+
 uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take)
 {
     return v->host->ask(v->host->app, v, o, params, take);
@@ -17,12 +24,12 @@ void view_touch(const struct view *v)
 
 void view_close(struct view *v)
 {
-    v->host->close(v->host->app, v);
+    v->host->close(v->host->app, view_outer(v));
 }
 
 void view_jump(struct view *v, int64_t seq)
 {
-    v->host->jump(v->host->app, v, seq);
+    v->host->jump(v->host->app, view_outer(v), seq);
 }
 
 bool view_run_action(struct view *v, const struct view_key *keys, enum action action)

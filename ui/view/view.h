@@ -74,6 +74,11 @@ struct view_host {
     void (*show_memory)(struct app *app, struct view *v);
 
     /* For the pane of memory. */
+    const struct view_tab *tabs; /* beside memory's own; NULL: there are none */
+    /* Whether build and configuration allow that row. NULL: every one. */
+    bool (*offers)(struct app *app, const struct operation *o);
+    /* Shows that message, in its session, which is opened read-only if it is another one. */
+    void (*show_message)(struct app *app, const char *session_id, int64_t seq);
     const char *memory_scope;             /* "all", "project" or "session" */
     bool (*has_memory)(struct app *app);  /* if not, it says so */
     void (*want_titles)(struct app *app); /* of the sessions */
@@ -119,7 +124,20 @@ struct view_ops {
 struct view {
     const struct view_ops *ops;
     const struct view_host *host;
+    struct view *within; /* the one that shows it as a part of it; NULL: it is on the stack */
 };
+
+/* A tab of the pane of memory: a view within it, which is made when it is first shown. A key that
+ * it does not take closes the pane, leads to another tab … as everywhere in the pane. */
+struct view_tab {
+    const char *name;                  /* for gettext; NULL ends a table */
+    const struct operation *operation; /* that it cannot be without */
+    struct view *(*make)(const struct view_host *host);
+    void (*show)(struct view *v, const char *query); /* it comes; NULL: as it was left */
+};
+
+/* The one on the stack. */
+struct view *view_outer(struct view *v);
 
 uint64_t view_ask(struct view *v, const struct operation *o, const void *params, view_answer *take);
 void view_withdraw(const struct view *v, uint64_t id);

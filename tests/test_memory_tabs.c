@@ -1,0 +1,305 @@
+/* The tabs of the memory pane: which there are, what leads from one to another, who gets keys. The
+ * tab beside memory's own is a made-up view that writes down what it is told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/memory_operations.h"
+#include "tests/seen.h"
+#include "tests/stage.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+#include "ui/view/memory_view.h"
+
+/* --- a tab --- */
+
+static struct {
+    struct view view;
+    struct rows rows;
+    int width, height, notices;
+    bool takes; /* every key */
+} fake;
+
+static bool memory_is_off, fake_is_off;
+
+static void free_fake(struct view *v)
+{
+    (void)v;
+    rows_release(&fake.rows);
+}
+
+static bool fake_key(struct view *v, enum action action, const struct key *key)
+{
+    (void)v;
+    (void)action;
+    if (fake.takes)
+        buf_addf(&the.asked, "key %c\n", key->code == K_CHAR ? (char)key->cp : '?');
+    return fake.takes;
+}
+
+static void fake_click(struct view *v, int row, int col)
+{
+    (void)v;
+    buf_addf(&the.asked, "click %d %d\n", row, col);
+}
+
+static void fake_resize(struct view *v, int width, int height)
+{
+    (void)v;
+    fake.width = width;
+    fake.height = height;
+}
+
+static const struct rows *fake_rows(struct view *v)
+{
+    (void)v;
+    rows_clear(&fake.rows);
+    for (int i = 0; i < fake.height; i++) {
+        rows_begin(&fake.rows);
+        rows_addstr(&fake.rows, i == 0 ? "the fake" : "", STYLE_OVERLAY, 0);
+        rows_pad(&fake.rows, (size_t)fake.width - (i == 0 ? strlen("the fake") : 0), STYLE_OVERLAY);
+    }
+    return &fake.rows;
+}
+
+static bool fake_caret(const struct view *v, int *row, int *col)
+{
+    (void)v;
+    *row = *col = 0;
+    return true;
+}
+
+static void fake_notice(struct view *v, struct notice *n)
+{
+    (void)v;
+    (void)n;
+    fake.notices++;
+}
+
+static const struct view_ops fake_ops = {.free = free_fake,
+                                         .key = fake_key,
+                                         .click = fake_click,
+                                         .resize = fake_resize,
+                                         .rows = fake_rows,
+                                         .caret = fake_caret,
+                                         .notice = fake_notice};
+
+static struct view *make_fake(const struct view_host *host)
+{
+    fake.view = (struct view){.ops = &fake_ops, .host = host};
+    rows_init(&fake.rows);
+    return &fake.view;
+}
+
+static void show_fake(struct view *v, const char *query)
+{
+    (void)v;
+    buf_addf(&the.asked, "shown %s\n", query ? query : "as it was");
+}
+
+static const struct view_tab tabs[] = {{"fake", &operation_memory_stats, make_fake, show_fake},
+                                       {.name = NULL}};
+
+/* --- the host --- */
+
+static bool offers(struct app *app, const struct operation *o)
+{
+    (void)app;
+    return !(o == &operation_memory_search ? memory_is_off : fake_is_off);
+}
+
+static bool has_memory(struct app *app)
+{
+    (void)app;
+    if (memory_is_off)
+        buf_addstr(&the.asked, "off\n");
+    return !memory_is_off;
+}
+
+static void nothing(struct app *app)
+{
+    (void)app;
+}
+
+static void raise_view(struct app *app, struct view *v)
+{
+    (void)app;
+    (void)v;
+}
+
+static bool beside(struct app *app)
+{
+    (void)app;
+    return true;
+}
+
+static void gone(struct app *app, const struct view *v)
+{
+    (void)app;
+    buf_addstr(&the.asked, v == &fake.view ? "fake gone\n" : "gone\n");
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    memory_is_off = fake_is_off = false;
+    memset(&fake, 0, sizeof fake);
+    the.host.tabs = tabs;
+    the.host.offers = offers;
+    the.host.has_memory = has_memory;
+    the.host.want_titles = the.host.touch = nothing;
+    the.host.raise = raise_view;
+    the.host.beside = beside;
+    the.host.gone = gone;
+    the.host.memory_scope = "all";
+    the.view = memory_view_new(&the.host);
+    the.view->ops->resize(the.view, the.width, the.height);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stage_tear_down();
+    return 0;
+}
+
+static void open_pane(void)
+{
+    memory_view_toggle(the.view);
+    forget_sent();
+}
+
+/* --- tests --- */
+
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(names_stand_above_where_there_is_more_than_one)
+{
+    open_pane();
+    see("1 memory  2 fake", "Memory");
+    fake_is_off = true;
+    see("!1 memory", "!fake", "Memory");
+}
+
+TEST(a_low_pane_has_no_row_for_names)
+{
+    open_pane();
+    the.height = 7;
+    see("!1 memory");
+    the.height = 8;
+    see("1 memory");
+}
+
+TEST(a_key_leads_to_the_next_tab_and_round)
+{
+    open_pane();
+    act("<f6>", "the fake", "?shown as it was");
+    assert_int_equal(fake.height, the.height - 1);
+    act("<f6>", "!the fake");
+}
+
+/* In the query a digit is a digit. */
+TEST(digits_choose_where_nothing_is_written)
+{
+    open_pane();
+    act("2", "!the fake", "/ 2");
+    give_answer(answer_to(&operation_memory_search), NULL);
+    act("<down>2", "the fake");
+    act("1", "!the fake");
+}
+
+TEST(the_tab_gets_its_keys_first)
+{
+    open_pane();
+    act("<f6>");
+    fake.takes = true;
+    act("1", "?key 1", "the fake");
+    fake.takes = false;
+    act("1", "!the fake");
+}
+
+TEST(escape_that_the_tab_does_not_take_closes_the_pane)
+{
+    open_pane();
+    act("<f6>");
+    forget_sent();
+    act("<escape>", "?close");
+}
+
+TEST(clicks_are_told_by_the_rows_of_the_tab)
+{
+    open_pane();
+    (void)rows_now();
+    the.view->ops->click(the.view, 0, 12);
+    see("the fake");
+    the.view->ops->click(the.view, 3, 5);
+    see("?click 2 5");
+    the.view->ops->click(the.view, 0, 2);
+    see("!the fake");
+}
+
+TEST(the_caret_stands_below_the_names)
+{
+    int row, col;
+    open_pane();
+    act("<f6>");
+    (void)rows_now();
+    assert_true(the.view->ops->caret(the.view, &row, &col));
+    assert_int_equal(row, 1);
+}
+
+TEST(every_tab_that_was_made_hears_notices)
+{
+    open_pane();
+    give(notice_new(NOTICE_BUSY));
+    assert_int_equal(fake.notices, 0);
+    act("<f6><f6>");
+    give(notice_new(NOTICE_BUSY));
+    assert_int_equal(fake.notices, 1);
+}
+
+TEST(without_memory_the_pane_opens_at_what_there_is)
+{
+    memory_is_off = true;
+    open_pane();
+    see("the fake", "!?off", "!1 memory");
+}
+
+TEST(without_any_tab_it_says_that_memory_is_off)
+{
+    memory_is_off = fake_is_off = true;
+    memory_view_toggle(the.view);
+    assert_false(memory_view_is_open(the.view));
+    assert_non_null(strstr(the.asked.data, "off"));
+}
+
+TEST(a_command_opens_a_tab_with_a_query)
+{
+    assert_true(memory_view_open_tab(the.view, "fake", "river"));
+    see("the fake", "?shown river");
+    assert_false(memory_view_open_tab(the.view, "other", ""));
+    fake_is_off = true;
+    assert_false(memory_view_open_tab(the.view, "fake", ""));
+}
+
+TEST(it_opens_again_at_the_tab_where_it_was_left)
+{
+    open_pane();
+    act("<f6>");
+    memory_view_toggle(the.view);
+    assert_false(memory_view_is_open(the.view));
+    memory_view_toggle(the.view);
+    see("the fake");
+}
+
+TEST(tabs_are_freed_with_the_pane)
+{
+    open_pane();
+    act("<f6>");
+    the.view->ops->free(the.view);
+    the.view = NULL;
+    assert_non_null(strstr(the.asked.data, "fake gone"));
+}
