@@ -10,6 +10,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "memory/memory.h"
+#include "session/health.h"
 #include "store/health.h"
 #include "store/store.h"
 #include "tests/damage.h"
@@ -35,7 +36,7 @@ static struct health found;
 static void looked_at(const char *file, bool thorough, enum health_state state)
 {
     char *before = support_keep(damage_tree(support_dir()));
-    health_check(file, thorough, &memory_extension, &found);
+    health_check(file, thorough, health_extensions, &found);
     assert_string_equal(before, support_keep(damage_tree(support_dir())));
     if (found.state != state)
         print_message("%s: %s\n", health_name(found.state), found.detail);
@@ -201,7 +202,7 @@ TEST(test_locked_for_a_moment)
     brief = damage_hold(path, damage_begin_write);
     asked = 0;
     clock_replace(NULL, let_go_soon);
-    health_check(path, true, &memory_extension, &found);
+    health_check(path, true, health_extensions, &found);
     clock_replace(NULL, NULL);
     assert_true(asked >= 3);
     assert_int_equal(found.state, HEALTH_GOOD);
@@ -220,7 +221,7 @@ TEST(test_no_file)
 
 static int state_of(const char *file)
 {
-    health_check(file, true, &memory_extension, &found);
+    health_check(file, true, health_extensions, &found);
     return (int)found.state * 16 + (int)(found.sessions + 1);
 }
 

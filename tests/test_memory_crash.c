@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "memory/memory.h"
 #include "session/capability.h"
+#include "session/health.h"
 #include "session/memory_operations.h"
 #include "store/health.h"
 #include "store/language.h"
@@ -130,7 +131,7 @@ static void assert_sound(void)
 {
     struct health health;
     struct store *s;
-    health_check(path, true, &memory_extension, &health);
+    health_check(path, true, health_extensions, &health);
     if (health.state != HEALTH_GOOD)
         fail_msg("%s: %s", health_name(health.state), health.detail);
     memory_check(store_open(path, STORE_READ_WRITE, &s, &e), &e);

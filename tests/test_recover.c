@@ -23,7 +23,7 @@ static char *path, *whole; /* what is damaged, and what it was made of */
 static struct damage_events all;
 static struct recovery r;
 static struct error e;
-static const struct recovery_help help = {.index = damage_index, .extension = &memory_extension};
+static const struct recovery_help help = {.index = damage_index, .extensions = health_extensions};
 
 static int set_up(void **state)
 {
@@ -88,7 +88,7 @@ static void compare_events(const char *file)
 static void compare_sound(const char *file)
 {
     struct health found;
-    health_check(file, true, &memory_extension, &found);
+    health_check(file, true, health_extensions, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.sessions, r.sessions);
     assert_int_equal(found.events, r.events);
@@ -229,7 +229,7 @@ TEST(test_columns_of_the_schema)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *sql =
             support_text("SELECT group_concat(name, ', ') = '%s' FROM pragma_table_info('%s')",
-                         salvage_columns(&memory_extension, rows[i].found), rows[i].table);
+                         salvage_columns(health_extensions, rows[i].found), rows[i].table);
         if (damage_number(whole, sql) != 1)
             fail_msg("%s", sql);
     }
@@ -481,7 +481,7 @@ TEST(test_rubbish)
         }
         if (i % 5 == 0)
             damage_cut(path, below(size));
-        health_check(path, true, &memory_extension, &found);
+        health_check(path, true, health_extensions, &found);
         if (!health_recover(path, &r, &help, &e))
             fail_msg("%s", e.text);
         compare_sound(r.recovered);
@@ -556,7 +556,7 @@ TEST(test_memory_comes_back)
                                 " FROM memory_flag"),
                      1);
     assert_int_equal(damage_sql(r.recovered, "SELECT count(*) FROM memory_vector"), 0);
-    health_check(r.recovered, true, &memory_extension, &found);
+    health_check(r.recovered, true, health_extensions, &found);
     assert_int_equal(found.entries, TALKS * ENTRIES);
 }
 
@@ -710,7 +710,7 @@ TEST(test_memory_alone_is_rescued)
     assert_true(health_rescue(path, "german", &r, NULL, NULL, &e));
     assert_int_equal(r.sessions, 0);
     assert_int_equal(r.entries, 5 * ENTRIES);
-    health_check(path, true, &memory_extension, &found);
+    health_check(path, true, health_extensions, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.entries, r.entries);
     assert_int_equal(damage_sql(path,
@@ -731,7 +731,7 @@ TEST(test_memory_stopped)
 {
     int times = 0;
     make_memory(1, TALKS, ENTRIES);
-    const struct recovery_help stopping = {.extension = &memory_extension,
+    const struct recovery_help stopping = {.extensions = health_extensions,
                                            .progress = stop_in_memory,
                                            .index = damage_index,
                                            .context = &times};
@@ -764,7 +764,7 @@ TEST(test_stopped)
     make(20, 20);
     char *before = tree_of();
     const struct recovery_help stopping = {
-        .progress = stop, .context = &last, .extension = &memory_extension};
+        .progress = stop, .context = &last, .extensions = health_extensions};
     assert_err(health_recover(path, &r, &stopping, &e), e, ERR_INTERRUPTED);
     assert_int_equal(last, 128);
     assert_null(r.copy);
@@ -789,7 +789,7 @@ TEST(test_rescue)
     size_t len, copy_len;
     char *before = support_keep(damage_read(path, &len));
     assert_true(health_rescue(path, "english", &r, NULL, NULL, &e));
-    health_check(path, true, &memory_extension, &found);
+    health_check(path, true, health_extensions, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
     compare_events(path);
@@ -817,7 +817,7 @@ TEST(test_rescue_with_a_log)
     assert_int_equal(r.sessions, 13);
     assert_true(r.events >= 260 - DAMAGE_EVENTS_A_PAGE);
     assert_int_not_equal(access(wal, F_OK), 0);
-    health_check(path, true, &memory_extension, &found);
+    health_check(path, true, health_extensions, &found);
     assert_string_equal(health_name(found.state), "good");
     assert_int_equal(found.events, r.events);
 }

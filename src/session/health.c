@@ -10,10 +10,12 @@
 #include "session/lock.h"
 #include "store/store.h"
 
+const struct store_extension *const health_extensions[] = {&memory_extension, NULL};
+
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
     *out = (struct health_report){.path = path ? mem_strdup(path) : store_default_path()};
-    health_check(out->path, thorough, &memory_extension, &out->found);
+    health_check(out->path, thorough, health_extensions, &out->found);
     out->name = health_name(out->found.state);
     out->recoverable = health_recoverable(out->found.state);
 }
@@ -110,7 +112,7 @@ bool health_rescue(const char *path, const char *language, struct recovery *out,
     const struct recovery_help help = {.progress = tell,
                                        .index = make_indexes,
                                        .context = &rescue,
-                                       .extension = &memory_extension};
+                                       .extensions = health_extensions};
     char *file = path ? mem_strdup(path) : store_default_path();
     *out = (struct recovery){0};
     bool ok = nobody_talks(file, e) && health_recover(file, out, &help, e);

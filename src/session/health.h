@@ -9,6 +9,9 @@
 #include "base/err.h"
 #include "store/health.h"
 
+/* All that layers above the store keep in its database. */
+extern const struct store_extension *const health_extensions[];
+
 struct health_report {
     char *path;
     struct health found;

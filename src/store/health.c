@@ -50,7 +50,7 @@ bool health_recoverable(enum health_state state)
 struct look {
     char *path;
     bool thorough;
-    const struct store_extension *extension;
+    const struct store_extension *const *extensions;
     struct health *out;
     bool in_use; /* another process has it open */
     bool logged; /* its WAL has pages that are newer than the file's */
@@ -266,13 +266,21 @@ static bool is_ours(struct look *l)
     return true;
 }
 
+static bool extensions_are_sound(struct look *l)
+{
+    const struct store_extension *const *x = l->out->state == HEALTH_OLDER ? NULL : l->extensions;
+    bool ok = true;
+    for (; x && *x && ok; x++)
+        ok = (*x)->check(&l->store, l->thorough, l->out);
+    return ok;
+}
+
 static bool is_sound(struct look *l)
 {
     bool pages = l->thorough || l->out->bytes <= SMALL_BYTES;
-    const struct store_extension *x = l->out->state == HEALTH_OLDER ? NULL : l->extension;
     return (!pages || health_pages(&l->store, l->thorough, l->out)) &&
            health_tables(&l->store, l->out) && (!l->thorough || health_events(&l->store, l->out)) &&
-           (!x || x->check(&l->store, l->thorough, l->out));
+           extensions_are_sound(l);
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -319,10 +327,10 @@ bool health_visit(const char *path, bool (*visit)(void *context, struct store *s
     return ok;
 }
 
-static void look(const char *path, bool thorough, const struct store_extension *extension,
+static void look(const char *path, bool thorough, const struct store_extension *const *extensions,
                  struct health *out)
 {
-    struct look l = {.thorough = thorough, .extension = extension, .out = out};
+    struct look l = {.thorough = thorough, .extensions = extensions, .out = out};
     begin_look(&l, path);
     bool well = can_be_read(&l) && is_sound(&l);
     disconnect(&l);
@@ -356,12 +364,12 @@ static struct stamp stamp_of(const char *path)
 }
 
 /* What looks like damage may be another process's writing between two of our looks. */
-void health_check(const char *path, bool thorough, const struct store_extension *extension,
+void health_check(const char *path, bool thorough, const struct store_extension *const *extensions,
                   struct health *out)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
         struct stamp before = stamp_of(path);
-        look(path, thorough, extension, out);
+        look(path, thorough, extensions, out);
         struct stamp after = stamp_of(path);
         if (!health_recoverable(out->state) || memcmp(&before, &after, sizeof before) == 0)
             return;

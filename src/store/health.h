@@ -67,10 +67,10 @@ struct store_extension {
 };
 
 /* Looks at the file; `thorough` reads all of it (the integrity check and every payload), and alone
- * counts the events. `extension` NULL, here and below: there is none. Nothing is made or changed,
- * also beside the file. This process must not have the database open: looking who has would take
- * its locks away. */
-void health_check(const char *path, bool thorough, const struct store_extension *extension,
+ * counts the events. `extensions`, here and below: a list that ends with NULL; NULL: there are
+ * none. Nothing is made or changed, also beside the file. This process must not have the database
+ * open: looking who has would take its locks away. */
+void health_check(const char *path, bool thorough, const struct store_extension *const *extensions,
                   struct health *out);
 
 /* Lets `visit` read in a database that health_check() finds no fault in and that this program's
@@ -92,7 +92,7 @@ struct recovery_help {
     /* Makes the indexes of words, when all rows are in the new database. */
     bool (*index)(void *context, struct store *s, struct error *e);
     void *context;
-    const struct store_extension *extension;
+    const struct store_extension *const *extensions;
 };
 
 /* Copies the file (with -wal and -journal) to "PATH.damaged-TIME", then reads whatever rows can

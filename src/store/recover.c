@@ -71,7 +71,8 @@ static bool in_use(struct error *e)
 }
 
 /* The new database must be one file, on the disk, and without a fault. */
-static bool finish(const char *recovered, const struct store_extension *extension, struct error *e)
+static bool finish(const char *recovered, const struct store_extension *const *extensions,
+                   struct error *e)
 {
     struct health found;
     struct stat st;
@@ -85,7 +86,7 @@ static bool finish(const char *recovered, const struct store_extension *extensio
     if (!db_copy_sync(recovered, e))
         return false;
     paths_sync_parent(recovered);
-    health_check(recovered, true, extension, &found);
+    health_check(recovered, true, extensions, &found);
     return found.state == HEALTH_GOOD ||
            err_set(e, ERR_SESSION_STORE_ERROR, "what was saved is %s: %s; try again",
                    health_name(found.state), found.detail);
@@ -100,7 +101,7 @@ static bool save(struct recovery *out, const struct recovery_help *help, struct 
               help->index(help->context, to, e);
     store_close(to);
     free(scratch);
-    return ok && finish(out->recovered, help->extension, e);
+    return ok && finish(out->recovered, help->extensions, e);
 }
 
 /* Who has it open may go on writing, which would be lost. */

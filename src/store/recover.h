@@ -5,7 +5,7 @@
 #include "store/health.h"
 #include "store/sql.h"
 
-/* Sessions and events of the damaged file, and what the extension has, into a database that has
+/* Sessions and events of the damaged file, and what extensions have, into a database that has
  * none yet; counts what was saved and lost. The rows that are looked at meanwhile stand in the file
  * `scratch`, which must not be there and is gone when this returns; NULL: in memory. */
 bool recover_rows(const char *damaged, struct store *to, const char *scratch,

@@ -289,10 +289,11 @@ static int is_stopped(void *context)
 static bool save(struct saving *s, const char *damaged, struct error *e)
 {
     struct store *to = s->to;
-    const struct store_extension *x = s->help->extension;
+    const struct store_extension *const *x = s->help->extensions;
     bool ok = salvage_register(to, e) && store_begin(to, e);
-    ok = ok && salvage_read(to, damaged, x, e) && save_sessions(s, e) && count_lost(s, e) &&
-         (!x || x->recover(to, s->out, e));
+    ok = ok && salvage_read(to, damaged, x, e) && save_sessions(s, e) && count_lost(s, e);
+    for (; x && *x && ok; x++)
+        ok = (*x)->recover(to, s->out, e);
     if (ok)
         return store_commit(to, e);
     store_rollback(to);

@@ -41,10 +41,12 @@ static const char *columns_in(const struct salvage_shape *shapes, const char *fo
     return NULL;
 }
 
-const char *salvage_columns(const struct store_extension *extension, const char *found)
+const char *salvage_columns(const struct store_extension *const *extensions, const char *found)
 {
-    const char *own = columns_in(own_shapes, found);
-    return own || !extension ? own : columns_in(extension->shapes, found);
+    const char *columns = columns_in(own_shapes, found);
+    for (; !columns && extensions && *extensions; extensions++)
+        columns = columns_in((*extensions)->shapes, found);
+    return columns;
 }
 
 static bool fits(char type, const struct db_value *v)
@@ -284,22 +286,27 @@ static const char choose_sql[] =
     "CREATE INDEX found.session_row ON session (row);"
     "CREATE INDEX found.event_number ON event (session, seq, free);";
 
-static bool salvage(struct search *f, const struct store_extension *x)
+static bool salvage(struct search *f, const struct store_extension *const *extensions)
 {
-    return store_exec(f->to, trees_sql, f->e) && make_tables(f, own_shapes, own_indexes) &&
-           (!x || make_tables(f, x->shapes, x->indexes)) && read_pages(f) &&
-           store_exec(f->to, choose_sql, f->e) && (!x || store_exec(f->to, x->choose, f->e));
+    const struct store_extension *const *x;
+    bool ok = store_exec(f->to, trees_sql, f->e) && make_tables(f, own_shapes, own_indexes);
+    for (x = extensions; ok && x && *x; x++)
+        ok = make_tables(f, (*x)->shapes, (*x)->indexes);
+    ok = ok && read_pages(f) && store_exec(f->to, choose_sql, f->e);
+    for (x = extensions; ok && x && *x; x++)
+        ok = store_exec(f->to, (*x)->choose, f->e);
+    return ok;
 }
 
-bool salvage_read(struct store *to, const char *path, const struct store_extension *extension,
-                  struct error *e)
+bool salvage_read(struct store *to, const char *path,
+                  const struct store_extension *const *extensions, struct error *e)
 {
     struct search f = {.to = to, .record = BUF_INIT, .e = e};
     if (!db_pages_open(&f.pages, path, e))
         return false;
     f.free_pages = mem_alloc(f.pages.count / 8 + 1);
     db_page_init(&f.page, &f.pages);
-    bool ok = salvage(&f, extension);
+    bool ok = salvage(&f, extensions);
     for (size_t i = 0; i < f.tables.len; i++)
         sqlite3_finalize(f.tables.items[i].insert);
     vec_release(&f.tables);

@@ -24,8 +24,8 @@
 #define SALVAGE_PAGES_OF(index) "(SELECT page FROM found.tree WHERE name = '" index "')"
 
 /* Inside a transaction. Of the file nothing is changed. */
-bool salvage_read(struct store *to, const char *path, const struct store_extension *extension,
-                  struct error *e);
+bool salvage_read(struct store *to, const char *path,
+                  const struct store_extension *const *extensions, struct error *e);
 
 /* SQL functions for what was found: is_uuid(x), 1 or 0; plain(x), the text or NULL where it is no
  * UTF-8 or has a NUL; cleaned(x), the text made plain; new_uuid(). */
@@ -33,6 +33,6 @@ bool salvage_register(struct store *to, struct error *e);
 
 /* The columns of a row in a found table, in the order of the schema's newest version: for a test
  * that compares them with it. */
-const char *salvage_columns(const struct store_extension *extension, const char *found);
+const char *salvage_columns(const struct store_extension *const *extensions, const char *found);
 
 #endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "memory/memory.h"
+#include "session/health.h"
 #include "store/salvage.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -60,7 +60,7 @@ int fuzz_pages(const uint8_t *data, size_t size)
     if (end == size)
         unlink(log);
     FUZZ_CHECK(store_exec(store, "ATTACH ':memory:' AS found; BEGIN", NULL));
-    if (salvage_read(store, fuzz_file("tiro.db", data, end), &memory_extension, &e))
+    if (salvage_read(store, fuzz_file("tiro.db", data, end), health_extensions, &e))
         check_rows(store);
     else
         fuzz_check_error(&e);
