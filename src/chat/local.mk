@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/chat/event_fields.c \
 	src/chat/extract.c src/chat/extract.h \
 	src/chat/figure.c src/chat/figure.h \
+	src/chat/graph.c src/chat/graph.h \
 	src/chat/history.c src/chat/history.h \
 	src/chat/history_compact.c \
 	src/chat/history_json.c \
