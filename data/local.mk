@@ -26,6 +26,7 @@ EMBEDDED_FILES = \
 	data/schema-6.sql \
 	data/schema-7.sql \
 	data/schema-8.sql \
+	data/schema-9.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -19,8 +19,9 @@ provider: base config chat provider
 index:    base config chat store provider index
 memory:   base config chat store provider index memory
 compact:  base config chat store provider compact
-agent:    base config chat store provider index memory compact agent
-session:  base config chat store provider index memory compact agent session
+knowledge: base config chat store provider index memory compact knowledge
+agent:    base config chat store provider index memory compact knowledge agent
+session:  base config chat store provider index memory compact knowledge agent session
 ui/term:       base config ui/term
 ui/text:       base ui/term ui/text
 ui/transcript: base chat ui/term ui/text ui/transcript
@@ -32,7 +33,7 @@ cli:      base config chat session ui/term ui/text ui/app cli
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
 curses[.]h|ncurses|term[.]h>        ^ui/term/term(_[a-z]+)?[.][ch]$
-sqlite3[.]h                        ^src/(store|index|memory)/
+sqlite3[.]h                        ^src/(store|index|memory|knowledge)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
 pcre2                              ^src/agent/regex[.]c$
@@ -50,7 +51,7 @@ base/i18n[.]h                      ^(ui|src/cli)/
 SYMBOLS='
 ^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
-^sqlite3_                                                                       ^src/(store|index|memory)/
+^sqlite3_                                                                       ^src/(store|index|memory|knowledge)/
 ^sb_stemmer                                                                     ^src/store/language
 ^pcre2_                                                                         ^src/agent/regex[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$

@@ -1,0 +1,48 @@
+/* The graph of facts in the sessions' database, on the caller's connection. Each call is a
+ * transaction of its own unless one is open, and then a part of that; whatever fails has changed
+ * nothing. So two processes never lose each other's writes, and names stay unique.
+ *
+ * Names and texts are kept trimmed, with secrets masked (memory/secrets.h). What is wrong with a
+ * text or beyond a bound (chat/graph.h) is USAGE, an entity or a fact that is not there
+ * MEMORY_NOT_FOUND; both name the member. Structs that are filled in are empty where this fails. */
+#ifndef KNOWLEDGE_GRAPH_H
+#define KNOWLEDGE_GRAPH_H
+
+#include "base/err.h"
+#include "chat/graph.h"
+#include "store/store.h"
+
+struct graph {
+    struct store *store;  /* borrowed */
+    const char *language; /* of the words where there are none yet (store/language.h); a constant */
+};
+
+/* Who says so; the session's id is borrowed, NULL: a person by himself. */
+struct graph_by {
+    const char *session_id;
+    int64_t seq; /* 0: not known */
+};
+
+/* ---- reading (graph_read.c) ---- */
+
+/* By name, from behind `after` on (NULL: from the beginning); observations are counted, not read.
+ */
+bool graph_list(const struct graph *g, const char *after, int limit, struct graph_part *out,
+                struct error *e);
+
+/* These entities, whole, and their relations; those beyond GRAPH_PART_RELATIONS are counted. */
+bool graph_open(const struct graph *g, const struct graph_names *p, struct graph_part *out,
+                struct error *e);
+
+bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e);
+
+/* ---- upkeep ---- */
+
+/* A step of what deletions left to do, and of what keeps the index quick; *more: that was not all.
+ */
+bool graph_purge(const struct graph *g, bool *more, struct error *e);
+bool graph_tidy(const struct graph *g, bool *more, struct error *e);
+/* Makes the index of words anew. */
+bool graph_reindex(const struct graph *g, struct error *e);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the parts of the graph share: graph_row.c (rows and words), graph_read.c. */
+#ifndef KNOWLEDGE_GRAPH_PRIVATE_H
+#define KNOWLEDGE_GRAPH_PRIVATE_H
+
+#include "index/words.h"
+#include "knowledge/graph.h"
+#include "store/sql.h"
+
+/* ---- graph_row.c ---- */
+
+/* Entities as the index of words sees them. */
+struct corpus graph_corpus(struct store *s);
+
+/* The key of the entity of that name, -1: there is none. */
+bool graph_key(struct store *s, const char *name, int64_t *key, struct error *e);
+/* The same; MEMORY_NOT_FOUND that names the member at `path`. */
+bool graph_need(struct store *s, const char *name, const char *path, int64_t *key, struct error *e);
+
+/* Where a member stands: "entities[1].name", "entities[1].observations[2]"; NULL: the element. */
+enum { GRAPH_PATH_BYTES = 80 };
+struct graph_path {
+    char text[GRAPH_PATH_BYTES];
+};
+struct graph_path graph_path_of(const char *list, size_t at, const char *member);
+struct graph_path graph_path_in(const char *list, size_t at, const char *member, size_t within);
+
+/* A name, type or text as it is kept; NULL with USAGE that names the member at `path`: it is empty,
+ * longer than `most`, or (a name, a type) not one line. The caller frees. */
+char *graph_clean_line(const char *text, size_t most, const char *path, struct error *e);
+char *graph_clean_text(const char *text, const char *path, struct error *e);
+
+/* A row's: its words, before and after a change of the entity or its observations. */
+bool graph_unindex(struct store *s, int64_t key, struct error *e);
+bool graph_index(const struct graph *g, int64_t key, struct error *e);
+
+/* Columns of where a fact comes from, which a row has from column `at` on. */
+#define GRAPH_SOURCE(table)                                                                        \
+    table ".session, " table ".seq, " table ".created_ms, " table                                  \
+          ".session IS NOT NULL AND " table ".session NOT IN (SELECT id FROM session)"
+struct graph_source graph_source_read(const struct query *q, int at);
+struct graph_source graph_source_copy(const struct graph_source *s);
+
+/* Its row, without observations (they are counted), or with all of them. */
+bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_entity *out,
+                       struct error *e);
+
+struct graph_keys {
+    VEC(int64_t) items;
+};
+bool graph_keys_have(const struct graph_keys *keys, int64_t key);
+
+/* Adds these entities, and how many there are; graph_read_part(): whole, with their relations, each
+ * once, by name. Relations beyond so many are counted. */
+bool graph_read_entities(struct store *s, const struct graph_keys *keys, bool whole,
+                         struct graph_part *out, struct error *e);
+bool graph_read_part(struct store *s, const struct graph_keys *keys, size_t most_relations,
+                     struct graph_part *out, struct error *e);
+
+#endif
