@@ -63,6 +63,7 @@ UNIT_TESTS = \
 	tests/test_failure \
 	tests/test_figure \
 	tests/test_guard \
+	tests/test_graph \
 	tests/test_health \
 	tests/test_footprint \
 	tests/test_fork \
@@ -195,6 +196,7 @@ tests_libsupport_a_SOURCES = \
 	tests/any_compaction.c tests/any_compaction.h \
 	tests/conversation.c tests/conversation.h \
 	tests/damage.c tests/damage.h \
+	tests/facts.c tests/facts.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
 	tests/imported.c tests/imported.h \

@@ -23,6 +23,17 @@ struct graph_by {
     int64_t seq; /* 0: not known */
 };
 
+/* ---- making (graph_write.c) ---- */
+
+/* An entity that is there is left as it is: `created` has the new ones alone, as they are kept. */
+bool graph_create(const struct graph *g, const struct graph_create *p, const struct graph_by *by,
+                  struct graph_part *created, struct error *e);
+bool graph_observe(const struct graph *g, const struct graph_observe *p, const struct graph_by *by,
+                   struct graph_added *out, struct error *e);
+/* One that is there is left; `created` has the new ones. */
+bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
+                  struct graph_part *created, struct error *e);
+
 /* ---- reading (graph_read.c) ---- */
 
 /* By name, from behind `after` on (NULL: from the beginning); observations are counted, not read.

@@ -1,4 +1,4 @@
-/* What the parts of the graph share: graph_row.c (rows and words), graph_read.c. */
+/* What the parts of the graph share: graph_row.c (rows and words), graph_write.c, graph_read.c. */
 #ifndef KNOWLEDGE_GRAPH_PRIVATE_H
 #define KNOWLEDGE_GRAPH_PRIVATE_H
 
@@ -55,5 +55,42 @@ bool graph_read_entities(struct store *s, const struct graph_keys *keys, bool wh
                          struct graph_part *out, struct error *e);
 bool graph_read_part(struct store *s, const struct graph_keys *keys, size_t most_relations,
                      struct graph_part *out, struct error *e);
+
+/* ---- graph_write.c: within a transaction; texts are clean ---- */
+
+/* *key: of the entity, which is made where there is none. */
+bool graph_put_entity(const struct graph *g, const char *name, const char *type,
+                      const struct graph_source *source, int64_t *key, bool *is_new,
+                      struct error *e);
+
+/* What an entity has, which is bounded (chat/graph.h). */
+struct graph_load {
+    int64_t observations, bytes;
+};
+bool graph_load_of(struct store *s, int64_t key, struct graph_load *out, struct error *e);
+/* One more; USAGE that names the member at `path`: that is too much. */
+bool graph_load_add(struct graph_load *load, const char *text, const char *path, struct error *e);
+
+/* The entity is not indexed at this moment. */
+bool graph_put_observation(const struct graph *g, int64_t key, const char *text,
+                           const struct graph_source *source, struct graph_load *load,
+                           const char *path, bool *is_new, struct error *e);
+bool graph_put_relation(const struct graph *g, int64_t from, int64_t to, const char *type,
+                        const struct graph_source *source, bool *is_new, struct error *e);
+
+/* *number: of the observation with that text, -1: there is none. */
+bool graph_find_observation(struct store *s, int64_t key, const char *text, int64_t *number,
+                            struct error *e);
+
+/* A relation that is named, its ends found; the caller frees `type`. */
+struct graph_ends {
+    int64_t from, to;
+    char *type;
+};
+bool graph_find_ends(const struct graph *g, const struct graph_new_relation *n, size_t at,
+                     struct graph_ends *out, struct error *e);
+/* Adds it to a part, with the names as they are kept. */
+bool graph_add_relation(const struct graph *g, const struct graph_ends *ends,
+                        const struct graph_source *source, struct graph_part *out, struct error *e);
 
 #endif

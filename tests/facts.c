@@ -1,0 +1,141 @@
+#include "tests/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/sql.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+struct facts facts;
+const struct graph_by facts_nobody;
+
+void facts_open_store(void)
+{
+    facts.graph.language = "english";
+    if (!store_open(facts.path, STORE_READ_WRITE, &facts.graph.store, &facts.e))
+        fail_msg("%s", facts.e.text);
+}
+
+int facts_setup(void **state)
+{
+    support_setup(state);
+    facts.path = support_path("tiro.db");
+    facts.e = (struct error){0};
+    facts_open_store();
+    return 0;
+}
+
+int facts_teardown(void **state)
+{
+    store_close(facts.graph.store);
+    return support_teardown(state);
+}
+
+/* --- calls, as JSON with ' for " --- */
+
+void facts_parse(const struct shape *shape, const char *json, void *out)
+{
+    const char *text = support_json(json);
+    if (!shape_parse(shape, text, strlen(text), out, &facts.e))
+        fail_msg("%s", facts.e.text);
+}
+
+/* Texts of a part alone: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n" */
+const char *facts_told(struct graph_part *p)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < p->entities.len; i++) {
+        const struct graph_entity *n = &p->entities.items[i];
+        buf_addf(&out, "%s (%s)", n->name, n->type);
+        for (size_t k = 0; k < n->observations.len; k++)
+            buf_addf(&out, "%s %s", k > 0 ? ";" : ":", n->observations.items[k].content);
+        buf_addch(&out, '\n');
+    }
+    for (size_t i = 0; i < p->relations.len; i++)
+        buf_addf(&out, "%s -%s-> %s\n", p->relations.items[i].from, p->relations.items[i].type,
+                 p->relations.items[i].to);
+    for (size_t i = 0; i < p->unknown.len; i++)
+        buf_addf(&out, "?%s\n", p->unknown.items[i]);
+    graph_part_release(p);
+    return support_keep(buf_take(&out));
+}
+
+/* NULL: it failed, with `e`. */
+const char *facts_create(const char *json)
+{
+    struct graph_create p = {0};
+    struct graph_part made;
+    facts_parse(&graph_create_shape, json, &p);
+    bool ok = graph_create(&facts.graph, &p, &facts_nobody, &made, &facts.e);
+    shape_release(&graph_create_shape, &p);
+    return ok ? facts_told(&made) : NULL;
+}
+
+const char *facts_relate(const char *json)
+{
+    struct graph_relate p = {0};
+    struct graph_part made;
+    facts_parse(&graph_relate_shape, json, &p);
+    bool ok = graph_relate(&facts.graph, &p, &facts_nobody, &made, &facts.e);
+    shape_release(&graph_relate_shape, &p);
+    return ok ? facts_told(&made) : NULL;
+}
+
+const char *facts_observe(const char *json)
+{
+    struct graph_observe p = {0};
+    struct graph_added added;
+    struct buf out = BUF_INIT;
+    facts_parse(&graph_observe_shape, json, &p);
+    bool ok = graph_observe(&facts.graph, &p, &facts_nobody, &added, &facts.e);
+    shape_release(&graph_observe_shape, &p);
+    if (!ok)
+        return NULL;
+    for (size_t i = 0; i < added.items.len; i++) {
+        buf_addstr(&out, added.items.items[i].entity);
+        for (size_t k = 0; k < added.items.items[i].added.len; k++)
+            buf_addf(&out, "+%s", added.items.items[i].added.items[k]);
+        buf_addch(&out, '\n');
+    }
+    shape_release(&graph_added_shape, &added);
+    return support_keep(buf_take(&out));
+}
+
+const char *facts_open_names(const char *json)
+{
+    struct graph_names p = {0};
+    struct graph_part found;
+    facts_parse(&graph_names_shape, json, &p);
+    if (!graph_open(&facts.graph, &p, &found, &facts.e))
+        fail_msg("%s", facts.e.text);
+    shape_release(&graph_names_shape, &p);
+    return facts_told(&found);
+}
+
+/* The line of the fault; 0: there was none. */
+int64_t facts_number(const char *sql)
+{
+    int64_t n = -1;
+    if (!store_number(facts.graph.store, sql, &n, &facts.e))
+        fail_msg("%s", facts.e.text);
+    return n;
+}
+
+void facts_kyoto(void)
+{
+    assert_string_equal(
+        facts_create(
+            "{'entities':[{'name':'Kyoto','entity_type':'city','observations':['has ryokans by "
+            "the river','was the capital']},{'name':'Japan','entity_type':'country'},"
+            "{'name':'Ada','entity_type':'person','observations':['likes Kyoto in autumn']}]}"),
+        "Kyoto (city): has ryokans by the river; was the capital\nJapan (country)\n"
+        "Ada (person): likes Kyoto in autumn\n");
+    assert_string_equal(
+        facts_relate("{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'},"
+                     "{'from':'Ada','to':'Kyoto','relation_type':'visits'}]}"),
+        "Kyoto -lies in-> Japan\nAda -visits-> Kyoto\n");
+}
+
+/* Exported, imported into another database, exported again: the same lines. */

@@ -1,0 +1,39 @@
+/* The graph of facts (knowledge/graph.h) as a test calls it: parameters as JSON with ' for ",
+ * results as short texts, in a database of its own. What must not fail fails the test. */
+#ifndef TESTS_FACTS_H
+#define TESTS_FACTS_H
+
+#include "knowledge/graph.h"
+
+extern struct facts {
+    struct graph graph;
+    struct error e; /* of the last call */
+    char *path;     /* of the database */
+} facts;
+extern const struct graph_by facts_nobody;
+
+int facts_setup(void **state);
+int facts_teardown(void **state);
+void facts_open_store(void);
+
+void facts_parse(const struct shape *shape, const char *json, void *out);
+/* Texts of a part alone: "Kyoto (city): big; old\nKyoto -lies in-> Japan\n?Rome\n"; releases it. */
+const char *facts_told(struct graph_part *p);
+
+/* What was made, so told; NULL: it failed, with facts.e. */
+const char *facts_create(const char *json);
+const char *facts_relate(const char *json);
+const char *facts_observe(const char *json); /* "Kyoto+big\nJapan\n" */
+
+const char *facts_open_names(const char *json);
+int64_t facts_number(const char *sql);
+
+/* A city, a country, a person, and two relations. */
+void facts_kyoto(void);
+
+#define FACTS_KYOTO "{'names':['Kyoto','Japan','Ada']}"
+#define FACTS_KYOTO_TOLD                                                                           \
+    "Kyoto (city): has ryokans by the river; was the capital\nJapan (country)\n"                   \
+    "Ada (person): likes Kyoto in autumn\nAda -visits-> Kyoto\nKyoto -lies in-> Japan\n"
+
+#endif
