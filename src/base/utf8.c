@@ -307,6 +307,18 @@ static size_t begins_folded(const char *s, size_t len, const char *start, size_t
     return at == start_len ? i : SIZE_MAX;
 }
 
+/* The next place where a character could begin that folds to `first`: ASCII folds to ASCII, and of
+ * what is beyond any character may. */
+static size_t next_candidate(const char *s, size_t len, size_t at, uint32_t first)
+{
+    for (; at < len; at++) {
+        unsigned char c = (unsigned char)s[at];
+        if (c >= 0x80 || fold(c) == first)
+            break;
+    }
+    return at;
+}
+
 /* Without a copy: a filter over thousands of texts runs at every key. */
 const char *utf8_find_folded(const char *s, size_t len, const char *needle, size_t *match_len)
 {
@@ -316,7 +328,8 @@ const char *utf8_find_folded(const char *s, size_t len, const char *needle, size
     if (needle_len == 0)
         return s;
     size_t rest = decode_folded(needle, needle_len, &first);
-    for (size_t i = 0; i < len; i += used) {
+    for (size_t i = next_candidate(s, len, 0, first); i < len;
+         i = next_candidate(s, len, i + used, first)) {
         used = decode_folded(s + i, len - i, &cp);
         if (cp != first)
             continue;
