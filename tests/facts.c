@@ -103,6 +103,15 @@ const char *facts_observe(const char *json)
     return support_keep(buf_take(&out));
 }
 
+const char *facts_search(const char *query)
+{
+    const struct graph_search search = {.query = query, .limit = GRAPH_FOUND};
+    struct graph_part found;
+    if (!graph_search(&facts.graph, &search, &found, &facts.e))
+        fail_msg("%s", facts.e.text);
+    return facts_told(&found);
+}
+
 const char *facts_open_names(const char *json)
 {
     struct graph_names p = {0};

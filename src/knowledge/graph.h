@@ -34,7 +34,7 @@ bool graph_observe(const struct graph *g, const struct graph_observe *p, const s
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e);
 
-/* ---- reading (graph_read.c) ---- */
+/* ---- reading (graph_read.c, graph_search.c) ---- */
 
 /* By name, from behind `after` on (NULL: from the beginning); observations are counted, not read.
  */
@@ -44,6 +44,12 @@ bool graph_list(const struct graph *g, const char *after, int limit, struct grap
 /* These entities, whole, and their relations; those beyond GRAPH_PART_RELATIONS are counted. */
 bool graph_open(const struct graph *g, const struct graph_names *p, struct graph_part *out,
                 struct error *e);
+
+/* At most `limit` entities: those with words of the query, best first, then those with the query
+ * as it is written, case aside, in name, type or an observation. With their relations. A blank
+ * query finds nothing. */
+bool graph_search(const struct graph *g, const struct graph_search *search, struct graph_part *out,
+                  struct error *e);
 
 bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e);
 
