@@ -103,6 +103,33 @@ const char *facts_observe(const char *json)
     return support_keep(buf_take(&out));
 }
 
+bool facts_delete_entities(const char *json, struct graph_part *gone)
+{
+    struct graph_names p = {0};
+    facts_parse(&graph_entity_names_shape, json, &p);
+    bool ok = graph_delete_entities(&facts.graph, &p, gone, &facts.e);
+    shape_release(&graph_entity_names_shape, &p);
+    return ok;
+}
+
+bool facts_delete_observations(const char *json, struct graph_part *gone)
+{
+    struct graph_unobserve p = {0};
+    facts_parse(&graph_unobserve_shape, json, &p);
+    bool ok = graph_delete_observations(&facts.graph, &p, gone, &facts.e);
+    shape_release(&graph_unobserve_shape, &p);
+    return ok;
+}
+
+bool facts_delete_relations(const char *json, struct graph_part *gone)
+{
+    struct graph_relate p = {0};
+    facts_parse(&graph_relate_shape, json, &p);
+    bool ok = graph_delete_relations(&facts.graph, &p, gone, &facts.e);
+    shape_release(&graph_relate_shape, &p);
+    return ok;
+}
+
 const char *facts_search(const char *query)
 {
     const struct graph_search search = {.query = query, .limit = GRAPH_FOUND};

@@ -25,6 +25,10 @@ const char *facts_create(const char *json);
 const char *facts_relate(const char *json);
 const char *facts_observe(const char *json); /* "Kyoto+big\nJapan\n" */
 
+bool facts_delete_entities(const char *json, struct graph_part *gone);
+bool facts_delete_observations(const char *json, struct graph_part *gone);
+bool facts_delete_relations(const char *json, struct graph_part *gone);
+
 const char *facts_search(const char *query);
 const char *facts_open_names(const char *json);
 int64_t facts_number(const char *sql);

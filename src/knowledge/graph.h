@@ -34,6 +34,23 @@ bool graph_observe(const struct graph *g, const struct graph_observe *p, const s
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e);
 
+/* ---- deleting (graph_delete.c) ---- */
+
+/* All that are named or none; one that is named twice counts once. `gone` (may be NULL) takes what
+ * is deleted, an entity with its observations and relations, for graph_restore(). Words of it are
+ * in the index until graph_purge(). */
+bool graph_delete_entities(const struct graph *g, const struct graph_names *p,
+                           struct graph_part *gone, struct error *e);
+bool graph_delete_observations(const struct graph *g, const struct graph_unobserve *p,
+                               struct graph_part *gone, struct error *e);
+bool graph_delete_relations(const struct graph *g, const struct graph_relate *p,
+                            struct graph_part *gone, struct error *e);
+struct graph_counts graph_part_counts(const struct graph_part *gone);
+
+/* What is there again meanwhile is passed over; MEMORY_NOT_FOUND where a relation leads to an
+ * entity that is gone. */
+bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e);
+
 /* ---- reading (graph_read.c, graph_search.c) ---- */
 
 /* By name, from behind `after` on (NULL: from the beginning); observations are counted, not read.
