@@ -1,9 +1,14 @@
-/* The graph of facts in the store: what is made, and what is refused. */
+/* The graph of facts in the store: what is made, what is refused, where it comes from; two
+ * processes. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "session/health.h"
 #include "store/sql.h"
+#include "tests/damage.h"
 #include "tests/facts.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -228,4 +233,91 @@ TEST(a_list_goes_on_behind_a_name)
     assert_string_equal(facts_told(&part), "Ada (person)\nJapan (country)\n");
     assert_true(graph_list(&facts.graph, "Japan", 2, &part, &facts.e));
     assert_string_equal(facts_told(&part), "Kyoto (city)\n");
+}
+
+/* --- where facts come from --- */
+
+TEST(a_fact_outlives_its_session_which_is_told_as_deleted)
+{
+    static const char here[] = "0198c0de-0000-7000-8000-000000000001";
+    const struct graph_by by = {here, 7};
+    struct graph_create p = {0};
+    struct graph_names names = {0};
+    struct graph_part part;
+    store_close(facts.graph.store);
+    damage_fill(facts.path, 1, 3);
+    facts_open_store();
+    char *sql = mem_printf("UPDATE session SET id = '%s'", here);
+    assert_true(store_exec(facts.graph.store, sql, &facts.e));
+    free(sql);
+    facts_parse(&graph_create_shape,
+                "{'entities':[{'name':'Nara','entity_type':'city','observations':['deer']}]}", &p);
+    assert_true(graph_create(&facts.graph, &p, &by, &part, &facts.e));
+    shape_release(&graph_create_shape, &p);
+    graph_part_release(&part);
+    vec_push(&names.names, "Nara");
+    for (int deleted = 0; deleted < 2; deleted++) {
+        assert_true(graph_open(&facts.graph, &names, &part, &facts.e));
+        const struct graph_source *s = &part.entities.items[0].observations.items[0].source;
+        assert_string_equal(s->session_id, here);
+        assert_int_equal(s->seq, 7);
+        assert_int_equal(s->deleted, deleted);
+        graph_part_release(&part);
+        assert_true(store_exec(facts.graph.store, "DELETE FROM session", &facts.e));
+    }
+    struct graph_stats stats;
+    assert_true(graph_stats(&facts.graph, &stats, &facts.e));
+    assert_int_equal(stats.orphans, 1);
+    vec_release(&names.names);
+}
+
+/* --- two processes --- */
+
+enum { WRITERS = 2, ROUNDS = 60 };
+
+static void write_much(int writer)
+{
+    facts_open_store();
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!facts_create(support_text("{'entities':[{'name':'both %d','entity_type':'t'},"
+                                       "{'name':'own %d %d','entity_type':'t'}]}",
+                                       i, writer, i)) ||
+            !facts_observe(support_text("{'observations':[{'entity_name':'both %d','contents':"
+                                        "['of %d','same']}]}",
+                                        i, writer)) ||
+            !facts_relate(support_text("{'relations':[{'from':'both %d','to':'own %d %d',"
+                                       "'relation_type':'has'}]}",
+                                       i, writer, i)))
+            _exit(1);
+    }
+    store_close(facts.graph.store);
+    _exit(0);
+}
+
+TEST(two_processes_lose_nothing_of_each_other)
+{
+    pid_t children[WRITERS];
+    store_close(facts.graph.store);
+    for (int i = 0; i < WRITERS; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
+            write_much(i);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    facts_open_store();
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), ROUNDS * (1 + WRITERS));
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_observation"),
+                     ROUNDS * (WRITERS + 1));
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_relation"), ROUNDS * WRITERS);
+    struct health found;
+    store_close(facts.graph.store);
+    health_check(facts.path, true, health_extensions, &found);
+    if (found.state != HEALTH_GOOD)
+        fail_msg("%s", found.detail);
+    facts_open_store();
 }
