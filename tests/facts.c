@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "store/sql.h"
 #include "tests/suite.h"
@@ -150,7 +151,38 @@ const char *facts_open_names(const char *json)
     return facts_told(&found);
 }
 
+static bool keep_line(void *out, const char *line, size_t len, struct error *error)
+{
+    (void)error;
+    buf_add(out, line, len);
+    return true;
+}
+
+char *facts_lines(void)
+{
+    struct buf out = BUF_INIT;
+    struct graph_counts counts;
+    if (!graph_export(&facts.graph, keep_line, &out, &counts, &facts.e))
+        fail_msg("%s", facts.e.text);
+    return support_keep(buf_take(&out));
+}
+
 /* The line of the fault; 0: there was none. */
+int64_t facts_import(const char *text)
+{
+    bool ok = true;
+    int64_t line = 0;
+    struct graph_import *in = graph_import_begin(&facts.graph);
+    while (ok && *text) {
+        size_t len = strcspn(text, "\n");
+        ok = graph_import_line(in, ++line, text, len, &facts.e);
+        text += len + (text[len] == '\n');
+    }
+    ok = ok && graph_import_end(in, NULL, NULL, &line, &facts.e);
+    graph_import_free(in);
+    return ok ? 0 : line > 0 ? line : -1;
+}
+
 int64_t facts_number(const char *sql)
 {
     int64_t n = -1;
@@ -172,6 +204,43 @@ void facts_kyoto(void)
         facts_relate("{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'},"
                      "{'from':'Ada','to':'Kyoto','relation_type':'visits'}]}"),
         "Kyoto -lies in-> Japan\nAda -visits-> Kyoto\n");
+}
+
+static const char *random_text(uint64_t *seed, size_t most)
+{
+    static const char *const parts[] = {"a", "Z",  " ", "ß",    "東", "é", "\\", "\"",
+                                        "'", "x ", "/", "🙂", "7",  "-", "{",  "line\n"};
+    struct buf out = BUF_INIT;
+    buf_addch(&out, 'o');
+    size_t count = support_random(seed) % most;
+    for (size_t i = 0; i < count; i++)
+        buf_addstr(&out, parts[support_random(seed) % (sizeof parts / sizeof *parts)]);
+    buf_addch(&out, 'o');
+    return support_keep(buf_take(&out));
+}
+
+void facts_make_random(uint64_t *seed, int entities)
+{
+    for (int i = 0; i < entities; i++) {
+        struct graph_create p = {0};
+        struct graph_part made;
+        struct graph_new_entity n = {.name = support_text("n%d", i), .type = "kind"};
+        for (uint64_t k = support_random(seed) % 6; k > 0; k--)
+            vec_push(&n.observations, random_text(seed, 40));
+        vec_push(&p.entities, n);
+        assert_true(graph_create(&facts.graph, &p, &facts_nobody, &made, &facts.e));
+        graph_part_release(&made);
+        vec_release(&p.entities.items[0].observations);
+        vec_release(&p.entities);
+        struct graph_relate r = {0};
+        vec_push(&r.relations,
+                 (struct graph_new_relation){
+                     n.name, support_text("n%d", (int)(support_random(seed) % (uint64_t)(i + 1))),
+                     support_text("r%d", (int)(support_random(seed) % 3))});
+        assert_true(graph_relate(&facts.graph, &r, &facts_nobody, &made, &facts.e));
+        graph_part_release(&made);
+        vec_release(&r.relations);
+    }
 }
 
 /* Exported, imported into another database, exported again: the same lines. */

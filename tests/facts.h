@@ -31,10 +31,14 @@ bool facts_delete_relations(const char *json, struct graph_part *gone);
 
 const char *facts_search(const char *query);
 const char *facts_open_names(const char *json);
+char *facts_lines(void); /* the export */
+/* The line of the fault, -1: of none; 0: there was no fault. */
+int64_t facts_import(const char *text);
 int64_t facts_number(const char *sql);
 
-/* A city, a country, a person, and two relations. */
+/* A city, a country, a person, and two relations; `so many` entities with what chance decides. */
 void facts_kyoto(void);
+void facts_make_random(uint64_t *seed, int entities);
 
 #define FACTS_KYOTO "{'names':['Kyoto','Japan','Ada']}"
 #define FACTS_KYOTO_TOLD                                                                           \

@@ -70,6 +70,32 @@ bool graph_search(const struct graph *g, const struct graph_search *search, stru
 
 bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e);
 
+/* ---- lines (graph_import.c, graph_export.c) ----
+ * In the form of the MCP project's server-memory (src/memory of modelcontextprotocol/servers):
+ * {"type":"entity","name","entityType","observations"} and
+ * {"type":"relation","from","to","relationType"}. */
+
+/* A line is checked and kept in memory; its errors do not name it. Relations may stand before the
+ * entities that they name. */
+struct graph_import;
+struct graph_import *graph_import_begin(const struct graph *g);
+bool graph_import_line(struct graph_import *in, int64_t line, const char *text, size_t len,
+                       struct error *e);
+/* Looks whether relations lead somewhere, and writes: in several transactions, so that others write
+ * in between. Before each `go_on` (may be NULL) is asked; false is INTERRUPTED. What an earlier
+ * one wrote stays (graph_import_counts()); the same text adds the rest. *line: of the fault, 0: it
+ * is none of a line. */
+bool graph_import_end(struct graph_import *in,
+                      bool (*go_on)(void *context, int64_t done, int64_t of), void *context,
+                      int64_t *line, struct error *e);
+struct graph_counts graph_import_counts(const struct graph_import *in); /* what was new */
+void graph_import_free(struct graph_import *in);
+
+/* All of it, a line each, entities first; `write` gets a text with its newline. */
+bool graph_export(const struct graph *g,
+                  bool (*write)(void *context, const char *line, size_t len, struct error *e),
+                  void *context, struct graph_counts *out, struct error *e);
+
 /* ---- upkeep ---- */
 
 /* A step of what deletions left to do, and of what keeps the index quick; *more: that was not all.

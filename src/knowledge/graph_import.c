@@ -1,0 +1,294 @@
+/* The graph read from lines of JSON (graph.h says in which form): first all of them, checked and
+ * cleaned in memory, then written in steps. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "knowledge/graph_private.h"
+
+/* Others who write wait for a step at most. */
+enum { STEP_LINES = 1000, STEP_BYTES = 1024 * 1024 };
+
+struct entity_line {
+    struct graph_line_entity entity;
+    int64_t number;
+    size_t bytes;
+};
+struct relation_line {
+    struct graph_line_relation relation;
+    int64_t number;
+};
+
+struct graph_import {
+    const struct graph *g;
+    VEC(struct entity_line) entities;
+    VEC(struct relation_line) relations;
+    size_t bytes; /* of all lines */
+    struct graph_counts counts;
+};
+
+struct graph_import *graph_import_begin(const struct graph *g)
+{
+    struct graph_import *in = mem_alloc(sizeof *in);
+    *in = (struct graph_import){.g = g};
+    return in;
+}
+
+void graph_import_free(struct graph_import *in)
+{
+    if (!in)
+        return;
+    for (size_t i = 0; i < in->entities.len; i++)
+        shape_release(&graph_line_entity_shape, &in->entities.items[i].entity);
+    for (size_t i = 0; i < in->relations.len; i++)
+        shape_release(&graph_line_relation_shape, &in->relations.items[i].relation);
+    vec_release(&in->entities);
+    vec_release(&in->relations);
+    free(in);
+}
+
+struct graph_counts graph_import_counts(const struct graph_import *in)
+{
+    return in->counts;
+}
+
+/* ---- a line ---- */
+
+/* `clean` takes the place of the text; NULL: it is none. */
+static bool replace(char **text, char *clean)
+{
+    if (!clean)
+        return false;
+    free(*text);
+    *text = clean;
+    return true;
+}
+
+static bool clean_line(char **text, size_t most, const char *member, struct error *e)
+{
+    return replace(text, graph_clean_line(*text, most, member, e));
+}
+
+static bool clean_entity(struct graph_line_entity *n, struct error *e)
+{
+    struct graph_load load = {0};
+    bool ok = clean_line(&n->name, GRAPH_NAME_BYTES, "name", e) &&
+              clean_line(&n->type, GRAPH_TYPE_BYTES, "entityType", e);
+    for (size_t i = 0; i < n->observations.len && ok; i++) {
+        char **text = &n->observations.items[i];
+        char *path = mem_printf("observations[%zu]", i);
+        ok = replace(text, graph_clean_text(*text, path, e)) &&
+             graph_load_add(&load, *text, path, e);
+        free(path);
+    }
+    return ok;
+}
+
+static bool clean_relation(struct graph_line_relation *r, struct error *e)
+{
+    return clean_line(&r->from, GRAPH_NAME_BYTES, "from", e) &&
+           clean_line(&r->to, GRAPH_NAME_BYTES, "to", e) &&
+           clean_line(&r->type, GRAPH_TYPE_BYTES, "relationType", e);
+}
+
+static bool take_entity(struct graph_import *in, int64_t number, size_t bytes, const struct json *v,
+                        struct error *e)
+{
+    struct entity_line line = {.number = number, .bytes = bytes};
+    if (!shape_read(&graph_line_entity_shape, v, &line.entity, e))
+        return false;
+    bool ok =
+        clean_entity(&line.entity, e) &&
+        (in->entities.len < GRAPH_ENTITIES ||
+         err_set(e, ERR_USAGE, "the graph can have %d entities, and there are more; take some out",
+                 GRAPH_ENTITIES));
+    if (ok)
+        vec_push(&in->entities, line);
+    else
+        shape_release(&graph_line_entity_shape, &line.entity);
+    return ok;
+}
+
+static bool take_relation(struct graph_import *in, int64_t number, const struct json *v,
+                          struct error *e)
+{
+    struct relation_line line = {.number = number};
+    if (!shape_read(&graph_line_relation_shape, v, &line.relation, e))
+        return false;
+    bool ok =
+        clean_relation(&line.relation, e) &&
+        (in->relations.len < GRAPH_RELATIONS ||
+         err_set(e, ERR_USAGE, "the graph can have %d relations, and there are more; take some out",
+                 GRAPH_RELATIONS));
+    if (ok)
+        vec_push(&in->relations, line);
+    else
+        shape_release(&graph_line_relation_shape, &line.relation);
+    return ok;
+}
+
+bool graph_import_line(struct graph_import *in, int64_t number, const char *text, size_t len,
+                       struct error *e)
+{
+    in->bytes += len;
+    if (in->bytes > GRAPH_IMPORT_BYTES)
+        return err_set(e, ERR_USAGE, "the text is longer than %d bytes; divide it",
+                       GRAPH_IMPORT_BYTES);
+    struct json *v = json_parse_foreign(text, len, e);
+    const char *type = v ? json_get_string(v, "type") : NULL;
+    bool ok = v != NULL;
+    if (ok && type && strcmp(type, "entity") == 0)
+        ok = take_entity(in, number, len, v, e);
+    else if (ok && type && strcmp(type, "relation") == 0)
+        ok = take_relation(in, number, v, e);
+    else if (ok)
+        ok = err_set(e, ERR_USAGE, "\"type\" does not fit; give \"entity\" or \"relation\"");
+    json_free(v);
+    return ok;
+}
+
+/* ---- what relations name ---- */
+
+struct names {
+    VEC(const char *) items; /* of the text's entities, sorted */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static struct names names_of(const struct graph_import *in)
+{
+    struct names out = {0};
+    for (size_t i = 0; i < in->entities.len; i++)
+        vec_push(&out.items, in->entities.items[i].entity.name);
+    if (out.items.len > 0)
+        qsort(out.items.items, out.items.len, sizeof *out.items.items, by_name);
+    return out;
+}
+
+static bool check_end(const struct graph_import *in, const struct names *names, const char *name,
+                      const char *member, struct error *e)
+{
+    int64_t key;
+    if (names->items.len > 0 &&
+        bsearch(&name, names->items.items, names->items.len, sizeof *names->items.items, by_name))
+        return true;
+    return graph_key(in->g->store, name, &key, e) &&
+           (key >= 0 || err_set(e, ERR_USAGE,
+                                "\"%s\": there is no entity \"%.80s\", neither in the text nor in "
+                                "the graph; add its line",
+                                member, name));
+}
+
+static bool check_relations(const struct graph_import *in, int64_t *line, struct error *e)
+{
+    struct names names = names_of(in);
+    bool ok = true;
+    for (size_t i = 0; i < in->relations.len && ok; i++) {
+        const struct relation_line *l = &in->relations.items[i];
+        *line = l->number;
+        ok = check_end(in, &names, l->relation.from, "from", e) &&
+             check_end(in, &names, l->relation.to, "to", e);
+    }
+    vec_release(&names.items);
+    return ok;
+}
+
+/* ---- writing ---- */
+
+static bool put_observations(const struct graph_import *in, const struct graph_line_entity *n,
+                             int64_t key, const struct graph_source *source,
+                             struct graph_counts *counts, struct error *e)
+{
+    struct graph_load load;
+    bool ok = graph_load_of(in->g->store, key, &load, e);
+    for (size_t i = 0; i < n->observations.len && ok; i++) {
+        char *path = mem_printf("observations[%zu]", i);
+        bool is_new = false;
+        ok = graph_put_observation(in->g, key, n->observations.items[i], source, &load, path,
+                                   &is_new, e);
+        counts->observations += is_new;
+        free(path);
+    }
+    return ok;
+}
+
+/* What is known already stays, and is added to. */
+static bool put_entity(const struct graph_import *in, const struct graph_line_entity *n,
+                       struct graph_counts *counts, struct error *e)
+{
+    const struct graph_source source = {.created_ms = clock_wall_ms()};
+    bool is_new = false;
+    int64_t key;
+    bool ok = graph_put_entity(in->g, n->name, n->type, &source, &key, &is_new, e) &&
+              (is_new || graph_unindex(in->g->store, key, e)) &&
+              put_observations(in, n, key, &source, counts, e) && graph_index(in->g, key, e);
+    counts->entities += is_new;
+    return ok;
+}
+
+static bool put_relation(const struct graph_import *in, const struct graph_line_relation *r,
+                         struct graph_counts *counts, struct error *e)
+{
+    const struct graph_source source = {.created_ms = clock_wall_ms()};
+    bool is_new = false;
+    int64_t from, to;
+    bool ok = graph_need(in->g->store, r->from, "from", &from, e) &&
+              graph_need(in->g->store, r->to, "to", &to, e) &&
+              graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
+    counts->relations += is_new;
+    return ok;
+}
+
+/* The entities, then the relations: each has a place among all of them. */
+static bool put(const struct graph_import *in, size_t place, int64_t *line, size_t *bytes,
+                struct graph_counts *counts, struct error *e)
+{
+    if (place < in->entities.len) {
+        const struct entity_line *n = &in->entities.items[place];
+        *line = n->number;
+        *bytes += n->bytes;
+        return put_entity(in, &n->entity, counts, e);
+    }
+    const struct relation_line *r = &in->relations.items[place - in->entities.len];
+    *line = r->number;
+    return put_relation(in, &r->relation, counts, e);
+}
+
+/* Some of them, from *place on. */
+static bool write_step(struct graph_import *in, size_t *place, int64_t *line, struct error *e)
+{
+    const size_t all = in->entities.len + in->relations.len, first = *place;
+    struct graph_counts counts = in->counts;
+    size_t bytes = 0;
+    bool began, ok = true;
+    if (!store_enter(in->g->store, &began, e))
+        return false;
+    while (ok && *place < all && *place - first < STEP_LINES && bytes < STEP_BYTES)
+        ok = put(in, (*place)++, line, &bytes, &counts, e);
+    ok = store_leave(in->g->store, began, ok, e);
+    if (ok)
+        in->counts = counts;
+    return ok;
+}
+
+bool graph_import_end(struct graph_import *in,
+                      bool (*go_on)(void *context, int64_t done, int64_t of), void *context,
+                      int64_t *line, struct error *e)
+{
+    const size_t all = in->entities.len + in->relations.len;
+    size_t place = 0;
+    *line = 0;
+    bool ok = check_relations(in, line, e);
+    while (ok && place < all) {
+        *line = 0;
+        ok = (!go_on || go_on(context, (int64_t)place, (int64_t)all) ||
+              err_set(e, ERR_INTERRUPTED, "stopped")) &&
+             write_step(in, &place, line, e);
+    }
+    return ok;
+}
