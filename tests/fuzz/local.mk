@@ -10,6 +10,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/event_struct.c \
 	tests/fuzz/glob.c \
 	tests/fuzz/graph.c \
+	tests/fuzz/graph_lines.c \
 	tests/fuzz/history.c \
 	tests/fuzz/import.c \
 	tests/fuzz/json.c \

@@ -19,6 +19,7 @@
     X(transcript, 32768)                                                                           \
     X(import, 65536)                                                                               \
     X(memory, 65536)                                                                               \
+    X(graph_lines, 65536)                                                                          \
     X(search, 16384)                                                                               \
     X(config, 16384)                                                                               \
     X(theme, 16384)                                                                                \
