@@ -65,6 +65,7 @@ UNIT_TESTS = \
 	tests/test_guard \
 	tests/test_graph \
 	tests/test_graph_delete \
+	tests/test_graph_health \
 	tests/test_graph_lines \
 	tests/test_graph_search \
 	tests/test_health \

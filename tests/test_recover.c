@@ -222,9 +222,15 @@ TEST(test_columns_of_the_schema)
 {
     static const struct {
         const char *found, *table;
-    } rows[] = {{"session", "session"},    {"event", "event"},
-                {"entry", "memory_entry"}, {"talk", "memory_session"},
-                {"flag", "memory_flag"},   {"deferred", "memory_deferred"}};
+    } rows[] = {{"session", "session"},
+                {"event", "event"},
+                {"entry", "memory_entry"},
+                {"talk", "memory_session"},
+                {"flag", "memory_flag"},
+                {"deferred", "memory_deferred"},
+                {"graph_entry", "graph_entry"},
+                {"graph_observation", "graph_observation"},
+                {"graph_relation", "graph_relation"}};
     make(1, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *sql =

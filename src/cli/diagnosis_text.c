@@ -83,6 +83,24 @@ void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
     }
 }
 
+static void add_graph(const struct health *found, struct buf *out)
+{
+    if (found->graph_entities <= 0)
+        return;
+    buf_addf(out,
+             ngettext(", graph of %lld entity", ", graph of %lld entities",
+                      (unsigned long)found->graph_entities),
+             (long long)found->graph_entities);
+    buf_addf(out,
+             ngettext(" with %lld observation", " with %lld observations",
+                      (unsigned long)found->graph_observations),
+             (long long)found->graph_observations);
+    buf_addf(out,
+             ngettext(" and %lld relation", " and %lld relations",
+                      (unsigned long)found->graph_relations),
+             (long long)found->graph_relations);
+}
+
 static void add_counts(const struct health *found, struct buf *out)
 {
     if (found->bytes > 0)
@@ -109,6 +127,7 @@ static void add_counts(const struct health *found, struct buf *out)
         buf_addf(out, ngettext("%lld vector", "%lld vectors", (unsigned long)found->vectors),
                  (long long)found->vectors);
     }
+    add_graph(found, out);
     buf_addch(out, '\n');
 }
 
@@ -169,9 +188,11 @@ static void add_recovery(const struct diagnosis *d, struct buf *out)
     const struct recovery *r = &d->recovery;
     if (!r->copy)
         return;
-    buf_addf(out, _("recovered: sessions %lld, events %lld, memory entries %lld; lost rows %lld\n"),
+    buf_addf(out,
+             _("recovered: sessions %lld, events %lld, memory entries %lld, graph rows %lld; lost "
+               "rows %lld\n"),
              (long long)r->sessions, (long long)r->events, (long long)r->entries,
-             (long long)r->lost);
+             (long long)r->facts, (long long)r->lost);
     buf_addf(out, "  %s: ", _("the damaged file is kept"));
     add_clean(out, r->copy);
     buf_addch(out, '\n');

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "chat/graph.h"
+#include "store/health.h"
 #include "store/store.h"
 
 struct graph {
@@ -104,5 +105,8 @@ bool graph_purge(const struct graph *g, bool *more, struct error *e);
 bool graph_tidy(const struct graph *g, bool *more, struct error *e);
 /* Makes the index of words anew. */
 bool graph_reindex(const struct graph *g, struct error *e);
+
+/* What a check and a recovery of the sessions' database have to know of its tables. */
+extern const struct store_extension graph_extension;
 
 #endif

@@ -1,5 +1,5 @@
 /* What the parts of the graph share: graph_row.c (rows and words), graph_write.c, graph_delete.c,
- * graph_read.c, graph_search.c, graph_import.c, graph_export.c. */
+ * graph_read.c, graph_search.c, graph_import.c, graph_export.c, graph_health.c. */
 #ifndef KNOWLEDGE_GRAPH_PRIVATE_H
 #define KNOWLEDGE_GRAPH_PRIVATE_H
 

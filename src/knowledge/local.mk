@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph.h src/knowledge/graph_private.h \
 	src/knowledge/graph_delete.c \
 	src/knowledge/graph_export.c \
+	src/knowledge/graph_health.c \
 	src/knowledge/graph_import.c \
 	src/knowledge/graph_read.c \
 	src/knowledge/graph_row.c \

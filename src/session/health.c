@@ -6,11 +6,13 @@
 
 #include "base/mem.h"
 #include "index/transcripts.h"
+#include "knowledge/graph.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "store/store.h"
 
-const struct store_extension *const health_extensions[] = {&memory_extension, NULL};
+const struct store_extension *const health_extensions[] = {&memory_extension, &graph_extension,
+                                                           NULL};
 
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
@@ -68,7 +70,7 @@ static bool nobody_talks(const char *path, struct error *e)
 
 static bool something_was_saved(const char *path, const struct recovery *r, struct error *e)
 {
-    return r->sessions > 0 || r->entries > 0 ||
+    return r->sessions > 0 || r->entries > 0 || r->facts > 0 ||
            err_set(e, ERR_SESSION_NOT_FOUND,
                    "no session can be read of %s; it stays as it is: move it away to begin anew",
                    path);
@@ -100,7 +102,8 @@ static bool make_indexes(void *context, struct store *s, struct error *e)
 {
     struct rescue *r = context;
     struct memory *m = memory_open(s, &(struct memory_settings){.language = r->language});
-    bool ok = m->ops->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e);
+    bool ok = m->ops->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e) &&
+              graph_reindex(&(struct graph){s, r->language}, e);
     memory_close(m);
     return ok;
 }

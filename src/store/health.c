@@ -302,8 +302,14 @@ static void mention_journal(struct look *l)
 
 static void begin_look(struct look *l, const char *path)
 {
-    *l->out =
-        (struct health){.sessions = -1, .events = -1, .bytes = -1, .entries = -1, .vectors = -1};
+    *l->out = (struct health){.sessions = -1,
+                              .events = -1,
+                              .bytes = -1,
+                              .entries = -1,
+                              .vectors = -1,
+                              .graph_entities = -1,
+                              .graph_observations = -1,
+                              .graph_relations = -1};
     l->path = realpath(path, NULL);
     if (!l->path)
         l->path = mem_strdup(path);

@@ -30,6 +30,9 @@ static void check_rows(struct store *s)
         "SELECT 1 FROM found.event WHERE whole AND typeof(type) || typeof(payload) <> 'texttext'",
         "SELECT 1 FROM found.entry WHERE whole AND (content IS NULL OR role IS NULL)",
         "SELECT 1 FROM found.talk WHERE plain(id) IS NULL",
+        "SELECT 1 FROM found.graph_entry WHERE whole AND (name IS NULL OR type IS NULL)",
+        "SELECT 1 FROM found.graph_observation WHERE whole AND (content IS NULL OR entity IS NULL)",
+        "SELECT 1 FROM found.graph_relation WHERE whole AND type || source || target IS NULL",
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct query q = query_begin(s, faults[i], NULL);
