@@ -67,6 +67,7 @@ UNIT_TESTS = \
 	tests/test_graph_delete \
 	tests/test_graph_health \
 	tests/test_graph_lines \
+	tests/test_graph_operations \
 	tests/test_graph_search \
 	tests/test_health \
 	tests/test_footprint \

@@ -141,6 +141,10 @@
     X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: how much long texts count less")     \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
       "number of vectors from which a graph is searched instead of all vectors")                   \
+    X(LEARNED_CAPTURE, "learned", "capture", CHOICE, "ask", 0, 0, "ask auto off",                  \
+      "what is to be remembered: ask first, keep it and say so, or never")                         \
+    X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
+      "keep a graph of facts, and let the model use it")                                           \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \
       "builtin hashed openai ollama",                                                              \
       "who computes vectors; unset: nobody, only words are searched")                              \

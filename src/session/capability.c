@@ -64,3 +64,18 @@ bool capability_need_memory(bool memory, struct error *e)
             "environment");
     return true;
 }
+
+bool capability_graph(void)
+{
+    return capability_memory();
+}
+
+bool capability_need_graph(bool graph, struct error *e)
+{
+    if (!capability_graph())
+        return err_set(e, ERR_MEMORY_DISABLED,
+                       "this tiro was built without memory; use one that has it");
+    return graph || err_set(e, ERR_MEMORY_DISABLED,
+                            "the graph is off; set [graph] enabled = true, or "
+                            "TIRO_GRAPH_ENABLED=true in the environment");
+}

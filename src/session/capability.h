@@ -21,6 +21,10 @@ bool capability_need_compaction(bool compaction, struct error *e);
 /* What goes is indexed, and can be searched. */
 bool capability_memory(void);
 
+/* The same of the graph of facts, which is in every build that has a memory. */
+bool capability_graph(void);
+bool capability_need_graph(bool graph, struct error *e);
+
 /* MEMORY_DISABLED with the reason, when the build or `memory` says no. */
 bool capability_need_memory(bool memory, struct error *e);
 

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "chat/session_tally.h"
 #include "index/transcripts.h"
+#include "knowledge/graph.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "session/removal.h"
@@ -236,8 +237,10 @@ static bool purge_step(struct catalog *c, struct memory *m)
 {
     struct error e = {0};
     bool more = false;
-    if (!m->ops->purge(m, &more, &e) || (!more && !transcripts_purge(c->store, &more, &e)))
-        log_line(LOG_ERROR, "purging the words of a deleted session: %s", e.text);
+    const struct graph graph = {c->store, "english"};
+    if (!m->ops->purge(m, &more, &e) || (!more && !transcripts_purge(c->store, &more, &e)) ||
+        (!more && !graph_purge(&graph, &more, &e)))
+        log_line(LOG_ERROR, "purging the words of what was deleted: %s", e.text);
     return e.code == ERR_OK && more;
 }
 

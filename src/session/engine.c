@@ -99,6 +99,7 @@ struct engine *engine_make(const struct engine_options *options)
     s->persist = options->persist && capability_store();
     s->compaction = options->compaction && capability_compaction();
     s->memory = options->memory && capability_memory();
+    s->graph = capability_graph() && config_boolean(options->config, CONFIG_GRAPH_ENABLED);
     s->notices = mailbox_new(free_notice);
     s->place = make_place(s);
     s->reader = reader_new(s->place, s->notices);
@@ -298,6 +299,7 @@ static void call_at_once(struct engine *s, struct operation_request *r)
 static bool may_start(const struct engine *s, const struct operation *o, struct error *e)
 {
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
+           (!(o->needs & NEED_GRAPH) || capability_need_graph(s->graph, e)) &&
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 

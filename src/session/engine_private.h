@@ -15,7 +15,7 @@ struct engine {
     struct engine_options options; /* its strings are the engine's own */
     const struct config *config;
     char *root; /* working directory, resolved */
-    bool persist, compaction, memory;
+    bool persist, compaction, memory, graph;
     struct mailbox *notices;
     struct place *place;
     struct reader *reader;

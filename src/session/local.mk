@@ -19,6 +19,9 @@ libtiro_a_SOURCES += \
 	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \
 	src/session/fork.c src/session/fork.h \
+	src/session/graph_operations.c src/session/graph_operations.h \
+	src/session/graph_transfer.c \
+	src/session/graphs.c src/session/graphs.h \
 	src/session/health.c src/session/health.h \
 	src/session/import.c src/session/import.h src/session/import_private.h \
 	src/session/import_form.c \

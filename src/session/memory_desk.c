@@ -21,10 +21,14 @@ static void begin(struct desk *desk)
     d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
     d->memories->recall.alone = false;
     d->memories->recall.memory->lazy = true;
-    d->context = (struct operation_context){.config = d->config,
-                                            .project = d->project,
-                                            .met = NEED_STORE | NEED_MEMORY | NEED_WRITE,
-                                            .memories = d->memories};
+    d->graphs = graphs_new(d->config, desk->store);
+    d->graphs->lazy = true;
+    d->context =
+        (struct operation_context){.config = d->config,
+                                   .project = d->project,
+                                   .met = NEED_STORE | NEED_MEMORY | NEED_GRAPH | NEED_WRITE,
+                                   .memories = d->memories,
+                                   .graphs = d->graphs};
     memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
     memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
     memory_desk_want(d, CHORE_INDEX);
@@ -34,6 +38,7 @@ static void end(struct desk *desk)
 {
     struct memory_desk *d = (struct memory_desk *)desk;
     memories_free(d->memories);
+    graphs_free(d->graphs);
 }
 
 static bool call(struct desk *desk, const struct operation_request *r, void *result,
@@ -44,8 +49,10 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
     d->memories->wakeup = desk->wakeup;
     if (!operation_call(&d->context, r->operation, r->params, result, e))
         return false;
-    if (r->operation->needs & NEED_WRITE)
+    if ((r->operation->needs & NEED_WRITE) && (r->operation->needs & NEED_MEMORY))
         memory_desk_work(d);
+    else if (r->operation->needs & NEED_WRITE)
+        memory_desk_want(d, CHORE_PURGE);
     if (r->operation == &operation_memory_stats)
         memory_work_add(d, result);
     return true;

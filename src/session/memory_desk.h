@@ -1,5 +1,5 @@
-/* The desk of memory: searches, shows and changes semantic memory for the surface, and gives
- * entries their vectors while nobody asks; how far that is it tells with MEMORY_STATE. */
+/* The desk of memory: searches, shows and changes semantic memory and the graph for the surface,
+ * and gives entries their vectors while nobody asks; how far that is it tells with MEMORY_STATE. */
 #ifndef SESSION_MEMORY_DESK_H
 #define SESSION_MEMORY_DESK_H
 

@@ -4,6 +4,7 @@
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
 #include "session/desk.h"
+#include "session/graphs.h"
 #include "session/memories.h"
 #include "session/memory_desk.h"
 #include "session/memory_sink.h"
@@ -30,6 +31,7 @@ struct memory_desk {
     /* The thread's own. */
     struct operation_context context;
     struct memories *memories; /* of the context */
+    struct graphs *graphs;     /* likewise */
     struct memory_sink sink;
     struct memory_work work;
 };

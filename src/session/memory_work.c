@@ -105,7 +105,7 @@ static bool take_step(struct memory_desk *d,
 static bool purge(struct memory_desk *d, bool *more, struct error *e)
 {
     struct memory *m = d->memories->recall.memory;
-    return m->ops->purge(m, more, e);
+    return m->ops->purge(m, more, e) && (*more || graph_purge(&d->graphs->graph, more, e));
 }
 
 static bool index_deferred(struct memory_desk *d, bool *more, struct error *e)
@@ -116,7 +116,8 @@ static bool index_deferred(struct memory_desk *d, bool *more, struct error *e)
 static bool tidy(struct memory_desk *d, bool *more, struct error *e)
 {
     struct memory *m = d->memories->recall.memory;
-    return m->ops->tidy(m, more, e) && (*more || transcripts_tidy(d->desk.store, more, e));
+    return m->ops->tidy(m, more, e) && (*more || transcripts_tidy(d->desk.store, more, e)) &&
+           (*more || graph_tidy(&d->graphs->graph, more, e));
 }
 
 static int purge_some(void *desk, const struct wakeup *wakeup)

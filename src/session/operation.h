@@ -26,8 +26,9 @@ enum operation_need {
     NEED_MEMORY = 2, /* else MEMORY_DISABLED */
     NEED_WRITE = 4,  /* the store opened for writing; an executor that has it for reading refuses
                         with SESSION_STORE_ERROR */
-    NEED_STREAM = 8,    /* a stream to read from or to write to, else USAGE */
-    NEED_COMPACTION = 16 /* histories are shortened, else SESSION_COMPACTION_DISABLED */
+    NEED_STREAM = 8, /* a stream to read from or to write to, else USAGE */
+    NEED_COMPACTION = 16, /* histories are shortened, else SESSION_COMPACTION_DISABLED */
+    NEED_GRAPH = 32       /* the graph of facts, else MEMORY_DISABLED */
 };
 
 /* What is too large for a struct: bytes that come or go, and how far it is. */
@@ -45,6 +46,7 @@ struct operation_stream {
 };
 
 struct memories;
+struct graphs;
 
 /* What a row works on. Belongs to one thread. */
 struct operation_context {
@@ -53,6 +55,7 @@ struct operation_context {
     unsigned met;        /* needs that are, NEED_STREAM aside */
     struct catalog catalog;
     struct memories *memories; /* NULL: the context is not one for memory */
+    struct graphs *graphs;     /* NULL: nor for the graph */
     const struct operation_stream *stream;
     /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none. */
     void (*check_screen)(const struct config *config, const char *path,

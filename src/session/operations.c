@@ -5,6 +5,8 @@
 #include "session/config_operations.h"
 #include "session/conversation_operations.h"
 #include "session/engine_operations.h"
+#include "session/graph_operations.h"
+#include "session/graphs.h"
 #include "session/memories.h"
 #include "session/memory_operations.h"
 #include "session/removal.h"
@@ -30,6 +32,11 @@ static const struct operation *const rows[] = {
     &operation_compaction_run,     &operation_compaction_decide, &operation_compaction_undo,
     &operation_compaction_pin,     &operation_compaction_unpin,  &operation_context_read,
     &operation_models_list,        &operation_provider_check,    &operation_doctor_report,
+    &operation_graph_list,         &operation_graph_search,      &operation_graph_open,
+    &operation_graph_create,       &operation_graph_observe,     &operation_graph_relate,
+    &operation_graph_delete,       &operation_graph_unobserve,   &operation_graph_unrelate,
+    &operation_graph_restore,      &operation_graph_stats,       &operation_graph_export,
+    &operation_graph_import,
 };
 
 const struct operation *operation_at(size_t index)
@@ -57,7 +64,8 @@ static unsigned allowed_by(const struct config *config)
 {
     bool store = capability_store() && config_boolean(config, CONFIG_SESSION_PERSIST);
     bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
-    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U);
+    bool graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
+    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U) | (graph ? NEED_GRAPH : 0U);
 }
 
 static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
@@ -68,6 +76,8 @@ static bool needs_met(const struct operation_context *c, const struct operation 
                        o->name);
     if (lacking & NEED_MEMORY)
         return capability_need_memory(false, e);
+    if (lacking & NEED_GRAPH)
+        return capability_need_graph(false, e);
     if (lacking & NEED_STORE)
         return capability_need_store(false, e);
     if (lacking & NEED_WRITE)
@@ -121,7 +131,9 @@ bool operation_open(struct operation_context *c, const struct operation *o,
         return true;
     if (!open_catalog(c, store_path, e))
         return false;
-    if (o->executor == OPERATION_MEMORY)
+    if (o->executor == OPERATION_MEMORY && (o->needs & NEED_GRAPH))
+        c->graphs = graphs_new(config, c->catalog.store);
+    else if (o->executor == OPERATION_MEMORY)
         c->memories = memories_new(config, c->catalog.store, c->catalog.directory, project);
     return true;
 }
@@ -129,5 +141,6 @@ bool operation_open(struct operation_context *c, const struct operation *o,
 void operation_close(struct operation_context *c)
 {
     memories_free(c->memories);
+    graphs_free(c->graphs);
     catalog_release(&c->catalog);
 }
