@@ -10,6 +10,11 @@ static const struct tool reads = {.spec = {.name = "read_file"}, .class = TOOL_R
 static const struct tool writes = {.spec = {.name = "write_file"}, .class = TOOL_WRITE};
 static const struct tool executes = {.spec = {.name = "run_command"}, .class = TOOL_EXECUTE};
 static const struct tool asks_a_server = {.spec = {.name = "fetch"}, .class = TOOL_NETWORK};
+/* Where a source says so itself. */
+static const struct tool asks_itself = {
+    .spec = {.name = "write_file"}, .class = TOOL_WRITE, .consent = CONSENT_ASKED};
+static const struct tool may_itself = {
+    .spec = {.name = "write_file"}, .class = TOOL_WRITE, .consent = CONSENT_GIVEN};
 
 /* The lists of a row, or NULL for what the configuration has by itself. */
 static bool read_policy(struct approval_policy *p, const char *allow, const char *ask,
@@ -46,6 +51,15 @@ static const struct {
     {NULL, NULL, NULL, NULL, &writes, ASK},
     {NULL, NULL, NULL, NULL, &executes, ASK},
     {NULL, NULL, NULL, NULL, &asks_a_server, ASK},
+    /* a consent of its own stands in the place of its class, unless that is denied */
+    {NULL, NULL, NULL, NULL, &asks_itself, ASK},
+    {"write", "execute", NULL, NULL, &asks_itself, ASK},
+    {"write_file", "write", NULL, NULL, &asks_itself, ALLOW},
+    {"read", "execute", "write", NULL, &asks_itself, DENY},
+    {NULL, NULL, NULL, NULL, &may_itself, ALLOW},
+    {"read", "write", NULL, NULL, &may_itself, ALLOW},
+    {"read", "write_file", NULL, NULL, &may_itself, ASK},
+    {"read", "execute", "write", NULL, &may_itself, DENY},
     /* no list names it */
     {"read", "execute", NULL, NULL, &writes, ASK},
     /* one list */

@@ -147,12 +147,22 @@ static bool decided(const struct approval_policy *p, const char *word, enum appr
     return true;
 }
 
+/* As its class is, unless its source says otherwise. */
+static enum approval_verdict by_class(const struct approval_policy *p, const struct tool *tool)
+{
+    enum approval_verdict verdict;
+    if (!decided(p, tool_class_name(tool->class), &verdict))
+        verdict = APPROVAL_ASK;
+    if (verdict == APPROVAL_DENY || tool->consent == CONSENT_BY_CLASS)
+        return verdict;
+    return tool->consent == CONSENT_GIVEN ? APPROVAL_ALLOW : APPROVAL_ASK;
+}
+
 enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool)
 {
     enum approval_verdict verdict;
-    if (!decided(p, tool->spec.name, &verdict) &&
-        !decided(p, tool_class_name(tool->class), &verdict))
-        verdict = APPROVAL_ASK;
+    if (!decided(p, tool->spec.name, &verdict))
+        verdict = by_class(p, tool);
     if (verdict == APPROVAL_ASK && contains(&p->session, tool->spec.name))
         return APPROVAL_ALLOW;
     return verdict;

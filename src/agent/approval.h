@@ -18,8 +18,9 @@ struct approval_names {
 
 /* Words are names of tools or of classes. Of the three lists deny wins over ask and ask over allow,
  * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
- * tool that no list names asks. `session` are the tools that the user allowed for this session,
- * which answers what would ask; what is denied stays denied. */
+ * tool that no list names asks. Where a tool has a consent of its own (tool.h), that stands in the
+ * place of its class, unless the class is denied. `session` are the tools that the user allowed for
+ * this session, which answers what would ask; what is denied stays denied. */
 struct approval_policy {
     struct approval_names allow, ask, deny, session;
 };

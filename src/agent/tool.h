@@ -52,11 +52,20 @@ enum tool_class {
 };
 const char *tool_class_name(enum tool_class class);
 
+/* Whether a call that changes something is asked about first, where neither its name nor its class
+ * is denied, and no list has its name. */
+enum tool_consent {
+    CONSENT_BY_CLASS, /* as [tools] has its class */
+    CONSENT_ASKED,    /* always */
+    CONSENT_GIVEN     /* never: it says what it did */
+};
+
 enum { TOOL_MAX_PREVIEW = 1024 * 1024 /* bytes */ };
 
 struct tool {
     struct tool_spec spec;
     enum tool_class class;
+    enum tool_consent consent;
     enum config_key timeout; /* the key with its seconds */
     const char *skill;       /* that joins the prompt with it (agent/skill.h); NULL: none */
     const char *accepts;     /* schema of what is taken, where that is more than the model is told;

@@ -60,5 +60,6 @@ const struct tool *toolset_find(const struct toolset *t, const char *name)
 
 bool tool_offered(const struct tool *tool, const char *level)
 {
-    return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && tool->class == TOOL_READ);
+    bool reads = tool->class == TOOL_READ || tool->consent != CONSENT_BY_CLASS;
+    return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && reads);
 }

@@ -61,8 +61,8 @@ void toolset_add(struct toolset *t, const struct tool *row, void *self);
 
 const struct tool *toolset_find(const struct toolset *t, const char *name);
 
-/* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything)
- * or full. */
+/* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything,
+ * and what keeps knowledge by a consent of its own) or full. */
 bool tool_offered(const struct tool *tool, const char *level);
 
 #endif
