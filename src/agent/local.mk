@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/agent/confine.c src/agent/confine.h \
 	src/agent/difference.c src/agent/difference.h \
 	src/agent/glob.c src/agent/glob.h \
+	src/agent/graph_words.c src/agent/graph_words.h \
 	src/agent/guard.c src/agent/guard.h \
 	src/agent/head_tail.c src/agent/head_tail.h \
 	src/agent/prompt.c src/agent/prompt.h \

@@ -37,6 +37,7 @@
     X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
     X(MEMORY_INDEXED, "memory_indexed", 1)                                                         \
     X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \
+    X(GRAPH_CHANGED, "graph_changed", 1)                                                           \
     X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
     X(TURN_COMPLETED, "run_completed", 1)                                                          \

@@ -240,6 +240,15 @@ static const struct shape_field fields_MEMORY_RECALLED[] = {
     {0},
 };
 
+static const struct shape_field fields_GRAPH_CHANGED[] = {
+    TEXT("id", id, "Of the tool call."),
+    TEXT("facts", text,
+         "Entities, observations as \"name: text\", relations as \"from type to\", parted by commas."),
+    OPTIONAL_NUMBER("more", number, "Further ones that are not named."),
+    OPTIONAL_FLAG("deleted", flag, "They are gone."),
+    {0},
+};
+
 static const struct shape_field fields_BUDGET_WARNING[] = {
     TEXT("kind", name, "The budget: \"max_tokens\", …"),
     REAL("used", used, "In the budget's unit."),

@@ -74,7 +74,7 @@ void fold_leave_card(struct fold *f);   /* the same, and it will have none */
 void fold_undo_card(struct fold *f, int64_t completed);
 
 /* fold_turns.c */
-fold_effect fold_turn_started, fold_call_completed, fold_retrying, fold_warning,
+fold_effect fold_turn_started, fold_call_completed, fold_retrying, fold_warning, fold_graph_changed,
     fold_budget_warning, fold_turn_completed, fold_turn_failed, fold_interrupted;
 void fold_cut_off_note(struct fold *f);
 

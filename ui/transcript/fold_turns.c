@@ -91,6 +91,21 @@ bool fold_warning(struct fold *f, const struct event *ev)
     return true;
 }
 
+/* What the model wrote unasked, and where that is changed back. */
+bool fold_graph_changed(struct fold *f, const struct event *ev)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, ev->flag ? _("Deleted from the graph: %s") : _("Noted in the graph: %s"),
+             ev->text);
+    if (ev->number > 0)
+        buf_addf(&text, ngettext(" and %lld more", " and %lld more", (unsigned long)ev->number),
+                 (long long)ev->number);
+    buf_addstr(&text, ev->flag ? _("; u in /graph restores it") : _("; d in /graph deletes it"));
+    fold_add_note(f, STYLE_NOTE, text.data, ev->seq);
+    buf_release(&text);
+    return true;
+}
+
 /* "4,000" or "$0.40", as the kind is counted. */
 static void add_amount(struct buf *out, const char *kind, double amount)
 {
