@@ -69,6 +69,7 @@ UNIT_TESTS = \
 	tests/test_graph_lines \
 	tests/test_graph_operations \
 	tests/test_graph_search \
+	tests/test_graph_tools \
 	tests/test_health \
 	tests/test_footprint \
 	tests/test_fork \

@@ -69,6 +69,7 @@ struct play {
     struct price price;
 
     const struct tool_memory *memory;
+    const struct tool_graph *graph;
     const char *prompt;
 
     /* The user. */

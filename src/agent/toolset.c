@@ -4,7 +4,8 @@
 
 #include "base/log.h"
 
-const struct tool_source *const tool_sources[] = {&tool_source_builtin, &tool_source_memory, NULL};
+const struct tool_source *const tool_sources[] = {&tool_source_builtin, &tool_source_memory,
+                                                  &tool_source_graph, NULL};
 
 static void list_all(struct toolset *t)
 {

@@ -7,6 +7,7 @@
 #include "agent/tool.h"
 #include "base/vec.h"
 #include "chat/memory_hit.h"
+#include "knowledge/graph.h"
 
 /* Semantic memory, for the tool that searches it. */
 struct tool_memory {
@@ -16,12 +17,24 @@ struct tool_memory {
     void *context;
 };
 
+/* The graph of facts, for the tools that read and write it. */
+struct tool_graph {
+    struct graph graph;
+    enum { GRAPH_CAPTURE_ASK, GRAPH_CAPTURE_AUTO, GRAPH_CAPTURE_OFF } capture; /* [learned] */
+    struct graph_by (*by)(void *context); /* what a fact comes from now; borrowed */
+    void (*deleted)(void *context, struct graph_part *gone); /* may take it; its words are to leave
+                                                                the index (graph_purge()); NULL: no
+                                                                one wants to know */
+    void *context;
+};
+
 /* What a conversation has for its sources. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
     const char *root;        /* its resolved name */
     const char *environment; /* names of further variables for a command; NULL: none */
     const struct tool_memory *memory; /* NULL: there is none */
+    const struct tool_graph *graph;   /* likewise */
 };
 
 struct toolset;
@@ -38,7 +51,7 @@ struct tool_source {
 };
 
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
-extern const struct tool_source tool_source_builtin, tool_source_memory;
+extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_graph;
 
 struct toolset {
     const struct tool_source *const *sources;

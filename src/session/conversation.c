@@ -419,12 +419,14 @@ static bool wants_an_end(void *requests)
 /* On the thread that uses it: a disk is waited for. */
 static void open_tools(struct conversation *c)
 {
+    conversation_know_graph(c); /* its tools are listed by that */
     c->root_fd = open(c->engine->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct tool_host host = {
         .root_fd = c->root_fd,
         .root = c->engine->root,
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
         .memory = c->engine->memory ? &c->tool_memory : NULL,
+        .graph = c->engine->graph ? &c->tool_graph : NULL,
     };
     toolset_init(&c->tools, tool_sources, &host);
 }
@@ -440,6 +442,7 @@ static void open_store(struct conversation *c)
     c->journal.store = c->store;
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
+    c->tool_graph.graph.store = c->store;
     if (place_take_fault(c->engine->place, &e))
         tell_fault(c, &e);
 }

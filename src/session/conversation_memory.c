@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/mem.h"
 #include "session/conversation_private.h"
 
@@ -52,4 +54,27 @@ void conversation_note_indexed(struct conversation *c)
 {
     if (c->engine->memory)
         memory_desk_work(c->engine->desk);
+}
+
+/* --- the graph -------------------------------------------------------------------------------- */
+
+/* A fact comes from what the user said last. */
+static struct graph_by graph_by_turn(void *conversation)
+{
+    struct conversation *c = conversation;
+    return (struct graph_by){c->journal.info.id, c->journal.history.turn_seq};
+}
+
+void conversation_know_graph(struct conversation *c)
+{
+    if (!c->engine->graph)
+        return;
+    c->tool_graph =
+        (struct tool_graph){.graph = {.language = config_string(c->config, CONFIG_MEMORY_LANGUAGE)},
+                            .by = graph_by_turn,
+                            .context = c};
+    const char *capture = config_string(c->config, CONFIG_LEARNED_CAPTURE);
+    c->tool_graph.capture = strcmp(capture, "auto") == 0  ? GRAPH_CAPTURE_AUTO
+                            : strcmp(capture, "off") == 0 ? GRAPH_CAPTURE_OFF
+                                                          : GRAPH_CAPTURE_ASK;
 }

@@ -64,6 +64,7 @@ struct conversation {
     struct recall recall; /* on `store`; its memory is NULL where there is none */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
+    struct tool_graph tool_graph; /* on `store`, while it is open */
     struct toolset tools;
 
     char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
@@ -169,6 +170,7 @@ CONVERSATION_RUNS(run_unpin);
 /* conversation_memory.c */
 void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
+void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
 
 /* conversation_context.c */
