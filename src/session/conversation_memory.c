@@ -65,6 +65,12 @@ static struct graph_by graph_by_turn(void *conversation)
     return (struct graph_by){c->journal.info.id, c->journal.history.turn_seq};
 }
 
+static void graph_deleted(void *conversation, struct graph_part *gone)
+{
+    struct conversation *c = conversation;
+    memory_desk_keep_gone(c->engine->desk, gone);
+}
+
 void conversation_know_graph(struct conversation *c)
 {
     if (!c->engine->graph)
@@ -72,6 +78,7 @@ void conversation_know_graph(struct conversation *c)
     c->tool_graph =
         (struct tool_graph){.graph = {.language = config_string(c->config, CONFIG_MEMORY_LANGUAGE)},
                             .by = graph_by_turn,
+                            .deleted = graph_deleted,
                             .context = c};
     const char *capture = config_string(c->config, CONFIG_LEARNED_CAPTURE);
     c->tool_graph.capture = strcmp(capture, "auto") == 0  ? GRAPH_CAPTURE_AUTO

@@ -104,6 +104,40 @@ void memory_desk_work(struct memory_desk *d)
     memory_desk_want(d, CHORE_EMBED);
 }
 
+/* What the model deleted, on its way to the desk's thread. */
+struct gone_job {
+    struct job job;
+    struct graph_part gone;
+};
+
+static void run_gone(struct job *job, void *desk, const struct wakeup *wakeup)
+{
+    struct memory_desk *d = desk;
+    (void)wakeup;
+    if (d->graphs)
+        graphs_keep_gone(d->graphs, &((struct gone_job *)job)->gone);
+}
+
+static void release_gone(struct job *job)
+{
+    struct gone_job *j = (struct gone_job *)job;
+    graph_part_release(&j->gone);
+    free(j);
+}
+
+void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone)
+{
+    struct gone_job *j = mem_alloc(sizeof *j);
+    struct error e;
+    *j = (struct gone_job){.job = {.run = run_gone, .release = release_gone}, .gone = *gone};
+    *gone = (struct graph_part){0};
+    if (!worker_submit(d->desk.worker, &j->job, &e)) {
+        log_line(LOG_ERROR, "what was deleted of the graph cannot be undone: %s", e.text);
+        release_gone(&j->job);
+    }
+    memory_desk_want(d, CHORE_PURGE);
+}
+
 void memory_desk_start(struct memory_desk *d, struct operation_request *r)
 {
     desk_start(&d->desk, r);

@@ -4,6 +4,7 @@
 #define SESSION_MEMORY_DESK_H
 
 #include "base/mailbox.h"
+#include "chat/graph.h"
 #include "config/config.h"
 #include "session/operation_request.h"
 #include "session/place.h"
@@ -22,6 +23,10 @@ void memory_desk_set_patience(struct memory_desk *d, int ms);
 /* Takes the request, of a row with OPERATION_MEMORY. */
 void memory_desk_start(struct memory_desk *d, struct operation_request *r);
 void memory_desk_withdraw(struct memory_desk *d, uint64_t id);
+
+/* Takes what the model deleted of the graph: it leaves the index, and graph/restore puts it back.
+ */
+void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone);
 
 /* There are entries that may lack vectors: gives them theirs if an embedder is configured. */
 void memory_desk_work(struct memory_desk *d);
