@@ -124,6 +124,13 @@ static const struct verb *const memory_verbs[] = {
     &verb_memory_import, &verb_memory_stats,  &verb_memory_reindex, NULL,
 };
 
+static const struct verb *const graph_verbs[] = {
+    &verb_graph_list,   &verb_graph_search,
+    &verb_graph_show,   &verb_graph_add,
+    &verb_graph_relate, &verb_graph_forget,
+    &verb_graph_stats,  NULL,
+};
+
 static const struct cli_command *sessions_verb(size_t index)
 {
     return sessions_verbs[index] ? &sessions_verbs[index]->command : NULL;
@@ -132,6 +139,11 @@ static const struct cli_command *sessions_verb(size_t index)
 static const struct cli_command *memory_verb(size_t index)
 {
     return memory_verbs[index] ? &memory_verbs[index]->command : NULL;
+}
+
+static const struct cli_command *graph_verb(size_t index)
+{
+    return graph_verbs[index] ? &graph_verbs[index]->command : NULL;
 }
 
 const struct cli_command cmd_sessions = {
@@ -149,5 +161,14 @@ const struct cli_command cmd_memory = {
     .help = N_("search, list and change the entries that compactions stored in memory"),
     .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
     .verb = memory_verb,
+    .run = cli_run_verb,
+};
+
+const struct cli_command cmd_graph = {
+    .name = "graph",
+    .synopsis = "graph [COMMAND] [OPTION]... [NAME]",
+    .help = N_("search, list and change the graph of facts"),
+    .details = N_("The default command is list. For details: tiro graph COMMAND --help."),
+    .verb = graph_verb,
     .run = cli_run_verb,
 };

@@ -1,10 +1,11 @@
-/* The commands of `tiro sessions` and `tiro memory`: each calls an operation (session/operation.h)
- * on the command's own thread. */
+/* The commands of `tiro sessions`, `tiro memory` and `tiro graph`: each calls an operation
+ * (session/operation.h) on the command's own thread. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 
 #include "base/vec.h"
 #include "cli/command_line.h"
+#include "session/graph_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 
@@ -14,6 +15,7 @@ struct verb_options {
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
     const char *scope, *session, *content;                        /* of memory */
+    const char *kind, *relation, *to;                             /* of the graph */
     bool json, yes, force, names, archived, live;
     int limit;  /* 0: not given */
     int64_t at; /* 0: the end */
@@ -59,6 +61,8 @@ extern const struct verb verb_sessions_list, verb_sessions_show, verb_sessions_s
 extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show, verb_memory_edit,
     verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
     verb_memory_stats, verb_memory_reindex;
+extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, verb_graph_add,
+    verb_graph_relate, verb_graph_forget, verb_graph_stats;
 
 /* Prints a result as its shape has it: all of it, or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);

@@ -1,0 +1,189 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "cli/verb.h"
+
+/* --- add and relate --------------------------------------------------------------------------- */
+
+/* The observations behind the name. */
+static void take_words(const struct verb_options *o, struct graph_new_observations *out)
+{
+    *out = (struct graph_new_observations){.entity = o->words.items[0]};
+    for (size_t i = 1; i < o->words.len; i++)
+        vec_push(&out->contents, o->words.items[i]);
+}
+
+/* With its observations, if it is new: all of that or nothing. */
+static bool create(struct operation_context *c, const struct verb_options *o, bool *is_new,
+                   size_t *added, struct error *e)
+{
+    struct graph_create params = {0};
+    struct graph_new_entity entity = {.name = o->words.items[0],
+                                      .type = o->kind ? o->kind : "thing"};
+    struct graph_part made = {0};
+    for (size_t i = 1; i < o->words.len; i++)
+        vec_push(&entity.observations, o->words.items[i]);
+    vec_push(&params.entities, entity);
+    bool ok = operation_call(c, &operation_graph_create, &params, &made, e);
+    *is_new = made.entities.len > 0;
+    *added = *is_new ? made.entities.items[0].observations.len : 0;
+    graph_part_release(&made);
+    vec_release(&params.entities.items[0].observations);
+    vec_release(&params.entities);
+    return ok;
+}
+
+static bool observe(struct operation_context *c, const struct verb_options *o, size_t *added,
+                    struct error *e)
+{
+    struct graph_observe params = {0};
+    struct graph_new_observations words;
+    struct graph_added result = {0};
+    take_words(o, &words);
+    vec_push(&params.observations, words);
+    bool ok = operation_call(c, &operation_graph_observe, &params, &result, e);
+    for (size_t i = 0; i < result.items.len; i++)
+        *added += result.items.items[i].added.len;
+    shape_release(&graph_added_shape, &result);
+    vec_release(&params.observations.items[0].contents);
+    vec_release(&params.observations);
+    return ok;
+}
+
+static bool run_add(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    size_t added;
+    bool is_new;
+    if (!create(c, o, &is_new, &added, e) ||
+        (!is_new && o->words.len > 1 && !observe(c, o, &added, e)))
+        return false;
+    if (is_new)
+        puts(_("1 entity created"));
+    else if (o->kind)
+        fprintf(stderr, "%s\n", _("the entity exists already; its type stays"));
+    if (o->words.len > 1 || !is_new)
+        printf(
+            ngettext("%zu observation added\n", "%zu observations added\n", (unsigned long)added),
+            added);
+    return true;
+}
+
+static const struct option add_options[] = {
+    {"type", 't', OPTION_VALUE, "TYPE", N_("type of a new entity (default thing)"), VERB_AT(kind)},
+    {0}};
+
+const struct verb verb_graph_add =
+    VERB(operation_graph_create, run_add, .name = "add",
+         .synopsis = "graph add [--type TYPE] NAME [OBSERVATION]...",
+         .help = N_("create an entity, or add observations to one"), .options = add_options,
+         VERB_WORDS(1, GRAPH_OBSERVATIONS + 1, OFFER_NOTHING));
+
+static void name_relation(const struct verb_options *o, struct graph_relate *out)
+{
+    *out = (struct graph_relate){0};
+    vec_push(&out->relations,
+             (struct graph_new_relation){.from = o->words.items[0],
+                                         .type = o->relation ? o->relation : o->words.items[1],
+                                         .to = o->to ? o->to : o->words.items[2]});
+}
+
+static bool run_relate(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct graph_relate params;
+    struct graph_part made = {0};
+    name_relation(o, &params);
+    bool ok = operation_call(c, &operation_graph_relate, &params, &made, e);
+    if (ok)
+        puts(made.relations.len > 0 ? _("1 relation created") : _("the relation exists already"));
+    graph_part_release(&made);
+    vec_release(&params.relations);
+    return ok;
+}
+
+const struct verb verb_graph_relate = VERB(
+    operation_graph_relate, run_relate, .name = "relate", .synopsis = "graph relate FROM TYPE TO",
+    .help = N_("relate one entity to another: tiro graph relate Ada \"works at\" Acme"),
+    VERB_WORDS(3, 3, OFFER_NOTHING));
+
+/* --- forget ----------------------------------------------------------------------------------- */
+
+static bool forget_entity(struct operation_context *c, const struct verb_options *o,
+                          struct graph_counts *gone, struct error *e)
+{
+    struct graph_names params = {0};
+    vec_push(&params.names, o->words.items[0]);
+    bool ok = operation_call(c, &operation_graph_delete, &params, gone, e);
+    vec_release(&params.names);
+    return ok;
+}
+
+static bool forget_observations(struct operation_context *c, const struct verb_options *o,
+                                struct graph_counts *gone, struct error *e)
+{
+    struct graph_unobserve params = {0};
+    struct graph_new_observations words;
+    take_words(o, &words);
+    vec_push(&params.deletions, words);
+    bool ok = operation_call(c, &operation_graph_unobserve, &params, gone, e);
+    vec_release(&params.deletions.items[0].contents);
+    vec_release(&params.deletions);
+    return ok;
+}
+
+static bool forget_relation(struct operation_context *c, const struct verb_options *o,
+                            struct graph_counts *gone, struct error *e)
+{
+    struct graph_relate params;
+    name_relation(o, &params);
+    bool ok = operation_call(c, &operation_graph_unrelate, &params, gone, e);
+    vec_release(&params.relations);
+    return ok;
+}
+
+static bool may_forget(const struct verb_options *o, struct error *e)
+{
+    struct buf text = BUF_INIT;
+    utf8_clean(&text, o->words.items[0], strlen(o->words.items[0]), UTF8_ONE_LINE);
+    buf_addstr(&text, ": ");
+    if (o->relation)
+        buf_addstr(&text, _("delete this relation for good? [y/N] "));
+    else if (o->words.len > 1)
+        buf_addstr(&text, _("delete these observations for good? [y/N] "));
+    else
+        buf_addstr(&text, _("delete the entity, its observations and relations for good? [y/N] "));
+    bool ok = verb_may_delete(o->yes, &text, e);
+    buf_release(&text);
+    return ok;
+}
+
+static bool run_forget(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct graph_counts gone = {0};
+    if (!o->relation != !o->to || (o->relation && o->words.len > 1))
+        return err_set(e, ERR_USAGE,
+                       _("a relation is named by --relation TYPE and --to NAME, and no more"));
+    if (!may_forget(o, e) || !(o->relation        ? forget_relation
+                               : o->words.len > 1 ? forget_observations
+                                                  : forget_entity)(c, o, &gone, e))
+        return false;
+    printf(_("deleted: entities %lld, observations %lld, relations %lld\n"),
+           (long long)gone.entities, (long long)gone.observations, (long long)gone.relations);
+    return true;
+}
+
+static const struct option forget_options[] = {
+    {"relation", 0, OPTION_VALUE, "TYPE", N_("delete the relation of this type"),
+     VERB_AT(relation)},
+    {"to", 0, OPTION_VALUE, "NAME", N_("… that leads to this entity"), VERB_AT(to)},
+    VERB_YES,
+    {0}};
+
+const struct verb verb_graph_forget =
+    VERB(operation_graph_delete, run_forget, .name = "forget",
+         .synopsis = "graph forget [-y] NAME [OBSERVATION]... | NAME --relation TYPE --to NAME",
+         .help = N_("delete an entity, some of its observations, or a relation"),
+         .details = N_("Asks once; without a terminal, --yes is required."),
+         .options = forget_options, VERB_WORDS(1, GRAPH_OBSERVATIONS + 1, OFFER_NOTHING));
