@@ -1,6 +1,7 @@
 /* tiro graph: what its commands print and refuse, in the real program. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "session/capability.h"
@@ -118,6 +119,25 @@ TEST(what_goes_is_asked_for_and_counted)
     WARNS("Kyoto");
 }
 
+TEST(a_file_goes_out_and_comes_back)
+{
+    kyoto();
+    const char *file = support_path("graph.jsonl");
+    GRAPH("export", file);
+    assert_int_equal(r.status, 0);
+    GRAPH("export", file);
+    assert_int_not_equal(r.status, 0);
+    GRAPH("forget", "-y", "Kyoto");
+    GRAPH("import", file);
+    assert_string_equal(r.out, "added: entities 1, observations 2, relations 1\n");
+    GRAPH("export");
+    assert_string_not_equal(r.out, "");
+    run_with("{\"type\":\"entity\",\"name\":\"x\"}\n",
+             (const char *const[]){"graph", "import", "-", NULL});
+    assert_int_equal(r.status, 64);
+    WARNS("standard input:1: \"entityType\"");
+}
+
 TEST(what_cannot_be_added_whole_is_not_added)
 {
     GRAPH("add", "Nara", "deer", " ");
@@ -125,6 +145,29 @@ TEST(what_cannot_be_added_whole_is_not_added)
     WARNS("observations[1]");
     GRAPH("show", "Nara");
     assert_int_equal(r.status, 1);
+}
+
+/* Whoever imports from a pipe that goes on keeps nobody from writing. */
+TEST(two_programs_write_at_once)
+{
+    struct support_child import;
+    static const char lines[] =
+        "{\"type\":\"entity\",\"name\":\"a\",\"entityType\":\"t\",\"observations\":[\"of the "
+        "import\"]}\n{\"type\":\"relation\",\"from\":\"a\",\"to\":\"b\",\"relationType\":\"r\"}\n";
+    support_start(&import, (const char *const[]){support_program(), "graph", "import", "-", NULL});
+    assert_int_equal(write(import.in, lines, sizeof lines - 1), sizeof lines - 1);
+    for (int i = 0; i < 3; i++) {
+        GRAPH("add", "a", support_text("of another, %d", i));
+        assert_int_equal(r.status, 0);
+    }
+    GRAPH("add", "b");
+    assert_int_equal(support_finish(&import, NULL), 0);
+    assert_string_equal(import.out_text.data, "added: entities 0, observations 1, relations 1\n");
+    support_release(&import);
+    GRAPH("show", "a");
+    SAYS("of another, 2");
+    SAYS("of the import");
+    SAYS("a -- r -> b");
 }
 
 /* What came of a file does what it likes to no terminal. */

@@ -4,6 +4,10 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "base/whole_file.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/signals.h"
 #include "cli/verb.h"
 
 /* --- add and relate --------------------------------------------------------------------------- */
@@ -187,3 +191,80 @@ const struct verb verb_graph_forget =
          .help = N_("delete an entity, some of its observations, or a relation"),
          .details = N_("Asks once; without a terminal, --yes is required."),
          .options = forget_options, VERB_WORDS(1, GRAPH_OBSERVATIONS + 1, OFFER_NOTHING));
+
+/* --- export and import ------------------------------------------------------------------------ */
+
+static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
+{
+    return whole_file_write(file, bytes, len, e);
+}
+
+static bool write_file(struct operation_context *c, const char *path, bool replace, struct error *e)
+{
+    struct whole_file file;
+    struct graph_counts written;
+    const struct operation_stream stream = {
+        .write = write_to_file, .wake_fd = -1, .context = &file};
+    if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
+        return false;
+    c->stream = &stream;
+    bool ok = operation_call(c, &operation_graph_export, NULL, &written, e) &&
+              whole_file_finish(&file, e);
+    whole_file_drop(&file);
+    return ok;
+}
+
+static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    const char *path = o->words.len > 0 ? o->words.items[0] : "-";
+    struct graph_counts written;
+    return strcmp(path, "-") == 0 ? verb_write_output(c, &operation_graph_export, NULL, &written, e)
+                                  : write_file(c, path, o->force, e);
+}
+
+static const struct option export_options[] = {VERB_FORCE, {0}};
+
+const struct verb verb_graph_export =
+    VERB(operation_graph_export, run_export, .name = "export",
+         .synopsis = "graph export [--force] [FILE]",
+         .help = N_("export the graph, one JSON object per line, as server-memory has it"),
+         .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
+
+static bool tell(void *context, const char *what, int64_t done, int64_t of)
+{
+    (void)context, (void)what, (void)done, (void)of;
+    return signals_take() == 0;
+}
+
+static bool import_stream(struct operation_context *c, FILE *in, const char *name, struct error *e)
+{
+    const struct operation_stream stream = {
+        .in = in, .name = name, .tell = tell, .wake_fd = signals_open()};
+    struct graph_counts added = {0};
+    c->stream = &stream;
+    if (!operation_call(c, &operation_graph_import, NULL, &added, e))
+        return false;
+    printf(_("added: entities %lld, observations %lld, relations %lld\n"),
+           (long long)added.entities, (long long)added.observations, (long long)added.relations);
+    return true;
+}
+
+static bool run_import(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    const char *path = o->words.items[0];
+    FILE *in = input_open(path, e);
+    bool ok = in && import_stream(c, in, in == stdin ? _("standard input") : path, e);
+    if (in)
+        input_close(in);
+    return ok;
+}
+
+const struct verb verb_graph_import =
+    VERB(operation_graph_import, run_import, .name = "import", .synopsis = "graph import FILE|-",
+         .help = N_("import a graph, one JSON object per line"),
+         .details = N_("A line is {\"type\":\"entity\", \"name\", \"entityType\", "
+                       "\"observations\"} or\n"
+                       "{\"type\":\"relation\", \"from\", \"to\", \"relationType\"}. What exists "
+                       "stays, and is added to;\n"
+                       "if a line is wrong, nothing is imported. - is standard input."),
+         VERB_WORDS(1, 1, OFFER_FILES, .first = true));

@@ -128,6 +128,7 @@ static const struct verb *const graph_verbs[] = {
     &verb_graph_list,   &verb_graph_search,
     &verb_graph_show,   &verb_graph_add,
     &verb_graph_relate, &verb_graph_forget,
+    &verb_graph_export, &verb_graph_import,
     &verb_graph_stats,  NULL,
 };
 

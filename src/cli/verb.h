@@ -62,7 +62,7 @@ extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show,
     verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
     verb_memory_stats, verb_memory_reindex;
 extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, verb_graph_add,
-    verb_graph_relate, verb_graph_forget, verb_graph_stats;
+    verb_graph_relate, verb_graph_forget, verb_graph_export, verb_graph_import, verb_graph_stats;
 
 /* Prints a result as its shape has it: all of it, or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
