@@ -9,6 +9,9 @@ libtui_a_SOURCES += \
 	ui/view/context_view.c ui/view/context_view.h \
 	ui/view/draft_review.c ui/view/draft_review.h \
 	ui/view/draft_review_rows.c \
+	ui/view/graph_view.c ui/view/graph_view.h \
+	ui/view/graph_view_private.h \
+	ui/view/graph_view_rows.c \
 	ui/view/hints.c ui/view/hints.h \
 	ui/view/list.c ui/view/list.h \
 	ui/view/list_view.c ui/view/list_view.h \
