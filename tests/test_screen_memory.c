@@ -83,7 +83,7 @@ TEST(tab_moves_the_keys)
     act(s, "ryo", "/ ryo");
     screen_cursor(s, &row, &col, &visible);
     screen_size(s, &rows, &cols);
-    assert_true(visible && col > 70 && row == 2);
+    assert_true(visible && col > 70 && row == 3);
     act(s, "<tab>for the message");
     assert_true(screen_wait_row(s, rows - 1, "> for the message", WAIT_MS));
     act(s, "<tab>kan", "/ ryokan");
@@ -238,7 +238,7 @@ TEST(what_the_model_asked_is_shown)
 
 TEST(without_a_memory_f2_says_so)
 {
-    write_config("[memory]\nenabled = false\n");
+    write_config("[memory]\nenabled = false\n[graph]\nenabled = false\n");
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "<f2>", "Memory is off");
     scene_exchange(s, "still here?", "Yes.");

@@ -116,6 +116,13 @@ static void run_memory(struct app *app, const char *arguments)
     memory_view_open(app->memory, arguments);
 }
 
+static void run_graph(struct app *app, const char *arguments)
+{
+    if (!memory_view_open_tab(app->memory, "graph", arguments))
+        app_note(app, STYLE_WARNING, "%s",
+                 _("The graph is off. \"enabled = true\" in [graph] of tiro.ini turns it on."));
+}
+
 /* The query is written already: the keys are for what it finds. */
 static void run_forget(struct app *app, const char *arguments)
 {
@@ -240,6 +247,7 @@ const struct slash_command slash_commands[] = {
     {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
     {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
     {"memory", "[QUERY]", ARGUMENT_OTHER, N_("search what compactions dropped"), run_memory},
+    {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"), run_graph},
     {"forget", "QUERY", ARGUMENT_OTHER, N_("search memory and forget entries with d"), run_forget},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"), run_model},

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/graph_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
@@ -15,6 +16,7 @@
 #include "ui/view/approval.h"
 #include "ui/view/context_view.h"
 #include "ui/view/draft_review.h"
+#include "ui/view/graph_view.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 
@@ -26,7 +28,10 @@ static const struct {
 } panes[] = {{ACTION_CONTEXT, context_view_new}, {ACTION_SESSIONS, sessions_new}};
 
 /* Of the pane of memory, beside its own. */
-static const struct view_tab tabs[] = {{.name = NULL}};
+static const struct view_tab tabs[] = {
+    {N_("graph"), &operation_graph_list, graph_view_new, graph_view_show},
+    {.name = NULL},
+};
 
 void panes_show(struct app *app, struct view *v)
 {
@@ -208,7 +213,9 @@ static bool memory_is_on(const struct app *app)
 
 static bool offers(struct app *app, const struct operation *o)
 {
-    return !(o->needs & NEED_MEMORY) || (capability_memory() && memory_is_on(app));
+    bool graph = capability_graph() && config_boolean(app->config, CONFIG_GRAPH_ENABLED);
+    return (!(o->needs & NEED_MEMORY) || (capability_memory() && memory_is_on(app))) &&
+           (!(o->needs & NEED_GRAPH) || graph);
 }
 
 static void show_message(struct app *app, const char *session_id, int64_t seq)
