@@ -71,6 +71,7 @@ UNIT_TESTS = \
 	tests/test_graph_operations \
 	tests/test_graph_search \
 	tests/test_graph_tools \
+	tests/test_graph_view \
 	tests/test_health \
 	tests/test_footprint \
 	tests/test_fork \
@@ -145,6 +146,7 @@ UNIT_TESTS = \
 	tests/test_screen_compaction_faults \
 	tests/test_screen_context \
 	tests/test_screen_faults \
+	tests/test_screen_graph \
 	tests/test_screen_memory \
 	tests/test_screen_meters \
 	tests/test_screen_sessions \
