@@ -158,6 +158,30 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_f
     free(out);
 }
 
+TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
+{
+    setenv("TIRO_LEARNED_CAPTURE", "auto", 1);
+    scene_queue(.tool_name = "memory_create_entities",
+                .tool_args =
+                    "{\"entities\":[{\"name\":\"京都\",\"entity_type\":\"city\","
+                    "\"observations\":[\"has ryokans\",\"old\\n- fake\"]},{\"name\":\"Japan\","
+                    "\"entity_type\":\"country\"}]}");
+    scene_queue(.tool_name = "memory_create_relations",
+                .tool_args =
+                    "{\"relations\":[{\"from\":\"京都\",\"to\":\"Japan\","
+                    "\"relation_type\":\"lies in\"}]}");
+    say("It is noted.");
+    char *out =
+        PIPE("/graph\nnote Kyoto\n/graph\n/graph RYOK\n/graph nowhere\n", "--tools", "read");
+    unsetenv("TIRO_LEARNED_CAPTURE");
+    IN_ORDER(out, "The graph is empty", "It is noted.", "Japan (country): 0 observations\n",
+             "京都 (city): 2 observations\n",
+             "京都 (city)\n- has ryokans\n- old\n  - fake\n京都 -- lies in -> "
+             "Japan\n",
+             "No matches in the graph.");
+    free(out);
+}
+
 TEST_IF(capability_store() && capability_compaction(), a_draft_summary_is_looked_at_first)
 {
     static char filler[30000];

@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "session/graph_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/compact.h"
@@ -182,6 +183,71 @@ static void run_memory(struct plain *p, const char *arguments)
 {
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
     plain_ask(p, &operation_memory_search, &search, take_found);
+}
+
+/* Its further lines stand below its first, so that none looks like another fact. */
+static void add_observation(struct buf *out, const char *text)
+{
+    buf_addstr(out, "\n- ");
+    for (; *text; text++) {
+        buf_addch(out, *text);
+        if (*text == '\n')
+            buf_addstr(out, "  ");
+    }
+}
+
+static void write_entity(struct plain *p, const struct graph_entity *n, bool whole)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "%s (%s)", n->name, n->type);
+    for (size_t i = 0; i < n->observations.len; i++)
+        add_observation(&text, n->observations.items[i].content);
+    if (!whole)
+        buf_addf(&text,
+                 ngettext(": %d observation", ": %d observations", (unsigned long)n->observed),
+                 n->observed);
+    plain_write(&p->out, text.data);
+    buf_release(&text);
+}
+
+static void write_graph(struct plain *p, const struct graph_part *part, bool whole)
+{
+    for (size_t i = 0; i < part->entities.len; i++)
+        write_entity(p, &part->entities.items[i], whole);
+    for (size_t i = 0; i < part->relations.len; i++) {
+        const struct graph_relation *r = &part->relations.items[i];
+        plain_writef(&p->out, "%s -- %s -> %s", r->from, r->type, r->to);
+    }
+}
+
+static void take_graph_found(struct plain *p, struct operation_answer *a)
+{
+    const struct graph_part *part = a->result;
+    write_graph(p, part, true);
+    if (part->entities.len == 0)
+        plain_write(&p->out, _("No matches in the graph."));
+}
+
+static void take_graph_list(struct plain *p, struct operation_answer *a)
+{
+    const struct graph_part *part = a->result;
+    write_graph(p, part, false);
+    if (part->entities.len == 0)
+        plain_write(&p->out, _("The graph is empty. The model fills it with its tools, tiro graph "
+                               "add and import do."));
+    else if ((int64_t)part->entities.len < part->total)
+        plain_writef(&p->out, _("%zu of %lld entities; /graph QUERY searches all of them."),
+                     part->entities.len, (long long)part->total);
+}
+
+static void run_graph(struct plain *p, const char *arguments)
+{
+    const struct graph_search search = {.query = arguments, .limit = LISTED, .typing = true};
+    const struct graph_list_params list = {.limit = LISTED};
+    if (*arguments)
+        plain_ask(p, &operation_graph_search, &search, take_graph_found);
+    else
+        plain_ask(p, &operation_graph_list, &list, take_graph_list);
 }
 
 static void run_forget(struct plain *p, const char *arguments)
@@ -380,9 +446,9 @@ static const struct {
     {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
     {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
     {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
-    {"memory", run_memory},     {"forget", run_forget},   {"model", run_model},
-    {"system", run_system},     {"retry", run_retry},     {"config", run_config},
-    {"doctor", run_doctor},     {"quit", run_quit},
+    {"memory", run_memory},     {"graph", run_graph},     {"forget", run_forget},
+    {"model", run_model},       {"system", run_system},   {"retry", run_retry},
+    {"config", run_config},     {"doctor", run_doctor},   {"quit", run_quit},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
