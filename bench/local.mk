@@ -1,12 +1,13 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction memory recall;
-# MEMORY_ENTRIES=1000000 measures memory at that size alone.
+# of start idle stream bulk resume interrupt scale compaction memory facts recall;
+# MEMORY_ENTRIES=1000000 measures memory at that size alone, GRAPH_ENTITIES=1000 the graph.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
 
 bench_tiro_bench_SOURCES = \
 	bench/chat.c bench/chat.h \
 	bench/command.c bench/command.h \
+	bench/facts_probe.c \
 	bench/graph_peer.h \
 	bench/exam.c bench/exam.h \
 	bench/exam_plain.c bench/exam_plain.h \
@@ -17,6 +18,7 @@ bench_tiro_bench_SOURCES = \
 	bench/make_store.c bench/make_store.h \
 	bench/measure_bulk.c \
 	bench/measure_compaction.c \
+	bench/measure_facts.c \
 	bench/measure_idle.c \
 	bench/measure_interrupt.c \
 	bench/measure_long_sessions.c \

@@ -29,7 +29,7 @@ static const struct {
     {"resume", measure_resume},         {"interrupt", measure_interrupt},
     {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
     {"compaction", measure_compaction}, {"memory", measure_memory},
-    {"recall", measure_recall},
+    {"facts", measure_facts},           {"recall", measure_recall},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

@@ -225,6 +225,12 @@ static const struct {
     {"plain-search", probe_plain_search},
     {"graph", probe_graph},
     {"scan", probe_scan},
+    {"facts-fill", probe_facts_fill},
+    {"facts-search", probe_facts_search},
+    {"facts-part", probe_facts_part},
+    {"facts-plain-fill", probe_facts_plain_fill},
+    {"facts-plain-search", probe_facts_plain_search},
+    {"facts-like", probe_facts_like},
 };
 
 bool probe_run(const char *what, const char *directory, size_t count)

@@ -1,5 +1,5 @@
-/* One measurement of semantic memory, or of what it is compared with, in a process of its own: what
- * it is said to have used is then nobody else's. */
+/* One measurement of semantic memory or of the graph of facts, or of what it is compared with, in a
+ * process of its own: what it is said to have used is then nobody else's. */
 #ifndef BENCH_MEMORY_PROBE_H
 #define BENCH_MEMORY_PROBE_H
 
@@ -38,6 +38,15 @@ void probe_times_tell(struct probe_times *t);
 /* memory_probe_plain.c */
 void probe_plain_fill(const char *directory, size_t count);
 void probe_plain_search(const char *directory, size_t count);
+
+/* facts_probe.c: of so many entities */
+enum { FACTS_OBSERVED = 5 /* observations that each has */ };
+void probe_facts_fill(const char *directory, size_t count);
+void probe_facts_search(const char *directory, size_t count);
+void probe_facts_part(const char *directory, size_t count);
+void probe_facts_plain_fill(const char *directory, size_t count);
+void probe_facts_plain_search(const char *directory, size_t count);
+void probe_facts_like(const char *directory, size_t count);
 
 /* memory_probe_vectors.c */
 void probe_graph(const char *directory, size_t count);
