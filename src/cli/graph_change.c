@@ -4,9 +4,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "base/whole_file.h"
 #include "cli/input.h"
-#include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verb.h"
 
@@ -194,32 +192,13 @@ const struct verb verb_graph_forget =
 
 /* --- export and import ------------------------------------------------------------------------ */
 
-static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
-{
-    return whole_file_write(file, bytes, len, e);
-}
-
-static bool write_file(struct operation_context *c, const char *path, bool replace, struct error *e)
-{
-    struct whole_file file;
-    struct graph_counts written;
-    const struct operation_stream stream = {
-        .write = write_to_file, .wake_fd = -1, .context = &file};
-    if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
-        return false;
-    c->stream = &stream;
-    bool ok = operation_call(c, &operation_graph_export, NULL, &written, e) &&
-              whole_file_finish(&file, e);
-    whole_file_drop(&file);
-    return ok;
-}
-
 static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     const char *path = o->words.len > 0 ? o->words.items[0] : "-";
     struct graph_counts written;
-    return strcmp(path, "-") == 0 ? verb_write_output(c, &operation_graph_export, NULL, &written, e)
-                                  : write_file(c, path, o->force, e);
+    return strcmp(path, "-") == 0
+               ? verb_write_output(c, &operation_graph_export, NULL, &written, e)
+               : verb_write_file(c, &operation_graph_export, path, o->force, &written, e);
 }
 
 static const struct option export_options[] = {VERB_FORCE, {0}};

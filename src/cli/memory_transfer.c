@@ -3,32 +3,10 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
-#include "base/whole_file.h"
 #include "cli/input.h"
-#include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/verb.h"
 #include "ui/text/format.h"
-
-static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
-{
-    return whole_file_write(file, bytes, len, e);
-}
-
-static bool write_file(struct operation_context *c, const char *path, bool replace, struct error *e)
-{
-    struct whole_file file;
-    struct memory_export_result exported;
-    const struct operation_stream stream = {
-        .write = write_to_file, .wake_fd = -1, .context = &file};
-    if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
-        return false;
-    c->stream = &stream;
-    bool ok = operation_call(c, &operation_memory_export, NULL, &exported, e) &&
-              whole_file_finish(&file, e);
-    whole_file_drop(&file);
-    return ok;
-}
 
 static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
@@ -36,7 +14,7 @@ static bool run_export(struct operation_context *c, const struct verb_options *o
     struct memory_export_result exported;
     return strcmp(path, "-") == 0
                ? verb_write_output(c, &operation_memory_export, NULL, &exported, e)
-               : write_file(c, path, o->force, e);
+               : verb_write_file(c, &operation_memory_export, path, o->force, &exported, e);
 }
 
 static const struct option export_options[] = {VERB_FORCE, {0}};

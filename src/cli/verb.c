@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/i18n.h"
+#include "base/whole_file.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/setup.h"
@@ -86,6 +87,26 @@ bool verb_write_output(struct operation_context *c, const struct operation *o, c
     c->stream = NULL;
     output_end(&output);
     return ok || ferror(stdout);
+}
+
+static bool write_to_file(void *file, const char *bytes, size_t len, struct error *e)
+{
+    return whole_file_write(file, bytes, len, e);
+}
+
+bool verb_write_file(struct operation_context *c, const struct operation *o, const char *path,
+                     bool replace, void *result, struct error *e)
+{
+    struct whole_file file;
+    const struct operation_stream stream = {
+        .write = write_to_file, .wake_fd = -1, .context = &file};
+    if (!output_may_write(path, replace, e) || !whole_file_begin(&file, path, replace, e))
+        return false;
+    c->stream = &stream;
+    bool ok = operation_call(c, o, NULL, result, e) && whole_file_finish(&file, e);
+    c->stream = NULL;
+    whole_file_drop(&file);
+    return ok;
 }
 
 bool verb_may_delete(bool yes, const struct buf *question, struct error *e)

@@ -71,6 +71,11 @@ void verb_print_json(const struct operation *o, const char *member, const void *
 bool verb_write_output(struct operation_context *c, const struct operation *o, const void *params,
                        void *result, struct error *e);
 
+/* Has an operation without parameters write a file, which appears whole or not at all. `replace`:
+ * also one that is there. */
+bool verb_write_file(struct operation_context *c, const struct operation *o, const char *path,
+                     bool replace, void *result, struct error *e);
+
 /* Whether what goes for good may go: `yes`, or the answer to the question is. */
 bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
 
