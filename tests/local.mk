@@ -156,6 +156,7 @@ UNIT_TESTS = \
 	tests/test_screen_terminal \
 	tests/test_search_files \
 	tests/test_secrets \
+	tests/test_sentences \
 	tests/test_server_figures \
 	tests/test_service \
 	tests/test_service_compaction \

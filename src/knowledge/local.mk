@@ -8,3 +8,5 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_row.c \
 	src/knowledge/graph_search.c \
 	src/knowledge/graph_write.c
+libtiro_a_SOURCES += \
+	src/knowledge/sentences.c src/knowledge/sentences.h

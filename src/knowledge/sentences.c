@@ -1,0 +1,209 @@
+#include "knowledge/sentences.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "chat/attached_file.h"
+
+enum { CODE_COLUMNS = 4, TAB_COLUMNS = 4, FENCE = 3 };
+
+/* --- marks ------------------------------------------------------------------------------------ */
+
+/* What stands between them is a quotation; an apostrophe is none. */
+static const struct {
+    const char *open, *close;
+} quotes[] = {{"\"", "\""}, {"\u201c", "\u201d"}, {"\u201e", "\u201c"}, {"\u00ab", "\u00bb"}};
+
+/* Words that a dot belongs to. */
+static const char *const abbreviations[] = {"e.g",  "i.e", "vs",   "cf",  "approx", "dr",   "mr",
+                                            "mrs",  "ms",  "prof", "z.b", "d.h",    "u.a",  "bzw",
+                                            "evtl", "ggf", "inkl", "ca",  "nr",     "p.ej", "ej",
+                                            "p.ex", "ex",  "sr",   "sra", "mme"};
+
+/* Those that a sentence can end with: the next one begins with a capital letter. */
+static const char *const closing_abbreviations[] = {"etc", "usw", "env"};
+
+/* A number and a dot behind one of these is an ordinal number: "am 3. Mai". */
+static const char *const before_ordinals[] = {"am", "den", "dem", "der", "vom", "zum", "im", "ab"};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_one_of(const char *word, size_t len, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(words[i]) == len && strncasecmp(words[i], word, len) == 0)
+            return true;
+    return false;
+}
+#define IS_ONE_OF(word, len, words) is_one_of(word, len, words, sizeof(words) / sizeof *(words))
+
+static const char *word_before(const char *begin, const char *end)
+{
+    while (end > begin && !is_blank(end[-1]) && end[-1] != '(')
+        end--;
+    return end;
+}
+
+static bool is_number(const char *word, size_t len)
+{
+    size_t digits = 0;
+    while (digits < len && isdigit((unsigned char)word[digits]))
+        digits++;
+    return len > 0 && digits == len;
+}
+
+static bool follows_before_ordinal(const char *begin, const char *number)
+{
+    while (number > begin && is_blank(number[-1]))
+        number--;
+    const char *word = word_before(begin, number);
+    return IS_ONE_OF(word, (size_t)(number - word), before_ordinals);
+}
+
+/* The dot belongs to the word before it. */
+static bool dot_goes_on(const char *begin, const char *dot, const char *end)
+{
+    const char *word = word_before(begin, dot);
+    size_t len = (size_t)(dot - word);
+    const char *next = dot + 1;
+    while (next < end && is_blank(*next))
+        next++;
+    bool lower = next < end && islower((unsigned char)*next);
+    if (is_number(word, len))
+        return lower || follows_before_ordinal(begin, word) || word == begin;
+    bool initial = len == 1 && isalpha((unsigned char)*word) && next < end;
+    return initial || IS_ONE_OF(word, len, abbreviations) ||
+           (lower && IS_ONE_OF(word, len, closing_abbreviations));
+}
+
+static bool ends_here(const char *begin, const char *at, const char *end)
+{
+    if (!strchr(".;!?", *at))
+        return false;
+    const char *next = at + 1;
+    while (next < end && strchr(".;!?)\"", *next))
+        next++;
+    if (next < end && !is_blank(*next))
+        return false;
+    return *at != '.' || !dot_goes_on(begin, at, end);
+}
+
+/* --- what is skipped -------------------------------------------------------------------------- */
+
+static const char *find(const char *at, const char *end, const char *mark)
+{
+    size_t len = strlen(mark);
+    for (; at + len <= end; at++)
+        if (memcmp(at, mark, len) == 0)
+            return at;
+    return NULL;
+}
+
+/* The end of a quotation or of code that begins here; `at`: none does. */
+static const char *skip_marked(const char *at, const char *end)
+{
+    const char *close = *at == '`' ? find(at + 1, end, "`") : NULL;
+    if (close)
+        return close + 1;
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+        size_t open = strlen(quotes[i].open);
+        if ((size_t)(end - at) <= open || memcmp(at, quotes[i].open, open) != 0)
+            continue;
+        close = find(at + open, end, quotes[i].close);
+        if (close)
+            return close + strlen(quotes[i].close);
+    }
+    return at;
+}
+
+static bool is_marked_whole(const char *text, const char *end)
+{
+    const char *after = skip_marked(text, end);
+    return after > text && after == end;
+}
+
+static size_t indent_of(const char *line, const char *end)
+{
+    size_t columns = 0;
+    for (; line < end && is_blank(*line); line++)
+        columns += *line == '\t' ? TAB_COLUMNS : 1;
+    return columns;
+}
+
+/* The length of a fence's run of marks; 0: the line is none. */
+static size_t fence_of(const char *text, const char *end, char *mark)
+{
+    size_t run = 0;
+    while (text + run < end && text[run] == *text && (*text == '`' || *text == '~'))
+        run++;
+    *mark = run >= FENCE ? *text : '\0';
+    return run >= FENCE ? run : 0;
+}
+
+/* --- sentences -------------------------------------------------------------------------------- */
+
+static void add(struct sentences *out, const char *begin, const char *end, bool question)
+{
+    while (begin < end && is_blank(*begin))
+        begin++;
+    while (end > begin && (is_blank(end[-1]) || strchr(".;!?", end[-1])))
+        end--;
+    if (begin == end || is_marked_whole(begin, end))
+        return;
+    struct sentence s = {.text = begin, .len = (size_t)(end - begin), .question = question};
+    vec_push(&out->items, s);
+}
+
+static void split_line(struct sentences *out, const char *begin, const char *end)
+{
+    const char *at = begin;
+    while (at < end) {
+        const char *after = skip_marked(at, end);
+        if (after > at) {
+            at = after;
+        } else if (ends_here(begin, at, end)) {
+            bool question = *at == '?';
+            for (at++; at < end && strchr(".;!?)\"", *at); at++)
+                question = question || *at == '?';
+            add(out, begin, at, question);
+            begin = at;
+        } else {
+            at++;
+        }
+    }
+    add(out, begin, end, false);
+}
+
+/* Behind the attached files; without any, white space at the beginning counts as indentation. */
+static const char *typed_part(const char *message)
+{
+    const char *behind = attached_files_skip(message);
+    return behind == message + strspn(message, " \t\r\n") ? message : behind;
+}
+
+void sentences_read(const char *message, struct sentences *out)
+{
+    char fence = '\0', mark;
+    size_t fence_run = 0;
+    for (const char *line = typed_part(message), *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        size_t indent = indent_of(line, end);
+        const char *text = line;
+        while (text < end && is_blank(*text))
+            text++;
+        size_t run = text < end ? fence_of(text, end, &mark) : 0;
+        if (fence) {
+            if (run >= fence_run && mark == fence)
+                fence = '\0';
+        } else if (run > 0) {
+            fence = mark;
+            fence_run = run;
+        } else if (indent < CODE_COLUMNS && text < end && *text != '>') {
+            split_line(out, text, end);
+        }
+    }
+}

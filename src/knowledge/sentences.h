@@ -1,0 +1,25 @@
+/* A message of the user's as the sentences that were typed in it: a pure function. Left out are the
+ * files that it begins with (chat/attached_file.h), code (fences, lines indented by four columns),
+ * quoted lines ("> …") and sentences that are quoted as a whole. */
+#ifndef KNOWLEDGE_SENTENCES_H
+#define KNOWLEDGE_SENTENCES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+
+struct sentence {
+    const char *text; /* within the message; without the white space and mark at its end */
+    size_t len;
+    bool question;
+};
+struct sentences {
+    VEC(struct sentence) items;
+};
+
+/* Adds those of the message. They end at a newline and at ". ; ! ?" before white space, but not
+ * after an abbreviation or an ordinal number, nor within `code` or a quotation. */
+void sentences_read(const char *message, struct sentences *out);
+
+#endif
