@@ -11,6 +11,7 @@ libtiro_a_SOURCES += \
 	src/chat/history_compact.c \
 	src/chat/history_json.c \
 	src/chat/history_pairs.c src/chat/history_private.h \
+	src/chat/learned_item.c src/chat/learned_item.h \
 	src/chat/memory_entry.c src/chat/memory_entry.h \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \
