@@ -51,6 +51,7 @@ UNIT_TESTS = \
 	tests/test_context_view \
 	tests/test_demonstration \
 	tests/test_doctor \
+	tests/test_directive \
 	tests/test_dispatch \
 	tests/test_draft_review \
 	tests/test_e2e \
@@ -273,6 +274,7 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += $(SCRIPT_TESTS) tests/valgrind.sh tests/valgrind.supp
+EXTRA_DIST += tests/directives/english.txt
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 

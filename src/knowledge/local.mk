@@ -9,4 +9,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_search.c \
 	src/knowledge/graph_write.c
 libtiro_a_SOURCES += \
+	src/knowledge/directive.c src/knowledge/directive.h \
+	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h

@@ -1,0 +1,200 @@
+#include "knowledge/directive_patterns.h"
+
+#include <string.h>
+
+#define NONE DIRECTIVE_NONE
+#define FACT LEARNED_FACT
+#define RULE LEARNED_RULE
+#define LANGUAGE LEARNED_LANGUAGE
+#define STYLE LEARNED_STYLE
+#define TONE LEARNED_TONE
+#define FORMAT LEARNED_FORMAT
+#define EMOJI LEARNED_EMOJI
+
+/* clang-format off */
+
+/* --- words of a kind -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *words;
+} classes[] = {
+    {"language",
+     "english|german|french|spanish|italian|portuguese|dutch|polish|russian|ukrainian|czech|turkish|"
+     "swedish|danish|norwegian|finnish|greek|hungarian|romanian|japanese|chinese|mandarin|korean|"
+     "arabic|hebrew|hindi|latin|esperanto|"
+     "englisch|deutsch|franzosisch|spanisch|italienisch|portugiesisch|niederlandisch|polnisch|"
+     "russisch|ukrainisch|tschechisch|turkisch|schwedisch|danisch|norwegisch|finnisch|griechisch|"
+     "ungarisch|rumanisch|japanisch|chinesisch|koreanisch|arabisch|hebraisch|latein|"
+     "ingles|aleman|frances|espanol|castellano|italiano|portugues|neerlandes|polaco|ruso|ucraniano|"
+     "checo|turco|sueco|danes|noruego|griego|hungaro|rumano|japones|chino|coreano|arabe|catalan|"
+     "anglais|allemand|francais|espagnol|italien|portugais|neerlandais|polonais|russe|ukrainien|"
+     "tcheque|turc|suedois|danois|norvegien|finnois|grec|hongrois|roumain|japonais|chinois|coreen"},
+    {"emoji", "emoji|emojis|emoticon|emoticons|smiley|smileys|smilies|emoticonos|emoticones|emoticone|"
+              "caritas"},
+
+    {"answers", "answers|replies|responses|explanations|messages"},
+    {"style", "concise|brief|succinct|terse|short|shorter|briefer|detailed|thorough|verbose|precise|"
+              "direct|compact|minimal|exhaustive"},
+    {"tone", "formal|informal|casual|friendly|polite|professional|serious|neutral|warm|relaxed|"
+             "encouraging|honest|blunt|playful|humorous|matter"},
+    {"form", "markdown|bullets|tables|headings|lists|prose"},
+    {"project", "project|repo|repository|codebase|workspace|code"},
+    {"do", "use|run|write|keep|put|call|name|prefer|avoid|follow|stick|make|add|build|test|check|"
+           "commit|format|indent|wrap|document|install|start|import|return|create|place|store|ask|"
+           "show|leave|treat|assume|target|include|declare|prefix|push|edit|touch|modify|delete|"
+           "change|mock|log|catch|throw|rename|remove|sort|quote|sign|squash|rebase|merge|explain|"
+           "give|cite|mention"},
+};
+
+const char *directive_class(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strlen(classes[i].name) == len && memcmp(classes[i].name, name, len) == 0)
+            return classes[i].words;
+    return NULL;
+}
+
+/* --- what is said around it ------------------------------------------------------------------- */
+
+const struct directive_courtesy directive_before[] = {
+    {"please|pls|ok|okay|hey|hi|hello|also|and|so|but|now|btw|oh|thanks", false, false},
+    {"by the way", false, false},
+    {"from now|here on", true, false},
+    {"going forward", true, false},
+    {"in future", true, false},
+    {"in the future", true, false},
+    {"henceforth", true, false},
+    {"can|could|would|will you", false, true},
+    {NULL, false, false},
+};
+
+const struct directive_courtesy directive_behind[] = {
+    {"please|pls|thanks|ok|okay", false, false},
+    {"thank you", false, false},
+    {"from now|here on", true, false},
+    {"going forward", true, false},
+    {"in future", true, false},
+    {"in the future", true, false},
+    {NULL, false, false},
+};
+
+/* --- English ---------------------------------------------------------------------------------- */
+
+const struct directive_pattern directive_english[] = {
+    {NONE, "remember that time|day|night|one|guy|movie|game|joke|trip|moment|bug|episode|song|meeting"},
+    {NONE, "note that|this down ."},
+    {NONE, "never run|come into|across"},
+    {NONE, "use it|this|that|these|those|them instead|rather"},
+    {NONE, "use the first|second|third|last|other|former|latter|old|new ?one|version instead|rather"},
+    {NONE, "~ this time ."},
+    {NONE, "~ just this|for once ."},
+    {NONE, "~ for|in this|the|that ?next|last answer|reply|response|message|question|one ."},
+    {NONE, "~ for now ."},
+    {NONE, "~ or does|do|is|will|should|not ~ ."},
+
+    {FACT, "remember that < *"},
+    {FACT, "remember : < *"},
+    {FACT, "remember < i|we|my|our *"},
+    {FACT, "keep in mind that < *"},
+    {FACT, "keep in mind : < *"},
+    {FACT, "bear in mind that < *"},
+    {FACT, "note that < *"},
+    {FACT, "take note that|: < *"},
+    {FACT, "don t forget that < *"},
+    {FACT, "dont forget that < *"},
+    {FACT, "do not forget that < *"},
+    {FACT, "never forget that < *"},
+    {FACT, "important : < *"},
+    {FACT, "fyi ?: < *"},
+    {FACT, "for your information ?: < *"},
+    {FACT, "for the record ?: < *"},
+    {FACT, "for future reference ?: < *"},
+
+    {LANGUAGE, "?always|only reply|respond|answer|speak|talk|communicate ?to ?me ?only|always "
+               "in $language ?only|always ."},
+    {LANGUAGE, "?always write to me ?only|always in $language ."},
+    {LANGUAGE, "?always use $language for|in ?all ?your|my|the $answers ."},
+    {LANGUAGE, "?all your $answers should|must ?always be in $language ."},
+    {LANGUAGE, "i prefer|want ?your|my $answers in $language ."},
+    {LANGUAGE, "i want you to ?always reply|answer|respond|speak in $language ."},
+    {LANGUAGE, "i d|would like|prefer you to ?always reply|answer|respond|speak in $language ."},
+    {LANGUAGE, "@ ?always|only ?in $language ?only ."},
+
+    {STYLE, "?always be ?more|very|always ?as $style ?and ?$style|$tone ?as ?possible ."},
+    {STYLE, "?always keep ?all ?your|the|my $answers ?as|very|more $style ?and ?$style ?as ?possible ."},
+    {STYLE, "?always give ?me|us ?only|more|very $style $answers ."},
+    {STYLE, "?always answer|reply|respond ?more|very briefly|concisely|succinctly|tersely|precisely ."},
+    {STYLE, "?always answer|reply|respond in ?more|great detail|depth ."},
+    {STYLE, "i prefer|like|want ?more|very $style $answers ."},
+    {STYLE, "i prefer|like|want ?your|my $answers ?to ?be ?more|very $style ."},
+    {STYLE, "?all your $answers should|must ?always be ?more|very $style ."},
+    {STYLE, "no long|lengthy|verbose $answers ."},
+    {STYLE, "avoid|skip ?giving long|lengthy|verbose $answers ."},
+    {STYLE, "don t be|get ?so|too verbose|wordy|long ."},
+    {STYLE, "skip the|all preamble|preambles|pleasantries|introductions|introduction ."},
+    {STYLE, "?always explain everything|things in ?more|great detail ."},
+    {STYLE, "?always use short|simple sentences ."},
+    {STYLE, "get|come straight|right to the point ."},
+
+    {TONE, "?always be ?more|less|very|always $tone ?and ?$tone ."},
+    {TONE, "don t be ?so|too $tone ."},
+    {TONE, "?always use|keep|adopt a|an ?more|very $tone tone|voice|register|style ."},
+    {TONE, "?always keep ?the|your tone ?more|very $tone ."},
+    {TONE, "?always write|speak|talk|answer|reply|respond ?to ?me in|with a|an ?more $tone "
+           "tone|way|manner|style|voice ."},
+    {TONE, "i prefer|like|want a|an ?more $tone tone|style ."},
+    {TONE, "no ?more flattery|jokes|sarcasm|small ?talk ."},
+    {TONE, "don t flatter me ."},
+    {TONE, "stop apologizing|apologising|flattering ?me ."},
+
+    {FORMAT, "?always|only use|prefer ?only $form ?in|for ?all ?your ?$answers ."},
+    {FORMAT, "?always|only use|prefer ?only bullet|numbered points|lists ?in|for ?all ?your ?$answers ."},
+    {FORMAT, "?always|only use|prefer ?only plain text ?only ."},
+    {FORMAT, "?always|only answer|reply|respond|write ?only in|with|as|using $form|text ?only ."},
+    {FORMAT, "?always|only answer|reply|respond ?only in|with|as|using ?a plain|bullet|bulleted|numbered "
+             "text|points|list|lists|prose ?only ."},
+    {FORMAT, "?always format ?all ?your|the $answers in|as|with|using $form ."},
+    {FORMAT, "?always format ?all ?your|the $answers in|as|with|using plain|bullet text|points|lists ."},
+    {FORMAT, "no ?more $form ."},
+    {FORMAT, "no ?more bullet points|lists ."},
+    {FORMAT, "don t|never|dont use ?any $form ?in ?your ?$answers ."},
+    {FORMAT, "do not use ?any $form ?in ?your ?$answers ."},
+    {FORMAT, "never use ?any $form ?in ?your ?$answers ."},
+    {FORMAT, "don t|never use ?any bullet points|lists ?in ?your ?$answers ."},
+    {FORMAT, "never use bullet points|lists ?in ?your ?$answers ."},
+    {FORMAT, "avoid|stop ?using $form ?in ?your ?$answers ."},
+    {FORMAT, "avoid|stop ?using bullet points|lists ?in ?your ?$answers ."},
+    {FORMAT, "plain text only ."},
+    {FORMAT, "only plain text ."},
+    {FORMAT, "i prefer ?your|my ?$answers ?in $form ."},
+    {FORMAT, "i prefer ?your|my ?$answers ?in plain|bullet text|points ."},
+
+    {EMOJI, "no ?more $emoji ?in ?all ?of ?your|the ?$answers ."},
+    {EMOJI, "don t|dont use|add|put|write ?any|so|these ?many $emoji ?in ?your|the ?$answers ?any ?more|anymore ."},
+    {EMOJI, "do not use|add|put|write ?any $emoji ?in ?your|the ?$answers ."},
+    {EMOJI, "never use|add|put|write ?any $emoji ?in ?your|the ?$answers ."},
+    {EMOJI, "stop using|adding|writing ?so|all|the|these ?many $emoji ?in ?your ?$answers ."},
+    {EMOJI, "avoid|skip|drop ?using|the|all $emoji ?in ?your ?$answers ."},
+    {EMOJI, "leave out the|all $emoji ."},
+    {EMOJI, "i don t like|want ?any|to ?see $emoji ?in ?your ?$answers ."},
+    {EMOJI, "?always use ?more|some $emoji ?in ?your ?$answers ."},
+
+    {RULE, "for|in|within this|our|the $project ?: ?please ?always|never|only $do *"},
+    {RULE, "for|in|within this|our|the $project ?: ?please don t|not $do *"},
+    {RULE, "for|in|within this|our|the $project ?: ?please do not $do *"},
+    {RULE, "for|in|within this|our|the $project ?: we ?always|never|only|all use|follow|prefer|write|"
+           "keep|target|support|indent|name|avoid|put|call|run *"},
+    {RULE, "always $do *"},
+    {RULE, "never ?ever $do *"},
+    {RULE, "you should|must always|never $do *"},
+    {RULE, "i want|need|d|would ?like you to always|never $do *"},
+    {RULE, "make sure ?that ?you ?to always|never $do *"},
+    {RULE, "prefer * over *"},
+    {RULE, "prefer * instead|rather of|than *"},
+    {RULE, "use * instead of *"},
+    {RULE, "use * rather than *"},
+    {RULE, "@ ?always|never|only $do *"},
+    {RULE, "@ don t $do *"},
+    {RULE, "@ do not $do *"},
+    {0, NULL},
+};
