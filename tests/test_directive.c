@@ -51,6 +51,11 @@ TEST(english)
     expect_language("english");
 }
 
+TEST(german)
+{
+    expect_language("german");
+}
+
 static size_t count_in(const char *message)
 {
     struct directives found = {0};

@@ -1,5 +1,5 @@
 /* Whether a sentence that the user typed is a lasting instruction or a fact to remember: a pure
- * function over tables of patterns (directive_patterns.h) in English. */
+ * function over tables of patterns (directive_patterns.h) in English and German. */
 #ifndef KNOWLEDGE_DIRECTIVE_H
 #define KNOWLEDGE_DIRECTIVE_H
 

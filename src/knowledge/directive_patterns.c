@@ -44,6 +44,24 @@ static const struct {
            "show|leave|treat|assume|target|include|declare|prefix|push|edit|touch|modify|delete|"
            "change|mock|log|catch|throw|rename|remove|sort|quote|sign|squash|rebase|merge|explain|"
            "give|cite|mention"},
+
+    {"stil", "knapp|kurz|kurzer|knapper|pragnant|ausfuhrlich|ausfuhrlicher|detailliert|detaillierter|"
+             "prazise|praziser|konkret|konkreter|direkt|bundig|grundlich"},
+    {"stile", "kurze|kurzere|knappe|knappere|ausfuhrliche|ausfuhrlichere|detaillierte|prazise|"
+              "grundliche"},
+    {"ton", "formlich|formell|formal|informell|locker|lockerer|freundlich|freundlicher|hoflich|"
+            "hoflicher|sachlich|sachlicher|professionell|ernst|humorvoll|witzig|ehrlich|neutral"},
+    {"tonen", "hoflichen|lockeren|formellen|formlichen|sachlichen|freundlichen|professionellen|"
+              "neutralen|ernsten"},
+    {"formen", "markdown|aufzahlungen|stichpunkte|stichpunkten|aufzahlungspunkte|aufzahlungspunkten|"
+               "tabellen|listen|klartext|fliesstext|uberschriften"},
+    {"antworte", "antworte|antwort|antworten|schreib|schreibe|schreiben"},
+    {"projekt", "projekt|repo|repository|codebasis|codebase|code"},
+    {"tu", "verwende|nutze|benutze|benutz|nimm|schreib|schreibe|halte|halt|fuhre|fuhr|lege|leg|setze|"
+           "setz|formatiere|committe|teste|bevorzuge|vermeide|folge|installiere|starte|baue|prufe|"
+           "nenne|benenne|dokumentiere|rucke|importiere|lass|achte|erklare"},
+    {"tun", "verwenden|benutzen|nutzen|schreiben|ausfuhren|nehmen|setzen|committen|testen|prufen|"
+            "halten|folgen|dokumentieren|formatieren"},
 };
 
 const char *directive_class(const char *name, size_t len)
@@ -65,6 +83,12 @@ const struct directive_courtesy directive_before[] = {
     {"in the future", true, false},
     {"henceforth", true, false},
     {"can|could|would|will you", false, true},
+    {"bitte|und|ausserdem|ubrigens|danke|also", false, false},
+    {"ab jetzt|sofort", true, false},
+    {"von jetzt|nun an", true, false},
+    {"in zukunft", true, false},
+    {"kunftig|zukunftig", true, false},
+    {"kannst|konntest|wurdest du", false, true},
     {NULL, false, false},
 };
 
@@ -75,6 +99,10 @@ const struct directive_courtesy directive_behind[] = {
     {"going forward", true, false},
     {"in future", true, false},
     {"in the future", true, false},
+    {"bitte|danke", false, false},
+    {"ab jetzt|sofort", true, false},
+    {"in zukunft", true, false},
+    {"von jetzt|nun an", true, false},
     {NULL, false, false},
 };
 
@@ -196,5 +224,112 @@ const struct directive_pattern directive_english[] = {
     {RULE, "@ ?always|never|only $do *"},
     {RULE, "@ don t $do *"},
     {RULE, "@ do not $do *"},
+    {0, NULL},
+};
+
+/* --- German ----------------------------------------------------------------------------------- */
+
+const struct directive_pattern directive_german[] = {
+    {NONE, "~ diesmal|dieses ?mal ."},
+    {NONE, "~ fur|in diese|dieser|diesen|dies eine|einen|antwort|frage|nachricht ."},
+    {NONE, "~ furs erste ."},
+    {NONE, "verwende|nutze|benutze|nimm das|dies|es|ihn|sie|diesen|dieses|diese statt|anstatt|anstelle"},
+    {NONE, "nimm den|die|das erste|zweite|dritte|letzte|andere|ersten|zweiten|letzten|anderen"},
+
+    {FACT, "merk|merke dir ?bitte dass|: < *"},
+    {FACT, "merk|merke dir ?bitte folgendes ?: < *"},
+    {FACT, "merken sie sich ?bitte dass|: < *"},
+    {FACT, "dir ?bitte merken dass < *"},
+    {FACT, "denk|denke ?bitte ?immer daran dass < *"},
+    {FACT, "denken sie ?bitte ?immer daran dass < *"},
+    {FACT, "behalte|behalt ?bitte im hinterkopf|kopf|gedachtnis dass < *"},
+    {FACT, "behalten sie ?bitte im hinterkopf|gedachtnis dass < *"},
+    {FACT, "beachte|bedenke|bedenk ?bitte dass|: < *"},
+    {FACT, "beachten|bedenken sie ?bitte dass < *"},
+    {FACT, "vergiss ?bitte ?nie|niemals nicht|nie|niemals dass < *"},
+    {FACT, "vergessen sie ?bitte nicht dass < *"},
+    {FACT, "erinner|erinnere dich ?bitte ?daran dass < *"},
+    {FACT, "nimm ?bitte zur kenntnis dass < *"},
+    {FACT, "notier|notiere ?dir ?bitte dass|: < *"},
+    {FACT, "?sehr wichtig : < *"},
+    {FACT, "wichtig ist dass < *"},
+    {FACT, "notiz|hinweis|info : < *"},
+    {FACT, "?nur zur|als|fur info|information ?: < *"},
+    {FACT, "nicht vergessen : < *"},
+
+    {LANGUAGE, "$antworte|sprich|rede|sprechen ?sie ?mit ?mir ?bitte ?immer|nur|stets|ausschliesslich "
+               "auf|in $language ."},
+    {LANGUAGE, "sprich|rede ?bitte ?immer|nur $language ?mit ?mir ."},
+    {LANGUAGE, "?alle ?deine|ihre antworten ?bitte ?immer|nur|stets auf|in $language ."},
+    {LANGUAGE, "ich mochte|will|hatte ?gern ?deine|alle antworten ?immer auf $language ."},
+    {LANGUAGE, "ich mochte|will dass du ?mir ?immer|nur auf $language antwortest|schreibst|sprichst ."},
+    {LANGUAGE, "immer|nur|stets ?nur auf|in $language ?antworten|schreiben|sprechen ."},
+    {LANGUAGE, "auf|in $language antworten|schreiben|sprechen ."},
+    {LANGUAGE, "@ ?nur|immer ?auf|in $language ."},
+
+    {STYLE, "fass|fasse ?dich ?bitte ?immer kurz|kurzer|knapp ?und|es ?bundig ."},
+    {STYLE, "fassen sie sich ?bitte ?immer kurz|kurzer|knapp ."},
+    {STYLE, "sei|seien ?sie ?bitte ?immer ?etwas|sehr|moglichst $stil ?und ?$stil ."},
+    {STYLE, "$antworte ?sie ?mir ?bitte ?immer|stets ?nur|etwas|sehr|moglichst|so $stil ?und ?$stil ."},
+    {STYLE, "halte|halt|halten ?sie ?bitte ?die|deine|ihre|alle antworten|erklarungen ?bitte ?immer "
+            "?so|moglichst|etwas|sehr $stil ?und ?$stil ?wie ?moglich ."},
+    {STYLE, "ich mag|bevorzuge|mochte|will ?lieber ?nur $stile antworten|erklarungen ."},
+    {STYLE, "gib|geben ?sie ?mir ?bitte ?immer|nur $stile antworten|erklarungen ."},
+    {STYLE, "keine langen|lange antworten|erklarungen|texte|einleitungen|einleitung ?mehr ."},
+    {STYLE, "immer|stets $stil ?und ?$stil antworten ."},
+    {STYLE, "deine antworten sollen|sollten ?immer $stil sein ."},
+    {STYLE, "komm ?bitte ?immer ?gleich|direkt|sofort zum|auf punkt|den ?punkt ."},
+    {STYLE, "erklare|erklar ?mir ?bitte ?immer alles $stil ."},
+
+    {TONE, "sei|seien ?sie ?bitte ?immer ?etwas|sehr|weniger|nicht ?so $ton ?und ?$ton ."},
+    {TONE, "duze|duz mich ?bitte ?immer ."},
+    {TONE, "sieze|siez|siezen mich|sie ?mich ?bitte ?immer ."},
+    {TONE, "sag|sagen ?bitte ?immer du|sie zu mir ."},
+    {TONE, "sprich|rede mich ?bitte ?immer mit du|sie an ."},
+    {TONE, "$antworte|sprich ?sie ?mir ?bitte ?immer in einem|einer $tonen ton|sprache|stil ."},
+    {TONE, "verwende|nutze|benutze|wahle ?bitte ?immer einen $tonen ton|stil ."},
+    {TONE, "keine schmeicheleien|witze|scherze|floskeln ?mehr ."},
+    {TONE, "schmeichle|schmeichel mir nicht ?mehr ."},
+
+    {FORMAT, "verwende|nutze|benutze|benutz|verwenden ?sie ?bitte ?immer|nur|stets ?nur $formen "
+             "?in|fur ?alle|deinen|deine ?antworten ."},
+    {FORMAT, "$antworte ?sie ?mir ?bitte ?immer|nur|stets ?nur in|als|mit ?reinem|reiner $formen|text|liste ."},
+    {FORMAT, "formatiere ?bitte ?immer ?alle|deine antworten ?immer in|als|mit ?reinem $formen|text ."},
+    {FORMAT, "kein|keine $formen ?mehr ."},
+    {FORMAT, "verwende|nutze|benutze|benutz ?bitte kein|keine $formen ?mehr ."},
+    {FORMAT, "verwende|nutze|benutze|benutz ?bitte nie|niemals $formen ."},
+    {FORMAT, "verzichte|verzichten ?sie ?bitte auf $formen ."},
+    {FORMAT, "nur klartext|fliesstext ."},
+    {FORMAT, "nur reiner|reinen text ."},
+    {FORMAT, "immer in|als|mit $formen ?antworten ."},
+    {FORMAT, "ich bevorzuge|mag|mochte|will ?lieber $formen ."},
+
+    {EMOJI, "kein|keine ?weiteren $emoji ?mehr ?in ?deinen|den ?antworten ."},
+    {EMOJI, "verwende|nutze|benutze|benutz|schreib|schreibe|setz|setze|verwenden ?sie ?bitte kein|keine "
+            "$emoji ?mehr ?in ?deinen ?antworten ."},
+    {EMOJI, "verwende|nutze|benutze|benutz ?bitte nie|niemals ?wieder $emoji ."},
+    {EMOJI, "nie|niemals $emoji verwenden|benutzen|nutzen ."},
+    {EMOJI, "verzichte|verzichten ?sie ?bitte ?immer auf ?alle $emoji ?in ?deinen ?antworten ."},
+    {EMOJI, "lass|lasse ?bitte ?immer die|alle $emoji weg ."},
+    {EMOJI, "$antworte ?sie ?mir ?bitte ?immer ohne $emoji ."},
+    {EMOJI, "?immer ohne $emoji antworten|schreiben ."},
+    {EMOJI, "vermeide|vermeiden ?sie ?bitte $emoji ."},
+    {EMOJI, "ich mag|will|mochte keine $emoji ?sehen ?mehr ."},
+    {EMOJI, "verwende|nutze|benutze ?bitte ?gerne|gern|mehr|immer $emoji ."},
+
+    {RULE, "fur|in dieses|diesem|dieser|unser|unserem|unsere $projekt ?gilt ?: ?bitte ?immer|nie|niemals|nur "
+           "$tu *"},
+    {RULE, "fur|in dieses|diesem|dieser|unser|unserem|unsere $projekt gilt : *"},
+    {RULE, "fur|in dieses|diesem|dieser|unser|unserem|unsere $projekt ?bitte ?immer|nie|niemals|nur * $tun ."},
+    {RULE, "fur|in dieses|diesem|dieser|unser|unserem|unsere $projekt $tun wir *"},
+    {RULE, "$tu ?bitte immer|stets|nie|niemals|grundsatzlich *"},
+    {RULE, "$tun sie ?bitte immer|stets|nie|niemals|grundsatzlich *"},
+    {RULE, "immer|nie|niemals|stets|grundsatzlich * $tun ."},
+    {RULE, "bevorzuge|bevorzug * vor|gegenuber|statt|anstatt *"},
+    {RULE, "verwende|nutze|benutze|benutz|nimm * statt|anstatt|anstelle *"},
+    {RULE, "verwende|nutze|benutze|nimm ?bitte lieber * als *"},
+    {RULE, "@ ?immer|nie|niemals|nur $tu *"},
+    {RULE, "$tu @ ?bitte *"},
+    {RULE, "@ ?bitte ?immer|nie|niemals|nur|kein|keine * $tun ."},
     {0, NULL},
 };
