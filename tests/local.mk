@@ -274,7 +274,8 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += $(SCRIPT_TESTS) tests/valgrind.sh tests/valgrind.supp
-EXTRA_DIST += tests/directives/english.txt tests/directives/german.txt
+EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
+	tests/directives/spanish.txt
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = $(SHELL)
 

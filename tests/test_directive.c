@@ -56,6 +56,16 @@ TEST(german)
     expect_language("german");
 }
 
+TEST(spanish)
+{
+    expect_language("spanish");
+}
+
+TEST(french)
+{
+    expect_language("french");
+}
+
 static size_t count_in(const char *message)
 {
     struct directives found = {0};

@@ -139,7 +139,8 @@ static bool fits(const struct said *s, size_t at, const char *pattern, size_t *k
 
 static const struct directive_pattern *find_pattern(const struct said *s, size_t *kept)
 {
-    static const struct directive_pattern *const tables[] = {directive_english, directive_german};
+    static const struct directive_pattern *const tables[] = {directive_english, directive_german,
+                                                             directive_spanish, directive_french};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const struct directive_pattern *p = tables[t]; p->pattern; p++) {
             *kept = s->first;

@@ -1,5 +1,6 @@
 /* Whether a sentence that the user typed is a lasting instruction or a fact to remember: a pure
- * function over tables of patterns (directive_patterns.h) in English and German. */
+ * function over tables of patterns (directive_patterns.h) in English, German, Spanish and French.
+ */
 #ifndef KNOWLEDGE_DIRECTIVE_H
 #define KNOWLEDGE_DIRECTIVE_H
 

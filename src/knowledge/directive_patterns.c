@@ -62,6 +62,36 @@ static const struct {
            "nenne|benenne|dokumentiere|rucke|importiere|lass|achte|erklare"},
     {"tun", "verwenden|benutzen|nutzen|schreiben|ausfuhren|nehmen|setzen|committen|testen|prufen|"
             "halten|folgen|dokumentieren|formatieren"},
+
+    {"responde", "responde|responda|respondeme|contesta|contesteme|contestame|conteste|escribe|"
+                 "escribeme|escriba"},
+    {"breve", "breve|conciso|concisa|concreto|concreta|directo|directa|detallado|detallada|claro|"
+              "clara|preciso|precisa|escueto|escueta|sucinto|sucinta|exhaustivo|exhaustiva"},
+    {"breves", "breves|cortas|concisas|detalladas|claras|directas|precisas|escuetas"},
+    {"tono", "formal|informal|amable|cordial|profesional|serio|seria|educado|educada|cercano|cercana|"
+             "amigable|neutral|honesto|honesta|sincero|sincera|divertido|divertida"},
+    {"formas", "markdown|vinetas|tablas|listas|encabezados"},
+    {"proyecto", "proyecto|repo|repositorio|codigo"},
+    {"haz", "usa|utiliza|emplea|escribe|pon|sigue|ejecuta|manten|evita|prefiere|haz|anade|nombra|"
+            "documenta|prueba|instala|comprueba|respeta|aplica|llama|guarda|explica"},
+    {"hagas", "uses|utilices|escribas|pongas|hagas|ejecutes|toques|modifiques|edites|borres|anadas|"
+              "subas|cambies|instales"},
+
+    {"reponds", "reponds|repondez|ecris|ecrivez"},
+    {"bref", "bref|breve|concis|concise|precis|precise|detaille|detaillee|direct|directe|succinct|"
+             "succincte|clair|claire|court|courte|synthetique|exhaustif|exhaustive"},
+    {"courtes", "breves|courtes|concises|detaillees|precises|claires|directes|succinctes"},
+    {"tons", "formel|formelle|informel|informelle|decontracte|decontractee|amical|amicale|poli|polie|"
+             "professionnel|professionnelle|serieux|serieuse|neutre|chaleureux|chaleureuse|honnete|"
+             "cordial|cordiale|franc|franche|drole"},
+    {"formes", "markdown|puces|listes|liste|tableaux|titres"},
+    {"projet", "projet|depot|repo|code"},
+    {"fais", "utilise|utilisez|ecris|ecrivez|mets|mettez|garde|gardez|suis|suivez|lance|lancez|"
+             "execute|executez|prefere|preferez|evite|evitez|nomme|nommez|documente|ajoute|ajoutez|"
+             "place|teste|testez|verifie|verifiez|respecte|respectez|emploie|applique|appelle|fais|"
+             "indente|modifie|touche|supprime|explique|oublie"},
+    {"faire", "utiliser|ecrire|mettre|lancer|verifier|tester|garder|suivre|modifier|toucher|commiter|"
+              "documenter|executer|ajouter|supprimer"},
 };
 
 const char *directive_class(const char *name, size_t len)
@@ -89,6 +119,22 @@ const struct directive_courtesy directive_before[] = {
     {"in zukunft", true, false},
     {"kunftig|zukunftig", true, false},
     {"kannst|konntest|wurdest du", false, true},
+    {"por favor", false, false},
+    {"ademas|y|oye|gracias", false, false},
+    {"a partir de ahora", true, false},
+    {"de ahora en adelante", true, false},
+    {"en adelante", true, false},
+    {"en el futuro", true, false},
+    {"puedes|podrias|puede|podria", false, true},
+    {"s il te|vous plait", false, false},
+    {"merci de", false, false},
+    {"stp|svp|et|aussi|merci", false, false},
+    {"veuillez", false, false},
+    {"a partir de maintenant", true, false},
+    {"desormais|dorenavant", true, false},
+    {"a l avenir", true, false},
+    {"peux|pourrais tu", false, true},
+    {"pouvez|pourriez vous", false, true},
     {NULL, false, false},
 };
 
@@ -103,6 +149,15 @@ const struct directive_courtesy directive_behind[] = {
     {"ab jetzt|sofort", true, false},
     {"in zukunft", true, false},
     {"von jetzt|nun an", true, false},
+    {"por favor", false, false},
+    {"gracias", false, false},
+    {"a partir de ahora", true, false},
+    {"de ahora en adelante", true, false},
+    {"s il te|vous plait", false, false},
+    {"stp|svp|merci", false, false},
+    {"a partir de maintenant", true, false},
+    {"desormais|dorenavant", true, false},
+    {"a l avenir", true, false},
     {NULL, false, false},
 };
 
@@ -331,5 +386,214 @@ const struct directive_pattern directive_german[] = {
     {RULE, "@ ?immer|nie|niemals|nur $tu *"},
     {RULE, "$tu @ ?bitte *"},
     {RULE, "@ ?bitte ?immer|nie|niemals|nur|kein|keine * $tun ."},
+    {0, NULL},
+};
+
+/* --- Spanish ---------------------------------------------------------------------------------- */
+
+const struct directive_pattern directive_spanish[] = {
+    {NONE, "~ esta|por esta|una vez ."},
+    {NONE, "~ en|para esta|la respuesta|pregunta ."},
+    {NONE, "~ por ahora ."},
+    {NONE, "usa|utiliza este|esta|eso|esto|ese|esa en lugar|vez"},
+    {NONE, "usa|utiliza el|la primero|primera|segundo|segunda|otro|otra|ultimo|ultima"},
+
+    {FACT, "recuerda|recuerde|recuerden|recordar que|: < *"},
+    {FACT, "acuerdate|acuerdese|acordarte de que < *"},
+    {FACT, "acuerdate|acuerdese que < *"},
+    {FACT, "ten|tenga|tened|tener ?siempre en cuenta que < *"},
+    {FACT, "ten|tenga|tener ?siempre presente que < *"},
+    {FACT, "no olvides|olvide|olvideis que < *"},
+    {FACT, "no te olvides ?de que < *"},
+    {FACT, "nunca olvides que < *"},
+    {FACT, "anota|apunta|anotar|apuntar que|: < *"},
+    {FACT, "toma nota ?de que|: < *"},
+    {FACT, "?muy importante : < *"},
+    {FACT, "para tu|su|vuestra informacion ?: < *"},
+    {FACT, "nota|aviso : < *"},
+    {FACT, "que conste que < *"},
+
+    {LANGUAGE, "$responde|habla|hablame|hable ?siempre|solo|unicamente en $language ?siempre ."},
+    {LANGUAGE, "responder|contestar ?siempre en $language ."},
+    {LANGUAGE, "siempre $responde|habla|hablame en $language ."},
+    {LANGUAGE, "?todas tus|las|sus respuestas ?siempre|deben ?ser en $language ."},
+    {LANGUAGE, "quiero|prefiero ?tus|las|sus respuestas en $language ."},
+    {LANGUAGE, "quiero|prefiero que ?me ?siempre respondas|contestes|hables|escribas ?siempre en $language ."},
+    {LANGUAGE, "usa|utiliza ?siempre ?el $language ?para|en ?todas ?tus|las ?responder|respuestas ."},
+    {LANGUAGE, "@ ?siempre|solo ?en $language ."},
+
+    {STYLE, "se|sea ?siempre ?mas|muy|lo ?mas $breve ?y ?$breve ?posible ."},
+    {STYLE, "$responde ?siempre de forma|manera|modo ?mas|muy $breve ."},
+    {STYLE, "$responde ?siempre ?mas brevemente|concisamente|detalladamente|claramente ."},
+    {STYLE, "$responde ?siempre con|en ?mas detalle|brevedad ."},
+    {STYLE, "da|dame|deme|quiero|prefiero ?siempre ?solo ?tus|las respuestas ?mas|muy $breves ?y ?$breves ."},
+    {STYLE, "manten|mantenga|haz ?siempre ?tus|las respuestas ?mas|muy $breves ."},
+    {STYLE, "respuestas ?mas|muy $breves ?y ?$breves ."},
+    {STYLE, "tus respuestas deben ser ?mas|muy $breves ."},
+    {STYLE, "nada de respuestas|explicaciones largas ."},
+    {STYLE, "no des|me ?des respuestas|explicaciones ?tan largas ."},
+    {STYLE, "no te extiendas|enrolles ?tanto|demasiado|mucho ."},
+    {STYLE, "evita ?las|dar respuestas|explicaciones largas ."},
+    {STYLE, "explica|explicame ?siempre todo en|con detalle ."},
+    {STYLE, "ve ?siempre al grano ."},
+
+    {TONE, "se|sea ?siempre ?mas|menos|muy $tono ?y ?$tono ."},
+    {TONE, "tuteame ?siempre ."},
+    {TONE, "tratame|hablame|trateme|hableme ?siempre de tu|usted ."},
+    {TONE, "usa|utiliza|manten|adopta|emplea ?siempre un tono|registro|estilo ?mas|muy $tono ."},
+    {TONE, "$responde|habla|hablame ?siempre en|con un tono|registro|estilo ?mas|muy $tono ."},
+    {TONE, "prefiero|quiero un tono ?mas|muy $tono ."},
+    {TONE, "nada de bromas|halagos|chistes|adulaciones ."},
+    {TONE, "no me halagues|adules ?mas ."},
+
+    {FORMAT, "usa|utiliza|use|emplea ?siempre|solo ?solo ?las|los $formas ?en ?tus|las ?respuestas ."},
+    {FORMAT, "usa|utiliza|use|emplea ?siempre|solo texto plano|simple ."},
+    {FORMAT, "$responde ?siempre|solo ?solo en|con|usando ?formato $formas ."},
+    {FORMAT, "$responde ?siempre|solo ?solo en|con|usando texto plano|simple ."},
+    {FORMAT, "no uses|utilices|use ?mas|nunca|las ?las $formas ?en ?tus|las ?respuestas ."},
+    {FORMAT, "nunca uses|utilices $formas ?en ?tus|las ?respuestas ."},
+    {FORMAT, "nada de $formas ."},
+    {FORMAT, "solo texto plano|simple ."},
+    {FORMAT, "prefiero|quiero ?el|las|los $formas ."},
+    {FORMAT, "prefiero|quiero ?el texto plano ."},
+    {FORMAT, "evita ?usar|el|las|los ?las|los $formas ?en ?tus ?respuestas ."},
+    {FORMAT, "siempre en|con $formas ."},
+
+    {EMOJI, "nada de $emoji ?mas ?en ?tus ?respuestas ."},
+    {EMOJI, "no ?me uses|utilices|pongas|use|anadas|escribas ?mas|nunca ?mas $emoji ?en ?tus|las ?respuestas ."},
+    {EMOJI, "nunca uses|utilices|pongas $emoji ?en ?tus ?respuestas ."},
+    {EMOJI, "evita ?usar|utilizar|el ?uso ?de ?los|el $emoji ?en ?tus ?respuestas ."},
+    {EMOJI, "deja de usar|poner|utilizar ?tantos $emoji ."},
+    {EMOJI, "$responde ?siempre sin $emoji ."},
+    {EMOJI, "no quiero ?ver ?mas $emoji ?en ?tus ?respuestas ."},
+    {EMOJI, "no me gustan los $emoji ."},
+    {EMOJI, "sin $emoji ?en ?tus|las ?respuestas ."},
+    {EMOJI, "usa|utiliza ?siempre ?mas $emoji ."},
+
+    {RULE, "para|en este|nuestro $proyecto ?: ?por ?favor ?siempre|nunca|solo $haz *"},
+    {RULE, "para|en este|nuestro $proyecto ?: ?por ?favor no|nunca $hagas *"},
+    {RULE, "para|en este|nuestro $proyecto ?siempre|nunca|solo usamos|utilizamos|escribimos|seguimos|"
+           "preferimos|empleamos *"},
+    {RULE, "siempre $haz *"},
+    {RULE, "$haz siempre *"},
+    {RULE, "nunca|jamas $hagas *"},
+    {RULE, "no $hagas nunca|jamas *"},
+    {RULE, "prefiere|prefiera|prioriza * sobre|frente|antes|a *"},
+    {RULE, "usa|utiliza|use|emplea * en lugar|vez de|del *"},
+    {RULE, "usa|utiliza|use|emplea * y no *"},
+    {RULE, "@ ?siempre|solo $haz *"},
+    {RULE, "@ no|nunca $hagas *"},
+    {0, NULL},
+};
+
+/* --- French ----------------------------------------------------------------------------------- */
+
+const struct directive_pattern directive_french[] = {
+    {NONE, "~ cette fois ?ci|seulement ."},
+    {NONE, "~ pour|dans cette|la reponse|question ?ci ."},
+    {NONE, "~ pour l instant ."},
+    {NONE, "~ pour une fois ."},
+    {NONE, "utilise|prends|utilisez|prenez ca|cela|celui|celle|ceci ?ci|la au|plutot|a"},
+    {NONE, "utilise|prends|utilisez le|la premier|premiere|second|seconde|deuxieme|dernier|derniere|autre"},
+
+    {FACT, "souviens|rappelle toi ?bien que|qu < *"},
+    {FACT, "souvenez|rappelez vous ?bien que|qu < *"},
+    {FACT, "te souvenir|rappeler que|qu < *"},
+    {FACT, "n oublie|oublies|oubliez ?surtout pas|jamais que|qu < *"},
+    {FACT, "note|notez|noter ?bien que|qu|: < *"},
+    {FACT, "garde|gardez|garder ?bien a l esprit que|qu < *"},
+    {FACT, "garde|gardez|garder ?bien en tete|memoire que|qu < *"},
+    {FACT, "retiens|retenez|retenir ?bien que|qu|: < *"},
+    {FACT, "sache|sachez que|qu < *"},
+    {FACT, "tiens|tenez compte du fait que|qu < *"},
+    {FACT, "prends|prenez note ?du ?fait que|qu < *"},
+    {FACT, "?tres important : < *"},
+    {FACT, "pour info|information ?: < *"},
+    {FACT, "pour ton|votre info|information ?: < *"},
+    {FACT, "nota|remarque : < *"},
+    {FACT, "a noter ?: ?que|qu < *"},
+
+    {LANGUAGE, "$reponds|parle|parlez|repondre ?moi ?toujours|uniquement|seulement en $language "
+               "?uniquement|seulement|toujours ."},
+    {LANGUAGE, "?toujours repondre en $language ."},
+    {LANGUAGE, "?toutes tes|vos|les reponses ?toujours|doivent ?etre en $language ."},
+    {LANGUAGE, "je veux|voudrais|souhaite|prefere que tu|vous ?me reponds|repondes|repondiez|parles|"
+               "parliez ?toujours en $language ."},
+    {LANGUAGE, "je veux|voudrais|souhaite|prefere des|tes|vos|les reponses en $language ."},
+    {LANGUAGE, "utilise|utilisez ?toujours le|l $language ?pour|dans ?toutes ?tes|vos|les ?reponses ."},
+    {LANGUAGE, "@ ?toujours|uniquement ?en $language ."},
+
+    {STYLE, "sois|soyez ?toujours ?plus|tres|le ?plus $bref ?et ?$bref ?possible ."},
+    {STYLE, "$reponds ?moi ?toujours de facon|maniere ?plus|tres $bref ."},
+    {STYLE, "$reponds ?moi ?toujours ?plus brievement|succinctement|precisement ."},
+    {STYLE, "$reponds ?moi ?toujours en detail ."},
+    {STYLE, "donne|donnez ?moi ?toujours des reponses|explications ?plus|tres $courtes ?et ?$courtes ."},
+    {STYLE, "fais|faites ?toujours court|bref|simple ."},
+    {STYLE, "fais|faites ?toujours des reponses ?plus|tres $courtes ."},
+    {STYLE, "je prefere|veux|voudrais|souhaite des|les|tes|vos reponses ?plus|tres $courtes ."},
+    {STYLE, "garde|gardez ?toujours tes|vos|les reponses $courtes ."},
+    {STYLE, "tes|vos reponses doivent ?toujours etre ?plus|tres $courtes ."},
+    {STYLE, "pas de longues reponses|explications ."},
+    {STYLE, "pas de reponses|explications ?trop longues ."},
+    {STYLE, "evite|evitez les|de|des longues reponses|explications ."},
+    {STYLE, "evite|evitez les|des reponses|explications ?trop longues ."},
+    {STYLE, "va|allez ?toujours droit au but ."},
+    {STYLE, "explique|expliquez ?moi ?toujours tout en detail ."},
+    {STYLE, "ne sois|soyez pas ?trop|si long|bavard|verbeux|longue|bavarde ."},
+
+    {TONE, "sois|soyez ?toujours ?plus|moins|tres $tons ?et ?$tons ."},
+    {TONE, "ne sois|soyez pas ?trop|si $tons ."},
+    {TONE, "tutoie|tutoyez|vouvoie|vouvoyez moi ?toujours ."},
+    {TONE, "on se tutoie|vouvoie ."},
+    {TONE, "adopte|utilise|emploie|garde|adoptez|utilisez|gardez ?toujours un ton|registre|style "
+           "?plus|tres $tons ."},
+    {TONE, "$reponds|parle|parlez ?moi ?toujours sur|avec|dans un ton|style|registre ?plus|tres $tons ."},
+    {TONE, "je prefere|veux|voudrais un ton ?plus|tres $tons ."},
+    {TONE, "pas de flatterie|flatteries|blagues|plaisanteries ."},
+    {TONE, "ne me flatte|flattez pas ."},
+    {TONE, "arrete|arretez de t|vous|me excuser|flatter ."},
+
+    {FORMAT, "utilise|utilisez|emploie ?toujours|uniquement ?le|des|du|les $formes ?dans|pour ?toutes "
+             "?tes|vos ?reponses ."},
+    {FORMAT, "utilise|utilisez|emploie ?toujours|uniquement du texte brut|simple ."},
+    {FORMAT, "$reponds ?moi ?toujours|uniquement|seulement en|avec ?des|du $formes ."},
+    {FORMAT, "$reponds ?moi ?toujours|uniquement sous forme de $formes ."},
+    {FORMAT, "$reponds ?moi ?toujours|uniquement|seulement en texte brut|simple ."},
+    {FORMAT, "formate|formatez|mets ?toujours tes|vos|les reponses en|avec ?des $formes ."},
+    {FORMAT, "pas|plus|jamais de $formes ?dans ?tes|vos ?reponses ."},
+    {FORMAT, "n utilise|utilisez ?surtout pas|plus|jamais de|le|des|les $formes ?dans ?tes|vos ?reponses ."},
+    {FORMAT, "texte brut uniquement|seulement ."},
+    {FORMAT, "uniquement|seulement du texte brut ."},
+    {FORMAT, "evite|evitez ?d ?utiliser le|les|la|du|des $formes ?dans ?tes ?reponses ."},
+    {FORMAT, "je prefere|veux le|les|du|des $formes ."},
+    {FORMAT, "je prefere|veux le|du texte brut ."},
+
+    {EMOJI, "pas|plus|jamais d|de $emoji ?dans ?tes|vos|les ?reponses ."},
+    {EMOJI, "n utilise|utilisez|ajoute|ajoutez ?surtout pas|plus|jamais d|de|les $emoji ?dans ?tes|vos "
+            "?reponses ."},
+    {EMOJI, "ne mets|mettez ?surtout pas|plus|jamais d|de $emoji ?dans ?tes|vos ?reponses ."},
+    {EMOJI, "sans $emoji ?dans ?tes|vos|les ?reponses ."},
+    {EMOJI, "evite|evitez ?d ?utiliser ?les|des|d $emoji ?dans ?tes|vos ?reponses ."},
+    {EMOJI, "arrete|arretez ?avec ?d ?utiliser ?les|des $emoji ."},
+    {EMOJI, "arrete|arretez de mettre|utiliser des|d|les $emoji ."},
+    {EMOJI, "$reponds ?moi ?toujours sans $emoji ."},
+    {EMOJI, "je ne veux pas|plus ?voir d|de $emoji ?dans ?tes|vos ?reponses ."},
+    {EMOJI, "je n aime pas les $emoji ."},
+    {EMOJI, "utilise|utilisez ?toujours ?plus ?des|d $emoji ."},
+
+    {RULE, "pour|dans|sur ce|notre $projet ?: ?toujours $fais *"},
+    {RULE, "pour|dans|sur ce|notre $projet ?: n|ne $fais pas|jamais|plus *"},
+    {RULE, "pour|dans|sur ce|notre $projet ?: on|nous ?n ?ne utilise|utilisons|ecrit|ecrivons|suit|suivons|"
+           "prefere|preferons|emploie *"},
+    {RULE, "$fais toujours *"},
+    {RULE, "toujours $faire *"},
+    {RULE, "n|ne $fais jamais *"},
+    {RULE, "ne jamais $faire *"},
+    {RULE, "prefere|preferez|privilegie|privilegiez * a|aux|au|plutot *"},
+    {RULE, "utilise|utilisez|emploie|prends|prenez * au lieu de|du|d|des *"},
+    {RULE, "utilise|utilisez|emploie|prends|prenez * plutot que|qu *"},
+    {RULE, "utilise|utilisez|emploie|prends|prenez * a la place de|du|d|des *"},
+    {RULE, "@ ?toujours $fais *"},
+    {RULE, "@ n|ne $fais pas|plus|jamais *"},
     {0, NULL},
 };

@@ -24,7 +24,8 @@ struct directive_pattern {
 };
 
 /* A table a language; the last row of each has no pattern. */
-extern const struct directive_pattern directive_english[], directive_german[];
+extern const struct directive_pattern directive_english[], directive_german[], directive_spanish[],
+    directive_french[];
 
 /* Words parted by "|"; NULL: there is no such class. */
 const char *directive_class(const char *name, size_t len);
