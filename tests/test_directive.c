@@ -40,11 +40,12 @@ static void expect_language(const char *language)
     int positives = 0, negatives = 0, faults = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         faults += !is_as_told(line, &positives, &negatives);
-    free(text);
     assert_int_equal(faults, 0);
     assert_true(positives >= POSITIVES);
     assert_true(negatives >= NEGATIVES);
 }
+
+FIXTURE(support_setup, support_teardown);
 
 TEST(english)
 {

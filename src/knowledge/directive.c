@@ -3,79 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/directive_patterns.h"
-#include "store/token_fold.h"
+#include "knowledge/folded_words.h"
 
 enum { WORDS_LEAST = 2 /* that are kept of more */ };
-
-/* --- words ------------------------------------------------------------------------------------ */
-
-struct word {
-    char *folded;
-    size_t begin, end; /* bytes of the sentence */
-};
-struct words {
-    VEC(struct word) items;
-};
-
-static bool is_word_character(uint32_t cp)
-{
-    if (cp < 0x80)
-        return (cp >= '0' && cp <= '9') || (cp >= 'A' && cp <= 'Z') || (cp >= 'a' && cp <= 'z');
-    bool latin_mark = cp <= 0xBF || cp == 0xD7 || cp == 0xF7;
-    bool punctuation = (cp >= 0x2000 && cp <= 0x206F) || (cp >= 0x3000 && cp <= 0x303F);
-    return !latin_mark && !punctuation;
-}
-
-static char *fold(const char *text, size_t len)
-{
-    struct buf out = BUF_INIT;
-    token_fold(&out, text, len);
-    token_strip_marks(&out);
-    return out.len > 0 ? buf_take(&out) : mem_strdup("");
-}
-
-static void add_word(struct words *out, const char *text, size_t begin, size_t end)
-{
-    struct word w = {.folded = *text == ':' ? mem_strdup(":") : fold(text, end - begin),
-                     .begin = begin,
-                     .end = end};
-    vec_push(&out->items, w);
-}
-
-static void words_read(const char *text, size_t len, struct words *out)
-{
-    size_t at = 0;
-    while (at < len) {
-        uint32_t cp;
-        size_t end = at, step = utf8_decode(text + at, len - at, &cp);
-        while (end < len && is_word_character(cp)) {
-            end += step;
-            step = end < len ? utf8_decode(text + end, len - end, &cp) : 0;
-        }
-        if (end > at)
-            add_word(out, text + at, at, end);
-        else if (cp == ':')
-            add_word(out, text + at, at, at + 1);
-        at = end > at ? end : at + step;
-    }
-}
-
-static void words_release(struct words *w)
-{
-    for (size_t i = 0; i < w->items.len; i++)
-        free(w->items.items[i].folded);
-    vec_release(&w->items);
-}
 
 /* --- patterns --------------------------------------------------------------------------------- */
 
 /* A sentence that is compared: its words from `first` to before `end`. */
 struct said {
-    const struct words *words;
+    const struct folded_words *words;
     size_t first, end;
     bool lasting;
 };
@@ -127,12 +66,12 @@ static bool fits(const struct said *s, size_t at, const char *pattern, size_t *k
                 return true;
         return false;
     case '?':
-        if (at < s->end && is_of(s->words->items.items[at].folded, pattern + 1, len - 1) &&
+        if (at < s->end && is_of(s->words->items.items[at].text, pattern + 1, len - 1) &&
             fits(s, at + 1, rest, kept))
             return true;
         return fits(s, at, rest, kept);
     default:
-        return at < s->end && is_of(s->words->items.items[at].folded, pattern, len) &&
+        return at < s->end && is_of(s->words->items.items[at].text, pattern, len) &&
                fits(s, at + 1, rest, kept);
     }
 }
@@ -158,7 +97,7 @@ static size_t phrase_at(const struct said *s, size_t at, const char *phrase)
     size_t count = 0;
     for (const char *p = phrase; *p; p = element_after(p), count++)
         if (at + count >= s->end ||
-            !is_of(s->words->items.items[at + count].folded, p, element_len(p)))
+            !is_of(s->words->items.items[at + count].text, p, element_len(p)))
             return 0;
     return count;
 }
@@ -203,8 +142,8 @@ static bool strip_behind(struct said *s)
 /* Marks that belong to the first and the last word are kept with them: `code`, (brackets). */
 static char *text_of(const struct sentence *sentence, const struct said *s, size_t kept)
 {
-    const struct word *first = &s->words->items.items[kept];
-    const struct word *last = &s->words->items.items[s->end - 1];
+    const struct folded_word *first = &s->words->items.items[kept];
+    const struct folded_word *last = &s->words->items.items[s->end - 1];
     size_t begin = first->begin, end = last->end;
     size_t before = kept > 0 ? s->words->items.items[kept - 1].end : 0;
     bool whole = s->end == s->words->items.len;
@@ -218,7 +157,7 @@ static char *text_of(const struct sentence *sentence, const struct said *s, size
     return mem_strndup(sentence->text + begin, end - begin);
 }
 
-static bool is_directive(const struct sentence *sentence, const struct words *words,
+static bool is_directive(const struct sentence *sentence, const struct folded_words *words,
                          struct directive *out)
 {
     struct said s = {.words = words, .end = words->items.len};
@@ -240,13 +179,13 @@ static bool is_directive(const struct sentence *sentence, const struct words *wo
 
 bool directive_of(const struct sentence *s, struct directive *out)
 {
-    struct words words = {0};
+    struct folded_words words = {0};
     *out = (struct directive){.text = NULL};
     if (s->len > LEARNED_TEXT_BYTES || !utf8_valid(s->text, s->len))
         return false;
-    words_read(s->text, s->len, &words);
+    folded_words_read(s->text, s->len, &words);
     bool found = is_directive(s, &words, out);
-    words_release(&words);
+    folded_words_release(&words);
     return found;
 }
 

@@ -11,4 +11,5 @@ libtiro_a_SOURCES += \
 libtiro_a_SOURCES += \
 	src/knowledge/directive.c src/knowledge/directive.h \
 	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
+	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h
