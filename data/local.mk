@@ -27,6 +27,7 @@ EMBEDDED_FILES = \
 	data/schema-7.sql \
 	data/schema-8.sql \
 	data/schema-9.sql \
+	data/schema-10.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -89,6 +89,7 @@ UNIT_TESTS = \
 	tests/test_json \
 	tests/test_keymap \
 	tests/test_link \
+	tests/test_learned \
 	tests/test_list \
 	tests/test_mailbox \
 	tests/test_manual \

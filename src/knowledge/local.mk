@@ -12,4 +12,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/directive.c src/knowledge/directive.h \
 	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
+	src/knowledge/learned.c src/knowledge/learned.h \
+	src/knowledge/learned_list.c src/knowledge/learned_private.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h

@@ -1,0 +1,66 @@
+/* Learned memory: items of what the user said that are to influence later sessions, in the
+ * database of sessions. One connection, one thread.
+ *
+ * Each call is a transaction of its own unless one is open on the connection. Errors are
+ * SESSION_STORE_ERROR; MEMORY_NOT_FOUND where an id is unknown; USAGE where a text is empty or too
+ * long. Nothing was changed then. */
+#ifndef KNOWLEDGE_LEARNED_H
+#define KNOWLEDGE_LEARNED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "chat/learned_item.h"
+#include "store/health.h"
+#include "store/store.h"
+
+enum learned_added {
+    LEARNED_IS_NEW,
+    LEARNED_IS_KNOWN,   /* one with the same text is there */
+    LEARNED_IS_REJECTED /* … which the user does not want */
+};
+
+/* Keeps a candidate, or an active item, of what `item` has (scope, kind, state, origin, text,
+ * project, session, seq); *out is what is kept, or there already. Secrets in its text are masked.
+ * An active one whose kind replaces takes the place of the one before. What was typed or extracted
+ * does not come back once it was rejected; what was added does. */
+bool learned_add(struct store *s, const struct learned_item *item, struct learned_item *out,
+                 enum learned_added *how, struct error *e);
+
+/* Makes it active; one that replaces takes the place of the one before. */
+bool learned_accept(struct store *s, const char *id, struct error *e);
+
+/* Makes it rejected, whatever it was; what it took the place of is active again. */
+bool learned_reject(struct store *s, const char *id, struct error *e);
+
+/* Another text in its place; the old one stays as history. */
+bool learned_edit(struct store *s, const char *id, const char *text, struct error *e);
+
+/* Deletes it with its history; `out` (empty) gets what went, the item first. */
+bool learned_forget(struct store *s, const char *id, struct learned_items *out, struct error *e);
+/* Puts back what learned_forget() gave. */
+bool learned_restore(struct store *s, const struct learned_items *items, struct error *e);
+
+/* Which are listed: those that fit all members. Texts are borrowed. */
+struct learned_filter {
+    unsigned states;     /* of 1 << enum learned_state; 0: all */
+    unsigned scopes;     /* of 1 << enum learned_scope; 0: all */
+    unsigned kinds;      /* of 1 << enum learned_kind; 0: all */
+    const char *project; /* of it, and of the user; NULL: of all */
+    const char *session; /* id */
+    const char *query;   /* with a word of it, most words first; blank: the newest first */
+    bool unused;         /* no session was told of it */
+    int limit;           /* 0: all */
+};
+bool learned_list(struct store *s, const struct learned_filter *filter, struct learned_items *out,
+                  struct error *e);
+bool learned_get(struct store *s, const char *id, struct learned_item *out, struct error *e);
+
+/* It and all that it took the place of, newest first. */
+bool learned_history(struct store *s, const char *id, struct learned_items *out, struct error *e);
+
+/* An id or the beginning of one; USAGE where several begin so. The caller frees *id. */
+bool learned_resolve(struct store *s, const char *reference, char **id, struct error *e);
+
+#endif

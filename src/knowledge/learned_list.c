@@ -1,0 +1,225 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "knowledge/folded_words.h"
+#include "knowledge/learned_private.h"
+
+static const char list_sql[] = LEARNED_ROWS
+    "WHERE (?1 IS NULL OR project IS NULL OR project = ?1)"
+    " AND (?2 IS NULL OR session = ?2) AND (?3 = 0 OR uses = 0)"
+    " ORDER BY changed_ms DESC, number DESC";
+static const char get_sql[] = LEARNED_ROWS "WHERE id = ?";
+static const char history_sql[] =
+    "WITH RECURSIVE chain (id) AS (VALUES (?1)"
+    " UNION SELECT i.id FROM learned_item i JOIN chain ON i.replaced_by = chain.id) " LEARNED_ROWS
+    "WHERE id IN chain ORDER BY id = ?1 DESC, changed_ms DESC, number DESC";
+static const char begin_sql[] =
+    "SELECT id FROM learned_item WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC LIMIT "
+    "2";
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static int value_of(const struct query *q, int column, const struct shape_names *names)
+{
+    const char *word = (const char *)sqlite3_column_text(q->handle, column);
+    for (int i = 0; word && i < names->count; i++)
+        if (strcmp(names->words[i], word) == 0)
+            return i;
+    return 0;
+}
+
+struct learned_item learned_row_read(const struct query *q)
+{
+    enum {
+        ID,
+        SCOPE,
+        KIND,
+        STATE,
+        ORIGIN,
+        PROJECT,
+        SESSION,
+        SEQ,
+        REPLACED_BY,
+        CREATED,
+        CHANGED,
+        USES,
+        USED,
+        TEXT,
+        GONE
+    };
+    return (struct learned_item){
+        .id = query_column_text(q, ID),
+        .scope = (enum learned_scope)value_of(q, SCOPE, &learned_scope_names),
+        .kind = (enum learned_kind)value_of(q, KIND, &learned_kind_names),
+        .state = (enum learned_state)value_of(q, STATE, &learned_state_names),
+        .origin = (enum learned_origin)value_of(q, ORIGIN, &learned_origin_names),
+        .project = query_column_text(q, PROJECT),
+        .session_id = query_column_text(q, SESSION),
+        .seq = sqlite3_column_int64(q->handle, SEQ),
+        .replaced_by = query_column_text(q, REPLACED_BY),
+        .created_ms = sqlite3_column_int64(q->handle, CREATED),
+        .changed_ms = sqlite3_column_int64(q->handle, CHANGED),
+        .uses = sqlite3_column_int64(q->handle, USES),
+        .used_ms = sqlite3_column_int64(q->handle, USED),
+        .text = query_column_text(q, TEXT),
+        .session_gone = sqlite3_column_int(q->handle, GONE),
+    };
+}
+
+bool learned_rows_read(struct query *q, struct learned_items *out)
+{
+    while (query_next(q))
+        vec_push(&out->items, learned_row_read(q));
+    bool ok = query_end(q);
+    if (!ok)
+        learned_items_release(out);
+    return ok;
+}
+
+/* --- what fits a query ------------------------------------------------------------------------ */
+
+static bool has_word(const struct folded_words *text, const char *word)
+{
+    for (size_t i = 0; i < text->items.len; i++)
+        if (strstr(text->items.items[i].text, word))
+            return true;
+    return false;
+}
+
+static int words_in(const char *text, const struct folded_words *query)
+{
+    struct folded_words words = {0};
+    int count = 0;
+    folded_words_read(text, strlen(text), &words);
+    for (size_t i = 0; i < query->items.len; i++)
+        count += has_word(&words, query->items.items[i].text);
+    folded_words_release(&words);
+    return count;
+}
+
+struct ranked {
+    struct learned_item item;
+    int words;
+    size_t place;
+};
+
+static int by_words(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->words != y->words)
+        return x->words > y->words ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* Leaves those with a word of the query, most words first. */
+static void rank(struct learned_items *items, const char *query)
+{
+    struct folded_words words = {0};
+    VEC(struct ranked) found = {0};
+    folded_words_read(query, strlen(query), &words);
+    for (size_t i = 0; i < items->items.len; i++) {
+        struct learned_item *item = &items->items.items[i];
+        struct ranked r = {.item = *item, .words = words_in(item->text, &words), .place = i};
+        if (r.words > 0)
+            vec_push(&found, r);
+        else
+            learned_item_release(item);
+    }
+    if (found.len > 0)
+        qsort(found.items, found.len, sizeof *found.items, by_words);
+    vec_clear(&items->items);
+    for (size_t i = 0; i < found.len; i++)
+        vec_push(&items->items, found.items[i].item);
+    vec_release(&found);
+    folded_words_release(&words);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static bool fits_mask(unsigned mask, int value)
+{
+    return mask == 0 || (mask & (1U << (unsigned)value));
+}
+
+static bool fits(const struct learned_filter *f, const struct learned_item *item)
+{
+    return fits_mask(f->states, (int)item->state) && fits_mask(f->scopes, (int)item->scope) &&
+           fits_mask(f->kinds, (int)item->kind);
+}
+
+static void leave_fitting(struct learned_items *list, const struct learned_filter *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->items.len; i++) {
+        struct learned_item *item = &list->items.items[i];
+        if (fits(f, item))
+            list->items.items[kept++] = *item;
+        else
+            learned_item_release(item);
+    }
+    list->items.len = kept;
+}
+
+static void cut(struct learned_items *list, int limit)
+{
+    while (limit > 0 && list->items.len > (size_t)limit)
+        learned_item_release(&list->items.items[--list->items.len]);
+}
+
+bool learned_list(struct store *s, const struct learned_filter *filter, struct learned_items *out,
+                  struct error *e)
+{
+    struct query q = query_begin(s, list_sql, e);
+    query_text(&q, filter->project);
+    query_text(&q, filter->session);
+    query_int(&q, filter->unused);
+    if (!learned_rows_read(&q, out))
+        return false;
+    leave_fitting(out, filter);
+    if (filter->query && !utf8_is_blank(filter->query))
+        rank(out, filter->query);
+    cut(out, filter->limit);
+    return true;
+}
+
+static bool not_found(const char *id, struct error *e)
+{
+    return err_set(e, ERR_MEMORY_NOT_FOUND,
+                   "nothing that was learned has the id %.60s; tiro learned list shows them", id);
+}
+
+bool learned_get(struct store *s, const char *id, struct learned_item *out, struct error *e)
+{
+    struct query q = query_for(s, get_sql, id, e);
+    bool found = query_next(&q);
+    *out = found ? learned_row_read(&q) : (struct learned_item){.id = NULL};
+    return query_end(&q) && (found || not_found(id, e));
+}
+
+bool learned_history(struct store *s, const char *id, struct learned_items *out, struct error *e)
+{
+    struct query q = query_for(s, history_sql, id, e);
+    return learned_rows_read(&q, out) && (out->items.len > 0 || not_found(id, e));
+}
+
+bool learned_resolve(struct store *s, const char *reference, char **id, struct error *e)
+{
+    struct text_list found = {0};
+    *id = NULL;
+    if (!reference || !*reference)
+        return err_set(e, ERR_USAGE, "no item is named; give its id");
+    struct query q = query_for(s, begin_sql, reference, e);
+    if (!query_texts(&q, &found))
+        return false;
+    bool several = found.items.len > 1 && strcmp(found.items.items[0], reference) != 0;
+    if (found.items.len > 0 && !several)
+        *id = mem_strdup(found.items.items[0]);
+    bool none = found.items.len == 0;
+    vec_free_each(&found.items);
+    if (several)
+        return err_set(e, ERR_USAGE, "several items begin with \"%.40s\"; give more of the id",
+                       reference);
+    return !none || not_found(reference, e);
+}
