@@ -5,11 +5,12 @@
 #include "base/mem.h"
 #include "knowledge/learned.h"
 #include "store/sessions.h"
+#include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
 static const char ID[] = "01890a5d-ac96-774b-bcce-b302099a8057";
-static const char HERE[] = "/home/a/app";
+static const char HERE[] = "/home/a/app", THERE[] = "/home/b/app";
 
 static char *path;
 static struct store *store;
@@ -142,4 +143,140 @@ TEST(what_is_there_is_not_kept_twice)
     assert_string_equal(add_to(HERE, LEARNED_FACT, LEARNED_ACTIVE, "one thing", LEARNED_IS_KNOWN),
                         id);
     expect(&all, "one thing:active");
+}
+
+TEST(projects_share_nothing)
+{
+    add(LEARNED_FACT, LEARNED_ACTIVE, "of here");
+    add_to(THERE, LEARNED_FACT, LEARNED_ACTIVE, "of here", LEARNED_IS_NEW);
+    add_to(THERE, LEARNED_FACT, LEARNED_ACTIVE, "of there", LEARNED_IS_NEW);
+    add(LEARNED_STYLE, LEARNED_ACTIVE, "Be brief");
+    expect(&(struct learned_filter){.project = HERE}, "Be brief:active, of here:active");
+}
+
+TEST(what_was_rejected_is_not_asked_again_but_can_be_added)
+{
+    struct learned_item kept, item = {.kind = LEARNED_FACT,
+                                      .state = LEARNED_ACTIVE,
+                                      .origin = LEARNED_ADDED,
+                                      .text = (char *)"one thing",
+                                      .project = (char *)HERE};
+    enum learned_added how;
+    char *id = add(LEARNED_FACT, LEARNED_CANDIDATE, "one thing");
+    assert_true(learned_reject(store, id, &e));
+    add_to(HERE, LEARNED_FACT, LEARNED_CANDIDATE, "one thing", LEARNED_IS_REJECTED);
+    add_to(HERE, LEARNED_FACT, LEARNED_ACTIVE, "one thing", LEARNED_IS_REJECTED);
+    expect(&all, "one thing:rejected");
+    assert_true(learned_add(store, &item, &kept, &how, &e));
+    learned_item_release(&kept);
+    expect(&all, "one thing:active");
+}
+
+TEST(an_edit_keeps_the_old_text_as_history_and_forgetting_takes_both)
+{
+    struct learned_items gone = {0};
+    char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "port 8080");
+    assert_true(learned_edit(store, id, "port 8443", &e));
+    expect(&active, "port 8443:active");
+    expect(&(struct learned_filter){.states = 1U << LEARNED_SUPERSEDED}, "port 8080:superseded");
+    assert_true(learned_forget(store, id, &gone, &e));
+    expect(&all, "");
+    assert_true(learned_restore(store, &gone, &e));
+    learned_items_release(&gone);
+    expect(&active, "port 8443:active");
+    expect(&(struct learned_filter){.states = 1U << LEARNED_SUPERSEDED}, "port 8080:superseded");
+}
+
+TEST(a_query_finds_words_without_case_and_accents)
+{
+    add(LEARNED_FACT, LEARNED_ACTIVE, "Der Müller kommt am Montag");
+    add(LEARNED_FACT, LEARNED_ACTIVE, "the mill stands still");
+    add(LEARNED_FACT, LEARNED_ACTIVE, "nothing of that");
+    expect(&(struct learned_filter){.query = "MULLER montag mill"},
+           "Der Müller kommt am Montag:active, the mill stands still:active");
+    expect(&(struct learned_filter){.query = "zebra"}, "");
+}
+
+TEST(uses_are_counted)
+{
+    struct learned_items items = {0};
+    add(LEARNED_FACT, LEARNED_ACTIVE, "used");
+    assert_true(learned_list(store, &all, &items, &e));
+    assert_true(learned_note_use(store, &items, &e));
+    learned_items_release(&items);
+    add(LEARNED_FACT, LEARNED_ACTIVE, "not used");
+    expect(&(struct learned_filter){.unused = true}, "not used:active");
+    assert_true(
+        learned_list(store, &(struct learned_filter){.query = "used", .limit = 2}, &items, &e));
+    assert_int_equal(items.items.items[1].uses, 1);
+    assert_true(items.items.items[1].used_ms > 0);
+    learned_items_release(&items);
+}
+
+TEST(secrets_and_texts_without_end_are_not_kept)
+{
+    struct learned_item kept, item = {.text = NULL, .project = (char *)HERE};
+    enum learned_added how;
+    char *text = support_keep(mem_alloc(LEARNED_TEXT_BYTES + 2));
+    memset(text, 'x', LEARNED_TEXT_BYTES + 1);
+    text[LEARNED_TEXT_BYTES + 1] = '\0';
+    item.text = text;
+    assert_err(learned_add(store, &item, &kept, &how, &e), e, ERR_USAGE);
+    item.text = (char *)" \n";
+    assert_err(learned_add(store, &item, &kept, &how, &e), e, ERR_USAGE);
+    add(LEARNED_FACT, LEARNED_ACTIVE, "the key is ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    expect(&all, "the key is [secret]:active");
+}
+
+TEST(a_deleted_session_takes_its_candidates_along)
+{
+    struct learned_item item;
+    char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "accepted");
+    add(LEARNED_FACT, LEARNED_CANDIDATE, "candidate");
+    assert_true(learned_forget_session(store, ID, &e));
+    assert_true(sessions_delete(store, ID, &e));
+    expect(&all, "accepted:active");
+    assert_true(learned_get(store, id, &item, &e));
+    assert_true(item.session_gone);
+    learned_item_release(&item);
+}
+
+TEST(an_id_is_found_by_its_beginning)
+{
+    char *found, *id = add(LEARNED_FACT, LEARNED_ACTIVE, "one");
+    assert_true(learned_resolve(store, support_text("%.8s", id), &found, &e));
+    assert_string_equal(found, id);
+    free(found);
+    assert_err(learned_resolve(store, "nothing", &found, &e), e, ERR_MEMORY_NOT_FOUND);
+    assert_err(learned_resolve(store, "", &found, &e), e, ERR_USAGE);
+    add(LEARNED_FACT, LEARNED_ACTIVE, "two");
+    damage_sql(path, "UPDATE learned_item SET id = 'x' || id");
+    assert_err(learned_resolve(store, "x", &found, &e), e, ERR_USAGE);
+    assert_err(learned_accept(store, "nothing", &e), e, ERR_MEMORY_NOT_FOUND);
+}
+
+TEST(the_access_of_a_session_stays)
+{
+    enum learned_access access;
+    assert_true(learned_access_read(store, ID, &access, &e));
+    assert_int_equal(access, LEARNED_ACCESS_WRITE);
+    assert_true(learned_access_write(store, ID, LEARNED_ACCESS_OFF, &e));
+    assert_true(learned_access_read(store, ID, &access, &e));
+    assert_int_equal(access, LEARNED_ACCESS_OFF);
+    assert_true(learned_access_write(store, ID, LEARNED_ACCESS_WRITE, &e));
+    assert_true(learned_access_read(store, ID, &access, &e));
+    assert_int_equal(access, LEARNED_ACCESS_WRITE);
+}
+
+TEST(items_are_counted)
+{
+    struct learned_counts counts;
+    add(LEARNED_FACT, LEARNED_ACTIVE, "one");
+    add(LEARNED_FACT, LEARNED_CANDIDATE, "two");
+    add_to(THERE, LEARNED_FACT, LEARNED_ACTIVE, "three", LEARNED_IS_NEW);
+    assert_true(learned_count(store, HERE, &counts, &e));
+    assert_int_equal(counts.active, 1);
+    assert_int_equal(counts.candidates, 1);
+    assert_true(learned_count(store, NULL, &counts, &e));
+    assert_int_equal(counts.active, 2);
 }

@@ -26,6 +26,15 @@ static const char bring_back_sql[] =
     " ORDER BY changed_ms DESC, number DESC LIMIT 1)";
 static const char edit_sql[] = "UPDATE learned_item SET text = ?2, changed_ms = ?3 WHERE id = ?1";
 static const char delete_sql[] = "DELETE FROM learned_item WHERE id = ?";
+static const char use_sql[] = "UPDATE learned_item SET uses = uses + 1, used_ms = ?2 WHERE id = ?1";
+
+/* Of a session that is deleted. */
+static const char *const session_sql[] = {
+    "DELETE FROM learned_item WHERE session = ? AND state = 'candidate'",
+    "DELETE FROM learned_session WHERE session = ?",
+    "DELETE FROM learned_tool WHERE session = ?",
+    "DELETE FROM learned_access WHERE session = ?",
+};
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -277,4 +286,70 @@ bool learned_restore(struct store *s, const struct learned_items *items, struct 
 {
     bool began;
     return store_enter(s, &began, e) && store_leave(s, began, insert_all(s, items, e), e);
+}
+
+static bool forget_session(struct store *s, const char *session_id, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof session_sql / sizeof *session_sql; i++) {
+        struct query q = query_for(s, session_sql[i], session_id, e);
+        ok = query_run(&q);
+    }
+    return ok;
+}
+
+bool learned_forget_session(struct store *s, const char *session_id, struct error *e)
+{
+    bool began;
+    return store_enter(s, &began, e) && store_leave(s, began, forget_session(s, session_id, e), e);
+}
+
+static bool note_all(struct store *s, const struct learned_items *items, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < items->items.len; i++) {
+        struct query q = query_for(s, use_sql, items->items.items[i].id, e);
+        query_int(&q, clock_wall_ms());
+        ok = query_run(&q);
+    }
+    return ok;
+}
+
+bool learned_note_use(struct store *s, const struct learned_items *items, struct error *e)
+{
+    bool began;
+    return items->items.len == 0 ||
+           (store_step_begin(s, &began, e) && store_step_end(s, began, note_all(s, items, e), e));
+}
+
+/* --- access ----------------------------------------------------------------------------------- */
+
+static const char *const access_words[] = {
+    [LEARNED_ACCESS_OFF] = "off", [LEARNED_ACCESS_READ] = "read", [LEARNED_ACCESS_WRITE] = "write"};
+const struct shape_names learned_access_names = {access_words, LEARNED_ACCESS_WRITE + 1, -1};
+
+bool learned_access_read(struct store *s, const char *session_id, enum learned_access *out,
+                         struct error *e)
+{
+    *out = LEARNED_ACCESS_WRITE;
+    struct query q =
+        query_for(s, "SELECT access FROM learned_access WHERE session = ?", session_id, e);
+    if (query_next(&q)) {
+        const char *word = (const char *)sqlite3_column_text(q.handle, 0);
+        *out = strcmp(word, "off") == 0 ? LEARNED_ACCESS_OFF : LEARNED_ACCESS_READ;
+    }
+    return query_end(&q);
+}
+
+bool learned_access_write(struct store *s, const char *session_id, enum learned_access access,
+                          struct error *e)
+{
+    struct query q;
+    if (access == LEARNED_ACCESS_WRITE) {
+        q = query_for(s, "DELETE FROM learned_access WHERE session = ?", session_id, e);
+        return query_run(&q);
+    }
+    q = query_for(s, "INSERT OR REPLACE INTO learned_access VALUES (?, ?)", session_id, e);
+    query_text(&q, access_words[access]);
+    return query_run(&q);
 }

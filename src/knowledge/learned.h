@@ -42,6 +42,10 @@ bool learned_forget(struct store *s, const char *id, struct learned_items *out, 
 /* Puts back what learned_forget() gave. */
 bool learned_restore(struct store *s, const struct learned_items *items, struct error *e);
 
+/* Candidates of a deleted session, and what its log was folded to. Items that were accepted stay,
+ * and tell that their session is gone. */
+bool learned_forget_session(struct store *s, const char *session_id, struct error *e);
+
 /* Which are listed: those that fit all members. Texts are borrowed. */
 struct learned_filter {
     unsigned states;     /* of 1 << enum learned_state; 0: all */
@@ -62,5 +66,23 @@ bool learned_history(struct store *s, const char *id, struct learned_items *out,
 
 /* An id or the beginning of one; USAGE where several begin so. The caller frees *id. */
 bool learned_resolve(struct store *s, const char *reference, char **id, struct error *e);
+
+/* A session's model is told of them for the first time. */
+bool learned_note_use(struct store *s, const struct learned_items *items, struct error *e);
+
+struct learned_counts {
+    int64_t active, candidates, superseded, rejected;
+};
+bool learned_count(struct store *s, const char *project, struct learned_counts *out,
+                   struct error *e);
+
+/* What a session may do with memory: OFF nothing, READ what is there, WRITE more, too. */
+enum learned_access { LEARNED_ACCESS_OFF, LEARNED_ACCESS_READ, LEARNED_ACCESS_WRITE };
+extern const struct shape_names learned_access_names;
+/* WRITE where nothing else was said. */
+bool learned_access_read(struct store *s, const char *session_id, enum learned_access *out,
+                         struct error *e);
+bool learned_access_write(struct store *s, const char *session_id, enum learned_access access,
+                          struct error *e);
 
 #endif

@@ -18,6 +18,9 @@ static const char history_sql[] =
 static const char begin_sql[] =
     "SELECT id FROM learned_item WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id = ?1 DESC LIMIT "
     "2";
+static const char count_sql[] =
+    "SELECT state, count(*) FROM learned_item WHERE ?1 IS NULL OR project IS NULL OR project = ?1"
+    " GROUP BY state";
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -222,4 +225,19 @@ bool learned_resolve(struct store *s, const char *reference, char **id, struct e
         return err_set(e, ERR_USAGE, "several items begin with \"%.40s\"; give more of the id",
                        reference);
     return !none || not_found(reference, e);
+}
+
+bool learned_count(struct store *s, const char *project, struct learned_counts *out,
+                   struct error *e)
+{
+    int64_t *const counts[] = {[LEARNED_CANDIDATE] = &out->candidates,
+                               [LEARNED_ACTIVE] = &out->active,
+                               [LEARNED_SUPERSEDED] = &out->superseded,
+                               [LEARNED_REJECTED] = &out->rejected};
+    *out = (struct learned_counts){0};
+    struct query q = query_begin(s, count_sql, e);
+    query_text(&q, project);
+    while (query_next(&q))
+        *counts[value_of(&q, 0, &learned_state_names)] += sqlite3_column_int64(q.handle, 1);
+    return query_end(&q);
 }

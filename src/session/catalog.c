@@ -11,6 +11,7 @@
 #include "chat/session_tally.h"
 #include "index/transcripts.h"
 #include "knowledge/graph.h"
+#include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "session/removal.h"
@@ -263,7 +264,9 @@ static bool delete_record(struct catalog *c, struct memory *m, const char *id, s
     bool began;
     return store_enter(c->store, &began, e) &&
            store_leave(c->store, began,
-                       m->ops->forget_session(m, id, e) && transcripts_delete(c->store, id, e), e);
+                       m->ops->forget_session(m, id, e) && learned_forget_session(c->store, id, e) &&
+                           transcripts_delete(c->store, id, e),
+                       e);
 }
 
 /* With what memory has of it, whether or not this program remembers. */
