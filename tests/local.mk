@@ -127,6 +127,7 @@ UNIT_TESTS = \
 	tests/test_operations \
 	tests/test_orphans \
 	tests/test_paths \
+	tests/test_project \
 	tests/test_probe \
 	tests/test_plain \
 	tests/test_projection \

@@ -179,7 +179,7 @@ TEST(an_edit_keeps_the_old_text_as_history_and_forgetting_takes_both)
     assert_true(learned_edit(store, id, "port 8443", &e));
     expect(&active, "port 8443:active");
     expect(&(struct learned_filter){.states = 1U << LEARNED_SUPERSEDED}, "port 8080:superseded");
-    assert_true(learned_forget(store, id, &gone, &e));
+    assert_true(learned_forget(store, (const char *const *)&id, 1, &gone, &e));
     expect(&all, "");
     assert_true(learned_restore(store, &gone, &e));
     learned_items_release(&gone);

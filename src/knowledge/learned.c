@@ -258,20 +258,42 @@ bool learned_edit(struct store *s, const char *id, const char *text, struct erro
     return ok;
 }
 
-static bool forget(struct store *s, const char *id, struct learned_items *out, struct error *e)
+static bool has_id(const struct learned_items *items, const char *id)
 {
+    for (size_t i = 0; i < items->items.len; i++)
+        if (strcmp(items->items.items[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static bool forget_one(struct store *s, const char *id, struct learned_items *out, struct error *e)
+{
+    size_t first = out->items.len;
     bool ok = learned_history(s, id, out, e);
-    for (size_t i = 0; ok && i < out->items.len; i++) {
+    for (size_t i = first; ok && i < out->items.len; i++) {
         struct query q = query_for(s, delete_sql, out->items.items[i].id, e);
         ok = query_run(&q);
     }
     return ok;
 }
 
-bool learned_forget(struct store *s, const char *id, struct learned_items *out, struct error *e)
+/* One that went with the history of another is gone by then. */
+static bool forget(struct store *s, const char *const *ids, size_t count, struct learned_items *out,
+                   struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = has_id(out, ids[i]) || forget_one(s, ids[i], out, e);
+    if (!ok)
+        learned_items_release(out);
+    return ok;
+}
+
+bool learned_forget(struct store *s, const char *const *ids, size_t count,
+                    struct learned_items *out, struct error *e)
 {
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, forget(s, id, out, e), e);
+    return store_enter(s, &began, e) && store_leave(s, began, forget(s, ids, count, out, e), e);
 }
 
 static bool insert_all(struct store *s, const struct learned_items *items, struct error *e)

@@ -37,8 +37,9 @@ bool learned_reject(struct store *s, const char *id, struct error *e);
 /* Another text in its place; the old one stays as history. */
 bool learned_edit(struct store *s, const char *id, const char *text, struct error *e);
 
-/* Deletes it with its history; `out` (empty) gets what went, the item first. */
-bool learned_forget(struct store *s, const char *id, struct learned_items *out, struct error *e);
+/* Deletes them with their history, all or none; `out` (empty) gets what went. */
+bool learned_forget(struct store *s, const char *const *ids, size_t count,
+                    struct learned_items *out, struct error *e);
 /* Puts back what learned_forget() gave. */
 bool learned_restore(struct store *s, const struct learned_items *items, struct error *e);
 

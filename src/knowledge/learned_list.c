@@ -204,7 +204,8 @@ bool learned_get(struct store *s, const char *id, struct learned_item *out, stru
 bool learned_history(struct store *s, const char *id, struct learned_items *out, struct error *e)
 {
     struct query q = query_for(s, history_sql, id, e);
-    return learned_rows_read(&q, out) && (out->items.len > 0 || not_found(id, e));
+    size_t before = out->items.len;
+    return learned_rows_read(&q, out) && (out->items.len > before || not_found(id, e));
 }
 
 bool learned_resolve(struct store *s, const char *reference, char **id, struct error *e)

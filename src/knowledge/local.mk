@@ -14,4 +14,5 @@ libtiro_a_SOURCES += \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
+	src/knowledge/project.c src/knowledge/project.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h

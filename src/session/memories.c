@@ -24,6 +24,9 @@ void memories_free(struct memories *m)
     for (size_t i = 0; i < m->forgotten.len; i++)
         memory_forgotten_release(&m->forgotten.items[i]);
     vec_release(&m->forgotten);
+    for (size_t i = 0; i < m->unlearned.len; i++)
+        learned_items_release(&m->unlearned.items[i]);
+    vec_release(&m->unlearned);
     if (m->store)
         recall_release(&m->recall);
     free(m->project);

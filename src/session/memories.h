@@ -3,16 +3,18 @@
 #define SESSION_MEMORIES_H
 
 #include "base/uuid.h"
+#include "chat/learned_item.h"
 #include "memory/recall.h"
 
 struct memories {
     const struct config *config;
     struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
     char *project;
-    const char *session; /* that is open, for scopes; NULL: none. Borrowed, as the next */
+    const char *session;         /* that is open, for scopes; NULL: none. Borrowed, as the next */
     const struct wakeup *wakeup; /* ends what a search waits for; NULL: nothing does */
     struct recall recall;
     VEC(struct memory_forgotten) forgotten; /* that can be put back, the last one last */
+    VEC(struct learned_items) unlearned;    /* the same of what was learned */
 };
 
 /* On the caller's connection: NULL is an empty memory, for what only reads. `directory` is that of

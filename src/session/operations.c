@@ -7,6 +7,7 @@
 #include "session/engine_operations.h"
 #include "session/graph_operations.h"
 #include "session/graphs.h"
+#include "session/learned_operations.h"
 #include "session/memories.h"
 #include "session/memory_operations.h"
 #include "session/removal.h"
@@ -37,6 +38,10 @@ static const struct operation *const rows[] = {
     &operation_graph_delete,       &operation_graph_unobserve,   &operation_graph_unrelate,
     &operation_graph_restore,      &operation_graph_stats,       &operation_graph_export,
     &operation_graph_import,
+    &operation_learned_list,       &operation_learned_search,    &operation_learned_read,
+    &operation_learned_history,    &operation_learned_add,       &operation_learned_edit,
+    &operation_learned_accept,     &operation_learned_reject,    &operation_learned_forget,
+    &operation_learned_restore,    &operation_learned_stats,
 };
 
 const struct operation *operation_at(size_t index)

@@ -1,0 +1,472 @@
+#include "session/learned_operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "knowledge/directive.h"
+#include "knowledge/learned.h"
+#include "knowledge/project.h"
+#include "session/memories.h"
+#include "store/sessions.h"
+
+enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
+
+#define ID(S)                                                                                      \
+    SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(S, id), .least = 1,                          \
+                .most = LEARNED_ID_BYTES, .help = "An item: its id or the beginning of it.")
+#define SCOPE(S)                                                                                   \
+    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
+                .help = "\"project\" or \"user\"; absent: any.")
+#define KIND(S)                                                                                    \
+    SHAPE_FIELD("kind", STRING, OPTIONAL, SHAPE_AT_TEXT(S, kind),                                  \
+                .help = "\"fact\", \"rule\", \"language\", …; absent: any.")
+#define LIMIT(S, ...)                                                                              \
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, S, limit), __VA_ARGS__,                    \
+                .help = "At most so many items.")
+#define PARAMS(T, rows)                                                                            \
+    {                                                                                              \
+        .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
+    }
+#define READS OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_STORE
+#define WRITES OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE
+
+static const struct shape_field items_fields[] = {LEARNED_ITEMS(struct learned_items, items), {0}};
+static const struct shape items_shape = {
+    .name = "items", .size = sizeof(struct learned_items), .fields = items_fields};
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* One bit of a mask; NULL is none. USAGE where it is no such word. */
+static bool mask_of(const char *word, const struct shape_names *names, const char *what,
+                    unsigned *mask, struct error *e)
+{
+    *mask = 0;
+    for (int i = 0; word && i < names->count; i++)
+        if (strcmp(word, names->words[i]) == 0)
+            *mask = 1U << (unsigned)i;
+    return !word || *mask ||
+           err_set(e, ERR_USAGE, "unknown %s \"%.40s\"; give one like \"%s\" or \"%s\"", what, word,
+                   names->words[0], names->words[1]);
+}
+
+/* NULL: of all. The caller frees. */
+static char *project_named(const struct memories *m, const char *name)
+{
+    if (name && strcmp(name, "all") == 0)
+        return NULL;
+    return project_of(name ? name : m->project);
+}
+
+static bool list(struct memories *m, struct learned_filter *f, const char *project,
+                 struct learned_items *out, struct error *e)
+{
+    char *path = project_named(m, project);
+    f->project = path;
+    bool ok = !m->store || learned_list(m->store, f, out, e);
+    free(path);
+    return ok;
+}
+
+static bool find_session(const struct memories *m, const char *reference, char id[UUID_LEN + 1],
+                         struct learned_filter *f, struct error *e)
+{
+    if (!reference || !m->store)
+        return true;
+    f->session = id;
+    return sessions_resolve(m->store, reference, id, e);
+}
+
+static const struct shape_field list_fields[] = {
+    SCOPE(struct learned_list_params),
+    KIND(struct learned_list_params),
+    SHAPE_FIELD("state", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, state),
+                .help = "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
+    SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, project),
+                .help = "\"all\" or a directory of one; absent: the one worked in."),
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, session),
+                .help = "Only what was said in this session."),
+    SHAPE_FIELD("unused", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct learned_list_params, unused),
+                .help = "Only what no session was told of."),
+    LIMIT(struct learned_list_params, .least = 0),
+    {0},
+};
+static const struct shape list_shape = PARAMS(struct learned_list_params, list_fields);
+
+static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct learned_list_params *p = params;
+    struct learned_filter f = {.unused = p->unused, .limit = p->limit};
+    char session[UUID_LEN + 1];
+    return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
+           mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
+           mask_of(p->state, &learned_state_names, "state", &f.states, e) &&
+           find_session(c->memories, p->session, session, &f, e) &&
+           list(c->memories, &f, p->project, result, e);
+}
+
+const struct operation operation_learned_list = {
+    .name = "learned/list",
+    .summary = "Lists what was learned, what changed last first.",
+    .params = &list_shape,
+    .result = &items_shape,
+    .run = run_list,
+    .executor = READS,
+};
+
+static const struct shape_field search_fields[] = {
+    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_search_params, query),
+                .help = "Words; blank: the newest items."),
+    SCOPE(struct learned_search_params),
+    KIND(struct learned_search_params),
+    LIMIT(struct learned_search_params, .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT),
+    {0},
+};
+static const struct shape search_shape = PARAMS(struct learned_search_params, search_fields);
+
+static bool run_search(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct learned_search_params *p = params;
+    struct learned_filter f = {
+        .states = 1U << LEARNED_ACTIVE, .query = p->query, .limit = p->limit};
+    return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
+           mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
+           list(c->memories, &f, NULL, result, e);
+}
+
+const struct operation operation_learned_search = {
+    .name = "learned/search",
+    .summary = "Searches what was learned and counts.",
+    .params = &search_shape,
+    .result = &items_shape,
+    .run = run_search,
+    .executor = READS,
+};
+
+/* --- one item --------------------------------------------------------------------------------- */
+
+static const struct shape_field id_fields[] = {ID(struct learned_id_params), {0}};
+static const struct shape id_shape = PARAMS(struct learned_id_params, id_fields);
+
+static bool resolve(struct memories *m, const char *reference, char **id, struct error *e)
+{
+    *id = NULL;
+    if (!m->store)
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "nothing was learned here yet");
+    return learned_resolve(m->store, reference, id, e);
+}
+
+static bool run_read(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct learned_id_params *p = params;
+    char *id;
+    bool ok = resolve(c->memories, p->id, &id, e) && learned_get(c->memories->store, id, result, e);
+    free(id);
+    return ok;
+}
+
+const struct operation operation_learned_read = {
+    .name = "learned/read",
+    .summary = "Gives an item of what was learned.",
+    .params = &id_shape,
+    .result = &learned_item_shape,
+    .run = run_read,
+    .executor = READS,
+};
+
+static bool run_history(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    const struct learned_id_params *p = params;
+    char *id;
+    bool ok =
+        resolve(c->memories, p->id, &id, e) && learned_history(c->memories->store, id, result, e);
+    free(id);
+    return ok;
+}
+
+const struct operation operation_learned_history = {
+    .name = "learned/history",
+    .summary = "Gives an item and what it took the place of.",
+    .params = &id_shape,
+    .result = &items_shape,
+    .run = run_history,
+    .executor = READS,
+};
+
+/* Changes it, and gives it as it is then. */
+static bool decide(struct memories *m, const char *reference,
+                   bool (*change)(struct store *s, const char *id, struct error *e), void *result,
+                   struct error *e)
+{
+    char *id;
+    bool ok = resolve(m, reference, &id, e) && change(m->store, id, e) &&
+              learned_get(m->store, id, result, e);
+    free(id);
+    return ok;
+}
+
+static bool run_accept(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct learned_id_params *p = params;
+    return decide(c->memories, p->id, learned_accept, result, e);
+}
+
+const struct operation operation_learned_accept = {
+    .name = "learned/accept",
+    .summary = "Makes a candidate count.",
+    .params = &id_shape,
+    .result = &learned_item_shape,
+    .run = run_accept,
+    .executor = WRITES,
+};
+
+static bool run_reject(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct learned_id_params *p = params;
+    return decide(c->memories, p->id, learned_reject, result, e);
+}
+
+const struct operation operation_learned_reject = {
+    .name = "learned/reject",
+    .summary = "Makes an item count no more; what it took the place of does again.",
+    .params = &id_shape,
+    .result = &learned_item_shape,
+    .run = run_reject,
+    .executor = WRITES,
+};
+
+/* --- adding and editing ----------------------------------------------------------------------- */
+
+static const struct shape_field add_fields[] = {
+    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_add_params, text),
+                .help = "What to remember."),
+    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_add_params, scope),
+                .help = "\"project\" or \"user\"; absent: what the text says."),
+    {0},
+};
+static const struct shape add_shape = PARAMS(struct learned_add_params, add_fields);
+
+static const struct shape_field added_fields[] = {
+    SHAPE_FIELD("item", OBJECT, REQUIRED, offsetof(struct learned_add_result, item),
+                .of = &learned_item_shape, .help = "What is remembered."),
+    SHAPE_FIELD("known", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct learned_add_result, known),
+                .help = "It was there already."),
+    {0},
+};
+static const struct shape added_shape = {
+    .name = "added", .size = sizeof(struct learned_add_result), .fields = added_fields};
+
+/* A text that is one directive is of its kind and keeps its words; any other is a fact. */
+static void read_text(const char *text, struct learned_item *item)
+{
+    const struct sentence whole = {.text = text, .len = strlen(text)};
+    struct directive d;
+    item->kind = directive_of(&whole, &d) ? d.kind : LEARNED_FACT;
+    item->text = d.text ? d.text : mem_strdup(text);
+    item->scope = learned_scope_of(item->kind);
+}
+
+static bool read_scope(const char *scope, struct learned_item *item, struct error *e)
+{
+    if (!scope)
+        return true;
+    bool user = strcmp(scope, "user") == 0;
+    item->scope = user ? LEARNED_USER : LEARNED_PROJECT;
+    return user || strcmp(scope, "project") == 0 ||
+           err_set(e, ERR_USAGE, "unknown scope \"%.40s\"; give project or user", scope);
+}
+
+/* One that has no row may never get one. */
+static char *kept_session(const struct memories *m)
+{
+    struct session_info info = {0};
+    struct error e;
+    bool kept = m->session && sessions_get(m->store, m->session, &info, &e);
+    session_info_release(&info);
+    return kept ? mem_strdup(m->session) : NULL;
+}
+
+static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct learned_add_params *p = params;
+    struct learned_add_result *out = result;
+    struct memories *m = c->memories;
+    enum learned_added how;
+    struct learned_item item = {.state = LEARNED_ACTIVE, .origin = LEARNED_ADDED};
+    read_text(p->text, &item);
+    bool ok = read_scope(p->scope, &item, e);
+    item.project = item.scope == LEARNED_PROJECT ? project_of(m->project) : NULL;
+    item.session_id = kept_session(m);
+    ok = ok && learned_add(m->store, &item, &out->item, &how, e);
+    out->known = ok && how == LEARNED_IS_KNOWN;
+    learned_item_release(&item);
+    return ok;
+}
+
+const struct operation operation_learned_add = {
+    .name = "learned/add",
+    .summary = "Remembers a text for later sessions.",
+    .params = &add_shape,
+    .result = &added_shape,
+    .run = run_add,
+    .executor = WRITES,
+};
+
+static const struct shape_field edit_fields[] = {
+    ID(struct learned_edit_params),
+    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct learned_edit_params, text),
+                .help = "The new text."),
+    {0},
+};
+static const struct shape edit_shape = PARAMS(struct learned_edit_params, edit_fields);
+
+static bool run_edit(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct learned_edit_params *p = params;
+    char *id;
+    bool ok = resolve(c->memories, p->id, &id, e) &&
+              learned_edit(c->memories->store, id, p->text, e) &&
+              learned_get(c->memories->store, id, result, e);
+    free(id);
+    return ok;
+}
+
+const struct operation operation_learned_edit = {
+    .name = "learned/edit",
+    .summary = "Changes the text of an item; the old one stays as history.",
+    .params = &edit_shape,
+    .result = &learned_item_shape,
+    .run = run_edit,
+    .executor = WRITES,
+};
+
+/* --- forgetting ------------------------------------------------------------------------------- */
+
+static const struct shape_field forget_fields[] = {
+    SHAPE_FIELD("ids", STRINGS, REQUIRED, offsetof(struct learned_forget_params, ids), .least = 1,
+                .help = "Items: their ids or the beginnings of them."),
+    {0},
+};
+static const struct shape forget_shape = PARAMS(struct learned_forget_params, forget_fields);
+
+static const struct shape_field forgotten_fields[] = {
+    SHAPE_FIELD("deleted", COUNT, REQUIRED, SHAPE_AT(int, struct learned_forget_result, deleted),
+                .help = "Items."),
+    {0},
+};
+static const struct shape forgotten_shape = {
+    .name = "forgotten", .size = sizeof(struct learned_forget_result), .fields = forgotten_fields};
+
+static bool resolve_all(struct memories *m, const struct learned_forget_params *p,
+                        struct text_list *out, struct error *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->ids.len; i++) {
+        char *id;
+        ok = resolve(m, p->ids.items[i], &id, e);
+        if (ok)
+            vec_push(&out->items, id);
+    }
+    return ok;
+}
+
+static int count_current(const struct learned_items *items)
+{
+    int count = 0;
+    for (size_t i = 0; i < items->items.len; i++)
+        count += !items->items.items[i].replaced_by;
+    return count;
+}
+
+static bool run_forget(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    struct learned_forget_result *out = result;
+    struct memories *m = c->memories;
+    struct learned_items gone = {0};
+    struct text_list ids = {0};
+    bool ok =
+        resolve_all(m, params, &ids, e) &&
+        learned_forget(m->store, (const char *const *)ids.items.items, ids.items.len, &gone, e);
+    vec_free_each(&ids.items);
+    if (!ok)
+        return false;
+    out->deleted = count_current(&gone);
+    vec_push(&m->unlearned, gone);
+    return true;
+}
+
+const struct operation operation_learned_forget = {
+    .name = "learned/forget",
+    .summary = "Deletes items for good, with their history: all that are named, or none.",
+    .params = &forget_shape,
+    .result = &forgotten_shape,
+    .run = run_forget,
+    .executor = WRITES,
+};
+
+static bool run_restore(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    struct memories *m = c->memories;
+    (void)params;
+    if (m->unlearned.len == 0)
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no forgotten item to restore");
+    struct learned_items *last = &vec_last(&m->unlearned);
+    if (!learned_restore(m->store, last, e) ||
+        !learned_get(m->store, last->items.items[0].id, result, e))
+        return false;
+    learned_items_release(last);
+    m->unlearned.len--;
+    return true;
+}
+
+const struct operation operation_learned_restore = {
+    .name = "learned/restore",
+    .summary = "Puts back what was last forgotten here.",
+    .result = &learned_item_shape,
+    .run = run_restore,
+    .executor = WRITES,
+};
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+#define COUNT(member, text)                                                                        \
+    SHAPE_FIELD(#member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct learned_stats, member),       \
+                .help = text)
+
+static const struct shape_field stats_fields[] = {
+    COUNT(active, "Items that models are told of."),
+    COUNT(candidates, "Items that wait for the user's word."),
+    COUNT(superseded, "Items that were replaced."),
+    COUNT(rejected, "Items that are not asked for again."),
+    {0},
+};
+static const struct shape stats_shape = {
+    .name = "figures", .size = sizeof(struct learned_stats), .fields = stats_fields};
+
+static bool run_stats(struct operation_context *c, const void *params, void *result,
+                      struct error *e)
+{
+    struct memories *m = c->memories;
+    struct learned_counts counts = {0};
+    char *project = project_of(m->project);
+    (void)params;
+    bool ok = !m->store || learned_count(m->store, project, &counts, e);
+    free(project);
+    *(struct learned_stats *)result = (struct learned_stats){counts.active, counts.candidates,
+                                                             counts.superseded, counts.rejected};
+    return ok;
+}
+
+const struct operation operation_learned_stats = {
+    .name = "learned/stats",
+    .summary = "Counts what was learned of this project and of the user.",
+    .result = &stats_shape,
+    .run = run_stats,
+    .executor = READS,
+};

@@ -1,0 +1,65 @@
+/* The operations on learned memory: learned/…, and what they take and give. An item is named by its
+ * id or the beginning of it. Texts of parameters are borrowed. */
+#ifndef SESSION_LEARNED_OPERATIONS_H
+#define SESSION_LEARNED_OPERATIONS_H
+
+#include "base/vec.h"
+#include "chat/learned_item.h"
+#include "session/operation.h"
+
+/* learned/list and learned/search give a struct learned_items. Words are those of learned_item.h;
+ * NULL: any. USAGE where a word is none of them. */
+struct learned_list_params {
+    const char *scope, *kind, *state;
+    const char *project; /* "all", or a directory of it; NULL: the one of the working directory */
+    const char *session; /* a session's id, or the beginning of one as in catalog.h */
+    bool unused;         /* that no session was told of */
+    int limit;           /* 0: all */
+};
+
+/* Active ones with a word of the query, most words first. */
+struct learned_search_params {
+    const char *query, *scope, *kind;
+    int limit;
+};
+
+/* learned/read, learned/accept, learned/reject, learned/history. Accept and reject give the struct
+ * learned_item as it is then; history a struct learned_items. */
+struct learned_id_params {
+    const char *id;
+};
+
+/* What no pattern of directives fits is a fact about the project. */
+struct learned_add_params {
+    const char *text;
+    const char *scope; /* "project" or "user"; NULL: what its kind says */
+};
+struct learned_add_result {
+    struct learned_item item;
+    bool known; /* it was there */
+};
+struct learned_edit_params {
+    const char *id, *text;
+};
+
+/* All or none, with their history. */
+struct learned_forget_params {
+    VEC(const char *) ids;
+};
+struct learned_forget_result {
+    int deleted; /* items; their history is not counted */
+};
+
+/* What was forgotten last through the same context; gives a struct learned_item. */
+
+/* learned/stats: of the project of the working directory, and the user's. */
+struct learned_stats {
+    int64_t active, candidates, superseded, rejected;
+};
+
+extern const struct operation operation_learned_list, operation_learned_search,
+    operation_learned_read, operation_learned_history, operation_learned_add,
+    operation_learned_edit, operation_learned_accept, operation_learned_reject,
+    operation_learned_forget, operation_learned_restore, operation_learned_stats;
+
+#endif
