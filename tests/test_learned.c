@@ -257,15 +257,15 @@ TEST(an_id_is_found_by_its_beginning)
 
 TEST(the_access_of_a_session_stays)
 {
-    enum learned_access access;
+    enum memory_access access;
     assert_true(learned_access_read(store, ID, &access, &e));
-    assert_int_equal(access, LEARNED_ACCESS_WRITE);
-    assert_true(learned_access_write(store, ID, LEARNED_ACCESS_OFF, &e));
+    assert_int_equal(access, MEMORY_ACCESS_WRITE);
+    assert_true(learned_access_write(store, ID, MEMORY_ACCESS_OFF, &e));
     assert_true(learned_access_read(store, ID, &access, &e));
-    assert_int_equal(access, LEARNED_ACCESS_OFF);
-    assert_true(learned_access_write(store, ID, LEARNED_ACCESS_WRITE, &e));
+    assert_int_equal(access, MEMORY_ACCESS_OFF);
+    assert_true(learned_access_write(store, ID, MEMORY_ACCESS_WRITE, &e));
     assert_true(learned_access_read(store, ID, &access, &e));
-    assert_int_equal(access, LEARNED_ACCESS_WRITE);
+    assert_int_equal(access, MEMORY_ACCESS_WRITE);
 }
 
 TEST(items_are_counted)

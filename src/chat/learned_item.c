@@ -23,6 +23,10 @@ static const char *const state_words[] = {[LEARNED_CANDIDATE] = "candidate",
 static const char *const origin_words[] = {
     [LEARNED_TYPED] = "typed", [LEARNED_ADDED] = "added", [LEARNED_EXTRACTED] = "extracted"};
 
+static const char *const access_words[] = {
+    [MEMORY_ACCESS_OFF] = "off", [MEMORY_ACCESS_READ] = "read", [MEMORY_ACCESS_WRITE] = "write"};
+
+const struct shape_names memory_access_names = {access_words, MEMORY_ACCESS_WRITE + 1, -1};
 const struct shape_names learned_kind_names = {kind_words, LEARNED_KIND_COUNT, -1};
 const struct shape_names learned_scope_names = {scope_words, LEARNED_SCOPES, -1};
 const struct shape_names learned_state_names = {state_words, LEARNED_STATES, -1};

@@ -43,6 +43,12 @@ enum learned_state {
     LEARNED_STATES
 };
 
+/* What a session may do with memory, of all kinds: OFF nothing, READ what is there, WRITE more,
+ * too.
+ */
+enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
+extern const struct shape_names memory_access_names;
+
 /* Who proposed it. */
 enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED };
 

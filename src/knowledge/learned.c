@@ -346,32 +346,28 @@ bool learned_note_use(struct store *s, const struct learned_items *items, struct
 
 /* --- access ----------------------------------------------------------------------------------- */
 
-static const char *const access_words[] = {
-    [LEARNED_ACCESS_OFF] = "off", [LEARNED_ACCESS_READ] = "read", [LEARNED_ACCESS_WRITE] = "write"};
-const struct shape_names learned_access_names = {access_words, LEARNED_ACCESS_WRITE + 1, -1};
-
-bool learned_access_read(struct store *s, const char *session_id, enum learned_access *out,
+bool learned_access_read(struct store *s, const char *session_id, enum memory_access *out,
                          struct error *e)
 {
-    *out = LEARNED_ACCESS_WRITE;
+    *out = MEMORY_ACCESS_WRITE;
     struct query q =
         query_for(s, "SELECT access FROM learned_access WHERE session = ?", session_id, e);
     if (query_next(&q)) {
         const char *word = (const char *)sqlite3_column_text(q.handle, 0);
-        *out = strcmp(word, "off") == 0 ? LEARNED_ACCESS_OFF : LEARNED_ACCESS_READ;
+        *out = strcmp(word, "off") == 0 ? MEMORY_ACCESS_OFF : MEMORY_ACCESS_READ;
     }
     return query_end(&q);
 }
 
-bool learned_access_write(struct store *s, const char *session_id, enum learned_access access,
+bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
                           struct error *e)
 {
     struct query q;
-    if (access == LEARNED_ACCESS_WRITE) {
+    if (access == MEMORY_ACCESS_WRITE) {
         q = query_for(s, "DELETE FROM learned_access WHERE session = ?", session_id, e);
         return query_run(&q);
     }
     q = query_for(s, "INSERT OR REPLACE INTO learned_access VALUES (?, ?)", session_id, e);
-    query_text(&q, access_words[access]);
+    query_text(&q, memory_access_names.words[access]);
     return query_run(&q);
 }

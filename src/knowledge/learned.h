@@ -77,13 +77,10 @@ struct learned_counts {
 bool learned_count(struct store *s, const char *project, struct learned_counts *out,
                    struct error *e);
 
-/* What a session may do with memory: OFF nothing, READ what is there, WRITE more, too. */
-enum learned_access { LEARNED_ACCESS_OFF, LEARNED_ACCESS_READ, LEARNED_ACCESS_WRITE };
-extern const struct shape_names learned_access_names;
-/* WRITE where nothing else was said. */
-bool learned_access_read(struct store *s, const char *session_id, enum learned_access *out,
+/* What a session may do with memory: WRITE where nothing else was said. */
+bool learned_access_read(struct store *s, const char *session_id, enum memory_access *out,
                          struct error *e);
-bool learned_access_write(struct store *s, const char *session_id, enum learned_access access,
+bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
                           struct error *e);
 
 #endif
