@@ -14,5 +14,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
+	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \
 	src/knowledge/project.c src/knowledge/project.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h
