@@ -15,5 +15,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
 	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \
+	src/knowledge/own_words.c src/knowledge/own_words.h \
 	src/knowledge/project.c src/knowledge/project.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h
