@@ -165,6 +165,7 @@ UNIT_TESTS = \
 	tests/test_service \
 	tests/test_service_compaction \
 	tests/test_service_edges \
+	tests/test_service_learned \
 	tests/test_sessions_screen \
 	tests/test_shape \
 	tests/test_snapshot \

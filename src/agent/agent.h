@@ -27,6 +27,7 @@ struct agent {
     const char *model;
     const char *system;
     bool watched;           /* by a person, as answers come */
+    const char *learned;    /* what is told of learned memory; NULL: nothing */
     const char *session_id; /* NULL: unknown */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */

@@ -15,7 +15,7 @@ static void add_part(struct context *c, struct context_part part)
     vec_push(&c->parts, part);
 }
 
-/* --- system prompt and skills --- */
+/* --- system prompt, skills and what was learned --- */
 
 enum { SKILL_CAP = 8192 };
 
@@ -63,7 +63,7 @@ char *prompt_system(const struct context *prompt)
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
-        if (p->kind == CONTEXT_SYSTEM || p->kind == CONTEXT_SKILLS)
+        if (p->kind == CONTEXT_SYSTEM || p->kind == CONTEXT_SKILLS || p->kind == CONTEXT_LEARNED)
             buf_addf(&out, "%s%s", out.len > 0 ? "\n\n" : "", p->text);
     }
     return out.len > 0 ? buf_take(&out) : NULL;
@@ -129,6 +129,8 @@ static void add_front(struct context *c, const struct agent *a)
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
         if (t->skill)
             add_skill(c, t->skill);
+    if (a->learned)
+        add_text(c, (struct context_part){.kind = CONTEXT_LEARNED}, a->learned);
     add_tools(c, a);
 }
 

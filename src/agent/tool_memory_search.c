@@ -80,7 +80,10 @@ static bool run(const struct tool_context *context, const struct json *args, str
 
 static const char *lacks(const void *self)
 {
-    return self ? NULL : "there is no memory here";
+    const struct tool_memory *memory = self;
+    if (!memory)
+        return "there is no memory here";
+    return memory->off ? "the user switched memory off in this session" : NULL;
 }
 
 static const struct tool tool = {

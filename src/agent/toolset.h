@@ -15,6 +15,7 @@ struct tool_memory {
     bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
                    struct error *e);
     void *context;
+    bool off; /* the user switched it off */
 };
 
 /* The graph of facts, for the tools that read and write it. */

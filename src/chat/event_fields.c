@@ -249,6 +249,14 @@ static const struct shape_field fields_GRAPH_CHANGED[] = {
     {0},
 };
 
+static const struct shape_field fields_LEARNED_NOTED[] = {
+    TEXT("id", id, "Of the item of learned memory."),
+    TEXT("kind", name, "\"fact\", \"rule\", \"language\", …"),
+    TEXT("text", text, "What was learned."),
+    FLAG("active", flag, "It counts; else it waits for the user's word."),
+    {0},
+};
+
 static const struct shape_field fields_BUDGET_WARNING[] = {
     TEXT("kind", name, "The budget: \"max_tokens\", …"),
     REAL("used", used, "In the budget's unit."),

@@ -143,6 +143,10 @@
       "number of vectors from which a graph is searched instead of all vectors")                   \
     X(LEARNED_CAPTURE, "learned", "capture", CHOICE, "ask", 0, 0, "ask auto off",                  \
       "what is to be remembered: ask first, keep it and say so, or never")                         \
+    X(LEARNED_PROMPT, "learned", "prompt", CHOICE, "full", 0, 0, "full catalog",                   \
+      "what the model is told: whole texts, or their beginnings and a tool that gives the rest")   \
+    X(LEARNED_MAX_PROMPT_TOKENS, "learned", "max_prompt_tokens", INTEGER, "1500", 0, 100000, "",   \
+      "most tokens that learned memory takes of a request; 0: the model is told nothing of it")    \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \

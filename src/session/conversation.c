@@ -49,6 +49,7 @@ struct conversation *conversation_new(struct engine *engine)
 void conversation_free(struct conversation *c)
 {
     conversation_close_memory(c);
+    conversation_close_learned(c);
     conversation_forget_summariser(c);
     backend_release(&c->backend);
     journal_release(&c->journal);
@@ -213,6 +214,7 @@ static const struct action {
     {&operation_session_set_model, REFUSED, IDLE, run_set_model},
     {&operation_session_set_system, REFUSED, IDLE, run_set_system},
     {&operation_session_set_draft, NOW, IDLE, run_set_draft},
+    {&operation_session_set_memory, NOW, IDLE, run_set_memory},
     {&operation_turn_start, REFUSED, TURN, run_start_turn},
     {&operation_turn_retry, REFUSED, TURN, run_retry},
     {&operation_turn_interrupt, NOW, IDLE, run_interrupt},

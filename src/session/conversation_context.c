@@ -58,8 +58,10 @@ static void fill(struct context *out, struct conversation *c)
 bool run_context(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params;
-    if (c->doing == IDLE)
+    if (c->doing == IDLE) {
         toolset_refresh(&c->tools);
+        conversation_read_learned(c);
+    }
     if ((!c->backend.chosen && !conversation_choose(c, e)) || !conversation_need_history(c, e))
         return false;
     fill(result, c);

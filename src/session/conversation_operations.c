@@ -107,6 +107,18 @@ const struct operation operation_session_set_system = RUN_IN_CONVERSATION(
 const struct operation operation_session_set_draft = RUN_IN_CONVERSATION(
     "session/set_draft", "Keeps what is written and not sent yet.", &text_shape, NULL, 0);
 
+static const struct shape_field memory_fields[] = {
+    SHAPE_FIELD("access", ENUM, REQUIRED,
+                SHAPE_AT(enum memory_access, struct session_memory_params, access),
+                .names = &memory_access_names, .help = "Of the session to memory of all kinds."),
+    {0},
+};
+static const struct shape memory_shape = PARAMETERS(struct session_memory_params, memory_fields);
+
+const struct operation operation_session_set_memory =
+    RUN_IN_CONVERSATION("session/set_memory", "Says what the session may do with memory.",
+                        &memory_shape, NULL, NEED_MEMORY);
+
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
 static const struct shape_field start_fields[] = {
@@ -241,6 +253,7 @@ const struct operation operation_compaction_unpin =
 
 static const char *const kind_words[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = "system",
                                                       [CONTEXT_SKILLS] = "skills",
+                                                      [CONTEXT_LEARNED] = "learned",
                                                       [CONTEXT_TOOLS] = "tools",
                                                       [CONTEXT_SUMMARY] = "summary",
                                                       [CONTEXT_MESSAGE] = "message"};

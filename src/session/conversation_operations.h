@@ -4,6 +4,7 @@
 #ifndef SESSION_CONVERSATION_OPERATIONS_H
 #define SESSION_CONVERSATION_OPERATIONS_H
 
+#include "chat/learned_item.h"
 #include "base/uuid.h"
 #include "chat/context.h"
 #include "chat/decision.h"
@@ -34,6 +35,11 @@ struct session_model_params {
 /* session/set_system (none: the configured one), session/set_draft (none: nothing is written). */
 struct session_text_params {
     const char *text;
+};
+
+/* session/set_memory, kept with the session. */
+struct session_memory_params {
+    enum memory_access access;
 };
 
 struct turn_start_params {
@@ -124,7 +130,7 @@ struct report_result {
 
 /* turn/interrupt and compaction/undo take and give nothing; context/read gives a struct context. */
 extern const struct operation operation_session_create, operation_session_open,
-    operation_session_set_model, operation_session_set_system, operation_session_set_draft,
+    operation_session_set_model, operation_session_set_system, operation_session_set_draft, operation_session_set_memory,
     operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
     operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
     operation_compaction_pin, operation_compaction_unpin, operation_context_read,

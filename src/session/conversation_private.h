@@ -1,14 +1,15 @@
 /* What the parts of the agent thread share: conversation.c (the loop and what may happen when),
  * conversation_session.c (opening, changing and leaving sessions), conversation_turn.c (turns and
  * their questions), conversation_compact.c (compaction and what it asks), conversation_context.c
- * (the next request by parts), conversation_memory.c (semantic memory), conversation_tell.c
- * (notices). */
+ * (the next request by parts), conversation_memory.c (semantic memory), conversation_learned.c
+ * (learned memory), conversation_tell.c (notices). */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 
 #include "agent/agent.h"
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "knowledge/directive.h"
 #include "memory/recall.h"
 #include "session/backend.h"
 #include "session/conversation.h"
@@ -66,6 +67,11 @@ struct conversation {
     struct tool_memory tool_memory;
     struct tool_graph tool_graph; /* on `store`, while it is open */
     struct toolset tools;
+
+    enum memory_access access; /* of the open session */
+    char *project;             /* that it works in; NULL: not looked for yet */
+    char *learned;             /* what the model is told of learned memory; NULL: nothing */
+    bool learned_used;         /* … which was counted for this session */
 
     char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
                           NULL: none */
@@ -172,6 +178,18 @@ void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
+
+/* conversation_learned.c */
+void conversation_open_learned(struct conversation *c); /* another session is open */
+void conversation_close_learned(struct conversation *c);
+/* What the model is told, as it is now; where a turn begins that is a use of it. */
+void conversation_read_learned(struct conversation *c);
+void conversation_use_learned(struct conversation *c);
+/* Lasting instructions in what the user typed, and what becomes of them once it is kept. */
+void conversation_find_directives(const struct conversation *c, const struct event *ev,
+                                  struct directives *out);
+void conversation_learn(struct conversation *c, const struct directives *found);
+CONVERSATION_RUNS(run_set_memory);
 
 /* conversation_context.c */
 CONVERSATION_RUNS(run_context);

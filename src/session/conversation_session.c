@@ -63,6 +63,7 @@ static void begin_session(struct conversation *c)
     if (c->engine->options.system)
         c->journal.info.system = mem_strdup(c->engine->options.system);
     c->journal.info.labels = mem_strdup(c->labels);
+    conversation_open_learned(c);
     tell_session(c, true);
 }
 
@@ -90,6 +91,7 @@ static void begin_unsent(struct conversation *c)
     free(info->provider);
     free(info->model);
     info->provider = info->model = NULL;
+    conversation_open_learned(c);
     tell_session(c, true);
 }
 
@@ -144,6 +146,7 @@ static bool open_session(struct conversation *c, const char *reference, enum jou
                    : false;
     }
     forget_session(c);
+    conversation_open_learned(c);
     tell_session(c, true);
     tell_page(c, &tail, more);
     count_history(c);

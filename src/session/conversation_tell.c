@@ -52,6 +52,7 @@ static struct meters current_meters(struct conversation *c)
                            j->loaded ? (int)j->history.compaction.in_force.len : j->compactions,
                        .suspended = conversation_suspended(c),
                        .memory = c->engine->memory,
+                       .access = c->access,
                        .total = j->info.usage,
                        .cost = j->info.cost,
                        .cost_partial = (j->loaded ? j->history.unpriced : j->unpriced) > 0};

@@ -69,9 +69,15 @@ static bool emit(void *context, struct event *ev, struct error *e)
     bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_TURN_STARTED;
     if (ev->type == EVENT_CALL_COMPLETED)
         c->last_cached = ev->usage.cached;
+    struct directives found = {0};
+    conversation_find_directives(c, ev, &found);
     if (c->turn)
         note_result(c->turn, ev);
-    if (!journal_emit(&c->journal, ev, e))
+    bool kept = journal_emit(&c->journal, ev, e);
+    if (kept)
+        conversation_learn(c, &found);
+    directives_release(&found);
+    if (!kept)
         return false;
     c->failure_told = c->failure_told || failed;
     if (failed)
@@ -130,6 +136,7 @@ static struct agent contents(struct conversation *c)
     return (struct agent){
         .config = c->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->engine->root),
+        .learned = c->learned,
         .offer = c->engine->options.tools,
         .window = c->backend.facts.window,
         .tools = &c->tools,
@@ -261,6 +268,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     c->newer_draft = NULL;
     if (!prepare(c, e))
         return false;
+    conversation_use_learned(c);
     out->usage = USAGE_UNKNOWN;
     c->turn = out;
     bool kept = run_prepared(c, input, attachments, retries, e);

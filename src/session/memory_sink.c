@@ -110,6 +110,9 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
                        struct error *e)
 {
     const struct memory_sink *sink = context;
+    *entries = 0;
+    if (sink->closed)
+        return true;
     struct batch b = {
         .sink = sink, .store = s, .session_id = d->session_id, .compaction = d->completed_seq};
     struct memory_deferred rest = {.session_id = (char *)d->session_id,

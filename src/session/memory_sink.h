@@ -11,6 +11,7 @@ struct memory_sink {
     struct discard_sink sink; /* its context is this struct: do not move it */
     struct memory *memory;    /* borrowed; on the connection that the sink is called with */
     bool tool_results;        /* [memory] index_tool_results */
+    bool closed;              /* it takes nothing now */
 };
 
 void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config);

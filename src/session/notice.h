@@ -11,6 +11,7 @@
 #include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/memory_hit.h"
+#include "chat/learned_item.h"
 #include "chat/message.h"
 #include "chat/request_size.h"
 #include "chat/session_info.h"
@@ -84,6 +85,7 @@ struct meters {
     int compactions;             /* in force */
     bool suspended;              /* automatic compaction stopped after failures */
     bool memory;                 /* semantic memory is there */
+    enum memory_access access;   /* … and what the session may do with it */
     struct usage total;
     double cost;       /* USD of the session's calls whose cost is known; negative: of none is it */
     bool cost_partial; /* there are others */

@@ -28,6 +28,7 @@ enum {
 /* Parts of other kinds get their row here. */
 static const char *const kinds[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = N_("system"),
                                                  [CONTEXT_SKILLS] = N_("skills"),
+                                                 [CONTEXT_LEARNED] = N_("learned"),
                                                  [CONTEXT_TOOLS] = N_("tools"),
                                                  [CONTEXT_SUMMARY] = N_("summary"),
                                                  [CONTEXT_MESSAGE] = N_("history")};

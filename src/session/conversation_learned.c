@@ -1,0 +1,170 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "knowledge/directive.h"
+#include "knowledge/learned.h"
+#include "knowledge/learned_prompt.h"
+#include "knowledge/own_words.h"
+#include "knowledge/project.h"
+#include "session/conversation_private.h"
+
+/* The agent thread's part of learned memory: what a model is told of it, and what becomes of
+ * directives in messages. */
+
+static bool may(const struct conversation *c, enum memory_access access)
+{
+    return c->engine->memory && c->access >= access;
+}
+
+/* --- what the model is told ------------------------------------------------------------------- */
+
+static enum learned_form form_of(const struct conversation *c)
+{
+    return strcmp(config_string(c->config, CONFIG_LEARNED_PROMPT), "catalog") == 0 ? LEARNED_CATALOG
+                                                                                   : LEARNED_FULL;
+}
+
+static bool list_active(const struct conversation *c, struct learned_items *out)
+{
+    const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
+    struct error e;
+    if (learned_list(c->store, &f, out, &e))
+        return true;
+    log_line(LOG_ERROR, "learned memory: %s", e.text);
+    return false;
+}
+
+/* The first `told` of them. */
+static void note_use(struct conversation *c, struct learned_items *items, size_t told)
+{
+    struct learned_items used = {.items = {.items = items->items.items, .len = told}};
+    struct error e;
+    if (!learned_note_use(c->store, &used, &e))
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+    c->learned_used = true;
+}
+
+/* `begins`: a turn does, which is a use of what it is told. */
+static void read_learned(struct conversation *c, bool begins)
+{
+    struct learned_items items = {0};
+    size_t told = 0;
+    free(c->learned);
+    c->learned = NULL;
+    if (!may(c, MEMORY_ACCESS_READ) || !list_active(c, &items))
+        return;
+    c->learned = learned_prompt(&items, form_of(c),
+                                config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
+    if (begins && !c->learned_used && told > 0)
+        note_use(c, &items, told);
+    learned_items_release(&items);
+}
+
+void conversation_read_learned(struct conversation *c)
+{
+    read_learned(c, false);
+}
+
+void conversation_use_learned(struct conversation *c)
+{
+    read_learned(c, true);
+}
+
+/* --- what a session may ----------------------------------------------------------------------- */
+
+static void set_access(struct conversation *c, enum memory_access access)
+{
+    c->access = access;
+    c->tool_memory.off = access == MEMORY_ACCESS_OFF;
+    c->memory_sink.closed = access != MEMORY_ACCESS_WRITE;
+    conversation_read_learned(c);
+}
+
+void conversation_open_learned(struct conversation *c)
+{
+    enum memory_access access = MEMORY_ACCESS_WRITE;
+    struct error e;
+    if (!c->project)
+        c->project = project_of(c->engine->root);
+    c->learned_used = false;
+    if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+    set_access(c, access);
+}
+
+void conversation_close_learned(struct conversation *c)
+{
+    free(c->learned);
+    free(c->project);
+    c->learned = c->project = NULL;
+}
+
+bool run_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_memory_params *p = params;
+    (void)result;
+    if (!learned_access_write(c->store, c->journal.info.id, p->access, e))
+        return false;
+    set_access(c, p->access);
+    tell_session(c, false);
+    return true;
+}
+
+/* --- what is typed ---------------------------------------------------------------------------- */
+
+static bool tell_noted(struct conversation *c, const struct learned_item *item, struct error *e)
+{
+    struct event *ev = event_new(EVENT_LEARNED_NOTED);
+    ev->id = mem_strdup(item->id);
+    ev->name = mem_strdup(learned_kind_word(item->kind));
+    ev->text = mem_strdup(item->text);
+    ev->flag = item->state == LEARNED_ACTIVE;
+    return journal_emit(&c->journal, ev, e);
+}
+
+static bool note(struct conversation *c, const struct directive *d, int64_t seq, struct error *e)
+{
+    bool at_once = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "auto") == 0;
+    struct learned_item kept, item = {.kind = d->kind,
+                                      .scope = learned_scope_of(d->kind),
+                                      .state = at_once ? LEARNED_ACTIVE : LEARNED_CANDIDATE,
+                                      .origin = LEARNED_TYPED,
+                                      .text = d->text,
+                                      .session_id = c->journal.info.id,
+                                      .seq = seq};
+    enum learned_added how;
+    bool own;
+    if (item.scope == LEARNED_PROJECT)
+        item.project = c->project;
+    if (!own_words(c->store, c->journal.info.id, seq, d->text, &own, e))
+        return false;
+    if (!own)
+        return true;
+    if (!learned_add(c->store, &item, &kept, &how, e))
+        return false;
+    bool ok = how != LEARNED_IS_NEW || tell_noted(c, &kept, e);
+    learned_item_release(&kept);
+    return ok;
+}
+
+/* That it cannot be kept is no reason to end the turn. */
+void conversation_learn(struct conversation *c, const struct directives *found)
+{
+    struct error e = {0};
+    int64_t seq = c->journal.history.last_turn_seq;
+    bool ok = true;
+    for (size_t i = 0; ok && i < found->items.len; i++)
+        ok = note(c, &found->items.items[i], seq, &e);
+    if (!ok)
+        tell_fault(c, &e);
+}
+
+void conversation_find_directives(const struct conversation *c, const struct event *ev,
+                                  struct directives *out)
+{
+    bool off = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
+    if (ev->type == EVENT_TURN_STARTED && ev->text && !off && may(c, MEMORY_ACCESS_WRITE))
+        directives_read(ev->text, out);
+}
