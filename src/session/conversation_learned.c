@@ -8,6 +8,7 @@
 #include "knowledge/learned_prompt.h"
 #include "knowledge/own_words.h"
 #include "knowledge/project.h"
+#include "session/capability.h"
 #include "session/conversation_private.h"
 
 /* The agent thread's part of learned memory: what a model is told of it, and what becomes of
@@ -105,7 +106,8 @@ bool run_set_memory(struct conversation *c, const void *params, void *result, st
 {
     const struct session_memory_params *p = params;
     (void)result;
-    if (!learned_access_write(c->store, c->journal.info.id, p->access, e))
+    if (!capability_need_memory(c->engine->memory, e) ||
+        !learned_access_write(c->store, c->journal.info.id, p->access, e))
         return false;
     set_access(c, p->access);
     tell_session(c, false);

@@ -117,7 +117,7 @@ static const struct shape memory_shape = PARAMETERS(struct session_memory_params
 
 const struct operation operation_session_set_memory =
     RUN_IN_CONVERSATION("session/set_memory", "Says what the session may do with memory.",
-                        &memory_shape, NULL, NEED_MEMORY);
+                        &memory_shape, NULL, 0);
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 

@@ -71,8 +71,24 @@ void app_init(struct app *app, const struct ui_options *options)
         editor_set(app->editor, options->first_draft);
 }
 
+void learned_card_release(struct learned_card *card)
+{
+    free(card->id);
+    free(card->text);
+}
+
+void app_forget_cards(struct app *app)
+{
+    for (size_t i = 0; i < app->cards.len; i++)
+        learned_card_release(&app->cards.items[i]);
+    vec_release(&app->cards);
+    free(app->reworded);
+    app->reworded = NULL;
+}
+
 void app_release(struct app *app)
 {
+    app_forget_cards(app);
     asked_release(&app->asked);
     views_release(&app->views);
     background_release(&app->background);

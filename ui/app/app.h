@@ -80,6 +80,14 @@ struct way_back {
     char to[UUID_LEN + 1];  /* of OUT */
 };
 
+/* Something that was noted of what the person typed (learned.h). */
+struct learned_card {
+    char *id, *text;
+    bool active; /* it counts already */
+};
+void learned_card_release(struct learned_card *card);
+void app_forget_cards(struct app *app);
+
 struct app {
     const struct ui_options *options;
     const struct config *config;
@@ -133,6 +141,10 @@ struct app {
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc closed the popup for this word */
     struct errands *errands;
+
+    VEC(struct learned_card) cards; /* the newest last */
+    bool cards_new;                 /* their keys are yet to be told */
+    char *reworded;                 /* id of the one that the next /remember changes; NULL: none */
 
     char *parting;         /* what to say of the session that is gone, in the next; NULL: nothing */
     char *draft_when_left; /* editor's text when another session was asked for */

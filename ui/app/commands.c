@@ -1,3 +1,4 @@
+#include "ui/app/cards.h"
 #include "ui/app/commands.h"
 
 #include <stdlib.h>
@@ -113,7 +114,8 @@ static void run_context(struct app *app, const char *arguments)
 
 static void run_memory(struct app *app, const char *arguments)
 {
-    memory_view_open(app->memory, arguments);
+    if (!cards_set_access(app, arguments))
+        memory_view_open(app->memory, arguments);
 }
 
 static void run_graph(struct app *app, const char *arguments)
@@ -127,8 +129,20 @@ static void run_graph(struct app *app, const char *arguments)
 static void run_forget(struct app *app, const char *arguments)
 {
     memory_view_open(app->memory, arguments);
+    if (!*arguments)
+        return;
+    memory_view_to_hits(app->memory);
+    cards_find(app, arguments);
+}
+
+static void run_remember(struct app *app, const char *arguments)
+{
+    app_follow(app);
     if (*arguments)
-        memory_view_to_hits(app->memory);
+        cards_remember(app, arguments);
+    else
+        app_note(app, STYLE_NOTE, "%s",
+                 _("/remember TEXT tells it to the model in later sessions of this project."));
 }
 
 static void run_model(struct app *app, const char *arguments)
@@ -246,9 +260,16 @@ const struct slash_command slash_commands[] = {
      N_("keep your N-th message word for word in every compaction (default: the newest)"), pin_run},
     {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
     {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
-    {"memory", "[QUERY]", ARGUMENT_OTHER, N_("search what compactions dropped"), run_memory},
+    {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
+     N_("search what compactions dropped; or say what this session may do with memory"), run_memory},
     {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"), run_graph},
-    {"forget", "QUERY", ARGUMENT_OTHER, N_("search memory and forget entries with d"), run_forget},
+    {"remember", "TEXT", ARGUMENT_OTHER, N_("tell a text to the model in later sessions"),
+     run_remember},
+    {"learned", "[WORDS]", ARGUMENT_OTHER,
+     N_("what was learned, and what waits for you; accept, reject or forget ID, restore"),
+     cards_show},
+    {"forget", "QUERY", ARGUMENT_OTHER,
+     N_("search memory and what was learned, and forget entries with d"), run_forget},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,

@@ -1,3 +1,4 @@
+#include "ui/app/cards.h"
 #include "ui/app/dispatch.h"
 
 #include <stdlib.h>
@@ -294,6 +295,10 @@ static const struct {
                 {ACTION_HELP, picker_help},
                 {ACTION_MEMORY, toggle_memory},
                 {ACTION_FIND, open_find},
+                {ACTION_LEARNED_ACCEPT, cards_accept},
+                {ACTION_LEARNED_EDIT, cards_edit},
+                {ACTION_LEARNED_REJECT, cards_reject},
+                {ACTION_MEMORY_ACCESS, cards_next_access},
                 {ACTION_PAGE_UP, page_up},
                 {ACTION_PAGE_DOWN, page_down},
                 {ACTION_SCROLL_UP, scroll_up},

@@ -15,6 +15,7 @@ libtui_a_SOURCES += \
 	ui/app/help.c ui/app/help.h \
 	ui/app/jump.c ui/app/jump.h \
 	ui/app/layout.c ui/app/layout.h \
+	ui/app/cards.c ui/app/cards.h \
 	ui/app/message.c ui/app/message.h \
 	ui/app/notices.c ui/app/notices.h \
 	ui/app/options.h \

@@ -1,3 +1,4 @@
+#include "ui/app/cards.h"
 #include "ui/app/notices.h"
 
 #include <stdlib.h>
@@ -171,11 +172,18 @@ static void note_event(struct app *app, struct event *ev, bool live)
         saw_sent(app, ev, live);
         break;
     case EVENT_CALL_STARTED:
+        cards_say_keys(app);
+        saw_next(app);
+        break;
     case EVENT_TURN_COMPLETED:
         saw_next(app);
         break;
     case EVENT_WARNING:
         saw_warning(app, ev);
+        break;
+    case EVENT_LEARNED_NOTED:
+        if (live)
+            cards_noted(app, ev);
         break;
     case EVENT_TEXT_DELTA:
     case EVENT_REASONING_DELTA:
@@ -283,6 +291,7 @@ static void open_session(struct app *app, const struct session_info *info)
     views_close_session(&app->views);
     say_parting(app);
     app->fresh = true;
+    app_forget_cards(app);
     app->offline_said = false;
     app_forget_older(app);
     app->last = USAGE_UNKNOWN;

@@ -42,6 +42,13 @@
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2", N_("memory: search what compactions dropped"))                       \
     X(PANE_NEXT, "pane_next", "f6", N_("in the memory pane: the next tab"))                        \
+    X(MEMORY_ACCESS, "memory_access", "alt-m",                                                     \
+      N_("memory in this session: read and written, only read, off"))                              \
+    X(LEARNED_ACCEPT, "learned_accept", "alt-k",                                                   \
+      N_("remember what was noted of your message"))                                               \
+    X(LEARNED_EDIT, "learned_edit", "alt-w", N_("change what was noted of your message"))          \
+    X(LEARNED_REJECT, "learned_reject", "alt-j",                                                   \
+      N_("do not remember what was noted of your message, or take it back"))                       \
     X(CONTEXT, "context", "f4", N_("what the next request contains"))                              \
     X(FIND, "find", "ctrl-f", N_("find in the transcript"))                                        \
     X(FIND_NEWER, "find_newer", "shift-tab", N_("while searching: the next newer match"))          \

@@ -120,6 +120,7 @@ static fold_effect *const effects[EVENT_TYPE_COUNT] = {
     [EVENT_MESSAGE_PINNED] = fold_message_pinned,
     [EVENT_MEMORY_RECALLED] = fold_memory_recalled,
     [EVENT_GRAPH_CHANGED] = fold_graph_changed,
+    [EVENT_LEARNED_NOTED] = fold_learned_noted,
     [EVENT_WARNING] = fold_warning,
     [EVENT_BUDGET_WARNING] = fold_budget_warning,
     [EVENT_TURN_COMPLETED] = fold_turn_completed,

@@ -75,7 +75,8 @@ void fold_undo_card(struct fold *f, int64_t completed);
 
 /* fold_turns.c */
 fold_effect fold_turn_started, fold_call_completed, fold_retrying, fold_warning, fold_graph_changed,
-    fold_budget_warning, fold_turn_completed, fold_turn_failed, fold_interrupted;
+    fold_learned_noted, fold_budget_warning, fold_turn_completed, fold_turn_failed,
+    fold_interrupted;
 void fold_cut_off_note(struct fold *f);
 
 /* What became of the conversation is not taken back with a turn. */

@@ -106,6 +106,15 @@ bool fold_graph_changed(struct fold *f, const struct event *ev)
     return true;
 }
 
+bool fold_learned_noted(struct fold *f, const struct event *ev)
+{
+    char *text =
+        mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"), ev->text ? ev->text : "");
+    fold_add_dashed(f, text, ev->seq);
+    free(text);
+    return true;
+}
+
 /* "4,000" or "$0.40", as the kind is counted. */
 static void add_amount(struct buf *out, const char *kind, double amount)
 {

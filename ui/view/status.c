@@ -35,16 +35,18 @@ enum part_kind {
     PART_COMPACTIONS,
     PART_SUSPENDED,
     PART_BUDGET,
+    PART_MEMORY_LESS,
+    PART_MEMORY,
     PART_COUNT
 };
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_LEAVE] = 17,    [PART_BACK] = 16,      [PART_REPLACING] = 15, [PART_UNREAD] = 11,
-    [PART_RETRY] = 14,    [PART_WORKING] = 13,   [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,
-    [PART_CONTEXT] = 10,  [PART_INPUT] = 5,      [PART_OUTPUT] = 6,     [PART_CACHED] = 2,
-    [PART_RATE] = 7,      [PART_TOTAL] = 0,      [PART_COST] = 4,       [PART_BUDGET] = 8,
-    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1};
+    [PART_LEAVE] = 17,    [PART_BACK] = 16,       [PART_REPLACING] = 15,  [PART_UNREAD] = 11,
+    [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 10,  [PART_INPUT] = 5,       [PART_OUTPUT] = 6,      [PART_CACHED] = 2,
+    [PART_RATE] = 7,      [PART_TOTAL] = 0,       [PART_COST] = 4,        [PART_BUDGET] = 8,
+    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -228,6 +230,20 @@ static void make_compaction(const struct status *s, struct part parts[PART_COUNT
     parts[PART_SUSPENDED].style = STYLE_WARNING;
 }
 
+/* Less than usual is worth more room. */
+static void make_memory(const struct status *s, struct part *less, struct part *usual)
+{
+    if (!s->memory)
+        return;
+    bool writes = strcmp(s->memory, "write") == 0;
+    struct part *p = writes ? usual : less;
+    const char *format = writes                          ? _("memory write")
+                         : strcmp(s->memory, "off") == 0 ? _("memory off")
+                                                         : _("memory read");
+    buf_addstr(&p->text, format);
+    less->style = STYLE_NOTE;
+}
+
 static void make_parts(const struct status *s, struct part parts[PART_COUNT])
 {
     for (int i = 0; i < PART_COUNT; i++) {
@@ -251,6 +267,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
     make_compaction(s, parts);
     make_budget(s, &parts[PART_BUDGET]);
+    make_memory(s, &parts[PART_MEMORY_LESS], &parts[PART_MEMORY]);
 }
 
 /* The gauge and its figures belong together: a blank between them, no mark. */

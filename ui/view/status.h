@@ -16,6 +16,8 @@ struct status {
     int64_t threshold; /* from which it is compacted; 0: it is not */
     int compactions;   /* of the session */
     bool suspended;    /* compaction has stopped after failures */
+    const char *memory; /* what the session may do with it: "off", "read", "write"; NULL: there is
+                           none */
     bool truncated;    /* the server left out the beginning of the last request */
 
     struct usage last;  /* of the last response */

@@ -1,0 +1,400 @@
+#include "ui/app/cards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/learned_operations.h"
+#include "ui/term/glyph.h"
+
+enum { SHOWN_BYTES = 120, LISTED = 30 };
+
+/* --- cards ------------------------------------------------------------------------------------ */
+
+static void remove_card(struct app *app, const char *id)
+{
+    for (size_t i = app->cards.len; i-- > 0;)
+        if (strcmp(app->cards.items[i].id, id) == 0) {
+            learned_card_release(&app->cards.items[i]);
+            vec_remove(&app->cards, i, 1);
+        }
+}
+
+static void add_card(struct app *app, const char *id, const char *text, bool active)
+{
+    remove_card(app, id);
+    const struct learned_card card = {
+        .id = mem_strdup(id), .text = mem_strdup(text), .active = active};
+    vec_push(&app->cards, card);
+}
+
+static char *shown(const char *text)
+{
+    struct buf cut = BUF_INIT, out = BUF_INIT;
+    utf8_add_cut(&cut, text, strlen(text), SHOWN_BYTES);
+    utf8_clean(&out, cut.data, cut.len, UTF8_ONE_LINE);
+    buf_release(&cut);
+    return buf_take(&out);
+}
+
+static char *keys_of(const struct app *app, enum action action)
+{
+    struct buf out = BUF_INIT;
+    keymap_describe_first(&app->keymap, action, &out);
+    return out.len > 0 ? buf_take(&out) : mem_strdup("-");
+}
+
+/* The keys of the newest card. */
+static void say_keys(struct app *app, bool active)
+{
+    char *accept = keys_of(app, ACTION_LEARNED_ACCEPT), *edit = keys_of(app, ACTION_LEARNED_EDIT),
+         *reject = keys_of(app, ACTION_LEARNED_REJECT);
+    if (active)
+        app_note(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
+    else
+        app_note(app, STYLE_NOTE,
+                 _("%s keeps it · %s changes it · %s rejects it · or later: /learned"), accept,
+                 edit, reject);
+    free(accept);
+    free(edit);
+    free(reject);
+}
+
+void cards_noted(struct app *app, const struct event *ev)
+{
+    if (!ev->id || !ev->text)
+        return;
+    add_card(app, ev->id, ev->text, ev->flag);
+    app->cards_new = true;
+}
+
+void cards_say_keys(struct app *app)
+{
+    if (app->cards_new && app->cards.len > 0)
+        say_keys(app, vec_last(&app->cards).active);
+    app->cards_new = false;
+}
+
+static const struct learned_card *waiting_card(const struct app *app)
+{
+    for (size_t i = app->cards.len; i-- > 0;)
+        if (!app->cards.items[i].active)
+            return &app->cards.items[i];
+    return NULL;
+}
+
+static const struct learned_card *newest_card(const struct app *app)
+{
+    return app->cards.len > 0 ? &vec_last(&app->cards) : NULL;
+}
+
+static void say_nothing_waits(struct app *app)
+{
+    app_note_briefly(app, STYLE_WARNING, "%s",
+                     _("Nothing waits to be remembered; /learned lists it."));
+}
+
+/* After a decision: the next one. */
+static void say_next(struct app *app)
+{
+    const struct learned_card *card = waiting_card(app);
+    if (!card)
+        return;
+    char *text = shown(card->text);
+    app_note(app, STYLE_NOTE, _("To be remembered? %s"), text);
+    free(text);
+    say_keys(app, false);
+}
+
+/* --- what is done with them ------------------------------------------------------------------- */
+
+static bool take_accepted(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    const struct learned_item *item = a->result;
+    char *text = shown(item->text);
+    add_card(app, item->id, item->text, true);
+    app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
+    say_keys(app, true);
+    say_next(app);
+    free(text);
+    return true;
+}
+
+static bool take_rejected(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    const struct learned_item *item = a->result;
+    char *text = shown(item->text);
+    remove_card(app, item->id);
+    app_note(app, STYLE_NOTE, _("Not remembered: %s"), text);
+    say_next(app);
+    free(text);
+    return true;
+}
+
+static void ask_one(struct app *app, const struct operation *o, const char *id, app_answer *take)
+{
+    const struct learned_id_params params = {.id = id};
+    app_follow(app);
+    (void)app_ask(app, o, &params, take);
+}
+
+void cards_accept(struct app *app)
+{
+    const struct learned_card *card = waiting_card(app);
+    if (card)
+        ask_one(app, &operation_learned_accept, card->id, take_accepted);
+    else
+        say_nothing_waits(app);
+}
+
+void cards_reject(struct app *app)
+{
+    const struct learned_card *card = newest_card(app);
+    if (card)
+        ask_one(app, &operation_learned_reject, card->id, take_rejected);
+    else
+        say_nothing_waits(app);
+}
+
+/* It is sent again as /remember, which then changes it. */
+void cards_edit(struct app *app)
+{
+    const struct learned_card *card = newest_card(app);
+    if (!card) {
+        say_nothing_waits(app);
+        return;
+    }
+    if (*editor_text(app->editor)) {
+        app_note_briefly(app, STYLE_WARNING, "%s", _("Send or clear what is written first."));
+        return;
+    }
+    free(app->reworded);
+    app->reworded = mem_strdup(card->id);
+    char *line = mem_printf("/remember %s", card->text);
+    editor_paste(app->editor, line, strlen(line));
+    free(line);
+    app_edited(app);
+}
+
+static bool take_reworded(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (!words)
+        ask_one(app, &operation_learned_accept, ((const struct learned_item *)a->result)->id,
+                take_accepted);
+    return !words;
+}
+
+static bool take_added(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    const struct learned_add_result *added = a->result;
+    char *text = shown(added->item.text);
+    add_card(app, added->item.id, added->item.text, true);
+    app_note(app, STYLE_NOTE, added->known ? _("Known already: %s") : _("Remembered: %s"), text);
+    say_keys(app, true);
+    free(text);
+    return true;
+}
+
+void cards_remember(struct app *app, const char *text)
+{
+    char *id = app->reworded;
+    app->reworded = NULL;
+    if (id) {
+        const struct learned_edit_params params = {.id = id, .text = text};
+        (void)app_ask(app, &operation_learned_edit, &params, take_reworded);
+    } else {
+        const struct learned_add_params params = {.text = text};
+        (void)app_ask(app, &operation_learned_add, &params, take_added);
+    }
+    free(id);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static const char *state_name(enum learned_state state)
+{
+    static const char *const names[LEARNED_STATES] = {
+        [LEARNED_CANDIDATE] = N_("waits for you"),
+        [LEARNED_ACTIVE] = N_("remembered"),
+        [LEARNED_SUPERSEDED] = N_("replaced"),
+        [LEARNED_REJECTED] = N_("rejected"),
+    };
+    return _(names[state]);
+}
+
+static void add_line(struct buf *out, const struct learned_item *item)
+{
+    char *text = shown(item->text);
+    buf_addf(out, "%s%s  %s%s  %s", out->len > 0 ? "\n" : "", item->id, state_name(item->state),
+             item->scope == LEARNED_USER ? _(", everywhere") : "", text);
+    free(text);
+}
+
+static bool say_list(struct app *app, const struct learned_items *items, const char *nothing)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < items->items.len; i++)
+        add_line(&out, &items->items.items[i]);
+    if (out.len > 0)
+        app_note(app, STYLE_NOTE, "%s", out.data);
+    else if (nothing)
+        app_note(app, STYLE_NOTE, "%s", nothing);
+    buf_release(&out);
+    return true;
+}
+
+/* What waits gets its card again, the newest last. */
+static void bring_cards(struct app *app, const struct learned_items *items)
+{
+    bool any = false;
+    for (size_t i = items->items.len; i-- > 0;) {
+        const struct learned_item *item = &items->items.items[i];
+        if (item->state != LEARNED_CANDIDATE)
+            continue;
+        add_card(app, item->id, item->text, false);
+        any = true;
+    }
+    if (any)
+        say_keys(app, false);
+}
+
+static bool take_list(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    const struct learned_items *items = a->result;
+    say_list(app, items,
+             _("Nothing was learned of this project yet. /remember TEXT keeps something."));
+    bring_cards(app, items);
+    return true;
+}
+
+static bool take_found(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    const struct learned_items *items = a->result;
+    if (items->items.len == 0)
+        return true;
+    say_list(app, items, NULL);
+    app_note(app, STYLE_NOTE, "%s", _("/learned forget ID deletes one of these."));
+    return true;
+}
+
+void cards_find(struct app *app, const char *query)
+{
+    const struct learned_search_params params = {.query = query, .limit = LISTED};
+    (void)app_ask(app, &operation_learned_search, &params, take_found);
+}
+
+static bool take_forgotten(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct learned_forget_params *p = a->request->params;
+    if (words)
+        return false;
+    for (size_t i = 0; i < p->ids.len; i++)
+        remove_card(app, p->ids.items[i]);
+    app_note(app, STYLE_NOTE, "%s", _("Forgotten. /learned restore brings it back."));
+    return true;
+}
+
+static bool take_restored(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (words)
+        return false;
+    char *text = shown(((const struct learned_item *)a->result)->text);
+    app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
+    free(text);
+    return true;
+}
+
+static void forget(struct app *app, const char *id)
+{
+    struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};
+    (void)app_ask(app, &operation_learned_forget, &params, take_forgotten);
+}
+
+static void restore(struct app *app, const char *nothing)
+{
+    (void)nothing;
+    (void)app_ask(app, &operation_learned_restore, NULL, take_restored);
+}
+
+static void accept(struct app *app, const char *id)
+{
+    ask_one(app, &operation_learned_accept, id, take_accepted);
+}
+
+static void reject(struct app *app, const char *id)
+{
+    ask_one(app, &operation_learned_reject, id, take_rejected);
+}
+
+void cards_show(struct app *app, const char *arguments)
+{
+    static const struct {
+        const char *word;
+        void (*run)(struct app *app, const char *id);
+    } verbs[] = {{"forget", forget}, {"restore", restore}, {"accept", accept}, {"reject", reject}};
+    app_follow(app);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        size_t len = strlen(verbs[i].word);
+        if (strncmp(arguments, verbs[i].word, len) == 0 && strchr(" ", arguments[len])) {
+            verbs[i].run(app, arguments + len + strspn(arguments + len, " "));
+            return;
+        }
+    }
+    if (*arguments) {
+        cards_find(app, arguments);
+        return;
+    }
+    const struct learned_list_params params = {.limit = LISTED};
+    (void)app_ask(app, &operation_learned_list, &params, take_list);
+}
+
+/* --- access ----------------------------------------------------------------------------------- */
+
+static bool take_access(struct app *app, struct operation_answer *a, const char *words)
+{
+    static const char *const texts[] = {
+        [MEMORY_ACCESS_OFF] = N_("Memory is off in this session: nothing is recalled and nothing "
+                                 "remembered."),
+        [MEMORY_ACCESS_READ] =
+            N_("Memory is read only in this session: nothing new is remembered."),
+        [MEMORY_ACCESS_WRITE] = N_("Memory is read and written in this session."),
+    };
+    const struct session_memory_params *p = a->request->params;
+    if (!words)
+        app_note_briefly(app, STYLE_NOTE, "%s", _(texts[p->access]));
+    return !words;
+}
+
+static void ask_access(struct app *app, enum memory_access access)
+{
+    const struct session_memory_params params = {.access = access};
+    (void)app_ask(app, &operation_session_set_memory, &params, take_access);
+}
+
+void cards_next_access(struct app *app)
+{
+    bool last = app->meters.access == MEMORY_ACCESS_OFF;
+    ask_access(app, last ? MEMORY_ACCESS_WRITE : app->meters.access - 1);
+}
+
+bool cards_set_access(struct app *app, const char *word)
+{
+    for (int i = 0; i < memory_access_names.count; i++)
+        if (strcmp(word, memory_access_names.words[i]) == 0) {
+            ask_access(app, (enum memory_access)i);
+            return true;
+        }
+    return false;
+}

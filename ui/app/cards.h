@@ -1,0 +1,27 @@
+/* What the person is asked of learned memory: cards of what was noted, /learned, /remember and
+ * /forget, and what the session may do with memory. */
+#ifndef UI_CARDS_H
+#define UI_CARDS_H
+
+#include "ui/app/app.h"
+
+/* Of a turn that runs now; and the keys for the newest, once all of the turn were noted. */
+void cards_noted(struct app *app, const struct event *ev);
+void cards_say_keys(struct app *app);
+
+/* The newest card that waits is kept; the newest one is reworded in the editor, or rejected, which
+ * takes back one that counts already. */
+void cards_accept(struct app *app);
+void cards_edit(struct app *app);
+void cards_reject(struct app *app);
+
+void cards_remember(struct app *app, const char *text);  /* /remember */
+void cards_show(struct app *app, const char *arguments); /* /learned */
+void cards_find(struct app *app, const char *query);     /* what of it /forget may mean */
+
+/* write, read, off, and again */
+void cards_next_access(struct app *app);
+/* "off", "read" or "write"; false: it is none of these. */
+bool cards_set_access(struct app *app, const char *word);
+
+#endif
