@@ -90,6 +90,7 @@ UNIT_TESTS = \
 	tests/test_keymap \
 	tests/test_link \
 	tests/test_learned \
+	tests/test_learned_cli \
 	tests/test_learned_prompt \
 	tests/test_list \
 	tests/test_mailbox \

@@ -174,9 +174,10 @@ TEST(test_lines_ask)
 TEST(test_unknown_and_incomplete_lines_are_refused)
 {
     refused("/hepl me", "/help");
-    refused("/re", "/resume, /rename, /retry");
+    refused("/re", "/resume, /rename, /remember,");
     assert_false(slash_run(&app, "/"));
     refused("/rename  ", "/rename TITLE");
+    refused("/remember", "/remember TEXT");
     refused("/quit now", "/quit takes no arguments");
     assert_false(slash_run(&app, "/new x"));
     assert_false(app.leaving);

@@ -63,8 +63,8 @@ struct cli_command {
     int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
-extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_graph, cmd_config,
-    cmd_doctor, cmd_completion, cmd_help, config_change;
+extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_learned, cmd_graph,
+    cmd_config, cmd_doctor, cmd_completion, cmd_help, config_change;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
 /* In every table of options though none has it. */

@@ -14,6 +14,8 @@ tiro_SOURCES += \
 	src/cli/grid.c src/cli/grid.h \
 	src/cli/help.c \
 	src/cli/input.c src/cli/input.h \
+	src/cli/learned_change.c \
+	src/cli/learned_list.c \
 	src/cli/main.c \
 	src/cli/memory_change.c \
 	src/cli/memory_list.c \

@@ -145,6 +145,17 @@ static const struct verb *const memory_verbs[] = {
     &verb_memory_import, &verb_memory_stats,  &verb_memory_reindex, NULL,
 };
 
+static const struct verb *const learned_verbs[] = {
+    &verb_learned_list,   &verb_learned_search, &verb_learned_history,
+    &verb_learned_add,    &verb_learned_edit,   &verb_learned_accept,
+    &verb_learned_reject, &verb_learned_forget, NULL,
+};
+
+static const struct cli_command *learned_verb(size_t index)
+{
+    return learned_verbs[index] ? &learned_verbs[index]->command : NULL;
+}
+
 static const struct verb *const graph_verbs[] = {
     &verb_graph_list,   &verb_graph_search,
     &verb_graph_show,   &verb_graph_add,
@@ -183,6 +194,15 @@ const struct cli_command cmd_memory = {
     .help = N_("search, list and change the entries that compactions stored in memory"),
     .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
     .verb = memory_verb,
+    .run = cli_run_verb,
+};
+
+const struct cli_command cmd_learned = {
+    .name = "learned",
+    .synopsis = "learned [COMMAND] [OPTION]... [ID]",
+    .help = N_("list and change what was learned of your messages for later sessions"),
+    .details = N_("The default command is list. For details: tiro learned COMMAND --help."),
+    .verb = learned_verb,
     .run = cli_run_verb,
 };
 

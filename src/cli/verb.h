@@ -1,11 +1,12 @@
-/* The commands of `tiro sessions`, `tiro memory` and `tiro graph`: each calls an operation
- * (session/operation.h) on the command's own thread. */
+/* The commands of `tiro sessions`, `tiro memory`, `tiro learned` and `tiro graph`: each calls an
+ * operation (session/operation.h) on the command's own thread. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 
 #include "base/vec.h"
 #include "cli/command_line.h"
 #include "session/graph_operations.h"
+#include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 
@@ -15,7 +16,10 @@ struct verb_options {
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
     const char *scope, *session, *content;                        /* of memory */
-    const char *kind, *relation, *to;                             /* of the graph */
+    const char *kind;                                             /* of the graph, of learned memory */
+    const char *relation, *to;                                    /* of the graph */
+    const char *state, *project;                                  /* of learned memory */
+    bool unused;                                                  /* … */
     bool json, yes, force, names, archived, live;
     int limit;  /* 0: not given */
     int64_t at; /* 0: the end */
@@ -64,6 +68,10 @@ extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show,
 extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, verb_graph_add,
     verb_graph_relate, verb_graph_forget, verb_graph_export, verb_graph_import, verb_graph_stats;
 
+extern const struct verb verb_learned_list, verb_learned_search, verb_learned_history,
+    verb_learned_add, verb_learned_edit, verb_learned_accept, verb_learned_reject,
+    verb_learned_forget;
+
 /* Prints a result as its shape has it: all of it, or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);
 
@@ -101,6 +109,8 @@ const char *sessions_short_id(const char *id);
 /* --- of memory --- */
 
 #define NAMES_AN_ENTRY N_("ID is the id of an entry or the start of it; search and list show ids.")
+
+#define NAMES_AN_ITEM N_("ID is the id of an item or the start of it; list and search show ids.")
 
 /* Who said it, for a person: the name, else as the screen calls the role. */
 const char *memory_who(const struct memory_entry *entry);

@@ -138,11 +138,7 @@ static void run_forget(struct app *app, const char *arguments)
 static void run_remember(struct app *app, const char *arguments)
 {
     app_follow(app);
-    if (*arguments)
-        cards_remember(app, arguments);
-    else
-        app_note(app, STYLE_NOTE, "%s",
-                 _("/remember TEXT tells it to the model in later sessions of this project."));
+    cards_remember(app, arguments);
 }
 
 static void run_model(struct app *app, const char *arguments)

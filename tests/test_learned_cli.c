@@ -1,0 +1,70 @@
+/* tiro learned, as a person calls it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+NEEDS(capability_store() && capability_memory());
+FIXTURE(support_setup, support_teardown);
+
+#define LEARNED(...) RUN("learned", __VA_ARGS__)
+
+/* The id; kept. */
+static char *add(const char *text)
+{
+    struct json *v = program_json(LEARNED("add", "--json", text));
+    return support_keep(mem_strdup(json_get_string(json_get(v, "item"), "id")));
+}
+
+TEST(what_is_added_is_listed_and_found)
+{
+    char *fact = add("the port is 8443"), *style = add("Be concise");
+    char *list = program_output(LEARNED("list"));
+    assert_text(list, fact);
+    assert_text(list, "the port is 8443");
+    assert_text(list, "never used");
+    assert_text(program_output(LEARNED("list", "--scope", "user")), "Be concise");
+    assert_no_text(program_output(LEARNED("list", "--kind", "fact")), style);
+    assert_text(program_output(LEARNED("search", "PORT")), "the port is 8443");
+    assert_json(program_json(LEARNED("list", "--json", "--kind", "style")),
+                "[{'scope':'user','kind':'style','state':'active','origin':'added',"
+                "'text':'Be concise'}]");
+}
+
+TEST(an_edit_is_history_and_forgetting_asks)
+{
+    char *id = add("the port is 8080");
+    assert_text(program_output(LEARNED("edit", id, "the", "port", "is", "8443")),
+                "the port is 8443");
+    assert_text(program_output(LEARNED("history", id)), "the port is 8080");
+    expect(LEARNED("forget", id), 64, "--yes");
+    assert_string_equal(program_output(LEARNED("forget", "--yes", id)), "1 item forgotten\n");
+    expect(LEARNED("list"), 0, "nothing was learned");
+}
+
+TEST(a_preference_replaces_the_one_before)
+{
+    add("Reply in French");
+    char *german = add("Reply in German");
+    assert_text(program_output(LEARNED("list", "--state", "superseded")), "Reply in French");
+    run_ok(LEARNED("reject", german));
+    assert_text(program_output(LEARNED("list", "--state", "active")), "Reply in French");
+    run_ok(LEARNED("accept", german));
+    assert_text(program_output(LEARNED("list", "--state", "active")), "Reply in German");
+}
+
+TEST(what_is_wrong_is_said)
+{
+    expect(LEARNED("add", " "), 64, "nothing to remember");
+    expect(LEARNED("add", "--scope", "world", "x"), 64, "unknown scope \"world\"");
+    expect(LEARNED("list", "--kind", "thing"), 64, "unknown kind \"thing\"");
+    add("one");
+    expect(LEARNED("accept", "nobody"), 1, "nobody");
+    expect(LEARNED("forget", "--yes", "nobody"), 1, "nobody");
+    expect(LEARNED("edit", "nobody"), 64, "");
+    assert_text(program_output(LEARNED("list")), "one");
+}
