@@ -249,6 +249,26 @@ TEST(the_model_is_told_of_the_project_and_the_user)
     engine_free(s);
 }
 
+TEST(a_catalog_has_a_tool_for_the_rest)
+{
+    const char *text = "the port of the server in the cellar of the house by the lake is 8443";
+    struct engine *s = open_new();
+    remember(s, text);
+    say(s, "Hello.");
+    assert_null(strstr(last_body(), "learned_search"));
+    engine_free(s);
+    set(CONFIG_LEARNED_PROMPT, "catalog");
+    s = open_new();
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "learned_search",
+                                                         .tool_args = "{\"query\":\"cellar\"}"});
+    say(s, "Hello.");
+    size_t last = model_server_requests(surface_server()) - 1;
+    assert_null(strstr(model_server_body(surface_server(), last - 1), "8443"));
+    assert_non_null(strstr(model_server_body(surface_server(), last - 1), "the port of the"));
+    assert_non_null(strstr(last_body(), "8443"));
+    engine_free(s);
+}
+
 TEST(nothing_is_told_where_the_cap_is_nought)
 {
     set(CONFIG_LEARNED_MAX_PROMPT_TOKENS, "0");

@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/agent/tool.c src/agent/tool.h \
 	src/agent/tool_call.c src/agent/tool_call.h \
 	src/agent/tool_graph.c \
+	src/agent/tool_learned_search.c \
 	src/agent/tool_list_directory.c \
 	src/agent/tool_memory_search.c \
 	src/agent/tool_read_file.c \

@@ -6,6 +6,7 @@
 
 #include "agent/tool.h"
 #include "base/vec.h"
+#include "chat/learned_item.h"
 #include "chat/memory_hit.h"
 #include "knowledge/graph.h"
 
@@ -29,13 +30,27 @@ struct tool_graph {
     void *context;
 };
 
+/* Learned memory, for the tool that searches it. Members of a query may be NULL. */
+struct tool_learned_query {
+    const char *query, *scope, *kind, *session;
+    int limit;
+};
+struct tool_learned {
+    bool (*search)(void *context, const struct tool_learned_query *query,
+                   struct learned_items *out, struct error *e);
+    void *context;
+    bool told; /* the prompt has all of it */
+    bool off;  /* the user switched it off */
+};
+
 /* What a conversation has for its sources. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
     const char *root;        /* its resolved name */
     const char *environment; /* names of further variables for a command; NULL: none */
-    const struct tool_memory *memory; /* NULL: there is none */
-    const struct tool_graph *graph;   /* likewise */
+    const struct tool_memory *memory;   /* NULL: there is none */
+    const struct tool_learned *learned; /* NULL: there is none */
+    const struct tool_graph *graph;     /* likewise */
 };
 
 struct toolset;
@@ -52,7 +67,8 @@ struct tool_source {
 };
 
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
-extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_graph;
+extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
+    tool_source_graph;
 
 struct toolset {
     const struct tool_source *const *sources;

@@ -428,6 +428,7 @@ static void open_tools(struct conversation *c)
         .root = c->engine->root,
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
         .memory = c->engine->memory ? &c->tool_memory : NULL,
+        .learned = c->engine->memory ? &c->tool_learned : NULL,
         .graph = c->engine->graph ? &c->tool_graph : NULL,
     };
     toolset_init(&c->tools, tool_sources, &host);

@@ -73,12 +73,41 @@ void conversation_use_learned(struct conversation *c)
     read_learned(c, true);
 }
 
+/* --- what it asks ----------------------------------------------------------------------------- */
+
+/* A word that is none of the names fits nothing. */
+static unsigned mask_of(const char *word, const struct shape_names *names)
+{
+    for (int i = 0; word && i < names->count; i++)
+        if (strcmp(word, names->words[i]) == 0)
+            return 1U << (unsigned)i;
+    return word ? 1U << (unsigned)names->count : 0;
+}
+
+static bool search(void *conversation, const struct tool_learned_query *query,
+                   struct learned_items *out, struct error *e)
+{
+    const struct conversation *c = conversation;
+    const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE,
+                                     .scopes = mask_of(query->scope, &learned_scope_names),
+                                     .kinds = mask_of(query->kind, &learned_kind_names),
+                                     .project = c->project,
+                                     .session = query->session,
+                                     .query = query->query,
+                                     .limit = query->limit};
+    return learned_list(c->store, &f, out, e);
+}
+
 /* --- what a session may ----------------------------------------------------------------------- */
 
 static void set_access(struct conversation *c, enum memory_access access)
 {
     c->access = access;
     c->tool_memory.off = access == MEMORY_ACCESS_OFF;
+    c->tool_learned = (struct tool_learned){.search = search,
+                                            .context = c,
+                                            .told = form_of(c) == LEARNED_FULL,
+                                            .off = access == MEMORY_ACCESS_OFF};
     c->memory_sink.closed = access != MEMORY_ACCESS_WRITE;
     conversation_read_learned(c);
 }

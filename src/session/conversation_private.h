@@ -65,6 +65,7 @@ struct conversation {
     struct recall recall; /* on `store`; its memory is NULL where there is none */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
+    struct tool_learned tool_learned;
     struct tool_graph tool_graph; /* on `store`, while it is open */
     struct toolset tools;
 
