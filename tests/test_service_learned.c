@@ -292,6 +292,73 @@ TEST(a_use_is_counted_once_a_session)
     engine_free(s);
 }
 
+TEST(later_sessions_are_told_of_earlier_ones)
+{
+    struct engine *s = open_new();
+    model_server_queue(surface_server(), &(struct reply){.text = "It is called Reims."});
+    say(s, "Where is the cathedral? The key is ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    assert_null(strstr(last_body(), "Recent Session History"));
+    engine_free(s);
+    s = open_new();
+    say(s, "Hello.");
+    assert_non_null(strstr(last_body(), "## Recent Session History"));
+    assert_non_null(strstr(last_body(), "1 turn; asked: Where is the cathedral?"));
+    assert_non_null(strstr(last_body(), "answered: It is called Reims."));
+    assert_null(strstr(last_body(), "ghp_"));
+    surface_send(s, &operation_session_delete, "");
+    notice_free(surface_expect_changed(s));
+    engine_free(s);
+    set(CONFIG_LEARNED_HISTORY, "false");
+    s = open_new();
+    say(s, "Hello.");
+    assert_null(strstr(last_body(), "Recent Session History"));
+    engine_free(s);
+}
+
+TEST(no_more_than_three_earlier_sessions_come_back)
+{
+    for (int i = 0; i < 4; i++) {
+        struct engine *s = open_new();
+        say(s, support_text("Question number %d.", i));
+        engine_free(s);
+    }
+    struct engine *s = open_new();
+    say(s, "Hello.");
+    assert_null(strstr(last_body(), "number 0"));
+    assert_non_null(strstr(last_body(), "number 1"));
+    assert_non_null(strstr(last_body(), "number 3"));
+    engine_free(s);
+}
+
+TEST(tools_are_told_of_from_the_third_use_on)
+{
+    support_write(support_path("notes.txt"), "a line\n");
+    struct engine *s = open_new();
+    static const char *const files[] = {"notes.txt", "nothing.txt", "notes.txt"};
+    for (size_t i = 0; i < 3; i++) {
+        const char *args = support_text("{\"path\":\"%s\"}", files[i]);
+        model_server_queue(surface_server(),
+                           &(struct reply){.tool_name = "read_file", .tool_args = args});
+        say(s, "Read it.");
+        assert_null(strstr(last_body(), "Learned Tool Usage"));
+    }
+    say(s, "Hello.");
+    assert_non_null(strstr(last_body(), "## Learned Tool Usage"));
+    assert_non_null(strstr(last_body(), "read_file(path): used 3 times, 66 % success"));
+    engine_free(s);
+}
+
+TEST(a_deleted_session_is_told_of_no_more)
+{
+    struct engine *s = open_new();
+    say(s, "Where is the cathedral?");
+    surface_send(s, &operation_session_delete, "");
+    notice_free(surface_expect_changed(s));
+    say(s, "Hello.");
+    assert_null(strstr(last_body(), "cathedral"));
+    engine_free(s);
+}
+
 static void set_memory(struct engine *s, enum memory_access access)
 {
     const struct session_memory_params params = {.access = access};

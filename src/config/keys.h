@@ -147,6 +147,8 @@
       "what the model is told: whole texts, or their beginnings and a tool that gives the rest")   \
     X(LEARNED_MAX_PROMPT_TOKENS, "learned", "max_prompt_tokens", INTEGER, "1500", 0, 100000, "",   \
       "most tokens that learned memory takes of a request; 0: the model is told nothing of it")    \
+    X(LEARNED_HISTORY, "learned", "history", BOOLEAN, "true", 0, 0, "",                            \
+      "tell the model of the last three sessions of the project, and of how its tools fared")      \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \

@@ -17,4 +17,5 @@ libtiro_a_SOURCES += \
 	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \
 	src/knowledge/own_words.c src/knowledge/own_words.h \
 	src/knowledge/project.c src/knowledge/project.h \
+	src/knowledge/session_digest.c src/knowledge/session_digest.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h

@@ -8,6 +8,7 @@
 #include "knowledge/learned_prompt.h"
 #include "knowledge/own_words.h"
 #include "knowledge/project.h"
+#include "knowledge/session_digest.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
 
@@ -30,9 +31,14 @@ static enum learned_form form_of(const struct conversation *c)
 static bool list_active(const struct conversation *c, struct learned_items *out)
 {
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
+    bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
     struct error e;
-    if (learned_list(c->store, &f, out, &e))
+    if (learned_list(c->store, &f, out, &e) &&
+        (!history ||
+         (session_digest_tools(c->store, c->project, out, &e) &&
+          session_digest_sessions(c->store, c->project, c->journal.info.id, out, &e))))
         return true;
+    learned_items_release(out);
     log_line(LOG_ERROR, "learned memory: %s", e.text);
     return false;
 }
@@ -45,6 +51,15 @@ static void note_use(struct conversation *c, struct learned_items *items, size_t
     if (!learned_note_use(c->store, &used, &e))
         log_line(LOG_ERROR, "learned memory: %s", e.text);
     c->learned_used = true;
+}
+
+/* After a turn: what a crash leaves out is made up for by the next one. */
+void conversation_digest(struct conversation *c)
+{
+    struct error e;
+    if (config_boolean(c->config, CONFIG_LEARNED_HISTORY) && may(c, MEMORY_ACCESS_WRITE) &&
+        !session_digest_follow(c->store, c->journal.info.id, c->project, &e))
+        log_line(LOG_ERROR, "digest of %s: %s", c->journal.info.id, e.text);
 }
 
 /* `begins`: a turn does, which is a use of what it is told. */

@@ -190,6 +190,7 @@ void conversation_use_learned(struct conversation *c);
 void conversation_find_directives(const struct conversation *c, const struct event *ev,
                                   struct directives *out);
 void conversation_learn(struct conversation *c, const struct directives *found);
+void conversation_digest(struct conversation *c); /* a turn has ended */
 CONVERSATION_RUNS(run_set_memory);
 
 /* conversation_context.c */

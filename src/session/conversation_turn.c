@@ -246,10 +246,12 @@ static bool run_prepared(struct conversation *c, const char *input, const char *
     c->prepared = true;
     announce(c, input);
     bool kept = run_turn(c, input, attachments, retries, e);
-    if (kept)
+    if (kept) {
         conversation_project(c);
-    else /* what could not be kept is not to be built upon */
+        conversation_digest(c);
+    } else { /* what could not be kept is not to be built upon */
         c->journal.loaded = journal_load(&c->journal, &(struct error){0});
+    }
     return kept;
 }
 
