@@ -182,7 +182,8 @@ static void take_found(struct plain *p, struct operation_answer *a)
 static void run_memory(struct plain *p, const char *arguments)
 {
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
-    plain_ask(p, &operation_memory_search, &search, take_found);
+    if (!plain_set_access(p, arguments))
+        plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
 /* Its further lines stand below its first, so that none looks like another fact. */
@@ -441,14 +442,32 @@ static const struct {
     const char *name;
     void (*run)(struct plain *p, const char *arguments);
 } commands[] = {
-    {"help", run_help},         {"new", run_new},         {"resume", run_resume},
-    {"sessions", run_sessions}, {"rename", run_rename},   {"label", run_label},
-    {"fork", run_fork},         {"archive", run_archive}, {"export", run_export},
-    {"stop", run_stop},         {"compact", run_compact}, {"uncompact", run_uncompact},
-    {"pin", run_pin},           {"unpin", run_unpin},     {"context", run_context},
-    {"memory", run_memory},     {"graph", run_graph},     {"forget", run_forget},
-    {"model", run_model},       {"system", run_system},   {"retry", run_retry},
-    {"config", run_config},     {"doctor", run_doctor},   {"quit", run_quit},
+    {"help", run_help},
+    {"new", run_new},
+    {"resume", run_resume},
+    {"sessions", run_sessions},
+    {"rename", run_rename},
+    {"label", run_label},
+    {"fork", run_fork},
+    {"archive", run_archive},
+    {"export", run_export},
+    {"stop", run_stop},
+    {"compact", run_compact},
+    {"uncompact", run_uncompact},
+    {"pin", run_pin},
+    {"unpin", run_unpin},
+    {"context", run_context},
+    {"memory", run_memory},
+    {"remember", plain_remember},
+    {"learned", plain_learned},
+    {"graph", run_graph},
+    {"forget", run_forget},
+    {"model", run_model},
+    {"system", run_system},
+    {"retry", run_retry},
+    {"config", run_config},
+    {"doctor", run_doctor},
+    {"quit", run_quit},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

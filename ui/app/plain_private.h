@@ -102,6 +102,11 @@ void plain_deny(struct plain *p);                     /* nobody answers any more
 void plain_review(struct plain *p, const struct notice *n);
 void plain_forget_questions(struct plain *p);
 
+/* plain_learned.c */
+void plain_remember(struct plain *p, const char *arguments);
+void plain_learned(struct plain *p, const char *arguments);
+bool plain_set_access(struct plain *p, const char *word); /* false: it is no such word */
+
 /* plain_commands.c */
 void plain_command(struct plain *p, const char *text);
 
