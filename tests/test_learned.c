@@ -1,9 +1,11 @@
 /* Items of learned memory: what is kept, replaced, rejected, forgotten. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "knowledge/learned.h"
+#include "session/health.h"
 #include "store/sessions.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
@@ -266,6 +268,47 @@ TEST(the_access_of_a_session_stays)
     assert_true(learned_access_write(store, ID, MEMORY_ACCESS_WRITE, &e));
     assert_true(learned_access_read(store, ID, &access, &e));
     assert_int_equal(access, MEMORY_ACCESS_WRITE);
+}
+
+/* The beginning of the file is gone: every row is found by itself. */
+TEST(a_recovery_saves_what_was_learned)
+{
+    struct recovery r;
+    struct health found;
+    char *id = add(LEARNED_FACT, LEARNED_ACTIVE, "one thing");
+    add(LEARNED_STYLE, LEARNED_CANDIDATE, "Be brief");
+    char *gone = add(LEARNED_FACT, LEARNED_ACTIVE, "forgotten");
+    struct learned_items items = {0};
+    assert_true(learned_forget(store, (const char *const *)&gone, 1, &items, &e));
+    learned_items_release(&items);
+    store_close(store);
+    store = NULL;
+    health_check(path, true, health_extensions, &found);
+    assert_int_equal(found.state, HEALTH_GOOD);
+    FILE *f = fopen(path, "r+");
+    assert_int_equal(fwrite("destroyed destroyed", 1, 16, f), 16);
+    fclose(f);
+    if (!health_rescue(path, "english", &r, NULL, NULL, &e))
+        fail_msg("%s", e.text);
+    assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
+    expect(&all, "Be brief:candidate, one thing:active");
+    struct learned_item item;
+    assert_true(learned_get(store, id, &item, &e));
+    assert_string_equal(item.project, HERE);
+    learned_item_release(&item);
+    health_rescue_release(&r);
+}
+
+TEST(a_check_finds_items_that_make_no_sense)
+{
+    struct health found;
+    add(LEARNED_FACT, LEARNED_ACTIVE, "one thing");
+    store_close(store);
+    store = NULL;
+    damage_sql(path, "UPDATE learned_item SET state = 'odd'");
+    health_check(path, true, health_extensions, &found);
+    assert_int_equal(found.state, HEALTH_INCONSISTENT);
+    assert_non_null(strstr(found.detail, "learned memory: 1"));
 }
 
 TEST(items_are_counted)

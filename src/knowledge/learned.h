@@ -83,4 +83,8 @@ bool learned_access_read(struct store *s, const char *session_id, enum memory_ac
 bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
                           struct error *e);
 
+/* For session/health.h: the table of items. Folds of logs are not saved: the next turn of a session
+ * makes them again. */
+extern const struct store_extension learned_extension;
+
 #endif

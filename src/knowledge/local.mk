@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
+	src/knowledge/learned_health.c \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
 	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \
 	src/knowledge/own_words.c src/knowledge/own_words.h \

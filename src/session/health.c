@@ -7,12 +7,13 @@
 #include "base/mem.h"
 #include "index/transcripts.h"
 #include "knowledge/graph.h"
+#include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "store/store.h"
 
-const struct store_extension *const health_extensions[] = {&memory_extension, &graph_extension,
-                                                           NULL};
+const struct store_extension *const health_extensions[] = {&memory_extension, &learned_extension,
+                                                           &graph_extension, NULL};
 
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
