@@ -279,6 +279,22 @@ TEST(nothing_is_told_where_the_cap_is_nought)
     engine_free(s);
 }
 
+TEST(the_report_counts_what_was_learned)
+{
+    struct engine *s = open_new();
+    remember(s, "the port is 8443");
+    say(s, "No emojis.");
+    struct operation_answer *a = surface_call(s, &operation_doctor_report, NULL);
+    const struct report_result *report = a->result;
+    const char *told = NULL;
+    for (size_t i = 0; i < report->facts.len; i++)
+        if (strcmp(report->facts.items[i].name, "learned") == 0)
+            told = report->facts.items[i].value;
+    assert_string_equal(told, "1 told to models, 1 wait for you, 0 replaced, 0 rejected");
+    operation_answer_free(a);
+    engine_free(s);
+}
+
 TEST(a_use_is_counted_once_a_session)
 {
     struct engine *s = open_new();

@@ -156,6 +156,7 @@ static bool run_report(struct conversation *c, const void *params, void *result,
     report_backend(result, &c->backend);
     report_store(result, place_path(c->engine->place), c->journal.directory != NULL);
     report_memory(result, c->config, &c->wakeup);
+    conversation_report_learned(c, result);
     report_words(result, c->recall.memory);
     return true;
 }

@@ -11,6 +11,7 @@
 #include "knowledge/session_digest.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
+#include "session/report.h"
 
 /* The agent thread's part of learned memory: what a model is told of it, and what becomes of
  * directives in messages. */
@@ -213,4 +214,16 @@ void conversation_find_directives(const struct conversation *c, const struct eve
     bool off = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
     if (ev->type == EVENT_TURN_STARTED && ev->text && !off && may(c, MEMORY_ACCESS_WRITE))
         directives_read(ev->text, out);
+}
+
+void conversation_report_learned(const struct conversation *c, struct report_result *out)
+{
+    struct learned_counts counts;
+    struct error e;
+    if (!c->engine->memory)
+        return;
+    if (learned_count(c->store, c->project, &counts, &e))
+        report_learned(out, &counts);
+    else
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
 }

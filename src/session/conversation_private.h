@@ -191,6 +191,7 @@ void conversation_find_directives(const struct conversation *c, const struct eve
                                   struct directives *out);
 void conversation_learn(struct conversation *c, const struct directives *found);
 void conversation_digest(struct conversation *c); /* a turn has ended */
+void conversation_report_learned(const struct conversation *c, struct report_result *out);
 CONVERSATION_RUNS(run_set_memory);
 
 /* conversation_context.c */

@@ -149,3 +149,10 @@ void report_words(struct report_result *r, struct memory *m)
             "of an earlier version, which is searched until it is made anew; %lld entries are done",
             (long long)renewal.done);
 }
+
+void report_learned(struct report_result *r, const struct learned_counts *counts)
+{
+    add(r, "learned", "%lld told to models, %lld wait for you, %lld replaced, %lld rejected",
+        (long long)counts->active, (long long)counts->candidates, (long long)counts->superseded,
+        (long long)counts->rejected);
+}

@@ -4,6 +4,7 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
+#include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/backend.h"
 #include "session/conversation_operations.h"
@@ -21,5 +22,7 @@ void report_words(struct report_result *r, struct memory *m);
 /* Whether there is memory, how it is searched, and who makes vectors; a fault is the
  * result's `fault` as well. Asks nobody. */
 void report_memory(struct report_result *r, const struct config *config, const struct wakeup *wakeup);
+/* Of this project and of the user. */
+void report_learned(struct report_result *r, const struct learned_counts *counts);
 
 #endif
