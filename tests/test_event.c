@@ -114,6 +114,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{'id':'call_1','query':'te\\'xt\\n','limit':5,"
         "'hits':[{'id':'E'}],'badge':'name'}",
     [EVENT_GRAPH_CHANGED] = "{'id':'call_1','facts':'te\\'xt\\n','more':7,'deleted':true}",
+    [EVENT_LEARNED_NOTED] = "{'id':'call_1','kind':'name','text':'te\\'xt\\n','active':true}",
     [EVENT_WARNING] = "{'code':'name','detail':'te\\'xt\\n'}",
     [EVENT_TURN_COMPLETED] =
         "{'result':'te\\'xt\\n','usage':{'input_tokens':10,"
@@ -327,6 +328,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_MEMORY_RECALLED] = "{'id':'','query':'','limit':0}",
     [EVENT_BUDGET_WARNING] = "{'kind':'','used':0,'limit':0,'percent':0}",
     [EVENT_GRAPH_CHANGED] = "{'id':'','facts':''}",
+    [EVENT_LEARNED_NOTED] = "{'id':'','kind':'','text':'','active':false}",
     [EVENT_WARNING] = "{'code':'','detail':''}",
     [EVENT_TURN_COMPLETED] =
         "{'result':'','model_calls':0,'duration_ms':0,'stop_reason':'end_turn'}",

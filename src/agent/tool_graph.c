@@ -365,14 +365,19 @@ WRITING(delete_relations, &graph_relate_shape, delete_relations, write_deleted)
 
 static const char *lacks(const void *self)
 {
-    return self ? NULL : "there is no graph here";
+    const struct tool_graph *g = self;
+    if (!g)
+        return "there is no graph here";
+    return g->access == GRAPH_SHUT ? "the user switched memory off in this session" : NULL;
 }
 
 static const char *lacks_writing(const void *self)
 {
     const struct tool_graph *g = self;
-    return g && g->capture == GRAPH_CAPTURE_OFF ? "[learned] capture is off, so nothing is kept"
-                                                : lacks(self);
+    if (g && g->capture == GRAPH_CAPTURE_OFF)
+        return "[learned] capture is off, so nothing is kept";
+    return g && g->access == GRAPH_READS ? "the user lets this session only read memory"
+                                         : lacks(self);
 }
 
 #define READS(called, says, takes, does)                                                           \

@@ -23,6 +23,7 @@ struct tool_memory {
 struct tool_graph {
     struct graph graph;
     enum { GRAPH_CAPTURE_ASK, GRAPH_CAPTURE_AUTO, GRAPH_CAPTURE_OFF } capture; /* [learned] */
+    enum { GRAPH_WRITES, GRAPH_READS, GRAPH_SHUT } access; /* as the user lets the session */
     struct graph_by (*by)(void *context); /* what a fact comes from now; borrowed */
     void (*deleted)(void *context, struct graph_part *gone); /* may take it; its words are to leave
                                                                 the index (graph_purge()); NULL: no

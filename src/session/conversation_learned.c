@@ -120,6 +120,9 @@ static void set_access(struct conversation *c, enum memory_access access)
 {
     c->access = access;
     c->tool_memory.off = access == MEMORY_ACCESS_OFF;
+    c->tool_graph.access = access == MEMORY_ACCESS_OFF    ? GRAPH_SHUT
+                           : access == MEMORY_ACCESS_READ ? GRAPH_READS
+                                                          : GRAPH_WRITES;
     c->tool_learned = (struct tool_learned){.search = search,
                                             .context = c,
                                             .told = form_of(c) == LEARNED_FULL,
@@ -151,7 +154,7 @@ bool run_set_memory(struct conversation *c, const void *params, void *result, st
 {
     const struct session_memory_params *p = params;
     (void)result;
-    if (!capability_need_memory(c->engine->memory, e) ||
+    if ((!c->engine->graph && !capability_need_memory(c->engine->memory, e)) ||
         !learned_access_write(c->store, c->journal.info.id, p->access, e))
         return false;
     set_access(c, p->access);

@@ -371,7 +371,9 @@ static void draw_status(struct app *app)
     s.threshold = app->meters.threshold;
     s.compactions = app->meters.compactions;
     s.suspended = app->meters.suspended;
-    s.memory = app->meters.memory ? memory_access_names.words[app->meters.access] : NULL;
+    bool kept_out = app->meters.access != MEMORY_ACCESS_WRITE; /* of the graph, too */
+    s.memory =
+        app->meters.memory || kept_out ? memory_access_names.words[app->meters.access] : NULL;
     s.truncated = app->truncated;
     s.last = app->last;
     s.total = app->meters.total;
