@@ -13,15 +13,16 @@ struct agent;
 
 /* Adds the parts of the next request in its order, with their estimates: the system prompt, the
  * skills of the tools that are offered, learned memory, the tools of each source, a summary and
- * messages. The system prompt, skills and learned memory have their texts, which are what is sent: at most three quarters of a
- * known window, and 8192 tokens. context_release() frees. */
+ * messages. The system prompt, skills and learned memory have their texts, which are what is sent:
+ * at most three quarters of a known window, and 8192 tokens. context_release() frees. */
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their
  * schemas, calls with their arguments. */
 void prompt_describe(struct context *prompt, const struct agent *a);
 
-/* The system prompt of the request, with the skills and learned memory behind it. The caller frees. NULL: none. */
+/* The system prompt of the request, with the skills and learned memory behind it. The caller frees.
+ * NULL: none. */
 char *prompt_system(const struct context *prompt);
 
 /* The tools of the request; the caller frees the array. */

@@ -37,8 +37,8 @@ struct tool_learned_query {
     int limit;
 };
 struct tool_learned {
-    bool (*search)(void *context, const struct tool_learned_query *query,
-                   struct learned_items *out, struct error *e);
+    bool (*search)(void *context, const struct tool_learned_query *query, struct learned_items *out,
+                   struct error *e);
     void *context;
     bool told; /* the prompt has all of it */
     bool off;  /* the user switched it off */

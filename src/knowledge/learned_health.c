@@ -45,8 +45,5 @@ static bool recover(struct store *to, struct recovery *out, struct error *e)
     return store_exec(to, put_sql, e);
 }
 
-const struct store_extension learned_extension = {.check = check,
-                                                  .shapes = shapes,
-                                                  .indexes = indexes,
-                                                  .choose = choose_sql,
-                                                  .recover = recover};
+const struct store_extension learned_extension = {
+    .check = check, .shapes = shapes, .indexes = indexes, .choose = choose_sql, .recover = recover};

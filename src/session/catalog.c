@@ -264,7 +264,8 @@ static bool delete_record(struct catalog *c, struct memory *m, const char *id, s
     bool began;
     return store_enter(c->store, &began, e) &&
            store_leave(c->store, began,
-                       m->ops->forget_session(m, id, e) && learned_forget_session(c->store, id, e) &&
+                       m->ops->forget_session(m, id, e) &&
+                           learned_forget_session(c->store, id, e) &&
                            transcripts_delete(c->store, id, e),
                        e);
 }

@@ -35,9 +35,8 @@ static bool list_active(const struct conversation *c, struct learned_items *out)
     bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
     struct error e;
     if (learned_list(c->store, &f, out, &e) &&
-        (!history ||
-         (session_digest_tools(c->store, c->project, out, &e) &&
-          session_digest_sessions(c->store, c->project, c->journal.info.id, out, &e))))
+        (!history || (session_digest_tools(c->store, c->project, out, &e) &&
+                      session_digest_sessions(c->store, c->project, c->journal.info.id, out, &e))))
         return true;
     learned_items_release(out);
     log_line(LOG_ERROR, "learned memory: %s", e.text);

@@ -115,9 +115,8 @@ static const struct shape_field memory_fields[] = {
 };
 static const struct shape memory_shape = PARAMETERS(struct session_memory_params, memory_fields);
 
-const struct operation operation_session_set_memory =
-    RUN_IN_CONVERSATION("session/set_memory", "Says what the session may do with memory.",
-                        &memory_shape, NULL, 0);
+const struct operation operation_session_set_memory = RUN_IN_CONVERSATION(
+    "session/set_memory", "Says what the session may do with memory.", &memory_shape, NULL, 0);
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
@@ -251,12 +250,9 @@ const struct operation operation_compaction_unpin =
 
 /* --- context/read ----------------------------------------------------------------------------- */
 
-static const char *const kind_words[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = "system",
-                                                      [CONTEXT_SKILLS] = "skills",
-                                                      [CONTEXT_LEARNED] = "learned",
-                                                      [CONTEXT_TOOLS] = "tools",
-                                                      [CONTEXT_SUMMARY] = "summary",
-                                                      [CONTEXT_MESSAGE] = "message"};
+static const char *const kind_words[CONTEXT_KINDS] = {
+    [CONTEXT_SYSTEM] = "system", [CONTEXT_SKILLS] = "skills",   [CONTEXT_LEARNED] = "learned",
+    [CONTEXT_TOOLS] = "tools",   [CONTEXT_SUMMARY] = "summary", [CONTEXT_MESSAGE] = "message"};
 static const struct shape_names kinds = {kind_words, CONTEXT_KINDS, -1};
 
 static bool has_role(const void *part)

@@ -4,11 +4,11 @@
 #ifndef SESSION_CONVERSATION_OPERATIONS_H
 #define SESSION_CONVERSATION_OPERATIONS_H
 
-#include "chat/learned_item.h"
 #include "base/uuid.h"
 #include "chat/context.h"
 #include "chat/decision.h"
 #include "chat/event.h"
+#include "chat/learned_item.h"
 #include "chat/usage.h"
 #include "session/operation.h"
 
@@ -130,10 +130,11 @@ struct report_result {
 
 /* turn/interrupt and compaction/undo take and give nothing; context/read gives a struct context. */
 extern const struct operation operation_session_create, operation_session_open,
-    operation_session_set_model, operation_session_set_system, operation_session_set_draft, operation_session_set_memory,
-    operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
-    operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
-    operation_compaction_pin, operation_compaction_unpin, operation_context_read,
-    operation_models_list, operation_provider_check, operation_doctor_report;
+    operation_session_set_model, operation_session_set_system, operation_session_set_draft,
+    operation_session_set_memory, operation_turn_start, operation_turn_retry,
+    operation_turn_interrupt, operation_approval_decide, operation_compaction_run,
+    operation_compaction_decide, operation_compaction_undo, operation_compaction_pin,
+    operation_compaction_unpin, operation_context_read, operation_models_list,
+    operation_provider_check, operation_doctor_report;
 
 #endif

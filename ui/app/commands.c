@@ -1,4 +1,3 @@
-#include "ui/app/cards.h"
 #include "ui/app/commands.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/mem.h"
 #include "session/session_operations.h"
 #include "ui/app/app.h"
+#include "ui/app/cards.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/compact.h"
 #include "ui/app/find.h"
@@ -257,7 +257,8 @@ const struct slash_command slash_commands[] = {
     {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
     {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
     {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
-     N_("search what compactions dropped; or say what this session may do with memory"), run_memory},
+     N_("search what compactions dropped; or say what this session may do with memory"),
+     run_memory},
     {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"), run_graph},
     {"remember", "TEXT", ARGUMENT_OTHER, N_("tell a text to the model in later sessions"),
      run_remember},

@@ -1,4 +1,3 @@
-#include "ui/app/cards.h"
 #include "ui/app/dispatch.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/bare.h"
+#include "ui/app/cards.h"
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
 #include "ui/app/find.h"

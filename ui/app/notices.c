@@ -1,4 +1,3 @@
-#include "ui/app/cards.h"
 #include "ui/app/notices.h"
 
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "base/utf8.h"
 #include "chat/context.h"
 #include "session/session_operations.h"
+#include "ui/app/cards.h"
 #include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"

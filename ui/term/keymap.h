@@ -44,8 +44,7 @@
     X(PANE_NEXT, "pane_next", "f6", N_("in the memory pane: the next tab"))                        \
     X(MEMORY_ACCESS, "memory_access", "alt-m",                                                     \
       N_("memory in this session: read and written, only read, off"))                              \
-    X(LEARNED_ACCEPT, "learned_accept", "alt-k",                                                   \
-      N_("remember what was noted of your message"))                                               \
+    X(LEARNED_ACCEPT, "learned_accept", "alt-k", N_("remember what was noted of your message"))    \
     X(LEARNED_EDIT, "learned_edit", "alt-w", N_("change what was noted of your message"))          \
     X(LEARNED_REJECT, "learned_reject", "alt-j",                                                   \
       N_("do not remember what was noted of your message, or take it back"))                       \

@@ -26,12 +26,10 @@ enum {
 };
 
 /* Parts of other kinds get their row here. */
-static const char *const kinds[CONTEXT_KINDS] = {[CONTEXT_SYSTEM] = N_("system"),
-                                                 [CONTEXT_SKILLS] = N_("skills"),
-                                                 [CONTEXT_LEARNED] = N_("learned"),
-                                                 [CONTEXT_TOOLS] = N_("tools"),
-                                                 [CONTEXT_SUMMARY] = N_("summary"),
-                                                 [CONTEXT_MESSAGE] = N_("history")};
+static const char *const kinds[CONTEXT_KINDS] = {
+    [CONTEXT_SYSTEM] = N_("system"),   [CONTEXT_SKILLS] = N_("skills"),
+    [CONTEXT_LEARNED] = N_("learned"), [CONTEXT_TOOLS] = N_("tools"),
+    [CONTEXT_SUMMARY] = N_("summary"), [CONTEXT_MESSAGE] = N_("history")};
 
 const char *context_kind_name(enum context_kind kind)
 {
