@@ -129,6 +129,19 @@ TEST(undoing_brings_back_what_was_replaced)
     expect(&active, "Reply in French:active");
 }
 
+TEST(an_earlier_wording_does_not_come_back)
+{
+    add(LEARNED_STYLE, LEARNED_ACTIVE, "Be detailed");
+    char *id = add(LEARNED_STYLE, LEARNED_ACTIVE, "Be concise");
+    assert_true(learned_edit(store, id, "Be very concise", &e));
+    assert_true(learned_reject(store, id, &e));
+    expect(&active, "Be detailed:active");
+    id = add(LEARNED_TONE, LEARNED_ACTIVE, "Be formal");
+    assert_true(learned_edit(store, id, "Be casual", &e));
+    assert_true(learned_reject(store, id, &e));
+    expect(&active, "Be detailed:active");
+}
+
 TEST(facts_stand_beside_one_another)
 {
     add(LEARNED_FACT, LEARNED_ACTIVE, "one thing");

@@ -20,9 +20,11 @@ static const char state_sql[] =
 static const char supersede_sql[] =
     "UPDATE learned_item SET state = 'superseded', replaced_by = ?1, changed_ms = ?2"
     " WHERE state = 'active' AND id <> ?1 AND scope = ?3 AND kind = ?4 AND project IS ?5";
+/* An earlier wording of the same item is a row that came after it. */
 static const char bring_back_sql[] =
     "UPDATE learned_item SET state = 'active', replaced_by = NULL, changed_ms = ?2"
     " WHERE replaced_by = ?1 AND id = (SELECT id FROM learned_item WHERE replaced_by = ?1"
+    " AND number < (SELECT number FROM learned_item WHERE id = ?1)"
     " ORDER BY changed_ms DESC, number DESC LIMIT 1)";
 static const char edit_sql[] = "UPDATE learned_item SET text = ?2, changed_ms = ?3 WHERE id = ?1";
 static const char delete_sql[] = "DELETE FROM learned_item WHERE id = ?";
