@@ -57,6 +57,17 @@ TEST(a_preference_replaces_the_one_before)
     assert_text(program_output(LEARNED("list", "--state", "active")), "Reply in German");
 }
 
+TEST(texts_have_tags)
+{
+    add("ship on Fridays #deploy"), add("the host is db1 (#deploy)"), add("#deployment is manual");
+    char *list = program_output(LEARNED("list", "--tag", "Deploy"));
+    assert_text(list, "Fridays");
+    assert_text(list, "db1");
+    assert_no_text(list, "manual");
+    assert_no_text(program_output(LEARNED("search", "--tag", "#deploy", "host", "manual")),
+                   "manual");
+}
+
 TEST(what_is_wrong_is_said)
 {
     expect(LEARNED("add", " "), 64, "nothing to remember");

@@ -364,6 +364,36 @@ TEST(tools_are_told_of_from_the_third_use_on)
     engine_free(s);
 }
 
+static char *logged(struct engine *s, const char *scope)
+{
+    struct learned_list_params params = {.scope = scope};
+    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
+    struct buf out = BUF_INIT;
+    assert_int_equal(a->error.code, ERR_OK);
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++)
+        buf_addf(&out, "%s;", items->items.items[i].text);
+    operation_answer_free(a);
+    return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
+}
+
+TEST(what_the_logs_say_is_listed_by_itself)
+{
+    struct engine *s = open_new();
+    support_write(support_path("notes.txt"), "a line\n");
+    for (int i = 0; i < 3; i++) {
+        model_server_queue(surface_server(),
+                           &(struct reply){.tool_name = "read_file",
+                                           .tool_args = "{\"path\":\"notes.txt\"}"});
+        say(s, "Read it.");
+    }
+    remember(s, "the port is 8443");
+    assert_string_equal(logged(s, "tool"), "read_file(path): used 3 times, 100 % success;");
+    assert_non_null(strstr(logged(s, "history"), "3 turns; tools: read_file; asked: Read it."));
+    assert_string_equal(logged(s, NULL), "the port is 8443;");
+    engine_free(s);
+}
+
 TEST(a_deleted_session_is_told_of_no_more)
 {
     struct engine *s = open_new();

@@ -45,6 +45,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     const struct tool_learned_query query = {.query = json_get_string(args, "query"),
                                              .scope = json_get_string(args, "scope"),
                                              .kind = json_get_string(args, "kind"),
+                                             .tag = json_get_string(args, "tag"),
                                              .session = json_get_string(args, "session_id"),
                                              .limit = wanted(args)};
     struct learned_items items = {0};
@@ -67,7 +68,9 @@ static bool run(const struct tool_context *context, const struct json *args, str
         "query", "words to look for; left out: the newest") "," STRING("scope",                    \
                                                                        "project or user")          \
     "," STRING("kind", "fact, rule, language, style, tone, format or emoji") "," STRING(           \
-        "session_id", "only what was said in that session") ",\"limit\":{\"type\":\"" number       \
+        "tag", "only texts with this #tag") "," STRING("session_id",                               \
+                                                       "only what was said in that session")       \
+    ",\"limit\":{\"type\":\"" number                                                                \
     "\",\"description\":\"how many; default 10, at most 50\"}},\"additionalProperties\":false}"
 
 static const char *lacks(const void *self)

@@ -33,7 +33,7 @@ struct tool_graph {
 
 /* Learned memory, for the tool that searches it. Members of a query may be NULL. */
 struct tool_learned_query {
-    const char *query, *scope, *kind, *session;
+    const char *query, *scope, *kind, *tag, *session;
     int limit;
 };
 struct tool_learned {

@@ -21,7 +21,11 @@ static const char *const state_words[] = {[LEARNED_CANDIDATE] = "candidate",
                                           [LEARNED_SUPERSEDED] = "superseded",
                                           [LEARNED_REJECTED] = "rejected"};
 static const char *const origin_words[] = {
-    [LEARNED_TYPED] = "typed", [LEARNED_ADDED] = "added", [LEARNED_EXTRACTED] = "extracted"};
+    [LEARNED_TYPED] = "typed",
+    [LEARNED_ADDED] = "added",
+    [LEARNED_EXTRACTED] = "extracted",
+    [LEARNED_LOGGED] = "logged",
+};
 
 static const char *const access_words[] = {
     [MEMORY_ACCESS_OFF] = "off", [MEMORY_ACCESS_READ] = "read", [MEMORY_ACCESS_WRITE] = "write"};
@@ -30,7 +34,7 @@ const struct shape_names memory_access_names = {access_words, MEMORY_ACCESS_WRIT
 const struct shape_names learned_kind_names = {kind_words, LEARNED_KIND_COUNT, -1};
 const struct shape_names learned_scope_names = {scope_words, LEARNED_SCOPES, -1};
 const struct shape_names learned_state_names = {state_words, LEARNED_STATES, -1};
-const struct shape_names learned_origin_names = {origin_words, LEARNED_EXTRACTED + 1, -1};
+const struct shape_names learned_origin_names = {origin_words, LEARNED_LOGGED + 1, -1};
 
 bool learned_kind_replaces(enum learned_kind kind)
 {

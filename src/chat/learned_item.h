@@ -49,8 +49,8 @@ enum learned_state {
 enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
 extern const struct shape_names memory_access_names;
 
-/* Who proposed it. */
-enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED };
+/* Who proposed it; LOGGED: nobody, it is what the logs of sessions say. */
+enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED, LEARNED_LOGGED };
 
 struct learned_item {
     char *id; /* names it for ever; NULL before the store made one */

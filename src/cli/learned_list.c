@@ -71,6 +71,17 @@ static bool print_result(struct operation_context *c, const struct verb_options 
         "scope", 0, OPTION_VALUE, "SCOPE", N_("only of the project, or of the user"),              \
             VERB_AT(scope)                                                                         \
     }
+#define LEARNED_TAG                                                                                \
+    {                                                                                              \
+        "tag", 0, OPTION_VALUE, "TAG", N_("only texts with #TAG in them"), VERB_AT(tag)            \
+    }
+#define LEARNED_SESSION                                                                            \
+    {                                                                                              \
+        "session", 0, OPTION_VALUE, "SESSION", N_("only what was said in this session"),           \
+            VERB_AT(session), .offer = {                                                           \
+                .what = OFFER_SESSIONS                                                             \
+            }                                                                                      \
+    }
 #define LEARNED_KIND                                                                               \
     {                                                                                              \
         "kind", 0, OPTION_VALUE, "KIND",                                                           \
@@ -82,6 +93,7 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
     const struct learned_list_params params = {.scope = o->scope,
                                                .kind = o->kind,
                                                .state = o->state,
+                                               .tag = o->tag,
                                                .project = o->project,
                                                .session = o->session,
                                                .unused = o->unused,
@@ -94,15 +106,17 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
 
 /* clang-format off */
 static const struct option list_options[] = {
-    LEARNED_SCOPE,
+    {"scope", 0, OPTION_VALUE, "SCOPE",
+     N_("only project or user; or tool, history: what the logs of sessions say"), VERB_AT(scope)},
     LEARNED_KIND,
+    LEARNED_TAG,
     {"state", 0, OPTION_VALUE, "STATE", N_("only candidate, active, superseded or rejected"),
      VERB_AT(state)},
     {"project", 0, OPTION_VALUE, "DIRECTORY",
      N_("of the project there, or all (default: the working directory's)"), VERB_AT(project)},
-    {"session", 0, OPTION_VALUE, "SESSION", N_("only what was said in this session"),
-     VERB_AT(session), .offer = {.what = OFFER_SESSIONS}},
-    {"unused", 0, OPTION_FLAG, NULL, N_("only what no session was told of"), VERB_AT(unused)},
+    LEARNED_SESSION,
+    {"unused", 0, OPTION_FLAG, NULL, N_("only what counts and no session was told of"),
+     VERB_AT(unused)},
     VERB_LIMIT('n', N_("at most N items (default: all)")),
     VERB_JSON,
     {0},
@@ -117,8 +131,12 @@ const struct verb verb_learned_list = VERB(
 static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
     char *query = verb_join(o, 0);
-    const struct learned_search_params params = {
-        .query = query, .scope = o->scope, .kind = o->kind, .limit = o->limit > 0 ? o->limit : 20};
+    const struct learned_search_params params = {.query = query,
+                                                 .scope = o->scope,
+                                                 .kind = o->kind,
+                                                 .tag = o->tag,
+                                                 .session = o->session,
+                                                 .limit = o->limit > 0 ? o->limit : 20};
     bool ok = print_result(c, o, &operation_learned_search, &params,
                            _("nothing that was learned has one of these words"), e);
     free(query);
@@ -126,8 +144,13 @@ static bool run_search(struct operation_context *c, const struct verb_options *o
 }
 
 static const struct option search_options[] = {
-    LEARNED_SCOPE, LEARNED_KIND, VERB_LIMIT('n', N_("at most N items (default: 20)")),
-    VERB_JSON,     {0},
+    LEARNED_SCOPE,
+    LEARNED_KIND,
+    LEARNED_TAG,
+    LEARNED_SESSION,
+    VERB_LIMIT('n', N_("at most N items (default: 20)")),
+    VERB_JSON,
+    {0},
 };
 
 const struct verb verb_learned_search =

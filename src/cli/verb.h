@@ -16,10 +16,10 @@ struct verb_options {
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
     const char *scope, *session, *content;                        /* of memory */
-    const char *kind;            /* of the graph, of learned memory */
-    const char *relation, *to;   /* of the graph */
-    const char *state, *project; /* of learned memory */
-    bool unused;                 /* … */
+    const char *kind;                  /* of the graph, of learned memory */
+    const char *relation, *to;         /* of the graph */
+    const char *state, *project, *tag; /* of learned memory */
+    bool unused;                       /* … */
     bool json, yes, force, names, archived, live;
     int limit;  /* 0: not given */
     int64_t at; /* 0: the end */

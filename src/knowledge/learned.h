@@ -54,12 +54,17 @@ struct learned_filter {
     unsigned kinds;      /* of 1 << enum learned_kind; 0: all */
     const char *project; /* of it, and of the user; NULL: of all */
     const char *session; /* id */
+    const char *tag;     /* with "#tag" in its text, case aside; '#' in front is passed over */
     const char *query;   /* with a word of it, most words first; blank: the newest first */
-    bool unused;         /* no session was told of it */
+    bool unused;         /* active ones that no session was told of */
     int limit;           /* 0: all */
 };
 bool learned_list(struct store *s, const struct learned_filter *filter, struct learned_items *out,
                   struct error *e);
+/* Leaves of them what fits the filter's states, scopes, kinds, tag, query and limit: of those that
+ * no list came from. */
+void learned_leave_fitting(struct learned_items *items, const struct learned_filter *filter);
+
 bool learned_get(struct store *s, const char *id, struct learned_item *out, struct error *e);
 
 /* It and all that it took the place of, newest first. */

@@ -5,10 +5,13 @@
 #include "base/utf8.h"
 #include "knowledge/folded_words.h"
 #include "knowledge/learned_private.h"
+#include "store/token_fold.h"
+
+#define TAG_ENDS " \t\n,.;:!?()[]{}<>\"'#"
 
 static const char list_sql[] = LEARNED_ROWS
     "WHERE (?1 IS NULL OR project IS NULL OR project = ?1)"
-    " AND (?2 IS NULL OR session = ?2) AND (?3 = 0 OR uses = 0)"
+    " AND (?2 IS NULL OR session = ?2) AND (?3 = 0 OR (uses = 0 AND state = 'active'))"
     " ORDER BY changed_ms DESC, number DESC";
 static const char get_sql[] = LEARNED_ROWS "WHERE id = ?";
 static const char history_sql[] =
@@ -146,10 +149,30 @@ static bool fits_mask(unsigned mask, int value)
     return mask == 0 || (mask & (1U << (unsigned)value));
 }
 
+static bool is_same_word(const char *text, size_t len, const char *word)
+{
+    struct buf a = BUF_INIT, b = BUF_INIT;
+    token_fold(&a, text, len);
+    token_fold(&b, word, strlen(word));
+    bool same = a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+    buf_release(&a);
+    buf_release(&b);
+    return same;
+}
+
+static bool has_tag(const char *text, const char *tag)
+{
+    tag += *tag == '#';
+    for (const char *at = strchr(text, '#'); at; at = strchr(at + 1, '#'))
+        if (is_same_word(at + 1, strcspn(at + 1, TAG_ENDS), tag))
+            return true;
+    return false;
+}
+
 static bool fits(const struct learned_filter *f, const struct learned_item *item)
 {
     return fits_mask(f->states, (int)item->state) && fits_mask(f->scopes, (int)item->scope) &&
-           fits_mask(f->kinds, (int)item->kind);
+           fits_mask(f->kinds, (int)item->kind) && (!f->tag || has_tag(item->text, f->tag));
 }
 
 static void leave_fitting(struct learned_items *list, const struct learned_filter *f)
@@ -171,6 +194,14 @@ static void cut(struct learned_items *list, int limit)
         learned_item_release(&list->items.items[--list->items.len]);
 }
 
+void learned_leave_fitting(struct learned_items *items, const struct learned_filter *filter)
+{
+    leave_fitting(items, filter);
+    if (filter->query && !utf8_is_blank(filter->query))
+        rank(items, filter->query);
+    cut(items, filter->limit);
+}
+
 bool learned_list(struct store *s, const struct learned_filter *filter, struct learned_items *out,
                   struct error *e)
 {
@@ -180,10 +211,7 @@ bool learned_list(struct store *s, const struct learned_filter *filter, struct l
     query_int(&q, filter->unused);
     if (!learned_rows_read(&q, out))
         return false;
-    leave_fitting(out, filter);
-    if (filter->query && !utf8_is_blank(filter->query))
-        rank(out, filter->query);
-    cut(out, filter->limit);
+    learned_leave_fitting(out, filter);
     return true;
 }
 

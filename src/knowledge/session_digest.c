@@ -25,11 +25,11 @@ static const char count_sql[] =
     " calls = calls + 1, succeeded = succeeded + excluded.succeeded, last_ms = excluded.last_ms";
 static const char tools_sql[] =
     "SELECT tool, shape, sum(calls), sum(succeeded), max(last_ms) FROM learned_tool"
-    " JOIN learned_session USING (session) WHERE project = ?1 GROUP BY tool, shape"
+    " JOIN learned_session USING (session) WHERE ?1 IS NULL OR project = ?1 GROUP BY tool, shape"
     " HAVING sum(calls) >= ?2 ORDER BY sum(calls) DESC, tool, shape";
 static const char sessions_sql[] =
-    "SELECT session, turns, updated_ms, request, response, tools FROM learned_session"
-    " WHERE project = ?1 AND session IS NOT ?2 AND turns > 0"
+    "SELECT session, turns, updated_ms, request, response, tools, project FROM learned_session"
+    " WHERE (?1 IS NULL OR project = ?1) AND session IS NOT ?2 AND turns > 0"
     " ORDER BY updated_ms DESC, session DESC LIMIT ?3";
 
 /* --- the fold --------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static void add_item(struct learned_items *out, enum learned_kind kind, const ch
                                       .scope = learned_scope_of(kind),
                                       .kind = kind,
                                       .state = LEARNED_ACTIVE,
-                                      .origin = LEARNED_TYPED,
+                                      .origin = LEARNED_LOGGED,
                                       .text = text,
                                       .project = mem_strdup(project),
                                       .created_ms = at,
@@ -275,16 +275,16 @@ static char *summary_of(const struct query *q)
     return buf_take(&out);
 }
 
-bool session_digest_sessions(struct store *s, const char *project, const char *but,
+bool session_digest_sessions(struct store *s, const char *project, const char *but, int limit,
                              struct learned_items *out, struct error *e)
 {
     struct query q = query_for(s, sessions_sql, project, e);
     query_text(&q, but);
-    query_int(&q, DIGEST_SESSIONS);
+    query_int(&q, limit > 0 ? limit : -1);
     while (query_next(&q)) {
         const char *id = (const char *)sqlite3_column_text(q.handle, 0);
-        add_item(out, LEARNED_SESSION, id, summary_of(&q), project,
-                 sqlite3_column_int64(q.handle, 2));
+        add_item(out, LEARNED_SESSION, id, summary_of(&q),
+                 (const char *)sqlite3_column_text(q.handle, 6), sqlite3_column_int64(q.handle, 2));
         vec_last(&out->items).session_id = mem_strdup(id);
     }
     return query_end(&q);

@@ -21,14 +21,14 @@ enum {
 bool session_digest_follow(struct store *s, const char *session_id, const char *project,
                            struct error *e);
 
-/* Adds items of scope TOOL: a tool of the project with the parameters that it was given, how often
- * it was called and how often that went well. */
+/* Adds items of scope TOOL: a tool of the project (NULL: of all) with the parameters that it was
+ * given, how often it was called and how often that went well. */
 bool session_digest_tools(struct store *s, const char *project, struct learned_items *out,
                           struct error *e);
 
-/* Adds items of scope HISTORY: the newest sessions of the project but that one (NULL: all), newest
- * first. */
-bool session_digest_sessions(struct store *s, const char *project, const char *but,
+/* Adds items of scope HISTORY: at most so many (0: all) of the sessions of the project (NULL: of
+ * all), without that one (NULL: none), newest first. */
+bool session_digest_sessions(struct store *s, const char *project, const char *but, int limit,
                              struct learned_items *out, struct error *e);
 
 #endif

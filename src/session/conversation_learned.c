@@ -36,7 +36,8 @@ static bool list_active(const struct conversation *c, struct learned_items *out)
     struct error e;
     if (learned_list(c->store, &f, out, &e) &&
         (!history || (session_digest_tools(c->store, c->project, out, &e) &&
-                      session_digest_sessions(c->store, c->project, c->journal.info.id, out, &e))))
+                      session_digest_sessions(c->store, c->project, c->journal.info.id,
+                                              DIGEST_SESSIONS, out, &e))))
         return true;
     learned_items_release(out);
     log_line(LOG_ERROR, "learned memory: %s", e.text);
@@ -108,6 +109,7 @@ static bool search(void *conversation, const struct tool_learned_query *query,
                                      .kinds = mask_of(query->kind, &learned_kind_names),
                                      .project = c->project,
                                      .session = query->session,
+                                     .tag = query->tag,
                                      .query = query->query,
                                      .limit = query->limit};
     return learned_list(c->store, &f, out, e);

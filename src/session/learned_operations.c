@@ -7,6 +7,7 @@
 #include "knowledge/directive.h"
 #include "knowledge/learned.h"
 #include "knowledge/project.h"
+#include "knowledge/session_digest.h"
 #include "session/memories.h"
 #include "store/sessions.h"
 
@@ -17,10 +18,16 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
                 .most = LEARNED_ID_BYTES, .help = "An item: its id or the beginning of it.")
 #define SCOPE(S)                                                                                   \
     SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
-                .help = "\"project\" or \"user\"; absent: any.")
+                .help = "\"project\" or \"user\"; absent: both.")
 #define KIND(S)                                                                                    \
     SHAPE_FIELD("kind", STRING, OPTIONAL, SHAPE_AT_TEXT(S, kind),                                  \
                 .help = "\"fact\", \"rule\", \"language\", …; absent: any.")
+#define TAG(S)                                                                                     \
+    SHAPE_FIELD("tag", STRING, OPTIONAL, SHAPE_AT_TEXT(S, tag),                                    \
+                .help = "Only texts that have this word with \"#\" in front.")
+#define SESSION(S)                                                                                 \
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session),                            \
+                .help = "Only what was said in this session.")
 #define LIMIT(S, ...)                                                                              \
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, S, limit), __VA_ARGS__,                    \
                 .help = "At most so many items.")
@@ -58,12 +65,26 @@ static char *project_named(const struct memories *m, const char *name)
     return project_of(name ? name : m->project);
 }
 
+enum { OF_LOGS = 1U << LEARNED_TOOL | 1U << LEARNED_HISTORY };
+
+/* What the logs of sessions say is no row of its own. */
+static bool list_logged(struct memories *m, const struct learned_filter *f,
+                        struct learned_items *out, struct error *e)
+{
+    bool ok = f->scopes & 1U << LEARNED_TOOL
+                  ? session_digest_tools(m->store, f->project, out, e)
+                  : session_digest_sessions(m->store, f->project, NULL, 0, out, e);
+    learned_leave_fitting(out, f);
+    return ok;
+}
+
 static bool list(struct memories *m, struct learned_filter *f, const char *project,
                  struct learned_items *out, struct error *e)
 {
     char *path = project_named(m, project);
     f->project = path;
-    bool ok = !m->store || learned_list(m->store, f, out, e);
+    bool ok = !m->store ||
+              (f->scopes & OF_LOGS ? list_logged(m, f, out, e) : learned_list(m->store, f, out, e));
     free(path);
     return ok;
 }
@@ -78,16 +99,19 @@ static bool find_session(const struct memories *m, const char *reference, char i
 }
 
 static const struct shape_field list_fields[] = {
-    SCOPE(struct learned_list_params),
+    SHAPE_FIELD("query", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, query),
+                .help = "Words, of which a text has one, most of them first; absent: any text."),
+    SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, scope),
+                .help = "\"project\", \"user\", \"tool\" or \"history\"; absent: the first two."),
     KIND(struct learned_list_params),
+    TAG(struct learned_list_params),
     SHAPE_FIELD("state", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, state),
                 .help = "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
     SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, project),
                 .help = "\"all\" or a directory of one; absent: the one worked in."),
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, session),
-                .help = "Only what was said in this session."),
+    SESSION(struct learned_list_params),
     SHAPE_FIELD("unused", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct learned_list_params, unused),
-                .help = "Only what no session was told of."),
+                .help = "Only what counts and no session was told of."),
     LIMIT(struct learned_list_params, .least = 0),
     {0},
 };
@@ -96,7 +120,8 @@ static const struct shape list_shape = PARAMS(struct learned_list_params, list_f
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct learned_list_params *p = params;
-    struct learned_filter f = {.unused = p->unused, .limit = p->limit};
+    struct learned_filter f = {
+        .query = p->query, .tag = p->tag, .unused = p->unused, .limit = p->limit};
     char session[UUID_LEN + 1];
     return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
            mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
@@ -119,6 +144,8 @@ static const struct shape_field search_fields[] = {
                 .help = "Words; blank: the newest items."),
     SCOPE(struct learned_search_params),
     KIND(struct learned_search_params),
+    TAG(struct learned_search_params),
+    SESSION(struct learned_search_params),
     LIMIT(struct learned_search_params, .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT),
     {0},
 };
@@ -129,9 +156,11 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 {
     const struct learned_search_params *p = params;
     struct learned_filter f = {
-        .states = 1U << LEARNED_ACTIVE, .query = p->query, .limit = p->limit};
+        .states = 1U << LEARNED_ACTIVE, .query = p->query, .tag = p->tag, .limit = p->limit};
+    char session[UUID_LEN + 1];
     return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
            mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
+           find_session(c->memories, p->session, session, &f, e) &&
            list(c->memories, &f, NULL, result, e);
 }
 

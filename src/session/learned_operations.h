@@ -10,16 +10,19 @@
 /* learned/list and learned/search give a struct learned_items. Words are those of learned_item.h;
  * NULL: any. USAGE where a word is none of them. */
 struct learned_list_params {
-    const char *scope, *kind, *state;
+    const char *query; /* words; NULL: any text */
+    const char *scope; /* "tool" and "history" are what the logs of sessions say; NULL: what was
+                          said, of project and user */
+    const char *kind, *state, *tag;
     const char *project; /* "all", or a directory of it; NULL: the one of the working directory */
     const char *session; /* a session's id, or the beginning of one as in catalog.h */
-    bool unused;         /* that no session was told of */
+    bool unused;         /* active ones that no session was told of */
     int limit;           /* 0: all */
 };
 
 /* Active ones with a word of the query, most words first. */
 struct learned_search_params {
-    const char *query, *scope, *kind;
+    const char *query, *scope, *kind, *tag, *session;
     int limit;
 };
 
