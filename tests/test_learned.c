@@ -298,11 +298,15 @@ TEST(a_recovery_saves_what_was_learned)
     store = NULL;
     health_check(path, true, health_extensions, &found);
     assert_int_equal(found.state, HEALTH_GOOD);
+    assert_int_equal(found.learned, 1);
+    assert_int_equal(found.waiting, 1);
     FILE *f = fopen(path, "r+");
     assert_int_equal(fwrite("destroyed destroyed", 1, 16, f), 16);
     fclose(f);
     if (!health_rescue(path, "english", &r, NULL, NULL, &e))
         fail_msg("%s", e.text);
+    assert_int_equal(r.learned, 2);
+    assert_int_equal(r.lost, 0);
     assert_true(store_open(path, STORE_READ_WRITE, &store, &e));
     expect(&all, "Be brief:candidate, one thing:active");
     struct learned_item item;

@@ -57,6 +57,14 @@ TEST(a_preference_replaces_the_one_before)
     assert_text(program_output(LEARNED("list", "--state", "active")), "Reply in German");
 }
 
+TEST(the_doctor_counts_it)
+{
+    add("the port is 8443");
+    assert_text(program_output(RUN("doctor")), "1 learned item");
+    assert_json(json_get(program_json(RUN("doctor", "--json")), "store"),
+                "{'learned':1,'waiting':0}");
+}
+
 TEST(texts_have_tags)
 {
     add("ship on Fridays #deploy"), add("the host is db1 (#deploy)"), add("#deployment is manual");

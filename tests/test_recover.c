@@ -228,6 +228,7 @@ TEST(test_columns_of_the_schema)
                 {"talk", "memory_session"},
                 {"flag", "memory_flag"},
                 {"deferred", "memory_deferred"},
+                {"learned", "learned_item"},
                 {"graph_entry", "graph_entry"},
                 {"graph_observation", "graph_observation"},
                 {"graph_relation", "graph_relation"}};

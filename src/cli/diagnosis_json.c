@@ -60,6 +60,8 @@ static struct json *store_json(const struct diagnosis *d)
     set_known(v, "bytes", found->bytes);
     set_known(v, "entries", found->entries);
     set_known(v, "vectors", found->vectors);
+    set_known(v, "learned", found->learned);
+    set_known(v, "waiting", found->waiting);
     set_known(v, "graph_entities", found->graph_entities);
     set_known(v, "graph_observations", found->graph_observations);
     set_known(v, "graph_relations", found->graph_relations);
@@ -75,6 +77,7 @@ static struct json *recovery_json(const struct recovery *r)
     json_set_int(v, "sessions", r->sessions);
     json_set_int(v, "events", r->events);
     json_set_int(v, "entries", r->entries);
+    json_set_int(v, "learned", r->learned);
     json_set_int(v, "facts", r->facts);
     json_set_int(v, "lost", r->lost);
     json_set_string(v, "copy", r->copy);

@@ -83,6 +83,20 @@ void diagnosis_store_text(const struct diagnosis *d, struct buf *out)
     }
 }
 
+static void add_learned(const struct health *found, struct buf *out)
+{
+    if (found->learned <= 0 && found->waiting <= 0)
+        return;
+    buf_addf(out,
+             ngettext(", %lld learned item", ", %lld learned items", (unsigned long)found->learned),
+             (long long)found->learned);
+    if (found->waiting > 0)
+        buf_addf(out,
+                 ngettext(" (%lld waits for you)", " (%lld wait for you)",
+                          (unsigned long)found->waiting),
+                 (long long)found->waiting);
+}
+
 static void add_graph(const struct health *found, struct buf *out)
 {
     if (found->graph_entities <= 0)
@@ -127,6 +141,7 @@ static void add_counts(const struct health *found, struct buf *out)
         buf_addf(out, ngettext("%lld vector", "%lld vectors", (unsigned long)found->vectors),
                  (long long)found->vectors);
     }
+    add_learned(found, out);
     add_graph(found, out);
     buf_addch(out, '\n');
 }
@@ -189,10 +204,10 @@ static void add_recovery(const struct diagnosis *d, struct buf *out)
     if (!r->copy)
         return;
     buf_addf(out,
-             _("recovered: sessions %lld, events %lld, memory entries %lld, graph rows %lld; lost "
-               "rows %lld\n"),
+             _("recovered: sessions %lld, events %lld, memory entries %lld, learned items %lld, "
+               "graph rows %lld; lost rows %lld\n"),
              (long long)r->sessions, (long long)r->events, (long long)r->entries,
-             (long long)r->facts, (long long)r->lost);
+             (long long)r->learned, (long long)r->facts, (long long)r->lost);
     buf_addf(out, "  %s: ", _("the damaged file is kept"));
     add_clean(out, r->copy);
     buf_addch(out, '\n');

@@ -307,6 +307,8 @@ static void begin_look(struct look *l, const char *path)
                               .bytes = -1,
                               .entries = -1,
                               .vectors = -1,
+                              .learned = -1,
+                              .waiting = -1,
                               .graph_entities = -1,
                               .graph_observations = -1,
                               .graph_relations = -1};

@@ -37,6 +37,7 @@ struct health {
     char detail[256];                /* what was found; "" when nothing is to be said */
     int64_t sessions, events, bytes; /* -1: cannot be told */
     int64_t entries, vectors;        /* of memory; likewise */
+    int64_t learned, waiting;        /* of learned memory: items that count, that wait; likewise */
     int64_t graph_entities, graph_observations, graph_relations; /* likewise */
     char language[24];               /* of memory's words; "": cannot be told */
 };
@@ -84,6 +85,7 @@ struct recovery {
     char *recovered;          /* the new database; owned */
     int64_t sessions, events; /* saved */
     int64_t entries;          /* of memory, saved */
+    int64_t learned;          /* items of learned memory, saved */
     int64_t facts;            /* of the graph, saved: entities, observations, relations */
     int64_t lost;             /* rows that could be counted but not read or decoded */
 };
