@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "knowledge/directive.h"
 #include "knowledge/learned.h"
@@ -490,6 +491,20 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
     *(struct learned_stats *)result = (struct learned_stats){counts.active, counts.candidates,
                                                              counts.superseded, counts.rejected};
     return ok;
+}
+
+struct notice *learned_notice(struct store *s, const char *directory, bool proposed)
+{
+    struct notice *n = notice_new(NOTICE_LEARNED);
+    struct learned_counts counts = {0};
+    struct error e;
+    char *project = project_of(directory);
+    if (!learned_count(s, project, &counts, &e))
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+    free(project);
+    n->number = counts.candidates;
+    n->flag = proposed;
+    return n;
 }
 
 const struct operation operation_learned_stats = {

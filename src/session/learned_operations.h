@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "chat/learned_item.h"
+#include "session/notice.h"
 #include "session/operation.h"
 
 /* learned/list and learned/search give a struct learned_items. Words are those of learned_item.h;
@@ -59,6 +60,9 @@ struct learned_forget_result {
 struct learned_stats {
     int64_t active, candidates, superseded, rejected;
 };
+
+/* NOTICE_LEARNED of the project of that directory, as the store has it now. The caller frees. */
+struct notice *learned_notice(struct store *s, const char *directory, bool proposed);
 
 extern const struct operation operation_learned_list, operation_learned_search,
     operation_learned_read, operation_learned_history, operation_learned_add,

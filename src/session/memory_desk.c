@@ -1,9 +1,11 @@
 #include "session/memory_desk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "session/learned_operations.h"
 #include "session/memory_desk_private.h"
 #include "session/memory_operations.h"
 
@@ -53,6 +55,8 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
         memory_desk_work(d);
     else if (r->operation->needs & NEED_WRITE)
         memory_desk_want(d, CHORE_PURGE);
+    if ((r->operation->needs & NEED_WRITE) && strncmp(r->operation->name, "learned/", 8) == 0)
+        mailbox_push(desk->notices, learned_notice(desk->store, d->project, false));
     if (r->operation == &operation_memory_stats)
         memory_work_add(d, result);
     return true;

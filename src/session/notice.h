@@ -49,7 +49,10 @@
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
  *     compaction_failed comes.
  *
- * MEMORY_STATE: `stats`, when the making of vectors goes on or waits. */
+ * MEMORY_STATE: `stats`, when the making of vectors goes on or waits.
+ *
+ * LEARNED: what was learned has changed; `number`: items of the project and the user that wait for
+ *     their word. `flag`: a model proposed some of them just now. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -61,6 +64,7 @@ enum notice_type {
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
     NOTICE_MEMORY_STATE,
+    NOTICE_LEARNED,
     NOTICE_TYPES /* how many */
 };
 
