@@ -102,6 +102,13 @@
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
     X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
+    X(ITEM_ACCEPT, "item_accept", "a", N_("in what was learned: remember the item"))               \
+    X(ITEM_REJECT, "item_reject", "r", N_("in what was learned: do not remember the item"))        \
+    X(ITEM_HISTORY, "item_history", "h",                                                           \
+      N_("in what was learned: show what the item took the place of"))                             \
+    X(ITEM_KIND, "item_kind", "f", N_("in what was learned: show one kind alone"))                 \
+    X(ITEM_SESSION, "item_session", "c", N_("in what was learned: only of this session, or all"))  \
+    X(ITEM_UNUSED, "item_unused", "n", N_("in what was learned: only what was never used, or all")) \
     X(PANE_TAB_1, "pane_tab_1", "1", N_("in the memory pane: its first tab"))                      \
     X(PANE_TAB_2, "pane_tab_2", "2", N_("in the memory pane: its second tab"))                     \
     X(PANE_TAB_3, "pane_tab_3", "3", N_("in the memory pane: its third tab"))                      \

@@ -13,6 +13,9 @@ libtui_a_SOURCES += \
 	ui/view/graph_view_private.h \
 	ui/view/graph_view_rows.c \
 	ui/view/hints.c ui/view/hints.h \
+	ui/view/learned_view.c ui/view/learned_view.h \
+	ui/view/learned_view_private.h \
+	ui/view/learned_view_rows.c \
 	ui/view/list.c ui/view/list.h \
 	ui/view/list_view.c ui/view/list_view.h \
 	ui/view/memory_line.c ui/view/memory_line.h \
