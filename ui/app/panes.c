@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/graph_operations.h"
+#include "session/learned_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/find.h"
 #include "ui/app/jump.h"
@@ -17,6 +18,7 @@
 #include "ui/view/context_view.h"
 #include "ui/view/draft_review.h"
 #include "ui/view/graph_view.h"
+#include "ui/view/learned_view.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
 
@@ -29,6 +31,7 @@ static const struct {
 
 /* Of the pane of memory, beside its own. */
 static const struct view_tab tabs[] = {
+    {N_("learned"), &operation_learned_list, learned_view_new, learned_view_show},
     {N_("graph"), &operation_graph_list, graph_view_new, graph_view_show},
     {.name = NULL},
 };
