@@ -92,6 +92,7 @@ UNIT_TESTS = \
 	tests/test_learned \
 	tests/test_learned_cli \
 	tests/test_learned_prompt \
+	tests/test_learned_view \
 	tests/test_list \
 	tests/test_mailbox \
 	tests/test_manual \

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/learned_operations.h"
-#include "ui/term/glyph.h"
+#include "ui/view/memory_view.h"
 
-enum { SHOWN_BYTES = 120, LISTED = 30 };
+enum { SHOWN_BYTES = 120, LISTED = 1000 };
 
 /* --- cards ------------------------------------------------------------------------------------ */
 
@@ -217,75 +217,25 @@ void cards_remember(struct app *app, const char *text)
     free(id);
 }
 
-/* --- lists ------------------------------------------------------------------------------------ */
-
-static const char *state_name(enum learned_state state)
-{
-    static const char *const names[LEARNED_STATES] = {
-        [LEARNED_CANDIDATE] = N_("waits for you"),
-        [LEARNED_ACTIVE] = N_("remembered"),
-        [LEARNED_SUPERSEDED] = N_("replaced"),
-        [LEARNED_REJECTED] = N_("rejected"),
-    };
-    return _(names[state]);
-}
-
-static void add_line(struct buf *out, const struct learned_item *item)
-{
-    char *text = shown(item->text);
-    buf_addf(out, "%s%s  %s%s  %s", out->len > 0 ? "\n" : "", item->id, state_name(item->state),
-             item->scope == LEARNED_USER ? _(", everywhere") : "", text);
-    free(text);
-}
-
-static bool say_list(struct app *app, const struct learned_items *items, const char *nothing)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < items->items.len; i++)
-        add_line(&out, &items->items.items[i]);
-    if (out.len > 0)
-        app_note(app, STYLE_NOTE, "%s", out.data);
-    else if (nothing)
-        app_note(app, STYLE_NOTE, "%s", nothing);
-    buf_release(&out);
-    return true;
-}
-
-/* What waits gets its card again, the newest last. */
-static void bring_cards(struct app *app, const struct learned_items *items)
-{
-    bool any = false;
-    for (size_t i = items->items.len; i-- > 0;) {
-        const struct learned_item *item = &items->items.items[i];
-        if (item->state != LEARNED_CANDIDATE)
-            continue;
-        add_card(app, item->id, item->text, false);
-        any = true;
-    }
-    if (any)
-        say_keys(app, false);
-}
-
-static bool take_list(struct app *app, struct operation_answer *a, const char *words)
-{
-    if (words)
-        return false;
-    const struct learned_items *items = a->result;
-    say_list(app, items,
-             _("Nothing was learned of this project yet. /remember TEXT keeps something."));
-    bring_cards(app, items);
-    return true;
-}
+/* --- /learned, /forget ------------------------------------------------------------------------ */
 
 static bool take_found(struct app *app, struct operation_answer *a, const char *words)
 {
     if (words)
         return false;
     const struct learned_items *items = a->result;
-    if (items->items.len == 0)
-        return true;
-    say_list(app, items, NULL);
-    app_note(app, STYLE_NOTE, "%s", _("/learned forget ID deletes one of these."));
+    int count = (int)items->items.len;
+    struct buf key = BUF_INIT, text = BUF_INIT;
+    keymap_describe_first(&app->keymap, ACTION_PANE_NEXT, &key);
+    buf_addf(&text,
+             ngettext("%d learned item has these words, too; %s shows it.",
+                      "%d learned items have these words, too; %s shows them.",
+                      (unsigned long)count),
+             count, key.data ? key.data : "");
+    if (count > 0)
+        memory_view_say(app->memory, text.data);
+    buf_release(&text);
+    buf_release(&key);
     return true;
 }
 
@@ -344,20 +294,16 @@ void cards_show(struct app *app, const char *arguments)
         const char *word;
         void (*run)(struct app *app, const char *id);
     } verbs[] = {{"forget", forget}, {"restore", restore}, {"accept", accept}, {"reject", reject}};
-    app_follow(app);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         size_t len = strlen(verbs[i].word);
         if (strncmp(arguments, verbs[i].word, len) == 0 && strchr(" ", arguments[len])) {
+            app_follow(app);
             verbs[i].run(app, arguments + len + strspn(arguments + len, " "));
             return;
         }
     }
-    if (*arguments) {
-        cards_find(app, arguments);
-        return;
-    }
-    const struct learned_list_params params = {.limit = LISTED};
-    (void)app_ask(app, &operation_learned_list, &params, take_list);
+    if (!memory_view_open_tab(app->memory, "learned", arguments))
+        memory_view_open(app->memory, ""); /* says why there is none */
 }
 
 /* --- access ----------------------------------------------------------------------------------- */

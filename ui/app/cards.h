@@ -17,7 +17,7 @@ void cards_reject(struct app *app);
 
 void cards_remember(struct app *app, const char *text);  /* /remember */
 void cards_show(struct app *app, const char *arguments); /* /learned */
-void cards_find(struct app *app, const char *query);     /* what of it /forget may mean */
+void cards_find(struct app *app, const char *query);     /* says how much of it /forget may mean */
 
 /* write, read, off, and again */
 void cards_next_access(struct app *app);

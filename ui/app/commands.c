@@ -128,6 +128,8 @@ static void run_graph(struct app *app, const char *arguments)
 /* The query is written already: the keys are for what it finds. */
 static void run_forget(struct app *app, const char *arguments)
 {
+    if (*arguments) /* for who goes there */
+        (void)memory_view_open_tab(app->memory, "learned", arguments);
     memory_view_open(app->memory, arguments);
     if (!*arguments)
         return;

@@ -340,6 +340,12 @@ static void notice(struct view *view, struct notice *n)
     tabs_notice(p, n);
 }
 
+void memory_view_say(struct view *view, const char *text)
+{
+    if (pane_of(view)->open)
+        say(view, text);
+}
+
 void memory_view_missed(struct view *view)
 {
     if (pane_of(view)->open)

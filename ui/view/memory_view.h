@@ -30,6 +30,9 @@ void memory_view_uncover(struct view *view);
 /* Shows that message: of the open session, or of another one, which is opened read-only. */
 void memory_view_show_message(struct view *view, const char *session_id, int64_t seq);
 
+/* Says it where the hits are. */
+void memory_view_say(struct view *view, const char *text);
+
 /* A message is not there that was to be shown. */
 void memory_view_missed(struct view *view);
 

@@ -1,0 +1,260 @@
+/* The tab of learned memory without terminal and engine: what it asks, what it draws of made-up
+ * answers, what its keys do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/learned_operations.h"
+#include "tests/seen.h"
+#include "tests/stage.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+#include "ui/view/learned_view.h"
+
+#define HERE "0198c0de-0000-7000-8000-000000000001"
+
+static void show_message(struct app *app, const char *session_id, int64_t seq)
+{
+    (void)app;
+    buf_addf(&the.asked, "message %s %lld\n", session_id, (long long)seq);
+}
+
+static const char *title(struct app *app, const char *session_id)
+{
+    (void)app;
+    (void)session_id;
+    return "Kyoto in November";
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.width = 70;
+    the.height = 16;
+    the.host.show_message = show_message;
+    the.host.title = title;
+    the.view = learned_view_new(&the.host);
+    learned_view_show(the.view, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stage_tear_down();
+    return 0;
+}
+
+/* --- made-up answers --- */
+
+static void answer(const struct operation *o, const char *json)
+{
+    struct operation_answer *a = answer_to(o);
+    const char *text = support_json(json);
+    struct error e;
+    if (!shape_parse(o->result, text, strlen(text), a->result, &e))
+        fail_msg("%s", e.text);
+    give_answer(a, NULL);
+}
+
+#define AT "'created_at':'2026-03-09T12:00:00Z','changed_at':'2026-03-09T12:00:00Z'"
+#define ITEM(id, scope, kind, state, text, more)                                                   \
+    "{'id':'" id "','scope':'" scope "','kind':'" kind "','state':'" state                         \
+    "','origin':'typed','text':'" text "'," more AT "}"
+#define FRIDAYS                                                                                    \
+    ITEM("i1", "project", "fact", "active", "we deploy on Fridays",                                \
+         "'session_id':'" HERE "','seq':7,'uses':3,'used_at':'2026-04-01T12:00:00Z',")
+#define FRENCH                                                                                     \
+    ITEM("i2", "user", "language", "candidate", "Reply in French",                                 \
+         "'session_id':'" HERE "','seq':9,")
+#define EMOJI ITEM("i3", "user", "emoji", "rejected", "No emojis", "")
+#define OLD ITEM("i4", "user", "language", "superseded", "Reply in German", "'replaced_by':'i2',")
+#define LIST "{'items':[" FRIDAYS "," EMOJI "," OLD "," FRENCH "]}"
+
+static void begin(void)
+{
+    answer(&operation_learned_list, LIST);
+    answer(&operation_learned_stats, "{'active':1,'candidates':1,'superseded':1,'rejected':1}");
+    forget_sent();
+}
+
+/* After a decision. */
+static void look_again(const char *list)
+{
+    answer(&operation_learned_list, list);
+    answer(&operation_learned_stats, "{'active':2,'candidates':0,'superseded':0,'rejected':0}");
+    forget_sent();
+}
+
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+/* --- the list --- */
+
+TEST(what_waits_comes_first_and_what_was_replaced_is_history)
+{
+    see("?learned/list", "?learned/stats", "loading");
+    begin();
+    see("Learned · 1 waits · 1 remembered", " waits ", "- we deploy on Fridays", "3 uses",
+        "x No emojis", "!Reply in German", "›Reply in French");
+    assert_true(find("Reply in French") < find("Fridays"));
+    assert_true(find("Fridays") < find("No emojis"));
+}
+
+TEST(an_item_unfolds_with_its_source_and_uses)
+{
+    begin();
+    act("<enter>", "language, everywhere", "2026-03-09, from a conversation: Kyoto in November");
+    act("<enter>", "!language, everywhere");
+    act("j<enter>", "fact, this project", "told to 3", "last 2026-04-01");
+    act("o", "?message " HERE " 7");
+}
+
+TEST(it_is_searched_by_words_and_tag)
+{
+    begin();
+    act("/port #deploy", "?learned/list query=\"port \"", "?learned/list tag=\"#deploy\"");
+    forget_sent();
+    act("<ctrl-u>#", "?learned/list query=\"#\"", "!?learned/list tag=\"#\"");
+}
+
+TEST(it_is_narrowed_by_scope_kind_session_and_use)
+{
+    begin();
+    act("s", "?learned/list scope=\"project\"", "Learned · this project");
+    forget_sent();
+    act("ss", "?learned/list scope=\"tool\"", "Learned · tools");
+    answer(&operation_learned_list,
+           "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
+           "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}");
+    see("used 3 times");
+    act("a", "changes with them", "!?learned/accept");
+    act("d", "changes with them", "!?learned/forget");
+    act("ss", "!Learned · tools");
+    forget_sent();
+    act("f", "?learned/list kind=\"fact\"", "Learned · fact");
+    forget_sent();
+    memcpy(the.session.id, HERE, UUID_LEN);
+    act("c", "?learned/list session=\"" HERE "\"", "this session");
+    forget_sent();
+    act("n", "?learned/list unused=true", "never used");
+}
+
+TEST(nothing_is_told_as_such)
+{
+    answer(&operation_learned_list, "{'items':[]}");
+    see("Nothing was learned yet");
+    act("n");
+    answer(&operation_learned_list, "{'items':[]}");
+    see("Nothing of this was learned");
+    act("aedrho", "No entry is selected");
+}
+
+/* --- deciding --- */
+
+TEST(a_candidate_is_accepted_or_rejected)
+{
+    begin();
+    act("a", "?learned/accept id=\"i2\"");
+    answer(&operation_learned_accept,
+           ITEM("i2", "user", "language", "active", "Reply in French", "'uses':0,"));
+    see("Remembered.", "?learned/list");
+    look_again(LIST);
+    act("r", "?learned/reject id=\"i2\"");
+    answer(&operation_learned_reject,
+           ITEM("i2", "user", "language", "rejected", "Reply in French", "'uses':0,"));
+    see("not asked for again", "?learned/list");
+}
+
+TEST(a_text_is_changed)
+{
+    begin();
+    act("e", "text: Reply in French");
+    act("<escape>", "!text:", "!?learned/edit");
+    act("e<ctrl-u>Reply in Italian<enter>", "?learned/edit id=\"i2\"",
+        "?learned/edit text=\"Reply in Italian\"");
+    answer(&operation_learned_edit,
+           ITEM("i2", "user", "language", "candidate", "Reply in Italian", "'uses':0,"));
+    see("Changed.", "?learned/list");
+}
+
+TEST(forgetting_is_asked_for_and_can_be_undone)
+{
+    begin();
+    act("d", "Forget Reply in French and its history?");
+    act("x", "Forget Reply in French");
+    act("n", "!Forget Reply", "!?learned/forget");
+    act("dy", "?learned/forget ids=[\"i2\"]");
+    answer(&operation_learned_forget, "{'deleted':1}");
+    see("u undoes", "?learned/list");
+    look_again(LIST);
+    act("u", "?learned/restore");
+    answer(&operation_learned_restore, FRENCH);
+    see("Restored");
+}
+
+TEST(what_it_took_the_place_of_is_shown)
+{
+    begin();
+    act("h", "?learned/history id=\"i2\"");
+    answer(&operation_learned_history, "{'items':[" FRENCH "," OLD "]}");
+    see("before: Reply in German (2026-03-09)");
+    act("h", "!before:");
+    act("<enter>jh", "?learned/history id=\"i1\"");
+    answer(&operation_learned_history, "{'items':[" FRIDAYS "]}");
+    see("took the place of nothing");
+}
+
+TEST(a_failure_is_told)
+{
+    begin();
+    act("a");
+    give_answer(answer_to(&operation_learned_accept), "The database is locked.");
+    see("The database is locked.");
+}
+
+/* --- what happens meanwhile --- */
+
+static void expect_look(void)
+{
+    assert_true(the.view->ops->due(the.view) > 0);
+    forget_sent();
+    the.view->ops->tick(the.view);
+    see("?learned/list");
+    assert_int_equal(the.view->ops->due(the.view), 0);
+}
+
+TEST(what_is_noted_or_changed_elsewhere_is_followed)
+{
+    begin();
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = event_new(EVENT_LEARNED_NOTED);
+    give(n);
+    expect_look();
+    give(notice_new(NOTICE_LEARNED));
+    expect_look();
+}
+
+/* --- any size, any text --- */
+
+TEST(it_fits_every_size)
+{
+    begin();
+    act("<enter>");
+    for (the.width = 3; the.width < 100; the.width += 7)
+        for (the.height = 1; the.height < 20; the.height += 3)
+            (void)rows_now();
+    act("e");
+    for (the.width = 3; the.width < 100; the.width += 7)
+        for (the.height = 1; the.height < 20; the.height += 3)
+            (void)rows_now();
+}
+
+TEST(what_nobody_sees_is_shown_where_one_decides)
+{
+    answer(&operation_learned_list, "{'items':[" ITEM("i1", "user", "fact", "candidate",
+                                                      "a\\u001b[31mb\\u200bc", "'uses':0,") "]}");
+    assert_null(strchr(row_text(2), '\033'));
+    see("U+200B");
+}
