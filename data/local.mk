@@ -18,6 +18,7 @@ EMBEDDED_FILES = \
 	data/prompts/compaction-sections.md \
 	data/prompts/compaction-structured.md \
 	data/prompts/compaction-update.md \
+	data/prompts/learned-extract.md \
 	data/prompts/system.md \
 	data/schema-2.sql \
 	data/schema-3.sql \

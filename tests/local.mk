@@ -61,6 +61,7 @@ UNIT_TESTS = \
 	tests/test_err \
 	tests/test_errors \
 	tests/test_event \
+	tests/test_extraction \
 	tests/test_failure \
 	tests/test_figure \
 	tests/test_guard \

@@ -60,7 +60,7 @@ enum learned_scope learned_scope_of(enum learned_kind kind)
 {
     if (kind == LEARNED_USAGE || kind == LEARNED_SESSION)
         return kind == LEARNED_USAGE ? LEARNED_TOOL : LEARNED_HISTORY;
-    return learned_kind_replaces(kind) ? LEARNED_USER : LEARNED_PROJECT;
+    return learned_kind_replaces(kind) || kind == LEARNED_ENTITY ? LEARNED_USER : LEARNED_PROJECT;
 }
 
 void learned_item_release(struct learned_item *item)

@@ -20,6 +20,7 @@ enum { LEARNED_TEXT_BYTES = 1000, LEARNED_ID_BYTES = 200 };
     X(TONE, "tone", true)                                                                          \
     X(FORMAT, "format", true)                                                                      \
     X(EMOJI, "emoji", true)                                                                        \
+    X(ENTITY, "entity", false)   /* for the graph, where it goes when it is accepted */            \
     X(USAGE, "usage", false)     /* of a tool, as it was seen; scope TOOL */                       \
     X(SESSION, "session", false) /* what a session was about; scope HISTORY */
 
@@ -79,7 +80,7 @@ bool learned_kind_replaces(enum learned_kind kind);
 const char *learned_kind_word(enum learned_kind kind);
 const char *learned_scope_word(enum learned_scope scope);
 const char *learned_state_word(enum learned_state state);
-/* A fact and a rule belong to a project, a preference to the user. */
+/* A fact and a rule belong to a project, a preference and an entity to the user. */
 enum learned_scope learned_scope_of(enum learned_kind kind);
 
 extern const struct shape_names learned_kind_names, learned_scope_names, learned_state_names,

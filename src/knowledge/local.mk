@@ -11,6 +11,8 @@ libtiro_a_SOURCES += \
 libtiro_a_SOURCES += \
 	src/knowledge/directive.c src/knowledge/directive.h \
 	src/knowledge/directive_patterns.c src/knowledge/directive_patterns.h \
+	src/knowledge/entity_text.c src/knowledge/entity_text.h \
+	src/knowledge/extraction.c src/knowledge/extraction.h \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_health.c \

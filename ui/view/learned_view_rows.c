@@ -21,8 +21,8 @@ static const char *kind_name(enum learned_kind kind)
         [LEARNED_FACT] = N_("fact"),         [LEARNED_RULE] = N_("rule"),
         [LEARNED_LANGUAGE] = N_("language"), [LEARNED_STYLE] = N_("style"),
         [LEARNED_TONE] = N_("tone"),         [LEARNED_FORMAT] = N_("format"),
-        [LEARNED_EMOJI] = N_("emoji"),       [LEARNED_USAGE] = N_("tool usage"),
-        [LEARNED_SESSION] = N_("session"),
+        [LEARNED_EMOJI] = N_("emoji"),       [LEARNED_ENTITY] = N_("entity"),
+        [LEARNED_USAGE] = N_("tool usage"),  [LEARNED_SESSION] = N_("session"),
     };
     return _(names[kind]);
 }
