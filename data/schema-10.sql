@@ -48,3 +48,11 @@ CREATE TABLE learned_access (
     session TEXT NOT NULL PRIMARY KEY,
     access  TEXT NOT NULL                   -- off, read
 ) STRICT, WITHOUT ROWID;
+
+-- A session that ended, out of whose messages a model is to propose items.
+CREATE TABLE learned_extract (
+    session TEXT    NOT NULL PRIMARY KEY,
+    seq     INTEGER NOT NULL,               -- last event that was looked at
+    waits   INTEGER NOT NULL,               -- it is to be looked at
+    tries   INTEGER NOT NULL                -- that failed since
+) STRICT, WITHOUT ROWID;

@@ -36,6 +36,7 @@ static const char *const session_sql[] = {
     "DELETE FROM learned_session WHERE session = ?",
     "DELETE FROM learned_tool WHERE session = ?",
     "DELETE FROM learned_access WHERE session = ?",
+    "DELETE FROM learned_extract WHERE session = ?",
 };
 
 /* --- rows ------------------------------------------------------------------------------------- */

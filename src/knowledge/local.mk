@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/extraction.c src/knowledge/extraction.h \
 	src/knowledge/folded_words.c src/knowledge/folded_words.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
+	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
 	src/knowledge/learned_health.c \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
 	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \

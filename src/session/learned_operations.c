@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "knowledge/directive.h"
 #include "knowledge/learned.h"
+#include "knowledge/learned_extract.h"
 #include "knowledge/project.h"
 #include "knowledge/session_digest.h"
+#include "session/capability.h"
 #include "session/memories.h"
 #include "store/sessions.h"
 
@@ -237,16 +239,42 @@ static bool decide(struct memories *m, const char *reference,
     return ok;
 }
 
+static bool accept_entity(const struct operation_context *c, struct learned_item *item,
+                          struct error *e)
+{
+    const struct graph graph = {c->memories->store,
+                                config_string(c->config, CONFIG_MEMORY_LANGUAGE)};
+    if (!capability_need_graph(config_boolean(c->config, CONFIG_GRAPH_ENABLED), e) ||
+        !learned_keep_entity(&graph, item, e))
+        return false;
+    item->state = LEARNED_ACTIVE;
+    return true;
+}
+
+/* An entity goes where entities are, and is gone here. */
 static bool run_accept(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
     const struct learned_id_params *p = params;
-    return decide(c->memories, p->id, learned_accept, result, e);
+    struct learned_item item;
+    char *id;
+    bool found =
+        resolve(c->memories, p->id, &id, e) && learned_get(c->memories->store, id, &item, e);
+    free(id);
+    if (!found)
+        return false;
+    if (item.kind == LEARNED_ENTITY && accept_entity(c, &item, e)) {
+        *(struct learned_item *)result = item;
+        return true;
+    }
+    bool ok = item.kind != LEARNED_ENTITY && decide(c->memories, p->id, learned_accept, result, e);
+    learned_item_release(&item);
+    return ok;
 }
 
 const struct operation operation_learned_accept = {
     .name = "learned/accept",
-    .summary = "Makes a candidate count.",
+    .summary = "Makes a candidate count; an entity moves into the graph.",
     .params = &id_shape,
     .result = &learned_item_shape,
     .run = run_accept,
