@@ -62,6 +62,7 @@ UNIT_TESTS = \
 	tests/test_errors \
 	tests/test_event \
 	tests/test_extraction \
+	tests/test_extractor \
 	tests/test_failure \
 	tests/test_figure \
 	tests/test_guard \

@@ -149,6 +149,8 @@
       "most tokens that learned memory takes of a request; 0: the model is told nothing of it")    \
     X(LEARNED_HISTORY, "learned", "history", BOOLEAN, "true", 0, 0, "",                            \
       "tell the model of the last three sessions of the project, and of how its tools fared")      \
+    X(LEARNED_EXTRACT, "learned", "extract", CHOICE, "off", 0, 0, "off on_archive",                \
+      "when a session is archived, have a model propose what to remember of your messages")        \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \

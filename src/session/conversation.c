@@ -447,6 +447,7 @@ static void open_store(struct conversation *c)
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
     c->tool_graph.graph.store = c->store;
+    extractor_want(c->engine->extractor); /* some may wait since last time */
     if (place_take_fault(c->engine->place, &e))
         tell_fault(c, &e);
 }

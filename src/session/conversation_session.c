@@ -477,7 +477,10 @@ void conversation_give_way(struct conversation *c)
 
 bool run_archive(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    return put_away(c, &operation_session_archive, params, result, e);
+    bool ok = put_away(c, &operation_session_archive, params, result, e);
+    if (ok)
+        extractor_want(c->engine->extractor);
+    return ok;
 }
 
 bool run_unarchive(struct conversation *c, const void *params, void *result, struct error *e)

@@ -104,6 +104,8 @@ struct engine *engine_make(const struct engine_options *options)
     s->place = make_place(s);
     s->reader = reader_new(s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->place, s->root, s->notices);
+    if (s->memory)
+        s->extractor = extractor_new(s->config, s->place, s->root, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     s->front = add_conversation(s);
     return s;
@@ -139,6 +141,7 @@ void engine_free(struct engine *s)
     stop_conversations(s);
     reader_free(s->reader);
     memory_desk_free(s->desk);
+    extractor_free(s->extractor);
     place_free(s->place);
     mailbox_free(s->notices);
     pthread_mutex_destroy(&s->lock);

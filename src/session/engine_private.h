@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "session/engine.h"
+#include "session/extractor.h"
 #include "session/memory_desk.h"
 #include "session/place.h"
 #include "session/reader.h"
@@ -19,7 +20,8 @@ struct engine {
     struct mailbox *notices;
     struct place *place;
     struct reader *reader;
-    struct memory_desk *desk; /* of memory */
+    struct memory_desk *desk;    /* of memory */
+    struct extractor *extractor; /* NULL: nothing is proposed */
 
     pthread_mutex_t lock; /* over the rest, and the `seat` of each conversation */
     VEC(struct conversation *) conversations;

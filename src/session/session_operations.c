@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "knowledge/learned_extract.h"
 #include "session/import.h"
 #include "session/projection.h"
 #include "store/event_log.h"
@@ -300,12 +302,24 @@ static bool run_label(struct operation_context *c, const void *params, void *res
 const struct operation operation_session_label =
     WRITES("label", "Adds and removes labels of a session.", label_shape, changed_shape, run_label);
 
+/* It is archived also where nothing will be proposed of it. */
+static void note_end(const struct operation_context *c, const char *id)
+{
+    bool proposes = strcmp(config_string(c->config, CONFIG_LEARNED_EXTRACT), "off") != 0;
+    struct error e;
+    if (proposes && !learned_extract_want(c->catalog.store, id, &e))
+        log_line(LOG_ERROR, "proposals of session %s: %s", id, e.text);
+}
+
 static bool run_archive(struct operation_context *c, const void *params, void *result,
                         struct error *e)
 {
     const struct session_params *p = params;
-    return catalog_archive(&c->catalog, p->session, true, ((struct session_changed *)result)->id,
-                           e);
+    char *id = ((struct session_changed *)result)->id;
+    if (!catalog_archive(&c->catalog, p->session, true, id, e))
+        return false;
+    note_end(c, id);
+    return true;
 }
 
 const struct operation operation_session_archive =

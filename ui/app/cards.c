@@ -77,6 +77,17 @@ void cards_say_keys(struct app *app)
     app->cards_new = false;
 }
 
+void cards_take_proposals(struct app *app, struct notice *n)
+{
+    if (!n->flag)
+        return;
+    app_note(app, STYLE_NOTE,
+             ngettext("%d item waits to be remembered; a model proposed it. /learned shows it.",
+                      "%d items wait to be remembered; a model proposed some. /learned shows them.",
+                      (unsigned long)n->number),
+             (int)n->number);
+}
+
 static const struct learned_card *waiting_card(const struct app *app)
 {
     for (size_t i = app->cards.len; i-- > 0;)

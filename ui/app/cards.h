@@ -9,6 +9,9 @@
 void cards_noted(struct app *app, const struct event *ev);
 void cards_say_keys(struct app *app);
 
+/* That a model has made proposals, which wait in the pane. */
+void cards_take_proposals(struct app *app, struct notice *n);
+
 /* The newest card that waits is kept; the newest one is reworded in the editor, or rejected, which
  * takes back one that counts already. */
 void cards_accept(struct app *app);

@@ -628,7 +628,7 @@ static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,      [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft};
+    [NOTICE_DRAFT] = take_draft,       [NOTICE_LEARNED] = cards_take_proposals};
 
 /* Conversations that are not shown */
 

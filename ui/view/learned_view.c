@@ -155,8 +155,8 @@ static bool done(struct view *view, const char *said, const char *words)
 
 static bool accepted(struct view *view, struct operation_answer *a, const char *words)
 {
-    (void)a;
-    return done(view, _("Remembered."), words);
+    bool entity = !words && ((const struct learned_item *)a->result)->kind == LEARNED_ENTITY;
+    return done(view, entity ? _("Kept in the graph of facts.") : _("Remembered."), words);
 }
 
 static bool rejected(struct view *view, struct operation_answer *a, const char *words)

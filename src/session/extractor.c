@@ -1,0 +1,233 @@
+#include "session/extractor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embedded.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "knowledge/learned.h"
+#include "knowledge/learned_extract.h"
+#include "knowledge/project.h"
+#include "session/backend.h"
+#include "session/capability.h"
+#include "session/desk.h"
+#include "session/learned_operations.h"
+#include "store/sessions.h"
+
+enum { MAX_OUTPUT = 4096, AGAIN_MS = 60 * 1000, BYTES_A_TOKEN = 4 };
+
+struct extractor {
+    struct desk desk;
+    const struct config *config;
+    char *project;
+};
+
+/* --- the call --------------------------------------------------------------------------------- */
+
+/* Whom [compaction] names for summaries, else whom the session talked to. */
+static bool choose(struct backend *b, const struct config *config, const struct session_info *info,
+                   struct error *e)
+{
+    const char *provider = config_string(config, CONFIG_COMPACTION_PROVIDER);
+    const char *model = config_string(config, CONFIG_COMPACTION_MODEL);
+    bool own = !*provider;
+    return backend_choose(b, own ? info->provider : provider,
+                          *model ? model
+                          : own  ? info->model
+                                 : NULL,
+                          e) &&
+           backend_prepare(b, e);
+}
+
+static bool ignore(void *context, enum block_type type, const char *text, size_t len)
+{
+    (void)context, (void)type, (void)text, (void)len;
+    return true;
+}
+
+/* The caller frees. */
+static char *text_of(const struct response *r)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < r->blocks.len; i++)
+        if (r->blocks.items[i].type == BLOCK_TEXT)
+            buf_addstr(&out, r->blocks.items[i].text);
+    return out.len > 0 ? buf_take(&out) : mem_strdup("");
+}
+
+static int64_t output_of(const struct model_facts *facts)
+{
+    int64_t most =
+        facts->max_output > 0 && facts->max_output < MAX_OUTPUT ? facts->max_output : MAX_OUTPUT;
+    return facts->window > 0 && most > facts->window / 4 ? facts->window / 4 + 1 : most;
+}
+
+/* What the model says to the text. NULL with the reason; the caller frees. */
+static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, struct error *e)
+{
+    const char *system = embedded_text("prompts/learned-extract.md");
+    struct message m = {.role = ROLE_USER};
+    struct response response;
+    struct failure failure;
+    const struct provider_call call = {.http = b->http,
+                                       .endpoint = &b->choice.endpoint,
+                                       .config = b->config,
+                                       .wakeup = wakeup,
+                                       .delta = ignore};
+    vec_push(&m.blocks, block_text(text));
+    const struct request request = {
+        .model = b->choice.model,
+        .system = system,
+        .messages = &m,
+        .message_count = 1,
+        .max_output = output_of(&b->facts),
+        .window = b->facts.window,
+        .estimate = (int64_t)(strlen(text) + strlen(system)) / BYTES_A_TOKEN,
+    };
+    response_init(&response);
+    failure_clear(&failure);
+    bool ok = b->choice.provider->complete(&call, &request, &response, &failure);
+    char *answer = ok ? text_of(&response) : NULL;
+    if (!ok)
+        (void)failure_error(&failure, e);
+    response_release(&response);
+    message_release(&m);
+    return answer;
+}
+
+/* --- a session -------------------------------------------------------------------------------- */
+
+struct work {
+    struct extractor *x;
+    const struct wakeup *wakeup;
+    struct waiting_session session;
+    struct session_info info;
+    struct typed_messages typed;
+    struct learned_items known;
+    struct proposals proposals;
+    int64_t last;
+};
+
+static void work_release(struct work *w)
+{
+    free(w->session.id);
+    session_info_release(&w->info);
+    typed_messages_release(&w->typed);
+    learned_items_release(&w->known);
+    proposals_release(&w->proposals);
+}
+
+static bool read_known(struct work *w, struct error *e)
+{
+    char *project = project_of(w->info.directory ? w->info.directory : w->x->project);
+    const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE | 1U << LEARNED_CANDIDATE |
+                                               1U << LEARNED_REJECTED,
+                                     .project = project,
+                                     .limit = EXTRACTION_KNOWN};
+    bool ok = learned_list(w->x->desk.store, &f, &w->known, e);
+    free(project);
+    return ok;
+}
+
+/* Without a model there is nobody to propose anything. */
+static bool propose(struct work *w, struct error *e)
+{
+    struct backend b;
+    if (w->typed.items.len == 0)
+        return true;
+    backend_init(&b, w->x->config, w->wakeup);
+    bool chosen = read_known(w, e) && choose(&b, w->x->config, &w->info, e);
+    bool asks = chosen && b.choice.provider->has_network;
+    char *text = asks ? extraction_request(&w->typed, &w->known) : NULL;
+    char *answer = asks ? ask(&b, w->wakeup, text, e) : NULL;
+    bool ok = asks ? answer && extraction_read(answer, &w->typed, &w->proposals, e) : chosen;
+    free(answer);
+    free(text);
+    backend_release(&b);
+    return ok;
+}
+
+static bool keep(struct work *w, int *kept, struct error *e)
+{
+    struct store *s = w->x->desk.store;
+    const struct graph graph = {s, config_string(w->x->config, CONFIG_MEMORY_LANGUAGE)};
+    bool has_graph = capability_graph() && config_boolean(w->x->config, CONFIG_GRAPH_ENABLED);
+    return learned_extract_keep(s, &w->session, w->last, &w->proposals, has_graph ? &graph : NULL,
+                                kept, e);
+}
+
+static bool look_at(struct work *w, int *kept, struct error *e)
+{
+    struct store *s = w->x->desk.store;
+    *kept = 0;
+    return sessions_get(s, w->session.id, &w->info, e) &&
+           learned_extract_read(s, &w->session, &w->typed, &w->last, e) && propose(w, e) &&
+           keep(w, kept, e);
+}
+
+static int give_up(struct work *w, const struct error *why)
+{
+    struct error e;
+    if (!w->wakeup->go_on(w->wakeup->context)) /* it begins anew next time */
+        return 0;
+    log_line(LOG_ERROR, "proposals of session %s: %s", w->session.id, why->text);
+    if (!learned_extract_failed(w->x->desk.store, &w->session, &e))
+        log_line(LOG_ERROR, "proposals of session %s: %s", w->session.id, e.text);
+    return AGAIN_MS;
+}
+
+/* One session. */
+static int extract_one(void *desk, const struct wakeup *wakeup)
+{
+    struct work w = {.x = desk, .wakeup = wakeup};
+    struct error e = {0};
+    int kept, next = CHORE_DONE;
+    if (!w.x->desk.store)
+        return CHORE_DONE;
+    if (!learned_extract_next(w.x->desk.store, &w.session, &e)) {
+        log_line(LOG_ERROR, "proposals: %s", e.text);
+    } else if (w.session.id && look_at(&w, &kept, &e)) {
+        if (kept > 0)
+            mailbox_push(w.x->desk.notices, learned_notice(w.x->desk.store, w.x->project, true));
+        next = 0;
+    } else if (w.session.id) {
+        next = give_up(&w, &e);
+    }
+    work_release(&w);
+    return next;
+}
+
+/* --- the desk --------------------------------------------------------------------------------- */
+
+static const struct chore chores[] = {{.name = "extracting", .step = extract_one}};
+
+static const struct desk_role role = {
+    .mode = STORE_READ_WRITE, .chores = chores, .chore_count = sizeof chores / sizeof *chores};
+
+struct extractor *extractor_new(const struct config *config, struct place *place,
+                                const char *project, struct mailbox *notices)
+{
+    if (strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") == 0)
+        return NULL;
+    struct extractor *x = mem_alloc(sizeof *x);
+    *x = (struct extractor){.config = config, .project = mem_strdup(project)};
+    desk_init(&x->desk, &role, place, notices);
+    return x;
+}
+
+void extractor_free(struct extractor *x)
+{
+    if (!x)
+        return;
+    desk_release(&x->desk);
+    free(x->project);
+    free(x);
+}
+
+void extractor_want(struct extractor *x)
+{
+    struct error e;
+    if (x && !worker_want(x->desk.worker, 0, &e))
+        log_line(LOG_ERROR, "proposals: %s", e.text);
+}

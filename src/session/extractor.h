@@ -1,0 +1,20 @@
+/* The desk that has a model propose what to remember of sessions that were archived: on its own
+ * thread and connection, while nobody waits; what it found it tells with NOTICE_LEARNED. */
+#ifndef SESSION_EXTRACTOR_H
+#define SESSION_EXTRACTOR_H
+
+#include "base/mailbox.h"
+#include "config/config.h"
+#include "session/place.h"
+
+struct extractor;
+
+/* NULL where [learned] extract is off. All are borrowed but `project`, the working directory. */
+struct extractor *extractor_new(const struct config *config, struct place *place,
+                                const char *project, struct mailbox *notices);
+void extractor_free(struct extractor *x); /* NULL is fine: as the next */
+
+/* Sessions may wait. Any thread; once the store is there. */
+void extractor_want(struct extractor *x);
+
+#endif

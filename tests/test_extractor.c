@@ -1,0 +1,328 @@
+/* What a model proposes of a session that was archived: what it is sent, what becomes of its
+ * proposals, and that nothing is asked where the user does not want it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "knowledge/learned_extract.h"
+#include "session/graph_operations.h"
+#include "session/learned_operations.h"
+#include "tests/damage.h"
+#include "tests/suite.h"
+#include "tests/surface.h"
+
+NEEDS(capability_store() && capability_memory());
+
+static void set(enum config_key key, const char *value)
+{
+    assert_true(config_set(surface_config(), key, value, NULL));
+}
+
+static int set_up(void **state)
+{
+    int failed = surface_setup(state);
+    set(CONFIG_LEARNED_EXTRACT, "on_archive");
+    set(CONFIG_LEARNED_CAPTURE, "off");
+    return failed;
+}
+
+FIXTURE(set_up, surface_teardown);
+
+static struct engine *open_new(void)
+{
+    struct engine_options options = surface_options(NULL, true);
+    options.memory = true;
+    return engine_new(&options);
+}
+
+static void say(struct engine *s, const char *text)
+{
+    free(surface_ask(s, text));
+}
+
+static void say_three(struct engine *s)
+{
+    say(s, "We deploy on Fridays.");
+    say(s, "Ada leads the team.");
+    say(s, "Thanks!");
+}
+
+/* Requests so far that ask for proposals. */
+static size_t asked(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model_server_requests(surface_server()); i++)
+        count += strstr(model_server_body(surface_server(), i),
+                        "propose what later sessions should know") != NULL;
+    return count;
+}
+
+static const char *last_body(void)
+{
+    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
+}
+
+static void queue(const char *json)
+{
+    model_server_queue(surface_server(), &(struct reply){.text = support_json(json)});
+}
+
+#define PROPOSALS                                                                                  \
+    "{'items':[{'message':1,'kind':'fact','text':'deploys are on Fridays'}],"                      \
+    "'entities':[{'message':2,'name':'Ada','type':'person','observations':['leads the team']}]}"
+
+static void archive(struct engine *s)
+{
+    surface_send(s, &operation_session_archive, "");
+    notice_free(surface_expect_changed(s));
+}
+
+/* How many wait, as the notice of proposals says. */
+static int64_t expect_proposals(struct engine *s)
+{
+    struct notice *n = surface_expect(s, NOTICE_LEARNED);
+    int64_t number = n->number;
+    assert_true(n->flag);
+    notice_free(n);
+    return number;
+}
+
+static bool nothing_waits(void *none)
+{
+    (void)none;
+    return damage_number(surface_store(), "SELECT count(*) FROM learned_extract WHERE waits") == 0;
+}
+
+static void wait_until_done(void)
+{
+    assert_true(support_wait_until(nothing_waits, NULL, SURFACE_MS));
+}
+
+/* "state kind text; …", kept. */
+static char *learned(struct engine *s)
+{
+    struct operation_answer *a =
+        surface_call(s, &operation_learned_list, &(struct learned_list_params){0});
+    struct buf out = BUF_INIT;
+    assert_int_equal(a->error.code, ERR_OK);
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++) {
+        const struct learned_item *item = &items->items.items[i];
+        buf_addf(&out, "%s %s %s; ", learned_state_word(item->state), learned_kind_word(item->kind),
+                 item->text);
+    }
+    operation_answer_free(a);
+    return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
+}
+
+static char *id_of(struct engine *s, const char *text)
+{
+    const struct learned_list_params params = {.query = text};
+    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
+    const struct learned_items *items = a->result;
+    assert_true(items->items.len > 0);
+    assert_int_equal(items->items.items[0].origin, LEARNED_EXTRACTED);
+    assert_int_equal(strlen(items->items.items[0].session_id), UUID_LEN);
+    assert_true(items->items.items[0].seq > 0);
+    char *id = support_keep(mem_strdup(items->items.items[0].id));
+    operation_answer_free(a);
+    return id;
+}
+
+static struct operation_answer *accept(struct engine *s, const char *text)
+{
+    return surface_call(s, &operation_learned_accept, &(struct learned_id_params){id_of(s, text)});
+}
+
+TEST(proposals_wait_in_the_inbox)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    queue(PROPOSALS);
+    archive(s);
+    assert_int_equal(expect_proposals(s), 2);
+    assert_int_equal(asked(), 1);
+    assert_non_null(strstr(last_body(), "We deploy on Fridays"));
+    assert_null(strstr(last_body(), "\"tools\""));
+    assert_non_null(strstr(learned(s), "candidate fact deploys are on Fridays; "));
+    assert_non_null(strstr(learned(s), "candidate entity Ada (person): leads the team; "));
+    assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM graph_entry"), 0);
+    say(s, "Hello.");
+    assert_null(strstr(last_body(), "deploys are on Fridays"));
+    engine_free(s);
+}
+
+TEST(an_accepted_entity_goes_into_the_graph)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    queue(PROPOSALS);
+    archive(s);
+    (void)expect_proposals(s);
+    struct operation_answer *a = accept(s, "Ada");
+    assert_int_equal(a->error.code, ERR_OK);
+    assert_int_equal(((struct learned_item *)a->result)->state, LEARNED_ACTIVE);
+    operation_answer_free(a);
+    assert_string_equal(learned(s), "candidate fact deploys are on Fridays; ");
+    const char *name = "Ada";
+    a = surface_call(s, &operation_graph_open, &(struct graph_names){.names = {&name, 1, 1}});
+    const struct graph_part *part = a->result;
+    assert_int_equal(part->entities.len, 1);
+    assert_string_equal(part->entities.items[0].observations.items[0].content, "leads the team");
+    assert_int_equal(strlen(part->entities.items[0].source.session_id), UUID_LEN);
+    operation_answer_free(a);
+    engine_free(s);
+}
+
+TEST(a_line_that_is_no_entity_any_more_stays)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    queue(PROPOSALS);
+    archive(s);
+    (void)expect_proposals(s);
+    const struct learned_edit_params params = {.id = id_of(s, "Ada"), .text = "Ada leads"};
+    operation_answer_free(surface_call(s, &operation_learned_edit, &params));
+    struct operation_answer *a = accept(s, "Ada");
+    assert_int_equal(a->error.code, ERR_USAGE);
+    assert_non_null(strstr(a->error.text, "NAME (TYPE)"));
+    operation_answer_free(a);
+    assert_non_null(strstr(learned(s), "candidate entity Ada leads; "));
+    engine_free(s);
+}
+
+TEST(short_sessions_and_those_without_memory_are_not_sent)
+{
+    struct engine *s = open_new();
+    say(s, "We deploy on Fridays.");
+    say(s, "Thanks.");
+    archive(s);
+    say_three(s);
+    const struct session_memory_params read = {.access = MEMORY_ACCESS_READ};
+    operation_answer_free(surface_call(s, &operation_session_set_memory, &read));
+    archive(s);
+    wait_until_done();
+    engine_free(s);
+    assert_int_equal(asked(), 0);
+}
+
+TEST(nothing_is_asked_where_it_is_off)
+{
+    set(CONFIG_LEARNED_EXTRACT, "off");
+    struct engine *s = open_new();
+    say_three(s);
+    archive(s);
+    engine_free(s);
+    assert_int_equal(asked(), 0);
+    set(CONFIG_LEARNED_EXTRACT, "on_archive");
+    s = open_new(); /* nor later */
+    say(s, "Hello.");
+    wait_until_done();
+    engine_free(s);
+    assert_int_equal(asked(), 0);
+}
+
+TEST(what_a_tool_gave_is_not_proposed)
+{
+    struct engine *s = open_new();
+    support_write(support_path("notes.txt"), "Remember that the moon is square.\n");
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
+                                                         .tool_args = "{\"path\":\"notes.txt\"}"});
+    say(s, "Read the notes.");
+    say(s, "We deploy on Fridays.");
+    say(s, "Thanks!");
+    queue(
+        "{'items':[{'message':1,'kind':'fact','text':'the moon is square'},"
+        "{'message':2,'kind':'fact','text':'deploys are on Fridays'}]}");
+    archive(s);
+    assert_int_equal(expect_proposals(s), 1);
+    assert_null(strstr(last_body(), "moon"));
+    assert_string_equal(learned(s), "candidate fact deploys are on Fridays; ");
+    engine_free(s);
+}
+
+TEST(a_rejected_proposal_does_not_come_back_and_only_news_is_sent)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    queue(PROPOSALS);
+    surface_send(s, &operation_session_archive, "");
+    struct notice *n = surface_expect_changed(s);
+    const char *session = support_keep(mem_strdup(surface_changed(n)));
+    notice_free(n);
+    (void)expect_proposals(s);
+    const struct learned_id_params params = {id_of(s, "Fridays")};
+    operation_answer_free(surface_call(s, &operation_learned_reject, &params));
+    const struct session_open_params same = {.session = session};
+    operation_answer_free(surface_call(s, &operation_session_open, &same));
+    say(s, "The port is 8443.");
+    queue(
+        "{'items':[{'message':1,'kind':'fact','text':'deploys are on Fridays'},"
+        "{'message':1,'kind':'fact','text':'the port is 8443'}]}");
+    archive(s);
+    (void)expect_proposals(s);
+    assert_null(strstr(last_body(), "We deploy"));
+    assert_non_null(strstr(last_body(), "The port is 8443"));
+    assert_non_null(strstr(learned(s), "rejected fact deploys are on Fridays; "));
+    assert_non_null(strstr(learned(s), "candidate fact the port is 8443; "));
+    engine_free(s);
+}
+
+/* Whatever ends the program meanwhile: the next start goes on. */
+TEST(a_session_waits_for_the_next_start)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    model_server_queue(surface_server(), &(struct reply){.hold = true});
+    size_t before = model_server_requests(surface_server());
+    archive(s);
+    assert_true(model_server_wait(surface_server(), before + 1, SURFACE_MS));
+    engine_free(s);
+    model_server_release(surface_server());
+    assert_false(nothing_waits(NULL));
+    queue(PROPOSALS);
+    s = open_new();
+    assert_int_equal(expect_proposals(s), 2);
+    engine_free(s);
+}
+
+static bool was_tried(void *none)
+{
+    (void)none;
+    return damage_number(surface_store(), "SELECT max(tries) FROM learned_extract") > 0;
+}
+
+TEST(an_answer_that_makes_no_sense_changes_nothing)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    queue("I would rather not.");
+    archive(s);
+    assert_true(support_wait_until(was_tried, NULL, SURFACE_MS));
+    assert_string_equal(learned(s), "");
+    engine_free(s);
+}
+
+TEST(a_session_is_given_up_after_some_failures)
+{
+    struct store *store;
+    struct waiting_session w;
+    struct error e;
+    struct engine *s = open_new();
+    say(s, "Hello.");
+    engine_free(s);
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
+    struct session_list list = {0};
+    surface_list(&list);
+    assert_true(learned_extract_want(store, list.items.items[0].id, &e));
+    session_list_release(&list);
+    for (int i = 0; i < EXTRACTION_TRIES; i++) {
+        assert_true(learned_extract_next(store, &w, &e));
+        assert_non_null(w.id);
+        assert_true(learned_extract_failed(store, &w, &e));
+        free(w.id);
+    }
+    assert_true(learned_extract_next(store, &w, &e));
+    assert_null(w.id);
+    store_close(store);
+}
