@@ -155,6 +155,7 @@ UNIT_TESTS = \
 	tests/test_screen_context \
 	tests/test_screen_faults \
 	tests/test_screen_graph \
+	tests/test_screen_learned \
 	tests/test_screen_memory \
 	tests/test_screen_meters \
 	tests/test_screen_sessions \

@@ -139,11 +139,11 @@ struct outline_text learned_view_text(void *view, size_t entry)
     const struct learned_item *item = &v->list.items.items[entry];
     struct buf text = BUF_INIT;
     utf8_reveal(&text, item->text, strlen(item->text), UTF8_MULTILINE);
+    if (v->history_of && strcmp(v->history_of, item->id) == 0)
+        add_history(v, &text);
     buf_addf(&text, "\n%s, %s\n", kind_name(item->kind), scope_name((int)item->scope));
     add_source(v, item, &text);
     add_uses(item, &text);
-    if (v->history_of && strcmp(v->history_of, item->id) == 0)
-        add_history(v, &text);
     free(v->opened);
     v->opened = buf_take(&text);
     return (struct outline_text){v->opened, false};
