@@ -57,6 +57,15 @@ TEST(a_preference_replaces_the_one_before)
     assert_text(program_output(LEARNED("list", "--state", "active")), "Reply in German");
 }
 
+TEST(a_run_tells_what_it_noted)
+{
+    expect(RUN("run", "--provider", "offline", "No emojis."), 0, "to be remembered? No emojis");
+    setenv("TIRO_LEARNED_CAPTURE", "auto", 1);
+    expect(RUN("run", "--provider", "offline", "Be concise."), 0, "remembered: Be concise");
+    unsetenv("TIRO_LEARNED_CAPTURE");
+    assert_text(program_output(LEARNED("list", "--state", "candidate")), "No emojis");
+}
+
 TEST(the_doctor_counts_it)
 {
     add("the port is 8443");

@@ -113,10 +113,10 @@ TEST_IF(capability_store(), a_session_is_gone_on_with)
     say("Answer D.");
     char *out = PIPE("fourth\n/sessions\n/fork 1\n/new\n/resume last\n", "--tools", "none", "-c");
     assert_says(out, "!Answer A.\nyou: second");
-    IN_ORDER(out, "Session: first (3 turns)", "These are the last turns", "you: second\ntiro:\nAnswer B.",
-             "you: third\ntiro:\nAnswer C.", "you: fourth\ntiro:\nAnswer D.", "4 turns: first",
-             "Session: ", "(1 turn)", "you: first\ntiro:\nAnswer A.", "This is a copy",
-             "A new session.", "Session: ");
+    IN_ORDER(out, "Session: first (3 turns)", "These are the last turns",
+             "you: second\ntiro:\nAnswer B.", "you: third\ntiro:\nAnswer C.",
+             "you: fourth\ntiro:\nAnswer D.", "4 turns: first", "Session: ", "(1 turn)",
+             "you: first\ntiro:\nAnswer A.", "This is a copy", "A new session.", "Session: ");
     free(out);
 }
 
@@ -179,6 +179,16 @@ TEST_IF(capability_memory(), the_graph_is_listed_and_searched)
              "京都 (city)\n- has ryokans\n- old\n  - fake\n京都 -- lies in -> "
              "Japan\n",
              "No matches in the graph.");
+    free(out);
+}
+
+TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_found)
+{
+    say("As you like.");
+    char *out =
+        PIPE("No emojis.\n/remember the port is 8443\n/forget port\n/learned\n", "--tools", "none");
+    IN_ORDER(out, "to be remembered? No emojis", "active  the port is 8443", "No matches in memory",
+             "active  the port is 8443", "/learned forget ID deletes", "candidate  No emojis");
     free(out);
 }
 
@@ -247,7 +257,8 @@ TEST(tools_ask_and_the_next_line_answers)
     free(out);
     scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Made.");
-    out = PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
+    out =
+        PIPE("make it\nyes, do\n yes \n", "--tools", "full"); /* the first is no answer: it waits */
     IN_ORDER(out, "Queued", "Made.", "you: yes, do");
     assert_true(exists("made"));
     free(out);

@@ -334,6 +334,24 @@ TEST(test_memory)
     check_files();
 }
 
+TEST(what_was_learned_stands_below_the_message)
+{
+    happen(EVENT_TURN_STARTED, NULL, "No emojis.");
+    struct event *ev = event_new(EVENT_LEARNED_NOTED);
+    ev->text = mem_strdup("No emojis");
+    record_event(&record, ev);
+    ev = event_new(EVENT_LEARNED_NOTED);
+    ev->text = mem_strdup("Be brief");
+    ev->flag = true;
+    record_event(&record, ev);
+    happen(EVENT_TEXT_COMPLETE, NULL, "Fine.");
+    happen(EVENT_TURN_COMPLETED, NULL, "Fine.");
+    update();
+    check_transcript_ends("No emojis.\n\n> to be remembered? · No emojis\n\n"
+                          "> remembered for later sessions · Be brief\n\n## tiro\n\nFine.\n\n");
+    check_files();
+}
+
 TEST(test_a_summary_that_was_tampered_with)
 {
     char *dir = support_keep(projection_directory(&catalog, record.info.id));

@@ -32,6 +32,8 @@ const struct transcript_words transcript_words_fixed = {
     .messages = "messages",
     .remembered = "stored in memory",
     .recalled = "recalled",
+    .learned = "remembered for later sessions",
+    .proposed = "to be remembered?",
     .unfinished = "unfinished",
     .open_end = "unfinished: interrupted, or still running",
     .time = add_fixed_time,
@@ -326,6 +328,14 @@ static void memory_recalled(struct transcript_text *t, struct buf *out, const st
     json_free(hits);
 }
 
+static void learned_noted(struct transcript_text *t, struct buf *out, const struct event *ev)
+{
+    leave_quote(t, out);
+    buf_addf(out, "> %s", ev->flag ? t->words->learned : t->words->proposed);
+    add_fact(out, ev->text);
+    buf_addstr(out, "\n\n");
+}
+
 /* ---------------------------------------------------------------------------------------------- */
 
 void transcript_text_init(struct transcript_text *t, const struct transcript_words *words)
@@ -355,6 +365,7 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         [EVENT_COMPACTION_UNDONE] = compaction_undone,
         [EVENT_MEMORY_INDEXED] = memory_indexed,
         [EVENT_MEMORY_RECALLED] = memory_recalled,
+        [EVENT_LEARNED_NOTED] = learned_noted,
         [EVENT_TURN_COMPLETED] = turn_completed,
         [EVENT_TURN_FAILED] = turn_failed,
         [EVENT_INTERRUPTED] = interrupted,

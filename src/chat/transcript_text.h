@@ -16,6 +16,7 @@ struct transcript_words {
     const char *you, *cut_off, *failed, *interrupted, *bytes, *seconds;
     const char *compacted, *compaction_failed, *compaction_undone, *summary, *tokens, *messages;
     const char *remembered, *recalled; /* so many messages */
+    const char *learned, *proposed;    /* of what the user said, for later sessions */
     /* Of a turn without an end, at the end of the log: it may yet go on in another process. The
      * first for its answer, the second a line for itself. */
     const char *unfinished, *open_end;

@@ -89,6 +89,10 @@ static void text_event(struct run_output *o, const struct event *ev)
              ev->bound);
     else if (ev->type == EVENT_WARNING)
         tell(o, _("warning: %s"), ev->text ? ev->text : ev->name);
+    else if (ev->type == EVENT_LEARNED_NOTED)
+        tell(o, ev->flag ? _("remembered: %s (tiro learned reject undoes it)")
+                         : _("to be remembered? %s (tiro learned accept does it)"),
+             ev->text);
     else if (ev->type == EVENT_COMPACTION_COMPLETED)
         tell_compacted(o, ev);
     else if (ev->type == EVENT_COMPACTION_FAILED)

@@ -40,6 +40,8 @@ static struct transcript_words local_words(void)
         .messages = _("messages"),
         .remembered = _("stored in memory"),
         .recalled = _("recalled"),
+        .learned = _("remembered for later sessions"),
+        .proposed = _("to be remembered?"),
         .open_end = _("unfinished: interrupted, or still running"),
         .time = output_time,
     };

@@ -251,11 +251,18 @@ static void run_graph(struct plain *p, const char *arguments)
         plain_ask(p, &operation_graph_list, &list, take_graph_list);
 }
 
+static void take_forgettable(struct plain *p, struct operation_answer *a)
+{
+    take_found(p, a);
+    plain_find_learned(p, ((const struct memory_search *)a->request->params)->query);
+}
+
 static void run_forget(struct plain *p, const char *arguments)
 {
     size_t number;
+    const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
     if (!turns_number(arguments, &number)) {
-        run_memory(p, arguments);
+        plain_ask(p, &operation_memory_search, &search, take_forgettable);
     } else if (number > p->found.len) {
         plain_write(&p->out, _("The last list has no such entry; /memory prints a list."));
     } else {

@@ -25,6 +25,21 @@ static void take_items(struct plain *p, struct operation_answer *a)
                     _("/learned accept, reject or forget and an id changes one of these."));
 }
 
+static void take_forgettable(struct plain *p, struct operation_answer *a)
+{
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++)
+        write_item(p, &items->items.items[i]);
+    if (items->items.len > 0)
+        plain_write(&p->out, _("/learned forget ID deletes one of these."));
+}
+
+void plain_find_learned(struct plain *p, const char *query)
+{
+    const struct learned_search_params params = {.query = query, .limit = LISTED};
+    plain_ask(p, &operation_learned_search, &params, take_forgettable);
+}
+
 static void take_item(struct plain *p, struct operation_answer *a)
 {
     write_item(p, a->result);

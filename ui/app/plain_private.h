@@ -105,6 +105,7 @@ void plain_forget_questions(struct plain *p);
 /* plain_learned.c */
 void plain_remember(struct plain *p, const char *arguments);
 void plain_learned(struct plain *p, const char *arguments);
+void plain_find_learned(struct plain *p, const char *query); /* says nothing where nothing is found */
 bool plain_set_access(struct plain *p, const char *word); /* false: it is no such word */
 
 /* plain_commands.c */
