@@ -12,8 +12,8 @@
 struct look {
     struct buf wanted; /* " word word " */
     size_t words;
-    int64_t before; /* number of an event */
-    bool found;
+    int64_t before;    /* number of an event */
+    bool typed, shown; /* it was found; whichever is the first */
 };
 
 static size_t add_folded(struct buf *out, const char *text, size_t len)
@@ -28,57 +28,63 @@ static size_t add_folded(struct buf *out, const char *text, size_t len)
     return count;
 }
 
-static void look_in(struct look *l, const char *text, size_t len)
+static bool has(const struct look *l, const char *text, size_t len)
 {
     struct buf folded = BUF_INIT;
     add_folded(&folded, text, len);
-    l->found = l->found || strstr(folded.data, l->wanted.data);
+    bool found = strstr(folded.data, l->wanted.data) != NULL;
     buf_release(&folded);
+    return found;
 }
 
-static void look_in_strings(struct look *l, const struct json *v)
+static bool strings_have(const struct look *l, const struct json *v)
 {
     const char *text = json_string(v);
-    if (text)
-        look_in(l, text, strlen(text));
+    bool found = text && has(l, text, strlen(text));
     if (json_type(v) != JSON_ARRAY && json_type(v) != JSON_OBJECT)
-        return;
-    for (const struct json *m = json_first(v); m && !l->found; m = json_next(m))
-        look_in_strings(l, m);
+        return found;
+    for (const struct json *m = json_first(v); m && !found; m = json_next(m))
+        found = strings_have(l, m);
+    return found;
 }
 
 /* In JSON a word may stand behind an escape: its strings are looked at as what they mean. */
-static void look_in_result(struct look *l, const char *text)
+static bool result_has(const struct look *l, const char *text)
 {
     struct json *v =
         text && strchr("{[", *text) ? json_parse_foreign(text, strlen(text), NULL) : NULL;
-    if (v)
-        look_in_strings(l, v);
-    else if (text)
-        look_in(l, text, strlen(text));
+    bool found = v ? strings_have(l, v) : text && has(l, text, strlen(text));
     json_free(v);
+    return found;
+}
+
+/* The files that it begins with are no words of the user's. */
+static void look_at_message(struct look *l, const char *message)
+{
+    const char *typed = attached_files_skip(message);
+    l->shown = has(l, message, (size_t)(typed - message));
+    l->typed = !l->shown && has(l, typed, strlen(typed));
 }
 
 static void look_at(struct look *l, const struct event *ev)
 {
-    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED) {
-        look_in_result(l, ev->text);
-    } else if (ev->type == EVENT_MEMORY_RECALLED) {
-        look_in_result(l, ev->hits);
-    } else if (l->words >= OWN_WORDS_OF_OTHERS && ev->text) {
-        if (ev->type == EVENT_TEXT_COMPLETE)
-            look_in(l, ev->text, strlen(ev->text));
-        if (ev->type == EVENT_TURN_STARTED)
-            look_in(l, ev->text, (size_t)(attached_files_skip(ev->text) - ev->text));
-    }
+    if (ev->type == EVENT_TURN_STARTED && ev->text)
+        look_at_message(l, ev->text);
+    else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+        l->shown = result_has(l, ev->text);
+    else if (ev->type == EVENT_MEMORY_RECALLED)
+        l->shown = result_has(l, ev->hits);
+    else if (ev->type == EVENT_TEXT_COMPLETE && ev->text && l->words >= OWN_WORDS_OF_ANSWERS)
+        l->shown = has(l, ev->text, strlen(ev->text));
 }
 
 static bool visit(void *context, const struct event *ev)
 {
     struct look *l = context;
-    if (ev->seq < l->before)
-        look_at(l, ev);
-    return !l->found && ev->seq < l->before;
+    if (ev->seq >= l->before)
+        return false;
+    look_at(l, ev);
+    return !l->typed && !l->shown;
 }
 
 bool own_words(struct store *s, const char *session_id, int64_t seq, const char *text, bool *own,
@@ -86,8 +92,8 @@ bool own_words(struct store *s, const char *session_id, int64_t seq, const char 
 {
     struct look l = {.wanted = BUF_INIT, .before = seq};
     l.words = add_folded(&l.wanted, text, strlen(text));
-    bool ok = l.words < OWN_WORDS_OF_TOOL || event_log_read(s, session_id, 0, visit, &l, e);
-    *own = ok && !l.found;
+    bool ok = l.words < OWN_WORDS_OF_TEXTS || event_log_read(s, session_id, 0, visit, &l, e);
+    *own = ok && !l.shown;
     buf_release(&l.wanted);
     return ok;
 }

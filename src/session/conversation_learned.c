@@ -175,6 +175,17 @@ static bool tell_noted(struct conversation *c, const struct learned_item *item, 
     return journal_emit(&c->journal, ev, e);
 }
 
+static bool tell_shown(struct conversation *c, const char *text, struct error *e)
+{
+    struct event *ev = event_new(EVENT_WARNING);
+    ev->name = mem_strdup("learned_shown");
+    ev->text = mem_printf(
+        "not noted, since this session showed it before: \"%.200s\"; /remember "
+        "keeps it",
+        text);
+    return journal_emit(&c->journal, ev, e);
+}
+
 static bool note(struct conversation *c, const struct directive *d, int64_t seq, struct error *e)
 {
     bool at_once = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "auto") == 0;
@@ -192,7 +203,7 @@ static bool note(struct conversation *c, const struct directive *d, int64_t seq,
     if (!own_words(c->store, c->journal.info.id, seq, d->text, &own, e))
         return false;
     if (!own)
-        return true;
+        return tell_shown(c, d->text, e);
     if (!learned_add(c->store, &item, &kept, &how, e))
         return false;
     bool ok = how != LEARNED_IS_NEW || tell_noted(c, &kept, e);
