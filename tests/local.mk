@@ -166,6 +166,7 @@ UNIT_TESTS = \
 	tests/test_search_files \
 	tests/test_secrets \
 	tests/test_sentences \
+	tests/test_separation \
 	tests/test_server_figures \
 	tests/test_service \
 	tests/test_service_compaction \

@@ -1,0 +1,210 @@
+/* Sessions that are kept, compaction, durable memory and the graph are switches of their own: in
+ * every combination what is on works, and what is off leaves nothing behind. A further one is a row
+ * of the table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "session/conversation_operations.h"
+#include "session/graph_operations.h"
+#include "session/learned_operations.h"
+#include "session/memory_operations.h"
+#include "tests/suite.h"
+#include "tests/surface.h"
+
+NEEDS(capability_store() && capability_memory() && capability_compaction());
+FIXTURE(surface_setup, surface_teardown);
+
+enum { TURNS = 4 };
+
+static const char *combination; /* for failures */
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            fail_msg("%s: %s", combination, #condition);                                           \
+    } while (0)
+
+/* --- what all of them share --- */
+
+static void talk(struct engine *s)
+{
+    static char filler[4000];
+    memset(filler, 'w', sizeof filler - 1);
+    for (size_t i = 5; i < sizeof filler - 1; i += 6)
+        filler[i] = ' ';
+    for (int i = 1; i <= TURNS; i++)
+        free(surface_ask(s, support_text("The ryokan number %d is by the river. %s", i, filler)));
+}
+
+static const char *last_body(void)
+{
+    return model_server_body(surface_server(), model_server_requests(surface_server()) - 1);
+}
+
+static bool offered(const char *tool)
+{
+    return strstr(last_body(), support_text("\"name\":\"%s\"", tool)) != NULL;
+}
+
+/* It was done, or refused with this code. */
+static bool done(struct operation_answer *a, bool on, enum err_code off)
+{
+    bool ok = a->error.code == (on ? ERR_OK : off);
+    if (!ok)
+        print_message("%s: %s\n", a->request->operation->name, a->error.text);
+    operation_answer_free(a);
+    return ok;
+}
+
+/* --- the switches --- */
+
+struct part {
+    const char *name;
+    void (*set)(struct engine_options *o, bool on);
+    void (*check)(struct engine *s, bool on);                     /* after some turns */
+    void (*check_kept)(const struct session_list *kept, bool on); /* once it has ended; or NULL */
+};
+
+static void set_sessions(struct engine_options *o, bool on)
+{
+    o->persist = on;
+}
+
+/* One that is kept in memory alone is listed while it lasts. */
+static void check_sessions(struct engine *s, bool on)
+{
+    (void)on;
+    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
+    CHECK(a->error.code != ERR_OK || ((struct session_list *)a->result)->items.len == 1);
+    CHECK(done(a, true, ERR_OK));
+}
+
+static void check_kept_sessions(const struct session_list *kept, bool on)
+{
+    CHECK(kept->items.len == on);
+    CHECK(!on || kept->items.items[0].turns == TURNS + 1);
+}
+
+static void set_compaction(struct engine_options *o, bool on)
+{
+    o->compaction = on;
+}
+
+static void check_compaction(struct engine *s, bool on)
+{
+    const struct compaction_run_params params = {.mode = "deterministic"};
+    struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
+    CHECK(!on || ((struct compaction_result *)a->result)->fault.code == ERR_OK);
+    CHECK(done(a, on, ERR_SESSION_COMPACTION_DISABLED));
+    free(surface_ask(s, "And now?"));
+    CHECK((strstr(last_body(), "[Context compacted]") != NULL) == on);
+}
+
+static void set_memory(struct engine_options *o, bool on)
+{
+    o->memory = on;
+}
+
+/* Also what was learned: it is there for the next request. */
+static void check_memory(struct engine *s, bool on)
+{
+    const struct learned_add_params port = {.text = "the port is 8443"};
+    CHECK(offered("memory_search") == on);
+    CHECK(done(surface_call(s, &operation_learned_add, &port), on, ERR_MEMORY_DISABLED));
+    CHECK(done(surface_call(s, &operation_memory_stats, NULL), on, ERR_MEMORY_DISABLED));
+    struct operation_answer *a = surface_call(s, &operation_context_read, NULL);
+    const struct context *context = a->result;
+    bool told = false;
+    for (size_t i = 0; i < context->parts.len; i++)
+        told = told || context->parts.items[i].kind == CONTEXT_LEARNED;
+    CHECK(told == on);
+    CHECK(done(a, true, ERR_OK));
+}
+
+static void set_graph(struct engine_options *o, bool on)
+{
+    (void)o;
+    CHECK(config_set(surface_config(), CONFIG_GRAPH_ENABLED, on ? "true" : "false", NULL));
+}
+
+static void check_graph(struct engine *s, bool on)
+{
+    struct graph_new_entity ada = {.name = "Ada", .type = "person"};
+    const struct graph_create create = {.entities = {&ada, 1, 1}};
+    CHECK(offered("memory_create_entities") == on);
+    CHECK(done(surface_call(s, &operation_graph_create, &create), on, ERR_MEMORY_DISABLED));
+    struct operation_answer *a =
+        surface_call(s, &operation_graph_list, &(struct graph_list_params){.limit = 9});
+    CHECK(!on || ((struct graph_part *)a->result)->entities.len == 1);
+    CHECK(done(a, on, ERR_MEMORY_DISABLED));
+}
+
+static const struct part parts[] = {
+    {"sessions", set_sessions, check_sessions, check_kept_sessions},
+    {"compaction", set_compaction, check_compaction, NULL},
+    {"memory", set_memory, check_memory, NULL},
+    {"graph", set_graph, check_graph, NULL},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* What a compaction drops is found again where both are on. */
+static void check_recall(struct engine *s, bool on)
+{
+    const struct memory_search search = {.query = "ryokan", .limit = 5};
+    struct operation_answer *a = surface_call(s, &operation_memory_search, &search);
+    bool found = a->error.code == ERR_OK && ((struct memory_found *)a->result)->hits.items.len > 0;
+    operation_answer_free(a);
+    CHECK(found == on);
+}
+
+/* --- every combination --- */
+
+static bool is_on(unsigned which, const char *name)
+{
+    for (unsigned i = 0; i < PARTS; i++)
+        if (strcmp(parts[i].name, name) == 0)
+            return which & 1U << i;
+    return false;
+}
+
+static const char *name_of(unsigned which)
+{
+    struct buf out = BUF_INIT;
+    for (unsigned i = 0; i < PARTS; i++)
+        buf_addf(&out, "%s%s %s", i > 0 ? ", " : "", parts[i].name, which & 1U << i ? "on" : "off");
+    return support_keep(buf_take(&out));
+}
+
+static void try(unsigned which)
+{
+    struct engine_options options = surface_options(NULL, true);
+    struct session_list kept = {0};
+    combination = name_of(which);
+    options.tools = "full";
+    for (unsigned i = 0; i < PARTS; i++)
+        parts[i].set(&options, which & 1U << i);
+    struct engine *s = engine_new(&options);
+    talk(s);
+    for (unsigned i = 0; i < PARTS; i++)
+        parts[i].check(s, which & 1U << i);
+    check_recall(s, is_on(which, "memory") && is_on(which, "compaction"));
+    engine_free(s);
+    if (access(surface_store(), F_OK) == 0)
+        surface_list(&kept);
+    for (unsigned i = 0; i < PARTS; i++)
+        if (parts[i].check_kept)
+            parts[i].check_kept(&kept, which & 1U << i);
+    session_list_release(&kept);
+    (void)unlink(surface_store());
+    (void)unlink(support_text("%s-wal", surface_store()));
+    (void)unlink(support_text("%s-shm", surface_store()));
+}
+
+TEST(each_works_without_the_others)
+{
+    for (unsigned which = 0; which < 1U << PARTS; which++)
+        try(which);
+}
