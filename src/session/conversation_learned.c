@@ -180,7 +180,7 @@ static bool tell_shown(struct conversation *c, const char *text, struct error *e
     struct event *ev = event_new(EVENT_WARNING);
     ev->name = mem_strdup("learned_shown");
     ev->text = mem_printf(
-        "not noted, since this session showed it before: \"%.200s\"; /remember "
+        "not noted, since this session showed it before: \"%s\"; /remember "
         "keeps it",
         text);
     return journal_emit(&c->journal, ev, e);
