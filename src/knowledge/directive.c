@@ -181,7 +181,7 @@ bool directive_of(const struct sentence *s, struct directive *out)
 {
     struct folded_words words = {0};
     *out = (struct directive){.text = NULL};
-    if (s->len > LEARNED_TEXT_BYTES || !utf8_valid(s->text, s->len))
+    if (s->len > LEARNED_TEXT_BYTES || !utf8_valid(s->text, s->len) || sentence_quotes(s))
         return false;
     folded_words_read(s->text, s->len, &words);
     bool found = is_directive(s, &words, out);

@@ -38,6 +38,8 @@ static const struct {
     {"tone", "formal|informal|casual|friendly|polite|professional|serious|neutral|warm|relaxed|"
              "encouraging|honest|blunt|playful|humorous|matter"},
     {"form", "markdown|bullets|tables|headings|lists|prose"},
+    {"part", "function|file|class|method|line|loop|paragraph|section|chapter|test|script|branch|list|"
+             "table|snippet"},
     {"project", "project|repo|repository|codebase|workspace|code"},
     {"do", "use|run|write|keep|put|call|name|prefer|avoid|follow|stick|make|add|build|test|check|"
            "commit|format|indent|wrap|document|install|start|import|return|create|place|store|ask|"
@@ -56,6 +58,8 @@ static const struct {
     {"formen", "markdown|aufzahlungen|stichpunkte|stichpunkten|aufzahlungspunkte|aufzahlungspunkten|"
                "tabellen|listen|klartext|fliesstext|uberschriften"},
     {"antworte", "antworte|antwort|antworten|schreib|schreibe|schreiben"},
+    {"teil", "funktion|datei|klasse|methode|zeile|schleife|absatz|abschnitt|kapitel|test|skript|zweig|"
+             "liste|tabelle"},
     {"projekt", "projekt|repo|repository|codebasis|codebase|code"},
     {"tu", "verwende|nutze|benutze|benutz|nimm|schreib|schreibe|halte|halt|fuhre|fuhr|lege|leg|setze|"
            "setz|formatiere|committe|teste|bevorzuge|vermeide|folge|installiere|starte|baue|prufe|"
@@ -71,6 +75,8 @@ static const struct {
     {"tono", "formal|informal|amable|cordial|profesional|serio|seria|educado|educada|cercano|cercana|"
              "amigable|neutral|honesto|honesta|sincero|sincera|divertido|divertida"},
     {"formas", "markdown|vinetas|tablas|listas|encabezados"},
+    {"parte", "funcion|archivo|fichero|clase|metodo|linea|bucle|parrafo|seccion|capitulo|prueba|"
+              "script|rama|lista|tabla"},
     {"proyecto", "proyecto|repo|repositorio|codigo"},
     {"haz", "usa|utiliza|emplea|escribe|pon|sigue|ejecuta|manten|evita|prefiere|haz|anade|nombra|"
             "documenta|prueba|instala|comprueba|respeta|aplica|llama|guarda|explica"},
@@ -85,6 +91,8 @@ static const struct {
              "professionnel|professionnelle|serieux|serieuse|neutre|chaleureux|chaleureuse|honnete|"
              "cordial|cordiale|franc|franche|drole"},
     {"formes", "markdown|puces|listes|liste|tableaux|titres"},
+    {"partie", "fonction|fichier|classe|methode|ligne|boucle|paragraphe|section|chapitre|test|script|"
+               "branche|liste|tableau"},
     {"projet", "projet|depot|repo|code"},
     {"fais", "utilise|utilisez|ecris|ecrivez|mets|mettez|garde|gardez|suis|suivez|lance|lancez|"
              "execute|executez|prefere|preferez|evite|evitez|nomme|nommez|documente|ajoute|ajoutez|"
@@ -171,7 +179,7 @@ const struct directive_pattern directive_english[] = {
     {NONE, "use the first|second|third|last|other|former|latter|old|new ?one|version instead|rather"},
     {NONE, "~ this time ."},
     {NONE, "~ just this|for once ."},
-    {NONE, "~ for|in this|the|that ?next|last answer|reply|response|message|question|one ."},
+    {NONE, "~ for|in this|the|that ?next|last answer|reply|response|message|question|one|$part ."},
     {NONE, "~ for now ."},
     {NONE, "~ or does|do|is|will|should|not ~ ."},
 
@@ -287,6 +295,7 @@ const struct directive_pattern directive_english[] = {
 const struct directive_pattern directive_german[] = {
     {NONE, "~ diesmal|dieses ?mal ."},
     {NONE, "~ fur|in diese|dieser|diesen|dies eine|einen|antwort|frage|nachricht ."},
+    {NONE, "~ fur|in diese|dieser|diesen|dieses|diesem $teil ."},
     {NONE, "~ furs erste ."},
     {NONE, "verwende|nutze|benutze|nimm das|dies|es|ihn|sie|diesen|dieses|diese statt|anstatt|anstelle"},
     {NONE, "nimm den|die|das erste|zweite|dritte|letzte|andere|ersten|zweiten|letzten|anderen"},
@@ -296,6 +305,7 @@ const struct directive_pattern directive_german[] = {
     {FACT, "merken sie sich ?bitte dass|: < *"},
     {FACT, "dir ?bitte merken dass < *"},
     {FACT, "denk|denke ?bitte ?immer daran dass < *"},
+    {FACT, "denk|denke ?bitte daran|dran : < *"},
     {FACT, "denken sie ?bitte ?immer daran dass < *"},
     {FACT, "behalte|behalt ?bitte im hinterkopf|kopf|gedachtnis dass < *"},
     {FACT, "behalten sie ?bitte im hinterkopf|gedachtnis dass < *"},
@@ -394,6 +404,7 @@ const struct directive_pattern directive_german[] = {
 const struct directive_pattern directive_spanish[] = {
     {NONE, "~ esta|por esta|una vez ."},
     {NONE, "~ en|para esta|la respuesta|pregunta ."},
+    {NONE, "~ en|para este|esta|el|la $parte ."},
     {NONE, "~ por ahora ."},
     {NONE, "usa|utiliza este|esta|eso|esto|ese|esa en lugar|vez"},
     {NONE, "usa|utiliza el|la primero|primera|segundo|segunda|otro|otra|ultimo|ultima"},
@@ -491,6 +502,7 @@ const struct directive_pattern directive_spanish[] = {
 const struct directive_pattern directive_french[] = {
     {NONE, "~ cette fois ?ci|seulement ."},
     {NONE, "~ pour|dans cette|la reponse|question ?ci ."},
+    {NONE, "~ pour|dans ce|cet|cette|le|la $partie ?ci ."},
     {NONE, "~ pour l instant ."},
     {NONE, "~ pour une fois ."},
     {NONE, "utilise|prends|utilisez|prenez ca|cela|celui|celle|ceci ?ci|la au|plutot|a"},

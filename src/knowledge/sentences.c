@@ -120,6 +120,11 @@ static const char *skip_marked(const char *at, const char *end)
     return at;
 }
 
+bool sentence_quotes(const struct sentence *s)
+{
+    return s->len > 0 && *s->text != '`' && skip_marked(s->text, s->text + s->len) > s->text;
+}
+
 static bool is_marked_whole(const char *text, const char *end)
 {
     const char *after = skip_marked(text, end);

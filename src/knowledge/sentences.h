@@ -18,6 +18,9 @@ struct sentences {
     VEC(struct sentence) items;
 };
 
+/* Whether it begins with a quotation, so that its first words are somebody else's. */
+bool sentence_quotes(const struct sentence *s);
+
 /* Adds those of the message. They end at a newline and at ". ; ! ?" before white space, but not
  * after an abbreviation or an ordinal number, nor within `code` or a quotation. */
 void sentences_read(const char *message, struct sentences *out);
