@@ -108,6 +108,19 @@ TEST(a_directive_becomes_a_candidate_with_an_event)
     engine_free(s);
 }
 
+TEST(a_change_tells_how_many_wait)
+{
+    struct engine *s = open_new();
+    char *id = say_noted(s, "Remember that it rains. Remember that it snows.", false);
+    say(s, "Remember that it hails.");
+    surface_send(s, &operation_learned_reject, id);
+    struct notice *n = surface_expect(s, NOTICE_LEARNED);
+    assert_int_equal(n->number, 2);
+    assert_false(n->flag);
+    notice_free(n);
+    engine_free(s);
+}
+
 TEST(a_candidate_names_session_and_message)
 {
     struct engine *s = open_new();
