@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "chat/attached_file.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
@@ -402,6 +403,41 @@ TEST(later_sessions_are_told_of_earlier_ones)
     engine_free(s);
 }
 
+static char *logged(struct engine *s, const char *scope)
+{
+    struct learned_list_params params = {.scope = scope};
+    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
+    struct buf out = BUF_INIT;
+    assert_int_equal(a->error.code, ERR_OK);
+    const struct learned_items *items = a->result;
+    for (size_t i = 0; i < items->items.len; i++)
+        buf_addf(&out, "%s;", items->items.items[i].text);
+    operation_answer_free(a);
+    return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
+}
+
+TEST(a_summary_has_something_of_all)
+{
+    struct buf request = BUF_INIT, answer = BUF_INIT;
+    for (int i = 0; i < 100; i++) {
+        buf_addstr(&request, "日本 ");
+        buf_addstr(&answer, "ответ ");
+    }
+    struct engine *s = open_new();
+    model_server_queue(surface_server(), &(struct reply){.text = answer.data});
+    say(s, request.data);
+    say(s, "Bye.");
+    engine_free(s);
+    s = open_new();
+    char *summary = logged(s, "history");
+    assert_true(utf8_width(summary, strlen(summary)) < 2 * 220);
+    assert_non_null(strstr(summary, "2 turns; asked: 日本 日本"));
+    assert_non_null(strstr(summary, "; answered: "));
+    engine_free(s);
+    buf_release(&request);
+    buf_release(&answer);
+}
+
 TEST(no_more_than_three_earlier_sessions_come_back)
 {
     for (int i = 0; i < 4; i++) {
@@ -427,25 +463,15 @@ TEST(tools_are_told_of_from_the_third_use_on)
         model_server_queue(surface_server(),
                            &(struct reply){.tool_name = "read_file", .tool_args = args});
         say(s, "Read it.");
-        assert_null(strstr(last_body(), "Learned Tool Usage"));
     }
+    say(s, "Hello."); /* what stands in front of the conversation stays as it was */
+    assert_null(strstr(last_body(), "Learned Tool Usage"));
+    engine_free(s);
+    s = open_new();
     say(s, "Hello.");
     assert_non_null(strstr(last_body(), "## Learned Tool Usage"));
     assert_non_null(strstr(last_body(), "read_file(path): used 3 times, 66 % success"));
     engine_free(s);
-}
-
-static char *logged(struct engine *s, const char *scope)
-{
-    struct learned_list_params params = {.scope = scope};
-    struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
-    struct buf out = BUF_INIT;
-    assert_int_equal(a->error.code, ERR_OK);
-    const struct learned_items *items = a->result;
-    for (size_t i = 0; i < items->items.len; i++)
-        buf_addf(&out, "%s;", items->items.items[i].text);
-    operation_answer_free(a);
-    return support_keep(out.len > 0 ? buf_take(&out) : mem_strdup(""));
 }
 
 TEST(what_the_logs_say_is_listed_by_itself)

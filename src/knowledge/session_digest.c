@@ -256,6 +256,15 @@ bool session_digest_tools(struct store *s, const char *project, struct learned_i
     return query_end(&q);
 }
 
+/* At most so many characters of it. */
+static void add_characters(struct buf *out, const char *text, size_t most)
+{
+    size_t len = strlen(text), end = utf8_cut_points(text, len, most);
+    buf_add(out, text, end);
+    if (end < len)
+        buf_addstr(out, "…");
+}
+
 static char *summary_of(const struct query *q)
 {
     struct buf whole = BUF_INIT, out = BUF_INIT;
@@ -264,13 +273,17 @@ static char *summary_of(const struct query *q)
                *tools = (const char *)sqlite3_column_text(q->handle, 5);
     int turns = sqlite3_column_int(q->handle, 1);
     buf_addf(&whole, "%d %s", turns, turns == 1 ? "turn" : "turns");
-    if (tools)
-        buf_addf(&whole, "; tools: %s", tools);
-    if (request)
-        buf_addf(&whole, "; asked: %s", request);
+    if (tools) {
+        buf_addstr(&whole, "; tools: ");
+        add_characters(&whole, tools, DIGEST_SUMMARY_TOOLS);
+    }
+    if (request) {
+        buf_addstr(&whole, "; asked: ");
+        add_characters(&whole, request, response ? DIGEST_SUMMARY_ASKED : DIGEST_SUMMARY);
+    }
     if (response)
         buf_addf(&whole, "; answered: %s", response);
-    utf8_add_cut(&out, whole.data, whole.len, DIGEST_SUMMARY_BYTES);
+    add_characters(&out, whole.data, DIGEST_SUMMARY - 1);
     buf_release(&whole);
     return buf_take(&out);
 }

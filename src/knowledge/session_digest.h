@@ -12,7 +12,9 @@
 
 enum {
     DIGEST_REQUEST_BYTES = 160,  /* of the first request, and of the last response */
-    DIGEST_SUMMARY_BYTES = 220,  /* of what is told of a session */
+    DIGEST_SUMMARY = 220,        /* characters of what is told of a session */
+    DIGEST_SUMMARY_TOOLS = 50,   /* of these at most: the tools' names */
+    DIGEST_SUMMARY_ASKED = 100,  /* … what was asked, where there is an answer */
     DIGEST_SESSIONS = 3,         /* that are told of */
     DIGEST_TOOL_CALLS_LEAST = 3, /* that a tool is told of */
 };

@@ -29,13 +29,32 @@ static enum learned_form form_of(const struct conversation *c)
                                                                                    : LEARNED_FULL;
 }
 
-static bool list_active(const struct conversation *c, struct learned_items *out)
+static bool add_tool_usage(struct conversation *c, struct learned_items *out, struct error *e)
+{
+    if (!c->tool_usage_known && !session_digest_tools(c->store, c->project, &c->tool_usage, e))
+        return false;
+    c->tool_usage_known = true;
+    for (size_t i = 0; i < c->tool_usage.items.len; i++) {
+        struct learned_item item = {.id = NULL};
+        shape_copy(&learned_item_shape, &item, &c->tool_usage.items.items[i]);
+        vec_push(&out->items, item);
+    }
+    return true;
+}
+
+static void forget_tool_usage(struct conversation *c)
+{
+    learned_items_release(&c->tool_usage);
+    c->tool_usage_known = false;
+}
+
+static bool list_active(struct conversation *c, struct learned_items *out)
 {
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
     bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
     struct error e;
     if (learned_list(c->store, &f, out, &e) &&
-        (!history || (session_digest_tools(c->store, c->project, out, &e) &&
+        (!history || (add_tool_usage(c, out, &e) &&
                       session_digest_sessions(c->store, c->project, c->journal.info.id,
                                               DIGEST_SESSIONS, out, &e))))
         return true;
@@ -139,6 +158,7 @@ void conversation_open_learned(struct conversation *c)
     if (!c->project)
         c->project = project_of(c->engine->root);
     c->learned_used = false;
+    forget_tool_usage(c);
     if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))
         log_line(LOG_ERROR, "learned memory: %s", e.text);
     set_access(c, access);
@@ -149,6 +169,7 @@ void conversation_close_learned(struct conversation *c)
     free(c->learned);
     free(c->project);
     c->learned = c->project = NULL;
+    forget_tool_usage(c);
 }
 
 bool run_set_memory(struct conversation *c, const void *params, void *result, struct error *e)

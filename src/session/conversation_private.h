@@ -73,6 +73,10 @@ struct conversation {
     char *project;             /* that it works in; NULL: not looked for yet */
     char *learned;             /* what the model is told of learned memory; NULL: nothing */
     bool learned_used;         /* … which was counted for this session */
+    /* How tools fared before the session was opened: it changes with every call, and what stands
+     * behind a change in a prompt is in no cache. */
+    struct learned_items tool_usage;
+    bool tool_usage_known;
 
     char *newer_draft; /* that came since a message was taken, whose sending uses up the older one;
                           NULL: none */
