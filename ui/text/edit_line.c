@@ -58,3 +58,26 @@ size_t edit_line(struct rows *out, const struct editor *e, size_t columns, int *
     free(text);
     return used;
 }
+
+static void paste(struct editor *e, const char *text, size_t most)
+{
+    struct buf line = BUF_INIT;
+    size_t len = editor_len(e), room = len < most ? most - len : 0;
+    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
+    editor_paste(e, line.data, line.len);
+    buf_release(&line);
+}
+
+bool edit_line_key(struct editor *e, size_t most, enum action action, const struct key *key)
+{
+    bool grows = key->code == K_CHAR && action == ACTION_NONE;
+    if (action == ACTION_CLEAR && editor_len(e) > 0)
+        editor_set(e, "");
+    else if (key->code == K_PASTE)
+        paste(e, key->text, most);
+    else if (action == ACTION_NEWLINE || (grows && editor_len(e) >= most))
+        return true;
+    else
+        return editor_take_key(e, action, key);
+    return true;
+}

@@ -10,4 +10,8 @@
  * `columns` if there are any. */
 size_t edit_line(struct rows *out, const struct editor *e, size_t columns, int *caret);
 
+/* What a key does to it: nothing makes a second line of it, and it does not grow beyond `most`
+ * bytes. ACTION_CLEAR empties one that is not empty. False: not its key. */
+bool edit_line_key(struct editor *e, size_t most, enum action action, const struct key *key);
+
 #endif

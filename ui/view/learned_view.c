@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/learned_operations.h"
+#include "ui/text/edit_line.h"
 #include "ui/view/hints.h"
 #include "ui/view/learned_view_private.h"
 
@@ -375,30 +376,6 @@ static bool list_key(struct learned_view *v, enum action action, const struct ke
     return outline_key(v->outline, action, key);
 }
 
-static void paste(struct editor *e, const char *text, size_t most)
-{
-    struct buf line = BUF_INIT;
-    size_t len = editor_len(e), room = len < most ? most - len : 0;
-    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
-    editor_paste(e, line.data, line.len);
-    buf_release(&line);
-}
-
-/* A line of at most so many bytes. */
-static bool write_key(struct editor *e, size_t most, enum action action, const struct key *key)
-{
-    bool grows = key->code == K_CHAR && action == ACTION_NONE;
-    if (action == ACTION_CLEAR && editor_len(e) > 0)
-        editor_set(e, "");
-    else if (key->code == K_PASTE)
-        paste(e, key->text, most);
-    else if (action == ACTION_NEWLINE || (grows && editor_len(e) >= most))
-        return true;
-    else
-        return editor_take_key(e, action, key);
-    return true;
-}
-
 static bool text_key(struct learned_view *v, enum action action, const struct key *key)
 {
     bool empty = editor_len(v->text) == 0;
@@ -407,7 +384,7 @@ static bool text_key(struct learned_view *v, enum action action, const struct ke
     else if (action == ACTION_CANCEL || (action == ACTION_CLEAR && empty))
         v->place = LEARNED_IN_LIST;
     else
-        return write_key(v->text, LEARNED_TEXT_BYTES, action, key);
+        return edit_line_key(v->text, LEARNED_TEXT_BYTES, action, key);
     return true;
 }
 
@@ -422,7 +399,7 @@ static bool query_key(struct learned_view *v, enum action action, const struct k
     if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(v->query) == 0))
         return false;
     char *before = mem_strdup(editor_text(v->query));
-    bool mine = write_key(v->query, LEARNED_QUERY_BYTES, action, key);
+    bool mine = edit_line_key(v->query, LEARNED_QUERY_BYTES, action, key);
     if (strcmp(before, editor_text(v->query)) != 0)
         list_others(v);
     free(before);
