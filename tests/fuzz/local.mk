@@ -16,6 +16,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/json.c \
 	tests/fuzz/key_command.c \
 	tests/fuzz/keys.c \
+	tests/fuzz/learned.c \
 	tests/fuzz/lines.c \
 	tests/fuzz/markdown.c \
 	tests/fuzz/memory.c \

@@ -33,6 +33,7 @@ static void check_rows(struct store *s)
         "SELECT 1 FROM found.graph_entry WHERE whole AND (name IS NULL OR type IS NULL)",
         "SELECT 1 FROM found.graph_observation WHERE whole AND (content IS NULL OR entity IS NULL)",
         "SELECT 1 FROM found.graph_relation WHERE whole AND type || source || target IS NULL",
+        "SELECT 1 FROM found.learned WHERE whole AND (id IS NULL OR text IS NULL)",
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct query q = query_begin(s, faults[i], NULL);

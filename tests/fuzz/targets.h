@@ -35,6 +35,7 @@
     X(time, 256)                                                                                   \
     X(pages, 262144)                                                                               \
     X(graph, 65536)                                                                                \
+    X(learned, 32768)                                                                              \
     X(doclist, 65536)
 
 #endif
