@@ -28,11 +28,18 @@ static int set_up(void **state)
 
 FIXTURE(set_up, surface_teardown);
 
-static struct engine *open_new(void)
+/* `lasts`: a person is there, who may stay. */
+static struct engine *open_for(bool lasts)
 {
     struct engine_options options = surface_options(NULL, true);
     options.memory = true;
+    options.can_ask = lasts;
     return engine_new(&options);
+}
+
+static struct engine *open_new(void)
+{
+    return open_for(true);
 }
 
 static void say(struct engine *s, const char *text)
@@ -280,6 +287,11 @@ TEST(a_session_waits_for_the_next_start)
     engine_free(s);
     model_server_release(surface_server());
     assert_false(nothing_waits(NULL));
+    before = asked();
+    s = open_for(false); /* which may end before the answer comes */
+    say(s, "Hello.");
+    engine_free(s);
+    assert_int_equal(asked(), before);
     queue(PROPOSALS);
     s = open_new();
     assert_int_equal(expect_proposals(s), 2);

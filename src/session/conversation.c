@@ -447,7 +447,9 @@ static void open_store(struct conversation *c)
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
     c->tool_graph.graph.store = c->store;
-    extractor_want(c->engine->extractor); /* some may wait since last time */
+    if (c->engine->options.can_ask) /* some may wait since last time, but a program that ends soon
+                                       would only cut the call off */
+        extractor_want(c->engine->extractor);
     if (place_take_fault(c->engine->place, &e))
         tell_fault(c, &e);
 }

@@ -79,7 +79,7 @@ void cards_say_keys(struct app *app)
 
 void cards_take_proposals(struct app *app, struct notice *n)
 {
-    if (!n->flag)
+    if (!n->flag || n->number == 0) /* of another project */
         return;
     app_note(app, STYLE_NOTE,
              ngettext("%d item waits to be remembered; a model proposed it. /learned shows it.",
