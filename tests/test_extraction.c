@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "chat/attached_file.h"
 #include "knowledge/entity_text.h"
 #include "knowledge/extraction.h"
@@ -170,6 +171,17 @@ TEST(a_line_may_have_no_observations)
         assert_int_equal(t.observations.len, 0);
         entity_text_release(&t);
     }
+}
+
+TEST(a_line_is_cleaned)
+{
+    struct entity_text t;
+    assert_true(entity_text_read("Kyo\033to (\vci\xd7ty): a\nb", &t, &e));
+    for (const char *p = t.name; *p; p++)
+        assert_true((unsigned char)*p >= ' ');
+    assert_true(utf8_valid(t.type, strlen(t.type)));
+    assert_null(strchr(t.observations.items[0], '\n'));
+    entity_text_release(&t);
 }
 
 TEST(a_line_that_is_no_entity_is_told)

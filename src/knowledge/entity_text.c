@@ -63,7 +63,7 @@ static void read_observations(const char *at, struct entity_text *out)
     }
 }
 
-bool entity_text_read(const char *line, struct entity_text *out, struct error *e)
+static bool read_clean(const char *line, struct entity_text *out, struct error *e)
 {
     const char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
     const char *behind = close ? close + 1 + strspn(close + 1, " ") : NULL;
@@ -79,4 +79,13 @@ bool entity_text_read(const char *line, struct entity_text *out, struct error *e
     }
     read_observations(behind + (*behind == ':'), out);
     return true;
+}
+
+bool entity_text_read(const char *line, struct entity_text *out, struct error *e)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
+    bool ok = read_clean(clean.data ? clean.data : "", out, e);
+    buf_release(&clean);
+    return ok;
 }
