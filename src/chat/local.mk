@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/chat/history_json.c \
 	src/chat/history_pairs.c src/chat/history_private.h \
 	src/chat/learned_item.c src/chat/learned_item.h \
+	src/chat/log_messages.c src/chat/log_messages.h \
 	src/chat/memory_entry.c src/chat/memory_entry.h \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \

@@ -28,6 +28,16 @@ static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
 static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
                                " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
+/* Of a payload it is asked for what chat/log_messages.h needs alone; a damaged one says nothing. */
+static const char messages_sql[] =
+    "SELECT seq, type, CASE WHEN NOT json_valid(payload) THEN 0"
+    " WHEN type = 'run_started' THEN json_extract(payload, '$.retries')"
+    " WHEN type = 'text_complete' THEN json_extract(payload, '$.content') = ''"
+    " WHEN type = 'reasoning_complete' THEN json_extract(payload, '$.content') = ''"
+    "  AND ifnull(json_extract(payload, '$.signature'), '') = ''"
+    " WHEN type IN ('compaction_started', 'compaction_completed')"
+    "  THEN json_extract(payload, '$.trigger') = 'manual' END"
+    " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE " ORDER BY seq";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
@@ -208,6 +218,38 @@ bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct
     if (ok && search.saying)
         *out = (struct said){search.saying->role, search.wall_ms, buf_take(&search.text)};
     buf_release(&search.text);
+    return ok;
+}
+
+static struct log_event read_log_event(const struct query *q)
+{
+    struct log_event ev = {.seq = sqlite3_column_int64(q->handle, 0), .type = EVENT_TYPE_COUNT};
+    int64_t detail = sqlite3_column_int64(q->handle, 2);
+    if (!event_type_from_name((const char *)sqlite3_column_text(q->handle, 1), &ev.type))
+        return ev;
+    ev.retries = ev.type == EVENT_TURN_STARTED ? detail : 0;
+    ev.is_empty =
+        (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
+    ev.between_turns = ev.type == EVENT_COMPACTION_UNDONE ||
+                       ((ev.type == EVENT_COMPACTION_STARTED ||
+                         ev.type == EVENT_COMPACTION_COMPLETED) &&
+                        detail != 0);
+    return ev;
+}
+
+bool event_log_messages(struct store *s, const char *session_id, struct log_messages *out,
+                        struct error *e)
+{
+    *out = (struct log_messages){0};
+    struct query q = query_for(s, messages_sql, session_id, e);
+    while (query_next(&q)) {
+        const struct log_event ev = read_log_event(&q);
+        if (ev.type != EVENT_TYPE_COUNT)
+            log_messages_apply(out, &ev);
+    }
+    bool ok = query_end(&q);
+    if (!ok)
+        log_messages_release(out);
     return ok;
 }
 

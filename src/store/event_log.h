@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "chat/event.h"
+#include "chat/log_messages.h"
 #include "chat/message.h"
 #include "store/store.h"
 
@@ -47,6 +48,10 @@ struct said {
 };
 bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct said *out,
                     struct error *e);
+
+/* Which messages the session has, with those of a turn that is still open. Reads no texts. */
+bool event_log_messages(struct store *s, const char *session_id, struct log_messages *out,
+                        struct error *e);
 
 /* What a tool gave for the call of this id, whose message of results began with event `seq`: whole,
  * whatever compactions left of it. NULL: the log does not say. The caller frees. */

@@ -1,0 +1,143 @@
+/* Which messages a session has, by numbers alone: what the fold of its events has when it passes
+ * over all compactions. */
+#include <stdlib.h>
+
+#include "base/entropy.h"
+#include "chat/history.h"
+#include "chat/log_messages.h"
+#include "store/event_log.h"
+#include "store/sql.h"
+#include "tests/record.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static struct store *store;
+static struct error e;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    return store_open(support_path("tiro.db"), STORE_READ_WRITE, &store, &e) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    store_close(store);
+    return support_teardown(state);
+}
+
+static void check(bool ok)
+{
+    if (!ok)
+        fail_msg("%s", e.text);
+}
+
+/* Both folds of the same events. */
+struct folds {
+    struct history history;
+    struct log_messages messages;
+};
+
+static void assert_same(const struct folds *f)
+{
+    assert_int_equal(f->messages.items.len, f->history.messages.len);
+    for (size_t i = 0; i < f->history.messages.len; i++) {
+        const struct message *m = &f->history.messages.items[i];
+        const struct log_message *l = &f->messages.items.items[i];
+        assert_int_equal(l->seq, m->seq);
+        assert_int_equal(l->turn, m->turn);
+        assert_int_equal(l->role, m->role);
+    }
+    assert_int_equal(f->messages.turn_seq, f->history.turn_seq);
+    assert_int_equal(f->messages.turns, f->history.turns);
+}
+
+static bool note_compaction(void *history, const struct event *ev)
+{
+    if (ev->type == EVENT_COMPACTION_COMPLETED)
+        history_pass_over(history, &ev->seq, 1);
+    return true;
+}
+
+static bool fold_both(void *folds, const struct event *ev)
+{
+    struct folds *f = folds;
+    const struct log_event row = log_event_of(ev);
+    history_apply(&f->history, ev);
+    log_messages_apply(&f->messages, &row);
+    assert_same(f);
+    return true;
+}
+
+static void assert_same_messages(const struct log_messages *a, const struct log_messages *b)
+{
+    assert_int_equal(a->items.len, b->items.len);
+    for (size_t i = 0; i < a->items.len; i++) {
+        assert_int_equal(a->items.items[i].seq, b->items.items[i].seq);
+        assert_int_equal(a->items.items[i].turn, b->items.items[i].turn);
+        assert_int_equal(a->items.items[i].role, b->items.items[i].role);
+        assert_int_equal(a->items.items[i].says, b->items.items[i].says);
+        assert_true(log_messages_have(a, a->items.items[i].seq));
+    }
+    assert_int_equal(a->turn_seq, b->turn_seq);
+}
+
+static void check_log(const char *id)
+{
+    struct folds f = {0};
+    struct log_messages read;
+    history_init(&f.history);
+    check(event_log_read(store, id, 0, note_compaction, &f.history, &e));
+    check(event_log_read(store, id, 0, fold_both, &f, &e));
+    check(event_log_messages(store, id, &read, &e));
+    assert_same_messages(&read, &f.messages);
+    int64_t open = f.history.turn_seq;
+    assert_int_equal(history_drop_open_turn(&f.history), open > 0);
+    assert_int_equal(log_messages_drop_open_turn(&f.messages), open);
+    assert_same(&f);
+    log_messages_release(&read);
+    log_messages_release(&f.messages);
+    history_release(&f.history);
+}
+
+FIXTURE(set_up, tear_down);
+
+TEST(any_log_has_the_messages_of_its_fold)
+{
+    entropy_seed(support_seed());
+    for (int i = 0; i < 60; i++) {
+        struct record r;
+        record_begin(&r, store);
+        for (size_t runs = 1 + (size_t)(entropy_unit() * 8); runs > 0; runs--)
+            record_random_run(&r);
+        check_log(r.info.id);
+        record_release(&r);
+    }
+}
+
+/* As imports have them. */
+TEST(answers_without_the_beginning_of_a_call)
+{
+    struct record r;
+    record_begin(&r, store);
+    record_add(&r, EVENT_TURN_STARTED, "What is in it?");
+    record_add(&r, EVENT_TOOL_CALL_REQUESTED, "{}");
+    record_add(&r, EVENT_TOOL_EXECUTION_COMPLETED, "A list.");
+    record_add(&r, EVENT_TEXT_COMPLETE, "A list.");
+    record_add(&r, EVENT_TURN_COMPLETED, "A list.");
+    check_log(r.info.id);
+    record_release(&r);
+}
+
+TEST(a_damaged_payload_says_nothing)
+{
+    struct record r;
+    struct log_messages read;
+    record_begin(&r, store);
+    record_run(&r, "One?", "One.");
+    check(store_exec(store, "UPDATE event SET payload = '{' WHERE type = 'run_started'", &e));
+    check(event_log_messages(store, r.info.id, &read, &e));
+    assert_int_equal(read.items.len, 2);
+    log_messages_release(&read);
+    record_release(&r);
+}
