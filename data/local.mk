@@ -29,6 +29,7 @@ EMBEDDED_FILES = \
 	data/schema-8.sql \
 	data/schema-9.sql \
 	data/schema-10.sql \
+	data/schema-11.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -16,6 +16,7 @@ static void simple_close(struct memory *memory)
     for (size_t i = 0; i < m->sessions.len; i++)
         free(m->sessions.items[i].id);
     vec_release(&m->sessions);
+    vec_release(&m->gone);
     free(m->language);
     free(m);
 }
@@ -75,7 +76,7 @@ static bool is_source(const struct forgotten_entry *there, int64_t compaction,
 {
     return there->entry.seq == entry->seq &&
            strcmp(there->entry.session_id, entry->session_id) == 0 &&
-           ((there->compaction > 0 && compaction > 0) || content_is_again(&there->entry, entry));
+           ((there->compaction != 0 && compaction != 0) || content_is_again(&there->entry, entry));
 }
 
 static bool source_is_known(const struct simple_memory *m, const struct memory_entry *entry,
@@ -131,10 +132,20 @@ static void put(struct simple_memory *m, const struct memory_entry *entry, int64
     insert_row(m, (struct forgotten_entry){copy, rank_key(number, place), compaction});
 }
 
+/* 1 + where it is noted that the message was forgotten. */
+static size_t find_gone(const struct simple_memory *m, int64_t session, int64_t seq)
+{
+    size_t i = m->gone.len;
+    while (i > 0 && (m->gone.items[i - 1].session != session || m->gone.items[i - 1].seq != seq))
+        i--;
+    return i;
+}
+
 static void index_one(struct simple_memory *m, struct memory_entry *given,
                       const struct memory_entry *entry, int64_t compaction, int *stored)
 {
-    if (is_known(m, entry, compaction) || meets_copy(m, entry, stored))
+    bool gone = compaction != 0 && find_gone(m, session_of(m, entry->session_id), entry->seq) > 0;
+    if (gone || is_known(m, entry, compaction) || meets_copy(m, entry, stored))
         return;
     put(m, entry, compaction, &given->id);
     ++*stored;
@@ -241,7 +252,11 @@ static bool simple_forget(struct memory *memory, const char *const *ids, size_t 
         row = simple_row_of(m, ids[i]);
         if (row == SIMPLE_NOWHERE)
             continue;
-        vec_push(&forgotten.items, m->rows.items[row]);
+        const struct forgotten_entry *gone = &m->rows.items[row];
+        if (gone->compaction != 0 && gone->entry.seq > 0)
+            vec_push(&m->gone,
+                     (struct simple_source){rank_key_session(gone->key), gone->entry.seq});
+        vec_push(&forgotten.items, *gone);
         vec_remove(&m->rows, (size_t)row, 1);
     }
     if (out)
@@ -281,8 +296,11 @@ static bool simple_restore(struct memory *memory, const struct memory_forgotten 
         return false;
     for (size_t i = 0; i < f->items.len; i++) {
         struct forgotten_entry row = f->items.items[i];
+        size_t gone = find_gone(m, rank_key_session(row.key), row.entry.seq);
+        if (gone > 0)
+            vec_remove(&m->gone, gone - 1, 1);
         if (is_known(m, &row.entry, row.compaction) ||
-            (row.compaction > 0 && source_is_known(m, &row.entry, row.compaction)))
+            (row.compaction != 0 && source_is_known(m, &row.entry, row.compaction)))
             continue;
         row.entry = memory_entry_clone(&row.entry);
         insert_row(m, row);

@@ -11,11 +11,16 @@ struct simple_session {
     int64_t next; /* place */
 };
 
+struct simple_source {
+    int64_t session, seq;
+};
+
 struct simple_memory {
     struct memory memory;
     struct fresh_ids ids;
     VEC(struct forgotten_entry) rows; /* by key */
     VEC(struct simple_session) sessions;
+    VEC(struct simple_source) gone; /* messages whose entries were forgotten */
     char *language;
 };
 

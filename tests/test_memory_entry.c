@@ -295,7 +295,7 @@ TEST(test_stats)
                              .dimension = 9,
                              .graph = true};
     expect_json(shape_to_json(&memory_stats_shape, &s),
-                "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"flagged\":7,\"bytes\":8,"
+                "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"deferred\":0,\"flagged\":7,\"bytes\":8,"
                 "\"language\":\"english\",\"language_stale\":true,\"model\":\"openai/x\","
                 "\"dimension\":9,\"embedded\":4,\"missing\":5,\"stale\":6,\"graph\":true}");
     memory_stats_release(&s);

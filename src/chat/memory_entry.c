@@ -81,6 +81,10 @@ bool memory_entry_has_id(const void *entry)
     return ((const struct memory_entry *)entry)->id;
 }
 
+static const char *const origin_words[MEMORY_ORIGINS] = {
+    [MEMORY_IMPORTED] = "import", [MEMORY_DROPPED] = "dropped", [MEMORY_LEFT] = "session"};
+const struct shape_names memory_origin_names = {origin_words, MEMORY_ORIGINS, -1};
+
 #define AT(T, member) SHAPE_AT(T, struct memory_entry, member)
 #define TEXT(member) SHAPE_AT_TEXT(struct memory_entry, member)
 
@@ -90,8 +94,12 @@ static const struct shape_field fields[] = {
                 .help = "Names the entry."),
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(session_id), .least = 1,
                 .most = MEMORY_ID_BYTES, .help = "The session that it was said in."),
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, origin),
+                .names = &memory_origin_names,
+                .help = "How it came: \"dropped\" by a compaction, with a \"session\" that was "
+                        "left; absent: by an import."),
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, turn),
-                .help = "Turn that it was discarded from; 0: unknown."),
+                .help = "Turn that it was said in; 0: unknown."),
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, seq),
                 .help = "Number of the event of its message."),
     SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,

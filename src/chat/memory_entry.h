@@ -1,4 +1,4 @@
-/* A text that was compacted away, or imported, and can be found again. */
+/* A text of an earlier conversation that can be found again. */
 #ifndef CHAT_MEMORY_ENTRY_H
 #define CHAT_MEMORY_ENTRY_H
 
@@ -17,11 +17,15 @@ enum {
     MEMORY_CONTENT_BYTES = 8 * 1024 * 1024
 };
 
+/* How it came: by an import, by the compaction that dropped it, with a session that was left. */
+enum memory_origin { MEMORY_IMPORTED, MEMORY_DROPPED, MEMORY_LEFT, MEMORY_ORIGINS };
+
 struct memory_entry {
     char *id;           /* names it for ever; NULL before the store made one */
     bool id_is_number;  /* it was a number in an import, and is one again in an export */
     char *session_id;   /* of any form: imports bring sessions that are not here */
-    int64_t turn;       /* that it was discarded from; 0 unknown */
+    enum memory_origin origin;
+    int64_t turn;       /* that it was said in; 0 unknown */
     int64_t seq;        /* of the event of its message; 0 unknown */
     enum role role;     /* USER, ASSISTANT or TOOL */
     char *speaker;      /* NULL: none was given, the role stands for it */
@@ -43,6 +47,7 @@ const char *
 memory_entry_speaker(const struct memory_entry *m); /* the role's name where none is given */
 
 extern const struct shape memory_entry_shape;
+extern const struct shape_names memory_origin_names; /* "import", "dropped", "session" */
 
 /* Its id, again a number where it was one; NULL is no member. */
 extern const struct shape_codec memory_entry_id;

@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
 	src/memory/sqlite_deferred.c \
+	src/memory/sqlite_followed.c \
 	src/memory/sqlite_forget.c \
 	src/memory/sqlite_health.c \
 	src/memory/sqlite_index.c \

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "chat/log_messages.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
 #include "config/config.h"
@@ -61,7 +62,7 @@ struct memory_forgotten {
     VEC(struct forgotten_entry {
         struct memory_entry entry;
         int64_t key;        /* its place in the memory */
-        int64_t compaction; /* that brought it; 0: none */
+        int64_t compaction; /* that brought it; as index() takes it */
     })
     items;
     VEC(struct quoting_summary {
@@ -73,8 +74,10 @@ struct memory_forgotten {
 };
 void memory_forgotten_release(struct memory_forgotten *f);
 
-/* Messages that a compaction dropped and that are still to be indexed, in the order of the
- * conversation. */
+/* Stands for the number of a compaction: a session that was left brought it. */
+#define MEMORY_OF_SESSION (-1)
+
+/* Messages that are still to be indexed, in the order of the conversation. */
 struct memory_deferred {
     char *session_id;
     int64_t compaction;
@@ -87,18 +90,49 @@ struct memory_deferred {
 };
 void memory_deferred_release(struct memory_deferred *d);
 
+/* Whether the messages of a session from before are to come in; as numbers in the database. */
+enum memory_backlog {
+    BACKLOG_NONE,    /* it is not from before */
+    BACKLOG_UNASKED, /* the person has not said */
+    BACKLOG_WANTED,
+    BACKLOG_DONE, /* was wanted, and others still are */
+    BACKLOG_REFUSED
+};
+struct memory_backlog_count {
+    int64_t sessions[BACKLOG_REFUSED + 1]; /* by state; not of BACKLOG_NONE */
+};
+
+/* Sessions that something was said in since memory looked. */
+struct memory_dues {
+    VEC(struct memory_due {
+        char *session_id;
+        int64_t updated_ms;
+    })
+    items;
+};
+void memory_dues_release(struct memory_dues *d);
+
+/* A session as it is now. */
+struct memory_following {
+    const char *session_id;
+    const struct log_messages *messages;
+    int64_t last;      /* event that they are known up to */
+    bool tool_results; /* they come in, too */
+};
+
 struct memory_ops {
     const char *name;
     void (*close)(struct memory *m);
 
     /* Entries of one session in the order of the conversation, of the compaction with this number
-     * (0: an import). Ids that are NULL are made, and filled in for what is stored; an id that is
+     * (0: an import; MEMORY_OF_SESSION). Ids that are NULL are made, and filled in for what is stored; an id that is
      * taken by another text or session is USAGE, unless the user edited that text. *stored is how
      * many the session has more than before: an entry with an id is known by that alone, one
      * without by session and seq (not 0), and passed over; between an import and anything else the
      * text must be the same, too, unless the user edited it (an import may number the messages of
      * each talk anew). One whose text equals an entry of the session that is pinned or not older is
-     * passed over, too; an older, unpinned copy gives way. Content is stored trimmed, with secrets
+     * passed over, too; an older, unpinned copy gives way. What was forgotten does not come again
+     * but by an import. Content is stored trimmed, with secrets
      * masked (secrets.h); what is then empty is passed over. */
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
@@ -116,6 +150,22 @@ struct memory_ops {
      * drops them in the same transaction. */
     bool (*next_deferred)(struct memory *m, struct memory_deferred *out, struct error *e);
     bool (*drop_deferred)(struct memory *m, const struct memory_deferred *d, struct error *e);
+
+    /* ---- sessions that are followed: their messages come in when they are left ---- */
+
+    /* One to be followed that nobody has written to since before_ms, or that is archived; none:
+     * *session_id is NULL. The caller frees it. */
+    bool (*next_idle)(struct memory *m, int64_t before_ms, char **session_id, struct error *e);
+    /* Those that were written to after since_ms, newest first. */
+    bool (*fresh)(struct memory *m, int64_t since_ms, struct memory_dues *out, struct error *e);
+    /* Defers what came since the session was followed last (the log has grown meanwhile if the
+     * caller has no transaction); takes out what is no message any more, but what the user pinned
+     * or edited. What the session that it was forked from has, it does not have again. */
+    bool (*follow)(struct memory *m, const struct memory_following *f, struct error *e);
+    /* What the person says about the sessions from before: accepted, those that were refused
+     * earlier are wanted, too. */
+    bool (*answer_backlog)(struct memory *m, bool accepted, struct error *e);
+    bool (*backlog)(struct memory *m, struct memory_backlog_count *out, struct error *e);
 
     /* Best first, at most query->limit. A query without a word and without a vector finds nothing.
      */
@@ -151,7 +201,7 @@ struct memory_ops {
     /* Some of what forget() and edit() left to do because the memory is lazy; *more: that was not
      * all. Who does not come to the end may go on another time, on any connection. */
     bool (*purge)(struct memory *m, bool *more, struct error *e);
-    /* What is there again meanwhile is passed over. MEMORY_NOT_FOUND where a session was deleted.
+    /* Also lets the messages come in again. What is there again meanwhile is passed over. MEMORY_NOT_FOUND where a session was deleted.
      */
     bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
     /* All entries of a session, which is deleted. */

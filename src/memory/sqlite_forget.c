@@ -72,8 +72,9 @@ static bool is_among(const struct memory_forgotten *f, const char *id)
 static bool forget_row(struct memory *m, struct memory_row *row, struct memory_forgotten *out,
                        struct error *e)
 {
+    struct store *s = sqlite_memory_of(m)->store;
     bool ok = memory_tell(m, MEMORY_FORGOTTEN, &row->entry, out, e) &&
-              sqlite_row_remove(sqlite_memory_of(m)->store, row, e);
+              sqlite_row_remove(s, row, e) && sqlite_gone_add(s, row, true, e);
     vec_push(&out->items, (struct forgotten_entry){row->entry, row->key, row->compaction});
     return ok;
 }
@@ -147,8 +148,9 @@ static bool restore_one(struct memory *m, const struct memory_row *row, struct e
 {
     struct store *s = sqlite_memory_of(m)->store;
     bool known;
-    return session_is_there(s, row, e) && is_back(s, row, &known, e) &&
-           (known || sqlite_row_add(s, row, e)) &&
+    return session_is_there(s, row, e) &&
+           sqlite_gone_drop(s, rank_key_session(row->key), row->entry.seq, e) &&
+           is_back(s, row, &known, e) && (known || sqlite_row_add(s, row, e)) &&
            memory_tell(m, MEMORY_RESTORED, &row->entry, NULL, e);
 }
 
@@ -199,6 +201,7 @@ static bool forget_session(struct memory *m, const char *session_id, struct erro
     return sqlite_deferred_forget(s, session_id, e) &&
            sqlite_session_number(s, session_id, &number, e) &&
            (number < 0 || (remove_entries(m, number, e) &&
+                           sqlite_gone_forget(s, number, e) &&
                            memory_tell(m, MEMORY_SESSION_FORGOTTEN, &session, NULL, e) &&
                            drop_session(s, number, e)));
 }

@@ -65,6 +65,8 @@ static const struct salvage_shape shapes[] = {
     {"talk", "number, id, next", "nti", false}, /* memory_session */
     {"flag", "session, compaction, entry", "iit", true},
     {"deferred", "session, compaction, seq, messages", "tiit", true},
+    {"followed", "session, seq, due, backlog", "tiii", true},
+    {"gone", "session, seq, forgotten", "iii", true},
     {0},
 };
 
@@ -72,7 +74,9 @@ static const struct salvage_shape shapes[] = {
 #define ENTRIES "sqlite_autoindex_memory_entry_1"
 #define FLAGS "memory_flag"
 #define DEFERRED "memory_deferred"
-static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, DEFERRED, NULL};
+#define FOLLOWED "memory_followed"
+#define GONE "memory_gone"
+static const char *const indexes[] = {TALKS, ENTRIES, FLAGS, DEFERRED, FOLLOWED, GONE, NULL};
 
 /* remembered: keys that the index of entries has; named: numbers that the one of sessions has. */
 static const char choose_sql[] =
@@ -86,7 +90,10 @@ static const char choose_sql[] =
     "DELETE FROM found.flag WHERE NOT whole OR plain(entry) IS NULL OR page NOT IN "
     SALVAGE_PAGES_OF(FLAGS) ";"
     "DELETE FROM found.deferred WHERE NOT whole OR plain(session) IS NULL OR plain(messages) IS NULL"
-    " OR page NOT IN " SALVAGE_PAGES_OF(DEFERRED) ";";
+    " OR page NOT IN " SALVAGE_PAGES_OF(DEFERRED) ";"
+    "DELETE FROM found.followed WHERE NOT whole OR plain(session) IS NULL OR page NOT IN "
+    SALVAGE_PAGES_OF(FOLLOWED) ";"
+    "DELETE FROM found.gone WHERE NOT whole OR page NOT IN " SALVAGE_PAGES_OF(GONE) ";";
 
 /* ---- back into its tables ---- */
 
@@ -118,7 +125,7 @@ static const char put_entries_sql[] =
     "INSERT OR IGNORE INTO memory_entry (key, id, id_number, session, turn, seq, role, speaker,"
     " created_ms, pinned, edited, compaction, digest, content)"
     " SELECT row, id, id_number, session, turn, iif(seq > 0, seq, NULL), role, speaker, created_ms,"
-    " pinned, edited, iif(compaction > 0, compaction, NULL), digest, content FROM found.entry"
+    " pinned, edited, iif(compaction = 0, NULL, compaction), digest, content FROM found.entry"
     " WHERE whole AND session = " NUMBER_OF
     " AND session IN (SELECT number FROM memory_session) AND role IN ('user', 'assistant', 'tool') "
     "AND plain(id) <> '' AND plain(content) <> ''"
@@ -131,6 +138,16 @@ static const char put_flags_sql[] =
 static const char put_deferred_sql[] =
     "INSERT OR IGNORE INTO memory_deferred SELECT session, compaction, seq, messages"
     " FROM found.deferred";
+
+/* Each session that was saved is due. One of which it is not known how far it was followed, also of
+ * a database from before, waits for the person's word. */
+static const char put_followed_sql[] =
+    "INSERT OR REPLACE INTO memory_followed SELECT s.id, ifnull(f.seq, s.last_seq),"
+    " ifnull(f.due, 0), ifnull(f.backlog, 1)"
+    " FROM session s LEFT JOIN found.followed f ON f.session = s.id WHERE s.last_seq > 0";
+static const char put_gone_sql[] =
+    "INSERT OR IGNORE INTO memory_gone SELECT session, seq, forgotten FROM found.gone"
+    " WHERE session IN (SELECT number FROM memory_session)";
 
 static const char lost_sql[] =
     "SELECT count(*) FROM (SELECT row FROM found.entry UNION SELECT key FROM found.remembered)"
@@ -147,10 +164,11 @@ static bool put(struct store *to, const char *sql, int64_t *rows, struct error *
 
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
-    int64_t named, unnamed = 0, flags, deferred, lost = 0;
+    int64_t named, unnamed = 0, flags, deferred, followed, gone, lost = 0;
     bool ok = store_exec(to, find_talks_sql, e) && put(to, put_talks_sql, &named, e) &&
               put(to, name_talks_sql, &unnamed, e) && put(to, put_entries_sql, &out->entries, e) &&
               put(to, put_flags_sql, &flags, e) && put(to, put_deferred_sql, &deferred, e) &&
+              put(to, put_followed_sql, &followed, e) && put(to, put_gone_sql, &gone, e) &&
               store_number(to, lost_sql, &lost, e);
     out->lost += unnamed + lost;
     return ok;

@@ -66,11 +66,11 @@ static bool keep_next(const struct indexing *x, struct error *e)
 
 /* ---- what is there already ---- */
 
-/* Compactions number messages; an import may do so anew in each of a session's talks. */
+/* Sessions number messages; an import may do so anew in each of its talks. */
 static bool is_source(const struct memory_row *there, int64_t compaction,
                       const struct memory_entry *entry)
 {
-    return (there->compaction > 0 && compaction > 0) || content_is_again(&there->entry, entry);
+    return (there->compaction != 0 && compaction != 0) || content_is_again(&there->entry, entry);
 }
 
 bool sqlite_source_is_known(struct store *s, const struct memory_entry *entry, int64_t compaction,
@@ -120,7 +120,8 @@ static bool meet_copy(struct indexing *x, int64_t key, const struct memory_entry
         return false;
     *known = found && content_stays(&there.entry, entry);
     bool gives_way = found && !*known;
-    bool ok = !gives_way || sqlite_row_remove(x->store, &there, e);
+    bool ok = !gives_way || (sqlite_row_remove(x->store, &there, e) &&
+                             sqlite_gone_add(x->store, &there, false, e));
     x->stored -= gives_way;
     memory_row_release(&there);
     return ok;
@@ -180,12 +181,22 @@ static bool put(struct indexing *x, struct memory_entry *entry, char **id, struc
     return sqlite_row_add(x->store, &row, e);
 }
 
+/* Whether the message is not to come in again. */
+static bool is_gone(const struct indexing *x, const struct memory_entry *entry, bool *gone,
+                    struct error *e)
+{
+    *gone = false;
+    return x->compaction == 0 || x->number < 0 || entry->seq <= 0 ||
+           sqlite_gone_has(x->store, x->number, entry->seq, gone, e);
+}
+
 /* `entry` is as it is to be kept; its id, NULL or not, is in `id`. */
 static bool put_unless_known(struct indexing *x, struct memory_entry *entry, char **id,
                              struct error *e)
 {
     bool known;
-    return sqlite_is_known(x->store, entry, x->compaction, &known, e) &&
+    return is_gone(x, entry, &known, e) &&
+           (known || sqlite_is_known(x->store, entry, x->compaction, &known, e)) &&
            (known || (meet_copies(x, entry, &known, e) && (known || put(x, entry, id, e))));
 }
 
@@ -234,6 +245,17 @@ bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t 
 
 /* ---- and back ---- */
 
+/* The messages are in the history again, and come in when the session is left. */
+static bool follow_again(struct store *s, const char *session_id, const struct memory_rows *rows,
+                         struct error *e)
+{
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < rows->items.len; i++)
+        if (rows->items.items[i].entry.seq < first)
+            first = rows->items.items[i].entry.seq;
+    return rows->items.len == 0 || sqlite_followed_again(s, session_id, first, e);
+}
+
 static bool withdraw(struct store *s, const char *session_id, int64_t compaction, struct error *e)
 {
     struct memory_rows rows = {0};
@@ -246,7 +268,8 @@ static bool withdraw(struct store *s, const char *session_id, int64_t compaction
     struct query q = query_begin(s, brought_sql, e);
     query_int(&q, number);
     query_int(&q, compaction);
-    bool ok = sqlite_rows_read(&q, &rows) && sqlite_rows_remove(s, &rows, e);
+    bool ok = sqlite_rows_read(&q, &rows) && sqlite_rows_remove(s, &rows, e) &&
+              follow_again(s, session_id, &rows, e);
     memory_rows_release(&rows);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* What the parts of the memory in SQLite share: sqlite_memory.c (the table of functions, and
  * reading), sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in),
- * sqlite_deferred.c (what is to be put in later), sqlite_forget.c (taking out), sqlite_search.c,
- * sqlite_health.c. */
+ * sqlite_deferred.c (what is to be put in later), sqlite_followed.c (sessions that come in when they
+ * are left), sqlite_forget.c (taking out), sqlite_search.c, sqlite_health.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
@@ -29,9 +29,16 @@ static inline struct sqlite_memory *sqlite_memory_of(struct memory *m)
 /* An entry with its place. */
 struct memory_row {
     int64_t key;
-    int64_t compaction; /* 0: an import */
+    int64_t compaction; /* as index() takes it */
     struct memory_entry entry;
 };
+/* That entries of this compaction have. */
+static inline enum memory_origin sqlite_origin(int64_t compaction)
+{
+    return compaction == 0                   ? MEMORY_IMPORTED
+           : compaction == MEMORY_OF_SESSION ? MEMORY_LEFT
+                                             : MEMORY_DROPPED;
+}
 struct memory_rows {
     VEC(struct memory_row) items;
 };
@@ -116,6 +123,27 @@ bool sqlite_deferred_withdraw(struct store *s, const char *session_id, int64_t c
 bool sqlite_deferred_forget(struct store *s, const char *session_id, struct error *e);
 /* Messages. */
 bool sqlite_deferred_count(struct store *s, int64_t *out, struct error *e);
+
+/* ---- sqlite_followed.c ---- */
+
+bool sqlite_memory_next_idle(struct memory *m, int64_t before_ms, char **session_id,
+                             struct error *e);
+bool sqlite_memory_fresh(struct memory *m, int64_t since_ms, struct memory_dues *out,
+                         struct error *e);
+bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, struct error *e);
+bool sqlite_memory_answer_backlog(struct memory *m, bool accepted, struct error *e);
+bool sqlite_memory_backlog(struct memory *m, struct memory_backlog_count *out, struct error *e);
+
+/* What came with event `seq` and behind it is to be looked at again. */
+bool sqlite_followed_again(struct store *s, const char *session_id, int64_t seq, struct error *e);
+
+/* A message that is not to come in again: its entry was forgotten, or gave way to a copy. Of an
+ * import there is none. */
+bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgotten,
+                     struct error *e);
+bool sqlite_gone_has(struct store *s, int64_t number, int64_t seq, bool *out, struct error *e);
+bool sqlite_gone_drop(struct store *s, int64_t number, int64_t seq, struct error *e);
+bool sqlite_gone_forget(struct store *s, int64_t number, struct error *e); /* of the session */
 
 /* ---- sqlite_forget.c ---- */
 

@@ -64,10 +64,12 @@ static enum role role_of(const char *name)
 
 struct memory_row sqlite_row_read(const struct query *q)
 {
+    const int64_t compaction = sqlite3_column_int64(q->handle, AT_compaction);
     return (struct memory_row){
         .key = sqlite3_column_int64(q->handle, AT_key),
-        .compaction = sqlite3_column_int64(q->handle, AT_compaction),
+        .compaction = compaction,
         .entry = {
+            .origin = sqlite_origin(compaction),
             .id = query_column_text(q, AT_id),
             .id_is_number = sqlite3_column_int(q->handle, AT_id_number),
             .session_id = query_column_text(q, AT_session),
@@ -189,7 +191,10 @@ static bool insert(struct store *s, const struct memory_row *row, struct error *
     query_int(&q, entry->created_ms);
     query_int(&q, entry->pinned);
     query_int(&q, entry->edited);
-    query_known(&q, row->compaction > 0 ? row->compaction : -1);
+    if (row->compaction == 0)
+        query_text(&q, NULL);
+    else
+        query_int(&q, row->compaction);
     query_int(&q, content_digest(entry->content));
     query_text(&q, entry->content);
     return query_run(&q);
