@@ -106,6 +106,7 @@ UNIT_TESTS = \
 	tests/test_memory_entry \
 	tests/test_memory_tool \
 	tests/test_memory_content \
+	tests/test_memory_follow \
 	tests/test_memory_index \
 	tests/test_memory_sink \
 	tests/test_memory_sqlite \

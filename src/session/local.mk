@@ -42,6 +42,7 @@ libtiro_a_SOURCES += \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
 	src/session/memory_operations.c src/session/memory_operations.h \
 	src/session/memory_transfer.c \
+	src/session/memory_follow.c src/session/memory_follow.h \
 	src/session/memory_sink.c src/session/memory_sink.h \
 	src/session/memory_work.c \
 	src/session/notice.c src/session/notice.h \

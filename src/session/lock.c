@@ -93,6 +93,19 @@ bool lock_is_held(int locks, const char *name)
     return held;
 }
 
+bool lock_is_free(const char *dir, const char *session_id)
+{
+    char *locks = paths_join(dir, "locks");
+    char *name = mem_printf("%s.lock", session_id);
+    int fd = open(locks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool nobody = fd < 0 && errno == ENOENT; /* ever locked one */
+    bool is_free = uuid_valid(session_id) && (nobody || (fd >= 0 && !lock_is_held(fd, name)));
+    lock_drop(&fd);
+    free(name);
+    free(locks);
+    return is_free;
+}
+
 /* In the directory itself: no symbolic link leads elsewhere. */
 static bool remove_from(const char *locks, const char *session_id)
 {

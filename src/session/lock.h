@@ -13,6 +13,9 @@ bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e
 /* -1 is fine; sets it to -1. */
 void lock_drop(int *fd);
 
+/* Whether nobody holds the session's lock; where nobody can tell, somebody does. */
+bool lock_is_free(const char *dir, const char *session_id);
+
 /* Whether a process holds the lock of this name in the directory of locks. A file that is no lock
  * is none that is held. */
 bool lock_is_held(int locks, const char *name);

@@ -111,7 +111,7 @@ static bool sink_index(void *context, struct store *s, const struct discard *d, 
 {
     const struct memory_sink *sink = context;
     *entries = 0;
-    if (sink->closed)
+    if (sink->off || sink->closed)
         return true;
     struct batch b = {
         .sink = sink, .store = s, .session_id = d->session_id, .compaction = d->completed_seq};
@@ -139,6 +139,7 @@ void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct
         .sink = {.index = sink_index, .withdraw = sink_withdraw, .context = s},
         .memory = memory,
         .tool_results = config_boolean(config, CONFIG_MEMORY_TOOL_RESULTS),
+        .off = strcmp(config_string(config, CONFIG_MEMORY_INDEX), "off") == 0,
     };
 }
 
@@ -171,4 +172,36 @@ bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *mor
 {
     bool began;
     return store_enter(s, &began, e) && store_leave(s, began, work(sink, s, more, e), e);
+}
+
+/* --- sessions that were left ------------------------------------------------------------------ */
+
+static bool read_messages(struct store *s, const char *session_id, struct log_messages *messages,
+                          int64_t *last, struct error *e)
+{
+    if (!event_log_last(s, session_id, last, e) || !event_log_messages(s, session_id, messages, e))
+        return false;
+    int64_t open = log_messages_drop_open_turn(messages);
+    *last = open > 0 ? open - 1 : *last;
+    return true;
+}
+
+static bool follow(const struct memory_sink *sink, struct store *s, const char *session_id,
+                   struct error *e)
+{
+    struct log_messages messages = {0};
+    struct memory_following f = {
+        .session_id = session_id, .messages = &messages, .tool_results = sink->tool_results};
+    bool ok = read_messages(s, session_id, &messages, &f.last, e) &&
+              sink->memory->ops->follow(sink->memory, &f, e);
+    log_messages_release(&messages);
+    return ok;
+}
+
+bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const char *session_id,
+                        struct error *e)
+{
+    bool began;
+    return store_enter(s, &began, e) &&
+           store_leave(s, began, follow(sink, s, session_id, e), e);
 }

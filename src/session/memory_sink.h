@@ -1,5 +1,6 @@
-/* Gives what a compaction drops to semantic memory (compact/discard.h): the oldest of it in the
- * compaction's transaction, and what is much in the background, from the log. */
+/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), the oldest of
+ * it in the compaction's transaction, and what is much in the background, from the log; and the
+ * messages of sessions that were left. */
 #ifndef SESSION_MEMORY_SINK_H
 #define SESSION_MEMORY_SINK_H
 
@@ -11,7 +12,8 @@ struct memory_sink {
     struct discard_sink sink; /* its context is this struct: do not move it */
     struct memory *memory;    /* borrowed; on the connection that the sink is called with */
     bool tool_results;        /* [memory] index_tool_results */
-    bool closed;              /* it takes nothing now */
+    bool off;                 /* [memory] index: nothing new comes in */
+    bool closed;              /* the session takes nothing into memory now */
 };
 
 void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config);
@@ -19,5 +21,9 @@ void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct
 /* Indexes some of what was deferred, in a transaction; *more: there was something. The memory is
  * on this connection. */
 bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *more, struct error *e);
+
+/* Defers the messages of a session that came since it was followed last, in a transaction. */
+bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const char *session_id,
+                        struct error *e);
 
 #endif

@@ -1,0 +1,570 @@
+/* Sessions come into semantic memory when they are left: what of them, when, and what stays out. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "index/transcripts.h"
+#include "memory/memory.h"
+#include "session/catalog.h"
+#include "session/lock.h"
+#include "session/memory_follow.h"
+#include "store/event_log.h"
+#include "store/sessions.h"
+#include "store/sql.h"
+#include "tests/damage.h"
+#include "tests/memory_store.h"
+#include "tests/record.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static char *path;
+static struct config *config;
+static struct store *store;
+static struct memory *memory;
+static struct memory_sink sink;
+static struct memory_follow following;
+static struct record talk;
+static struct error e;
+
+static void open_memory(void)
+{
+    memory_check(store_open(path, STORE_READ_WRITE, &store, &e), &e);
+    memory = memory_open(store, NULL);
+    memory_sink_init(&sink, memory, config);
+    following = (struct memory_follow){.sink = &sink, .store = store, .directory = support_dir()};
+}
+
+static void close_memory(void)
+{
+    memory_close(memory);
+    store_close(store);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    config = config_new();
+    open_memory();
+    record_begin(&talk, store);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    record_release(&talk);
+    close_memory();
+    config_free(config);
+    return support_teardown(state);
+}
+
+/* --- what happens ----------------------------------------------------------------------------- */
+
+static bool index_some(void)
+{
+    bool more;
+    memory_check(memory_sink_work(&sink, store, &more, &e), &e);
+    return more;
+}
+
+/* Everything that is due, as the desk does it; how many sessions it were. */
+static int follow(void)
+{
+    int followed = 0;
+    int64_t wait_ms;
+    for (bool more = true; more; followed += more) {
+        memory_check(memory_follow_next(&following, &more, &wait_ms, &e), &e);
+        while (index_some())
+            ;
+    }
+    return followed;
+}
+
+static int64_t wait_for_next(void)
+{
+    bool due;
+    int64_t wait_ms;
+    memory_check(memory_follow_wait(&following, &due, &wait_ms, &e), &e);
+    return due ? 0 : wait_ms;
+}
+
+static void say(const char *question, const char *answer)
+{
+    record_run(&talk, question, answer);
+}
+
+static void expect(const char *contents)
+{
+    assert_string_equal(support_keep(memory_contents(memory, talk.info.id)), contents);
+}
+
+static char *id_of(const char *content)
+{
+    struct memory_entries list;
+    const struct memory_scope all = {.kind = MEMORY_SCOPE_ALL};
+    char *id = NULL;
+    memory_check(memory->ops->list(memory, &all, 0, 1000, &list, &e), &e);
+    for (size_t i = 0; i < list.items.len; i++)
+        if (strcmp(list.items.items[i].content, content) == 0)
+            id = mem_strdup(list.items.items[i].id);
+    memory_entries_release(&list);
+    if (!id)
+        fail_msg("memory has no \"%s\"", content);
+    return support_keep(id);
+}
+
+static void forget(const char *content, struct memory_forgotten *out)
+{
+    const char *ids[] = {id_of(content)};
+    memory_check(memory->ops->forget(memory, ids, 1, out, &e), &e);
+}
+
+/* What a compaction of these messages hands over. */
+static void drop(int64_t completed, const char *session, const int64_t *seqs, size_t count)
+{
+    struct message messages[4] = {{.role = ROLE_USER}};
+    const struct message *list[4];
+    int entries;
+    for (size_t i = 0; i < count; i++) {
+        messages[i] = (struct message){.role = ROLE_USER, .seq = seqs[i], .turn = 1};
+        list[i] = &messages[i];
+    }
+    const struct discard d = {
+        .session_id = session, .completed_seq = completed, .messages = list, .count = count};
+    memory_check(sink.sink.index(&sink, store, &d, &entries, &e), &e);
+}
+
+static enum memory_origin origin_of(const char *content)
+{
+    struct memory_entry entry;
+    memory_check(memory->ops->get(memory, id_of(content), &entry, &e), &e);
+    enum memory_origin origin = entry.origin;
+    memory_entry_release(&entry);
+    return origin;
+}
+
+/* Sends the newest question again. */
+static void retry(const char *question, const char *answer)
+{
+    int64_t retried = talk.run_seq;
+    struct event *ev = event_new(EVENT_TURN_STARTED);
+    ev->text = mem_strdup(question);
+    ev->number = retried;
+    record_event(&talk, ev);
+    record_add(&talk, EVENT_CALL_STARTED, NULL);
+    record_add(&talk, EVENT_TEXT_COMPLETE, answer);
+    record_add(&talk, EVENT_TURN_COMPLETED, answer);
+    record_save(&talk);
+}
+
+static void set_idle(int64_t ms)
+{
+    talk.info.updated_ms = clock_wall_ms() - ms;
+    record_save(&talk);
+}
+
+static int lock = -1;
+
+static void hold(void)
+{
+    memory_check(lock_take(support_dir(), talk.info.id, &lock, &e), &e);
+    set_idle(0);
+}
+
+FIXTURE(set_up, tear_down);
+
+/* --- which messages --------------------------------------------------------------------------- */
+
+TEST(a_session_that_was_left_comes_in)
+{
+    say("Where is the key?", "Under the mat.");
+    assert_int_equal(follow(), 1);
+    expect("Where is the key?\nUnder the mat.\n");
+    assert_int_equal(origin_of("Where is the key?"), MEMORY_LEFT);
+    assert_int_equal(follow(), 0);
+    say("And the other one?", "In the shed.");
+    assert_int_equal(follow(), 1);
+    expect("Where is the key?\nUnder the mat.\nAnd the other one?\nIn the shed.\n");
+}
+
+TEST(an_open_turn_comes_in_when_it_has_ended)
+{
+    say("One?", "One.");
+    record_add(&talk, EVENT_TURN_STARTED, "Two?");
+    record_save(&talk);
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\n");
+    record_add(&talk, EVENT_CALL_STARTED, NULL);
+    record_add(&talk, EVENT_TEXT_COMPLETE, "Two.");
+    record_add(&talk, EVENT_TURN_COMPLETED, "Two.");
+    record_save(&talk);
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\nTwo?\nTwo.\n");
+}
+
+TEST(what_was_retried_goes)
+{
+    say("One?", "One.");
+    say("Two?", "Too bad.");
+    say("Three?", "Pinned.");
+    follow();
+    memory_check(memory->ops->pin(memory, id_of("Pinned."), true, &e), &e);
+    retry("Three!", "Three.");
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\nTwo?\nToo bad.\nPinned.\nThree!\nThree.\n");
+}
+
+/* The copy that gave way to what was retried is a message still. */
+TEST(a_copy_comes_back_when_the_newer_one_was_retried)
+{
+    say("Yes.", "Good.");
+    say("Yes.", "Fine.");
+    follow();
+    expect("Good.\nYes.\nFine.\n");
+    retry("No.", "Bad.");
+    follow();
+    expect("Good.\nYes.\nNo.\nBad.\n");
+}
+
+TEST(tool_results_where_they_are_wanted)
+{
+    record_add(&talk, EVENT_TURN_STARTED, "Read it.");
+    record_add(&talk, EVENT_CALL_STARTED, NULL);
+    record_add(&talk, EVENT_TOOL_CALL_REQUESTED, "{}");
+    record_add(&talk, EVENT_TOOL_EXECUTION_COMPLETED, "The file.");
+    record_add(&talk, EVENT_CALL_STARTED, NULL);
+    record_add(&talk, EVENT_TEXT_COMPLETE, "I have.");
+    record_add(&talk, EVENT_TURN_COMPLETED, "I have.");
+    record_save(&talk);
+    follow();
+    expect("Read it.\nI have.\n");
+    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    memory_check(config_set(config, CONFIG_MEMORY_TOOL_RESULTS, "true", &e), &e);
+    memory_sink_init(&sink, memory, config);
+    follow();
+    expect("Read it.\nI have.\nThe file.\n");
+}
+
+TEST(a_fork_brings_what_is_its_own)
+{
+    struct record fork;
+    say("One?", "One.");
+    follow();
+    record_begin(&fork, store);
+    memcpy(fork.info.parent, talk.info.id, sizeof fork.info.parent);
+    fork.info.parent_seq = talk.info.last_seq;
+    fork.info.last_seq = talk.info.last_seq;
+    record_save(&fork);
+    memory_check(event_log_copy(store, talk.info.id, 0, fork.info.id, &e), &e);
+    record_run(&fork, "Two?", "Two.");
+    assert_int_equal(follow(), 1);
+    assert_string_equal(support_keep(memory_contents(memory, NULL)), "One?\nOne.\nTwo?\nTwo.\n");
+    record_release(&fork);
+}
+
+TEST(a_deleted_session_takes_all_with_it)
+{
+    struct catalog catalog;
+    struct memory_forgotten gone;
+    char id[UUID_LEN + 1];
+    say("One?", "One.");
+    follow();
+    forget("One?", &gone);
+    memory_forgotten_release(&gone);
+    catalog_borrow(&catalog, store, support_dir(), "");
+    memory_check(catalog_delete(&catalog, talk.info.id, id, &e), &e);
+    catalog_release(&catalog);
+    expect("");
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_followed"), 0);
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_gone"), 0);
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_deferred"), 0);
+}
+
+/* --- compactions ------------------------------------------------------------------------------ */
+
+TEST(what_a_compaction_drops_later_stays_one_entry)
+{
+    say("One?", "One.");
+    follow();
+    const int64_t seqs[] = {1};
+    drop(90, talk.info.id, seqs, 1);
+    expect("One?\nOne.\n");
+    memory_check(memory->ops->withdraw(memory, talk.info.id, 90, &e), &e);
+    expect("One?\nOne.\n");
+    assert_int_equal(origin_of("One?"), MEMORY_LEFT);
+}
+
+TEST(what_a_compaction_dropped_before_stays_its_own)
+{
+    say("One?", "One.");
+    const int64_t seqs[] = {1};
+    drop(90, talk.info.id, seqs, 1);
+    follow();
+    expect("One?\nOne.\n");
+    assert_int_equal(origin_of("One?"), MEMORY_DROPPED);
+    assert_int_equal(origin_of("One."), MEMORY_LEFT);
+    memory_check(memory->ops->withdraw(memory, talk.info.id, 90, &e), &e);
+    expect("One.\n");
+    assert_int_equal(follow(), 1); /* it is in the history again */
+    expect("One.\nOne?\n");
+    assert_int_equal(origin_of("One?"), MEMORY_LEFT);
+}
+
+TEST(off_indexes_nothing_and_what_is_there_is_withdrawn)
+{
+    const int64_t seqs[] = {1}, more[] = {2};
+    say("One?", "One.");
+    drop(90, talk.info.id, seqs, 1);
+    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "off", &e), &e);
+    memory_sink_init(&sink, memory, config);
+    assert_false(memory_follow_is_on(config));
+    drop(91, talk.info.id, more, 1);
+    expect("One?\n");
+    memory_check(sink.sink.withdraw(&sink, store, talk.info.id, 90, &e), &e);
+    expect("");
+    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "dropped", &e), &e);
+    assert_false(memory_follow_is_on(config));
+    memory_check(config_set(config, CONFIG_MEMORY_INDEX, "sessions", &e), &e);
+    assert_true(memory_follow_is_on(config));
+}
+
+/* --- what the user did ------------------------------------------------------------------------ */
+
+TEST(what_was_forgotten_does_not_come_again)
+{
+    struct memory_forgotten gone;
+    say("My key is under the mat.", "Noted.");
+    follow();
+    forget("My key is under the mat.", &gone);
+    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    follow();
+    expect("Noted.\n");
+    const int64_t seqs[] = {1};
+    drop(90, talk.info.id, seqs, 1);
+    expect("Noted.\n");
+    memory_check(memory->ops->restore(memory, &gone, &e), &e);
+    expect("My key is under the mat.\nNoted.\n");
+    memory_check(memory->ops->withdraw(memory, talk.info.id, MEMORY_OF_SESSION, &e), &e);
+    follow();
+    expect("My key is under the mat.\nNoted.\n");
+    memory_forgotten_release(&gone);
+}
+
+/* Nor does a copy that it took the place of. */
+TEST(nor_does_an_older_copy)
+{
+    struct memory_forgotten gone;
+    say("My key is under the mat.", "Noted.");
+    say("My key is under the mat.", "I know.");
+    follow();
+    forget("My key is under the mat.", &gone);
+    memory_forgotten_release(&gone);
+    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    follow();
+    expect("Noted.\nI know.\n");
+}
+
+TEST(what_was_edited_stays_as_it_is)
+{
+    say("My key is under the mat.", "Noted.");
+    follow();
+    memory_check(
+        memory->ops->edit(memory, id_of("My key is under the mat."), "There is a key.", &e), &e);
+    memory_check(store_exec(store, "UPDATE memory_followed SET seq = 0, due = 1", &e), &e);
+    follow();
+    const int64_t seqs[] = {1};
+    drop(90, talk.info.id, seqs, 1);
+    expect("There is a key.\nNoted.\n");
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+TEST(a_session_that_is_open_waits_for_an_hour)
+{
+    say("One?", "One.");
+    hold();
+    assert_int_equal(follow(), 0);
+    int64_t wait_ms = wait_for_next();
+    assert_true(wait_ms > FOLLOW_IDLE_MS - 60000 && wait_ms <= FOLLOW_IDLE_MS + 1);
+    set_idle(FOLLOW_IDLE_MS + 1000);
+    assert_int_equal(wait_for_next(), 0);
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\n");
+    assert_int_equal(wait_for_next(), -1);
+    lock_drop(&lock);
+}
+
+TEST(one_that_was_left_or_archived_does_not)
+{
+    say("One?", "One.");
+    hold();
+    talk.info.archived_ms = clock_wall_ms();
+    record_save(&talk);
+    assert_int_equal(follow(), 1);
+    talk.info.archived_ms = 0;
+    say("Two?", "Two.");
+    set_idle(0);
+    assert_int_equal(follow(), 0);
+    lock_drop(&lock);
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\nTwo?\nTwo.\n");
+}
+
+TEST(a_program_that_ends_looks_at_its_own_alone)
+{
+    bool more;
+    say("One?", "One.");
+    set_idle(5000);
+    memory_check(memory_follow_since(&following, clock_wall_ms() - 1000, &more, &e), &e);
+    assert_false(more);
+    memory_check(memory_follow_since(&following, clock_wall_ms() - 10000, &more, &e), &e);
+    assert_true(more);
+}
+
+/* --- sessions from before --------------------------------------------------------------------- */
+
+static struct memory_backlog_count backlog(void)
+{
+    struct memory_backlog_count count;
+    memory_check(memory->ops->backlog(memory, &count, &e), &e);
+    return count;
+}
+
+/* As a database of the version before has it, which then is opened. */
+static void go_back(void)
+{
+    close_memory();
+    damage_sql(path,
+               "DROP TRIGGER memory_session_came;"
+               "DROP TRIGGER memory_session_grew; DROP TRIGGER memory_session_went;"
+               "DROP TABLE memory_followed; DROP TABLE memory_gone;"
+               "PRAGMA user_version = 8; SELECT 1");
+    open_memory();
+    talk.store = store;
+}
+
+TEST(sessions_from_before_wait_for_the_word)
+{
+    say("One?", "One.");
+    go_back();
+    assert_int_equal(backlog().sessions[BACKLOG_UNASKED], 1);
+    assert_int_equal(follow(), 0);
+    say("Two?", "Two.");
+    assert_int_equal(follow(), 1); /* what came since is from now */
+    expect("Two?\nTwo.\n");
+    memory_check(memory->ops->answer_backlog(memory, false, &e), &e);
+    assert_int_equal(backlog().sessions[BACKLOG_REFUSED], 1);
+    assert_int_equal(follow(), 0);
+    memory_check(memory->ops->answer_backlog(memory, true, &e), &e);
+    assert_int_equal(backlog().sessions[BACKLOG_WANTED], 1);
+    assert_int_equal(follow(), 1);
+    expect("Two?\nTwo.\nOne?\nOne.\n");
+    assert_int_equal(backlog().sessions[BACKLOG_WANTED], 0);
+    assert_int_equal(backlog().sessions[BACKLOG_DONE], 0);
+}
+
+TEST(the_backlog_counts_what_is_done)
+{
+    struct record other;
+    bool more;
+    int64_t wait_ms;
+    say("One?", "One.");
+    record_begin(&other, store);
+    record_run(&other, "Two?", "Two.");
+    go_back();
+    memory_check(memory->ops->answer_backlog(memory, true, &e), &e);
+    memory_check(memory_follow_next(&following, &more, &wait_ms, &e), &e);
+    assert_int_equal(backlog().sessions[BACKLOG_WANTED], 1);
+    assert_int_equal(backlog().sessions[BACKLOG_DONE], 1);
+    follow();
+    assert_int_equal(backlog().sessions[BACKLOG_DONE], 0);
+    record_release(&other);
+}
+
+TEST(a_new_database_has_none)
+{
+    say("One?", "One.");
+    assert_int_equal(backlog().sessions[BACKLOG_UNASKED], 0);
+}
+
+/* --- several programs, and their death -------------------------------------------------------- */
+
+enum { MANY = 300 };
+
+static void many(void)
+{
+    memory_check(store_begin(store, &e), &e);
+    for (int i = 0; i < MANY; i++)
+        say(support_text("question %d", i), support_text("answer %d", i));
+    memory_check(store_commit(store, &e), &e);
+}
+
+static void expect_many(void)
+{
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_entry"), 2 * MANY);
+    assert_int_equal(damage_sql(path, "SELECT count(DISTINCT seq) FROM memory_entry"), 2 * MANY);
+    assert_int_equal(damage_sql(path, "SELECT count(*) FROM memory_deferred"), 0);
+}
+
+/* Killed between two steps, or within one. */
+static void follow_and_die(int steps)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        bool more;
+        int64_t wait_ms;
+        open_memory();
+        memory_check(memory_follow_next(&following, &more, &wait_ms, &e), &e);
+        for (int i = 0; i < steps; i++)
+            index_some();
+        raise(SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+TEST(what_a_killed_program_began_is_finished_by_the_next)
+{
+    many();
+    record_release(&talk);
+    close_memory();
+    for (int steps = 0; steps < 3; steps++)
+        follow_and_die(steps);
+    open_memory();
+    record_begin(&talk, store);
+    follow();
+    while (index_some())
+        ;
+    expect_many();
+}
+
+TEST(two_programs_follow_the_same)
+{
+    pid_t children[2];
+    many();
+    record_release(&talk);
+    close_memory();
+    for (int i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            open_memory();
+            store_set_patience(store, 20000, NULL, NULL);
+            follow();
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    open_memory();
+    record_begin(&talk, store);
+    while (index_some())
+        ;
+    expect_many();
+}
