@@ -296,6 +296,7 @@ static void end(struct conversation *c)
     tell_busy(c, false);
     if (c->prepared)
         learn_window(c);
+    conversation_note_said(c);
     engine_turn_over(c);
 }
 
@@ -506,6 +507,8 @@ void conversation_run(struct conversation *c)
             ask_server(c, ask);
         } else {
             removed = remove_left(c);
+            if (removed)
+                conversation_look_back(c);
         }
         handle_deferred(c);
         if (engine_is_done_with(c))

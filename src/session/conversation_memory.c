@@ -1,7 +1,9 @@
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
+#include "session/memory_follow.h"
 
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
  * The surface's part is the desk's. */
@@ -31,8 +33,18 @@ static void catch_up(struct conversation *c)
         memory_desk_work(c->engine->desk);
 }
 
+/* For what is made of a whole session once it is left. */
+static void session_left(void *conversation, const char *session_id)
+{
+    struct conversation *c = conversation;
+    if (c->engine->memory)
+        memory_desk_left(c->engine->desk, session_id);
+}
+
 void conversation_open_memory(struct conversation *c)
 {
+    c->journal.left = session_left;
+    c->journal.left_context = c;
     if (!c->engine->memory)
         return;
     recall_init(&c->recall, c->config, c->store, c->journal.directory);
@@ -54,6 +66,28 @@ void conversation_note_indexed(struct conversation *c)
 {
     if (c->engine->memory)
         memory_desk_work(c->engine->desk);
+}
+
+void conversation_note_said(struct conversation *c)
+{
+    if (c->engine->memory && c->journal.stored)
+        memory_desk_said(c->engine->desk);
+}
+
+/* Without a session to follow no thread is started. */
+void conversation_look_back(struct conversation *c)
+{
+    const struct memory_follow f = {
+        .sink = &c->memory_sink, .store = c->store, .directory = c->journal.directory};
+    struct error e;
+    bool due = false;
+    int64_t wait_ms;
+    if (!c->engine->memory || !memory_follow_is_on(c->config))
+        return;
+    if (!memory_follow_wait(&f, &due, &wait_ms, &e))
+        log_line(LOG_ERROR, "sessions that were left: %s", e.text);
+    if (due)
+        memory_desk_follow(c->engine->desk);
 }
 
 /* --- the graph -------------------------------------------------------------------------------- */

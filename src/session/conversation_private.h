@@ -183,6 +183,9 @@ void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
+void conversation_note_said(struct conversation *c);    /* a turn has ended */
+/* Once, when there is time: whether sessions were left that nobody has looked at since. */
+void conversation_look_back(struct conversation *c);
 
 /* conversation_learned.c */
 void conversation_open_learned(struct conversation *c); /* another session is open */

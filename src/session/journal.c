@@ -23,9 +23,18 @@ void journal_init(struct journal *j, struct mailbox *notices)
     buf_init(&j->held_text, 0);
 }
 
+/* Others may have it as soon as they hear of it. */
+static void leave(struct journal *j)
+{
+    bool had = j->stored && !j->read_only && (j->lock >= 0 || !j->directory);
+    lock_drop(&j->lock);
+    if (had && j->left && j->info.last_seq > 0)
+        j->left(j->left_context, j->info.id);
+}
+
 void journal_release(struct journal *j)
 {
-    lock_drop(&j->lock);
+    leave(j);
     session_info_release(&j->info);
     history_release(&j->history);
     buf_release(&j->pending);
@@ -37,12 +46,14 @@ void journal_close(struct journal *j)
     struct store *store = j->store;
     const char *directory = j->directory;
     struct mailbox *notices = j->notices;
-    const struct discard_sink *sink = j->sink;
+    struct journal listens = {.sink = j->sink, .left = j->left, .left_context = j->left_context};
     journal_release(j);
     journal_init(j, notices);
     j->store = store;
     j->directory = directory;
-    j->sink = sink;
+    j->sink = listens.sink;
+    j->left = listens.left;
+    j->left_context = listens.left_context;
 }
 
 void journal_begin(struct journal *j, const char *directory)

@@ -36,6 +36,9 @@ struct journal {
     bool suspended;
 
     const struct discard_sink *sink; /* borrowed; NULL: what goes is not indexed */
+    void (*left)(void *context, const char *session_id); /* a session that has messages and was
+                            written to is not this journal's any more; NULL: nobody listens */
+    void *left_context;
 
     /* What streamed since the last checkpoint. */
     struct buf pending;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/learned_operations.h"
@@ -14,6 +15,22 @@ enum { PATIENCE_MS = 5000 };
 void memory_desk_be_patient(struct memory_desk *d)
 {
     store_set_patience(d->desk.store, d->patience_ms, worker_ends, d->desk.worker);
+}
+
+/* It is followed once. */
+static bool has_left(void *desk, const char *session_id)
+{
+    struct memory_desk *d = desk;
+    bool found = false;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = d->left.items.len; i > 0; i--)
+        if (strcmp(d->left.items.items[i - 1], session_id) == 0) {
+            free(d->left.items.items[i - 1]);
+            vec_remove(&d->left.items, i - 1, 1);
+            found = true;
+        }
+    pthread_mutex_unlock(&d->lock);
+    return found;
 }
 
 static void begin(struct desk *desk)
@@ -32,6 +49,11 @@ static void begin(struct desk *desk)
                                    .memories = d->memories,
                                    .graphs = d->graphs};
     memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
+    d->follow = (struct memory_follow){.sink = &d->sink,
+                                       .store = desk->store,
+                                       .directory = place_directory(desk->place),
+                                       .has_left = has_left,
+                                       .context = d};
     memory_desk_want(d, CHORE_PURGE); /* the program may have been killed last time */
     memory_desk_want(d, CHORE_INDEX);
 }
@@ -74,7 +96,11 @@ struct memory_desk *memory_desk_new(const struct config *config, struct place *p
 {
     struct memory_desk *d = mem_alloc(sizeof *d);
     *d = (struct memory_desk){
-        .config = config, .project = mem_strdup(project), .patience_ms = PATIENCE_MS};
+        .config = config,
+        .project = mem_strdup(project),
+        .patience_ms = PATIENCE_MS,
+        .began_ms = clock_wall_ms()};
+    pthread_mutex_init(&d->lock, NULL);
     desk_init(&d->desk, &role, place, notices);
     return d;
 }
@@ -89,6 +115,8 @@ void memory_desk_free(struct memory_desk *d)
     if (!d)
         return;
     desk_release(&d->desk);
+    pthread_mutex_destroy(&d->lock);
+    vec_free_each(&d->left.items);
     free(d->project);
     free(d);
 }
@@ -140,6 +168,26 @@ void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone)
         release_gone(&j->job);
     }
     memory_desk_want(d, CHORE_PURGE);
+}
+
+void memory_desk_follow(struct memory_desk *d)
+{
+    if (memory_follow_is_on(d->config))
+        memory_desk_want(d, CHORE_FOLLOW);
+}
+
+void memory_desk_left(struct memory_desk *d, const char *session_id)
+{
+    pthread_mutex_lock(&d->lock);
+    vec_push(&d->left.items, mem_strdup(session_id));
+    pthread_mutex_unlock(&d->lock);
+    memory_desk_follow(d);
+}
+
+void memory_desk_said(struct memory_desk *d)
+{
+    if (memory_follow_is_on(d->config))
+        memory_desk_want(d, CHORE_AWAIT);
 }
 
 void memory_desk_start(struct memory_desk *d, struct operation_request *r)

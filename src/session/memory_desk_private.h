@@ -3,16 +3,28 @@
 #ifndef SESSION_MEMORY_DESK_PRIVATE_H
 #define SESSION_MEMORY_DESK_PRIVATE_H
 
+#include <pthread.h>
+
 #include "session/desk.h"
 #include "session/graphs.h"
 #include "session/memories.h"
 #include "session/memory_desk.h"
+#include "session/memory_follow.h"
 #include "session/memory_sink.h"
 #include "session/operation.h"
 
-/* By priority: texts that were forgotten leave the index; what compactions deferred comes in; what
+/* By priority: texts that were forgotten leave the index; what was deferred comes in; a session that
+ * was left is followed; when the next one will have been idle for long enough is waited for; what
  * keeps the index quick; vectors that entries lack, and the graph. */
-enum memory_chore { CHORE_PURGE, CHORE_INDEX, CHORE_TIDY, CHORE_EMBED, MEMORY_CHORES };
+enum memory_chore {
+    CHORE_PURGE,
+    CHORE_INDEX,
+    CHORE_FOLLOW,
+    CHORE_AWAIT,
+    CHORE_TIDY,
+    CHORE_EMBED,
+    MEMORY_CHORES
+};
 
 /* What was told of the vectors. */
 struct memory_work {
@@ -27,12 +39,17 @@ struct memory_desk {
     const struct config *config;
     char *project;
     int patience_ms;
+    int64_t began_ms; /* clock_wall_ms() */
+    pthread_mutex_t lock;
+    struct text_list left; /* under the lock: sessions of a store without locks that were left and
+                              are not followed yet */
 
     /* The thread's own. */
     struct operation_context context;
     struct memories *memories; /* of the context */
     struct graphs *graphs;     /* likewise */
     struct memory_sink sink;
+    struct memory_follow follow;
     struct memory_work work;
 };
 

@@ -145,7 +145,7 @@ static int index_some(void *desk, const struct wakeup *wakeup)
     if (!d->desk.store)
         return CHORE_DONE;
     if (!take_step(d, index_deferred, &more, &e)) {
-        log_line(LOG_ERROR, "indexing what compactions dropped: %s", e.text);
+        log_line(LOG_ERROR, "indexing what was deferred: %s", e.text);
         return AGAIN_MS;
     }
     if (more)
@@ -153,6 +153,65 @@ static int index_some(void *desk, const struct wakeup *wakeup)
     memory_desk_want(d, CHORE_TIDY);
     memory_desk_want(d, CHORE_EMBED);
     return CHORE_DONE;
+}
+
+static int cannot_follow(const struct error *e)
+{
+    log_line(LOG_ERROR, "following a session: %s", e->text);
+    return AGAIN_MS;
+}
+
+/* Of a program that ends: what it has left itself, at once. The next one does the rest. */
+static int follow_last(struct memory_desk *d)
+{
+    struct error e;
+    bool more = false;
+    if (!memory_follow_since(&d->follow, d->began_ms, &more, &e))
+        return cannot_follow(&e);
+    for (bool indexes = more; indexes;)
+        if (!memory_sink_work(&d->sink, d->desk.store, &indexes, &e))
+            return cannot_follow(&e);
+    return more ? 0 : CHORE_DONE;
+}
+
+static int follow_some(void *desk, const struct wakeup *wakeup)
+{
+    struct memory_desk *d = desk;
+    struct error e;
+    bool more = false;
+    int64_t wait_ms = -1;
+    (void)wakeup;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    if (worker_ends(d->desk.worker))
+        return follow_last(d);
+    store_set_patience(d->desk.store, 0, NULL, NULL); /* as take_step() */
+    bool ok = memory_follow_next(&d->follow, &more, &wait_ms, &e);
+    memory_desk_be_patient(d);
+    if (!ok)
+        return cannot_follow(&e);
+    if (more)
+        memory_desk_want(d, CHORE_INDEX);
+    else if (wait_ms >= 0)
+        memory_desk_want(d, CHORE_AWAIT);
+    return more ? REST_MS : CHORE_DONE;
+}
+
+/* Only looks: a chore that waits is not hurried, and a session that is left does not wait. */
+static int await_idle(void *desk, const struct wakeup *wakeup)
+{
+    struct memory_desk *d = desk;
+    struct error e;
+    int64_t wait_ms = -1;
+    bool due = false;
+    (void)wakeup;
+    if (!d->desk.store || worker_ends(d->desk.worker))
+        return CHORE_DONE;
+    if (!memory_follow_wait(&d->follow, &due, &wait_ms, &e))
+        return AGAIN_MS;
+    if (due)
+        memory_desk_want(d, CHORE_FOLLOW);
+    return due || wait_ms < 0 ? CHORE_DONE : (int)wait_ms;
 }
 
 static int tidy_some(void *desk, const struct wakeup *wakeup)
@@ -173,6 +232,8 @@ static int tidy_some(void *desk, const struct wakeup *wakeup)
 const struct chore memory_chores[MEMORY_CHORES] = {
     [CHORE_PURGE] = {"purging", purge_some, true},
     [CHORE_INDEX] = {"indexing", index_some, true},
+    [CHORE_FOLLOW] = {"following", follow_some, true},
+    [CHORE_AWAIT] = {"waiting", await_idle, false},
     [CHORE_TIDY] = {"tidying", tidy_some, false},
     [CHORE_EMBED] = {"embedding", embed_some, false},
 };
