@@ -108,6 +108,7 @@ UNIT_TESTS = \
 	tests/test_memory_content \
 	tests/test_memory_follow \
 	tests/test_memory_index \
+	tests/test_memory_read \
 	tests/test_memory_sink \
 	tests/test_memory_sqlite \
 	tests/test_memory_store \

@@ -287,8 +287,10 @@ TEST(hits_are_what_the_model_gets)
     const struct event *ev = call("{\"query\":\"x\"}");
     assert_string_equal(
         ev->text,
-        "[{\"content\":\"text “0” über 日本\",\"score\":1,\"session_id\":\"s-1\",\"turn\":1},"
-        "{\"content\":\"text “1” über 日本\",\"score\":0.99,\"session_id\":\"s-1\",\"turn\":2}]");
+        "[{\"content\":\"text “0” über 日本\",\"score\":1,\"session_id\":\"s-1\",\"turn\":1,"
+        "\"id\":\"E0\"},{\"content\":\"text “1” über "
+        "日本\",\"score\":0.99,\"session_id\":\"s-1\",\"turn\":2,"
+        "\"id\":\"E1\"}]");
 }
 
 TEST(nothing_found_is_an_empty_list)
@@ -377,8 +379,20 @@ TEST(the_event_names_the_message_and_its_best_part)
     assert_int_equal(json_get_int(json_at(list, 1), "seq", 0), 10);
     assert_null(json_get(json_at(list, 0), "seq")); /* of an import */
     assert_string_equal(json_get_string(json_at(list, 1), "content"), "“1”");
-    assert_string_equal(json_get_string(json_at(given, 1), "content"), "“1”");
+    assert_string_equal(json_get_string(json_at(given, 1), "content"), "text “1” über 日本");
     json_free(list);
+    json_free(given);
+}
+
+/* What is longer than a passage says so, and how to have all of it. */
+TEST(a_long_entry_is_a_passage_that_says_so)
+{
+    script.entries = 1;
+    script.part = true;
+    script.bytes = 801;
+    struct json *given = list_of(call("{\"query\":\"who\"}")->text);
+    assert_string_equal(json_get_string(json_at(given, 0), "content"),
+                        "“0”\n[a part of 826 bytes; memory_read gives the whole]");
     json_free(given);
 }
 

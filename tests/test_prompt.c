@@ -68,7 +68,8 @@ TEST(its_parts_are_in_the_order_of_the_request)
     assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_null(strstr(tools, "memory_search"));
     tools = part(&c, 3, CONTEXT_TOOLS, "memory")->text;
-    assert_int_equal(strncmp(tools, "memory_search\n\nmemory_search\nSearch semantic", 44), 0);
+    names = "memory_search, memory_read\n\nmemory_search\nSearch semantic";
+    assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_non_null(strstr(tools, "{\"type\":\"object\""));
     assert_string_equal(part(&c, 4, CONTEXT_MESSAGE, NULL)->text, "hello");
     assert_string_equal(part(&c, 5, CONTEXT_MESSAGE, NULL)->text, "[call] list_directory {}");
@@ -105,7 +106,7 @@ TEST(what_is_not_offered_is_no_part)
         {"0123456789abcdef", "none", "", 1, 4},
         {"", "none", "", 0, 0},
         {NULL, "none", "", 0, 0},
-        {NULL, "full", "memory_search", 1, -1},
+        {NULL, "full", "memory_search memory_read", 1, -1},
         {NULL, "full", "read write execute", 0, 0},
         {NULL, "full", "", 3, -1},
     };

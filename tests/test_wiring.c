@@ -408,6 +408,94 @@ TEST_IF(capability_memory() && capability_compaction(), a_fork_finds_what_its_pa
     engine_free(s);
 }
 
+/* --- sessions that were left ------------------------------------------------------------------ */
+
+/* How many hits a search of the model has; the id of the first is kept. */
+static size_t recalled(struct engine *s, const char *args, char **id)
+{
+    struct notice *n = let_model_search(s, args);
+    assert_false(n->event->flag);
+    struct json *hits = json_parse(n->event->text, strlen(n->event->text), NULL);
+    size_t count = json_len(hits);
+    if (id && count > 0)
+        *id = support_keep(mem_strdup(json_get_string(json_first(hits), "id")));
+    json_free(hits);
+    notice_free(n);
+    return count;
+}
+
+TEST_IF(capability_memory() && capability_store(), what_was_left_is_recalled_and_read)
+{
+    struct engine *s = open_remembering();
+    char *id = NULL;
+    talk(s);
+    engine_free(s);
+    s = open_remembering();
+    assert_int_equal(found(s, "Friedrichshafen", NULL), 1);
+    assert_int_equal(recalled(s, "{\"query\":\"zeppelin\"}", &id), 1);
+    assert_non_null(id);
+    model_server_queue(surface_server(),
+                       &(struct reply){.tool_name = "memory_read",
+                                       .tool_args = support_text("{\"id\":\"%s\"}", id)});
+    model_server_queue(surface_server(), &(struct reply){.text = "There."});
+    surface_send(s, &operation_turn_start, "Read it");
+    struct notice *n = surface_expect_event(s, EVENT_TOOL_EXECUTION_COMPLETED);
+    assert_false(n->event->flag);
+    assert_non_null(strstr(n->event->text, FACT));
+    assert_non_null(strstr(n->event->text, "Then we talked of the weather"));
+    notice_free(n);
+    surface_expect_idle(s);
+    engine_free(s);
+}
+
+TEST_IF(capability_memory() && capability_store(), what_the_request_holds_is_passed_over)
+{
+    struct engine *s = open_remembering();
+    talk(s);
+    engine_free(s);
+    struct engine_options options = surface_options("last", true);
+    options.memory = true;
+    s = engine_new(&options);
+    assert_int_equal(found(s, "zeppelin", NULL), 1); /* people see all */
+    assert_int_equal(recalled(s, "{\"query\":\"zeppelin\",\"limit\":1}", NULL), 0);
+    surface_send(s, &operation_session_create, NULL);
+    notice_free(surface_expect(s, NOTICE_SESSION));
+    assert_int_equal(recalled(s, "{\"query\":\"zeppelin\",\"limit\":1}", NULL), 1);
+    engine_free(s);
+}
+
+TEST_IF(capability_memory() && capability_store(), the_index_is_what_is_configured)
+{
+    static const char *const rows[] = {"dropped", "off"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        set(CONFIG_MEMORY_INDEX, rows[i]);
+        struct engine *s = open_remembering();
+        talk(s);
+        engine_free(s);
+        s = open_remembering();
+        assert_int_equal(found(s, "", "all"), 0);
+        engine_free(s);
+    }
+}
+
+static bool has_come(void *engine)
+{
+    return found(engine, "zeppelin", "all") == 1;
+}
+
+/* Without the end of the program; also where nothing is kept. */
+TEST_IF(capability_memory(), a_session_comes_in_as_it_is_left)
+{
+    for (int persist = 0; persist < 2; persist++) {
+        struct engine *s = open_with(true, true, persist && capability_store());
+        talk(s);
+        assert_int_equal(found(s, "zeppelin", "all"), 0);
+        surface_send(s, &operation_session_create, NULL);
+        assert_true(support_wait_until(has_come, s, SURFACE_MS));
+        engine_free(s);
+    }
+}
+
 TEST_IF(capability_memory(), what_is_not_offered_has_no_skill)
 {
     static const struct {

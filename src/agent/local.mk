@@ -17,6 +17,7 @@ libtiro_a_SOURCES += \
 	src/agent/tool_graph.c \
 	src/agent/tool_learned_search.c \
 	src/agent/tool_list_directory.c \
+	src/agent/tool_memory_read.c \
 	src/agent/tool_memory_search.c \
 	src/agent/tool_read_file.c \
 	src/agent/tool_run_command.c \

@@ -103,6 +103,7 @@ static const struct tool tool = {
 static void list(struct tool_host *host, struct toolset *out)
 {
     toolset_add(out, &tool, (void *)host->memory);
+    toolset_add(out, &tool_memory_read, (void *)host->memory);
 }
 
 const struct tool_source tool_source_memory = {.name = "memory", .list = list};

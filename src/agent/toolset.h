@@ -10,11 +10,17 @@
 #include "chat/memory_hit.h"
 #include "knowledge/graph.h"
 
-/* Semantic memory, for the tool that searches it. */
+struct memory_around;
+
+/* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
-    /* Best first, at most `limit`. */
+    /* Best first, at most `limit`, without what the request holds anyway. */
     bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
                    struct error *e);
+    /* As the memory's around() (memory/memory.h); sets the scope. The id may be the beginning of
+     * one. */
+    bool (*read)(void *context, struct memory_around *place, struct memory_entries *out, size_t *at,
+                 struct error *e);
     void *context;
     bool off; /* the user switched it off */
 };
@@ -70,6 +76,8 @@ struct tool_source {
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
     tool_source_graph;
+extern const struct tool_source tool_source_builtin, tool_source_memory;
+extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {
     const struct tool_source *const *sources;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 void memory_hit_release(struct memory_hit *h)
 {
@@ -105,7 +106,7 @@ static const struct shape_codec speaker = {
                 .help = "The session that it was said in.")
 #define TURN                                                                                       \
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, entry.turn),                                 \
-                .help = "Turn that it was discarded from; 0: unknown.")
+                .help = "Turn that it was said in; 0: unknown.")
 #define ID                                                                                         \
     SHAPE_FIELD("id", OWN, OPTIONAL, offsetof(struct memory_hit, entry),                           \
                 .codec = &memory_entry_id, .there = memory_entry_has_id,                           \
@@ -194,11 +195,39 @@ static void write_passage(struct json_out *o, const void *hit)
 static const struct shape_codec passage = {
     .write = write_passage, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
+/* Short ones are whole. */
+static void write_for_model(struct json_out *o, const void *hit)
+{
+    const struct memory_hit *h = hit;
+    size_t len = strlen(h->entry.content);
+    struct buf text = BUF_INIT;
+    if (utf8_cut_points(h->entry.content, len, MEMORY_PASSAGE) == len) {
+        json_out_string(o, h->entry.content);
+        return;
+    }
+    char *part = memory_hit_passage(h);
+    buf_addf(&text, "%s\n[a part of %zu bytes; memory_read gives the whole]", part, len);
+    json_out_string(o, text.data);
+    buf_release(&text);
+    free(part);
+}
+
+static const struct shape_codec for_model = {
+    .write = write_for_model, .schema = "{\"type\":\"string\"}", .expected = "a string"};
+
 #define PASSAGE                                                                                    \
     SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &passage, .help = "Its best passage.")
 
 /* What the model gets, and what people are told that it got. */
-static const struct shape_field model_fields[] = {PASSAGE, SCORE, SESSION, TURN, {0}};
+static const struct shape_field model_fields[] = {
+    SHAPE_FIELD("content", OWN, REQUIRED, 0, .codec = &for_model,
+                .help = "What was said, of a long text its best passage."),
+    SCORE,
+    SESSION,
+    TURN,
+    ID,
+    {0},
+};
 static const struct shape_field told_fields[] = {
     ID,
     SCORE,

@@ -63,8 +63,9 @@ char *memory_hit_passage(const struct memory_hit *h);
  * decimals. "speaker" is memory_entry_speaker(). */
 extern const struct shape memory_hit_shape, memory_why_shape;
 
-/* The result of memory_search: an array of {"content","score","session_id","turn"}, best first; of
- * a long entry its best passage. The caller frees. */
+/* The result of memory_search: an array of {"content","score","session_id","turn","id"}, best
+ * first; of an entry of more than MEMORY_PASSAGE characters its best passage, which says so. The
+ * caller frees. */
 char *memory_hits_for_model(const struct memory_hits *h);
 
 /* The same for people, with what a hit has besides, and the message that it came from. */

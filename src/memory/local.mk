@@ -3,6 +3,7 @@ libtiro_a_SOURCES += \
 	src/memory/quoting.c src/memory/quoting.h \
 	src/memory/recall.c src/memory/recall.h \
 	src/memory/secrets.c src/memory/secrets.h \
+	src/memory/sqlite_around.c \
 	src/memory/sqlite_deferred.c \
 	src/memory/sqlite_followed.c \
 	src/memory/sqlite_forget.c \

@@ -57,6 +57,16 @@ struct memory_query memory_query_for(const struct config *config, const char *te
 
 struct memory;
 
+/* An entry by its id, or, where that is NULL, the first of this turn of the session; and how many
+ * before and after it. MEMORY_NOT_FOUND where it is not of the scope. */
+struct memory_around {
+    const char *id;
+    const char *session_id;
+    int64_t turn;
+    int before, after;
+    struct memory_scope scope;
+};
+
 /* What was taken out by forget(), to be put back by restore(). */
 struct memory_forgotten {
     VEC(struct forgotten_entry {
@@ -179,6 +189,9 @@ struct memory_ops {
                   struct error *e);
 
     bool (*get)(struct memory *m, const char *id, struct memory_entry *out, struct error *e);
+    /* The entry and those around it in the order of the conversation; *at is where it stands. */
+    bool (*around)(struct memory *m, const struct memory_around *p, struct memory_entries *out,
+                   size_t *at, struct error *e);
     /* Ids that begin so, ascending, at most `limit`. */
     bool (*ids)(struct memory *m, const char *beginning, int limit, struct text_list *out,
                 struct error *e);

@@ -186,6 +186,7 @@ static const struct memory_ops sqlite_ops = {
     .list = sqlite_memory_list,
     .count = sqlite_memory_count,
     .get = sqlite_get,
+    .around = sqlite_memory_around,
     .ids = sqlite_ids,
     .each = sqlite_each,
     .edit = sqlite_memory_edit,

@@ -1,7 +1,8 @@
 /* What the parts of the memory in SQLite share: sqlite_memory.c (the table of functions, and
  * reading), sqlite_row.c (rows), sqlite_scope.c (sessions), sqlite_index.c (putting in),
- * sqlite_deferred.c (what is to be put in later), sqlite_followed.c (sessions that come in when they
- * are left), sqlite_forget.c (taking out), sqlite_search.c, sqlite_health.c. */
+ * sqlite_around.c (what stands around an entry), sqlite_deferred.c (what is to be put in later),
+ * sqlite_followed.c (sessions that come in when they are left), sqlite_forget.c (taking out),
+ * sqlite_search.c, sqlite_health.c. */
 #ifndef MEMORY_SQLITE_PRIVATE_H
 #define MEMORY_SQLITE_PRIVATE_H
 
@@ -95,6 +96,11 @@ bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int6
                         int limit, struct memory_entries *out, struct error *e);
 bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int64_t *out,
                          struct error *e);
+
+/* ---- sqlite_around.c ---- */
+
+bool sqlite_memory_around(struct memory *m, const struct memory_around *p,
+                          struct memory_entries *out, size_t *at, struct error *e);
 
 /* ---- sqlite_index.c ---- */
 

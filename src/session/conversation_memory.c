@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -8,14 +9,74 @@
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
  * The surface's part is the desk's. */
 
+/* More hits than are asked for at once, where the request holds the best ones. */
+enum { SEARCH_AT_MOST = 320 };
+
+static bool is_in_history(const struct history *h, const struct memory_entry *entry)
+{
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        if (m->seq == entry->seq && !m->summary)
+            /* results of tools may have been shortened */
+            return m->role != ROLE_TOOL || h->compaction.in_force.len == 0;
+    }
+    return false;
+}
+
+/* Whether the next request has the message that it came from word for word. */
+static bool is_held(const struct conversation *c, const struct memory_entry *entry)
+{
+    const struct session_info *info = &c->journal.info;
+    bool own = strcmp(entry->session_id, info->id) == 0;
+    bool inherited = strcmp(entry->session_id, info->parent) == 0 && entry->seq <= info->parent_seq;
+    return entry->origin != MEMORY_IMPORTED && !entry->edited && entry->seq > 0 &&
+           (own || inherited) && is_in_history(&c->journal.history, entry);
+}
+
+static void pass_over_held(const struct conversation *c, int limit, struct memory_hits *hits)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < hits->items.len; i++) {
+        struct memory_hit *hit = &hits->items.items[i];
+        if (kept < (size_t)limit && !is_held(c, &hit->entry))
+            hits->items.items[kept++] = *hit;
+        else
+            memory_hit_release(hit);
+    }
+    hits->items.len = kept;
+}
+
 static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
                    struct error *e)
 {
     struct conversation *c = conversation;
     struct memory_query q = memory_query_for(c->config, query);
-    q.limit = limit;
     q.scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
-    return recall_search(&c->recall, &q, &c->wakeup, out, e);
+    for (q.limit = limit;; q.limit *= 4) {
+        if (!recall_search(&c->recall, &q, &c->wakeup, out, e))
+            return false;
+        bool all = out->items.len < (size_t)q.limit || q.limit >= SEARCH_AT_MOST;
+        pass_over_held(c, limit, out);
+        if (all || out->items.len == (size_t)limit)
+            return true;
+        memory_hits_release(out);
+    }
+}
+
+static bool read_around(void *conversation, struct memory_around *place, struct memory_entries *out,
+                        size_t *at, struct error *e)
+{
+    struct conversation *c = conversation;
+    struct memory *m = c->recall.memory;
+    char *id = NULL;
+    if (place->id && !memory_resolve(m, place->id, &id, e))
+        return false;
+    place->id = id;
+    place->scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
+    bool ok = m->ops->around(m, place, out, at, e);
+    place->id = NULL;
+    free(id);
+    return ok;
 }
 
 static bool has_deferred(struct conversation *c)
@@ -48,7 +109,7 @@ void conversation_open_memory(struct conversation *c)
     if (!c->engine->memory)
         return;
     recall_init(&c->recall, c->config, c->store, c->journal.directory);
-    c->tool_memory = (struct tool_memory){.search = search, .context = c};
+    c->tool_memory = (struct tool_memory){.search = search, .read = read_around, .context = c};
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
         c->journal.sink = &c->memory_sink.sink;
