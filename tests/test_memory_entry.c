@@ -259,7 +259,8 @@ TEST(test_hit_shows_its_question)
     memory_hits_release(&hits);
 }
 
-TEST(test_model_gets_passages)
+/* Of what is longer than a passage (test_memory_tool.c). */
+TEST(test_model_gets_short_texts_whole)
 {
     struct memory_hits hits = {0};
     expect_text(support_keep(memory_hits_for_model(&hits)), "[]");
@@ -272,10 +273,11 @@ TEST(test_model_gets_passages)
     vec_push(&hits.items, odd);
     expect_text(
         support_keep(memory_hits_for_model(&hits)),
-        "[{\"content\":\"second part\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3},"
+        "[{\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,\"session_id\":\"s\","
+        "\"turn\":3,\"id\":7},"
         "{\"content\":\"first part\\n\\nsecond part\",\"score\":0.9346,\"session_id\":\"s\","
-        "\"turn\":3},"
-        "{\"content\":\"first\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3}]");
+        "\"turn\":3,\"id\":7},"
+        "{\"content\":\"first\",\"score\":0.9346,\"session_id\":\"s\",\"turn\":3,\"id\":7}]");
     memory_hits_release(&hits);
 }
 
@@ -295,7 +297,7 @@ TEST(test_stats)
                              .dimension = 9,
                              .graph = true};
     expect_json(shape_to_json(&memory_stats_shape, &s),
-                "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"deferred\":0,\"flagged\":7,\"bytes\":8,"
+                "{\"entries\":1,\"sessions\":2,\"pinned\":3,\"flagged\":7,\"bytes\":8,"
                 "\"language\":\"english\",\"language_stale\":true,\"model\":\"openai/x\","
                 "\"dimension\":9,\"embedded\":4,\"missing\":5,\"stale\":6,\"graph\":true}");
     memory_stats_release(&s);

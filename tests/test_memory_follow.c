@@ -490,6 +490,48 @@ TEST(a_new_database_has_none)
     assert_int_equal(backlog().sessions[BACKLOG_UNASKED], 0);
 }
 
+/* --- how they came ---------------------------------------------------------------------------- */
+
+static int64_t count_of(int origin)
+{
+    const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL, .origin = origin};
+    struct memory_entries list;
+    int64_t count;
+    memory_check(memory->ops->count(memory, &scope, &count, &e), &e);
+    memory_check(memory->ops->list(memory, &scope, 0, 100, &list, &e), &e);
+    assert_int_equal(list.items.len, count);
+    for (size_t i = 0; i < list.items.len; i++)
+        assert_int_equal(list.items.items[i].origin, origin - 1);
+    memory_entries_release(&list);
+    return count;
+}
+
+TEST(entries_are_counted_listed_and_found_by_how_they_came)
+{
+    const int64_t seqs[] = {1};
+    struct memory_hits hits;
+    struct memory_stats stats;
+    say("The key is red.", "The key it is.");
+    drop(90, talk.info.id, seqs, 1);
+    follow();
+    free(memory_store_one(memory, "import", "i1", "A key, a key, a key.", 5));
+    for (int origin = 1; origin <= MEMORY_ORIGINS; origin++) {
+        struct memory_query q = memory_query_for(config, "key");
+        q.limit = 1;
+        q.scope.origin = origin;
+        assert_int_equal(count_of(origin), 1);
+        memory_check(memory->ops->search(memory, &q, &hits, &e), &e);
+        assert_int_equal(hits.items.len, 1);
+        assert_int_equal(hits.items.items[0].entry.origin, origin - 1);
+        memory_hits_release(&hits);
+    }
+    memory_check(memory->ops->stats(memory, &stats, &e), &e);
+    assert_int_equal(stats.entries, 3);
+    assert_int_equal(stats.dropped, 1);
+    assert_int_equal(stats.left, 1);
+    memory_stats_release(&stats);
+}
+
 /* --- several programs, and their death -------------------------------------------------------- */
 
 enum { MANY = 300 };

@@ -632,6 +632,21 @@ TEST(badges_tell_what_is_in_the_way)
     *(struct memory_stats *)a->result = (struct memory_stats){.entries = 7, .pending = 3};
     tell(a);
     see("computing vectors: 4 of 7");
+    struct notice *n = notice_new(NOTICE_MEMORY_STATE);
+    n->stats.pending = 3;
+    n->stats.backlog = 12;
+    n->stats.backlog_done = 3;
+    give(n);
+    see("indexing conversations: 3 of 12", "!computing vectors");
+}
+
+TEST(v_shows_how_entries_came)
+{
+    search();
+    play(">v", "all \u00b7 imported", "?memory/search");
+    play(">v", "all \u00b7 compacted");
+    play(">v", "all \u00b7 from its session");
+    play(">v", "!from its session", "!imported");
 }
 
 /* --- the preview --- */

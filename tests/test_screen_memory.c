@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
@@ -232,6 +233,67 @@ TEST(what_the_model_asked_is_shown)
     scene_ask(s, "where again?", "By the river.");
     see(s, "memory_search \u201csleep ryokan\u201d \u2192 ", " Model's searches \u00b7 1",
         "\u201csleep ryokan\u201d \u2192 2 matches");
+}
+
+/* --- conversations from before --- */
+
+/* Two of them, in a database of the version before sessions were followed. */
+static void talk_before(void)
+{
+    setenv("TIRO_MEMORY_INDEX", "dropped", 1);
+    for (int i = 0; i < 2; i++) {
+        struct screen *s = scene_open(24, 80, NULL);
+        scene_exchange(s, i ? "which train?" : "where did we want to sleep?",
+                       i ? "The one at nine." : "In the ryokan by the river.");
+        act(s, "/quit<enter>");
+        assert_true(screen_wait_exit(s, WAIT_MS));
+    }
+    unsetenv("TIRO_MEMORY_INDEX");
+    damage_sql(scene_store(),
+               "DROP TRIGGER memory_session_came;"
+               "DROP TRIGGER memory_session_grew;"
+               "DROP TRIGGER memory_session_went;"
+               "DROP TABLE memory_followed; DROP TABLE memory_gone;"
+               "PRAGMA user_version = 8; SELECT 1");
+}
+
+#define OFFER "2 earlier conversations are not in memory yet"
+
+TEST_IF(capability_store(), earlier_conversations_come_in_when_they_are_wanted)
+{
+    talk_before();
+    struct screen *s = scene_open(30, 120, NULL);
+    act(s, "who writes goes on", OFFER, "> who writes goes on");
+    act(s, "<ctrl-u>/index<enter>", "are indexed in the background");
+    open_pane(s);
+    see(s, " Memory \u00b7 all \u00b7 4 entries");
+    search(s, "ryokan", "In the ryokan by the river.");
+    act(s, "<down><enter>", "from its session");
+    act(s, "<escape>", "!from its session");
+    act(s, "vv", " all \u00b7 compacted \u00b7 0 entries");
+    act(s, "v", " all \u00b7 from its session \u00b7 4 entries", "ryokan");
+    act(s, "<f2>/quit<enter>");
+    assert_true(screen_wait_exit(s, WAIT_MS));
+    s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hello", "Good day.");
+    see(s, "!earlier conversation");
+}
+
+TEST_IF(capability_store(), who_does_not_answer_is_asked_again_and_who_refuses_is_not)
+{
+    talk_before();
+    for (int i = 0; i < 2; i++) {
+        struct screen *s = scene_open(i ? 10 : 24, i ? 40 : 80, NULL);
+        see(s, "2 earlier conversations");
+        act(s, i ? "/index none<enter>" : "/quit<enter>", i ? "stay out of" : NULL);
+        if (i)
+            act(s, "/quit<enter>");
+        assert_true(screen_wait_exit(s, WAIT_MS));
+    }
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "hello", "Good day.");
+    see(s, "!earlier conversation");
+    act(s, "<f2>", " Memory \u00b7 all \u00b7 0 entries");
 }
 
 /* --- when there is none --- */

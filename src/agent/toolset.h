@@ -76,7 +76,6 @@ struct tool_source {
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
     tool_source_graph;
-extern const struct tool_source tool_source_builtin, tool_source_memory;
 extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {

@@ -119,6 +119,8 @@ static const struct shape_codec speaker = {
                 .help = "Who said it."),                                                           \
         SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry),                  \
                     .codec = &speaker, .help = "The name of who said it, else the role."),         \
+        SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, entry.origin),                \
+                    .names = &memory_origin_names, .help = "How it came; absent: by an import."),  \
         SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
                     .help = "When it was said."),                                                  \
         SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,  \
@@ -276,8 +278,19 @@ static const struct shape_field stats_fields[] = {
     STAT("entries", entries, "Entries."),
     STAT("sessions", sessions, "Sessions that they are of."),
     STAT("pinned", pinned, "Entries that are pinned."),
+    SHAPE_FIELD("dropped", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, dropped),
+                .help = "Entries that compactions dropped."),
+    SHAPE_FIELD("left", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, left),
+                .help = "Entries of sessions that were left."),
     SHAPE_FIELD("deferred", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, deferred),
-                .help = "Messages that were summarised and are still to be indexed."),
+                .help = "Messages that are still to be indexed."),
+    SHAPE_FIELD("unasked", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, unasked),
+                .help = "Sessions from before, of which it is not said whether they come in."),
+    SHAPE_FIELD("backlog", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_stats, backlog),
+                .help = "Sessions from before that come in now."),
+    SHAPE_FIELD("backlog_done", INTEGER, OPTIONAL,
+                SHAPE_AT(int64_t, struct memory_stats, backlog_done),
+                .help = "So many of them did."),
     STAT("flagged", flagged, "Summaries that quote what was forgotten."),
     STAT("bytes", bytes, "What memory takes in the database."),
     STAT_TEXT("language", language, "The words are stemmed in it."),

@@ -74,7 +74,11 @@ char *memory_hits_told(const struct memory_hits *h);
 /* How much there is. */
 struct memory_stats {
     int64_t entries, sessions, pinned;
-    int64_t deferred;          /* messages that compactions dropped and that are still to come in */
+    int64_t dropped, left; /* entries that came by compactions, with sessions that were left */
+    int64_t deferred;      /* messages that are still to come in */
+    /* Sessions from before memory followed them: the person was not asked yet; they are wanted, of
+     * which so many came in. */
+    int64_t unasked, backlog, backlog_done;
     int64_t embedded, missing; /* entries with and without a vector of the model in use */
     int64_t stale;             /* vectors of other models */
     int64_t flagged;           /* summaries that quote what was forgotten */

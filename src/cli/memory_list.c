@@ -29,6 +29,45 @@ const char *memory_who(const struct memory_entry *entry)
     return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
 }
 
+/* --- how an entry came --- */
+
+char *memory_origins(void)
+{
+    return mem_strdup("import dropped session");
+}
+
+static int origin_from(const char *name)
+{
+    for (int i = 0; name && i < MEMORY_ORIGINS; i++)
+        if (strcmp(memory_origin_names.words[i], name) == 0)
+            return 1 + i;
+    return 0;
+}
+
+bool memory_take_origin(const struct option *self, void *at, const char *value, struct error *e)
+{
+    (void)self;
+    *(const char **)at = value;
+    return origin_from(value) > 0 ||
+           err_set(e, ERR_USAGE, _("--origin is import, dropped or session, not \"%.40s\""), value);
+}
+
+int memory_origin_of(const struct verb_options *o)
+{
+    return origin_from(o->origin);
+}
+
+const char *memory_origin_words(enum memory_origin origin)
+{
+    static const char *const words[MEMORY_ORIGINS] = {
+        [MEMORY_IMPORTED] = N_("imported"),
+        [MEMORY_DROPPED] = N_("dropped by a compaction"),
+        [MEMORY_LEFT] = N_("of a conversation that was left")};
+    return _(words[origin]);
+}
+
+/* --- list --- */
+
 /* clang-format off */
 static const struct grid_column columns[] = {
     {.max = ID_COLUMNS},
@@ -66,8 +105,12 @@ static void say_nothing_there(const struct verb_options *o)
     if (o->session)
         fprintf(stderr, "%s\n",
                 _("memory has no entries of this session; tiro memory list shows all"));
+    else if (o->origin)
+        fprintf(stderr, "%s\n",
+                _("memory has no entries that came so; tiro memory list shows all"));
     else
-        fprintf(stderr, "%s\n", _("memory is empty: compactions and tiro memory import fill it"));
+        fprintf(stderr, "%s\n",
+                _("memory is empty: conversations that you leave and tiro memory import fill it"));
 }
 
 /* A terminal gets one page, a pipe or a file everything. */
@@ -107,8 +150,8 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
 {
     struct memory_entries list = {0};
     char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
-    const struct memory_list_params params = {.scope = scope,
-                                              .limit = is_page(o) ? PAGE + 1 : o->limit};
+    const struct memory_list_params params = {
+        .scope = scope, .origin = memory_origin_of(o), .limit = is_page(o) ? PAGE + 1 : o->limit};
     bool ok = operation_call(c, &operation_memory_list, &params, &list, e);
     if (ok)
         print_list(&list, o);
@@ -120,6 +163,7 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
 static const struct option list_options[] = {
     {"session", 0, OPTION_VALUE, "SESSION", N_("only entries of this session"), VERB_AT(session),
      .offer = {.what = OFFER_SESSIONS}},
+    VERB_ORIGIN,
     VERB_LIMIT('n', N_("only the newest N (default: 20 on a terminal, else all)")),
     VERB_JSON,
     {0},
@@ -150,7 +194,7 @@ static void print_entry(const struct memory_entry *entry)
     buf_addf(&out, "\n%s %s", _("session"), entry->session_id);
     if (entry->turn > 0)
         buf_addf(&out, _(", turn %lld"), (long long)entry->turn);
-    buf_addf(&out, "\n\n%s\n", entry->content);
+    buf_addf(&out, " · %s\n\n%s\n", memory_origin_words(entry->origin), entry->content);
     output_text(out.data);
     buf_release(&out);
 }

@@ -165,8 +165,10 @@ static bool run_search(struct operation_context *c, const struct verb_options *o
 {
     struct memory_found found = {0};
     char *query = verb_join(o, 0);
-    const struct memory_search search = {
-        .query = query, .scope = o->scope, .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
+    const struct memory_search search = {.query = query,
+                                         .scope = o->scope,
+                                         .origin = memory_origin_of(o),
+                                         .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
     bool ok = operation_call(c, &operation_memory_search, &search, &found, e);
     if (ok && o->json)
         verb_print_json(&operation_memory_search, "hits", &found);
@@ -199,6 +201,7 @@ static const struct option options[] = {
      N_("all, project (sessions started in this directory) or session=ID (default: as "
         "configured)"),
      VERB_AT(scope), .offer = {OFFER_CHOICES, .choices = scopes}},
+    VERB_ORIGIN,
     VERB_JSON,
     {0},
 };

@@ -48,9 +48,9 @@ struct session_options {
                    N_("shorten the conversation when it grows too long")),                         \
     SESSION_SWITCH("no-compaction", compaction, N_("do not shorten the conversation")),            \
     SESSION_SWITCH("memory", memory,                                                               \
-                   N_("store dropped messages in memory, where the model can search them")),       \
+                   N_("keep a memory of conversations, and let the model search it")),             \
     SESSION_SWITCH("no-memory", memory,                                                            \
-                   N_("neither store dropped messages in memory nor search it"))
+                   N_("neither store messages in memory nor search it"))
 /* clang-format on */
 
 /* What --provider and --tools may be, parted by blanks; the caller frees. */

@@ -140,9 +140,19 @@ static const struct verb *const sessions_verbs[] = {
 };
 
 static const struct verb *const memory_verbs[] = {
-    &verb_memory_list,   &verb_memory_search, &verb_memory_show,    &verb_memory_edit,
-    &verb_memory_pin,    &verb_memory_unpin,  &verb_memory_delete,  &verb_memory_export,
-    &verb_memory_import, &verb_memory_stats,  &verb_memory_reindex, NULL,
+    &verb_memory_list,
+    &verb_memory_search,
+    &verb_memory_show,
+    &verb_memory_edit,
+    &verb_memory_pin,
+    &verb_memory_unpin,
+    &verb_memory_delete,
+    &verb_memory_export,
+    &verb_memory_import,
+    &verb_memory_stats,
+    &verb_memory_reindex,
+    &verb_memory_index,
+    NULL,
 };
 
 static const struct verb *const learned_verbs[] = {

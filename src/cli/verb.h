@@ -15,6 +15,7 @@ struct verb_options {
     const struct verb *verb; /* that was called */
     VEC(const char *) words;
     const char *label, *directory, *format, *output, *title, *in; /* of sessions */
+    const char *origin;                                           /* … */
     const char *scope, *session, *content;                        /* of memory */
     const char *kind;                  /* of the graph, of learned memory */
     const char *relation, *to;         /* of the graph */
@@ -64,7 +65,7 @@ extern const struct verb verb_sessions_list, verb_sessions_show, verb_sessions_s
     verb_sessions_rebuild;
 extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show, verb_memory_edit,
     verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
-    verb_memory_stats, verb_memory_reindex;
+    verb_memory_stats, verb_memory_reindex, verb_memory_index;
 extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, verb_graph_add,
     verb_graph_relate, verb_graph_forget, verb_graph_export, verb_graph_import, verb_graph_stats;
 
@@ -114,5 +115,21 @@ const char *sessions_short_id(const char *id);
 
 /* Who said it, for a person: the name, else as the screen calls the role. */
 const char *memory_who(const struct memory_entry *entry);
+
+/* --origin, and what it means for an operation. */
+bool memory_take_origin(const struct option *self, void *at, const char *value, struct error *e);
+int memory_origin_of(const struct verb_options *o); /* 0: any */
+char *memory_origins(void);                         /* to choose from; the caller frees */
+const char *memory_origin_words(enum memory_origin origin);
+#define VERB_ORIGIN                                                                                \
+    {                                                                                              \
+        "origin", 0, OPTION_VALUE, "ORIGIN",                                                       \
+            N_("only entries that came so: import, dropped (by a compaction) or session (that "    \
+               "was left)"),                                                                       \
+            VERB_AT(origin), .take = memory_take_origin, .offer = {                                \
+                OFFER_CHOICES,                                                                     \
+                .choices = memory_origins                                                          \
+            }                                                                                      \
+    }
 
 #endif

@@ -17,8 +17,8 @@ static const char ids_sql[] =
 static const char counts_sql[] =
     "SELECT count(*), ifnull(sum(pinned), 0), ifnull(sum(length(CAST(content AS BLOB)) + 100), 0),"
     " (SELECT count(*) FROM memory_session WHERE EXISTS (SELECT 1 FROM memory_entry"
-    "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff))"
-    " FROM memory_entry";
+    "  WHERE key BETWEEN number << 24 AND number << 24 | 0xffffff)),"
+    " ifnull(sum(compaction > 0), 0), ifnull(sum(compaction = -1), 0) FROM memory_entry";
 
 static void sqlite_close(struct memory *memory)
 {
@@ -86,8 +86,20 @@ static bool read_counts(struct store *s, struct memory_stats *out, struct error 
         out->pinned = sqlite3_column_int64(q.handle, 1);
         out->bytes = sqlite3_column_int64(q.handle, 2);
         out->sessions = sqlite3_column_int64(q.handle, 3);
+        out->dropped = sqlite3_column_int64(q.handle, 4);
+        out->left = sqlite3_column_int64(q.handle, 5);
     }
     return query_end(&q);
+}
+
+static bool read_backlog(struct memory *m, struct memory_stats *out, struct error *e)
+{
+    struct memory_backlog_count count;
+    bool ok = sqlite_memory_backlog(m, &count, e);
+    out->unasked = count.sessions[BACKLOG_UNASKED];
+    out->backlog_done = count.sessions[BACKLOG_DONE];
+    out->backlog = count.sessions[BACKLOG_WANTED] + out->backlog_done;
+    return ok;
 }
 
 static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct error *e)
@@ -99,7 +111,8 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
     *out = (struct memory_stats){0};
     if (!store_step_begin(m->store, &began, e))
         return false;
-    bool ok = read_counts(m->store, out, e) && sqlite_deferred_count(m->store, &out->deferred, e) &&
+    bool ok = read_counts(m->store, out, e) && read_backlog(memory, out, e) &&
+              sqlite_deferred_count(m->store, &out->deferred, e) &&
               quoting_count(m->store, &out->flagged, e) && corpus_bytes(&m->corpus, &bytes, e) &&
               words_language(&m->corpus, &out->language, e) &&
               words_renewal(&m->corpus, &renewal, e);

@@ -10,10 +10,18 @@ static const char lineage_sql[] =
     " ON session.id = line.id WHERE parent IS NOT NULL)"
     " SELECT number FROM line JOIN memory_session ON memory_session.id = line.id ORDER BY number";
 
+/* As enum memory_origin, and one more. */
+#define ORIGIN "iif(compaction IS NULL, 1, iif(compaction > 0, 2, 3))"
 #define NEWEST_FIRST " ORDER BY created_ms DESC, entry.key DESC LIMIT ?1 OFFSET ?2"
 static const char list_all_sql[] = MEMORY_ROWS NEWEST_FIRST;
 static const char list_sql[] =
     MEMORY_ROWS "WHERE entry.key >> 24 IN (SELECT value FROM json_each(?3))" NEWEST_FIRST;
+static const char list_of_sql[] = MEMORY_ROWS
+    "WHERE (?3 IS NULL OR entry.key >> 24 IN (SELECT value FROM json_each(?3))) AND " ORIGIN
+    " = ?4" NEWEST_FIRST;
+static const char count_of_sql[] =
+    "SELECT count(*) FROM memory_entry WHERE (?1 IS NULL OR key >> 24 IN"
+    " (SELECT value FROM json_each(?1))) AND " ORIGIN " = ?2";
 static const char count_sql[] =
     "SELECT ifnull(sum((SELECT count(*) FROM memory_entry"
     " WHERE key BETWEEN value << 24 AND value << 24 | 0xffffff)), 0) FROM json_each(?)";
@@ -65,14 +73,16 @@ static struct buf as_json(const struct corpus_scope *scope)
     return out;
 }
 
-static bool list(struct store *s, const char *numbers, int64_t after, int limit,
+static bool list(struct store *s, const char *numbers, int origin, int64_t after, int limit,
                  struct memory_entries *out, struct error *e)
 {
-    struct query q = query_begin(s, numbers ? list_sql : list_all_sql, e);
+    struct query q = query_begin(s, origin ? list_of_sql : numbers ? list_sql : list_all_sql, e);
     query_int(&q, limit);
     query_int(&q, after);
-    if (numbers)
+    if (numbers || origin)
         query_text(&q, numbers);
+    if (origin)
+        query_int(&q, origin);
     while (query_next(&q))
         vec_push(&out->items, sqlite_row_read(&q).entry);
     bool ok = query_end(&q);
@@ -81,11 +91,14 @@ static bool list(struct store *s, const char *numbers, int64_t after, int limit,
     return ok;
 }
 
-static bool count(struct store *s, const char *numbers, int64_t *out, struct error *e)
+static bool count(struct store *s, const char *numbers, int origin, int64_t *out, struct error *e)
 {
-    struct query q = query_begin(s, numbers ? count_sql : "SELECT count(*) FROM memory_entry", e);
-    if (numbers)
+    static const char all_sql[] = "SELECT count(*) FROM memory_entry";
+    struct query q = query_begin(s, origin ? count_of_sql : numbers ? count_sql : all_sql, e);
+    if (numbers || origin)
         query_text(&q, numbers);
+    if (origin)
+        query_int(&q, origin);
     return query_number(&q, out);
 }
 
@@ -98,7 +111,7 @@ bool sqlite_memory_list(struct memory *m, const struct memory_scope *scope, int6
     if (!sqlite_scope(s, scope, &sessions, e))
         return false;
     struct buf numbers = as_json(&sessions);
-    bool ok = list(s, sessions.all ? NULL : numbers.data, after, limit, out, e);
+    bool ok = list(s, sessions.all ? NULL : numbers.data, scope->origin, after, limit, out, e);
     buf_release(&numbers);
     vec_release(&sessions.numbers);
     return ok;
@@ -113,7 +126,7 @@ bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int
     if (!sqlite_scope(s, scope, &sessions, e))
         return false;
     struct buf numbers = as_json(&sessions);
-    bool ok = count(s, sessions.all ? NULL : numbers.data, out, e);
+    bool ok = count(s, sessions.all ? NULL : numbers.data, scope->origin, out, e);
     buf_release(&numbers);
     vec_release(&sessions.numbers);
     return ok;

@@ -8,12 +8,14 @@
 #include "index/vectors.h"
 #include "memory/sqlite_private.h"
 
-/* SPARE: how many more than asked for are looked at because some may be left out. */
-enum { SPARE = 64, BLENDED = 200 };
+/* SPARE: how many more than asked for are looked at because some may be left out. MOST: at least so
+ * many are, where those of an origin are looked for. */
+enum { SPARE = 64, BLENDED = 200, MOST = 20000 };
 
 struct search {
     struct sqlite_memory *memory;
     const struct memory_query *query;
+    size_t limit; /* of hits; more than asked for where some are of another origin */
     struct words_question question;
     struct corpus_scope scope;
     struct candidates found;
@@ -25,7 +27,7 @@ struct search {
 
 static size_t wanted(const struct search *x)
 {
-    return (size_t)x->query->limit + (x->query->min_score > 0 ? SPARE : 0);
+    return x->limit + (x->query->min_score > 0 ? SPARE : 0);
 }
 
 static bool by_words(struct search *x, size_t limit, struct candidates *out, struct error *e)
@@ -167,14 +169,22 @@ static bool load_question(struct search *x, int64_t key, struct memory_hit *hit,
     return true;
 }
 
+static bool is_wanted(const struct search *x, const struct memory_row *row)
+{
+    int origin = x->query->scope.origin;
+    return origin == 0 || (int)row->entry.origin == origin - 1;
+}
+
 static bool load_one(struct search *x, const struct candidate *c, struct error *e)
 {
     struct memory_row row;
     bool found;
     if (!sqlite_row_at(x->memory->store, c->key, &row, &found, e))
         return false;
-    if (!found)
+    if (!found || !is_wanted(x, &row)) {
+        memory_row_release(&row);
         return true;
+    }
     struct memory_hit hit = {.entry = row.entry, .score = c->score, .rank = c->rank, .why = c->why};
     bool ok = load_question(x, c->key, &hit, e);
     vec_push(&x->out->items, hit);
@@ -225,14 +235,40 @@ static bool load_hits(struct search *x, struct error *e)
     return words_explain(&x->memory->corpus, &x->question, &x->weights, x->out, e);
 }
 
+/* *all: more would not be found. */
+static bool look(struct search *x, bool *all, struct error *e)
+{
+    if (!find_candidates(x, e) || !find_exact(x, e))
+        return false;
+    *all = x->found.items.len < x->limit;
+    drop_worse(&x->found, x->query->min_score);
+    drop_surplus(&x->found, x->limit);
+    return load_hits(x, e);
+}
+
+static void look_anew(struct search *x)
+{
+    vec_release(&x->found.items);
+    vec_release(&x->weights.items);
+    x->found = (struct candidates){0};
+    x->weights = (struct word_weights){0};
+    memory_hits_release(x->out);
+}
+
+/* Entries of other origins take no place. */
 static bool run(struct search *x, struct error *e)
 {
-    if (!sqlite_scope(x->memory->store, &x->query->scope, &x->scope, e) || !find_candidates(x, e) ||
-        !find_exact(x, e))
+    if (!sqlite_scope(x->memory->store, &x->query->scope, &x->scope, e))
         return false;
-    drop_worse(&x->found, x->query->min_score);
-    drop_surplus(&x->found, (size_t)x->query->limit);
-    return load_hits(x, e);
+    for (;; x->limit *= 8) {
+        bool all;
+        if (!look(x, &all, e))
+            return false;
+        if (all || x->query->scope.origin == 0 || x->out->items.len == (size_t)x->query->limit ||
+            x->limit >= MOST)
+            return true;
+        look_anew(x);
+    }
 }
 
 bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
@@ -240,6 +276,7 @@ bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
 {
     struct search x = {.memory = sqlite_memory_of(m),
                        .query = query,
+                       .limit = query->limit > 0 ? (size_t)query->limit : 0,
                        .question = {query->text, query->typing, query->rank},
                        .out = out};
     bool began;

@@ -135,6 +135,18 @@ void conversation_note_said(struct conversation *c)
         memory_desk_said(c->engine->desk);
 }
 
+static void offer_backlog(struct conversation *c)
+{
+    struct memory_backlog_count count;
+    struct error e;
+    if (!c->recall.memory->ops->backlog(c->recall.memory, &count, &e) ||
+        count.sessions[BACKLOG_UNASKED] == 0)
+        return;
+    struct notice *n = notice_new(NOTICE_MEMORY_OFFER);
+    n->number = count.sessions[BACKLOG_UNASKED];
+    tell(c, n);
+}
+
 /* Without a session to follow no thread is started. */
 void conversation_look_back(struct conversation *c)
 {
@@ -149,6 +161,7 @@ void conversation_look_back(struct conversation *c)
         log_line(LOG_ERROR, "sessions that were left: %s", e.text);
     if (due)
         memory_desk_follow(c->engine->desk);
+    offer_backlog(c);
 }
 
 /* --- the graph -------------------------------------------------------------------------------- */

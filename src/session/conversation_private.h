@@ -184,7 +184,8 @@ void conversation_close_memory(struct conversation *c);
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
 void conversation_note_said(struct conversation *c);    /* a turn has ended */
-/* Once, when there is time: whether sessions were left that nobody has looked at since. */
+/* Once, when there is time: whether sessions were left that nobody has looked at since, or are from
+ * before and wait for the person's word. */
 void conversation_look_back(struct conversation *c);
 
 /* conversation_learned.c */

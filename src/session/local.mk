@@ -39,6 +39,7 @@ libtiro_a_SOURCES += \
 	src/session/memories.c src/session/memories.h \
 	src/session/memories_lines.c src/session/memories_lines.h \
 	src/session/learned_operations.c src/session/learned_operations.h \
+	src/session/memory_backlog.c \
 	src/session/memory_desk.c src/session/memory_desk.h src/session/memory_desk_private.h \
 	src/session/memory_operations.c src/session/memory_operations.h \
 	src/session/memory_transfer.c \

@@ -9,7 +9,10 @@ struct memories *memories_new(const struct config *config, struct store *store,
                               const char *directory, const char *project)
 {
     struct memories *m = mem_alloc(sizeof *m);
-    *m = (struct memories){.config = config, .store = store, .project = mem_strdup(project)};
+    *m = (struct memories){.config = config,
+                           .store = store,
+                           .directory = mem_strdup(directory),
+                           .project = mem_strdup(project)};
     if (store) {
         recall_init(&m->recall, config, store, directory);
         m->recall.alone = true;
@@ -29,6 +32,7 @@ void memories_free(struct memories *m)
     vec_release(&m->unlearned);
     if (m->store)
         recall_release(&m->recall);
+    free(m->directory);
     free(m->project);
     free(m);
 }

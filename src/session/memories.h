@@ -9,6 +9,7 @@
 struct memories {
     const struct config *config;
     struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
+    char *directory;     /* of the store; NULL: it is in memory */
     char *project;
     const char *session;         /* that is open, for scopes; NULL: none. Borrowed, as the next */
     const struct wakeup *wakeup; /* ends what a search waits for; NULL: nothing does */

@@ -133,6 +133,7 @@ void memory_desk_work(struct memory_desk *d)
 {
     memory_desk_want(d, CHORE_PURGE);
     memory_desk_want(d, CHORE_INDEX);
+    memory_desk_follow(d);
     memory_desk_want(d, CHORE_EMBED);
 }
 

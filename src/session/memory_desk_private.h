@@ -32,6 +32,8 @@ struct memory_work {
     int64_t told_at_ms; /* when that was told */
     bool told;          /* and that it is over was not */
     struct error why;   /* why it waits; ERR_OK: it does not */
+    bool came;          /* entries did, and that was not told */
+    bool backlog_told;  /* that sessions from before come in, and that it is over was not */
 };
 
 struct memory_desk {

@@ -9,6 +9,11 @@
 
 enum { SEARCH_LIMIT = 5, SEARCH_MOST = 1000 };
 
+static const char *const origin_words[] = {"any", [1 + MEMORY_IMPORTED] = "import",
+                                           [1 + MEMORY_DROPPED] = "dropped",
+                                           [1 + MEMORY_LEFT] = "session"};
+static const struct shape_names origins = {origin_words, 1 + MEMORY_ORIGINS, -1};
+
 #define ID(S)                                                                                      \
     SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(S, id), .least = 1, .most = MEMORY_ID_BYTES, \
                 .help = "An entry: its id or the beginning of it.")
@@ -16,6 +21,11 @@ enum { SEARCH_LIMIT = 5, SEARCH_MOST = 1000 };
     SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
                 .help =                                                                            \
                     "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
+#define ORIGIN(S)                                                                                  \
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, S, origin), .names = &origins,             \
+                .help =                                                                            \
+                    "Only entries that came so: by an \"import\", \"dropped\" by a "               \
+                    "compaction, with a \"session\" that was left.")
 #define PARAMS(T, rows)                                                                            \
     {                                                                                              \
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
@@ -30,6 +40,7 @@ static const struct shape_field search_fields[] = {
     SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_search, query),
                 .help = "What to recall; blank: the newest entries."),
     SCOPE(struct memory_search),
+    ORIGIN(struct memory_search),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
                 .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Hits."),
     SHAPE_FIELD("order", ENUM, OPTIONAL, SHAPE_AT(enum memory_order, struct memory_search, order),
@@ -117,6 +128,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     char id[UUID_LEN + 1];
     if (!memories_find_scope(m, search->scope, id, &scope, e))
         return false;
+    scope.origin = search->origin;
     if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
                       memories_ops(m)->count(m->recall.memory, &scope, &out->total, e)))
         return true;
@@ -138,6 +150,7 @@ const struct operation operation_memory_search = {
 
 static const struct shape_field list_fields[] = {
     SCOPE(struct memory_list_params),
+    ORIGIN(struct memory_list_params),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_list_params, limit),
                 .help = "At most so many; 0: all."),
     {0},
@@ -158,9 +171,11 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    return memories_find_scope(m, p->scope, id, &scope, e) &&
-           (!m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,
-                                               p->limit > 0 ? p->limit : INT_MAX, result, e));
+    if (!memories_find_scope(m, p->scope, id, &scope, e))
+        return false;
+    scope.origin = p->origin;
+    return !m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,
+                                              p->limit > 0 ? p->limit : INT_MAX, result, e);
 }
 
 const struct operation operation_memory_list = {

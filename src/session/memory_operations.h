@@ -17,6 +17,7 @@ struct memory_search {
     const char *scope;
     int limit;
     enum memory_order order;
+    int origin;  /* as struct memory_scope's; "import", "dropped", "session" */
     bool typing; /* the last word may be the beginning of one */
 };
 struct memory_found {
@@ -27,6 +28,7 @@ struct memory_found {
 /* memory/list gives a struct memory_entries. */
 struct memory_list_params {
     const char *scope;
+    int origin;
     int limit; /* 0: all */
 };
 
@@ -57,6 +59,16 @@ struct memory_restore_result {
     int summaries;
 };
 
+/* memory/index: whether sessions from before memory followed them are to come in. Where the context
+ * has a stream they do so before the row is done. USAGE where [memory] index says otherwise. */
+enum memory_index_choice { MEMORY_INDEX_ALL, MEMORY_INDEX_NONE };
+struct memory_index_params {
+    enum memory_index_choice sessions;
+};
+struct memory_index_result {
+    int64_t sessions; /* that were meant */
+};
+
 /* memory/stats gives a struct memory_stats. */
 
 struct memory_export_result {
@@ -75,6 +87,6 @@ struct memory_import_result {
 extern const struct operation operation_memory_search, operation_memory_list, operation_memory_read,
     operation_memory_edit, operation_memory_pin, operation_memory_forget, operation_memory_restore,
     operation_memory_stats, operation_memory_export, operation_memory_import,
-    operation_memory_reindex;
+    operation_memory_reindex, operation_memory_index;
 
 #endif

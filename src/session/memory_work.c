@@ -44,7 +44,9 @@ static void tell_state(struct memory_desk *d, const struct wakeup *wakeup, bool 
 static int no_vectors_lack(struct memory_desk *d, const struct wakeup *wakeup)
 {
     bool told = d->work.told;
-    d->work = (struct memory_work){.told_at_ms = d->work.told_at_ms};
+    d->work.left = 0;
+    d->work.told = false;
+    d->work.why = (struct error){0};
     if (told)
         tell_state(d, wakeup, false);
     return CHORE_DONE;
@@ -136,20 +138,37 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
     return CHORE_DONE;
 }
 
+/* How far the sessions from before are. */
+static void tell_backlog(struct memory_desk *d, const struct wakeup *wakeup, bool goes_on)
+{
+    struct memory_backlog_count count;
+    struct error e;
+    struct memory *m = d->memories->recall.memory;
+    bool wanted = m->ops->backlog(m, &count, &e) && count.sessions[BACKLOG_WANTED] > 0;
+    bool works = wanted || (goes_on && d->work.backlog_told);
+    bool due = !d->work.backlog_told || clock_mono_ms() - d->work.told_at_ms >= TELL_EVERY_MS;
+    if (works ? due : d->work.backlog_told)
+        tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
+    d->work.backlog_told = works;
+}
+
 static int index_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
     struct error e;
     bool more = false;
-    (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
     if (!take_step(d, index_deferred, &more, &e)) {
         log_line(LOG_ERROR, "indexing what was deferred: %s", e.text);
         return AGAIN_MS;
     }
+    bool came = d->work.came;
+    d->work.came = more;
     if (more)
         return worker_ends(d->desk.worker) ? 0 : REST_MS;
+    if (came)
+        tell_state(d, wakeup, worker_wants(d->desk.worker, CHORE_EMBED));
     memory_desk_want(d, CHORE_TIDY);
     memory_desk_want(d, CHORE_EMBED);
     return CHORE_DONE;
@@ -180,7 +199,6 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
     struct error e;
     bool more = false;
     int64_t wait_ms = -1;
-    (void)wakeup;
     if (!d->desk.store)
         return CHORE_DONE;
     if (worker_ends(d->desk.worker))
@@ -190,6 +208,7 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
     memory_desk_be_patient(d);
     if (!ok)
         return cannot_follow(&e);
+    tell_backlog(d, wakeup, more);
     if (more)
         memory_desk_want(d, CHORE_INDEX);
     else if (wait_ms >= 0)

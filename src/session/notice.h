@@ -49,10 +49,14 @@
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
  *     compaction_failed comes.
  *
- * MEMORY_STATE: `stats`, when the making of vectors goes on or waits.
+ * MEMORY_STATE: `stats`, when the making of vectors goes on or waits, or sessions from before come
+ *     in.
  *
  * LEARNED: what was learned has changed; `number`: items of the project and the user that wait for
- *     their word. `flag`: a model proposed some of them just now. */
+ *     their word. `flag`: a model proposed some of them just now.
+ *
+ * MEMORY_OFFER: `number` sessions from before are not in memory; memory/index says whether they are
+ *     to be. Once a start. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -65,6 +69,7 @@ enum notice_type {
     NOTICE_DRAFT,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
+    NOTICE_MEMORY_OFFER,
     NOTICE_TYPES /* how many */
 };
 

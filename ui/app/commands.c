@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/app.h"
 #include "ui/app/cards.h"
@@ -143,6 +144,31 @@ static void run_remember(struct app *app, const char *arguments)
     cards_remember(app, arguments);
 }
 
+static bool take_indexed(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct memory_index_params *asked = a->request->params;
+    if (words)
+        return false;
+    if (asked->sessions == MEMORY_INDEX_NONE)
+        app_note(app, STYLE_NOTE, "%s", _("Earlier conversations stay out of memory."));
+    else
+        app_note(app, STYLE_NOTE, "%s",
+                 _("Earlier conversations are indexed in the background; F2 shows how far that "
+                   "is."));
+    return true;
+}
+
+static void run_index(struct app *app, const char *arguments)
+{
+    bool none = strcmp(arguments, "none") == 0;
+    const struct memory_index_params params = {.sessions =
+                                                   none ? MEMORY_INDEX_NONE : MEMORY_INDEX_ALL};
+    if (*arguments && !none && strcmp(arguments, "all") != 0)
+        app_note(app, STYLE_WARNING, "%s", _("/index takes all or none."));
+    else
+        (void)app_ask(app, &operation_memory_index, &params, take_indexed);
+}
+
 static void run_model(struct app *app, const char *arguments)
 {
     if (!*arguments) {
@@ -259,8 +285,10 @@ const struct slash_command slash_commands[] = {
     {"unpin", "[N]", ARGUMENT_TURN, N_("unpin your N-th message (default: the newest)"), unpin_run},
     {"context", "", ARGUMENT_OTHER, N_("show what the next request would contain"), run_context},
     {"memory", "[QUERY|off|read|write]", ARGUMENT_OTHER,
-     N_("search what compactions dropped; or say what this session may do with memory"),
+     N_("search earlier conversations; or say what this session may do with memory"),
      run_memory},
+    {"index", "[none]", ARGUMENT_OTHER, N_("index conversations that are not in memory yet"),
+     run_index},
     {"graph", "[QUERY]", ARGUMENT_OTHER, N_("search and walk the graph of facts"), run_graph},
     {"remember", "TEXT", ARGUMENT_OTHER, N_("tell a text to the model in later sessions"),
      run_remember},

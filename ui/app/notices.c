@@ -622,13 +622,28 @@ static void take_answer(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
+/* The editor keeps its keys: who is writing is not stopped. */
+static void take_offer(struct app *app, struct notice *n)
+{
+    unsigned long sessions = (unsigned long)n->number;
+    app_note(app, STYLE_NOTE,
+             ngettext("%lu earlier conversation is not in memory yet. /index indexes it in the "
+                      "background, /index none leaves it out; else this is asked again next time.",
+                      "%lu earlier conversations are not in memory yet. /index indexes them in the "
+                      "background, /index none leaves them out; else this is asked again next "
+                      "time.",
+                      sessions),
+             sessions);
+}
+
 /* What is not here views alone have asked for. */
 static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,      [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft,       [NOTICE_LEARNED] = cards_take_proposals};
+    [NOTICE_DRAFT] = take_draft,       [NOTICE_LEARNED] = cards_take_proposals,
+    [NOTICE_MEMORY_OFFER] = take_offer};
 
 /* Conversations that are not shown */
 

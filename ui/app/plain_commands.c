@@ -257,6 +257,25 @@ static void take_forgettable(struct plain *p, struct operation_answer *a)
     plain_find_learned(p, ((const struct memory_search *)a->request->params)->query);
 }
 
+static void take_indexed(struct plain *p, struct operation_answer *a)
+{
+    const struct memory_index_params *asked = a->request->params;
+    plain_write(&p->out, asked->sessions == MEMORY_INDEX_NONE
+                             ? _("Earlier conversations stay out of memory.")
+                             : _("Earlier conversations are indexed in the background."));
+}
+
+static void run_index(struct plain *p, const char *arguments)
+{
+    bool none = strcmp(arguments, "none") == 0;
+    const struct memory_index_params params = {.sessions =
+                                                   none ? MEMORY_INDEX_NONE : MEMORY_INDEX_ALL};
+    if (*arguments && !none && strcmp(arguments, "all") != 0)
+        plain_write(&p->out, _("/index takes all or none."));
+    else
+        plain_ask(p, &operation_memory_index, &params, take_indexed);
+}
+
 static void run_forget(struct plain *p, const char *arguments)
 {
     size_t number;
@@ -465,6 +484,7 @@ static const struct {
     {"unpin", run_unpin},
     {"context", run_context},
     {"memory", run_memory},
+    {"index", run_index},
     {"remember", plain_remember},
     {"learned", plain_learned},
     {"graph", run_graph},

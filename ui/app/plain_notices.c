@@ -390,12 +390,24 @@ static void take_error(struct plain *p, struct notice *n)
     opened(p);
 }
 
+static void take_offer(struct plain *p, struct notice *n)
+{
+    unsigned long sessions = (unsigned long)n->number;
+    plain_writef(&p->out,
+                 ngettext("%lu earlier conversation is not in memory yet; 'tiro memory index' "
+                          "indexes it, 'tiro memory index none' leaves it out.",
+                          "%lu earlier conversations are not in memory yet; 'tiro memory index' "
+                          "indexes them, 'tiro memory index none' leaves them out.",
+                          sessions),
+                 sessions);
+}
+
 static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
     [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
-    [NOTICE_ERROR] = take_error,
+    [NOTICE_ERROR] = take_error,       [NOTICE_MEMORY_OFFER] = take_offer,
 };
 
 void plain_take(struct plain *p, struct notice *n)

@@ -99,6 +99,8 @@
       N_("in the memory: restore the entry forgotten last"))                                       \
     X(MEMORY_SCOPE, "memory_scope", "s",                                                           \
       N_("in the memory: search all, this project or this session"))                               \
+    X(MEMORY_ORIGIN, "memory_origin", "v",                                                         \
+      N_("in the memory: show all entries, or those imported, compacted, of sessions"))            \
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
     X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \

@@ -326,11 +326,20 @@ static void take_page(struct memory_view *p, const struct notice *n)
         take_first_page(p);
 }
 
+/* Sessions that were left may have brought some. */
+static void take_state(struct memory_view *p, struct notice *n)
+{
+    bool others = n->stats.entries != p->stats.entries;
+    pane_take_stats(p, &n->stats);
+    if (others)
+        pane_changed(p);
+}
+
 static void notice(struct view *view, struct notice *n)
 {
     struct memory_view *p = pane_of(view);
     if (n->type == NOTICE_MEMORY_STATE)
-        pane_take_stats(p, &n->stats);
+        take_state(p, n);
     else if (n->type == NOTICE_EVENT)
         take_event(p, n->event, true);
     else if (n->type == NOTICE_PAGE)

@@ -49,9 +49,9 @@ static bool leaves(enum action action)
 /* What means no hit, if nothing waits that would come before it. */
 static bool means_no_hit(const struct memory_view *p, enum action action, const struct key *key)
 {
-    static const enum action letters[] = {ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE,
-                                          ACTION_MEMORY_SORT,    ACTION_MEMORY_QUERY,
-                                          ACTION_MEMORY_TAB,     ACTION_NONE};
+    static const enum action letters[] = {
+        ACTION_MEMORY_RESTORE, ACTION_MEMORY_SCOPE, ACTION_MEMORY_ORIGIN, ACTION_MEMORY_SORT,
+        ACTION_MEMORY_QUERY,   ACTION_MEMORY_TAB,   ACTION_NONE};
     static const enum action of_list[] = {ACTION_LEFT, ACTION_RIGHT, ACTION_NONE};
     if (p->ahead.len > 0 || p->place == IN_EDITOR || edit_waits(p))
         return false;

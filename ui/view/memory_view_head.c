@@ -25,11 +25,14 @@ static const char *scope_words(enum pane_scope scope)
     return _(words[scope]);
 }
 
-/* " · all · 1,204 entries" */
+/* " · all · 1,204 entries", " · all · imported · 12 entries" */
 static void write_memory(const struct memory_view *p, struct buf *out)
 {
     struct buf figure = BUF_INIT;
     buf_addf(out, " %s %s", glyph(GLYPH_DOT), scope_words(p->scope));
+    if (p->origin > 0)
+        buf_addf(out, " %s %s", glyph(GLYPH_DOT),
+                 pane_origin_words((enum memory_origin)(p->origin - 1)));
     if (p->total >= 0) {
         format_exact(&figure, p->total);
         buf_addf(out, " %s ", glyph(GLYPH_DOT));
@@ -103,6 +106,16 @@ static void write_progress(const struct memory_view *p, struct buf *out)
     buf_release(&all);
 }
 
+static void write_backlog(const struct memory_view *p, struct buf *out)
+{
+    struct buf done = BUF_INIT, all = BUF_INIT;
+    format_exact(&done, p->stats.backlog_done);
+    format_exact(&all, p->stats.backlog);
+    buf_addf(out, _("indexing conversations: %s of %s"), done.data, all.data);
+    buf_release(&done);
+    buf_release(&all);
+}
+
 char *pane_badge(const struct memory_view *p, bool *warns)
 {
     struct buf text = BUF_INIT;
@@ -112,7 +125,9 @@ char *pane_badge(const struct memory_view *p, bool *warns)
         *warns = true;
         return r ? mem_strdup(r->badge) : NULL;
     }
-    if (p->stats.pending > 0)
+    if (p->stats.backlog > p->stats.backlog_done)
+        write_backlog(p, &text);
+    else if (p->stats.pending > 0)
         write_progress(p, &text);
     const char *why = p->stats.waits_for ? p->stats.waits_for : p->stats.pending > 0 ? NULL : p->hits.badge;
     if (why && text.len > 0)

@@ -79,6 +79,14 @@ static void change_order(struct view *view)
     search_anew(p);
 }
 
+static void change_origin(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    p->tab = TAB_MEMORY;
+    p->origin = (p->origin + 1) % (1 + MEMORY_ORIGINS);
+    search_anew(p);
+}
+
 static void to_query(struct view *view)
 {
     struct memory_view *p = pane_of(view);
@@ -125,6 +133,7 @@ static const struct view_key letters[] = {{ACTION_MEMORY_OPEN, open_source},
                                           {ACTION_MEMORY_FORGET, forget},
                                           {ACTION_MEMORY_RESTORE, restore},
                                           {ACTION_MEMORY_SCOPE, change_scope},
+                                          {ACTION_MEMORY_ORIGIN, change_origin},
                                           {ACTION_MEMORY_SORT, change_order},
                                           {ACTION_MEMORY_QUERY, to_query},
                                           {ACTION_MEMORY_TAB, change_tab},

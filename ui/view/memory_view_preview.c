@@ -82,6 +82,14 @@ static void write_factors(const struct memory_why *why, struct buf *out)
             add_figure(out, rows[i].what, rows[i].factor);
 }
 
+const char *pane_origin_words(enum memory_origin origin)
+{
+    static const char *const words[MEMORY_ORIGINS] = {[MEMORY_IMPORTED] = N_("imported"),
+                                                      [MEMORY_DROPPED] = N_("compacted"),
+                                                      [MEMORY_LEFT] = N_("from its session")};
+    return _(words[origin]);
+}
+
 /* What a search found is explained; what is only listed, newest first, is not. */
 static void write_why(const struct memory_hit *h, struct buf *out)
 {
@@ -173,8 +181,8 @@ static void make_text(struct memory_view *p)
     memory_marked_text(&v->text, e->content, marks_of(h, e), STYLE_OVERLAY);
     buf_clear(&line);
     write_why(h, &line);
-    if (line.len > 0)
-        styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
+    add_part(&line, pane_origin_words(e->origin));
+    styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
     add_line(&v->text, &line, "", STYLE_DIM);
     buf_release(&line);
 }

@@ -84,6 +84,7 @@ struct memory_view {
     char *former; /* query of before it was opened; NULL: none */
     enum pane_scope scope;
     enum memory_order order;
+    int origin; /* of the entries that are shown; 0: any, else 1 + enum memory_origin */
 
     int limit;
     uint64_t searching;    /* the newest search; 0: it was answered */
@@ -222,6 +223,8 @@ void tabs_tick(struct view *view);
 char *pane_badge(const struct memory_view *p, bool *warns); /* the caller frees; NULL: none */
 void head_rows(struct memory_view *p, struct rows *out, const char *badge, bool warns);
 void head_query(struct memory_view *p, struct rows *out);
+
+const char *pane_origin_words(enum memory_origin origin); /* how an entry came */
 
 /* Words of both. */
 enum who_form {

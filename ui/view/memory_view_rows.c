@@ -86,6 +86,7 @@ static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
                                       {ACTION_MEMORY_FORGET, NULL, N_("forget")},
                                       {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
                                       {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
+                                      {ACTION_MEMORY_ORIGIN, NULL, N_("origin")},
                                       {ACTION_MEMORY_SORT, NULL, N_("sort")},
                                       {ACTION_MEMORY_QUERY, NULL, N_("search")}};
 
