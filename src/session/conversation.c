@@ -500,11 +500,14 @@ void conversation_run(struct conversation *c)
     conversation_begin(c);
     while (!c->quit) {
         bool (*ask)(struct backend *) = question_for(c);
-        struct operation_request *r = mailbox_wait(c->requests, ask || !removed ? REST_MS : -1);
+        int wait_ms = ask || !removed ? REST_MS : conversation_idle_wait(c);
+        struct operation_request *r = mailbox_wait(c->requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
         } else if (ask) {
             ask_server(c, ask);
+        } else if (removed) {
+            conversation_note_idle(c);
         } else {
             removed = remove_left(c);
             if (removed)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
@@ -98,6 +99,7 @@ static void catch_up(struct conversation *c)
 static void session_left(void *conversation, const char *session_id)
 {
     struct conversation *c = conversation;
+    c->idle_at_ms = 0;
     if (c->engine->memory)
         memory_desk_left(c->engine->desk, session_id);
 }
@@ -131,8 +133,23 @@ void conversation_note_indexed(struct conversation *c)
 
 void conversation_note_said(struct conversation *c)
 {
-    if (c->engine->memory && c->journal.stored)
-        memory_desk_said(c->engine->desk);
+    bool follows = c->engine->memory && c->journal.stored && memory_follow_is_on(c->config);
+    c->idle_at_ms = follows ? clock_mono_ms() + FOLLOW_IDLE_MS : 0;
+}
+
+int conversation_idle_wait(const struct conversation *c)
+{
+    int64_t left = c->idle_at_ms - clock_mono_ms();
+    return c->idle_at_ms == 0 ? -1 : left > 0 ? (int)left : 0;
+}
+
+/* The desk looks again when the session has been idle for long enough by its row. */
+void conversation_note_idle(struct conversation *c)
+{
+    if (conversation_idle_wait(c) != 0)
+        return;
+    c->idle_at_ms = 0;
+    memory_desk_follow(c->engine->desk);
 }
 
 static void offer_backlog(struct conversation *c)

@@ -85,6 +85,8 @@ struct conversation {
 
     enum doing doing;
     int64_t busy_since_ms;    /* clock_mono_ms() at which the turn or compaction began */
+    int64_t idle_at_ms;       /* … at which what was said is to be indexed although nobody leaves;
+                                 0: nothing is */
     struct turn_result *turn; /* of the turn that runs */
     bool prepared;            /* … the model could be asked */
     bool cancelled;
@@ -184,6 +186,9 @@ void conversation_close_memory(struct conversation *c);
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
 void conversation_note_said(struct conversation *c);    /* a turn has ended */
+int conversation_idle_wait(const struct conversation *c); /* ms until that is long ago; -1: it is
+                                                             followed */
+void conversation_note_idle(struct conversation *c); /* … when it is */
 /* Once, when there is time: whether sessions were left that nobody has looked at since, or are from
  * before and wait for the person's word. */
 void conversation_look_back(struct conversation *c);

@@ -185,12 +185,6 @@ void memory_desk_left(struct memory_desk *d, const char *session_id)
     memory_desk_follow(d);
 }
 
-void memory_desk_said(struct memory_desk *d)
-{
-    if (memory_follow_is_on(d->config))
-        memory_desk_want(d, CHORE_AWAIT);
-}
-
 void memory_desk_start(struct memory_desk *d, struct operation_request *r)
 {
     desk_start(&d->desk, r);

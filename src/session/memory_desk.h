@@ -31,10 +31,8 @@ void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone);
 /* There are entries that may lack vectors: gives them theirs if an embedder is configured. */
 void memory_desk_work(struct memory_desk *d);
 
-/* [memory] index = sessions: there are sessions to be followed. / A session was left. / Something
- * was said, which is to be followed when the session has been idle for long enough. */
+/* [memory] index = sessions: there may be sessions to be followed. / A session was left. */
 void memory_desk_follow(struct memory_desk *d);
 void memory_desk_left(struct memory_desk *d, const char *session_id);
-void memory_desk_said(struct memory_desk *d);
 
 #endif
