@@ -29,10 +29,12 @@ END;
 -- Those that are there now wait for the person's word.
 INSERT INTO memory_followed SELECT id, last_seq, 0, 1 FROM session WHERE last_seq > 0;
 
--- Messages that are not to come in again: their entries were forgotten, or gave way to a copy.
+-- Messages that are not to come in again: their entries were forgotten, or gave way to a copy. A row of
+-- three numbers would look like an entry of the index of events to who reads a damaged database.
 CREATE TABLE memory_gone (
     session   INTEGER NOT NULL REFERENCES memory_session (number),
     seq       INTEGER NOT NULL,
     forgotten INTEGER NOT NULL,
+    at        INTEGER NOT NULL,             -- when
     PRIMARY KEY (session, seq)
 ) STRICT, WITHOUT ROWID;

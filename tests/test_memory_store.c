@@ -321,7 +321,8 @@ STORE_TEST(talks_may_number_their_messages_anew)
     memory_entry_release(&given[1]);
 }
 
-/* Its compaction was undone and made anew: what was forgotten stays forgotten, and comes back once. */
+/* Its compaction was undone and made anew: what was forgotten stays forgotten, and comes back once.
+ */
 STORE_TEST(what_was_forgotten_comes_back_by_restoring_alone)
 {
     static const char *const ids[] = {"a"};

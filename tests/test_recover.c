@@ -268,21 +268,24 @@ TEST(test_first_version)
 TEST(test_followed_sessions)
 {
     make(4, 20);
-    damage_sql(path, "UPDATE memory_followed SET seq = 20, due = 0;"
-                     "UPDATE memory_followed SET backlog = 4 WHERE session ="
-                     " (SELECT id FROM session WHERE key = 2);"
-                     "DELETE FROM memory_followed WHERE session ="
-                     " (SELECT id FROM session WHERE key = 3);"
-                     "INSERT INTO memory_session VALUES (7, 'talk', 9);"
-                     "INSERT INTO memory_gone VALUES (7, 12, 1)");
+    damage_sql(path,
+               "UPDATE memory_followed SET seq = 20, due = 0;"
+               "UPDATE memory_followed SET backlog = 4 WHERE session ="
+               " (SELECT id FROM session WHERE key = 2);"
+               "DELETE FROM memory_followed WHERE session ="
+               " (SELECT id FROM session WHERE key = 3);"
+               "INSERT INTO memory_session VALUES (7, 'talk', 9);"
+               "INSERT INTO memory_gone VALUES (7, 12, 1, 5)");
     recover();
-    static const char select[] = "SELECT group_concat(backlog || '/' || due || '/' || f.seq, ' ')"
-                                 " FROM (SELECT * FROM session ORDER BY key) s"
-                                 " JOIN memory_followed f ON f.session = s.id";
+    static const char select[] =
+        "SELECT group_concat(backlog || '/' || due || '/' || f.seq, ' ')"
+        " FROM (SELECT * FROM session ORDER BY key) s"
+        " JOIN memory_followed f ON f.session = s.id";
     assert_string_equal(support_keep(damage_rows(r.recovered, select)),
                         "0/0/20 4/0/20 1/0/21 0/0/20|\n");
-    assert_int_equal(damage_sql(r.recovered, "SELECT session = 7 AND seq = 12 AND forgotten"
-                                             " FROM memory_gone"),
+    assert_int_equal(damage_sql(r.recovered,
+                                "SELECT session = 7 AND seq = 12 AND forgotten"
+                                " FROM memory_gone"),
                      1);
 }
 

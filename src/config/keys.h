@@ -125,9 +125,10 @@
     X(COMPACTION_HINT, "compaction", "show_settings_hint", BOOLEAN, "true", 0, 0, "",              \
       "say below a compaction how to choose another mode")                                         \
     X(MEMORY_ENABLED, "memory", "enabled", BOOLEAN, "true", 0, 0, "",                              \
-      "keep a memory of conversations, and let the model search it")                                  \
+      "keep a memory of conversations, and let the model search it")                               \
     X(MEMORY_INDEX, "memory", "index", CHOICE, "sessions", 0, 0, "sessions dropped off",           \
-      "sessions: what compactions drop, and each session when it is left, archived or idle for an "\
+      "sessions: what compactions drop, and each session when it is left, archived or idle for "   \
+      "an "                                                                                        \
       "hour; dropped: what compactions drop; off: nothing new")                                    \
     X(MEMORY_SCOPE, "memory", "scope", CHOICE, "all", 0, 0, "all project session",                 \
       "what the model searches: all sessions, those started in this directory, this session")      \

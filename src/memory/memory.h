@@ -136,15 +136,15 @@ struct memory_ops {
     void (*close)(struct memory *m);
 
     /* Entries of one session in the order of the conversation, of the compaction with this number
-     * (0: an import; MEMORY_OF_SESSION). Ids that are NULL are made, and filled in for what is stored; an id that is
-     * taken by another text or session is USAGE, unless the user edited that text. *stored is how
-     * many the session has more than before: an entry with an id is known by that alone, one
-     * without by session and seq (not 0), and passed over; between an import and anything else the
-     * text must be the same, too, unless the user edited it (an import may number the messages of
-     * each talk anew). One whose text equals an entry of the session that is pinned or not older is
-     * passed over, too; an older, unpinned copy gives way. What was forgotten does not come again
-     * but by an import. Content is stored trimmed, with secrets
-     * masked (secrets.h); what is then empty is passed over. */
+     * (0: an import; MEMORY_OF_SESSION). Ids that are NULL are made, and filled in for what is
+     * stored; an id that is taken by another text or session is USAGE, unless the user edited that
+     * text. *stored is how many the session has more than before: an entry with an id is known by
+     * that alone, one without by session and seq (not 0), and passed over; between an import and
+     * anything else the text must be the same, too, unless the user edited it (an import may number
+     * the messages of each talk anew). One whose text equals an entry of the session that is pinned
+     * or not older is passed over, too; an older, unpinned copy gives way. What was forgotten does
+     * not come again but by an import. Content is stored trimmed, with secrets masked (secrets.h);
+     * what is then empty is passed over. */
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
 
@@ -215,7 +215,8 @@ struct memory_ops {
     /* Some of what forget() and edit() left to do because the memory is lazy; *more: that was not
      * all. Who does not come to the end may go on another time, on any connection. */
     bool (*purge)(struct memory *m, bool *more, struct error *e);
-    /* Also lets the messages come in again. What is there again meanwhile is passed over. MEMORY_NOT_FOUND where a session was deleted.
+    /* Also lets the messages come in again. What is there again meanwhile is passed over.
+     * MEMORY_NOT_FOUND where a session was deleted.
      */
     bool (*restore)(struct memory *m, const struct memory_forgotten *f, struct error *e);
     /* All entries of a session, which is deleted. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "memory/sqlite_private.h"
 
@@ -85,10 +86,11 @@ bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgott
 {
     if (row->compaction == 0 || row->entry.seq <= 0)
         return true;
-    struct query q = query_begin(s, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3)", e);
+    struct query q = query_begin(s, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", e);
     query_int(&q, rank_key_session(row->key));
     query_int(&q, row->entry.seq);
     query_int(&q, forgotten);
+    query_int(&q, clock_wall_ms());
     return query_run(&q);
 }
 

@@ -200,8 +200,7 @@ static bool forget_session(struct memory *m, const char *session_id, struct erro
     int64_t number;
     return sqlite_deferred_forget(s, session_id, e) &&
            sqlite_session_number(s, session_id, &number, e) &&
-           (number < 0 || (remove_entries(m, number, e) &&
-                           sqlite_gone_forget(s, number, e) &&
+           (number < 0 || (remove_entries(m, number, e) && sqlite_gone_forget(s, number, e) &&
                            memory_tell(m, MEMORY_SESSION_FORGOTTEN, &session, NULL, e) &&
                            drop_session(s, number, e)));
 }

@@ -66,7 +66,7 @@ static const struct salvage_shape shapes[] = {
     {"flag", "session, compaction, entry", "iit", true},
     {"deferred", "session, compaction, seq, messages", "tiit", true},
     {"followed", "session, seq, due, backlog", "tiii", true},
-    {"gone", "session, seq, forgotten", "iii", true},
+    {"gone", "session, seq, forgotten, at", "iiii", true},
     {0},
 };
 
@@ -146,7 +146,7 @@ static const char put_followed_sql[] =
     " ifnull(f.due, 0), ifnull(f.backlog, 1)"
     " FROM session s LEFT JOIN found.followed f ON f.session = s.id WHERE s.last_seq > 0";
 static const char put_gone_sql[] =
-    "INSERT OR IGNORE INTO memory_gone SELECT session, seq, forgotten FROM found.gone"
+    "INSERT OR IGNORE INTO memory_gone SELECT session, seq, forgotten, at FROM found.gone"
     " WHERE session IN (SELECT number FROM memory_session)";
 
 static const char lost_sql[] =

@@ -188,7 +188,7 @@ void conversation_note_indexed(struct conversation *c); /* a compaction was kept
 void conversation_note_said(struct conversation *c);    /* a turn has ended */
 int conversation_idle_wait(const struct conversation *c); /* ms until that is long ago; -1: it is
                                                              followed */
-void conversation_note_idle(struct conversation *c); /* … when it is */
+void conversation_note_idle(struct conversation *c);      /* … when it is */
 /* Once, when there is time: whether sessions were left that nobody has looked at since, or are from
  * before and wait for the person's word. */
 void conversation_look_back(struct conversation *c);

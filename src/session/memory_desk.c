@@ -95,11 +95,10 @@ struct memory_desk *memory_desk_new(const struct config *config, struct place *p
                                     const char *project, struct mailbox *notices)
 {
     struct memory_desk *d = mem_alloc(sizeof *d);
-    *d = (struct memory_desk){
-        .config = config,
-        .project = mem_strdup(project),
-        .patience_ms = PATIENCE_MS,
-        .began_ms = clock_wall_ms()};
+    *d = (struct memory_desk){.config = config,
+                              .project = mem_strdup(project),
+                              .patience_ms = PATIENCE_MS,
+                              .began_ms = clock_wall_ms()};
     pthread_mutex_init(&d->lock, NULL);
     desk_init(&d->desk, &role, place, notices);
     return d;

@@ -202,6 +202,5 @@ bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const c
                         struct error *e)
 {
     bool began;
-    return store_enter(s, &began, e) &&
-           store_leave(s, began, follow(sink, s, session_id, e), e);
+    return store_enter(s, &began, e) && store_leave(s, began, follow(sink, s, session_id, e), e);
 }

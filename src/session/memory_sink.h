@@ -1,5 +1,5 @@
-/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), the oldest of
- * it in the compaction's transaction, and what is much in the background, from the log; and the
+/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), the oldest
+ * of it in the compaction's transaction, and what is much in the background, from the log; and the
  * messages of sessions that were left. */
 #ifndef SESSION_MEMORY_SINK_H
 #define SESSION_MEMORY_SINK_H

@@ -230,10 +230,10 @@ static struct log_event read_log_event(const struct query *q)
     ev.retries = ev.type == EVENT_TURN_STARTED ? detail : 0;
     ev.is_empty =
         (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
-    ev.between_turns = ev.type == EVENT_COMPACTION_UNDONE ||
-                       ((ev.type == EVENT_COMPACTION_STARTED ||
-                         ev.type == EVENT_COMPACTION_COMPLETED) &&
-                        detail != 0);
+    ev.between_turns =
+        ev.type == EVENT_COMPACTION_UNDONE ||
+        ((ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED) &&
+         detail != 0);
     return ev;
 }
 
