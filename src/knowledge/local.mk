@@ -23,3 +23,5 @@ libtiro_a_SOURCES += \
 	src/knowledge/project.c src/knowledge/project.h \
 	src/knowledge/session_digest.c src/knowledge/session_digest.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h
+libtiro_a_SOURCES += \
+	src/knowledge/code_language.c src/knowledge/code_language.h
