@@ -1,0 +1,330 @@
+#include "knowledge/document.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "knowledge/code_language.h"
+#include "knowledge/document_loaders.h"
+
+enum { PIECE = 64 * 1024, BEGINNING = 512, TITLE_MAX = 200 };
+
+const struct document_limits document_limits = {.bytes = INT64_C(64) << 20,
+                                                .text = INT64_C(64) << 20,
+                                                .expanded = INT64_C(512) << 20,
+                                                .ms = 60000};
+
+const char *document_part_kind_name(enum document_part_kind kind)
+{
+    static const char *const names[DOCUMENT_PART_KINDS] = {"prose", "heading", "code", "row"};
+    return names[kind];
+}
+
+void loaded_document_release(struct loaded_document *d)
+{
+    free(d->title);
+    buf_release(&d->text);
+    vec_release(&d->parts);
+    *d = (struct loaded_document){.text = BUF_INIT};
+}
+
+/* --- formats ---------------------------------------------------------------------------------- */
+
+static const struct loader loaders[] = {
+    {"Markdown", "md markdown mdown mkd mdx qmd rmd", NULL, true, load_markdown},
+};
+static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
+static const struct loader code_loader = {"code", "", NULL, true, load_code};
+
+/* What never has text, so that a folder of pictures need not be read to be passed over. */
+static const char *const without_text =
+    "3gp 7z a aac aif aiff apk ar avi avif bin blend bmp bz2 cab class cr2 dat db deb dll dmg "
+    "dylib "
+    "eot exe fbx flac flv gif gmo gz heic heif ico img iso jar jpeg jpg ko lib lz4 lzma m4a m4v "
+    "mid mkv "
+    "mo mov mp3 mp4 mpeg mpg nef o obj oga ogg ogv opus otf parquet pcap png psd pyc pyd pyo rar "
+    "raw rlib "
+    "rpm so sqlite sqlite3 stl swf tar tgz tif tiff ttc ttf wasm wav webm webp wma wmv woff woff2 "
+    "xcf "
+    "xz z zip zst";
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t n; *list; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        if (n == len && strncasecmp(list, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Behind the last dot of the path's last part; "" if none. */
+static const char *extension_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot + 1 : "";
+}
+
+static const struct document_command *command_of(const char *name,
+                                                 const struct document_options *options)
+{
+    const char *extension = extension_of(name);
+    for (size_t i = 0; *extension && i < options->command_count; i++)
+        if (strcasecmp(options->commands[i].extension, extension) == 0)
+            return &options->commands[i];
+    return NULL;
+}
+
+/* By the name; text_loader where that says nothing. */
+static const struct loader *loader_of(const char *name)
+{
+    const char *extension = extension_of(name);
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        if (*extension && has_word(loaders[i].extensions, extension))
+            return &loaders[i];
+    return code_language_of(name) ? &code_loader : &text_loader;
+}
+
+/* By what it begins with; text_loader where nothing is known of that. */
+static const struct loader *loader_by_bytes(const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++) {
+        const char *begins = loaders[i].begins;
+        if (begins && strlen(begins) <= len && strncasecmp(begins, bytes, strlen(begins)) == 0)
+            return &loaders[i];
+    }
+    return &text_loader;
+}
+
+const char *document_format_of(const char *name, const struct document_options *options)
+{
+    const struct document_command *command = command_of(name, options);
+    if (command)
+        return command->extension;
+    const char *extension = extension_of(name);
+    if (*extension && has_word(without_text, extension))
+        return NULL;
+    const struct loader *loader = loader_of(name);
+    return loader == &code_loader ? code_language_of(name)->name : loader->format;
+}
+
+/* --- what loaders have in common -------------------------------------------------------------- */
+
+static enum document_outcome ends(struct loading *l, enum document_outcome outcome,
+                                  const char *format, va_list args)
+{
+    char *text = NULL;
+    struct buf b = BUF_INIT;
+    buf_vaddf(&b, format, args);
+    text = buf_take(&b);
+    err_set(l->e, outcome == DOCUMENT_STOPPED ? ERR_INTERRUPTED : ERR_FILE_ERROR, "%s", text);
+    free(text);
+    return outcome;
+}
+
+enum document_outcome loading_fails(struct loading *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum document_outcome outcome = ends(l, DOCUMENT_FAILED, format, args);
+    va_end(args);
+    return outcome;
+}
+
+enum document_outcome loading_skips(struct loading *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum document_outcome outcome = ends(l, DOCUMENT_SKIPPED, format, args);
+    va_end(args);
+    return outcome;
+}
+
+enum document_outcome loading_goes_on(struct loading *l)
+{
+    if (l->options->wakeup && !wakeup_sleep(l->options->wakeup, 0)) {
+        err_set(l->e, ERR_INTERRUPTED, "stopped");
+        return DOCUMENT_STOPPED;
+    }
+    if (clock_mono_ms() >= l->deadline_ms)
+        return loading_fails(l, "takes longer than %lld s to read",
+                             (long long)(l->options->limits.ms + 999) / 1000);
+    return DOCUMENT_LOADED;
+}
+
+static bool is_white(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void loading_add_part(struct loading *l, struct document_part part, size_t at, size_t end)
+{
+    const char *text = l->out->text.data;
+    size_t first = at;
+    while (first < end && is_white(text[first]))
+        first++;
+    while (end > first && is_white(text[end - 1]))
+        end--;
+    if (first == end)
+        return;
+    if (part.kind == DOCUMENT_CODE) /* its first line keeps its indentation */
+        while (first > at && text[first - 1] != '\n')
+            first--;
+    part.at = first;
+    part.len = end - first;
+    if (part.kind == DOCUMENT_HEADING && part.name_len == 0) {
+        part.name_at = first;
+        part.name_len = part.len;
+    }
+    vec_push(&l->out->parts, part);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static enum document_outcome read_whole(struct loading *l)
+{
+    int64_t most = l->options->limits.bytes;
+    for (;;) {
+        char piece[PIECE];
+        ssize_t n = read(l->fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return loading_fails(l, "cannot be read: %s", strerror(errno));
+        if (n == 0)
+            return DOCUMENT_LOADED;
+        if ((int64_t)l->source.len + n > most)
+            return loading_fails(l, "is larger than %lld MiB", (long long)(most >> 20));
+        buf_add(&l->source, piece, (size_t)n);
+        enum document_outcome outcome = loading_goes_on(l);
+        if (outcome != DOCUMENT_LOADED)
+            return outcome;
+    }
+}
+
+static void name_title(struct loading *l)
+{
+    struct loaded_document *d = l->out;
+    for (size_t i = 0; !d->title && i < d->parts.len; i++) {
+        const struct document_part *p = &d->parts.items[i];
+        if (p->kind != DOCUMENT_HEADING)
+            continue;
+        struct buf clean = BUF_INIT, title = BUF_INIT;
+        utf8_clean(&clean, d->text.data + p->name_at, p->name_len, UTF8_ONE_LINE);
+        utf8_add_cut(&title, clean.data, clean.len, TITLE_MAX);
+        buf_release(&clean);
+        d->title = buf_take(&title);
+    }
+}
+
+/* Form feeds and vertical tabs are white space, and would be shown by pictures. */
+static void blank_feeds(struct buf *text)
+{
+    static const char feeds[] = "\f\v";
+    for (const char *feed = feeds; *feed; feed++)
+        for (char *at = text->data;
+             (at = memchr(at, *feed, text->len - (size_t)(at - text->data)));)
+            *at = ' ';
+}
+
+static enum document_outcome run_loader(struct loading *l)
+{
+    l->out->format = l->loader->format;
+    enum document_outcome outcome = DOCUMENT_LOADED;
+    if (l->loader->whole && l->fd >= 0)
+        outcome = read_whole(l);
+    if (outcome == DOCUMENT_LOADED)
+        outcome = l->loader->load(l);
+    buf_release(&l->source);
+    if (outcome != DOCUMENT_LOADED) {
+        loaded_document_release(l->out);
+        return outcome;
+    }
+    blank_feeds(&l->out->text);
+    name_title(l);
+    return outcome;
+}
+
+static void begin(struct loading *l, struct loaded_document *out, const char *name,
+                  const struct document_options *options, struct error *e)
+{
+    *out = (struct loaded_document){.text = BUF_INIT};
+    *l = (struct loading){.options = options,
+                          .name = name,
+                          .fd = -1,
+                          .source = BUF_INIT,
+                          .out = out,
+                          .e = e,
+                          .deadline_ms = clock_mono_ms() + options->limits.ms};
+}
+
+/* A descriptor of a regular file of a size that is allowed; -1 with the reason. */
+static int open_regular(struct loading *l)
+{
+    struct stat st;
+    int fd = open(l->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno == ELOOP) {
+        loading_fails(l, "is a symbolic link, or reached by too many");
+    } else if (fd < 0) {
+        loading_fails(l, "cannot be opened: %s", strerror(errno));
+    } else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        loading_fails(l, "is not a regular file");
+    } else if (st.st_size > l->options->limits.bytes) {
+        loading_fails(l, "is larger than %lld MiB", (long long)(l->options->limits.bytes >> 20));
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static const struct loader *loader_of_file(const struct loading *l)
+{
+    const struct loader *loader = loader_of(l->name);
+    char beginning[BEGINNING];
+    ssize_t n = loader == &text_loader ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
+    return n > 0 ? loader_by_bytes(beginning, (size_t)n) : loader;
+}
+
+enum document_outcome document_load_file(struct loaded_document *out, const char *path,
+                                         const struct document_options *options, struct error *e)
+{
+    struct loading l;
+    begin(&l, out, path, options, e);
+    if (!document_format_of(path, options))
+        return loading_skips(&l, "a .%s file has no text", extension_of(path));
+    l.fd = open_regular(&l);
+    if (l.fd < 0)
+        return DOCUMENT_FAILED;
+    l.loader = loader_of_file(&l);
+    enum document_outcome outcome = run_loader(&l);
+    close(l.fd);
+    return outcome;
+}
+
+enum document_outcome document_load_text(struct loaded_document *out, const char *name,
+                                         const char *text, size_t len,
+                                         const struct document_options *options, struct error *e)
+{
+    struct loading l;
+    begin(&l, out, name, options, e);
+    if ((int64_t)len > options->limits.bytes)
+        return loading_fails(&l, "is larger than %lld MiB",
+                             (long long)(options->limits.bytes >> 20));
+    l.loader = loader_of(name);
+    if (!l.loader->whole)
+        l.loader = &text_loader;
+    buf_add(&l.source, text, len);
+    return run_loader(&l);
+}
