@@ -33,6 +33,7 @@ UNIT_TESTS = \
 	tests/test_charset \
 	tests/test_catalog \
 	tests/test_clipboard \
+	tests/test_chunk \
 	tests/test_choose \
 	tests/test_cli \
 	tests/test_commands \

@@ -24,6 +24,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/session_digest.c src/knowledge/session_digest.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h
 libtiro_a_SOURCES += \
+	src/knowledge/chunk.c src/knowledge/chunk.h \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \

@@ -1,0 +1,454 @@
+#include "knowledge/chunk.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "knowledge/code_language.h"
+
+#define HEADING_SEPARATOR " › "
+
+enum {
+    HEADING_MAX = 200, /* bytes of one in a path */
+    DEFINITION_FAR =
+        16384, /* bytes above a passage in which the line is that defines what it is in */
+};
+
+/* Places to cut at, the strongest first. */
+enum border {
+    BORDER_UNIT, /* code: a blank line above something that is not indented */
+    BORDER_PARAGRAPH,
+    BORDER_ITEM, /* a row, an item of a list */
+    BORDER_BLOCK,
+    BORDER_SENTENCE,
+    BORDER_LINE, /* of code, but no comment, which belongs to the next */
+    BORDER_WORD,
+    BORDERS
+};
+
+/* The least share of the room that a passage fills for it, in eighths: so that what is cut at a
+ * weak border is not cut into crumbs. */
+static const size_t least_eighths[BORDERS] = {
+    [BORDER_UNIT] = 4, [BORDER_BLOCK] = 2, [BORDER_SENTENCE] = 2, [BORDER_LINE] = 1};
+
+/* One document while it is cut. Places only go forward. */
+struct cutter {
+    struct chunks *out;
+    const struct loaded_document *d;
+    const char *text;
+    size_t most;
+    size_t part;          /* the first that does not end before the passage */
+    size_t counted;       /* up to here: */
+    int64_t line, source; /* lines from 1, bytes of the source */
+    VEC(size_t) open;     /* headings above, as parts, of rising level */
+    const char *heading;
+};
+
+static bool is_white(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* U+2028 and U+2029, which are cleaned to ends of lines. */
+static bool is_separator(const char *s)
+{
+    return memcmp(s, "\xE2\x80\xA8", 3) == 0 || memcmp(s, "\xE2\x80\xA9", 3) == 0;
+}
+
+static size_t skip_white(const char *text, size_t at, size_t end)
+{
+    for (;;)
+        if (at < end && is_white(text[at]))
+            at++;
+        else if (end - at >= 3 && is_separator(text + at))
+            at += 3;
+        else
+            return at;
+}
+
+static size_t trim_white(const char *text, size_t from, size_t end)
+{
+    for (;;)
+        if (end > from && is_white(text[end - 1]))
+            end--;
+        else if (end - from >= 3 && is_separator(text + end - 3))
+            end -= 3;
+        else
+            return end;
+}
+
+static size_t line_end(const char *text, size_t at, size_t end)
+{
+    const char *found = memchr(text + at, '\n', end - at);
+    return found ? (size_t)(found - text) : end;
+}
+
+/* The beginning of the line that `at` is in, not before `from`. */
+static size_t line_start(const char *text, size_t from, size_t at)
+{
+    size_t start = at;
+    while (start > from && text[start - 1] != '\n')
+        start--;
+    return start > from ? start : at;
+}
+
+/* --- where a place is in the source ----------------------------------------------------------- */
+
+static int64_t lines_in(const char *text, size_t len)
+{
+    int64_t n = 0;
+    for (const char *at = text; (at = memchr(at, '\n', len - (size_t)(at - text))); at++)
+        n++;
+    return n;
+}
+
+static int64_t source_bytes(enum document_offsets offsets, const char *text, size_t len)
+{
+    if (offsets == DOCUMENT_OFFSETS_BYTES)
+        return (int64_t)len;
+    int64_t units = 0;
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        i += utf8_decode(text + i, len - i, &cp);
+        units += offsets == DOCUMENT_OFFSETS_UTF16 && cp > 0xFFFF ? 2 : 1;
+    }
+    return offsets == DOCUMENT_OFFSETS_UTF16 ? units * 2 : units;
+}
+
+static void count_up_to(struct cutter *c, size_t at)
+{
+    if (c->d->offsets == DOCUMENT_NO_OFFSETS)
+        return;
+    c->line += lines_in(c->text + c->counted, at - c->counted);
+    c->source += source_bytes(c->d->offsets, c->text + c->counted, at - c->counted);
+    c->counted = at;
+}
+
+/* The part that the byte is in, or the next one. */
+static const struct document_part *part_at(struct cutter *c, size_t at)
+{
+    const struct document_part *parts = c->d->parts.items;
+    while (c->part + 1 < c->d->parts.len && parts[c->part].at + parts[c->part].len <= at)
+        c->part++;
+    return &parts[c->part];
+}
+
+/* --- headings --------------------------------------------------------------------------------- */
+
+static void open_heading(struct cutter *c, size_t part)
+{
+    const struct document_part *parts = c->d->parts.items;
+    while (c->open.len > 0 && parts[vec_last(&c->open)].level >= parts[part].level)
+        c->open.len--;
+    vec_push(&c->open, part);
+}
+
+static const char *keep_heading(struct cutter *c, struct buf *path)
+{
+    if (path->len == 0)
+        return "";
+    char *kept = buf_take(path);
+    vec_push(&c->out->headings, kept);
+    return kept;
+}
+
+static const char *heading_path(struct cutter *c)
+{
+    struct buf path = BUF_INIT, clean = BUF_INIT;
+    for (size_t i = 0; i < c->open.len; i++) {
+        const struct document_part *p = &c->d->parts.items[c->open.items[i]];
+        buf_clear(&clean);
+        utf8_clean(&clean, c->text + p->name_at, p->name_len, UTF8_ONE_LINE);
+        if (path.len > 0 && clean.len > 0)
+            buf_addstr(&path, HEADING_SEPARATOR);
+        utf8_add_cut(&path, clean.data, clean.len, HEADING_MAX);
+    }
+    buf_release(&clean);
+    return keep_heading(c, &path);
+}
+
+static bool is_definition(const struct code_language *l, const char *line, size_t len)
+{
+    len = trim_white(line, 0, len);
+    return len > 0 && (isalpha((unsigned char)*line) || *line == '_') && line[len - 1] != ';' &&
+           !code_is_comment(l, line, len) && !(l->block_ends && line[len - 1] == ':');
+}
+
+/* The line that begins what the code is in the middle of, as the head of a hunk of diff has it. */
+static const char *definition_above(struct cutter *c, const struct document_part *p, size_t from)
+{
+    size_t least = from - p->at > DEFINITION_FAR ? from - DEFINITION_FAR : p->at;
+    size_t start = from;
+    while (start > p->at && c->text[start - 1] != '\n')
+        start--;
+    if (start == from && !is_white(c->text[from]) && !strchr("})]", c->text[from]))
+        return c->heading;
+    while (start > least) {
+        size_t end = start - 1;
+        for (start = end; start > p->at && c->text[start - 1] != '\n'; start--)
+            ;
+        if (!is_definition(c->d->language, c->text + start, end - start))
+            continue;
+        struct buf raw = BUF_INIT, path = BUF_INIT;
+        utf8_clean(&raw, c->text + start, trim_white(c->text, start, end) - start, UTF8_ONE_LINE);
+        utf8_add_cut(&path, raw.data, raw.len, HEADING_MAX);
+        buf_release(&raw);
+        return keep_heading(c, &path);
+    }
+    return c->heading;
+}
+
+/* --- borders ---------------------------------------------------------------------------------- */
+
+/* "- one", "* two", "3. three", "| four |" */
+static bool is_item(const char *line, size_t len)
+{
+    size_t i = code_indentation(line, len), digits = i;
+    while (digits < len && isdigit((unsigned char)line[digits]))
+        digits++;
+    if (digits > i)
+        return digits + 1 < len && strchr(".)", line[digits]) && line[digits + 1] == ' ';
+    return i < len &&
+           (line[i] == '|' || (i + 1 < len && strchr("-*+", line[i]) && line[i + 1] == ' '));
+}
+
+/* Between a line that ends at `end` and the next that is not blank, at `next`, both in one part. */
+static enum border code_border(const struct cutter *c, size_t start, size_t end, size_t next,
+                               size_t stop, bool blank)
+{
+    static const struct code_language none = {.comments = "", .block_ends = "}"};
+    const struct code_language *l = c->d->language ? c->d->language : &none;
+    size_t below = line_start(c->text, end, next);
+    const char *line = c->text + start;
+    size_t len = trim_white(c->text, start, end) - start;
+    size_t below_len = line_end(c->text, next, stop) - below;
+    if (blank)
+        return below < next || strchr("})]", c->text[next]) ? BORDER_PARAGRAPH : BORDER_UNIT;
+    if (code_is_comment(l, line, len))
+        return BORDER_WORD;
+    return code_ends_block(l, line, len, c->text + below, below_len) ? BORDER_BLOCK : BORDER_LINE;
+}
+
+static enum border border_of(const struct cutter *c, const struct document_part *p, size_t start,
+                             size_t end, size_t next, size_t stop)
+{
+    size_t part_end = p->at + p->len;
+    bool blank = lines_in(c->text + end, next - end) > 1;
+    if (next >= part_end)
+        return p->kind == DOCUMENT_ROW ? BORDER_ITEM : BORDER_PARAGRAPH;
+    if (p->kind == DOCUMENT_CODE)
+        return code_border(c, start, end, next, stop, blank);
+    if (blank)
+        return BORDER_PARAGRAPH;
+    return is_item(c->text + next, line_end(c->text, next, stop) - next) ? BORDER_ITEM
+                                                                         : BORDER_WORD;
+}
+
+/* The last border of each kind at the end of a line in from..limit; 0: none. */
+static void find_borders(struct cutter *c, size_t from, size_t limit, size_t stop,
+                         size_t found[BORDERS])
+{
+    size_t kept = c->part;
+    for (size_t start = from; start < limit;) {
+        const struct document_part *p = part_at(c, start);
+        size_t end = line_end(c->text, start, p->at + p->len < stop ? p->at + p->len : stop);
+        if (end > limit || end == stop)
+            break;
+        size_t next = skip_white(c->text, end, stop);
+        size_t last = trim_white(c->text, from, end);
+        if (last > from)
+            found[border_of(c, p, start, end, next, stop)] = last;
+        start = line_start(c->text, end, next);
+    }
+    c->part = kept;
+}
+
+struct terminator {
+    const char *bytes;
+    bool wide; /* needs no blank behind it */
+};
+static const struct terminator terminators[] = {{".", false}, {"!", false}, {"?", false},
+                                                {"…", false}, {"؟", false}, {"।", false},
+                                                {"。", true}, {"！", true}, {"？", true}};
+
+/* Quotes and brackets that end with the sentence. */
+static size_t before_closers(const char *text, size_t from, size_t at)
+{
+    static const char *const closers[] = {"\"", "'", ")", "]",  "*",  "_",
+                                          "”",  "’", "»", "」", "』", "）"};
+    for (size_t i = 0; i < sizeof closers / sizeof *closers; i++) {
+        size_t n = strlen(closers[i]);
+        if (at - from > n && memcmp(text + at - n, closers[i], n) == 0) {
+            at -= n;
+            i = (size_t)-1;
+        }
+    }
+    return at;
+}
+
+static bool ends_sentence(const char *text, size_t from, size_t at, size_t stop)
+{
+    bool blank = at < stop && is_white(text[at]);
+    size_t next = skip_white(text, at, stop), end = before_closers(text, from, at);
+    for (size_t i = 0; i < sizeof terminators / sizeof *terminators; i++) {
+        const struct terminator *t = &terminators[i];
+        size_t n = strlen(t->bytes);
+        if (end - from >= n && memcmp(text + end - n, t->bytes, n) == 0 &&
+            (t->wide || (blank && (next == stop || !islower((unsigned char)text[next])))))
+            return true;
+    }
+    return false;
+}
+
+static size_t last_sentence(const char *text, size_t from, size_t limit, size_t stop)
+{
+    for (size_t at = limit; at > from; at--)
+        if (at == stop || ((unsigned char)text[at] & 0xC0) != 0x80)
+            if (ends_sentence(text, from, at, stop))
+                return at;
+    return 0;
+}
+
+static size_t last_word(const char *text, size_t from, size_t limit)
+{
+    for (size_t at = limit; at > from; at--)
+        if (is_white(text[at]))
+            return trim_white(text, from, at);
+    return 0;
+}
+
+/* Where nothing else is: between grapheme clusters; within one that is larger than the room between
+ * characters. */
+static size_t last_cluster(const char *text, size_t from, size_t limit, size_t stop)
+{
+    size_t cut = utf8_cut_bytes(text + from, stop - from, limit - from);
+    return cut > 0 ? from + cut : limit;
+}
+
+static size_t choose_cut(struct cutter *c, size_t from, size_t limit, size_t stop)
+{
+    size_t found[BORDERS] = {0}, room = limit - from;
+    find_borders(c, from, limit, stop, found);
+    if (found[BORDER_UNIT] > found[BORDER_PARAGRAPH])
+        found[BORDER_PARAGRAPH] = found[BORDER_UNIT];
+    for (int b = 0; b < BORDERS; b++) {
+        if (b == BORDER_SENTENCE && part_at(c, from)->kind != DOCUMENT_CODE)
+            found[b] = last_sentence(c->text, from, limit, stop);
+        if (b == BORDER_WORD)
+            found[b] = last_word(c->text, from, limit);
+        if (found[b] > from && found[b] - from >= room / 8 * least_eighths[b])
+            return found[b];
+    }
+    return last_cluster(c->text, from, limit, stop);
+}
+
+/* --- passages --------------------------------------------------------------------------------- */
+
+/* Of the first that is no heading, from the current part on. */
+static enum document_part_kind kind_of(const struct cutter *c, size_t to)
+{
+    const struct document_part *parts = c->d->parts.items;
+    for (size_t i = c->part; i < c->d->parts.len && parts[i].at < to; i++)
+        if (parts[i].kind != DOCUMENT_HEADING)
+            return parts[i].kind;
+    return DOCUMENT_HEADING;
+}
+
+static void add_chunk(struct cutter *c, size_t from, size_t to)
+{
+    const struct document_part *p = part_at(c, from);
+    struct chunk chunk = {.kind = kind_of(c, to),
+                          .heading = c->heading,
+                          .page = p->page,
+                          .byte_from = -1,
+                          .byte_to = -1,
+                          .line_from = p->line};
+    if (p->kind == DOCUMENT_CODE && c->d->language)
+        chunk.heading = definition_above(c, p, from);
+    count_up_to(c, from);
+    int64_t line = c->line, source = c->source;
+    count_up_to(c, to);
+    chunk.line_to = part_at(c, to - 1)->line;
+    if (c->d->offsets > DOCUMENT_OFFSETS_LINES) {
+        chunk.byte_from = source;
+        chunk.byte_to = c->source;
+    }
+    if (c->d->offsets != DOCUMENT_NO_OFFSETS) {
+        chunk.line_from = line;
+        chunk.line_to = c->line;
+    }
+    struct buf text = BUF_INIT;
+    utf8_clean(&text, c->text + from, to - from, UTF8_MULTILINE);
+    chunk.len = text.len;
+    chunk.text = buf_take(&text);
+    vec_push(&c->out->items, chunk);
+}
+
+/* The first line of code keeps its indentation, but where that leaves no room for it. */
+static size_t passage_start(struct cutter *c, size_t from, size_t stop)
+{
+    size_t at = skip_white(c->text, from, stop);
+    size_t start = line_start(c->text, from, at);
+    bool is_code = at < stop && part_at(c, at)->kind == DOCUMENT_CODE;
+    return is_code && at - start <= c->most / 2 ? start : at;
+}
+
+static void cut_section(struct cutter *c, size_t from, size_t stop)
+{
+    stop = trim_white(c->text, from, stop);
+    while ((from = passage_start(c, from, stop)) < stop) {
+        size_t limit = from + utf8_cut_points(c->text + from, stop - from, c->most);
+        size_t cut = limit == stop ? stop : choose_cut(c, from, limit, stop);
+        size_t end = trim_white(c->text, from, cut);
+        if (end > from)
+            add_chunk(c, from, end);
+        from = cut;
+    }
+}
+
+/* A page begins a section, and so does a heading, but one right below the heading that it belongs
+ * to. */
+static bool begins_section(const struct document_part *before, const struct document_part *p)
+{
+    if (p->page != before->page)
+        return true;
+    return p->kind == DOCUMENT_HEADING &&
+           (before->kind != DOCUMENT_HEADING || p->level <= before->level);
+}
+
+void chunks_make(struct chunks *out, const struct loaded_document *d, size_t most)
+{
+    struct cutter c = {.out = out,
+                       .d = d,
+                       .text = d->text.data,
+                       .most = most ? most : 1,
+                       .line = 1,
+                       .source = d->source_from,
+                       .heading = ""};
+    const struct document_part *parts = d->parts.items;
+    for (size_t first = 0, next; first < d->parts.len; first = next) {
+        bool headings = true, opened = false;
+        for (next = first; next < d->parts.len; next++) {
+            if (next > first && begins_section(&parts[next - 1], &parts[next]))
+                break;
+            headings = headings && parts[next].kind == DOCUMENT_HEADING;
+            if (headings)
+                open_heading(&c, next);
+            opened = opened || headings;
+        }
+        if (opened)
+            c.heading = heading_path(&c);
+        cut_section(&c, parts[first].at, parts[next - 1].at + parts[next - 1].len);
+    }
+    vec_release(&c.open);
+}
+
+void chunks_release(struct chunks *c)
+{
+    for (size_t i = 0; i < c->items.len; i++)
+        free(c->items.items[i].text);
+    vec_release(&c->items);
+    vec_free_each(&c->headings);
+}
