@@ -219,6 +219,7 @@ tests_libsupport_a_SOURCES = \
 	bench/exam_score.c bench/exam_score.h \
 	bench/exam_store.c bench/exam_store.h \
 	tests/any_compaction.c tests/any_compaction.h \
+	tests/chunk_check.c tests/chunk_check.h \
 	tests/conversation.c tests/conversation.h \
 	tests/damage.c tests/damage.h \
 	tests/facts.c tests/facts.h \

@@ -1,8 +1,9 @@
-/* Documents cut into passages: where the cuts are. */
+/* Documents cut into passages: what holds of all of them, and where the cuts are. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "knowledge/chunk.h"
+#include "tests/chunk_check.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -23,6 +24,9 @@ static char *cut(const char *name, const char *text, size_t most)
     if (document_load_text(&d, name, text, strlen(text), options(), &e) != DOCUMENT_LOADED)
         fail_msg("%s", e.text);
     chunks_make(&c, &d, most);
+    const char *fault = chunks_fault(&c, &d, most, text, strlen(text));
+    if (fault)
+        fail_msg("%s", fault);
     for (size_t i = 0; i < c.items.len; i++)
         buf_addf(&out, "%s%s%s%s", i ? "|" : "", c.items.items[i].heading,
                  *c.items.items[i].heading ? ":" : "", c.items.items[i].text);
@@ -77,4 +81,105 @@ TEST(cuts_are_at_the_strongest_border)
             fail_msg("%s \"%s\" at %zu:\n%s\nnot\n%s", rows[i].name, rows[i].text, rows[i].most,
                      got, rows[i].passages);
     }
+}
+
+/* --- random documents ------------------------------------------------------------------------- */
+
+static const char *const pieces[] = {
+    "a",
+    "word ",
+    "Sentence. ",
+    "What? ",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r\n\r\n",
+    "\t",
+    "    ",
+    "# H\n",
+    "## Two\n",
+    "### 3\n",
+    "Under\n===\n",
+    "```\n",
+    "~~~\n",
+    "- item\n",
+    "| a | b |\n",
+    "}\n",
+    "{\n",
+    "// comment\n",
+    "int f(x)\n",
+    "end\n",
+    "ü",
+    "日本語。",
+    "😀",
+    "👩‍👩‍👧‍👦",
+    "e\xCC\x81",
+    "\xE2\x80\xA8",
+    "\xC2\xA0",
+    "\x01",
+    "\x7F",
+    "\f",
+    "\xFF",
+    "\xE2\x82",
+    "\xE2\x80\xAE",
+    "\xC2\x85",
+    "🇩🇪🇫🇷",
+    "---\n",
+    "longlonglonglonglonglonglonglonglong",
+};
+
+static void add_random(struct buf *out, uint64_t *seed)
+{
+    size_t count = support_random(seed) % 200, kinds = 1 + support_random(seed) % 40;
+    for (size_t i = 0; i < count; i++) {
+        size_t which = support_random(seed) % (sizeof pieces / sizeof *pieces);
+        buf_addstr(out, pieces[which % kinds ? which : which / kinds]);
+    }
+}
+
+TEST(random_documents_lose_nothing)
+{
+    static const char *const names[] = {"a.txt", "a.md", "a.c", "a.py", "a.rb", "notes"};
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 4000; round++) {
+        struct buf text = BUF_INIT;
+        struct loaded_document d;
+        struct chunks c = {0};
+        struct error e = {0};
+        const char *name = names[support_random(&seed) % (sizeof names / sizeof *names)];
+        size_t most = 1 + support_random(&seed) % (support_random(&seed) % 4 ? 60 : 900);
+        add_random(&text, &seed);
+        if (document_load_text(&d, name, text.data, text.len, options(), &e) == DOCUMENT_LOADED) {
+            chunks_make(&c, &d, most);
+            bool bytes = d.offsets == DOCUMENT_OFFSETS_BYTES;
+            const char *fault = chunks_fault(&c, &d, most, bytes ? text.data : NULL, text.len);
+            if (fault)
+                fail_msg("round %d, %s at %zu: %s in \"%s\"", round, name, most, fault, text.data);
+            chunks_release(&c);
+            loaded_document_release(&d);
+        }
+        buf_release(&text);
+    }
+}
+
+TEST(a_passage_is_of_one_page)
+{
+    struct loaded_document d = {.text = BUF_INIT};
+    struct chunks c = {0};
+    for (int64_t page = 1; page <= 3; page++) {
+        struct document_part p = {.at = d.text.len, .page = page, .len = 9};
+        buf_addf(&d.text, "%lld: a b c\n\f", (long long)page);
+        vec_push(&d.parts, p);
+    }
+    chunks_make(&c, &d, 800);
+    assert_null(chunks_fault(&c, &d, 800, NULL, 0));
+    assert_int_equal(c.items.len, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(c.items.items[i].page, i + 1);
+        assert_int_equal(c.items.items[i].byte_from, -1);
+        assert_int_equal(c.items.items[i].line_from, 0);
+        assert_int_equal(*c.items.items[i].text, '1' + (int)i);
+    }
+    chunks_release(&c);
+    loaded_document_release(&d);
 }
