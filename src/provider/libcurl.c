@@ -2,38 +2,24 @@
 
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "base/late_library.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #ifdef LIBCURL_FILE
 
-#include <dlfcn.h>
-
 static bool load(struct libcurl *library, struct failure *f)
 {
-    static const struct {
-        const char *name;
-        size_t member;
-    } functions[] = {
+    static const struct late_function functions[] = {
 #define X(name) {"curl_" #name, offsetof(struct libcurl, name)},
         LIBCURL_FUNCTIONS(X)
 #undef X
     };
-    void *file = dlopen(LIBCURL_FILE, RTLD_LAZY | RTLD_LOCAL);
-    if (file == NULL)
-        return failure_set(f, FAILURE_SETUP,
-                           "libcurl cannot be loaded: %s; check that it is installed", dlerror());
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *found = dlsym(file, functions[i].name);
-        if (found == NULL) {
-            failure_set(f, FAILURE_SETUP, "this libcurl cannot be used: %s", dlerror());
-            dlclose(file);
-            return false;
-        }
-        memcpy((char *)library + functions[i].member, &found, sizeof found);
-    }
-    return true;
+    struct error e;
+    return late_library_load(library, "libcurl", LIBCURL_FILE, functions,
+                             sizeof functions / sizeof *functions, &e) ||
+           failure_set(f, FAILURE_SETUP, "%s", e.text);
 }
 
 #else
