@@ -40,6 +40,8 @@ pcre2                              ^src/agent/regex[.]c$
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/libcurl[.]h$
 provider/libcurl[.]h              ^src/provider/(libcurl|http)[.]c$
+libxml/                           ^src/knowledge/markup[.]c$
+<archive                          ^src/knowledge/package[.]c$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
@@ -56,6 +58,8 @@ SYMBOLS='
 ^pcre2_                                                                         ^src/agent/regex[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$
 ^curl_                                                                          ^src/provider/libcurl[.]o$
+^(xml|html)[A-Z]                                                                ^src/knowledge/markup[.]o$
+^archive_                                                                       ^src/knowledge/package[.]o$
 '
 
 sources=$(find src ui -name '*.[ch]' | sort)

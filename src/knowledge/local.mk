@@ -29,4 +29,14 @@ libtiro_a_SOURCES += \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
 	src/knowledge/load_markdown.c \
-	src/knowledge/load_text.c
+	src/knowledge/load_text.c \
+	src/knowledge/markup.h
+
+# Formats whose library is not there say so.
+if HAVE_LIBXML2
+libtiro_a_SOURCES += src/knowledge/markup.c
+else
+libtiro_a_SOURCES += src/knowledge/markup_none.c
+endif
+EXTRA_DIST += \
+	src/knowledge/markup.c src/knowledge/markup_none.c

@@ -1,0 +1,282 @@
+#include "knowledge/markup.h"
+
+#include <libxml/HTMLparser.h>
+#include <libxml/xmlreader.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/late_library.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+/* X(name) for each function that is called. */
+#define LIBXML2_FUNCTIONS(X)                                                                       \
+    X(htmlCreatePushParserCtxt)                                                                    \
+    X(htmlCtxtUseOptions)                                                                          \
+    X(htmlFreeParserCtxt)                                                                          \
+    X(htmlParseChunk)                                                                              \
+    X(xmlFreeTextReader)                                                                           \
+    X(xmlInitParser)                                                                               \
+    X(xmlReaderForIO)                                                                              \
+    X(xmlSAX2GetLineNumber)                                                                        \
+    X(xmlSetExternalEntityLoader)                                                                  \
+    X(xmlStopParser)                                                                               \
+    X(xmlTextReaderConstLocalName)                                                                 \
+    X(xmlTextReaderConstValue)                                                                     \
+    X(xmlTextReaderGetParserLineNumber)                                                            \
+    X(xmlTextReaderIsEmptyElement)                                                                 \
+    X(xmlTextReaderMoveToElement)                                                                  \
+    X(xmlTextReaderMoveToNextAttribute)                                                            \
+    X(xmlTextReaderNodeType)                                                                       \
+    X(xmlTextReaderRead)                                                                           \
+    X(xmlTextReaderSetStructuredErrorHandler)
+
+struct libxml2 {
+#define X(name) __typeof__(name) *name;
+    LIBXML2_FUNCTIONS(X)
+#undef X
+};
+
+#ifdef LIBXML2_FILE
+static bool load(struct libxml2 *library, struct error *e)
+{
+    static const struct late_function functions[] = {
+#define X(name) {#name, offsetof(struct libxml2, name)},
+        LIBXML2_FUNCTIONS(X)
+#undef X
+    };
+    return late_library_load(library, "libxml2", LIBXML2_FILE, functions,
+                             sizeof functions / sizeof *functions, e);
+}
+#else
+static bool load(struct libxml2 *library, struct error *e)
+{
+    (void)e;
+#define X(name) library->name = name;
+    LIBXML2_FUNCTIONS(X)
+#undef X
+    return true;
+}
+#endif
+
+/* Whatever options say: nothing outside of the text is opened. */
+static xmlParserInputPtr load_nothing(const char *url, const char *id, xmlParserCtxtPtr context)
+{
+    (void)url, (void)id, (void)context;
+    return NULL;
+}
+
+static const struct libxml2 *libxml2(struct error *e)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct libxml2 library;
+    static bool loaded;
+    pthread_mutex_lock(&lock);
+    if (!loaded && load(&library, e)) {
+        library.xmlInitParser();
+        library.xmlSetExternalEntityLoader(load_nothing);
+        loaded = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return loaded ? &library : NULL;
+}
+
+/* --- what both have in common ----------------------------------------------------------------- */
+
+enum {
+    PIECE = 4096,     /* between two of these the time is looked at */
+    DEPTH_MOST = 5000 /* of HTML: the end of an element is looked for among all that are open */
+};
+
+struct markup {
+    const struct libxml2 *xml;
+    const struct markup_source *source;
+    const struct markup_events *events;
+    void *context;
+    xmlTextReaderPtr reader; /* of XML */
+    htmlParserCtxtPtr html;
+    size_t depth;
+    bool stopped;
+    struct error *e;
+    bool broken; /* and `e` says it */
+};
+
+int64_t markup_line(const struct markup *m)
+{
+    return m->html ? m->xml->xmlSAX2GetLineNumber(m->html)
+                   : m->xml->xmlTextReaderGetParserLineNumber(m->reader);
+}
+
+static const char *local_name(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon ? colon + 1 : name;
+}
+
+/* --- HTML ------------------------------------------------------------------------------------- */
+
+static void stop_html(struct markup *m)
+{
+    m->stopped = true;
+    m->xml->xmlStopParser(m->html);
+}
+
+static void begin_html(void *context, const xmlChar *name, const xmlChar **attributes)
+{
+    struct markup *m = context;
+    (void)attributes;
+    if (m->stopped)
+        return;
+    if (++m->depth > DEPTH_MOST) {
+        m->broken = true;
+        err_set(m->e, ERR_FILE_ERROR, "line %lld: more than %d elements in one another",
+                (long long)markup_line(m), DEPTH_MOST);
+        stop_html(m);
+    } else if (!m->events->begin(m->context, m, local_name((const char *)name))) {
+        stop_html(m);
+    }
+}
+
+static void end_html(void *context, const xmlChar *name)
+{
+    struct markup *m = context;
+    m->depth -= m->depth > 0;
+    if (!m->stopped && !m->events->end(m->context, local_name((const char *)name)))
+        stop_html(m);
+}
+
+static void text_html(void *context, const xmlChar *text, int len)
+{
+    struct markup *m = context;
+    if (!m->stopped && !m->events->text(m->context, (const char *)text, (size_t)len))
+        stop_html(m);
+}
+
+static void feed_html(struct markup *m)
+{
+    char piece[PIECE];
+    while (!m->stopped) {
+        ssize_t n = m->source->read(m->source->context, piece, sizeof piece);
+        m->stopped = m->stopped || n < 0;
+        if (n <= 0)
+            break;
+        m->xml->htmlParseChunk(m->html, piece, (int)n, 0);
+    }
+    if (!m->stopped)
+        m->xml->htmlParseChunk(m->html, NULL, 0, 1);
+}
+
+static enum markup_end end_of(const struct markup *m)
+{
+    return m->broken ? MARKUP_BROKEN : m->stopped ? MARKUP_STOPPED : MARKUP_WHOLE;
+}
+
+enum markup_end markup_read_html(const struct markup_source *source,
+                                 const struct markup_events *events, void *context, struct error *e)
+{
+    struct markup m = {
+        .xml = libxml2(e), .source = source, .events = events, .context = context, .e = e};
+    xmlSAXHandler sax = {.startElement = begin_html,
+                         .endElement = end_html,
+                         .characters = text_html,
+                         .ignorableWhitespace = text_html,
+                         .cdataBlock = text_html,
+                         .initialized = 1};
+    if (!m.xml)
+        return MARKUP_BROKEN;
+    m.html = m.xml->htmlCreatePushParserCtxt(
+        &sax, &m, NULL, 0, NULL, source->utf8 ? XML_CHAR_ENCODING_UTF8 : XML_CHAR_ENCODING_NONE);
+    if (!m.html) {
+        err_set(e, ERR_FILE_ERROR, "libxml2 makes no parser");
+        return MARKUP_BROKEN;
+    }
+    m.xml->htmlCtxtUseOptions(m.html, HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
+                                          HTML_PARSE_NOWARNING | HTML_PARSE_NONET);
+    feed_html(&m);
+    m.xml->htmlFreeParserCtxt(m.html);
+    return end_of(&m);
+}
+
+/* --- XML -------------------------------------------------------------------------------------- */
+
+static int read_xml(void *context, char *bytes, int len)
+{
+    struct markup *m = context;
+    ssize_t n = m->stopped ? -1 : m->source->read(m->source->context, bytes, (size_t)len);
+    m->stopped = m->stopped || n < 0;
+    return (int)n;
+}
+
+/* The first fault is the one that is told. */
+static void hear_fault(void *context, xmlErrorPtr fault)
+{
+    struct markup *m = context;
+    if (m->broken || m->stopped || fault->level < XML_ERR_ERROR)
+        return;
+    struct buf text = BUF_INIT;
+    const char *said = fault->message ? fault->message : "damaged";
+    utf8_clean(&text, said, strcspn(said, "\n"), UTF8_ONE_LINE);
+    m->broken = true;
+    err_set(m->e, ERR_FILE_ERROR, "its XML, line %d: %s", fault->line, text.data);
+    buf_release(&text);
+}
+
+char *markup_attribute(struct markup *m, const char *name)
+{
+    char *value = NULL;
+    while (m->reader && !value && m->xml->xmlTextReaderMoveToNextAttribute(m->reader) == 1)
+        if (strcmp((const char *)m->xml->xmlTextReaderConstLocalName(m->reader), name) == 0)
+            value = mem_strdup((const char *)m->xml->xmlTextReaderConstValue(m->reader));
+    if (m->reader)
+        m->xml->xmlTextReaderMoveToElement(m->reader);
+    return value;
+}
+
+static bool tell_node(struct markup *m)
+{
+    const char *name = (const char *)m->xml->xmlTextReaderConstLocalName(m->reader);
+    switch (m->xml->xmlTextReaderNodeType(m->reader)) {
+    case XML_READER_TYPE_ELEMENT: {
+        bool empty = m->xml->xmlTextReaderIsEmptyElement(m->reader);
+        return m->events->begin(m->context, m, name) &&
+               (!empty || m->events->end(m->context, name));
+    }
+    case XML_READER_TYPE_END_ELEMENT:
+        return m->events->end(m->context, name);
+    case XML_READER_TYPE_TEXT:
+    case XML_READER_TYPE_CDATA:
+    case XML_READER_TYPE_WHITESPACE:
+    case XML_READER_TYPE_SIGNIFICANT_WHITESPACE: {
+        const char *text = (const char *)m->xml->xmlTextReaderConstValue(m->reader);
+        return !text || m->events->text(m->context, text, strlen(text));
+    }
+    default:
+        return true;
+    }
+}
+
+enum markup_end markup_read_xml(const struct markup_source *source,
+                                const struct markup_events *events, void *context, struct error *e)
+{
+    struct markup m = {
+        .xml = libxml2(e), .source = source, .events = events, .context = context, .e = e};
+    if (!m.xml)
+        return MARKUP_BROKEN;
+    m.reader = m.xml->xmlReaderForIO(read_xml, NULL, &m, NULL, NULL,
+                                     XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+    if (!m.reader) {
+        if (!m.broken && !m.stopped)
+            m.broken = !err_set(e, ERR_FILE_ERROR, "it is no XML");
+        return end_of(&m);
+    }
+    m.xml->xmlTextReaderSetStructuredErrorHandler(m.reader, hear_fault, &m);
+    int more = 1;
+    while (!m.stopped && (more = m.xml->xmlTextReaderRead(m.reader)) == 1)
+        m.stopped = !tell_node(&m) || m.stopped;
+    if (more < 0 && !m.broken && !m.stopped)
+        m.broken = !err_set(e, ERR_FILE_ERROR, "its XML is damaged");
+    m.xml->xmlFreeTextReader(m.reader);
+    return end_of(&m);
+}
