@@ -80,6 +80,11 @@ static size_t word_of(const char *list, const char *text, size_t len, bool whole
     return 0;
 }
 
+bool code_is_word_of(const char *list, const char *word)
+{
+    return word_of(list, word, strlen(word), true) > 0;
+}
+
 const struct code_language *code_language_of(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -88,8 +93,7 @@ const struct code_language *code_language_of(const char *name)
     const char *extension = dot && dot != base ? dot + 1 : NULL;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         const struct code_language *l = &languages[i];
-        if (word_of(l->files, base, strlen(base), true) > 0 ||
-            (extension && word_of(l->files, extension, strlen(extension), true) > 0))
+        if (code_is_word_of(l->files, base) || (extension && code_is_word_of(l->files, extension)))
             return l;
     }
     return NULL;

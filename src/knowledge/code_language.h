@@ -15,6 +15,9 @@ struct code_language {
 /* By a path's last part; NULL: none that is known. */
 const struct code_language *code_language_of(const char *name);
 
+/* In a list apart by blanks, whatever the case of the word. */
+bool code_is_word_of(const char *list, const char *word);
+
 /* Of one line without its end. */
 size_t code_indentation(const char *line, size_t len); /* blanks and tabs */
 bool code_is_comment(const struct code_language *l, const char *line, size_t len);

@@ -39,6 +39,8 @@ void loaded_document_release(struct loaded_document *d)
 
 static const struct loader loaders[] = {
     {"Markdown", "md markdown mdown mkd mdx qmd rmd", NULL, true, load_markdown},
+    {"HTML", "html htm xhtml xht", "<!doctype html", true, load_html},
+    {"HTML", "", "<html", true, load_html},
 };
 static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
 static const struct loader code_loader = {"code", "", NULL, true, load_code};
@@ -54,17 +56,6 @@ static const char *const without_text =
     "rpm so sqlite sqlite3 stl swf tar tgz tif tiff ttc ttf wasm wav webm webp wma wmv woff woff2 "
     "xcf "
     "xz z zip zst";
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-    for (size_t n; *list; list += n + (list[n] == ' ')) {
-        n = strcspn(list, " ");
-        if (n == len && strncasecmp(list, word, n) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* Behind the last dot of the path's last part; "" if none. */
 static const char *extension_of(const char *name)
@@ -90,17 +81,30 @@ static const struct loader *loader_of(const char *name)
 {
     const char *extension = extension_of(name);
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
-        if (*extension && has_word(loaders[i].extensions, extension))
+        if (*extension && code_is_word_of(loaders[i].extensions, extension))
             return &loaders[i];
     return code_language_of(name) ? &code_loader : &text_loader;
+}
+
+/* "PK*": a zip file whose first member's name and bytes follow its head of 30 bytes, as formats ask
+ * that have one so that they are known by it. */
+static bool begins(const char *bytes, size_t len, const char *with)
+{
+    enum { HEAD = 30 };
+    bool zip = strncmp(with, "PK*", 3) == 0;
+    if (zip && (len < HEAD || memcmp(bytes, "PK\3\4", 4) != 0))
+        return false;
+    with += zip ? 3 : 0;
+    bytes += zip ? HEAD : 0;
+    len -= zip ? HEAD : 0;
+    return strlen(with) <= len && strncasecmp(with, bytes, strlen(with)) == 0;
 }
 
 /* By what it begins with; text_loader where nothing is known of that. */
 static const struct loader *loader_by_bytes(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++) {
-        const char *begins = loaders[i].begins;
-        if (begins && strlen(begins) <= len && strncasecmp(begins, bytes, strlen(begins)) == 0)
+        if (loaders[i].begins && begins(bytes, len, loaders[i].begins))
             return &loaders[i];
     }
     return &text_loader;
@@ -112,7 +116,7 @@ const char *document_format_of(const char *name, const struct document_options *
     if (command)
         return command->extension;
     const char *extension = extension_of(name);
-    if (*extension && has_word(without_text, extension))
+    if (*extension && code_is_word_of(without_text, extension))
         return NULL;
     const struct loader *loader = loader_of(name);
     return loader == &code_loader ? code_language_of(name)->name : loader->format;
@@ -189,6 +193,19 @@ void loading_add_part(struct loading *l, struct document_part part, size_t at, s
     vec_push(&l->out->parts, part);
 }
 
+void loading_name(struct loading *l, const char *title, size_t len)
+{
+    struct buf clean = BUF_INIT, cut = BUF_INIT;
+    utf8_clean(&clean, title, len, UTF8_ONE_LINE);
+    buf_trim_end(&clean, " ");
+    buf_consume(&clean, strspn(clean.data, " "));
+    utf8_add_cut(&cut, clean.data, clean.len, TITLE_MAX);
+    buf_release(&clean);
+    if (cut.len > 0 && !l->out->title)
+        l->out->title = buf_take(&cut);
+    buf_release(&cut);
+}
+
 /* --- loading ---------------------------------------------------------------------------------- */
 
 static enum document_outcome read_whole(struct loading *l)
@@ -212,19 +229,13 @@ static enum document_outcome read_whole(struct loading *l)
     }
 }
 
-static void name_title(struct loading *l)
+/* The first heading, where the format has no better word for it. */
+static void name_by_heading(struct loading *l)
 {
-    struct loaded_document *d = l->out;
-    for (size_t i = 0; !d->title && i < d->parts.len; i++) {
-        const struct document_part *p = &d->parts.items[i];
-        if (p->kind != DOCUMENT_HEADING)
-            continue;
-        struct buf clean = BUF_INIT, title = BUF_INIT;
-        utf8_clean(&clean, d->text.data + p->name_at, p->name_len, UTF8_ONE_LINE);
-        utf8_add_cut(&title, clean.data, clean.len, TITLE_MAX);
-        buf_release(&clean);
-        d->title = buf_take(&title);
-    }
+    const struct loaded_document *d = l->out;
+    for (size_t i = 0; !d->title && i < d->parts.len; i++)
+        if (d->parts.items[i].kind == DOCUMENT_HEADING)
+            loading_name(l, d->text.data + d->parts.items[i].name_at, d->parts.items[i].name_len);
 }
 
 /* Form feeds and vertical tabs are white space, and would be shown by pictures. */
@@ -251,7 +262,7 @@ static enum document_outcome run_loader(struct loading *l)
         return outcome;
     }
     blank_feeds(&l->out->text);
-    name_title(l);
+    name_by_heading(l);
     return outcome;
 }
 
@@ -307,6 +318,8 @@ enum document_outcome document_load_file(struct loaded_document *out, const char
     l.fd = open_regular(&l);
     if (l.fd < 0)
         return DOCUMENT_FAILED;
+    const struct document_command *command = command_of(path, options);
+    l.command = command ? command->command : NULL;
     l.loader = loader_of_file(&l);
     enum document_outcome outcome = run_loader(&l);
     close(l.fd);

@@ -59,9 +59,8 @@ struct loaded_document {
 };
 void loaded_document_release(struct loaded_document *d);
 
-/* A program of the user's for files whose name ends in .EXTENSION: "pandoc --to plain $1" is split
- * at blanks (quotes hold together), $1 is the file; no shell sees it. It writes UTF-8; form feeds
- * end pages. */
+/* A command of the user's for files whose name ends in .EXTENSION, run by /bin/sh, where $1 is the
+ * file, and one word even without quotes: "catdoc -w $1". It writes UTF-8; form feeds end pages. */
 struct document_command {
     const char *extension; /* without the dot; any case */
     const char *command;

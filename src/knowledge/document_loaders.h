@@ -20,7 +20,7 @@ struct loading {
 struct loader {
     const char *format;
     const char *extensions; /* lower case, apart by blanks */
-    const char *begins;     /* bytes that a file of it begins with, whatever its name; NULL: any */
+    const char *begins;     /* … of a file whose name tells nothing (document.c); NULL: none */
     bool whole;             /* reads `source`, not the descriptor */
     enum document_outcome (*load)(struct loading *l);
 };
@@ -28,6 +28,7 @@ struct loader {
 enum document_outcome load_plain_text(struct loading *l);
 enum document_outcome load_markdown(struct loading *l);
 enum document_outcome load_code(struct loading *l);
+enum document_outcome load_html(struct loading *l);
 
 /* Ends a loader: `e` gets the reason. */
 enum document_outcome loading_fails(struct loading *l, const char *format, ...)
@@ -40,6 +41,9 @@ enum document_outcome loading_goes_on(struct loading *l);
 
 /* Makes `out->text` of the source: UTF-8, UTF-16 with its mark, else one byte a character. */
 enum document_outcome loading_decode(struct loading *l);
+
+/* What the document calls itself; nothing for nothing but white space. */
+void loading_name(struct loading *l, const char *title, size_t len);
 
 /* For what the text has from `at` to `end`, without the white space around it; nothing for nothing
  * but that. */

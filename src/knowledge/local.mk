@@ -28,6 +28,8 @@ libtiro_a_SOURCES += \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
+	src/knowledge/flow.c src/knowledge/flow.h \
+	src/knowledge/load_html.c src/knowledge/load_html.h \
 	src/knowledge/load_markdown.c \
 	src/knowledge/load_text.c \
 	src/knowledge/markup.h
