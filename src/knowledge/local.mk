@@ -32,7 +32,9 @@ libtiro_a_SOURCES += \
 	src/knowledge/load_html.c src/knowledge/load_html.h \
 	src/knowledge/load_markdown.c \
 	src/knowledge/load_text.c \
-	src/knowledge/markup.h
+	src/knowledge/markup.h \
+	src/knowledge/package.h \
+	src/knowledge/package_xml.c
 
 # Formats whose library is not there say so.
 if HAVE_LIBXML2
@@ -40,5 +42,11 @@ libtiro_a_SOURCES += src/knowledge/markup.c
 else
 libtiro_a_SOURCES += src/knowledge/markup_none.c
 endif
+if HAVE_LIBARCHIVE
+libtiro_a_SOURCES += src/knowledge/package.c
+else
+libtiro_a_SOURCES += src/knowledge/package_none.c
+endif
 EXTRA_DIST += \
-	src/knowledge/markup.c src/knowledge/markup_none.c
+	src/knowledge/markup.c src/knowledge/markup_none.c \
+	src/knowledge/package.c src/knowledge/package_none.c
