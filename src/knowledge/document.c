@@ -41,6 +41,8 @@ static const struct loader loaders[] = {
     {"Markdown", "md markdown mdown mkd mdx qmd rmd", NULL, true, load_markdown},
     {"HTML", "html htm xhtml xht", "<!doctype html", true, load_html},
     {"HTML", "", "<html", true, load_html},
+    {"docx", "docx docm dotx", NULL, false, load_docx},
+    {"odt", "odt ott", "PK*mimetypeapplication/vnd.oasis.opendocument.text", false, load_odt},
 };
 static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
 static const struct loader code_loader = {"code", "", NULL, true, load_code};

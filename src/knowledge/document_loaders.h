@@ -29,6 +29,8 @@ enum document_outcome load_plain_text(struct loading *l);
 enum document_outcome load_markdown(struct loading *l);
 enum document_outcome load_code(struct loading *l);
 enum document_outcome load_html(struct loading *l);
+enum document_outcome load_docx(struct loading *l);
+enum document_outcome load_odt(struct loading *l);
 
 /* Ends a loader: `e` gets the reason. */
 enum document_outcome loading_fails(struct loading *l, const char *format, ...)

@@ -31,6 +31,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/flow.c src/knowledge/flow.h \
 	src/knowledge/load_html.c src/knowledge/load_html.h \
 	src/knowledge/load_markdown.c \
+	src/knowledge/load_office.c \
 	src/knowledge/load_text.c \
 	src/knowledge/markup.h \
 	src/knowledge/package.h \

@@ -1,0 +1,422 @@
+/* Documents of word processors: docx (ISO/IEC 29500) and odt (ISO/IEC 26300). What is a heading or
+ * code is told by styles, which are read first. Names are compared without their prefixes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "knowledge/flow.h"
+#include "knowledge/markup.h"
+#include "knowledge/package.h"
+
+enum { CODE = -1, LEVELS = 9, BASES_FOLLOWED = 16, TITLE_BYTES = 1000 };
+
+struct style {
+    char *id;
+    char *base; /* NULL: none */
+    int level;  /* of a heading; CODE; 0: its base's */
+};
+
+/* One document while it is read. */
+struct office {
+    struct package package;
+    struct flow flow;
+    VEC(struct style) styles;
+    bool in_style; /* … within the definition of the last of them */
+    size_t texts;  /* elements that hold text, in one another */
+    size_t unseen; /* … that are not shown */
+    size_t notes;  /* … of notes, which stand in brackets within their sentence */
+    bool note_begins;
+    char *target; /* of the package's main part */
+    struct buf title;
+};
+
+/* --- styles ----------------------------------------------------------------------------------- */
+
+static const struct style *find_style(const struct office *o, const char *id)
+{
+    for (size_t i = 0; i < o->styles.len; i++)
+        if (strcmp(o->styles.items[i].id, id) == 0)
+            return &o->styles.items[i];
+    return NULL;
+}
+
+static int style_level(const struct office *o, const char *id)
+{
+    const struct style *s = find_style(o, id);
+    for (int i = 0; i < BASES_FOLLOWED && s && s->level == 0 && s->base; i++)
+        s = find_style(o, s->base);
+    return s ? s->level : 0;
+}
+
+static int clamp_level(int level)
+{
+    return level < 1 ? 0 : level > LEVELS ? LEVELS : level;
+}
+
+/* "heading 2" in docx, whatever the language; names of code are those of Word, LibreOffice, pandoc.
+ */
+static int level_of_name(const char *name)
+{
+    static const char *const code[] = {"Source Code", "HTML Preformatted", "Preformatted_20_Text",
+                                       "Preformatted Text", "Source_20_Code"};
+    static const char heading[] = "heading ";
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (strcmp(name, code[i]) == 0)
+            return CODE;
+    return strncmp(name, heading, strlen(heading)) == 0 ? clamp_level(atoi(name + strlen(heading)))
+                                                        : 0;
+}
+
+static void add_style(struct office *o, char *id, char *base)
+{
+    if (!id)
+        id = mem_strdup("");
+    vec_push(&o->styles, (struct style){.id = id, .base = base, .level = level_of_name(id)});
+}
+
+static void set_base(struct office *o, char *base)
+{
+    struct style *s = &vec_last(&o->styles);
+    free(s->base);
+    s->base = base;
+}
+
+static int number_of(struct markup *m, const char *attribute)
+{
+    char *value = markup_attribute(m, attribute);
+    int n = value ? (int)strtol(value, NULL, 10) : 0;
+    free(value);
+    return n;
+}
+
+static bool begin_docx_style(void *context, struct markup *m, const char *name)
+{
+    struct office *o = context;
+    if (strcmp(name, "style") == 0) {
+        add_style(o, markup_attribute(m, "styleId"), NULL);
+        o->in_style = true;
+    } else if (!o->in_style) {
+        return true;
+    } else if (strcmp(name, "name") == 0 && vec_last(&o->styles).level == 0) {
+        char *its = markup_attribute(m, "val");
+        vec_last(&o->styles).level = its ? level_of_name(its) : 0;
+        free(its);
+    } else if (strcmp(name, "basedOn") == 0) {
+        set_base(o, markup_attribute(m, "val"));
+    } else if (strcmp(name, "outlineLvl") == 0) {
+        vec_last(&o->styles).level = clamp_level(number_of(m, "val") + 1);
+    }
+    return true;
+}
+
+static bool end_style(void *context, const char *name)
+{
+    struct office *o = context;
+    o->in_style = o->in_style && strcmp(name, "style") != 0;
+    return true;
+}
+
+static bool no_text(void *context, const char *text, size_t len)
+{
+    (void)context, (void)text, (void)len;
+    return true;
+}
+
+static bool end_nothing(void *context, const char *name)
+{
+    (void)context, (void)name;
+    return true;
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+static bool read_member(struct office *o, const char *name, const struct markup_events *events,
+                        bool *found)
+{
+    package_read_xml(&o->package, name, events, o, found);
+    if (o->package.outcome == DOCUMENT_LOADED)
+        o->package.outcome = o->flow.outcome;
+    return o->package.outcome == DOCUMENT_LOADED;
+}
+
+static bool read_if_there(struct office *o, const char *name, const struct markup_events *events)
+{
+    bool found;
+    return read_member(o, name, events, &found);
+}
+
+static bool begin_title(void *context, struct markup *m, const char *name)
+{
+    struct office *o = context;
+    (void)m;
+    o->texts = strcmp(name, "title") == 0;
+    return true;
+}
+
+static bool end_title(void *context, const char *name)
+{
+    (void)name;
+    ((struct office *)context)->texts = 0;
+    return true;
+}
+
+static bool title_text(void *context, const char *text, size_t len)
+{
+    struct office *o = context;
+    if (o->texts > 0 && o->title.len + len <= TITLE_BYTES)
+        buf_add(&o->title, text, len);
+    return true;
+}
+
+static const struct markup_events title_events = {begin_title, end_title, title_text};
+
+static bool body_text(void *context, const char *text, size_t len)
+{
+    struct office *o = context;
+    return o->texts == 0 || o->unseen > 0 || flow_text(&o->flow, text, len);
+}
+
+static bool goes_on(const struct office *o)
+{
+    return o->flow.outcome == DOCUMENT_LOADED;
+}
+
+static void begin_paragraph(struct office *o, int level)
+{
+    enum document_part_kind kind = level == CODE ? DOCUMENT_CODE
+                                   : level > 0   ? DOCUMENT_HEADING
+                                                 : DOCUMENT_PROSE;
+    flow_begin(&o->flow, kind, level > 0 ? level : 0, 0);
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* --- docx ------------------------------------------------------------------------------------- */
+
+/* What was deleted, fields' instructions, and what another element says for newer readers. */
+static const char *const docx_unseen[] = {"del", "instrText", "Fallback", "delText", NULL};
+
+static bool begin_docx(void *context, struct markup *m, const char *name)
+{
+    struct office *o = context;
+    if (is_one_of(name, docx_unseen) || o->unseen > 0) {
+        o->unseen += is_one_of(name, docx_unseen);
+    } else if (strcmp(name, "p") == 0) {
+        begin_paragraph(o, 0);
+    } else if (strcmp(name, "pStyle") == 0) {
+        char *id = markup_attribute(m, "val");
+        int level = id ? style_level(o, id) : 0;
+        if (level != 0)
+            begin_paragraph(o, level);
+        free(id);
+    } else if (strcmp(name, "outlineLvl") == 0 && number_of(m, "val") < LEVELS) {
+        begin_paragraph(o, clamp_level(number_of(m, "val") + 1));
+    } else if (strcmp(name, "t") == 0) {
+        o->texts++;
+    } else if (strcmp(name, "tab") == 0) {
+        flow_gap(&o->flow);
+    } else if (strcmp(name, "br") == 0 || strcmp(name, "cr") == 0) {
+        flow_newline(&o->flow);
+    } else if (strcmp(name, "tr") == 0) {
+        flow_begin_row(&o->flow, 0);
+    } else if (strcmp(name, "tc") == 0) {
+        flow_cell(&o->flow);
+    }
+    return goes_on(o);
+}
+
+static bool end_docx(void *context, const char *name)
+{
+    struct office *o = context;
+    if (is_one_of(name, docx_unseen))
+        o->unseen -= o->unseen > 0;
+    else if (o->unseen > 0)
+        return true;
+    else if (strcmp(name, "t") == 0)
+        o->texts -= o->texts > 0;
+    else if (strcmp(name, "p") == 0)
+        flow_end(&o->flow);
+    else if (strcmp(name, "tr") == 0)
+        flow_end_row(&o->flow);
+    return goes_on(o);
+}
+
+/* The part that the package is about. */
+static bool begin_relation(void *context, struct markup *m, const char *name)
+{
+    static const char kind[] = "/officeDocument";
+    struct office *o = context;
+    char *type = strcmp(name, "Relationship") == 0 ? markup_attribute(m, "Type") : NULL;
+    size_t len = type ? strlen(type) : 0;
+    if (len >= strlen(kind) && strcmp(type + len - strlen(kind), kind) == 0 && !o->target)
+        o->target = markup_attribute(m, "Target");
+    free(type);
+    return true;
+}
+
+/* "styles.xml" beside "word/document.xml" */
+static char *beside(const char *part, const char *name)
+{
+    const char *slash = strrchr(part, '/');
+    return slash ? mem_printf("%.*s/%s", (int)(slash - part), part, name) : mem_strdup(name);
+}
+
+static bool read_beside(struct office *o, const char *part, const char *name,
+                        const struct markup_events *events)
+{
+    char *path = beside(part, name);
+    bool ok = read_if_there(o, path, events);
+    free(path);
+    return ok;
+}
+
+static bool read_docx(struct office *o)
+{
+    static const struct markup_events relations = {begin_relation, end_nothing, no_text};
+    static const struct markup_events styles = {begin_docx_style, end_style, no_text};
+    static const struct markup_events body = {begin_docx, end_docx, body_text};
+    bool found;
+    if (!read_if_there(o, "_rels/.rels", &relations) ||
+        !read_if_there(o, "docProps/core.xml", &title_events))
+        return false;
+    const char *part = o->target ? o->target + (*o->target == '/') : "word/document.xml";
+    if (!read_beside(o, part, "styles.xml", &styles) || !read_member(o, part, &body, &found))
+        return false;
+    if (!found) {
+        o->package.outcome = loading_fails(o->flow.l, "is no docx: it has no document in it");
+        return false;
+    }
+    return read_beside(o, part, "footnotes.xml", &body) &&
+           read_beside(o, part, "endnotes.xml", &body);
+}
+
+/* --- odt -------------------------------------------------------------------------------------- */
+
+static const char *const odt_unseen[] = {"annotation", "tracked-changes", "note-citation",
+                                         "sequence-decls", NULL};
+
+static void begin_odt_paragraph(struct office *o, struct markup *m, bool is_heading)
+{
+    if (o->notes > 0) { /* within a sentence */
+        if (!o->note_begins)
+            flow_gap(&o->flow);
+        o->note_begins = false;
+        return;
+    }
+    char *style = markup_attribute(m, "style-name");
+    int level = style ? style_level(o, style) : 0;
+    int outline = is_heading ? number_of(m, "outline-level") : 0;
+    begin_paragraph(o, is_heading      ? clamp_level(outline < 1 ? 1 : outline)
+                       : level == CODE ? CODE
+                                       : 0);
+    free(style);
+}
+
+static void add_blanks(struct office *o, int count)
+{
+    for (int i = 0; i < count && i < LEVELS * 8; i++)
+        flow_text(&o->flow, " ", 1);
+}
+
+static bool begin_odt(void *context, struct markup *m, const char *name)
+{
+    struct office *o = context;
+    bool is_heading = strcmp(name, "h") == 0;
+    if (is_one_of(name, odt_unseen) || o->unseen > 0) {
+        o->unseen += is_one_of(name, odt_unseen);
+    } else if (strcmp(name, "style") == 0) {
+        char *id = markup_attribute(m, "name");
+        add_style(o, id, markup_attribute(m, "parent-style-name"));
+    } else if (is_heading || strcmp(name, "p") == 0) {
+        begin_odt_paragraph(o, m, is_heading);
+        o->texts++;
+    } else if (strcmp(name, "s") == 0) {
+        int count = number_of(m, "c");
+        add_blanks(o, count > 0 ? count : 1);
+    } else if (strcmp(name, "tab") == 0) {
+        flow_gap(&o->flow);
+    } else if (strcmp(name, "line-break") == 0) {
+        flow_newline(&o->flow);
+    } else if (strcmp(name, "table-row") == 0) {
+        flow_begin_row(&o->flow, 0);
+    } else if (strcmp(name, "table-cell") == 0) {
+        flow_cell(&o->flow);
+    } else if (strcmp(name, "note-body") == 0) {
+        o->notes++;
+        o->note_begins = true;
+        flow_text(&o->flow, " (", 2);
+    }
+    return goes_on(o);
+}
+
+static bool end_odt(void *context, const char *name)
+{
+    struct office *o = context;
+    if (is_one_of(name, odt_unseen)) {
+        o->unseen -= o->unseen > 0;
+    } else if (o->unseen > 0) {
+        return true;
+    } else if (strcmp(name, "h") == 0 || strcmp(name, "p") == 0) {
+        o->texts -= o->texts > 0;
+        if (o->notes == 0)
+            flow_end(&o->flow);
+    } else if (strcmp(name, "table-row") == 0) {
+        flow_end_row(&o->flow);
+    } else if (strcmp(name, "note-body") == 0 && o->notes > 0) {
+        o->notes--;
+        flow_text(&o->flow, ")", 1);
+    }
+    return goes_on(o);
+}
+
+/* Styles are within the text's own member, above it; those of all documents are in their names. */
+static bool read_odt(struct office *o)
+{
+    static const struct markup_events body = {begin_odt, end_odt, body_text};
+    bool found;
+    add_style(o, mem_strdup("Preformatted_20_Text"), NULL);
+    if (!read_if_there(o, "meta.xml", &title_events) ||
+        !read_member(o, "content.xml", &body, &found))
+        return false;
+    if (!found)
+        o->package.outcome = loading_fails(o->flow.l, "is no odt: it has no content.xml in it");
+    return found;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static enum document_outcome load_office(struct loading *l, bool (*read)(struct office *o))
+{
+    struct office o = {.package = {.l = l}, .flow = {.l = l}, .title = BUF_INIT};
+    bool ok = read(&o);
+    while (o.flow.rows > 0)
+        flow_end_row(&o.flow);
+    flow_end(&o.flow);
+    package_close(&o.package);
+    loading_name(l, o.title.data, o.title.len);
+    for (size_t i = 0; i < o.styles.len; i++) {
+        free(o.styles.items[i].id);
+        free(o.styles.items[i].base);
+    }
+    vec_release(&o.styles);
+    buf_release(&o.title);
+    free(o.target);
+    return ok ? DOCUMENT_LOADED : o.package.outcome;
+}
+
+enum document_outcome load_docx(struct loading *l)
+{
+    return load_office(l, read_docx);
+}
+
+enum document_outcome load_odt(struct loading *l)
+{
+    return load_office(l, read_odt);
+}
