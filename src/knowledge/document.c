@@ -43,6 +43,7 @@ static const struct loader loaders[] = {
     {"HTML", "", "<html", true, load_html},
     {"docx", "docx docm dotx", NULL, false, load_docx},
     {"odt", "odt ott", "PK*mimetypeapplication/vnd.oasis.opendocument.text", false, load_odt},
+    {"epub", "epub", "PK*mimetypeapplication/epub+zip", false, load_epub},
 };
 static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
 static const struct loader code_loader = {"code", "", NULL, true, load_code};

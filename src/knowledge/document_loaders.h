@@ -31,6 +31,7 @@ enum document_outcome load_code(struct loading *l);
 enum document_outcome load_html(struct loading *l);
 enum document_outcome load_docx(struct loading *l);
 enum document_outcome load_odt(struct loading *l);
+enum document_outcome load_epub(struct loading *l);
 
 /* Ends a loader: `e` gets the reason. */
 enum document_outcome loading_fails(struct loading *l, const char *format, ...)

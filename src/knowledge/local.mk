@@ -29,6 +29,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
 	src/knowledge/flow.c src/knowledge/flow.h \
+	src/knowledge/load_epub.c \
 	src/knowledge/load_html.c src/knowledge/load_html.h \
 	src/knowledge/load_markdown.c \
 	src/knowledge/load_office.c \
