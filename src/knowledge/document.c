@@ -44,9 +44,11 @@ static const struct loader loaders[] = {
     {"docx", "docx docm dotx", NULL, false, load_docx},
     {"odt", "odt ott", "PK*mimetypeapplication/vnd.oasis.opendocument.text", false, load_odt},
     {"epub", "epub", "PK*mimetypeapplication/epub+zip", false, load_epub},
+    {"PDF", "pdf", "%PDF-", false, load_pdf},
 };
 static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
 static const struct loader code_loader = {"code", "", NULL, true, load_code};
+static const struct loader command_loader = {"command", "", NULL, false, load_command};
 
 /* What never has text, so that a folder of pictures need not be read to be passed over. */
 static const char *const without_text =
@@ -323,7 +325,7 @@ enum document_outcome document_load_file(struct loaded_document *out, const char
         return DOCUMENT_FAILED;
     const struct document_command *command = command_of(path, options);
     l.command = command ? command->command : NULL;
-    l.loader = loader_of_file(&l);
+    l.loader = command ? &command_loader : loader_of_file(&l);
     enum document_outcome outcome = run_loader(&l);
     close(l.fd);
     return outcome;

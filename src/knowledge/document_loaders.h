@@ -32,6 +32,8 @@ enum document_outcome load_html(struct loading *l);
 enum document_outcome load_docx(struct loading *l);
 enum document_outcome load_odt(struct loading *l);
 enum document_outcome load_epub(struct loading *l);
+enum document_outcome load_pdf(struct loading *l);
+enum document_outcome load_command(struct loading *l);
 
 /* Ends a loader: `e` gets the reason. */
 enum document_outcome loading_fails(struct loading *l, const char *format, ...)

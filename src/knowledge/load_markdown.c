@@ -108,7 +108,8 @@ static void take_line(struct markdown *m, size_t line_at, size_t line_len)
     bool taken = (m->fence || blanks < INDENTED) && take_fence(m, at, len, line_at, end);
     taken = taken || (blanks < INDENTED &&
                       (take_hashes(m, at, len, end) || take_underline(m, at, len, end)));
-    bool is_paragraph = !taken && blanks < INDENTED && len > 0 && !strchr("\t\r\f\v>|-*+", m->text[at]);
+    bool is_paragraph =
+        !taken && blanks < INDENTED && len > 0 && !strchr("\t\r\f\v>|-*+", m->text[at]);
     m->above = at;
     m->above_len = is_paragraph ? trimmed(m->text + at, len) : 0;
 }

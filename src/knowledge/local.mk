@@ -33,6 +33,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/load_html.c src/knowledge/load_html.h \
 	src/knowledge/load_markdown.c \
 	src/knowledge/load_office.c \
+	src/knowledge/load_program.c \
 	src/knowledge/load_text.c \
 	src/knowledge/markup.h \
 	src/knowledge/package.h \
