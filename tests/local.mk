@@ -54,6 +54,7 @@ UNIT_TESTS = \
 	tests/test_doctor \
 	tests/test_directive \
 	tests/test_dispatch \
+	tests/test_document \
 	tests/test_draft_review \
 	tests/test_e2e \
 	tests/test_edit_line \
@@ -222,6 +223,7 @@ tests_libsupport_a_SOURCES = \
 	tests/chunk_check.c tests/chunk_check.h \
 	tests/conversation.c tests/conversation.h \
 	tests/damage.c tests/damage.h \
+	tests/documents.c tests/documents.h \
 	tests/facts.c tests/facts.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
@@ -262,7 +264,8 @@ tests_libsupport_a_SOURCES = \
 	tests/surface.c tests/surface.h \
 	tests/talk.c tests/talk.h \
 	tests/told.c tests/told.h \
-	tests/workplace.c tests/workplace.h
+	tests/workplace.c tests/workplace.h \
+	tests/zip_file.c tests/zip_file.h
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server

@@ -1,0 +1,27 @@
+/* Documents as tests load and see them. */
+#ifndef TESTS_DOCUMENTS_H
+#define TESTS_DOCUMENTS_H
+
+#include "knowledge/chunk.h"
+
+/* Of support_dir(). Fails the test where it is not loaded, or is not as documents are; the caller
+ * releases it. */
+void documents_load(struct loaded_document *d, const char *name);
+
+/* A part a line, kept: "#2 Name" of a heading, "page 3: …", "code: …", "row: …"; with lines
+ * "12: …". White space is one blank, tabs and ends of lines are "⇥" and "⏎". */
+const char *documents_show(const struct loaded_document *d, bool with_lines);
+
+/* Loads it and gives the error, which it must be; kept. */
+const char *documents_refused(const char *name, enum document_outcome outcome);
+const char *documents_refused_with(const char *name, const struct document_options *options,
+                                   enum document_outcome outcome);
+
+/* Writes a PDF of so many pages, each of which says "This is page N."; `encrypted`: with a password
+ * that nobody knows. */
+void documents_write_pdf(const char *name, int pages, bool encrypted);
+
+/* Whether the shell finds the program. */
+bool documents_can_run(const char *program);
+
+#endif
