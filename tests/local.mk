@@ -84,6 +84,7 @@ UNIT_TESTS = \
 	tests/test_history \
 	tests/test_log_messages \
 	tests/test_hnsw \
+	tests/test_hostile_documents \
 	tests/test_http \
 	tests/test_http_limits \
 	tests/test_import_text \

@@ -12,8 +12,7 @@
 
 enum {
     HEADING_MAX = 200, /* bytes of one in a path */
-    DEFINITION_FAR =
-        16384, /* bytes above a passage in which the line is that defines what it is in */
+    ITEM_LOOK = 32     /* … in which a line shows that it is an item of a list */
 };
 
 /* Places to cut at, the strongest first. */
@@ -44,6 +43,8 @@ struct cutter {
     int64_t line, source; /* lines from 1, bytes of the source */
     VEC(size_t) open;     /* headings above, as parts, of rising level */
     const char *heading;
+    size_t seen; /* code: up to here definitions were looked for, and the last one found is */
+    size_t definition, definition_len;
 };
 
 static bool is_white(char c)
@@ -176,28 +177,39 @@ static bool is_definition(const struct code_language *l, const char *line, size_
            !code_is_comment(l, line, len) && !(l->block_ends && line[len - 1] == ':');
 }
 
-/* The line that begins what the code is in the middle of, as the head of a hunk of diff has it. */
+/* The last definition above, of the lines that begin up to here. */
+static void note_definitions(struct cutter *c, const struct document_part *p, size_t upto)
+{
+    size_t part_end = p->at + p->len;
+    if (c->seen < p->at) {
+        c->seen = p->at;
+        c->definition_len = 0;
+    }
+    while (c->seen <= upto && c->seen < part_end) {
+        size_t end = line_end(c->text, c->seen, part_end);
+        if (is_definition(c->d->language, c->text + c->seen, end - c->seen)) {
+            c->definition = c->seen;
+            c->definition_len = trim_white(c->text, c->seen, end) - c->seen;
+        }
+        c->seen = end + 1;
+    }
+}
+
+/* The line that begins what the code is in the middle of, as the head of a hunk of diff has it; of
+ * what stands at the margin itself, the heading. */
 static const char *definition_above(struct cutter *c, const struct document_part *p, size_t from)
 {
-    size_t least = from - p->at > DEFINITION_FAR ? from - DEFINITION_FAR : p->at;
-    size_t start = from;
-    while (start > p->at && c->text[start - 1] != '\n')
-        start--;
-    if (start == from && !is_white(c->text[from]) && !strchr("})]", c->text[from]))
+    bool begins_line = from == p->at || c->text[from - 1] == '\n';
+    bool at_margin = begins_line && !is_white(c->text[from]) && !strchr("})]", c->text[from]);
+    note_definitions(c, p, at_margin ? from : from - (from > p->at));
+    if (at_margin || c->definition_len == 0)
         return c->heading;
-    while (start > least) {
-        size_t end = start - 1;
-        for (start = end; start > p->at && c->text[start - 1] != '\n'; start--)
-            ;
-        if (!is_definition(c->d->language, c->text + start, end - start))
-            continue;
-        struct buf raw = BUF_INIT, path = BUF_INIT;
-        utf8_clean(&raw, c->text + start, trim_white(c->text, start, end) - start, UTF8_ONE_LINE);
-        utf8_add_cut(&path, raw.data, raw.len, HEADING_MAX);
-        buf_release(&raw);
-        return keep_heading(c, &path);
-    }
-    return c->heading;
+    struct buf raw = BUF_INIT, path = BUF_INIT;
+    size_t most = c->definition_len < 2 * HEADING_MAX ? c->definition_len : 2 * HEADING_MAX;
+    utf8_clean(&raw, c->text + c->definition, most, UTF8_ONE_LINE);
+    utf8_add_cut(&path, raw.data, raw.len, HEADING_MAX);
+    buf_release(&raw);
+    return keep_heading(c, &path);
 }
 
 /* --- borders ---------------------------------------------------------------------------------- */
@@ -216,19 +228,19 @@ static bool is_item(const char *line, size_t len)
 
 /* Between a line that ends at `end` and the next that is not blank, at `next`, both in one part. */
 static enum border code_border(const struct cutter *c, size_t start, size_t end, size_t next,
-                               size_t stop, bool blank)
+                               bool blank)
 {
     static const struct code_language none = {.comments = "", .block_ends = "}"};
     const struct code_language *l = c->d->language ? c->d->language : &none;
     size_t below = line_start(c->text, end, next);
     const char *line = c->text + start;
     size_t len = trim_white(c->text, start, end) - start;
-    size_t below_len = line_end(c->text, next, stop) - below;
     if (blank)
         return below < next || strchr("})]", c->text[next]) ? BORDER_PARAGRAPH : BORDER_UNIT;
     if (code_is_comment(l, line, len))
         return BORDER_WORD;
-    return code_ends_block(l, line, len, c->text + below, below_len) ? BORDER_BLOCK : BORDER_LINE;
+    return code_ends_block(l, line, len, c->text + below, next - below) ? BORDER_BLOCK
+                                                                        : BORDER_LINE;
 }
 
 static enum border border_of(const struct cutter *c, const struct document_part *p, size_t start,
@@ -239,11 +251,11 @@ static enum border border_of(const struct cutter *c, const struct document_part 
     if (next >= part_end)
         return p->kind == DOCUMENT_ROW ? BORDER_ITEM : BORDER_PARAGRAPH;
     if (p->kind == DOCUMENT_CODE)
-        return code_border(c, start, end, next, stop, blank);
+        return code_border(c, start, end, next, blank);
     if (blank)
         return BORDER_PARAGRAPH;
-    return is_item(c->text + next, line_end(c->text, next, stop) - next) ? BORDER_ITEM
-                                                                         : BORDER_WORD;
+    size_t look = stop - next < ITEM_LOOK ? stop - next : ITEM_LOOK;
+    return is_item(c->text + next, look) ? BORDER_ITEM : BORDER_WORD;
 }
 
 /* The last border of each kind at the end of a line in from..limit; 0: none. */
@@ -253,8 +265,9 @@ static void find_borders(struct cutter *c, size_t from, size_t limit, size_t sto
     size_t kept = c->part;
     for (size_t start = from; start < limit;) {
         const struct document_part *p = part_at(c, start);
-        size_t end = line_end(c->text, start, p->at + p->len < stop ? p->at + p->len : stop);
-        if (end > limit || end == stop)
+        size_t part_end = p->at + p->len;
+        size_t end = line_end(c->text, start, part_end <= limit ? part_end : limit + 1);
+        if (end > limit)
             break;
         size_t next = skip_white(c->text, end, stop);
         size_t last = trim_white(c->text, from, end);
@@ -302,12 +315,20 @@ static bool ends_sentence(const char *text, size_t from, size_t at, size_t stop)
     return false;
 }
 
+/* Whether it is worth a look: behind it is a blank, or a character or closer before it that needs
+ * none. */
+static bool may_end_sentence(const char *text, size_t at)
+{
+    return is_white(text[at]) || (unsigned char)text[at - 1] >= 0x80 ||
+           strchr("\"')]*_", text[at - 1]);
+}
+
 static size_t last_sentence(const char *text, size_t from, size_t limit, size_t stop)
 {
     for (size_t at = limit; at > from; at--)
-        if (at == stop || ((unsigned char)text[at] & 0xC0) != 0x80)
-            if (ends_sentence(text, from, at, stop))
-                return at;
+        if (((unsigned char)text[at] & 0xC0) != 0x80 && may_end_sentence(text, at) &&
+            ends_sentence(text, from, at, stop))
+            return at;
     return 0;
 }
 
@@ -323,7 +344,9 @@ static size_t last_word(const char *text, size_t from, size_t limit)
  * characters. */
 static size_t last_cluster(const char *text, size_t from, size_t limit, size_t stop)
 {
-    size_t cut = utf8_cut_bytes(text + from, stop - from, limit - from);
+    size_t seen =
+        limit + utf8_cut_points(text + limit, stop - limit, 1); /* a cluster may be endless */
+    size_t cut = utf8_cut_bytes(text + from, seen - from, limit - from);
     return cut > 0 ? from + cut : limit;
 }
 

@@ -21,7 +21,8 @@ bool code_is_word_of(const char *list, const char *word);
 /* Of one line without its end. */
 size_t code_indentation(const char *line, size_t len); /* blanks and tabs */
 bool code_is_comment(const struct code_language *l, const char *line, size_t len);
-/* Whether a block may end between two lines that follow one another, neither of them blank. */
+/* Whether a block may end between two lines that follow one another, neither of them blank. Of the
+ * second the indentation is enough. */
 bool code_ends_block(const struct code_language *l, const char *line, size_t len, const char *next,
                      size_t next_len);
 

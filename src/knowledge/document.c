@@ -18,7 +18,7 @@ enum { PIECE = 64 * 1024, BEGINNING = 512, TITLE_MAX = 200 };
 
 const struct document_limits document_limits = {.bytes = INT64_C(64) << 20,
                                                 .text = INT64_C(64) << 20,
-                                                .expanded = INT64_C(512) << 20,
+                                                .expanded = INT64_C(128) << 20,
                                                 .ms = 60000};
 
 const char *document_part_kind_name(enum document_part_kind kind)

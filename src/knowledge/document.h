@@ -69,10 +69,10 @@ struct document_command {
 struct document_limits {
     int64_t bytes;    /* of the file */
     int64_t text;     /* bytes of text that a loader may make of it */
-    int64_t expanded; /* bytes that may come out of an archive, read or passed over */
+    int64_t expanded; /* bytes that may come out of a package: libxml2 may hold all of them */
     int64_t ms;       /* for the whole file */
 };
-extern const struct document_limits document_limits; /* 64 MiB, 64 MiB, 512 MiB, 60 s */
+extern const struct document_limits document_limits; /* 64 MiB, 64 MiB, 128 MiB, 60 s */
 
 struct document_options {
     struct document_limits limits;

@@ -9,7 +9,7 @@
 #include "knowledge/markup.h"
 #include "knowledge/package.h"
 
-enum { CODE = -1, LEVELS = 9, BASES_FOLLOWED = 16, TITLE_BYTES = 1000 };
+enum { CODE = -1, LEVELS = 9, BASES_FOLLOWED = 16, TITLE_BYTES = 1000, STYLES_MOST = 10000 };
 
 struct style {
     char *id;
@@ -22,6 +22,7 @@ struct office {
     struct package package;
     struct flow flow;
     VEC(struct style) styles;
+    bool sorted;   /* those styles, by their ids */
     bool in_style; /* … within the definition of the last of them */
     size_t texts;  /* elements that hold text, in one another */
     size_t unseen; /* … that are not shown */
@@ -33,15 +34,23 @@ struct office {
 
 /* --- styles ----------------------------------------------------------------------------------- */
 
-static const struct style *find_style(const struct office *o, const char *id)
+static int by_id(const void *a, const void *b)
 {
-    for (size_t i = 0; i < o->styles.len; i++)
-        if (strcmp(o->styles.items[i].id, id) == 0)
-            return &o->styles.items[i];
-    return NULL;
+    return strcmp(((const struct style *)a)->id, ((const struct style *)b)->id);
 }
 
-static int style_level(const struct office *o, const char *id)
+static const struct style *find_style(struct office *o, const char *id)
+{
+    const struct style key = {.id = (char *)id};
+    if (!o->sorted)
+        vec_sort(&o->styles, by_id);
+    o->sorted = true;
+    return o->styles.len == 0
+               ? NULL
+               : bsearch(&key, o->styles.items, o->styles.len, sizeof *o->styles.items, by_id);
+}
+
+static int style_level(struct office *o, const char *id)
 {
     const struct style *s = find_style(o, id);
     for (int i = 0; i < BASES_FOLLOWED && s && s->level == 0 && s->base; i++)
@@ -68,11 +77,18 @@ static int level_of_name(const char *name)
                                                         : 0;
 }
 
-static void add_style(struct office *o, char *id, char *base)
+/* Those above the bound are as if they were not there. */
+static bool add_style(struct office *o, char *id, char *base)
 {
-    if (!id)
-        id = mem_strdup("");
-    vec_push(&o->styles, (struct style){.id = id, .base = base, .level = level_of_name(id)});
+    bool taken = id && o->styles.len < STYLES_MOST;
+    if (taken) {
+        vec_push(&o->styles, (struct style){.id = id, .base = base, .level = level_of_name(id)});
+        o->sorted = false;
+        return true;
+    }
+    free(id);
+    free(base);
+    return false;
 }
 
 static void set_base(struct office *o, char *base)
@@ -94,8 +110,7 @@ static bool begin_docx_style(void *context, struct markup *m, const char *name)
 {
     struct office *o = context;
     if (strcmp(name, "style") == 0) {
-        add_style(o, markup_attribute(m, "styleId"), NULL);
-        o->in_style = true;
+        o->in_style = add_style(o, markup_attribute(m, "styleId"), NULL);
     } else if (!o->in_style) {
         return true;
     } else if (strcmp(name, "name") == 0 && vec_last(&o->styles).level == 0) {

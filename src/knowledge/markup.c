@@ -209,11 +209,12 @@ static int read_xml(void *context, char *bytes, int len)
     return (int)n;
 }
 
-/* The first fault is the one that is told. */
+/* The first fault is the one that is told. A prefix that is not declared is none. */
 static void hear_fault(void *context, xmlErrorPtr fault)
 {
     struct markup *m = context;
-    if (m->broken || m->stopped || fault->level < XML_ERR_ERROR)
+    if (m->broken || m->stopped || fault->level < XML_ERR_ERROR ||
+        fault->domain == XML_FROM_NAMESPACE)
         return;
     struct buf text = BUF_INIT;
     const char *said = fault->message ? fault->message : "damaged";
@@ -273,7 +274,7 @@ enum markup_end markup_read_xml(const struct markup_source *source,
     }
     m.xml->xmlTextReaderSetStructuredErrorHandler(m.reader, hear_fault, &m);
     int more = 1;
-    while (!m.stopped && (more = m.xml->xmlTextReaderRead(m.reader)) == 1)
+    while (!m.stopped && !m.broken && (more = m.xml->xmlTextReaderRead(m.reader)) == 1)
         m.stopped = !tell_node(&m) || m.stopped;
     if (more < 0 && !m.broken && !m.stopped)
         m.broken = !err_set(e, ERR_FILE_ERROR, "its XML is damaged");

@@ -108,8 +108,10 @@ static enum document_outcome find_further(struct package *p, const struct libarc
     struct archive_entry *entry;
     for (int i = 1;; i++) {
         int code = zip->archive_read_next_header(p->archive, &entry);
-        if (code == ARCHIVE_EOF)
+        if (code == ARCHIVE_EOF) {
+            package_close(p); /* the next is looked for from the beginning */
             return DOCUMENT_LOADED;
+        }
         if (code < ARCHIVE_WARN)
             return fail(p, zip);
         *found = has_name(zip, entry, name);

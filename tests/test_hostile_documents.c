@@ -1,0 +1,441 @@
+/* Files that want to harm who reads them: each is refused or read within its limits, with a reason,
+ * and nothing outside of it is touched. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "tests/chunk_check.h"
+#include "tests/documents.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+#include "tests/zip_file.h"
+
+FIXTURE(support_setup, support_teardown);
+
+#ifdef HAVE_LIBXML2
+enum { READS_MARKUP = 1 };
+#else
+enum { READS_MARKUP = 0 };
+#endif
+#ifdef HAVE_LIBARCHIVE
+enum { READS_PACKAGES = READS_MARKUP };
+#else
+enum { READS_PACKAGES = 0 };
+#endif
+
+#define MIB ((size_t)1 << 20)
+
+static void expect_refused(const char *name, enum document_outcome outcome, const char *reason)
+{
+    const char *is = documents_refused(name, outcome);
+    if (!strstr(is, reason))
+        fail_msg("%s: \"%s\" does not say \"%s\"", name, is, reason);
+}
+
+/* --- what is no file of text ------------------------------------------------------------------ */
+
+static void make_sparse(const char *name, off_t size)
+{
+    int fd = open(support_path(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, size), 0);
+    close(fd);
+}
+
+TEST(what_is_no_text_is_passed_over)
+{
+    support_write(support_path("a.bin.txt"), "a");
+    make_sparse("a.txt", 10);
+    make_sparse("sparse", (off_t)60 * (off_t)MIB);
+    expect_refused("a.txt", DOCUMENT_SKIPPED, "a binary file");
+    expect_refused("sparse", DOCUMENT_SKIPPED, "a binary file");
+    expect_refused("picture.png", DOCUMENT_SKIPPED, "a .png file has no text");
+    char controls[200];
+    memset(controls, 1, sizeof controls);
+    controls[0] = '\xFE';
+    controls[sizeof controls - 1] = '\0';
+    support_write(support_path("controls"), controls);
+    expect_refused("controls", DOCUMENT_SKIPPED, "a binary file");
+}
+
+TEST(what_is_too_large_is_not_read)
+{
+    static const char *const names[] = {"a.txt", "a.html", "a.docx", "a.pdf"};
+    int64_t begun = clock_mono_ms();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        make_sparse(names[i], (off_t)1 << 30);
+        expect_refused(names[i], DOCUMENT_FAILED, "is larger than 64 MiB");
+    }
+    assert_true(clock_mono_ms() - begun < 2000);
+}
+
+TEST(what_is_no_regular_file_is_not_opened)
+{
+    support_write(support_path("real.txt"), "text");
+    assert_int_equal(symlink("real.txt", support_path("link.txt")), 0);
+    assert_int_equal(symlink("loop.txt", support_path("loop.txt")), 0);
+    assert_int_equal(mkdir(support_path("dir.txt"), 0700), 0);
+    assert_int_equal(mkfifo(support_path("fifo.txt"), 0600), 0);
+    assert_int_equal(mkfifo(support_path("fifo.pdf"), 0600), 0);
+    expect_refused("link.txt", DOCUMENT_FAILED, "is a symbolic link");
+    expect_refused("loop.txt", DOCUMENT_FAILED, "is a symbolic link");
+    expect_refused("dir.txt", DOCUMENT_FAILED, "is not a regular file");
+    expect_refused("fifo.txt", DOCUMENT_FAILED, "is not a regular file");
+    expect_refused("fifo.pdf", DOCUMENT_FAILED, "is not a regular file");
+    expect_refused("none.txt", DOCUMENT_FAILED, "cannot be opened: No such file or directory");
+    expect_refused("../../../../../dev/zero", DOCUMENT_FAILED, "");
+}
+
+/* --- very long -------------------------------------------------------------------------------- */
+
+static void fill(const char *name, const char *start, const char *piece, size_t len)
+{
+    struct buf b = BUF_INIT;
+    struct error e;
+    buf_addstr(&b, start);
+    while (b.len < len)
+        buf_addstr(&b, piece);
+    if (!paths_write_file(support_path(name), b.data, b.len, &e))
+        fail_msg("%s", e.text);
+    buf_release(&b);
+}
+
+TEST(lines_of_10_mb_are_cut)
+{
+    static const struct {
+        const char *name, *start, *piece;
+        bool markup;
+    } rows[] = {
+        {"a.txt", "", "x", false},
+        {"b.txt", "", "\xF0\x9F\x91\xA9\xE2\x80\x8D", false},
+        {"c.txt", "", "e\xCC\x81\xCC\x81", false},
+        {"d.txt", "", "\xE2\x80\xA8", false},
+        {"a.md", "", "#", false},
+        {"b.md", "", "`", false},
+        {"a.py", "", "    ", false},
+        {"a.c", "x", "}", false},
+        {"a.html", "<p>", "x", true},
+        {"b.html", "<p>", "&amp;", true},
+        {"c.html", "", "<", true},
+        {"d.html", "<!--", "-", true},
+        {"e.html", "<p a='", "x", true},
+        {"f.html", "<script>", "x", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded_document d;
+        int64_t begun = clock_mono_ms();
+        if (rows[i].markup && !READS_MARKUP)
+            continue;
+        fill(rows[i].name, rows[i].start, rows[i].piece, 10 * MIB);
+        documents_load(&d, rows[i].name); /* looks at its passages */
+        loaded_document_release(&d);
+        if (clock_mono_ms() - begun > 30000)
+            fail_msg("%s takes %lld ms", rows[i].name, (long long)(clock_mono_ms() - begun));
+    }
+}
+
+TEST_IF(READS_MARKUP, deep_html_ends)
+{
+    fill("a.html", "", "<b>", 10 * MIB);
+    fill("b.html", "", "<div><p>", 10 * MIB);
+    fill("c.html", "", "<table><tr><td>", 10 * MIB);
+    expect_refused("a.html", DOCUMENT_FAILED, "elements in one another");
+    expect_refused("b.html", DOCUMENT_FAILED, "elements in one another");
+    expect_refused("c.html", DOCUMENT_FAILED, "elements in one another");
+}
+
+/* --- packages --------------------------------------------------------------------------------- */
+
+#define DOCX_START                                                                                 \
+    "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">"        \
+    "<w:body><w:p><w:r><w:t>"
+#define DOCX_END "</w:t></w:r></w:p></w:body></w:document>"
+
+static void write_docx(const char *name, const char *xml)
+{
+    struct zip_file z = {0};
+    zip_add(&z, "word/document.xml", xml, strlen(xml), false);
+    zip_write(&z, support_path(name));
+}
+
+#define CONTAINER                                                                                  \
+    "<container><rootfiles><rootfile full-path=\"a/b/content.opf\"/></rootfiles></container>"
+#define ONE_CHAPTER                                                                                \
+    "<package><manifest><item id=\"1\" href=\"1.html\"/></manifest><spine><itemref idref=\"1\"/>"  \
+    "</spine></package>"
+
+static void add_text(struct zip_file *z, const char *name, const char *text)
+{
+    zip_add(z, name, text, strlen(text), false);
+}
+
+TEST_IF(READS_PACKAGES, bombs_do_not_go_off)
+{
+    struct zip_file z = {0};
+    add_text(&z, "META-INF/container.xml", CONTAINER);
+    add_text(&z, "a/b/content.opf", ONE_CHAPTER);
+    zip_add_bomb(&z, "a/b/1.html", "<p>", 200 * MIB);
+    zip_write(&z, support_path("a.epub"));
+    expect_refused("a.epub", DOCUMENT_FAILED, "grows to more than 128 MiB");
+    zip_add_bomb(&z, "word/document.xml", DOCX_START, 200 * MIB);
+    zip_write(&z, support_path("b.docx"));
+    expect_refused("b.docx", DOCUMENT_FAILED, "huge text node");
+    zip_add_bomb(&z, "word/styles.xml", "", 200 * MIB);
+    add_text(&z, "word/document.xml", DOCX_START DOCX_END);
+    zip_write(&z, support_path("c.docx"));
+    expect_refused("c.docx", DOCUMENT_FAILED, "grows to more than 128 MiB");
+}
+
+TEST_IF(READS_PACKAGES, broken_packages_are_told)
+{
+    struct zip_file z = {0};
+    support_write(support_path("a.docx"), "no zip file");
+    expect_refused("a.docx", DOCUMENT_FAILED, "cannot be read: ");
+    expect_refused("a.docx", DOCUMENT_FAILED, "cannot be read: ");
+    zip_add(&z, "word/document.xml", "x", 1, true);
+    zip_write(&z, support_path("b.docx"));
+    expect_refused("b.docx", DOCUMENT_FAILED, "is encrypted");
+    add_text(&z, "other", "x");
+    zip_write(&z, support_path("c.docx"));
+    expect_refused("c.docx", DOCUMENT_FAILED, "is no docx");
+    add_text(&z, "other", "x");
+    zip_write(&z, support_path("c.odt"));
+    expect_refused("c.odt", DOCUMENT_FAILED, "is no odt");
+    add_text(&z, "other", "x");
+    zip_write(&z, support_path("c.epub"));
+    expect_refused("c.epub", DOCUMENT_FAILED, "is no epub: it lacks META-INF/container.xml");
+    write_docx("d.docx", DOCX_START "text\n</w:t>");
+    expect_refused("d.docx", DOCUMENT_FAILED, "word/document.xml: its XML, line 2: ");
+    write_docx("e.docx", "");
+    expect_refused("e.docx", DOCUMENT_FAILED, "word/document.xml: ");
+}
+
+TEST_IF(READS_PACKAGES, a_cut_off_package_is_told)
+{
+    struct zip_file z = {0};
+    struct buf whole = BUF_INIT;
+    struct error e;
+    add_text(&z, "word/document.xml", DOCX_START "text" DOCX_END);
+    zip_write(&z, support_path("a.docx"));
+    assert_true(paths_read_file(support_path("a.docx"), &whole, &e));
+    for (size_t len = 0; len < whole.len; len++) {
+        struct loaded_document d;
+        struct document_options o = {.limits = document_limits};
+        assert_true(paths_write_file(support_path("b.docx"), whole.data, len, &e));
+        enum document_outcome outcome = document_load_file(&d, support_path("b.docx"), &o, &e);
+        if (outcome == DOCUMENT_LOADED)
+            loaded_document_release(&d);
+        else
+            assert_int_equal(outcome, DOCUMENT_FAILED);
+    }
+    buf_release(&whole);
+}
+
+TEST_IF(READS_PACKAGES, names_of_members_lead_nowhere)
+{
+    static const char contents[] =
+        "<package><metadata><title>T</title></metadata><manifest>"
+        "<item id=\"1\" href=\"../../../../../../../../../etc/passwd\"/>"
+        "<item id=\"2\" href=\"/etc/passwd\"/><item id=\"3\" href=\"one%20two.html#x\"/>"
+        "<item id=\"4\" href=\"../../up.html\"/><item id=\"5\"/><item href=\"x\"/>"
+        "</manifest><spine><itemref idref=\"1\"/><itemref idref=\"2\"/><itemref idref=\"3\"/>"
+        "<itemref idref=\"4\"/><itemref idref=\"5\"/><itemref "
+        "idref=\"none\"/><itemref/></spine></package>";
+    struct zip_file z = {0};
+    struct loaded_document d;
+    zip_add(&z, "../outside", "x", 1, false);
+    zip_add(&z, "/tmp/../outside", "x", 1, false);
+    zip_add(&z, "up.html", "up", 2, false);
+    zip_add(&z, "a/b/one two.html", "<h1>one</h1>", 12, false);
+    add_text(&z, "a/b/content.opf", contents);
+    add_text(&z, "META-INF/container.xml", CONTAINER);
+    zip_write(&z, support_path("a.epub"));
+    documents_load(&d, "a.epub");
+    assert_string_equal(documents_show(&d, false), "#1 one\nup\n");
+    assert_string_equal(d.title, "T");
+    loaded_document_release(&d);
+    assert_int_equal(access(support_path("../outside"), F_OK), -1);
+}
+
+/* --- entities --------------------------------------------------------------------------------- */
+
+static int listen_here(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Either it is refused, or what is read has nothing of the entity. */
+static void expect_without(const char *name, const char *secret)
+{
+    struct loaded_document d;
+    struct error e;
+    struct document_options o = {.limits = document_limits};
+    if (document_load_file(&d, support_path(name), &o, &e) != DOCUMENT_LOADED)
+        return;
+    if (strstr(d.text.data, secret))
+        fail_msg("%s: %s", name, d.text.data);
+    loaded_document_release(&d);
+}
+
+TEST_IF(READS_PACKAGES, nothing_outside_is_looked_up)
+{
+    int port, fd = listen_here(&port);
+    support_write(support_path("secret"), "TOP SECRET");
+    const char *places[] = {support_text("file://%s", support_path("secret")),
+                            support_path("secret"), "secret",
+                            support_text("http://127.0.0.1:%d/x", port)};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        write_docx("a.docx", support_text("<!DOCTYPE a [<!ENTITY e SYSTEM \"%s\">]>" DOCX_START
+                                          "before &e; after" DOCX_END,
+                                          places[i]));
+        write_docx("b.docx",
+                   support_text("<!DOCTYPE a SYSTEM \"%s\">" DOCX_START "&e;" DOCX_END, places[i]));
+        write_docx("c.docx",
+                   support_text("<!DOCTYPE a [<!ENTITY %% p SYSTEM \"%s\"> %%p;]>" DOCX_START
+                                "x" DOCX_END,
+                                places[i]));
+        write_docx("d.docx",
+                   support_text("<a xmlns:xi=\"http://www.w3.org/2001/XInclude\"><xi:include "
+                                "href=\"%s\" parse=\"text\"/></a>",
+                                places[i]));
+        support_write(support_path("e.html"),
+                      support_text("<!DOCTYPE html [<!ENTITY e SYSTEM \"%s\">]><link href=\"%s\">"
+                                   "<iframe src=\"%s\"></iframe><img src=\"%s\">&e;",
+                                   places[i], places[i], places[i], places[i]));
+        static const char *const names[] = {"a.docx", "b.docx", "c.docx", "d.docx", "e.html"};
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            expect_without(names[n], "SECRET");
+    }
+    struct pollfd asked = {.fd = fd, .events = POLLIN};
+    assert_int_equal(poll(&asked, 1, 0), 0);
+    close(fd);
+}
+
+TEST_IF(READS_PACKAGES, entities_do_not_multiply)
+{
+    struct buf xml = BUF_INIT;
+    int64_t begun = clock_mono_ms();
+    buf_addstr(&xml, "<!DOCTYPE a [<!ENTITY l0 \"laugh\">");
+    for (int i = 1; i < 30; i++) {
+        buf_addf(&xml, "<!ENTITY l%d \"", i);
+        for (int n = 0; n < 10; n++)
+            buf_addf(&xml, "&l%d;", i - 1);
+        buf_addstr(&xml, "\">");
+    }
+    buf_addstr(&xml, "]>" DOCX_START "&l29;</w:t><w:t a=\"&l29;\">" DOCX_END);
+    write_docx("a.docx", xml.data);
+    buf_release(&xml);
+    expect_without("a.docx", "laugh");
+    assert_true(clock_mono_ms() - begun < 10000);
+}
+
+/* --- PDF and programs ------------------------------------------------------------------------- */
+
+static void need_pdftotext(void)
+{
+    if (documents_can_run("pdftotext"))
+        return;
+    print_message("pdftotext is not installed\n");
+    skip();
+}
+
+TEST(pdf_of_2000_pages_has_them)
+{
+    enum { PAGES = 2000 };
+    struct loaded_document d;
+    struct chunks c = {0};
+    need_pdftotext();
+    documents_write_pdf("a.pdf", PAGES, false);
+    documents_load(&d, "a.pdf");
+    chunks_make(&c, &d, CHUNK_CHARACTERS);
+    assert_int_equal(c.items.len, PAGES);
+    for (size_t i = 0; i < PAGES; i++) {
+        assert_int_equal(c.items.items[i].page, i + 1);
+        assert_string_equal(c.items.items[i].text, support_text("This is page %zu.", i + 1));
+    }
+    chunks_release(&c);
+    loaded_document_release(&d);
+}
+
+TEST(broken_pdf_is_told)
+{
+    need_pdftotext();
+    documents_write_pdf("a.pdf", 2, true);
+    expect_refused("a.pdf", DOCUMENT_FAILED, "Incorrect password");
+    support_write(support_path("b.pdf"), "%PDF-1.4\nnothing");
+    expect_refused("b.pdf", DOCUMENT_FAILED, "cannot be read: pdftotext: ");
+    support_write(support_path("c.pdf"), "");
+    expect_refused("c.pdf", DOCUMENT_FAILED, "cannot be read: pdftotext: ");
+    documents_write_pdf("d.pdf", 0, false);
+    documents_refused("d.pdf", DOCUMENT_FAILED);
+}
+
+TEST(without_pdftotext_pdf_says_so)
+{
+    documents_write_pdf("a.pdf", 1, false);
+    char *before = support_keep(mem_strdup(getenv("PATH")));
+    setenv("PATH", support_dir(), 1);
+    expect_refused("a.pdf", DOCUMENT_FAILED, "cannot be read: pdftotext is not installed");
+    setenv("PATH", before, 1);
+}
+
+static bool says_no(void *context)
+{
+    (void)context;
+    return false;
+}
+
+TEST(a_loader_that_hangs_or_floods_is_ended)
+{
+    const struct document_command hangs[] = {{"txt", "sleep 1000; cat $1"}};
+    const struct document_command floods[] = {{"txt", "yes $1"}};
+    struct document_options o = {.limits = document_limits, .commands = hangs, .command_count = 1};
+    support_write(support_path("a.txt"), "text");
+    o.limits.ms = 200;
+    assert_string_equal(documents_refused_with("a.txt", &o, DOCUMENT_FAILED),
+                        "takes longer than 1 s to read");
+    int wake[2];
+    assert_int_equal(pipe(wake), 0);
+    assert_int_equal(write(wake[1], "x", 1), 1);
+    const struct wakeup wakeup = {.fd = wake[0], .go_on = says_no};
+    o.limits.ms = 60000;
+    o.wakeup = &wakeup;
+    documents_refused_with("a.txt", &o, DOCUMENT_STOPPED);
+    o.commands = NULL;
+    o.command_count = 0;
+    documents_refused_with("a.txt", &o, DOCUMENT_STOPPED);
+    o.wakeup = NULL;
+    o.commands = floods;
+    o.command_count = 1;
+    o.limits.text = (int64_t)MIB;
+    assert_string_equal(documents_refused_with("a.txt", &o, DOCUMENT_FAILED),
+                        "has more than 1 MiB of text");
+    close(wake[0]);
+    close(wake[1]);
+}
+
+TEST(time_is_up_for_what_is_read_here)
+{
+    struct document_options o = {.limits = document_limits};
+    o.limits.ms = 0;
+    fill("a.txt", "", "text ", MIB);
+    documents_refused_with("a.txt", &o, DOCUMENT_FAILED);
+    fill("a.html", "", "text ", MIB);
+    documents_refused_with("a.html", &o, DOCUMENT_FAILED);
+}
