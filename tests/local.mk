@@ -4,6 +4,7 @@ LONG_TESTS = \
 	tests/test_flood \
 	tests/test_recover \
 	tests/test_store_faults \
+	tests/test_hostile_documents \
 	tests/test_child \
 	tests/test_completion \
 	tests/test_damaged_stores \
@@ -84,7 +85,6 @@ UNIT_TESTS = \
 	tests/test_history \
 	tests/test_log_messages \
 	tests/test_hnsw \
-	tests/test_hostile_documents \
 	tests/test_http \
 	tests/test_http_limits \
 	tests/test_import_text \

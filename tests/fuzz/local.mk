@@ -5,6 +5,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/approval.c \
 	tests/fuzz/config.c \
 	tests/fuzz/doclist.c \
+	tests/fuzz/document.c \
 	tests/fuzz/embedding.c \
 	tests/fuzz/event.c \
 	tests/fuzz/event_struct.c \

@@ -36,6 +36,7 @@
     X(pages, 262144)                                                                               \
     X(graph, 65536)                                                                                \
     X(learned, 32768)                                                                              \
-    X(doclist, 65536)
+    X(doclist, 65536)                                                                              \
+    X(document, 16384)
 
 #endif
