@@ -43,6 +43,12 @@ TEST_IF(libcurl_is_looked_for(), test_the_network_is_loaded_by_the_first_request
     assert_no_text(mapped(s), libcurl);
     assert_no_text(mapped(s), "libssl");
     assert_no_text(mapped(s), "libgnutls");
+#ifdef LIBXML2_FILE
+    assert_no_text(mapped(s), LIBXML2_FILE);
+#endif
+#ifdef LIBARCHIVE_FILE
+    assert_no_text(mapped(s), LIBARCHIVE_FILE);
+#endif
     if (HAS_OWN_CXX)
         assert_no_text(mapped(s), "libstdc++");
     screen_ctrl(s, 'u');
