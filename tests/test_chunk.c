@@ -60,6 +60,8 @@ TEST(cuts_are_at_the_strongest_border)
         {"a.md", "# A\n\none\n\n## B\n\ntwo\n\n# C\nthree", 100,
          "A:# A\n\none|A › B:## B\n\ntwo|C:# C\nthree"},
         {"a.md", "# A\n## B\ntext", 100, "A › B:# A\n## B\ntext"},
+        {"a.md", "# A\n\none two three. Four five six.", 24,
+         "A:# A\n\none two three.|A:Four five six."},
         {"a.md", "# A\n# B\ntext", 100, "A:# A|B:# B\ntext"},
         {"a.md", "A\n===\n\none\n\nB *b*\n---\ntwo", 100,
          "A:A\n===\n\none|A › B *b*:B *b*\n---\ntwo"},

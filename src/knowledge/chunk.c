@@ -248,6 +248,8 @@ static enum border border_of(const struct cutter *c, const struct document_part 
 {
     size_t part_end = p->at + p->len;
     bool blank = lines_in(c->text + end, next - end) > 1;
+    if (p->kind == DOCUMENT_HEADING) /* which says nothing alone */
+        return BORDER_WORD;
     if (next >= part_end)
         return p->kind == DOCUMENT_ROW ? BORDER_ITEM : BORDER_PARAGRAPH;
     if (p->kind == DOCUMENT_CODE)
