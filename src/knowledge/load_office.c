@@ -9,7 +9,14 @@
 #include "knowledge/markup.h"
 #include "knowledge/package.h"
 
-enum { CODE = -1, LEVELS = 9, BASES_FOLLOWED = 16, TITLE_BYTES = 1000, STYLES_MOST = 10000 };
+enum {
+    CODE = -1,
+    LEVELS = 9,
+    BASES_FOLLOWED = 16,
+    TITLE_BYTES = 1000,
+    STYLES_MOST = 10000,
+    BLANKS_MOST = 200
+};
 
 struct style {
     char *id;
@@ -21,6 +28,7 @@ struct style {
 struct office {
     struct package package;
     struct flow flow;
+    const struct element *elements; /* of the format */
     VEC(struct style) styles;
     bool sorted;   /* those styles, by their ids */
     bool in_style; /* … within the definition of the last of them */
@@ -186,10 +194,61 @@ static bool title_text(void *context, const char *text, size_t len)
 
 static const struct markup_events title_events = {begin_title, end_title, title_text};
 
-static bool body_text(void *context, const char *text, size_t len)
+/* --- the text, of both ------------------------------------------------------------------------ */
+
+enum effect {
+    PARAGRAPH,
+    HEADING,
+    STYLE,
+    OUTLINE,
+    DEFINITION,
+    TEXT,
+    BLANKS,
+    GAP,
+    NEWLINE,
+    ROW,
+    CELL,
+    NOTE,
+    UNSEEN
+};
+
+struct element {
+    const char *name;
+    enum effect effect;
+    bool has_text; /* what stands in it is the document's */
+};
+
+/* What was deleted, fields' instructions, and what is said again for older readers is not seen. */
+static const struct element docx_elements[] = {
+    {"p", PARAGRAPH, false},     {"pStyle", STYLE, false},   {"outlineLvl", OUTLINE, false},
+    {"t", TEXT, true},           {"tab", GAP, false},        {"br", NEWLINE, false},
+    {"cr", NEWLINE, false},      {"tr", ROW, false},         {"tc", CELL, false},
+    {"del", UNSEEN, false},      {"delText", UNSEEN, false}, {"instrText", UNSEEN, false},
+    {"Fallback", UNSEEN, false}, {NULL, 0, false},
+};
+
+static const struct element odt_elements[] = {
+    {"p", PARAGRAPH, true},
+    {"h", HEADING, true},
+    {"style", DEFINITION, false},
+    {"s", BLANKS, false},
+    {"tab", GAP, false},
+    {"line-break", NEWLINE, false},
+    {"table-row", ROW, false},
+    {"table-cell", CELL, false},
+    {"note-body", NOTE, false},
+    {"note-citation", UNSEEN, false},
+    {"annotation", UNSEEN, false},
+    {"tracked-changes", UNSEEN, false},
+    {NULL, 0, false},
+};
+
+static const struct element *element_of(const struct office *o, const char *name)
 {
-    struct office *o = context;
-    return o->texts == 0 || o->unseen > 0 || flow_text(&o->flow, text, len);
+    for (const struct element *e = o->elements; e->name; e++)
+        if (strcmp(e->name, name) == 0)
+            return e;
+    return NULL;
 }
 
 static bool goes_on(const struct office *o)
@@ -205,63 +264,122 @@ static void begin_paragraph(struct office *o, int level)
     flow_begin(&o->flow, kind, level > 0 ? level : 0, 0);
 }
 
-static bool is_one_of(const char *name, const char *const *names)
+static int level_of_style(struct office *o, struct markup *m, const char *attribute)
 {
-    for (; *names; names++)
-        if (strcmp(name, *names) == 0)
-            return true;
-    return false;
+    char *id = markup_attribute(m, attribute);
+    int level = id ? style_level(o, id) : 0;
+    free(id);
+    return level;
 }
 
-/* --- docx ------------------------------------------------------------------------------------- */
+/* Paragraphs of a note are within a sentence. */
+static void begin_text_block(struct office *o, struct markup *m, bool is_heading)
+{
+    int outline = is_heading ? number_of(m, "outline-level") : 0;
+    if (o->notes > 0 && !o->note_begins)
+        flow_gap(&o->flow);
+    o->note_begins = false;
+    if (o->notes > 0)
+        return;
+    if (is_heading)
+        begin_paragraph(o, clamp_level(outline < 1 ? 1 : outline));
+    else
+        begin_paragraph(o, level_of_style(o, m, "style-name") == CODE ? CODE : 0);
+}
 
-/* What was deleted, fields' instructions, and what another element says for newer readers. */
-static const char *const docx_unseen[] = {"del", "instrText", "Fallback", "delText", NULL};
+static void add_blanks(struct office *o, int count)
+{
+    for (int i = 0; i == 0 || (i < count && i < BLANKS_MOST); i++)
+        flow_text(&o->flow, " ", 1);
+}
 
-static bool begin_docx(void *context, struct markup *m, const char *name)
+static void apply(struct office *o, struct markup *m, enum effect effect)
+{
+    int level = 0;
+    switch (effect) {
+    case PARAGRAPH:
+    case HEADING:
+        begin_text_block(o, m, effect == HEADING);
+        break;
+    case STYLE:
+        level = level_of_style(o, m, "val");
+        break;
+    case OUTLINE: /* 9: none */
+        level = number_of(m, "val") < LEVELS ? clamp_level(number_of(m, "val") + 1) : 0;
+        break;
+    case DEFINITION: {
+        char *id = markup_attribute(m, "name");
+        add_style(o, id, markup_attribute(m, "parent-style-name"));
+        break;
+    }
+    case BLANKS:
+        add_blanks(o, number_of(m, "c"));
+        break;
+    case GAP:
+        flow_gap(&o->flow);
+        break;
+    case NEWLINE:
+        flow_newline(&o->flow);
+        break;
+    case ROW:
+        flow_begin_row(&o->flow, 0);
+        break;
+    case CELL:
+        flow_cell(&o->flow);
+        break;
+    case NOTE:
+        o->notes++;
+        o->note_begins = true;
+        flow_text(&o->flow, " (", 2);
+        break;
+    case TEXT:
+    case UNSEEN:
+        break;
+    }
+    if (level != 0)
+        begin_paragraph(o, level);
+}
+
+static bool begin(void *context, struct markup *m, const char *name)
 {
     struct office *o = context;
-    if (is_one_of(name, docx_unseen) || o->unseen > 0) {
-        o->unseen += is_one_of(name, docx_unseen);
-    } else if (strcmp(name, "p") == 0) {
-        begin_paragraph(o, 0);
-    } else if (strcmp(name, "pStyle") == 0) {
-        char *id = markup_attribute(m, "val");
-        int level = id ? style_level(o, id) : 0;
-        if (level != 0)
-            begin_paragraph(o, level);
-        free(id);
-    } else if (strcmp(name, "outlineLvl") == 0 && number_of(m, "val") < LEVELS) {
-        begin_paragraph(o, clamp_level(number_of(m, "val") + 1));
-    } else if (strcmp(name, "t") == 0) {
-        o->texts++;
-    } else if (strcmp(name, "tab") == 0) {
-        flow_gap(&o->flow);
-    } else if (strcmp(name, "br") == 0 || strcmp(name, "cr") == 0) {
-        flow_newline(&o->flow);
-    } else if (strcmp(name, "tr") == 0) {
-        flow_begin_row(&o->flow, 0);
-    } else if (strcmp(name, "tc") == 0) {
-        flow_cell(&o->flow);
+    const struct element *e = element_of(o, name);
+    if (e && e->effect == UNSEEN)
+        o->unseen++;
+    if (!e || o->unseen > 0)
+        return true;
+    o->texts += e->has_text;
+    apply(o, m, e->effect);
+    return goes_on(o);
+}
+
+static bool end(void *context, const char *name)
+{
+    struct office *o = context;
+    const struct element *e = element_of(o, name);
+    if (e && e->effect == UNSEEN)
+        o->unseen -= o->unseen > 0;
+    else if (e && o->unseen == 0) {
+        o->texts -= e->has_text && o->texts > 0;
+        if ((e->effect == PARAGRAPH || e->effect == HEADING) && o->notes == 0)
+            flow_end(&o->flow);
+        if (e->effect == ROW)
+            flow_end_row(&o->flow);
+        if (e->effect == NOTE && o->notes > 0 && o->notes--)
+            flow_text(&o->flow, ")", 1);
     }
     return goes_on(o);
 }
 
-static bool end_docx(void *context, const char *name)
+static bool text(void *context, const char *bytes, size_t len)
 {
     struct office *o = context;
-    if (is_one_of(name, docx_unseen))
-        o->unseen -= o->unseen > 0;
-    else if (o->unseen > 0)
-        return true;
-    else if (strcmp(name, "t") == 0)
-        o->texts -= o->texts > 0;
-    else if (strcmp(name, "p") == 0)
-        flow_end(&o->flow);
-    else if (strcmp(name, "tr") == 0)
-        flow_end_row(&o->flow);
-    return goes_on(o);
+    return o->texts == 0 || o->unseen > 0 || flow_text(&o->flow, bytes, len);
 }
+
+static const struct markup_events body = {begin, end, text};
+
+/* --- docx ------------------------------------------------------------------------------------- */
 
 /* The part that the package is about. */
 static bool begin_relation(void *context, struct markup *m, const char *name)
@@ -296,8 +414,8 @@ static bool read_docx(struct office *o)
 {
     static const struct markup_events relations = {begin_relation, end_nothing, no_text};
     static const struct markup_events styles = {begin_docx_style, end_style, no_text};
-    static const struct markup_events body = {begin_docx, end_docx, body_text};
     bool found;
+    o->elements = docx_elements;
     if (!read_if_there(o, "_rels/.rels", &relations) ||
         !read_if_there(o, "docProps/core.xml", &title_events))
         return false;
@@ -312,90 +430,13 @@ static bool read_docx(struct office *o)
            read_beside(o, part, "endnotes.xml", &body);
 }
 
-/* --- odt -------------------------------------------------------------------------------------- */
-
-static const char *const odt_unseen[] = {"annotation", "tracked-changes", "note-citation",
-                                         "sequence-decls", NULL};
-
-static void begin_odt_paragraph(struct office *o, struct markup *m, bool is_heading)
-{
-    if (o->notes > 0) { /* within a sentence */
-        if (!o->note_begins)
-            flow_gap(&o->flow);
-        o->note_begins = false;
-        return;
-    }
-    char *style = markup_attribute(m, "style-name");
-    int level = style ? style_level(o, style) : 0;
-    int outline = is_heading ? number_of(m, "outline-level") : 0;
-    begin_paragraph(o, is_heading      ? clamp_level(outline < 1 ? 1 : outline)
-                       : level == CODE ? CODE
-                                       : 0);
-    free(style);
-}
-
-static void add_blanks(struct office *o, int count)
-{
-    for (int i = 0; i < count && i < LEVELS * 8; i++)
-        flow_text(&o->flow, " ", 1);
-}
-
-static bool begin_odt(void *context, struct markup *m, const char *name)
-{
-    struct office *o = context;
-    bool is_heading = strcmp(name, "h") == 0;
-    if (is_one_of(name, odt_unseen) || o->unseen > 0) {
-        o->unseen += is_one_of(name, odt_unseen);
-    } else if (strcmp(name, "style") == 0) {
-        char *id = markup_attribute(m, "name");
-        add_style(o, id, markup_attribute(m, "parent-style-name"));
-    } else if (is_heading || strcmp(name, "p") == 0) {
-        begin_odt_paragraph(o, m, is_heading);
-        o->texts++;
-    } else if (strcmp(name, "s") == 0) {
-        int count = number_of(m, "c");
-        add_blanks(o, count > 0 ? count : 1);
-    } else if (strcmp(name, "tab") == 0) {
-        flow_gap(&o->flow);
-    } else if (strcmp(name, "line-break") == 0) {
-        flow_newline(&o->flow);
-    } else if (strcmp(name, "table-row") == 0) {
-        flow_begin_row(&o->flow, 0);
-    } else if (strcmp(name, "table-cell") == 0) {
-        flow_cell(&o->flow);
-    } else if (strcmp(name, "note-body") == 0) {
-        o->notes++;
-        o->note_begins = true;
-        flow_text(&o->flow, " (", 2);
-    }
-    return goes_on(o);
-}
-
-static bool end_odt(void *context, const char *name)
-{
-    struct office *o = context;
-    if (is_one_of(name, odt_unseen)) {
-        o->unseen -= o->unseen > 0;
-    } else if (o->unseen > 0) {
-        return true;
-    } else if (strcmp(name, "h") == 0 || strcmp(name, "p") == 0) {
-        o->texts -= o->texts > 0;
-        if (o->notes == 0)
-            flow_end(&o->flow);
-    } else if (strcmp(name, "table-row") == 0) {
-        flow_end_row(&o->flow);
-    } else if (strcmp(name, "note-body") == 0 && o->notes > 0) {
-        o->notes--;
-        flow_text(&o->flow, ")", 1);
-    }
-    return goes_on(o);
-}
+/* --- odt ------------------------------------------------------------------------------------- */
 
 /* Styles are within the text's own member, above it; those of all documents are in their names. */
 static bool read_odt(struct office *o)
 {
-    static const struct markup_events body = {begin_odt, end_odt, body_text};
     bool found;
+    o->elements = odt_elements;
     add_style(o, mem_strdup("Preformatted_20_Text"), NULL);
     if (!read_if_there(o, "meta.xml", &title_events) ||
         !read_member(o, "content.xml", &body, &found))
