@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/url.h"
 #include "knowledge/load_html.h"
 #include "knowledge/package.h"
 
@@ -74,19 +73,22 @@ static bool read_list(struct book *b, const char *name, const struct markup_even
 
 /* --- chapters --------------------------------------------------------------------------------- */
 
-static int hex(char c)
+/* 16: no digit. */
+static unsigned hex(char c)
 {
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
-    return at ? (int)(at - digits) : -1;
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c | 0x20) : NULL;
+    return at ? (unsigned)(at - digits) : 16;
 }
 
 /* Up to the fragment, with what %XX stands for. */
 static void add_decoded(struct buf *out, const char *href)
 {
     for (; *href && *href != '#'; href++) {
-        int high = *href == '%' ? hex(href[1]) : -1, low = high >= 0 ? hex(href[2]) : -1;
-        buf_addch(out, low >= 0 ? (char)(high << 4 | low) : *href);
-        href += low >= 0 ? 2 : 0;
+        unsigned high = *href == '%' ? hex(href[1]) : 16, low = high < 16 ? hex(href[2]) : 16;
+        unsigned char byte = (unsigned char)(high << 4 | low);
+        buf_addch(out, low < 16 ? (char)byte : *href);
+        href += low < 16 ? 2 : 0;
     }
 }
 
