@@ -142,6 +142,26 @@ TEST(lines_of_10_mb_are_cut)
     }
 }
 
+TEST_IF(READS_PACKAGES, nothing_is_printed)
+{
+    static const char broken[] = "\xFF\xFE<\0p\0>\0\x3D\xD8\0\x3D\x6F\xD8\x63\x75\0\0";
+    struct loaded_document d;
+    struct error e;
+    struct document_options o = {.limits = document_limits};
+    struct zip_file z = {0};
+    zip_add(&z, "word/document.xml", broken, sizeof broken - 1, false);
+    zip_write(&z, support_path("a.docx"));
+    int before = dup(STDERR_FILENO);
+    int fd = open(support_path("printed"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(before >= 0 && fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+    if (document_load_file(&d, support_path("a.docx"), &o, &e) == DOCUMENT_LOADED)
+        loaded_document_release(&d);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(fd);
+    assert_string_equal(support_read(support_path("printed")), "");
+}
+
 TEST_IF(READS_MARKUP, deep_html_ends)
 {
     fill("a.html", "", "<b>", 10 * MIB);

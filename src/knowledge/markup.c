@@ -22,6 +22,8 @@
     X(xmlReaderForIO)                                                                              \
     X(xmlSAX2GetLineNumber)                                                                        \
     X(xmlSetExternalEntityLoader)                                                                  \
+    X(xmlSetGenericErrorFunc)                                                                      \
+    X(xmlSetStructuredErrorFunc)                                                                   \
     X(xmlStopParser)                                                                               \
     X(xmlTextReaderConstLocalName)                                                                 \
     X(xmlTextReaderConstValue)                                                                     \
@@ -68,6 +70,17 @@ static xmlParserInputPtr load_nothing(const char *url, const char *id, xmlParser
     return NULL;
 }
 
+/* Faults that belong to no parser, as of an encoding, would be printed. */
+static void drop_fault(void *context, xmlErrorPtr fault)
+{
+    (void)context, (void)fault;
+}
+
+static void drop_text(void *context, const char *format, ...)
+{
+    (void)context, (void)format;
+}
+
 static const struct libxml2 *libxml2(struct error *e)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,6 +93,10 @@ static const struct libxml2 *libxml2(struct error *e)
         loaded = true;
     }
     pthread_mutex_unlock(&lock);
+    if (loaded) { /* of this thread */
+        library.xmlSetStructuredErrorFunc(NULL, drop_fault);
+        library.xmlSetGenericErrorFunc(NULL, drop_text);
+    }
     return loaded ? &library : NULL;
 }
 
