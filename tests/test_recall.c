@@ -327,8 +327,8 @@ TEST(test_a_silent_endpoint_has_its_time)
     use_ollama();
     add_some();
     work_all();
-    assert_int_equal(recall.patience_ms, 5000);
-    recall.patience_ms = 50;
+    assert_int_equal(recall.encoder.patience_ms, 5000);
+    recall.encoder.patience_ms = 50;
     model_server_queue(server, &(struct reply){.hold = true});
     int64_t begun = clock_mono_ms();
     search("river");

@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/index/embed_hashed.c \
 	src/index/embed_post.c \
 	src/index/embedder.c src/index/embedder.h \
+	src/index/encoder.c src/index/encoder.h \
 	src/index/graph_file.c src/index/graph_file.h \
 	src/index/hnsw.h \
 	src/index/int8.c src/index/int8.h \

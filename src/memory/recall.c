@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/environment.h"
 #include "base/mem.h"
-
-enum { ENDPOINT_MS = 5000, DEAD_MS = 30000 };
 
 static const char none_configured[] = "words only: no embedding endpoint is configured";
 static const char not_set_up[] = "words only: the embedding endpoint is not configured";
@@ -37,39 +34,19 @@ void recall_init(struct recall *r, const struct config *config, struct store *s,
         .graph_directory = directory,
         .graph_from = config_integer(config, CONFIG_MEMORY_HNSW_FROM),
     };
-    *r = (struct recall){.config = config, .patience_ms = ENDPOINT_MS};
+    *r = (struct recall){.config = config};
     r->memory = memory_open(s, &settings);
-    r->http = http_new();
+    encoder_init(&r->encoder, config);
 }
 
 void recall_release(struct recall *r)
 {
     memory_close(r->memory);
-    http_free(r->http);
-    embedding_settings_release(&r->embedding);
-    embeddings_release(&r->asked);
-    free(r->asked_text);
-    free(r->model);
+    encoder_release(&r->encoder);
     *r = (struct recall){0};
 }
 
 /* --- what is configured ---------------------------------------------------------------------- */
-
-/* The key's command may have to be typed into, so it runs only for who needs vectors. */
-static bool read_embedding(struct recall *r, const struct wakeup *wakeup)
-{
-    if (r->embedding_read)
-        return r->embedding.embedder != NULL;
-    if (!embedding_settings_read(r->config, environment_get, wakeup, &r->embedding,
-                                 &r->embedding_fault)) {
-        r->embedding_read = r->embedding_fault.code != ERR_INTERRUPTED;
-        return false;
-    }
-    r->embedding_read = true;
-    r->embedding_fault = (struct error){0};
-    r->model = r->embedding.embedder ? embedding_model_name(&r->embedding) : NULL;
-    return r->embedding.embedder != NULL;
-}
 
 enum memory_ranking recall_ranking(const char *ranking, const char *provider)
 {
@@ -104,60 +81,6 @@ struct memory_scope recall_scope(const struct recall *r, const char *session_id,
 
 /* --- the question's vector ------------------------------------------------------------------- */
 
-/* A wakeup that also says stop when the endpoint has had its time. */
-struct patience {
-    const struct wakeup *outer; /* NULL: none */
-    int64_t end_ms;
-    bool stopped; /* by the outer one */
-};
-
-static bool patience_go_on(void *context)
-{
-    struct patience *p = context;
-    if (p->outer && !p->outer->go_on(p->outer->context))
-        p->stopped = true;
-    return !p->stopped && clock_mono_ms() < p->end_ms;
-}
-
-static struct wakeup patience_wakeup(struct patience *p)
-{
-    int64_t end = p->end_ms;
-    if (p->outer && p->outer->deadline_ms != 0 && p->outer->deadline_ms < end)
-        end = p->outer->deadline_ms;
-    return (struct wakeup){.fd = p->outer ? p->outer->fd : -1,
-                           .go_on = patience_go_on,
-                           .context = p,
-                           .deadline_ms = end};
-}
-
-static bool has_asked(const struct recall *r, const char *text)
-{
-    return r->asked_text && strcmp(r->asked_text, text) == 0;
-}
-
-/* One try: a person or a model waits. False without the vector; *stopped: because of the wakeup. */
-static bool ask_endpoint(struct recall *r, const char *text, const struct wakeup *wakeup,
-                         bool *stopped)
-{
-    struct patience patience = {.outer = wakeup, .end_ms = clock_mono_ms() + r->patience_ms};
-    struct wakeup both = patience_wakeup(&patience);
-    struct failure f;
-    *stopped = false;
-    if (clock_mono_ms() < r->retry_ms)
-        return false;
-    free(r->asked_text);
-    r->asked_text = NULL;
-    embeddings_release(&r->asked);
-    if (embed_once(&r->embedding, r->http, &both, &text, 1, &r->asked, &f)) {
-        r->asked_text = mem_strdup(text);
-        return true;
-    }
-    *stopped = patience.stopped;
-    if (!patience.stopped)
-        r->retry_ms = clock_mono_ms() + DEAD_MS;
-    return false;
-}
-
 /* Whether all entries, or at least some where that is enough, have a vector; else the badge. */
 static const char *missing_badge(const struct recall *r, const struct vectors_counts *have,
                                  enum memory_ranking ranking, bool *usable)
@@ -181,26 +104,28 @@ static bool plan_vectors(struct recall *r, const char *text, const struct wakeup
     enum memory_ranking wanted = configured(r);
     struct vectors_counts have;
     bool usable, stopped;
-    if (!read_embedding(r, wakeup)) {
-        plan->badge = r->embedding_fault.code == ERR_OK ? none_configured : not_set_up;
+    if (!encoder_read(&r->encoder, wakeup)) {
+        plan->badge = r->encoder.fault.code == ERR_OK ? none_configured : not_set_up;
         return true;
     }
-    if (!r->memory->ops->count_vectors(r->memory, r->model, &have, e))
+    if (!r->memory->ops->count_vectors(r->memory, r->encoder.model, &have, e))
         return false;
     plan->badge = missing_badge(r, &have, wanted, &usable);
     if (!usable)
         return true;
-    if (!has_asked(r, text) && !ask_endpoint(r, text, wakeup, &stopped)) {
+    if (!encoder_ask(&r->encoder, text, wakeup, &stopped)) {
         plan->badge = no_answer;
         return !stopped || err_set(e, ERR_INTERRUPTED, "the search was interrupted");
     }
-    if (r->asked.dimension != have.dimension) {
+    if (r->encoder.asked.dimension != have.dimension) {
         plan->badge = lack_of(r)->all;
-        return r->alone || r->memory->ops->know_model(r->memory, r->model, r->asked.dimension, e);
+        return r->alone || r->memory->ops->know_model(r->memory, r->encoder.model,
+                                                      r->encoder.asked.dimension, e);
     }
     plan->ranking = wanted;
-    plan->vector = (struct vector_query){
-        .model = r->model, .dimension = r->asked.dimension, .values = r->asked.values.items};
+    plan->vector = (struct vector_query){.model = r->encoder.model,
+                                         .dimension = r->encoder.asked.dimension,
+                                         .values = r->encoder.asked.values.items};
     return true;
 }
 
@@ -233,18 +158,18 @@ bool recall_know_model(struct recall *r, const struct wakeup *wakeup, struct err
 {
     struct vectors_counts have;
     bool stopped;
-    if (configured(r) == MEMORY_WORDS || !read_embedding(r, wakeup))
+    if (configured(r) == MEMORY_WORDS || !encoder_read(&r->encoder, wakeup))
         return true;
-    if (!r->memory->ops->count_vectors(r->memory, r->model, &have, e))
+    if (!r->memory->ops->count_vectors(r->memory, r->encoder.model, &have, e))
         return false;
     if (have.embedded == 0 || have.missing > 0) /* what is made will tell it */
         return true;
-    if (!ask_endpoint(r, "tiro", wakeup, &stopped)) {
-        r->retry_ms = 0;
+    if (!encoder_ask(&r->encoder, "tiro", wakeup, &stopped)) {
+        r->encoder.retry_ms = 0;
         return true;
     }
-    return r->asked.dimension == have.dimension ||
-           r->memory->ops->know_model(r->memory, r->model, r->asked.dimension, e);
+    return r->encoder.asked.dimension == have.dimension ||
+           r->memory->ops->know_model(r->memory, r->encoder.model, r->encoder.asked.dimension, e);
 }
 
 bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_stats *out,
@@ -253,13 +178,13 @@ bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_s
     struct vectors_counts have;
     if (!r->memory->ops->stats(r->memory, out, e))
         return false;
-    bool has_vectors = configured(r) != MEMORY_WORDS && read_embedding(r, wakeup);
-    if (r->memory->ops->count_vectors(r->memory, has_vectors ? r->model : NULL, &have, e)) {
+    bool has_vectors = configured(r) != MEMORY_WORDS && encoder_read(&r->encoder, wakeup);
+    if (r->memory->ops->count_vectors(r->memory, has_vectors ? r->encoder.model : NULL, &have, e)) {
         out->embedded = have.embedded;
         out->missing = have.missing;
         out->stale = have.stale;
         out->dimension = have.dimension;
-        out->model = has_vectors ? mem_strdup(r->model) : NULL;
+        out->model = has_vectors ? mem_strdup(r->encoder.model) : NULL;
         out->graph = has_vectors && out->graph;
         return true;
     }
@@ -271,8 +196,8 @@ bool recall_stats(struct recall *r, const struct wakeup *wakeup, struct memory_s
 /* A fault that only a person can help against is not looked at again soon. */
 static enum recall_work wait_for(struct recall *r, int *retry_ms)
 {
-    int64_t left = r->retry_ms - clock_mono_ms();
-    *retry_ms = left > 0 ? (int)left : DEAD_MS;
+    int64_t left = r->encoder.retry_ms - clock_mono_ms();
+    *retry_ms = left > 0 ? (int)left : ENCODER_DEAD_MS;
     return RECALL_WAITS;
 }
 
@@ -282,7 +207,7 @@ static enum recall_work wait_for_endpoint(struct recall *r, const struct failure
     failure_error(f, why);
     if (f->kind == FAILURE_CANCELLED)
         return RECALL_WORKED;
-    r->retry_ms = clock_mono_ms() + DEAD_MS;
+    r->encoder.retry_ms = clock_mono_ms() + ENCODER_DEAD_MS;
     return wait_for(r, retry_ms);
 }
 
@@ -292,10 +217,10 @@ static enum recall_work embed(struct recall *r, const struct vectors_lacking *la
 {
     struct embeddings made;
     struct failure f;
-    if (!embed_all(&r->embedding, r->http, wakeup, (const char *const *)lacking->texts.items,
-                   lacking->texts.len, &made, &f))
+    if (!embed_all(&r->encoder.embedding, r->encoder.http, wakeup,
+                   (const char *const *)lacking->texts.items, lacking->texts.len, &made, &f))
         return wait_for_endpoint(r, &f, retry_ms, why);
-    bool ok = r->memory->ops->keep(r->memory, r->model, lacking, &made, why);
+    bool ok = r->memory->ops->keep(r->memory, r->encoder.model, lacking, &made, why);
     embeddings_release(&made);
     *left -= ok ? (int64_t)lacking->texts.len : 0;
     return ok ? RECALL_WORKED : wait_for(r, retry_ms);
@@ -306,8 +231,8 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 {
     struct vectors_lacking lacking;
     enum recall_work done = RECALL_IDLE;
-    if (!r->memory->ops->lacking(r->memory, r->model, r->embedding.embedder->max_bytes, &lacking,
-                                 why))
+    if (!r->memory->ops->lacking(r->memory, r->encoder.model,
+                                 r->encoder.embedding.embedder->max_bytes, &lacking, why))
         done = wait_for(r, retry_ms);
     *left = lacking.missing;
     if (done == RECALL_IDLE && lacking.texts.len > 0)
@@ -318,7 +243,7 @@ static enum recall_work embed_some(struct recall *r, const struct wakeup *wakeup
 
 static enum recall_work tidy(struct recall *r, int64_t *left, int *retry_ms, struct error *why)
 {
-    if (!r->memory->ops->tidy_vectors(r->memory, r->model, left, why))
+    if (!r->memory->ops->tidy_vectors(r->memory, r->encoder.model, left, why))
         return wait_for(r, retry_ms);
     return *left > 0 ? RECALL_WORKED : RECALL_IDLE;
 }
@@ -331,11 +256,11 @@ enum recall_work recall_work(struct recall *r, const struct wakeup *wakeup, int6
     *why = (struct error){0};
     if (configured(r) == MEMORY_WORDS)
         return RECALL_IDLE;
-    if (!read_embedding(r, wakeup)) {
-        *why = r->embedding_fault;
+    if (!encoder_read(&r->encoder, wakeup)) {
+        *why = r->encoder.fault;
         return why->code == ERR_OK ? RECALL_IDLE : wait_for(r, retry_ms);
     }
-    if (clock_mono_ms() < r->retry_ms) {
+    if (clock_mono_ms() < r->encoder.retry_ms) {
         err_set(why, ERR_AGENT_ERROR,
                 "the embedding endpoint did not answer; it is asked again "
                 "soon");

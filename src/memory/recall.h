@@ -6,7 +6,7 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
-#include "index/embedder.h"
+#include "index/encoder.h"
 #include "memory/memory.h"
 #include "store/store.h"
 
@@ -17,16 +17,7 @@ struct recall {
     struct memory *memory;
     bool alone; /* nobody makes missing vectors meanwhile, nor may a search write: set by the owner;
                    badges say what does */
-    struct http *http;
-    struct embedding_settings embedding; /* read at the first search that needs it */
-    bool embedding_read;
-    struct error embedding_fault;
-    char *model;      /* what it makes is known by; NULL until it was read */
-    int patience_ms;  /* how long a search waits for the endpoint; tests shorten it */
-    int64_t retry_ms; /* clock_mono_ms() before which a dead endpoint is not asked again */
-
-    char *asked_text; /* the last question, and its vector */
-    struct embeddings asked;
+    struct encoder encoder;
 };
 
 /* On the caller's connection. `directory` is that of the store's file; NULL: it is in memory. Costs
