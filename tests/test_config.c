@@ -82,7 +82,7 @@ TEST(defaults_fit_their_types)
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
         struct error e = {0};
-        if (strchr(info->section, '*'))
+        if (config_key_is_free(info))
             assert_string_equal(info->fallback, "");
         else if (!config_set(f->config, (enum config_key)i, info->fallback, &e))
             fail_msg("[%s] %s: %s", info->section, info->name, e.text);
@@ -437,11 +437,14 @@ static void list_offered(const char *text, struct buf *out)
         char name[64], value[128] = "";
         if (sscanf(line, "[%63[^]]]", section) == 1 || *line == '#')
             continue;
-        int fields = sscanf(line, "%63[a-z0-9_] = %127[^\n]", name, value);
+        int fields = sscanf(line, "%63[a-zA-Z0-9_.] = %127[^\n]", name, value);
         if (fields < 1 || strcmp(section, "keys") == 0)
             continue;
         const char *pattern = strcmp(section, "model NAME") == 0 ? "model *" : section;
-        buf_addf(out, "%s/%s = %s\n", pattern, name, value);
+        const char *key = strcmp(name, "NAME.paths") == 0   ? "*.paths"
+                          : strcmp(name, "loader.EXT") == 0 ? "loader.*"
+                                                            : name;
+        buf_addf(out, "%s/%s = %s\n", pattern, key, value);
     }
 }
 

@@ -146,7 +146,7 @@ static char *all_keys(void)
     struct buf out = BUF_INIT;
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (!strchr(info->section, '*'))
+        if (!config_key_is_free(info))
             buf_addf(&out, "%s.%s ", info->section, info->name);
     }
     for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++)

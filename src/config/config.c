@@ -57,11 +57,16 @@ bool config_section_is_pattern(const char *section)
     return len > 2 && strcmp(section + len - 2, " *") == 0;
 }
 
+bool config_key_is_free(const struct config_key_info *info)
+{
+    return config_section_is_pattern(info->section) || strchr(info->name, '*');
+}
+
 bool config_assign(struct config *c, enum config_key key, const char *value,
                    enum config_origin origin, struct error *e)
 {
     const struct config_key_info *info = config_key_info(key);
-    assert(!config_section_is_pattern(info->section));
+    assert(!config_key_is_free(info));
     if (!config_value_fits(info, value, e))
         return false;
     struct config_value *v = &c->values[key];

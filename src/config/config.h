@@ -64,6 +64,10 @@ void config_free(struct config *c);
 
 const struct config_key_info *config_key_info(enum config_key key);
 
+/* Its section or its name is free in part ("model *", "*.paths"): it has no value of its own, those
+ * that there are are visited (config_visit()). */
+bool config_key_is_free(const struct config_key_info *info);
+
 /* CONFIG_KEY_COUNT: there is none, or the section's keys are free. */
 enum config_key config_key_find(const char *section, const char *name);
 

@@ -11,7 +11,9 @@
 
 bool config_edit_split(const char *path, char **section, char **name, struct error *e)
 {
-    const char *dot = strrchr(path, '.');
+    static const char corpus[] = "corpus."; /* whose names may have dots, as a model's may */
+    const char *dot = strncmp(path, corpus, sizeof corpus - 1) == 0 ? path + sizeof corpus - 2
+                                                                    : strrchr(path, '.');
     if (!dot || dot == path || !dot[1])
         return err_set(e, ERR_USAGE,
                        "\"%.80s\" is not a key; write SECTION.KEY, such as ui.theme or \"model "

@@ -7,8 +7,8 @@
  *   default  text; "" means unset
  *   min max  bounds of numbers, inclusive; 0 0 is unbounded
  *   choices  space-separated, CHOICE only
- * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]); its keys
- * have no default. [keys] is open: the terminal's key table knows its names. */
+ * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with a
+ * "*" any name in its place ([corpus] handbook.paths); such keys have no default. [keys] is open: the terminal's key table knows its names. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 
@@ -157,6 +157,25 @@
       "when a session is archived, have a model propose what to remember of your messages")        \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
+    X(CORPUS_ENABLED, "corpus", "enabled", BOOLEAN, "true", 0, 0, "",                              \
+      "keep corpora of documents, and let the model search those that you name")                   \
+    X(CORPUS_RANKING, "corpus", "ranking", CHOICE, "auto", 0, 0, "auto words both",                \
+      "what passages are found by; auto: words, and vectors where an embedding endpoint is set")   \
+    X(CORPUS_WEIGHT, "corpus", "hybrid_weight", REAL, "0.3", 0, 1, "",                             \
+      "share of words in a score; what is left is that of vectors")                                \
+    X(CORPUS_TOP_K, "corpus", "top_k", INTEGER, "5", 1, 20, "", "passages that a search gives")    \
+    X(CORPUS_RERANKER_URL, "corpus", "reranker_url", STRING, "", 0, 0, "",                         \
+      "whole address of a server that orders what was found; unset: none")                         \
+    X(CORPUS_RERANKER_MODEL, "corpus", "reranker_model", STRING, "", 0, 0, "",                     \
+      "its model, where it wants one")                                                             \
+    X(CORPUS_RERANKER_KEY, "corpus", "reranker_api_key", SECRET, "", 0, 0, "",                     \
+      "its key, where it wants one")                                                               \
+    X(CORPUS_RERANKER_KEY_COMMAND, "corpus", "reranker_api_key_command", COMMAND, "", 0, 0, "",    \
+      "command; the first line of its output is the reranker's key")                               \
+    X(CORPUS_PATHS, "corpus", "*.paths", STRING, "", 0, 0, "",                                     \
+      "files and folders of the corpus NAME, parted by \":\"")                                     \
+    X(CORPUS_LOADER, "corpus", "loader.*", COMMAND, "", 0, 0, "",                                  \
+      "command that writes the text of files that end in .EXT; $1 is the file")                    \
     X(EMBEDDING_PROVIDER, "embedding", "provider", CHOICE, "", 0, 0,                               \
       "builtin hashed openai ollama",                                                              \
       "who computes vectors; unset: nobody, only words are searched")                              \

@@ -63,6 +63,18 @@ static bool section_fits(const char *pattern, const char *section)
            section[fixed + 1] != '\0';
 }
 
+/* "*.paths" is any name before ".paths". */
+static bool name_fits(const char *pattern, const char *name)
+{
+    const char *star = strchr(pattern, '*');
+    size_t len = strlen(name), before = star ? (size_t)(star - pattern) : 0;
+    size_t behind = star ? strlen(star + 1) : 0;
+    if (!star)
+        return strcmp(pattern, name) == 0;
+    return len > before + behind && strncmp(pattern, name, before) == 0 &&
+           strcmp(star + 1, name + len - behind) == 0;
+}
+
 static bool section_is_known(const char *section)
 {
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
@@ -76,7 +88,7 @@ enum config_key config_key_find(const char *section, const char *name)
 {
     for (int i = 0; i < CONFIG_KEY_COUNT; i++) {
         const struct config_key_info *info = config_key_info((enum config_key)i);
-        if (section_fits(info->section, section) && strcmp(info->name, name) == 0)
+        if (section_fits(info->section, section) && name_fits(info->name, name))
             return (enum config_key)i;
     }
     return CONFIG_KEY_COUNT;
@@ -145,7 +157,7 @@ static void take_known(struct load *load, const struct ini_entry *entry, enum co
         complain(load, entry->line,
                  "%s is ignored because others may read this file; run: chmod 600 %s", info->name,
                  load->source);
-    else if (!config_section_is_pattern(info->section)) {
+    else if (!config_key_is_free(info)) {
         if (!config_assign(load->config, key, entry->value, CONFIG_FROM_FILE, &e))
             complain(load, entry->line, "%s", e.text);
     } else if (config_value_fits(info, entry->value, &e))
@@ -216,7 +228,7 @@ void config_load_file(struct config *c, const char *path, struct config_problems
 /* TIRO_UI_THEME for [ui] theme, "" for a key without a variable; the caller frees. */
 static char *variable_name(const struct config_key_info *info)
 {
-    if (config_section_is_pattern(info->section))
+    if (config_key_is_free(info))
         return mem_strdup("");
     char *name = mem_printf("TIRO_%s_%s", info->section, info->name);
     for (char *c = name; *c; c++) {

@@ -102,7 +102,7 @@ static char *value_text(const struct config *c, enum config_key key)
 static void add_key(struct config_rows *rows, const struct config *c, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    if (strchr(info->section, '*')) /* keys of "model *" have no value of their own */
+    if (config_key_is_free(info))
         return;
     vec_push(&rows->items, (struct config_row){.section = mem_strdup(info->section),
                                                .name = mem_strdup(info->name),
@@ -131,6 +131,7 @@ static bool run_config(struct operation_context *c, const void *params, void *re
     for (int key = 0; key < CONFIG_KEY_COUNT; key++)
         add_key(rows, c->config, (enum config_key)key);
     config_visit(c->config, "model ", add_free_key, rows);
+    config_visit(c->config, "corpus", add_free_key, rows);
     config_visit(c->config, "keys", add_free_key, rows);
     return true;
 }

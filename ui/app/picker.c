@@ -306,7 +306,7 @@ static const char *origin_name(enum config_origin origin)
 static void add_key(struct list *list, const struct config *config, enum config_key key)
 {
     const struct config_key_info *info = config_key_info(key);
-    if (strchr(info->section, '*'))
+    if (config_key_is_free(info))
         return;
     struct buf label = BUF_INIT, detail = BUF_INIT;
     bool set = config_is_set(config, key);
