@@ -3,24 +3,11 @@
 
 #include "base/utf8.h"
 #include "knowledge/graph_private.h"
+#include "knowledge/lone_texts.h"
 #include "memory/content.h"
-
-/* Of documents rather than of talk: what is known of a thing is a text of its own. */
-static const double K1 = 1.2, B = 0.75;
 
 static const char texts_sql[] = "SELECT key, name, type FROM graph_entry ORDER BY key";
 static const char contents_sql[] = "SELECT entity, content FROM graph_observation ORDER BY number";
-
-/* Entities stand for themselves: nothing of a neighbour counts. */
-static struct rank_settings settings(void)
-{
-    struct rank_settings s = rank_settings_for(K1, B);
-    s.before = s.after = s.answer = s.session = s.window = 0;
-    s.asks = s.named = s.user = 1;
-    s.half = 0;
-    s.passages = false;
-    return s;
-}
 
 static bool by_words(const struct graph *g, const struct graph_search *search, const char *text,
                      struct graph_keys *out, struct error *e)
@@ -28,7 +15,7 @@ static bool by_words(const struct graph *g, const struct graph_search *search, c
     const struct corpus c = graph_corpus(g->store);
     const struct corpus_scope all = {.all = true};
     const struct words_question question = {
-        .text = text, .typing = search->typing, .rank = settings()};
+        .text = text, .typing = search->typing, .rank = lone_texts_settings()};
     struct candidates found = {0};
     struct word_weights weights = {0};
     bool ok = words_search(&c, &question, &all, (size_t)search->limit, &found, &weights, e);

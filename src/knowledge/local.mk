@@ -35,6 +35,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/load_office.c \
 	src/knowledge/load_program.c \
 	src/knowledge/load_text.c \
+	src/knowledge/lone_texts.h \
 	src/knowledge/markup.h \
 	src/knowledge/package.h \
 	src/knowledge/package_xml.c
