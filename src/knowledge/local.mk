@@ -28,6 +28,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
+	src/knowledge/ignore.c src/knowledge/ignore.h \
 	src/knowledge/flow.c src/knowledge/flow.h \
 	src/knowledge/load_epub.c \
 	src/knowledge/load_html.c src/knowledge/load_html.h \
@@ -36,6 +37,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/load_program.c \
 	src/knowledge/load_text.c \
 	src/knowledge/lone_texts.h \
+	src/knowledge/walk.c src/knowledge/walk.h \
 	src/knowledge/markup.h \
 	src/knowledge/package.h \
 	src/knowledge/package_xml.c
