@@ -37,6 +37,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/load_program.c \
 	src/knowledge/load_text.c \
 	src/knowledge/lone_texts.h \
+	src/knowledge/rerank.c src/knowledge/rerank.h \
 	src/knowledge/walk.c src/knowledge/walk.h \
 	src/knowledge/markup.h \
 	src/knowledge/package.h \
