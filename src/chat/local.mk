@@ -1,6 +1,7 @@
 libtiro_a_SOURCES += \
 	src/chat/attached_file.c src/chat/attached_file.h \
 	src/chat/context.c src/chat/context.h \
+	src/chat/corpora.c src/chat/corpora.h \
 	src/chat/decision.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_fields.c \
