@@ -30,6 +30,7 @@ EMBEDDED_FILES = \
 	data/schema-9.sql \
 	data/schema-10.sql \
 	data/schema-11.sql \
+	data/schema-12.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

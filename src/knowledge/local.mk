@@ -26,6 +26,8 @@ libtiro_a_SOURCES += \
 libtiro_a_SOURCES += \
 	src/knowledge/chunk.c src/knowledge/chunk.h \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
+	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
+	src/knowledge/corpora_write.c \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
 	src/knowledge/ignore.c src/knowledge/ignore.h \

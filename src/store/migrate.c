@@ -13,7 +13,7 @@
  * a new schema is a new step. */
 static const char *const steps[] = {"schema.sql",    "schema-2.sql",  "schema-3.sql", "schema-4.sql",
                                     "schema-5.sql",  "schema-6.sql",  "schema-7.sql", "schema-8.sql",
-                                    "schema-9.sql",  "schema-10.sql", "schema-11.sql"};
+                                    "schema-9.sql",  "schema-10.sql", "schema-11.sql", "schema-12.sql"};
 
 int store_schema_version(void)
 {

@@ -1,0 +1,63 @@
+/* What the parts of the corpora share: corpora.c (corpora, rows and words), corpora_write.c
+ * (documents in steps). */
+#ifndef KNOWLEDGE_CORPORA_PRIVATE_H
+#define KNOWLEDGE_CORPORA_PRIVATE_H
+
+#include "index/words.h"
+#include "knowledge/chunk.h"
+#include "knowledge/corpora.h"
+#include "store/sql.h"
+
+#define CORPORA_TABLES "corpus"
+
+/* ---- corpora.c ---- */
+
+/* Chunks as the index of words and vectors sees them. */
+struct corpus corpora_index(struct store *s);
+
+/* The text whose words are indexed for a chunk: the file's name, headings, content. */
+char *corpora_words(const char *file, const char *heading, const char *content);
+
+/* The number of the corpus of that name, -1: there is none. */
+bool corpora_number(struct store *s, const char *name, int64_t *number, struct error *e);
+/* … or MEMORY_NOT_FOUND. */
+bool corpora_need(struct store *s, const char *name, int64_t *number, struct error *e);
+/* … which is made where there is none; USAGE where it cannot be a name. */
+bool corpora_make(struct store *s, const char *name, int64_t *number, struct error *e);
+
+/* Whether vectors are used: [corpus] ranking and [embedding] provider. */
+bool corpora_wants_vectors(const struct corpora *c);
+
+/* ---- corpora_write.c ---- */
+
+/* What a row of corpus_document has. */
+struct document_row {
+    int64_t number, corpus;
+    const char *file;
+    bool given;
+    int64_t size, modified_ns, changed_ns, digest;
+    const char *loader;
+};
+
+/* A document that is being put in; its row has the state `loading`. */
+struct writing {
+    struct corpora *corpora;
+    struct document_row row;
+    struct chunks chunks;
+    size_t next; /* chunk */
+    int64_t bytes;
+};
+bool writing_begin(struct corpora *c, const struct document_row *row, struct writing *out,
+                   struct error *e);
+/* Some of its chunks, in a transaction; the last one makes it ready in the place of what was there
+ * of that file. */
+bool writing_step(struct writing *w, bool *more, struct error *e);
+void writing_release(struct writing *w);
+
+/* A file that cannot be read, in the place of what was there of it. */
+bool write_failure(struct corpora *c, const struct document_row *row, const char *why,
+                   struct error *e);
+/* What is there of the file is gone. */
+bool write_gone(struct store *s, int64_t corpus, const char *file, struct error *e);
+
+#endif
