@@ -29,6 +29,11 @@ void corpora_close(struct corpora *c); /* NULL is fine */
 
 /* ---- ingest (corpora_ingest.c) ---- */
 
+/* A text that is no file. A document of that name in the corpus is replaced; the corpus is made
+ * where there is none. */
+bool corpora_ingest_text(struct corpora *c, const struct corpus_ingest *text,
+                         const struct wakeup *wakeup, struct corpus_ingested *out, struct error *e);
+
 /* The files of a corpus, in bounded steps; one that was ended anywhere goes on the next time,
  * passing over what is unchanged. */
 struct ingest;
