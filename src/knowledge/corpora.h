@@ -27,6 +27,21 @@ struct corpora {
 struct corpora *corpora_open(const struct config *config, struct store *s, const char *directory);
 void corpora_close(struct corpora *c); /* NULL is fine */
 
+/* ---- what there is (corpora_read.c) ---- */
+
+bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e);
+/* MEMORY_NOT_FOUND: there is none of that name. */
+bool corpora_info(struct corpora *c, const char *name, struct corpus_info *out, struct error *e);
+bool corpora_documents(struct corpora *c, const struct corpus_documents_query *query,
+                       struct corpus_documents *out, struct error *e);
+bool corpora_passages(struct corpora *c, const struct corpus_passages_query *query,
+                      struct corpus_passages *out, struct error *e);
+bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e);
+/* Names of corpora that a user's message in the session mentions as "@corpus:NAME", in their order
+ * of mention; the caller frees each and the list. */
+bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,
+                   struct error *e);
+
 /* ---- ingest (corpora_ingest.c) ---- */
 
 /* A text that is no file. A document of that name in the corpus is replaced; the corpus is made

@@ -28,6 +28,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
 	src/knowledge/corpora_ingest.c \
+	src/knowledge/corpora_read.c \
 	src/knowledge/corpora_write.c \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
