@@ -70,4 +70,15 @@ void ingest_progress(const struct ingest *in, struct corpus_progress *out);
 enum { INGEST_ASK_FILES = 1000, INGEST_ASK_BYTES = 100 * 1024 * 1024 };
 bool ingest_asks(struct ingest *in, const struct wakeup *wakeup, bool *out, struct error *e);
 
+/* ---- taking out (corpora_remove.c) ---- */
+
+/* At once not found any more; the rows go by corpora_purge(). */
+bool corpora_remove(struct corpora *c, const struct corpus_remove *what, struct corpus_removed *out,
+                    struct error *e);
+/* A step of what removals, changes and killed ingests left to do; *more: that was not all. */
+bool corpora_purge(struct corpora *c, bool *more, struct error *e);
+/* A step of what keeps the index quick. */
+bool corpora_tidy(struct corpora *c, bool *more, struct error *e);
+bool corpora_reindex(struct corpora *c, struct error *e);
+
 #endif

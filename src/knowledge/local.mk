@@ -29,6 +29,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
 	src/knowledge/corpora_ingest.c \
 	src/knowledge/corpora_read.c \
+	src/knowledge/corpora_remove.c \
 	src/knowledge/corpora_write.c \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
