@@ -16,7 +16,8 @@ struct corpora *corpora_open(const struct config *config, struct store *s, const
     struct corpora *c = mem_alloc(sizeof *c);
     *c = (struct corpora){.store = s,
                           .config = config,
-                          .language = config_string(config, CONFIG_MEMORY_LANGUAGE)};
+                          .language = config_string(config, CONFIG_MEMORY_LANGUAGE),
+                          .alone = true};
     c->vectors =
         vectors_new(CORPORA_TABLES, directory, config_integer(config, CONFIG_MEMORY_HNSW_FROM));
     encoder_init(&c->encoder, config);

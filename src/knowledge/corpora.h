@@ -20,6 +20,8 @@ struct corpora {
     const char *language; /* of the words where there are none yet (store/language.h); a constant */
     struct vectors *vectors;
     struct encoder encoder;
+    int64_t reranker_retry_ms; /* clock_mono_ms() before which a dead one is not asked again */
+    bool alone;                /* nobody makes missing vectors meanwhile: badges say what does */
 };
 
 /* `directory` is that of the store's file; NULL: it is in memory. Costs nothing until it is used.
@@ -80,5 +82,16 @@ bool corpora_purge(struct corpora *c, bool *more, struct error *e);
 /* A step of what keeps the index quick. */
 bool corpora_tidy(struct corpora *c, bool *more, struct error *e);
 bool corpora_reindex(struct corpora *c, struct error *e);
+
+/* ---- search (corpora_search.c) ---- */
+
+bool corpora_search(struct corpora *c, const struct corpus_search *what,
+                    const struct wakeup *wakeup, struct corpus_found *out, struct error *e);
+
+/* Some of the vectors that lack (corpora_embed.c). IDLE: there is nothing to do; WAITS: the
+ * endpoint is down, `why` says how, try again after *retry_ms. */
+enum corpora_work { CORPORA_IDLE, CORPORA_WORKED, CORPORA_WAITS };
+enum corpora_work corpora_embed(struct corpora *c, const struct wakeup *wakeup, int64_t *left,
+                                int *retry_ms, struct error *why);
 
 #endif

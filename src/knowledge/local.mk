@@ -27,9 +27,11 @@ libtiro_a_SOURCES += \
 	src/knowledge/chunk.c src/knowledge/chunk.h \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
+	src/knowledge/corpora_embed.c \
 	src/knowledge/corpora_ingest.c \
 	src/knowledge/corpora_read.c \
 	src/knowledge/corpora_remove.c \
+	src/knowledge/corpora_search.c \
 	src/knowledge/corpora_write.c \
 	src/knowledge/document.c src/knowledge/document.h \
 	src/knowledge/document_loaders.h \
