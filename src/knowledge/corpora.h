@@ -11,7 +11,9 @@
 #include "chat/corpora.h"
 #include "config/config.h"
 #include "index/encoder.h"
+#include "index/graph_file.h"
 #include "index/vectors.h"
+#include "store/health.h"
 #include "store/store.h"
 
 struct corpora {
@@ -93,5 +95,13 @@ bool corpora_search(struct corpora *c, const struct corpus_search *what,
 enum corpora_work { CORPORA_IDLE, CORPORA_WORKED, CORPORA_WAITS };
 enum corpora_work corpora_embed(struct corpora *c, const struct wakeup *wakeup, int64_t *left,
                                 int *retry_ms, struct error *why);
+
+/* The files beside the database that are the corpora's: of which models there may be some, and what
+ * one of this name is. */
+bool corpora_files_read(struct store *s, struct text_list *models, struct error *e);
+enum graph_file_kind corpora_file_kind(const struct text_list *models, const char *name);
+
+/* What a check and a recovery of the sessions' database have to know of its tables. */
+extern const struct store_extension corpora_extension;
 
 #endif

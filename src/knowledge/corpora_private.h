@@ -1,6 +1,6 @@
 /* What the parts of the corpora share: corpora.c (corpora, rows and words), corpora_read.c,
  * corpora_write.c (documents in steps), corpora_ingest.c, corpora_remove.c, corpora_search.c,
- * corpora_embed.c. */
+ * corpora_embed.c, corpora_health.c. */
 #ifndef KNOWLEDGE_CORPORA_PRIVATE_H
 #define KNOWLEDGE_CORPORA_PRIVATE_H
 

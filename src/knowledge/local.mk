@@ -28,6 +28,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
 	src/knowledge/corpora_embed.c \
+	src/knowledge/corpora_health.c \
 	src/knowledge/corpora_ingest.c \
 	src/knowledge/corpora_read.c \
 	src/knowledge/corpora_remove.c \

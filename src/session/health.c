@@ -6,14 +6,15 @@
 
 #include "base/mem.h"
 #include "index/transcripts.h"
+#include "knowledge/corpora.h"
 #include "knowledge/graph.h"
 #include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "store/store.h"
 
-const struct store_extension *const health_extensions[] = {&memory_extension, &learned_extension,
-                                                           &graph_extension, NULL};
+const struct store_extension *const health_extensions[] = {
+    &memory_extension, &learned_extension, &graph_extension, &corpora_extension, NULL};
 
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
@@ -104,7 +105,8 @@ static bool make_indexes(void *context, struct store *s, struct error *e)
     struct rescue *r = context;
     struct memory *m = memory_open(s, &(struct memory_settings){.language = r->language});
     bool ok = m->ops->reindex(m, r->language, tell_indexing, r, e) && transcripts_reindex(s, e) &&
-              graph_reindex(&(struct graph){s, r->language}, e);
+              graph_reindex(&(struct graph){s, r->language}, e) &&
+              corpora_reindex(&(struct corpora){.store = s, .language = r->language}, e);
     memory_close(m);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "knowledge/corpora.h"
 #include "knowledge/graph.h"
 #include "session/memories.h"
 #include "session/memories_lines.h"
@@ -412,15 +413,19 @@ static bool run_reindex(struct operation_context *c, const void *params, void *r
     struct reindex r = {.stream = c->stream};
     const char *language = config_string(m->config, CONFIG_MEMORY_LANGUAGE);
     const struct graph graph = {m->store, language};
+    struct corpora corpora = {.store = m->store, .language = language};
     (void)params;
     (void)result;
-    return !m->store || (memories_ops(m)->reindex(m->recall.memory, language, tell_words, &r, e) &&
-                         graph_reindex(&graph, e) && make_vectors(m, &r, e));
+    return !m->store ||
+           (memories_ops(m)->reindex(m->recall.memory, language, tell_words, &r, e) &&
+            graph_reindex(&graph, e) && corpora_reindex(&corpora, e) && make_vectors(m, &r, e));
 }
 
 const struct operation operation_memory_reindex = {
     .name = "memory/reindex",
-    .summary = "Makes the indexes of words anew, also the graph's, and the vectors that lack.",
+    .summary =
+        "Makes the indexes of words anew, also the graph's and the corpora's, and the vectors that "
+        "lack.",
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_reindex,

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "knowledge/corpora.h"
 #include "memory/memory.h"
 #include "session/lock.h"
 #include "session/projection.h"
@@ -30,7 +31,7 @@ struct names {
 
 struct known {
     struct names sessions, removals;
-    struct text_list models;
+    struct text_list models, corpora_models; /* of which there may be graphs */
 };
 
 static int by_name(const void *a, const void *b)
@@ -79,7 +80,7 @@ static bool read_known(void *known, struct store *s)
     struct known *k = known;
     struct error e;
     return sessions_each(s, add_session, k, &e) && read_removals(k, s, &e) &&
-           memory_files_read(s, &k->models, &e);
+           memory_files_read(s, &k->models, &e) && corpora_files_read(s, &k->corpora_models, &e);
 }
 
 static void known_release(struct known *k)
@@ -87,6 +88,7 @@ static void known_release(struct known *k)
     names_release(&k->sessions);
     names_release(&k->removals);
     vec_free_each(&k->models.items);
+    vec_free_each(&k->corpora_models.items);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -221,6 +223,8 @@ static void look_at_file(struct search *s, const char *name)
                                               [GRAPH_FILE_BEGUN] = ORPHAN_TEMPORARY};
     const char *rest = begins_with(name, s->database) ? name + strlen(s->database) : "";
     enum graph_file_kind graph = memory_file_kind(&s->known->models, name);
+    if (graph == GRAPH_FILE_NONE)
+        graph = corpora_file_kind(&s->known->corpora_models, name);
     if (is_of_database(s, name) || is_one_of(name, folders, 2) || graph == GRAPH_FILE_USED)
         return;
     if (graph != GRAPH_FILE_NONE)
