@@ -70,6 +70,7 @@ UNIT_TESTS = \
 	tests/test_figure \
 	tests/test_guard \
 	tests/test_graph \
+	tests/test_corpora \
 	tests/test_graph_cli \
 	tests/test_graph_delete \
 	tests/test_graph_health \

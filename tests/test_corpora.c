@@ -1,0 +1,787 @@
+/* Corpora in the store: ingest of files, folders and texts, what is unchanged, changed and gone;
+ * search; removal; a program that is killed meanwhile; two at once; a check and a recovery. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "knowledge/corpora.h"
+#include "session/health.h"
+#include "store/sql.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static struct config *config;
+static struct store *store;
+static struct corpora *corpora;
+static struct error e;
+static char *path;
+
+static void open_corpora(void)
+{
+    if (!store_open(path, STORE_READ_WRITE, &store, &e))
+        fail_msg("%s", e.text);
+    corpora = corpora_open(config, store, NULL);
+}
+
+static void close_corpora(void)
+{
+    corpora_close(corpora);
+    store_close(store);
+}
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    path = support_path("tiro.db");
+    config = config_new();
+    e = (struct error){0};
+    open_corpora();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    close_corpora();
+    config_free(config);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void write_file(const char *name, const char *text)
+{
+    char *file = support_path(name);
+    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(file, 0700);
+        *slash = '/';
+    }
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void delete_file(const char *name)
+{
+    assert_int_equal(unlink(support_path(name)), 0);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* "files 2 added 2 changed 0 unchanged 0 removed 0 failed 0", those that are 0 left out. */
+static const char *told(const struct corpus_progress *p)
+{
+    const struct {
+        const char *name;
+        int64_t count;
+    } rows[] = {{"files", p->files},         {"added", p->added},     {"changed", p->changed},
+                {"unchanged", p->unchanged}, {"removed", p->removed}, {"failed", p->failed}};
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            buf_addf(&out, "%s%s %lld", out.len > 0 ? " " : "", rows[i].name,
+                     (long long)rows[i].count);
+    return support_keep(buf_take(&out));
+}
+
+static const char *run_ingest(struct ingest *in)
+{
+    struct corpus_progress progress;
+    bool more = true;
+    while (more)
+        if (!ingest_step(in, NULL, &more, &e))
+            fail_msg("%s", e.text);
+    ingest_progress(in, &progress);
+    assert_true(progress.finished);
+    assert_int_equal(progress.done, progress.files);
+    const char *out = told(&progress);
+    shape_release(&corpus_progress_shape, &progress);
+    ingest_free(in);
+    return out;
+}
+
+static const char *add(const char *name, const char *file)
+{
+    const char *paths[] = {file ? support_path(file) : NULL};
+    struct ingest *in;
+    if (!ingest_begin(corpora, name, paths, file ? 1 : 0, &in, &e))
+        fail_msg("%s", e.text);
+    return run_ingest(in);
+}
+
+static void purge(void)
+{
+    bool more = true;
+    while (more)
+        if (!corpora_purge(corpora, &more, &e))
+            fail_msg("%s", e.text);
+}
+
+static const char *file_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+static struct corpus_found found;
+
+static void search_for(const struct corpus_search *what)
+{
+    shape_release(&corpus_found_shape, &found);
+    if (!corpora_search(corpora, what, NULL, &found, &e))
+        fail_msg("%s", e.text);
+}
+
+/* "a.txt:1 b.md:3", by line. */
+static const char *hits(void)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < found.items.len; i++) {
+        const struct corpus_passage *p = &found.items.items[i];
+        buf_addf(&out, "%s%s:%lld", i > 0 ? " " : "", file_name(p->file), (long long)p->line);
+    }
+    shape_release(&corpus_found_shape, &found);
+    return support_keep(buf_take(&out));
+}
+
+static const char *search(const char *corpus, const char *query)
+{
+    search_for(&(struct corpus_search){.corpus = corpus, .query = query, .hybrid_weight = -1});
+    return hits();
+}
+
+static int64_t number(const char *sql)
+{
+    int64_t n = -1;
+    if (!store_number(store, sql, &n, &e))
+        fail_msg("%s", e.text);
+    return n;
+}
+
+static const char *expect_sound(void)
+{
+    struct health health;
+    close_corpora();
+    health_check(path, true, health_extensions, &health);
+    open_corpora();
+    if (health.state != HEALTH_GOOD)
+        fail_msg("%s", health.detail);
+    return "sound";
+}
+
+static void notes(void)
+{
+    write_file("notes/kyoto.md",
+               "# Travel\n\nThe ryokan in Kyoto is booked for May.\n\n"
+               "## Trains\n\nThe night train leaves at ten.\n");
+    write_file("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
+    write_file("notes/deep/under/ground.txt", "Moles dig below the basil bed.\n");
+}
+
+/* --- ingest ----------------------------------------------------------------------------------- */
+
+TEST(a_folder_is_ingested_and_searched)
+{
+    notes();
+    assert_string_equal(add("notes", "notes"), "files 3 added 3");
+    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
+    assert_string_equal(search("notes", "when does the train leave"), "kyoto.md:5");
+    assert_string_equal(search("notes", "basil"), "ground.txt:1 garden.txt:1");
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(a_hit_says_where_it_stands)
+{
+    notes();
+    add("notes", "notes");
+    search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = -1});
+    assert_int_equal(found.documents, 3);
+    assert_int_equal(found.searched, 4);
+    assert_int_equal(found.items.len, 1);
+    const struct corpus_passage *p = &found.items.items[0];
+    assert_string_equal(p->corpus, "notes");
+    assert_string_equal(p->heading, "Travel › Trains");
+    assert_int_equal(p->line, 5);
+    assert_int_equal(p->chunk, 1);
+    assert_true(p->score > 0.5 && p->score <= 1);
+    assert_true(p->words == p->score && p->vector == -1);
+    shape_release(&corpus_found_shape, &found);
+}
+
+TEST(names_of_files_and_headings_are_searched)
+{
+    notes();
+    add("notes", "notes");
+    assert_string_equal(search("notes", "garden"), "garden.txt:1");
+    assert_string_equal(search("notes", "travel trains"), "kyoto.md:5 kyoto.md:1");
+}
+
+TEST(what_is_not_there_tells_how_much_was_searched)
+{
+    notes();
+    add("notes", "notes");
+    search_for(&(struct corpus_search){.query = "zeppelin", .hybrid_weight = -1});
+    assert_int_equal(found.items.len, 0);
+    assert_int_equal(found.documents, 3);
+    assert_int_equal(found.searched, 4);
+    assert_err(corpora_search(corpora, &(struct corpus_search){.query = " "}, NULL, &found, &e), e,
+               ERR_USAGE);
+    assert_err(corpora_search(corpora, &(struct corpus_search){.query = "x", .corpus = "none"},
+                              NULL, &found, &e),
+               e, ERR_MEMORY_NOT_FOUND);
+}
+
+TEST(a_filter_takes_files_by_a_part_or_a_glob)
+{
+    static const struct {
+        const char *filter, *hits;
+    } rows[] = {{"GROUND", "ground.txt:1"},
+                {"*.txt", "ground.txt:1 garden.txt:1"},
+                {"under/*", "ground.txt:1"},
+                {"**/notes/*", "garden.txt:1"},
+                {"*.md", ""},
+                {"nothing", ""}};
+    notes();
+    add("notes", "notes");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        search_for(&(struct corpus_search){
+            .query = "basil", .filter = rows[i].filter, .hybrid_weight = -1});
+        assert_string_equal(hits(), rows[i].hits);
+    }
+}
+
+TEST(k_counts_over_the_whole_corpus)
+{
+    for (int i = 0; i < 30; i++)
+        write_file(support_text("many/f%02d.txt", i), "one word: lantern\n");
+    add("many", "many");
+    search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+    assert_int_equal(found.items.len, 5);
+    search_for(&(struct corpus_search){.query = "lantern", .top_k = 20, .hybrid_weight = -1});
+    assert_int_equal(found.items.len, 20);
+    shape_release(&corpus_found_shape, &found);
+}
+
+TEST(corpora_do_not_see_each_other)
+{
+    write_file("a/x.txt", "the lantern is red\n");
+    write_file("b/y.txt", "the lantern is green\n");
+    add("a", "a");
+    add("b", "b");
+    assert_string_equal(search("a", "lantern"), "x.txt:1");
+    assert_string_equal(search("b", "lantern"), "y.txt:1");
+    assert_string_equal(search(NULL, "green lantern"), "y.txt:1 x.txt:1");
+}
+
+/* --- again ------------------------------------------------------------------------------------ */
+
+TEST(what_is_unchanged_is_passed_over)
+{
+    notes();
+    add("notes", "notes");
+    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
+    write_file("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
+    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
+    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 3);
+    assert_int_equal(number("SELECT max(number) FROM corpus_document"), 3);
+}
+
+TEST(what_changed_takes_the_place_of_what_was_there)
+{
+    notes();
+    add("notes", "notes");
+    write_file("notes/garden.txt", "Carrots want sand.\n");
+    assert_string_equal(add("notes", NULL), "files 3 changed 1 unchanged 2");
+    assert_string_equal(search("notes", "tomatoes"), "");
+    assert_string_equal(search("notes", "carrots"), "garden.txt:1");
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 4);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(what_is_gone_is_taken_out)
+{
+    notes();
+    add("notes", "notes");
+    delete_file("notes/kyoto.md");
+    assert_string_equal(add("notes", NULL), "files 2 unchanged 2 removed 1");
+    assert_string_equal(search("notes", "ryokan"), "");
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 2);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(a_root_that_is_gone_takes_nothing_out)
+{
+    struct ingest *in;
+    bool more;
+    notes();
+    add("notes", "notes");
+    assert_int_equal(rename(support_path("notes"), support_path("elsewhere")), 0);
+    assert_true(ingest_begin(corpora, "notes", NULL, 0, &in, &e));
+    assert_err(ingest_step(in, NULL, &more, &e), e, ERR_FILE_ERROR);
+    assert_non_null(strstr(e.text, "notes"));
+    ingest_free(in);
+    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
+}
+
+TEST(what_cannot_be_read_is_listed_and_tried_again)
+{
+    const struct corpus_documents_query failed = {.name = "x", .failed = true};
+    struct corpus_documents listed;
+    write_file("x/good.txt", "lantern\n");
+    write_file("x/large.txt", "lantern\n");
+    assert_int_equal(truncate(support_path("x/large.txt"), (off_t)1 << 30), 0);
+    assert_string_equal(add("x", "x"), "files 2 added 1 failed 1");
+    assert_true(corpora_documents(corpora, &failed, &listed, &e));
+    assert_int_equal(listed.total, 1);
+    assert_string_equal(file_name(listed.items.items[0].file), "large.txt");
+    assert_true(*listed.items.items[0].error);
+    shape_release(&corpus_documents_shape, &listed);
+    write_file("x/large.txt", "a small lantern now\n");
+    assert_string_equal(add("x", NULL), "files 2 changed 1 unchanged 1");
+    assert_string_equal(search("x", "lantern"), "good.txt:1 large.txt:1");
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+TEST(gitignore_is_honoured)
+{
+    write_file("w/.git/info/exclude", "*.tmp\n");
+    write_file("w/.gitignore", "build/\n*.log\n!keep.log\n/top.txt\n# comment\n");
+    write_file("w/sub/.gitignore", "secret*\n!secret-not.txt\n");
+    const char *const files[] = {"w/a.txt",       "w/a.log",           "w/keep.log",
+                                 "w/top.txt",     "w/build/x.txt",     "w/sub/top.txt",
+                                 "w/sub/x.tmp",   "w/sub/secret.txt",  "w/sub/secret-not.txt",
+                                 "w/.hidden.txt", "w/sub/build/y.txt", "w/secret.txt"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        write_file(files[i], "lantern\n");
+    assert_string_equal(add("w", "w"), "files 5 added 5");
+    assert_string_equal(search("w", "lantern"),
+                        "a.txt:1 keep.log:1 secret.txt:1 secret-not.txt:1 top.txt:1");
+    assert_string_equal(add("below", "w/sub"), "files 2 added 2");
+}
+
+TEST(links_lead_nowhere)
+{
+    write_file("w/a.txt", "lantern\n");
+    write_file("out.txt", "lantern outside\n");
+    assert_int_equal(symlink("..", support_path("w/circle")), 0);
+    assert_int_equal(symlink("../out.txt", support_path("w/link.txt")), 0);
+    assert_int_equal(symlink("self", support_path("w/self")), 0);
+    assert_int_equal(mkfifo(support_path("w/pipe.txt"), 0600), 0);
+    assert_string_equal(add("w", "w"), "files 1 added 1");
+    assert_int_equal(symlink("w", support_path("named")), 0);
+    assert_string_equal(add("named", "named"), "files 1 added 1");
+}
+
+TEST(paths_and_names_that_are_none_are_refused)
+{
+    const char *none[] = {support_path("nowhere")};
+    const char *device[] = {"/dev/null"};
+    struct ingest *in;
+    assert_err(ingest_begin(corpora, "x", none, 1, &in, &e), e, ERR_FILE_ERROR);
+    assert_err(ingest_begin(corpora, "x", device, 1, &in, &e), e, ERR_FILE_ERROR);
+    assert_err(ingest_begin(corpora, "x", NULL, 0, &in, &e), e, ERR_USAGE);
+    static const char *const names[] = {"", "a b", "../x", "-x", "ä", "a/b"};
+    write_file("w/a.txt", "lantern\n");
+    const char *good[] = {support_path("w")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_err(ingest_begin(corpora, names[i], good, 1, &in, &e), e, ERR_USAGE);
+    assert_int_equal(number("SELECT count(*) FROM corpus_set"), 0);
+}
+
+TEST(paths_overlap_and_come_from_tiro_ini)
+{
+    struct config_problems problems = {0};
+    write_file("w/a.txt", "lantern\n");
+    write_file("w/sub/b.txt", "lantern\n");
+    write_file("ini/c.txt", "lantern\n");
+    char *text = support_text("[corpus]\nw.paths = %s:~/ini\n", support_path("w/sub"));
+    config_load_text(config, "test", text, &problems);
+    assert_int_equal(problems.list.len, 0);
+    setenv("HOME", support_dir(), 1);
+    assert_string_equal(add("w", "w"), "files 3 added 3");
+    assert_string_equal(add("w", NULL), "files 3 unchanged 3");
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static struct corpus_ingested ingest_text(const char *corpus, const char *name, const char *text)
+{
+    struct corpus_ingested made;
+    if (!corpora_ingest_text(corpora, &(struct corpus_ingest){corpus, name, text}, NULL, &made, &e))
+        fail_msg("%s", e.text);
+    return made;
+}
+
+TEST(a_given_text_is_a_document)
+{
+    struct corpus_ingested first = ingest_text("t", "meeting.md", "# Monday\n\nBring lanterns.\n");
+    assert_int_equal(first.chunks, 1);
+    assert_string_equal(search("t", "lantern"), "meeting.md:1");
+    struct corpus_ingested second = ingest_text("t", "meeting.md", "Bring candles.\n");
+    assert_true(second.document > first.document);
+    assert_string_equal(search("t", "lantern"), "");
+    assert_string_equal(search("t", "candles"), "meeting.md:1");
+    write_file("w/a.txt", "a lantern\n");
+    add("t", "w");
+    assert_string_equal(add("t", NULL), "files 1 unchanged 1");
+    assert_string_equal(search("t", "candles"), "meeting.md:1");
+}
+
+TEST(a_text_that_is_none_is_refused)
+{
+    struct corpus_ingested made;
+    static const struct corpus_ingest bad[] = {
+        {"t", "x.txt", " \n "}, {"t", "", "text"}, {"a b", "x.txt", "text"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_err(corpora_ingest_text(corpora, &bad[i], NULL, &made, &e), e, ERR_USAGE);
+    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 0);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+TEST(lists_tell_what_there_is)
+{
+    struct corpus_list listed;
+    struct corpus_passages passages;
+    struct corpus_stats stats;
+    notes();
+    add("notes", "notes");
+    ingest_text("other", "x.txt", "lantern");
+    assert_true(corpora_list(corpora, &listed, &e));
+    assert_int_equal(listed.items.len, 2);
+    const struct corpus_info *info = &listed.items.items[0];
+    assert_string_equal(info->name, "notes");
+    assert_int_equal(info->documents, 3);
+    assert_int_equal(info->passages, 4);
+    assert_int_equal(info->paths.len, 1);
+    assert_false(info->pending);
+    assert_true(info->updated_ms > 0);
+    shape_release(&corpus_list_shape, &listed);
+
+    int64_t document = number("SELECT number FROM corpus_document WHERE file LIKE '%kyoto.md'");
+    const struct corpus_passages_query from = {.document = document, .from = 1};
+    assert_true(corpora_passages(corpora, &from, &passages, &e));
+    assert_int_equal(passages.total, 2);
+    assert_int_equal(passages.items.len, 1);
+    assert_non_null(strstr(passages.items.items[0].content, "night train"));
+    shape_release(&corpus_passages_shape, &passages);
+    assert_err(
+        corpora_passages(corpora, &(struct corpus_passages_query){.document = 99}, &passages, &e),
+        e, ERR_MEMORY_NOT_FOUND);
+
+    assert_true(corpora_stats(corpora, &stats, &e));
+    assert_int_equal(stats.corpora, 2);
+    assert_int_equal(stats.documents, 4);
+    assert_int_equal(stats.passages, 5);
+    assert_true(stats.index > 0 && stats.bytes > 0);
+    assert_null(stats.model);
+}
+
+/* --- removal ---------------------------------------------------------------------------------- */
+
+static int64_t removed(const char *name, const char *file)
+{
+    struct corpus_removed out;
+    if (!corpora_remove(corpora, &(struct corpus_remove){name, file}, &out, &e))
+        fail_msg("%s", e.text);
+    return out.documents;
+}
+
+TEST(a_document_a_folder_and_a_corpus_are_removed)
+{
+    struct corpus_removed out;
+    notes();
+    add("notes", "notes");
+    ingest_text("other", "x.txt", "basil");
+    assert_int_equal(removed("notes", support_path("notes/kyoto.md")), 1);
+    assert_string_equal(search("notes", "ryokan"), "");
+    assert_int_equal(removed("notes", support_path("notes/deep")), 1);
+    assert_string_equal(search("notes", "basil"), "garden.txt:1");
+    assert_int_equal(removed("notes", NULL), 1);
+    assert_string_equal(search(NULL, "basil"), "x.txt:1");
+    assert_err(corpora_remove(corpora, &(struct corpus_remove){"notes", NULL}, &out, &e), e,
+               ERR_MEMORY_NOT_FOUND);
+    assert_err(corpora_remove(corpora, &(struct corpus_remove){"other", "y.txt"}, &out, &e), e,
+               ERR_MEMORY_NOT_FOUND);
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 1);
+    assert_int_equal(number("SELECT count(*) FROM corpus_words_docsize"), 1);
+    assert_string_equal(expect_sound(), "sound");
+    char *file = support_read(path);
+    (void)file;
+}
+
+/* --- vectors ---------------------------------------------------------------------------------- */
+
+static void embed_all_passages(void)
+{
+    int64_t left;
+    int retry;
+    while (corpora_embed(corpora, NULL, &left, &retry, &e) == CORPORA_WORKED) {
+    }
+}
+
+static void configure(enum config_key key, const char *value)
+{
+    assert_true(config_set(config, key, value, &e));
+}
+
+TEST(vectors_and_words_share_a_score)
+{
+    notes();
+    configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
+    configure(CONFIG_CORPUS_RANKING, "both");
+    add("notes", "notes");
+    search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = 0.3});
+    assert_string_equal(found.badge,
+                        "words only: passages lack vectors; tiro corpus update makes "
+                        "them");
+    embed_all_passages();
+    static const double weights[] = {0, 0.3, 0.7, 1};
+    for (size_t i = 0; i < 4; i++) {
+        search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = weights[i]});
+        assert_null(found.badge);
+        assert_true(found.items.len > 0);
+        const struct corpus_passage *p = &found.items.items[0];
+        assert_int_equal(p->line, 5);
+        double expected =
+            weights[i] * p->words + (1 - weights[i]) * (p->vector > 0 ? p->vector : 0);
+        assert_true(p->score - expected < 1e-9 && expected - p->score < 1e-9);
+        assert_true(weights[i] == 1 || p->vector > 0);
+        assert_true(weights[i] == 0 ? p->words == 0 : p->words > 0);
+    }
+    shape_release(&corpus_found_shape, &found);
+    struct corpus_stats stats;
+    assert_true(corpora_stats(corpora, &stats, &e));
+    assert_int_equal(stats.embedded, 4);
+    assert_int_equal(stats.missing, 0);
+    shape_release(&corpus_stats_shape, &stats);
+    removed("notes", support_path("notes/kyoto.md"));
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_vector"), 2);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+/* --- a large one ------------------------------------------------------------------------------ */
+
+TEST(a_large_document_is_there_when_all_of_it_is)
+{
+    struct ingest *in;
+    struct buf text = BUF_INIT;
+    const char *paths[1];
+    bool more = true;
+    int steps = 0;
+    for (int i = 0; i < 20000; i++)
+        buf_addf(&text, "Paragraph %d has a lantern and some words to fill it.\n\n", i);
+    write_file("w/large.txt", text.data);
+    buf_release(&text);
+    paths[0] = support_path("w");
+    assert_true(ingest_begin(corpora, "w", paths, 1, &in, &e));
+    while (more) {
+        assert_true(ingest_step(in, NULL, &more, &e));
+        steps++;
+        const char *seen = search("w", "lantern");
+        int64_t chunks = number("SELECT count(*) FROM corpus_entry");
+        assert_true(!*seen ||
+                    chunks == number("SELECT chunks FROM corpus_document WHERE state = 'ready'"));
+    }
+    ingest_free(in);
+    assert_true(steps > 4);
+    assert_true(*search("w", "lantern"));
+}
+
+/* --- killed, and two at once ------------------------------------------------------------------ */
+
+static void ingest_in_child(int go)
+{
+    struct ingest *in;
+    bool more = true;
+    char byte;
+    (void)!read(go, &byte, 1);
+    open_corpora();
+    if (!ingest_resume(corpora, &in, &e) || !in)
+        _exit(1);
+    while (more)
+        if (!ingest_step(in, NULL, &more, &e))
+            _exit(2);
+    _exit(0);
+}
+
+static pid_t start_child(int *go)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        ingest_in_child(ends[0]);
+    }
+    close(ends[0]);
+    *go = ends[1];
+    return child;
+}
+
+static void many_files(int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct buf text = BUF_INIT;
+        for (int k = 0; k < 40; k++)
+            buf_addf(&text, "Number %d tells of lanterns and of harbour %d.\n\n", i, k);
+        write_file(support_text("many/f%03d.txt", i), text.data);
+        buf_release(&text);
+    }
+}
+
+static void begin_only(const char *name, const char *folder)
+{
+    const char *paths[] = {support_path(folder)};
+    struct ingest *in;
+    assert_true(ingest_begin(corpora, name, paths, 1, &in, &e));
+    ingest_free(in);
+}
+
+static bool has_some(void *least)
+{
+    return number("SELECT count(*) FROM corpus_document WHERE state = 'ready'") >= *(int *)least;
+}
+
+TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
+{
+    uint64_t seed = support_seed();
+    many_files(300);
+    begin_only("many", "many");
+    for (int round = 0; round < 3; round++) {
+        int go, least = 40 + 80 * round, status;
+        close_corpora();
+        pid_t child = start_child(&go);
+        open_corpora();
+        assert_int_equal(write(go, "x", 1), 1);
+        assert_true(support_wait_until(has_some, &least, 20000));
+        for (uint64_t spin = support_random(&seed) % 4000000; spin > 0; spin--)
+            __asm__ volatile("");
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        close(go);
+        assert_int_equal(number("SELECT count(*) FROM corpus_document AS d WHERE state = 'ready'"
+                                " AND chunks <> (SELECT count(*) FROM corpus_entry"
+                                " WHERE key >> 24 = d.number)"),
+                         0);
+        assert_string_equal(expect_sound(), "sound");
+    }
+    struct ingest *in;
+    assert_true(ingest_resume(corpora, &in, &e));
+    const char *progress = run_ingest(in);
+    assert_non_null(strstr(progress, "files 300 "));
+    assert_non_null(strstr(progress, "unchanged 2"));
+    assert_int_equal(number("SELECT count(*) FROM corpus_document WHERE state = 'ready'"), 300);
+    assert_true(ingest_resume(corpora, &in, &e));
+    assert_null(in);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(what_a_killed_ingest_had_begun_is_purged)
+{
+    assert_true(store_exec(store,
+                           "INSERT INTO corpus_set VALUES (1, 'x', 0, 1, 1);"
+                           "INSERT INTO corpus_document VALUES (1, 1, '/f', 0, 1, 1, 1, 1, '1',"
+                           " 'loading', NULL, 0, 0, 1);"
+                           "INSERT INTO corpus_entry VALUES (1 << 24, 0, 1, 1, 0, '', 'half');"
+                           "INSERT INTO corpus_words (rowid, words) VALUES (1 << 24, 'f\n\nhalf');"
+                           "UPDATE corpus_next SET document = 2;",
+                           &e));
+    assert_string_equal(search(NULL, "half"), "");
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 0);
+    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 0);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(two_processes_ingest_the_same)
+{
+    int go[2], status;
+    pid_t children[2];
+    many_files(120);
+    begin_only("many", "many");
+    close_corpora();
+    for (int i = 0; i < 2; i++)
+        children[i] = start_child(&go[i]);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(write(go[i], "x", 1), 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1); /* 1: the other was done */
+        close(go[i]);
+    }
+    open_corpora();
+    purge();
+    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 120);
+    assert_int_equal(number("SELECT count(DISTINCT file) FROM corpus_document"), 120);
+    assert_string_equal(expect_sound(), "sound");
+}
+
+/* --- a damaged database ----------------------------------------------------------------------- */
+
+static bool index_words(void *context, struct store *s, struct error *why)
+{
+    (void)context;
+    return corpora_reindex(&(struct corpora){.store = s, .language = "english"}, why);
+}
+
+TEST(corpora_come_back_from_a_damaged_database)
+{
+    const struct recovery_help help = {.index = index_words, .extensions = health_extensions};
+    struct recovery r = {0};
+    notes();
+    add("notes", "notes");
+    ingest_text("given", "x.txt", "a lantern");
+    close_corpora();
+    if (!health_recover(path, &r, &help, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(r.lost, 0);
+    assert_true(health_replace(path, &r, &e));
+    recovery_release(&r);
+    open_corpora();
+    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 5);
+    assert_int_equal(number("SELECT count(*) FROM corpus_path"), 1);
+    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
+    assert_string_equal(search("given", "lantern"), "x.txt:1");
+    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
+    assert_string_equal(expect_sound(), "sound");
+}
+
+TEST(a_check_tells_what_makes_no_sense)
+{
+    static const struct {
+        const char *sql, *fault;
+    } rows[] = {{"DELETE FROM corpus_entry WHERE key & 0xffffff = 1", "not all of their passages"},
+                {"UPDATE corpus_document SET corpus = 77", "belong to no corpus"},
+                {"DELETE FROM corpus_document WHERE number = 1", "passages belong to no document"},
+                {"UPDATE corpus_next SET document = 1", "documents make no sense"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct health health;
+        notes();
+        add("notes", "notes");
+        assert_true(store_exec(store, "PRAGMA foreign_keys = OFF", &e));
+        assert_true(store_exec(store, rows[i].sql, &e));
+        close_corpora();
+        health_check(path, true, health_extensions, &health);
+        assert_int_equal(health.state, HEALTH_INCONSISTENT);
+        assert_non_null(strstr(health.detail, rows[i].fault));
+        assert_int_equal(unlink(path), 0);
+        unlink(support_text("%s-wal", path));
+        unlink(support_text("%s-shm", path));
+        open_corpora();
+    }
+}
