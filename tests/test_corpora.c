@@ -649,6 +649,7 @@ static void begin_only(const char *name, const char *folder)
     const char *paths[] = {support_path(folder)};
     struct ingest *in;
     assert_true(ingest_begin(corpora, name, paths, 1, &in, &e));
+    assert_true(ingest_start(in, &e));
     ingest_free(in);
 }
 

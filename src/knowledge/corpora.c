@@ -103,12 +103,17 @@ static bool insert(struct store *s, const char *name, int64_t *number, struct er
     return ok;
 }
 
+bool corpora_refuse_name(const char *name, struct error *e)
+{
+    return err_set(e, ERR_USAGE,
+                   "\"%.80s\" cannot be a corpus's name; use letters, digits, \".\", \"_\" "
+                   "and \"-\", at most %d",
+                   name, CORPUS_NAME_BYTES);
+}
+
 bool corpora_make(struct store *s, const char *name, int64_t *number, struct error *e)
 {
     if (!corpus_name_valid(name))
-        return err_set(e, ERR_USAGE,
-                       "\"%.80s\" cannot be a corpus's name; use letters, digits, \".\", \"_\" "
-                       "and \"-\", at most %d",
-                       name, CORPUS_NAME_BYTES);
+        return corpora_refuse_name(name, e);
     return corpora_number(s, name, number, e) && (*number >= 0 || insert(s, name, number, e));
 }

@@ -56,21 +56,28 @@ bool corpora_ingest_text(struct corpora *c, const struct corpus_ingest *text,
 /* The files of a corpus, in bounded steps; one that was ended anywhere goes on the next time,
  * passing over what is unchanged. */
 struct ingest;
-/* Of the corpus `name`, which is made where there is none, with these paths added to its own; no
- * paths: those that it has. False where a path cannot be read or there is none. */
+/* Of the corpus `name`, with these paths and those that it has or tiro.ini gives it. Nothing is
+ * written yet. False where a path cannot be read or there is none. */
 bool ingest_begin(struct corpora *c, const char *name, const char *const *paths, size_t count,
                   struct ingest **out, struct error *e);
+/* From now on it is one that is resumed until it ends; the corpus is made where there is none. The
+ * first step does so. */
+bool ingest_start(struct ingest *in, struct error *e);
 /* Of one that was left undone; *out NULL: there is none. */
 bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e);
 void ingest_free(struct ingest *in); /* NULL is fine */
+
+/* Names of corpora that tiro.ini gives paths; the caller frees each and the list. */
+void corpora_configured(const struct config *config, struct text_list *out);
 
 /* Ends early when the wakeup says stop. *more: that was not all. */
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e);
 /* Where it is; copies `name` and all. */
 void ingest_progress(const struct ingest *in, struct corpus_progress *out);
 
-/* Whether so much is new that a person is asked before it goes to an embedding endpoint over a
- * network: more than INGEST_ASK_FILES or INGEST_ASK_BYTES. Looks at all files, reads none. */
+/* Before it is started: whether so much is new that a person is asked before it goes to an
+ * embedding endpoint over a network: more than INGEST_ASK_FILES or INGEST_ASK_BYTES. Looks at all
+ * files, reads none. */
 enum { INGEST_ASK_FILES = 1000, INGEST_ASK_BYTES = 100 * 1024 * 1024 };
 bool ingest_asks(struct ingest *in, const struct wakeup *wakeup, bool *out, struct error *e);
 

@@ -45,7 +45,9 @@ struct ingest {
     char *name;
     int64_t corpus;
     enum phase phase;
+    bool started;
 
+    struct text_list added; /* paths that are new, resolved */
     VEC(char *) roots;
     size_t root;
     struct walk *walk;
@@ -53,7 +55,6 @@ struct ingest {
     size_t next;
 
     VEC(struct document_command) commands; /* of tiro.ini; borrow from it */
-    VEC(char *) extensions;
     VEC(struct prepared) batch;
     size_t batch_bytes;
     struct writing writing; /* of a large document */
@@ -99,6 +100,31 @@ static void take_paths(void *context, const char *section, const char *name, con
             vec_push(&in->roots, expanded(at, path));
         at += path + (at[path] == ':');
     }
+}
+
+static void take_name(void *context, const char *section, const char *name, const char *value,
+                      const char *source, int line)
+{
+    static const char suffix[] = ".paths";
+    struct text_list *out = context;
+    size_t len = strlen(name), end = sizeof suffix - 1;
+    (void)source, (void)line;
+    if (strcmp(section, "corpus") != 0 || len <= end || strcmp(name + len - end, suffix) != 0 ||
+        !*value)
+        return;
+    char *corpus = mem_strndup(name, len - end);
+    for (size_t i = 0; i < out->items.len; i++)
+        if (strcmp(out->items.items[i], corpus) == 0) {
+            free(corpus);
+            return;
+        }
+    vec_push(&out->items, corpus);
+}
+
+void corpora_configured(const struct config *config, struct text_list *out)
+{
+    *out = (struct text_list){0};
+    config_visit(config, "corpus", take_name, out);
 }
 
 static struct document_options options_of(const struct ingest *in, const struct wakeup *wakeup)
@@ -153,41 +179,51 @@ static bool mark_pending(struct ingest *in, struct error *e)
     return query_run(&q);
 }
 
-static bool note_beginning(struct ingest *in, const struct text_list *paths, struct error *e)
+static bool find_roots(struct ingest *in, const char *const *paths, size_t count, struct error *e)
 {
-    bool ok = corpora_make(in->corpora->store, in->name, &in->corpus, e);
-    for (size_t i = 0; ok && i < paths->items.len; i++)
-        ok = put_path(in->corpora->store, in->corpus, paths->items.items[i], e);
-    int64_t count = 0;
-    ok = ok && read_roots(in, e);
+    if (!corpus_name_valid(in->name))
+        return corpora_refuse_name(in->name, e);
+    if (!resolve(paths, count, &in->added, e) ||
+        !corpora_number(in->corpora->store, in->name, &in->corpus, e) || !read_roots(in, e))
+        return false;
     config_visit(in->corpora->config, "corpus", take_paths, in);
-    count = (int64_t)in->roots.len;
-    if (ok && count == 0)
+    for (size_t i = 0; i < in->added.items.len; i++)
+        vec_push(&in->roots, mem_strdup(in->added.items.items[i]));
+    if (in->roots.len == 0)
         return err_set(e, ERR_USAGE,
                        "the corpus %.64s has no files or folders of its own; name some to add",
                        in->name);
-    if (ok && count > CORPUS_PATHS)
-        return err_set(e, ERR_USAGE, "a corpus is made of at most %d files and folders",
-                       CORPUS_PATHS);
-    return ok && mark_pending(in, e);
+    return in->roots.len <= CORPUS_PATHS ||
+           err_set(e, ERR_USAGE, "a corpus is made of at most %d files and folders", CORPUS_PATHS);
 }
 
 bool ingest_begin(struct corpora *c, const char *name, const char *const *paths, size_t count,
                   struct ingest **out, struct error *e)
 {
     struct ingest *in = mem_alloc(sizeof *in);
-    struct text_list resolved = {0};
-    bool began;
-    *in = (struct ingest){.corpora = c, .name = mem_strdup(name)};
+    *in = (struct ingest){.corpora = c, .name = mem_strdup(name), .corpus = -1};
     config_visit(c->config, "corpus", take_loader, in);
-    bool ok = resolve(paths, count, &resolved, e) && store_enter(c->store, &began, e);
-    if (ok)
-        ok = store_leave(c->store, began, note_beginning(in, &resolved, e), e);
-    vec_free_each(&resolved.items);
+    bool ok = find_roots(in, paths, count, e);
     *out = ok ? in : NULL;
     if (!ok)
         ingest_free(in);
     return ok;
+}
+
+static bool note_start(struct ingest *in, struct error *e)
+{
+    bool ok = corpora_make(in->corpora->store, in->name, &in->corpus, e);
+    for (size_t i = 0; ok && i < in->added.items.len; i++)
+        ok = put_path(in->corpora->store, in->corpus, in->added.items.items[i], e);
+    return ok && mark_pending(in, e);
+}
+
+bool ingest_start(struct ingest *in, struct error *e)
+{
+    bool began;
+    in->started = store_enter(in->corpora->store, &began, e) &&
+                  store_leave(in->corpora->store, began, note_start(in, e), e);
+    return in->started;
 }
 
 bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e)
@@ -222,6 +258,7 @@ void ingest_free(struct ingest *in)
     vec_release(&in->files);
     vec_release(&in->batch);
     prepared_release(&in->large); /* its chunks are the writing's, too */
+    vec_free_each(&in->added.items);
     vec_free_each(&in->roots);
     vec_release(&in->commands);
     walk_free(in->walk);
@@ -678,12 +715,12 @@ static bool end_ingest(struct ingest *in, struct error *e)
 
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e)
 {
-    bool ok = true;
-    if (in->phase == PHASE_SCAN)
+    bool ok = in->started || ingest_start(in, e);
+    if (ok && in->phase == PHASE_SCAN)
         ok = scan_some(in, wakeup, e);
-    else if (in->phase == PHASE_LOAD)
+    else if (ok && in->phase == PHASE_LOAD)
         ok = in->is_writing ? write_large(in, e) : load_some(in, wakeup, e);
-    else if (in->phase == PHASE_SWEEP)
+    else if (ok && in->phase == PHASE_SWEEP)
         ok = end_ingest(in, e);
     *more = ok && in->phase != PHASE_DONE;
     return ok;

@@ -23,6 +23,8 @@ char *corpora_words(const char *file, const char *heading, const char *content);
 bool corpora_number(struct store *s, const char *name, int64_t *number, struct error *e);
 /* … or MEMORY_NOT_FOUND. */
 bool corpora_need(struct store *s, const char *name, int64_t *number, struct error *e);
+/* USAGE, and false. */
+bool corpora_refuse_name(const char *name, struct error *e);
 /* … which is made where there is none; USAGE where it cannot be a name. */
 bool corpora_make(struct store *s, const char *name, int64_t *number, struct error *e);
 
