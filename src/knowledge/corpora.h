@@ -63,7 +63,8 @@ bool ingest_begin(struct corpora *c, const char *name, const char *const *paths,
 /* From now on it is one that is resumed until it ends; the corpus is made where there is none. The
  * first step does so. */
 bool ingest_start(struct ingest *in, struct error *e);
-/* Of one that was left undone; *out NULL: there is none. */
+/* Of one that was left undone; *out NULL: there is none. One that fails for another reason than the
+ * store is given up, here and in a step: the next update tries it again. */
 bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e);
 void ingest_free(struct ingest *in); /* NULL is fine */
 

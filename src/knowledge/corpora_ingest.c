@@ -235,6 +235,11 @@ bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e)
     if (query_next(&q))
         name = query_column_text(&q, 0);
     bool ok = query_end(&q) && (!name || ingest_begin(c, name, NULL, 0, out, e));
+    if (name && !ok && e->code != ERR_SESSION_STORE_ERROR) {
+        struct query u = query_for(c->store, "UPDATE corpus_set SET pending = 0 WHERE name = ?",
+                                   name, NULL);
+        (void)!query_run(&u);
+    }
     free(name);
     return ok;
 }
@@ -713,6 +718,15 @@ static bool end_ingest(struct ingest *in, struct error *e)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
+/* What only a person can help against is not tried again by itself. */
+static void give_up(struct ingest *in)
+{
+    struct query q = query_begin(in->corpora->store,
+                                 "UPDATE corpus_set SET pending = 0 WHERE number = ?", NULL);
+    query_int(&q, in->corpus);
+    (void)!query_run(&q);
+}
+
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e)
 {
     bool ok = in->started || ingest_start(in, e);
@@ -722,6 +736,8 @@ bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, str
         ok = in->is_writing ? write_large(in, e) : load_some(in, wakeup, e);
     else if (ok && in->phase == PHASE_SWEEP)
         ok = end_ingest(in, e);
+    if (!ok && e->code != ERR_SESSION_STORE_ERROR)
+        give_up(in);
     *more = ok && in->phase != PHASE_DONE;
     return ok;
 }
