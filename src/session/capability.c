@@ -79,3 +79,18 @@ bool capability_need_graph(bool graph, struct error *e)
                             "the graph is off; set [graph] enabled = true, or "
                             "TIRO_GRAPH_ENABLED=true in the environment");
 }
+
+bool capability_corpora(void)
+{
+    return capability_memory();
+}
+
+bool capability_need_corpora(bool corpora, struct error *e)
+{
+    if (!capability_corpora())
+        return err_set(e, ERR_MEMORY_DISABLED,
+                       "this tiro was built without memory; use one that has it");
+    return corpora || err_set(e, ERR_MEMORY_DISABLED,
+                              "corpora are off; set [corpus] enabled = true, or "
+                              "TIRO_CORPUS_ENABLED=true in the environment");
+}

@@ -25,6 +25,10 @@ bool capability_memory(void);
 bool capability_graph(void);
 bool capability_need_graph(bool graph, struct error *e);
 
+/* Likewise of corpora. */
+bool capability_corpora(void);
+bool capability_need_corpora(bool corpora, struct error *e);
+
 /* MEMORY_DISABLED with the reason, when the build or `memory` says no. */
 bool capability_need_memory(bool memory, struct error *e);
 

@@ -100,12 +100,14 @@ struct engine *engine_make(const struct engine_options *options)
     s->compaction = options->compaction && capability_compaction();
     s->memory = options->memory && capability_memory();
     s->graph = capability_graph() && config_boolean(options->config, CONFIG_GRAPH_ENABLED);
+    s->corpora = capability_corpora() && config_boolean(options->config, CONFIG_CORPUS_ENABLED);
     s->notices = mailbox_new(free_notice);
     s->place = make_place(s);
     s->reader = reader_new(s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->place, s->root, s->notices);
     if (s->memory)
         s->extractor = extractor_new(s->config, s->place, s->root, s->notices);
+    s->corpora_desk = corpora_desk_new(s->config, s->place, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     s->front = add_conversation(s);
     return s;
@@ -142,6 +144,7 @@ void engine_free(struct engine *s)
     reader_free(s->reader);
     memory_desk_free(s->desk);
     extractor_free(s->extractor);
+    corpora_desk_free(s->corpora_desk);
     place_free(s->place);
     mailbox_free(s->notices);
     pthread_mutex_destroy(&s->lock);
@@ -303,6 +306,7 @@ static bool may_start(const struct engine *s, const struct operation *o, struct 
 {
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
            (!(o->needs & NEED_GRAPH) || capability_need_graph(s->graph, e)) &&
+           (!(o->needs & NEED_CORPORA) || capability_need_corpora(s->corpora, e)) &&
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 
@@ -332,6 +336,8 @@ static void start_request(struct engine *s, struct operation_request *r, const c
         reader_start(s->reader, r);
     else if (r->operation->executor == OPERATION_MEMORY)
         memory_desk_start(s->desk, r);
+    else if (r->operation->executor == OPERATION_CORPORA)
+        corpora_desk_start(s->corpora_desk, r);
     else if (r->operation->executor == OPERATION_CONVERSATION)
         ask_conversation(s, r, session);
     else
@@ -356,6 +362,7 @@ void engine_withdraw(struct engine *s, uint64_t id)
 {
     reader_withdraw(s->reader, id);
     memory_desk_withdraw(s->desk, id);
+    corpora_desk_withdraw(s->corpora_desk, id);
 }
 
 /* --- what conversations say ---------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "session/corpora_desk.h"
 #include "session/engine.h"
 #include "session/extractor.h"
 #include "session/memory_desk.h"
@@ -16,12 +17,13 @@ struct engine {
     struct engine_options options; /* its strings are the engine's own */
     const struct config *config;
     char *root; /* working directory, resolved */
-    bool persist, compaction, memory, graph;
+    bool persist, compaction, memory, graph, corpora;
     struct mailbox *notices;
     struct place *place;
     struct reader *reader;
     struct memory_desk *desk;    /* of memory */
     struct extractor *extractor; /* NULL: nothing is proposed */
+    struct corpora_desk *corpora_desk;
 
     pthread_mutex_t lock; /* over the rest, and the `seat` of each conversation */
     VEC(struct conversation *) conversations;

@@ -14,6 +14,8 @@ libtiro_a_SOURCES += \
 	src/session/conversation_session.c \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
+	src/session/corpora_desk.c src/session/corpora_desk.h \
+	src/session/corpus_operations.c src/session/corpus_operations.h \
 	src/session/desk.c src/session/desk.h \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \
 	src/session/config_operations.c src/session/config_operations.h \

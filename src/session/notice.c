@@ -25,6 +25,7 @@ void notice_free(struct notice *n)
         event_free(n->events.items[i]);
     vec_release(&n->events);
     memory_stats_release(&n->stats);
+    shape_release(&corpus_progress_shape, &n->progress);
     free(n->provider);
     free(n->model);
     free(n->detail);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "chat/corpora.h"
 #include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/learned_item.h"
@@ -56,7 +57,10 @@
  *     their word. `flag`: a model proposed some of them just now.
  *
  * MEMORY_OFFER: `number` sessions from before are not in memory; memory/index says whether they are
- *     to be. Once a start. */
+ *     to be. Once a start.
+ *
+ * CORPORA_STATE: an ingest goes on or ends: `progress`, `error` where it failed. `flag`: or vectors
+ *     of passages are made: `number` lack, `error` says why it waits. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -70,6 +74,7 @@ enum notice_type {
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
     NOTICE_MEMORY_OFFER,
+    NOTICE_CORPORA_STATE,
     NOTICE_TYPES /* how many */
 };
 
@@ -112,6 +117,7 @@ struct notice {
     struct meters meters;
     VEC(struct event *) events;
     struct memory_stats stats;
+    struct corpus_progress progress;
     struct draft_figures draft;
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;
     enum provider_reason reason;

@@ -17,6 +17,7 @@ enum operation_executor {
     OPERATION_CALLER,
     OPERATION_READ,
     OPERATION_MEMORY,
+    OPERATION_CORPORA,
     OPERATION_CONVERSATION
 };
 
@@ -28,7 +29,8 @@ enum operation_need {
                         with SESSION_STORE_ERROR */
     NEED_STREAM = 8, /* a stream to read from or to write to, else USAGE */
     NEED_COMPACTION = 16, /* histories are shortened, else SESSION_COMPACTION_DISABLED */
-    NEED_GRAPH = 32       /* the graph of facts, else MEMORY_DISABLED */
+    NEED_GRAPH = 32,      /* the graph of facts, else MEMORY_DISABLED */
+    NEED_CORPORA = 64     /* corpora, else MEMORY_DISABLED */
 };
 
 /* What is too large for a struct: bytes that come or go, and how far it is. */
@@ -47,6 +49,7 @@ struct operation_stream {
 
 struct memories;
 struct graphs;
+struct corpora;
 
 /* What a row works on. Belongs to one thread. */
 struct operation_context {
@@ -56,6 +59,7 @@ struct operation_context {
     struct catalog catalog;
     struct memories *memories; /* NULL: the context is not one for memory */
     struct graphs *graphs;     /* NULL: nor for the graph */
+    struct corpora *corpora;   /* NULL: nor for corpora */
     const struct operation_stream *stream;
     /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none. */
     void (*check_screen)(const struct config *config, const char *path,

@@ -1,9 +1,11 @@
 #include <string.h>
 
+#include "knowledge/corpora.h"
 #include "session/capability.h"
 #include "session/compaction_operations.h"
 #include "session/config_operations.h"
 #include "session/conversation_operations.h"
+#include "session/corpus_operations.h"
 #include "session/engine_operations.h"
 #include "session/graph_operations.h"
 #include "session/graphs.h"
@@ -43,6 +45,10 @@ static const struct operation *const rows[] = {
     &operation_learned_add,        &operation_learned_edit,      &operation_learned_accept,
     &operation_learned_reject,     &operation_learned_forget,    &operation_learned_restore,
     &operation_learned_stats,
+    &operation_corpus_list,       &operation_corpus_documents,
+    &operation_corpus_passages,    &operation_corpus_search,     &operation_corpus_stats,
+    &operation_corpus_add,         &operation_corpus_update,     &operation_corpus_ingest,
+    &operation_corpus_remove,
 };
 
 const struct operation *operation_at(size_t index)
@@ -71,7 +77,9 @@ static unsigned allowed_by(const struct config *config)
     bool store = capability_store() && config_boolean(config, CONFIG_SESSION_PERSIST);
     bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
     bool graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
-    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U) | (graph ? NEED_GRAPH : 0U);
+    bool corpora = capability_corpora() && config_boolean(config, CONFIG_CORPUS_ENABLED);
+    return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U) | (graph ? NEED_GRAPH : 0U) |
+           (corpora ? NEED_CORPORA : 0U);
 }
 
 static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
@@ -84,6 +92,8 @@ static bool needs_met(const struct operation_context *c, const struct operation 
         return capability_need_memory(false, e);
     if (lacking & NEED_GRAPH)
         return capability_need_graph(false, e);
+    if (lacking & NEED_CORPORA)
+        return capability_need_corpora(false, e);
     if (lacking & NEED_STORE)
         return capability_need_store(false, e);
     if (lacking & NEED_WRITE)
@@ -137,7 +147,9 @@ bool operation_open(struct operation_context *c, const struct operation *o,
         return true;
     if (!open_catalog(c, store_path, e))
         return false;
-    if (o->executor == OPERATION_MEMORY && (o->needs & NEED_GRAPH))
+    if (o->executor == OPERATION_CORPORA)
+        c->corpora = corpora_open(config, c->catalog.store, c->catalog.directory);
+    else if (o->executor == OPERATION_MEMORY && (o->needs & NEED_GRAPH))
         c->graphs = graphs_new(config, c->catalog.store);
     else if (o->executor == OPERATION_MEMORY)
         c->memories = memories_new(config, c->catalog.store, c->catalog.directory, project);
@@ -148,5 +160,6 @@ void operation_close(struct operation_context *c)
 {
     memories_free(c->memories);
     graphs_free(c->graphs);
+    corpora_close(c->corpora);
     catalog_release(&c->catalog);
 }

@@ -1,0 +1,220 @@
+#include "session/corpora_desk.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "knowledge/corpora.h"
+#include "session/desk.h"
+#include "session/operation.h"
+
+/* By priority: documents that wait; what was removed leaves the index; what keeps that quick;
+ * vectors that lack. */
+enum chore_kind { CHORE_INGEST, CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, CHORES };
+
+/* PATIENCE_MS: of another process's transaction. Between two steps other connections must find the
+ * database free, who look every few ms, and a conversation the processor. */
+enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 10 };
+
+struct corpora_desk {
+    struct desk desk;
+    const struct config *config;
+
+    /* The thread's own. */
+    struct operation_context context;
+    struct corpora *corpora; /* of the context */
+    struct ingest *ingest;   /* that goes on; NULL: none */
+    int64_t told_at_ms;
+    bool told_vectors; /* that vectors are being made, and not that it is over */
+};
+
+/* What cannot be begun now is done at the next occasion. */
+static void want(struct corpora_desk *d, enum chore_kind chore)
+{
+    struct error e;
+    if (!worker_want(d->desk.worker, chore, &e))
+        log_line(LOG_ERROR, "work on corpora: %s", e.text);
+}
+
+/* --- ingest ----------------------------------------------------------------------------------- */
+
+static void push_state(struct corpora_desk *d, struct notice *n)
+{
+    d->told_at_ms = clock_mono_ms();
+    mailbox_push(d->desk.notices, n);
+}
+
+static void tell_ingest(struct corpora_desk *d, const struct error *fault)
+{
+    struct notice *n = notice_new(NOTICE_CORPORA_STATE);
+    ingest_progress(d->ingest, &n->progress);
+    if (fault)
+        n->error = *fault;
+    push_state(d, n);
+}
+
+static int end_ingest(struct corpora_desk *d, const struct error *fault)
+{
+    tell_ingest(d, fault);
+    ingest_free(d->ingest);
+    d->ingest = NULL;
+    want(d, CHORE_PURGE);
+    want(d, CHORE_EMBED);
+    return fault ? CHORE_DONE : 0; /* there may be others */
+}
+
+static int ingest_some(void *desk, const struct wakeup *wakeup)
+{
+    struct corpora_desk *d = desk;
+    struct error e = {0};
+    bool more = false;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    if (!d->ingest && !ingest_resume(d->corpora, &d->ingest, &e)) {
+        log_line(LOG_ERROR, "ingest: %s", e.text);
+        return CHORE_DONE;
+    }
+    if (!d->ingest)
+        return CHORE_DONE;
+    if (!ingest_step(d->ingest, wakeup, &more, &e))
+        return end_ingest(d, &e);
+    if (!more)
+        return end_ingest(d, NULL);
+    if (clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS)
+        tell_ingest(d, NULL);
+    return REST_MS;
+}
+
+/* --- the index -------------------------------------------------------------------------------- */
+
+static int purge_some(void *desk, const struct wakeup *wakeup)
+{
+    struct corpora_desk *d = desk;
+    struct error e;
+    bool more = false;
+    (void)wakeup;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    if (!corpora_purge(d->corpora, &more, &e))
+        return AGAIN_MS;
+    if (more)
+        return REST_MS;
+    want(d, CHORE_TIDY);
+    return CHORE_DONE;
+}
+
+static int tidy_some(void *desk, const struct wakeup *wakeup)
+{
+    struct corpora_desk *d = desk;
+    struct error e;
+    bool more = false;
+    (void)wakeup;
+    if (!corpora_tidy(d->corpora, &more, &e))
+        return AGAIN_MS;
+    return more ? REST_MS : CHORE_DONE;
+}
+
+static void tell_vectors(struct corpora_desk *d, int64_t left, const struct error *why)
+{
+    struct notice *n = notice_new(NOTICE_CORPORA_STATE);
+    n->number = left;
+    n->flag = true;
+    n->error = *why;
+    d->told_vectors = left > 0;
+    push_state(d, n);
+}
+
+static int embed_some(void *desk, const struct wakeup *wakeup)
+{
+    struct corpora_desk *d = desk;
+    struct error why;
+    int64_t left = 0;
+    int retry_ms = 0;
+    if (!d->desk.store)
+        return CHORE_DONE;
+    enum corpora_work did = corpora_embed(d->corpora, wakeup, &left, &retry_ms, &why);
+    bool due = clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS;
+    if (did == CORPORA_IDLE ? d->told_vectors : did == CORPORA_WAITS || (left > 0 && due))
+        tell_vectors(d, did == CORPORA_IDLE ? 0 : left > 0 ? left : 1, &why);
+    return did == CORPORA_WORKED ? 0 : did == CORPORA_WAITS ? retry_ms : CHORE_DONE;
+}
+
+static const struct chore chores[CHORES] = {
+    [CHORE_INGEST] = {"ingest", ingest_some, false},
+    [CHORE_PURGE] = {"purging", purge_some, true},
+    [CHORE_TIDY] = {"tidying", tidy_some, false},
+    [CHORE_EMBED] = {"embedding", embed_some, false},
+};
+
+/* --- the desk --------------------------------------------------------------------------------- */
+
+static void begin(struct desk *desk)
+{
+    struct corpora_desk *d = (struct corpora_desk *)desk;
+    store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
+    d->corpora = corpora_open(d->config, desk->store, place_directory(desk->place));
+    d->corpora->alone = false;
+    d->context = (struct operation_context){
+        .config = d->config, .met = NEED_STORE | NEED_CORPORA | NEED_WRITE, .corpora = d->corpora};
+    corpora_desk_work(d); /* the program may have been killed last time */
+}
+
+static void end(struct desk *desk)
+{
+    struct corpora_desk *d = (struct corpora_desk *)desk;
+    ingest_free(d->ingest);
+    corpora_close(d->corpora);
+}
+
+static bool call(struct desk *desk, const struct operation_request *r, void *result,
+                 struct error *e)
+{
+    struct corpora_desk *d = (struct corpora_desk *)desk;
+    d->context.wakeup = desk->wakeup;
+    bool ok = operation_call(&d->context, r->operation, r->params, result, e);
+    if (ok && (r->operation->needs & NEED_WRITE))
+        corpora_desk_work(d);
+    return ok;
+}
+
+static const struct desk_role role = {.mode = STORE_READ_WRITE,
+                                      .call = call,
+                                      .opened = begin,
+                                      .closes = end,
+                                      .chores = chores,
+                                      .chore_count = CHORES};
+
+struct corpora_desk *corpora_desk_new(const struct config *config, struct place *place,
+                                      struct mailbox *notices)
+{
+    struct corpora_desk *d = mem_alloc(sizeof *d);
+    *d = (struct corpora_desk){.config = config};
+    desk_init(&d->desk, &role, place, notices);
+    return d;
+}
+
+void corpora_desk_free(struct corpora_desk *d)
+{
+    if (!d)
+        return;
+    desk_release(&d->desk);
+    free(d);
+}
+
+void corpora_desk_start(struct corpora_desk *d, struct operation_request *r)
+{
+    desk_start(&d->desk, r);
+}
+
+void corpora_desk_withdraw(struct corpora_desk *d, uint64_t id)
+{
+    desk_withdraw(&d->desk, id);
+}
+
+void corpora_desk_work(struct corpora_desk *d)
+{
+    want(d, CHORE_INGEST);
+    want(d, CHORE_PURGE);
+    want(d, CHORE_EMBED);
+}

@@ -1,0 +1,264 @@
+#include "session/corpus_operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "knowledge/corpora.h"
+
+#define READS (NEED_CORPORA | NEED_STORE)
+#define WRITES (READS | NEED_WRITE)
+#define CORPUS_ROW(called, says, takes, gives, wants, runs)                                        \
+    {                                                                                              \
+        .name = "corpus/" called, .summary = says, .params = takes, .result = gives,               \
+        .executor = OPERATION_CORPORA, .needs = wants, .run = runs                                 \
+    }
+
+/* NULL: there is none yet, for what only reads. */
+static struct corpora *corpora_of(const struct operation_context *c)
+{
+    return c->corpora->store ? c->corpora : NULL;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    (void)params;
+    return !corpora_of(c) || corpora_list(corpora_of(c), result, e);
+}
+
+const struct operation operation_corpus_list =
+    CORPUS_ROW("list", "Lists the corpora: what they are made of, and how much they have.", NULL,
+               &corpus_list_shape, READS, run_list);
+
+static bool nothing_there(struct error *e)
+{
+    return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no corpus yet; tiro corpus add makes one");
+}
+
+static bool run_documents(struct operation_context *c, const void *params, void *result,
+                          struct error *e)
+{
+    return corpora_of(c) ? corpora_documents(corpora_of(c), params, result, e) : nothing_there(e);
+}
+
+const struct operation operation_corpus_documents = CORPUS_ROW(
+    "documents", "Lists the documents of a corpus, or the files of it that could not be read.",
+    &corpus_documents_query_shape, &corpus_documents_shape, READS, run_documents);
+
+static bool run_passages(struct operation_context *c, const void *params, void *result,
+                         struct error *e)
+{
+    return corpora_of(c) ? corpora_passages(corpora_of(c), params, result, e) : nothing_there(e);
+}
+
+const struct operation operation_corpus_passages =
+    CORPUS_ROW("passages", "Gives passages of a document, as they stand in it.",
+               &corpus_passages_query_shape, &corpus_passages_shape, READS, run_passages);
+
+static bool run_search(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct corpus_search *p = params;
+    if (corpora_of(c))
+        return corpora_search(corpora_of(c), p, c->wakeup, result, e);
+    return !p->corpus || nothing_there(e);
+}
+
+const struct operation operation_corpus_search =
+    CORPUS_ROW("search", "Searches a corpus, or all: passages, best first.", &corpus_search_shape,
+               &corpus_found_shape, READS, run_search);
+
+static bool run_stats(struct operation_context *c, const void *params, void *result,
+                      struct error *e)
+{
+    (void)params;
+    return !corpora_of(c) || corpora_stats(corpora_of(c), result, e);
+}
+
+const struct operation operation_corpus_stats =
+    CORPUS_ROW("stats", "Tells how much there is in all corpora.", NULL, &corpus_stats_shape, READS,
+               run_stats);
+
+/* --- ingest ----------------------------------------------------------------------------------- */
+
+static bool tell(const struct operation_context *c, const char *what, int64_t done, int64_t of,
+                 struct error *e)
+{
+    const struct operation_stream *s = c->stream;
+    return !s || !s->tell || s->tell(s->context, what, done, of) ||
+           err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+}
+
+static bool tell_progress(const struct operation_context *c, const struct ingest *in,
+                          struct error *e)
+{
+    struct corpus_progress p;
+    ingest_progress(in, &p);
+    bool ok = tell(c, "files", p.done, p.files, e);
+    shape_release(&corpus_progress_shape, &p);
+    return ok;
+}
+
+static bool purge(struct operation_context *c, struct error *e)
+{
+    bool more = true;
+    while (more)
+        if (!corpora_purge(c->corpora, &more, e))
+            return false;
+    return true;
+}
+
+/* Nobody else makes them. What an endpoint cannot do now is done by the next update. */
+static bool embed(struct operation_context *c, struct error *e)
+{
+    struct error why;
+    int64_t left, most = 0;
+    int retry_ms;
+    while (corpora_embed(c->corpora, c->wakeup, &left, &retry_ms, &why) == CORPORA_WORKED) {
+        most = left > most ? left : most;
+        if (most > 0 && !tell(c, "vectors", most - left, most, e))
+            return false;
+    }
+    return why.code == ERR_OK ||
+           err_set(e, why.code, "the documents are there, but vectors lack: %.180s", why.text);
+}
+
+static bool run_to_end(struct operation_context *c, struct ingest *in, struct error *e)
+{
+    bool more = true;
+    while (more)
+        if (!ingest_step(in, c->wakeup, &more, e) || !tell_progress(c, in, e))
+            return false;
+    return purge(c, e);
+}
+
+static void add_progress(struct corpus_progress *sum, const struct corpus_progress *p)
+{
+    free(sum->corpus);
+    sum->corpus = mem_strdup(p->corpus);
+    sum->files += p->files;
+    sum->done += p->done;
+    sum->added += p->added;
+    sum->changed += p->changed;
+    sum->unchanged += p->unchanged;
+    sum->removed += p->removed;
+    sum->failed += p->failed;
+    sum->passages += p->passages;
+    sum->bytes += p->bytes;
+    sum->finished = p->finished;
+}
+
+static bool go_on(struct operation_context *c, struct ingest *in, bool consent,
+                  struct corpus_progress *sum, struct error *e)
+{
+    struct corpus_progress p;
+    bool asks = false;
+    if (!consent && !ingest_asks(in, c->wakeup, &asks, e))
+        return false;
+    bool ok = asks || (c->corpora->alone ? run_to_end(c, in, e) : ingest_start(in, e));
+    ingest_progress(in, &p);
+    add_progress(sum, &p);
+    sum->asks = sum->asks || asks;
+    shape_release(&corpus_progress_shape, &p);
+    return ok;
+}
+
+static bool ingest(struct operation_context *c, const char *name, const struct corpus_add *p,
+                   struct corpus_progress *sum, struct error *e)
+{
+    struct ingest *in;
+    if (!ingest_begin(c->corpora, name, p->paths.items, p->paths.len, &in, e))
+        return false;
+    bool ok = go_on(c, in, p->consent, sum, e);
+    ingest_free(in);
+    return ok;
+}
+
+static bool end(struct operation_context *c, bool ok, struct corpus_progress *sum, struct error *e)
+{
+    ok = ok && (!c->corpora->alone || sum->asks || embed(c, e));
+    if (!ok)
+        shape_release(&corpus_progress_shape, sum);
+    return ok;
+}
+
+static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct corpus_add *p = params;
+    if (!p->name)
+        return err_set(e, ERR_USAGE, "\"corpus_id\" is missing; name the corpus");
+    return end(c, ingest(c, p->name, p, result, e), result, e);
+}
+
+const struct operation operation_corpus_add =
+    CORPUS_ROW("add", "Adds files and folders to a corpus, which is made where there is none.",
+               &corpus_add_shape, &corpus_progress_shape, WRITES, run_add);
+
+/* Those that there are and those that tiro.ini names. */
+static bool all_names(struct operation_context *c, struct text_list *out, struct error *e)
+{
+    struct corpus_list listed;
+    corpora_configured(c->config, out);
+    if (!corpora_list(c->corpora, &listed, e))
+        return false;
+    for (size_t i = 0; i < listed.items.len; i++) {
+        struct corpus_info *info = &listed.items.items[i];
+        bool known = info->paths.len == 0; /* given texts alone */
+        for (size_t k = 0; k < out->items.len && !known; k++)
+            known = strcmp(out->items.items[k], info->name) == 0;
+        if (!known)
+            vec_push(&out->items, mem_strdup(info->name));
+    }
+    shape_release(&corpus_list_shape, &listed);
+    return true;
+}
+
+static bool update_all(struct operation_context *c, const struct corpus_add *p,
+                       struct corpus_progress *sum, struct error *e)
+{
+    struct text_list names;
+    bool ok = all_names(c, &names, e);
+    for (size_t i = 0; ok && i < names.items.len; i++)
+        ok = ingest(c, names.items.items[i], p, sum, e);
+    vec_free_each(&names.items);
+    return ok;
+}
+
+static bool run_update(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct corpus_add *p = params;
+    if (p->paths.len > 0)
+        return err_set(e, ERR_USAGE, "an update takes no paths; corpus/add does");
+    return end(c, p->name ? ingest(c, p->name, p, result, e) : update_all(c, p, result, e), result,
+               e);
+}
+
+const struct operation operation_corpus_update =
+    CORPUS_ROW("update", "Reads what has changed of a corpus's files, and takes out what is gone.",
+               &corpus_add_shape, &corpus_progress_shape, WRITES, run_update);
+
+static bool run_ingest(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    return corpora_ingest_text(c->corpora, params, c->wakeup, result, e) &&
+           (!c->corpora->alone || purge(c, e));
+}
+
+const struct operation operation_corpus_ingest =
+    CORPUS_ROW("ingest", "Adds a text to a corpus, in the place of one of that name.",
+               &corpus_ingest_shape, &corpus_ingested_shape, WRITES, run_ingest);
+
+/* --- taking out ------------------------------------------------------------------------------- */
+
+static bool run_remove(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    return corpora_remove(c->corpora, params, result, e) && (!c->corpora->alone || purge(c, e));
+}
+
+const struct operation operation_corpus_remove =
+    CORPUS_ROW("remove", "Removes a corpus, or a document or folder of it; files stay.",
+               &corpus_remove_shape, &corpus_removed_shape, WRITES, run_remove);
