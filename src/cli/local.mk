@@ -9,6 +9,8 @@ tiro_SOURCES += \
 	src/cli/diagnosis.c src/cli/diagnosis.h \
 	src/cli/diagnosis_json.c \
 	src/cli/diagnosis_text.c \
+	src/cli/corpus_change.c \
+	src/cli/corpus_list.c \
 	src/cli/graph_change.c \
 	src/cli/graph_list.c \
 	src/cli/grid.c src/cli/grid.h \

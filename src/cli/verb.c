@@ -37,7 +37,7 @@ static int call(const struct verb_options *o)
 /* `self` begins the verb's row. */
 int verb_run(const struct cli_command *self, int argc, char **argv)
 {
-    struct verb_options o = {.verb = (const struct verb *)self};
+    struct verb_options o = {.verb = (const struct verb *)self, .weight = -1};
     int status;
     if (cli_parse(self, argc, argv, &o, &status))
         status = call(&o);
@@ -174,6 +174,11 @@ static const struct verb *const graph_verbs[] = {
     &verb_graph_stats,  NULL,
 };
 
+static const struct verb *const corpus_verbs[] = {
+    &verb_corpus_list,   &verb_corpus_add,    &verb_corpus_update, &verb_corpus_show,
+    &verb_corpus_search, &verb_corpus_remove, &verb_corpus_stats,  NULL,
+};
+
 static const struct cli_command *sessions_verb(size_t index)
 {
     return sessions_verbs[index] ? &sessions_verbs[index]->command : NULL;
@@ -187,6 +192,11 @@ static const struct cli_command *memory_verb(size_t index)
 static const struct cli_command *graph_verb(size_t index)
 {
     return graph_verbs[index] ? &graph_verbs[index]->command : NULL;
+}
+
+static const struct cli_command *corpus_verb(size_t index)
+{
+    return corpus_verbs[index] ? &corpus_verbs[index]->command : NULL;
 }
 
 const struct cli_command cmd_sessions = {
@@ -222,5 +232,14 @@ const struct cli_command cmd_graph = {
     .help = N_("search, list and change the graph of facts"),
     .details = N_("The default command is list. For details: tiro graph COMMAND --help."),
     .verb = graph_verb,
+    .run = cli_run_verb,
+};
+
+const struct cli_command cmd_corpus = {
+    .name = "corpus",
+    .synopsis = "corpus [COMMAND] [OPTION]... [NAME]",
+    .help = N_("ingest, search and list documents"),
+    .details = N_("The default command is list. For details: tiro corpus COMMAND --help."),
+    .verb = corpus_verb,
     .run = cli_run_verb,
 };

@@ -1,10 +1,11 @@
-/* The commands of `tiro sessions`, `tiro memory`, `tiro learned` and `tiro graph`: each calls an
+/* The commands of `tiro sessions`, `memory`, `learned`, `graph` and `corpus`: each calls an
  * operation (session/operation.h) on the command's own thread. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 
 #include "base/vec.h"
 #include "cli/command_line.h"
+#include "session/corpus_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
@@ -21,6 +22,9 @@ struct verb_options {
     const char *relation, *to;         /* of the graph */
     const char *state, *project, *tag; /* of learned memory */
     bool unused;                       /* … */
+    const char *filter;                                           /* of corpora */
+    double weight; /* likewise; negative: not given */
+    bool failed;   /* likewise */
     bool json, yes, force, names, archived, live;
     int limit;  /* 0: not given */
     int64_t at; /* 0: the end */
@@ -72,6 +76,8 @@ extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, ve
 extern const struct verb verb_learned_list, verb_learned_search, verb_learned_history,
     verb_learned_add, verb_learned_edit, verb_learned_accept, verb_learned_reject,
     verb_learned_forget;
+extern const struct verb verb_corpus_add, verb_corpus_update, verb_corpus_list, verb_corpus_show,
+    verb_corpus_search, verb_corpus_remove, verb_corpus_stats;
 
 /* Prints a result as its shape has it: all of it, or one member's value. */
 void verb_print_json(const struct operation *o, const char *member, const void *result);

@@ -1,0 +1,313 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "cli/grid.h"
+#include "cli/output.h"
+#include "cli/verb.h"
+#include "ui/text/format.h"
+
+enum { NAME_LEAST = 12 };
+
+static void add_number(struct grid *g, int64_t n)
+{
+    struct buf text = BUF_INIT;
+    format_exact(&text, n);
+    grid_add(g, text.data);
+    buf_release(&text);
+}
+
+static void add_counted(struct grid *g, int64_t n, const char *form)
+{
+    struct buf text = BUF_INIT;
+    format_exact(&text, n);
+    buf_addf(&text, " %s", form);
+    grid_add(g, text.data);
+    buf_release(&text);
+}
+
+/* --- list ------------------------------------------------------------------------------------- */
+
+static void print_list(const struct corpus_list *listed)
+{
+    static const struct grid_column columns[] = {
+        {.shrink = NAME_LEAST, .first = true}, {.right = true}, {.right = true}, {0}};
+    struct grid g = GRID(columns);
+    for (size_t i = 0; i < listed->items.len; i++) {
+        const struct corpus_info *n = &listed->items.items[i];
+        struct buf state = BUF_INIT;
+        grid_add(&g, n->name);
+        add_counted(&g, n->documents,
+                    ngettext("document", "documents", (unsigned long)n->documents));
+        add_counted(&g, n->passages, ngettext("passage", "passages", (unsigned long)n->passages));
+        if (n->failed > 0)
+            buf_addf(&state, _("%lld unreadable"), (long long)n->failed);
+        if (n->pending)
+            buf_addf(&state, "%s%s", state.len > 0 ? ", " : "",
+                     _("not all read; tiro corpus update goes on"));
+        grid_add(&g, state.data);
+        buf_release(&state);
+    }
+    grid_print(&g);
+}
+
+static bool run_list(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct corpus_list listed = {0};
+    if (!operation_call(c, &operation_corpus_list, NULL, &listed, e))
+        return false;
+    if (o->json)
+        verb_print_json(&operation_corpus_list, "corpora", &listed);
+    else if (listed.items.len == 0)
+        fprintf(stderr, "%s\n", _("there is no corpus; tiro corpus add NAME PATH makes one"));
+    else
+        print_list(&listed);
+    shape_release(&corpus_list_shape, &listed);
+    return true;
+}
+
+static const struct option list_options[] = {VERB_JSON, {0}};
+
+const struct verb verb_corpus_list =
+    VERB(operation_corpus_list, run_list, .name = "list", .synopsis = "corpus list [--json]",
+         .help = N_("list the corpora"), .options = list_options);
+
+/* --- show ------------------------------------------------------------------------------------- */
+
+static void print_documents(const struct corpus_documents *listed)
+{
+    static const struct grid_column columns[] = {
+        {.right = true}, {.shrink = NAME_LEAST, .first = true}, {0}};
+    struct grid g = GRID(columns);
+    for (size_t i = 0; i < listed->items.len; i++) {
+        const struct corpus_document *d = &listed->items.items[i];
+        add_number(&g, d->id);
+        grid_add(&g, d->file);
+        if (d->error)
+            grid_add(&g, d->error);
+        else
+            add_counted(&g, d->passages,
+                        ngettext("passage", "passages", (unsigned long)d->passages));
+    }
+    grid_print(&g);
+}
+
+static bool show_documents(struct operation_context *c, const struct verb_options *o,
+                           struct error *e)
+{
+    struct corpus_documents_query params = {
+        .name = o->words.items[0], .failed = o->failed, .limit = o->limit};
+    struct corpus_documents listed = {0};
+    int64_t shown = 0;
+    bool ok = operation_call(c, &operation_corpus_documents, &params, &listed, e);
+    if (ok && o->json)
+        verb_print_json(&operation_corpus_documents, NULL, &listed);
+    else if (ok && listed.items.len == 0)
+        fprintf(stderr, "%s\n",
+                o->failed ? _("all of its files could be read") : _("the corpus has no documents"));
+    else if (ok)
+        print_documents(&listed);
+    shown = (int64_t)listed.items.len;
+    if (ok && shown < listed.total && !o->json) {
+        fflush(stdout);
+        fprintf(stderr, _("only the first %lld of %lld are shown\n"), (long long)shown,
+                (long long)listed.total);
+    }
+    shape_release(&corpus_documents_shape, &listed);
+    return ok;
+}
+
+/* Foreign text, cleaned. */
+static void add_text(struct buf *out, const char *text)
+{
+    utf8_clean(out, text, strlen(text), UTF8_MULTILINE);
+}
+
+static void add_line(struct buf *out, const char *text)
+{
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+}
+
+/* "FILE:12" or "FILE, page 3", and below it the headings. */
+static void add_place(struct buf *out, const struct corpus_passage *p)
+{
+    add_line(out, p->file);
+    if (p->line > 0)
+        buf_addf(out, ":%lld", (long long)p->line);
+    if (p->page > 0)
+        buf_addf(out, _(", page %lld"), (long long)p->page);
+    if (p->heading && *p->heading) {
+        buf_addstr(out, "  ");
+        add_line(out, p->heading);
+    }
+}
+
+static bool show_passages(struct operation_context *c, const struct verb_options *o, int64_t id,
+                          struct error *e)
+{
+    const struct corpus_passages_query params = {.document = id, .limit = o->limit};
+    struct corpus_passages listed = {0};
+    struct buf out = BUF_INIT;
+    bool ok = operation_call(c, &operation_corpus_passages, &params, &listed, e);
+    if (ok && o->json)
+        verb_print_json(&operation_corpus_passages, NULL, &listed);
+    for (size_t i = 0; ok && !o->json && i < listed.items.len; i++) {
+        buf_addf(&out, "%s[%lld] ", i > 0 ? "\n" : "", (long long)listed.items.items[i].chunk);
+        add_place(&out, &listed.items.items[i]);
+        buf_addch(&out, '\n');
+        add_text(&out, listed.items.items[i].content);
+        buf_addch(&out, '\n');
+    }
+    fwrite(out.data, 1, out.len, stdout);
+    buf_release(&out);
+    shape_release(&corpus_passages_shape, &listed);
+    return ok;
+}
+
+static bool run_show(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    char *end = NULL;
+    if (o->words.len == 1)
+        return show_documents(c, o, e);
+    long long id = strtoll(o->words.items[1], &end, 10);
+    if (*end || id <= 0)
+        return err_set(e, ERR_USAGE,
+                       _("\"%.80s\" is not a document; tiro corpus show %.64s lists "
+                         "their numbers"),
+                       o->words.items[1], o->words.items[0]);
+    return show_passages(c, o, id, e);
+}
+
+static const struct option show_options[] = {{"failed", 0, OPTION_FLAG, NULL,
+                                              N_("list the files that could not be read, and why"),
+                                              VERB_AT(failed)},
+                                             VERB_LIMIT('n', N_("at most N documents or passages")),
+                                             VERB_JSON,
+                                             {0}};
+
+const struct verb verb_corpus_show =
+    VERB(operation_corpus_documents, run_show, .name = "show",
+         .synopsis = "corpus show [--failed] [--limit N] [--json] NAME [DOCUMENT]",
+         .help = N_("list the documents of a corpus, or show the passages of one"),
+         .options = show_options, VERB_WORDS(1, 2, OFFER_NOTHING));
+
+/* --- search ----------------------------------------------------------------------------------- */
+
+static void print_found(const struct corpus_found *found)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; i < found->items.len; i++) {
+        const struct corpus_passage *p = &found->items.items[i];
+        buf_addf(&out, "%s[%zu] %.2f  ", i > 0 ? "\n" : "", i + 1, p->score);
+        add_place(&out, p);
+        buf_addch(&out, '\n');
+        add_text(&out, p->content);
+        buf_addch(&out, '\n');
+    }
+    fwrite(out.data, 1, out.len, stdout);
+    fflush(stdout);
+    buf_release(&out);
+    if (found->badge)
+        fprintf(stderr, "%s\n", found->badge);
+    if (found->items.len == 0)
+        fprintf(stderr,
+                ngettext("nothing found in %lld passage\n", "nothing found in %lld passages\n",
+                         (unsigned long)found->searched),
+                (long long)found->searched);
+}
+
+static bool run_search(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    char *query = verb_join(o, 0);
+    const struct corpus_search params = {.corpus = o->in,
+                                         .query = query,
+                                         .top_k = o->limit,
+                                         .hybrid_weight = o->weight,
+                                         .filter = o->filter};
+    struct corpus_found found = {0};
+    bool ok = operation_call(c, &operation_corpus_search, &params, &found, e);
+    if (ok && o->json)
+        verb_print_json(&operation_corpus_search, NULL, &found);
+    else if (ok)
+        print_found(&found);
+    shape_release(&corpus_found_shape, &found);
+    free(query);
+    return ok;
+}
+
+static bool take_weight(const struct option *self, void *at, const char *value, struct error *e)
+{
+    double *out = at;
+    if (config_value_real(value, out) && *out >= 0 && *out <= 1)
+        return true;
+    return err_set(e, ERR_USAGE, _("--%s takes a number from 0 to 1, not \"%.40s\""), self->name,
+                   value);
+}
+
+static const struct option search_options[] = {
+    {"in", 0, OPTION_VALUE, "NAME", N_("in this corpus alone"), VERB_AT(in)},
+    VERB_LIMIT('n', N_("at most N passages (default 5, at most 20)")),
+    {"weight", 0, OPTION_VALUE, "W", N_("share of words in the score, 0 to 1 (default 0.3)"),
+     VERB_AT(weight), .take = take_weight},
+    {"filter", 0, OPTION_VALUE, "FILES", N_("files whose path has this in it, or fits it"),
+     VERB_AT(filter)},
+    VERB_JSON,
+    {0}};
+
+const struct verb verb_corpus_search =
+    VERB(operation_corpus_search, run_search, .name = "search",
+         .synopsis =
+             "corpus search [--in NAME] [--limit N] [--weight W] [--filter FILES] [--json] "
+             "QUERY...",
+         .help = N_("search passages of documents"), .options = search_options,
+         VERB_WORDS(1, CLI_MANY, OFFER_NOTHING), .dashes = true);
+
+/* --- stats ------------------------------------------------------------------------------------ */
+
+static void print_stats(const struct corpus_stats *s)
+{
+    const struct {
+        const char *name;
+        int64_t count;
+    } rows[] = {{_("corpora"), s->corpora},
+                {_("documents"), s->documents},
+                {_("unreadable files"), s->failed},
+                {_("passages"), s->passages},
+                {_("bytes of text"), s->bytes},
+                {_("bytes of the index"), s->index},
+                {_("passages with a vector"), s->embedded},
+                {_("passages without one"), s->missing}};
+    static const struct grid_column two[] = {{.shrink = NAME_LEAST}, {.right = true}};
+    size_t count = sizeof rows / sizeof *rows - (s->model ? 0 : 2);
+    struct grid g = GRID(two);
+    for (size_t i = 0; i < count; i++) {
+        grid_add(&g, rows[i].name);
+        add_number(&g, rows[i].count);
+    }
+    if (s->model) {
+        grid_add(&g, _("model"));
+        grid_add(&g, s->model);
+    }
+    grid_print(&g);
+}
+
+static bool run_stats(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct corpus_stats stats = {0};
+    if (!operation_call(c, &operation_corpus_stats, NULL, &stats, e))
+        return false;
+    if (o->json)
+        verb_print_json(&operation_corpus_stats, NULL, &stats);
+    else
+        print_stats(&stats);
+    shape_release(&corpus_stats_shape, &stats);
+    return true;
+}
+
+const struct verb verb_corpus_stats =
+    VERB(operation_corpus_stats, run_stats, .name = "stats", .synopsis = "corpus stats [--json]",
+         .help = N_("show the size of the corpora"), .options = list_options);
