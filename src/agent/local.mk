@@ -14,6 +14,7 @@ libtiro_a_SOURCES += \
 	src/agent/skill.c src/agent/skill.h \
 	src/agent/tool.c src/agent/tool.h \
 	src/agent/tool_call.c src/agent/tool_call.h \
+	src/agent/tool_corpus.c \
 	src/agent/tool_graph.c \
 	src/agent/tool_learned_search.c \
 	src/agent/tool_list_directory.c \

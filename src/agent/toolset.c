@@ -5,7 +5,8 @@
 #include "base/log.h"
 
 const struct tool_source *const tool_sources[] = {&tool_source_builtin, &tool_source_memory,
-                                                  &tool_source_learned, &tool_source_graph, NULL};
+                                                  &tool_source_learned, &tool_source_graph,
+                                                  &tool_source_corpus,  NULL};
 
 static void list_all(struct toolset *t)
 {

@@ -6,6 +6,7 @@
 
 #include "agent/tool.h"
 #include "base/vec.h"
+#include "chat/corpora.h"
 #include "chat/learned_item.h"
 #include "chat/memory_hit.h"
 #include "knowledge/graph.h"
@@ -50,6 +51,18 @@ struct tool_learned {
     bool off;  /* the user switched it off */
 };
 
+/* Corpora, for the tools that search them and add to them. */
+struct tool_corpora {
+    /* Refuses a corpus that the user has not named in this session. */
+    bool (*search)(void *context, const struct corpus_search *what, struct corpus_found *out,
+                   struct error *e);
+    bool (*ingest)(void *context, const struct corpus_ingest *text, struct corpus_ingested *out,
+                   struct error *e);
+    bool (*any_named)(void *context);
+    int *cited; /* number of the last passage that was given for this message */
+    void *context;
+};
+
 /* What a conversation has for its sources. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
@@ -58,6 +71,7 @@ struct tool_host {
     const struct tool_memory *memory;   /* NULL: there is none */
     const struct tool_learned *learned; /* NULL: there is none */
     const struct tool_graph *graph;     /* likewise */
+    const struct tool_corpora *corpora; /* likewise */
 };
 
 struct toolset;
@@ -75,7 +89,7 @@ struct tool_source {
 
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
-    tool_source_graph;
+    tool_source_graph, tool_source_corpus;
 extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {

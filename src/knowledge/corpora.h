@@ -41,6 +41,8 @@ bool corpora_documents(struct corpora *c, const struct corpus_documents_query *q
 bool corpora_passages(struct corpora *c, const struct corpus_passages_query *query,
                       struct corpus_passages *out, struct error *e);
 bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e);
+/* Whether an ingest was left undone. */
+bool corpora_pending(struct corpora *c, bool *out, struct error *e);
 /* Names of corpora that a user's message in the session mentions as "@corpus:NAME", in their order
  * of mention; the caller frees each and the list. */
 bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,

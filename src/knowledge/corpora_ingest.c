@@ -236,8 +236,8 @@ bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e)
         name = query_column_text(&q, 0);
     bool ok = query_end(&q) && (!name || ingest_begin(c, name, NULL, 0, out, e));
     if (name && !ok && e->code != ERR_SESSION_STORE_ERROR) {
-        struct query u = query_for(c->store, "UPDATE corpus_set SET pending = 0 WHERE name = ?",
-                                   name, NULL);
+        struct query u =
+            query_for(c->store, "UPDATE corpus_set SET pending = 0 WHERE name = ?", name, NULL);
         (void)!query_run(&u);
     }
     free(name);
@@ -721,8 +721,8 @@ static bool end_ingest(struct ingest *in, struct error *e)
 /* What only a person can help against is not tried again by itself. */
 static void give_up(struct ingest *in)
 {
-    struct query q = query_begin(in->corpora->store,
-                                 "UPDATE corpus_set SET pending = 0 WHERE number = ?", NULL);
+    struct query q =
+        query_begin(in->corpora->store, "UPDATE corpus_set SET pending = 0 WHERE number = ?", NULL);
     query_int(&q, in->corpus);
     (void)!query_run(&q);
 }

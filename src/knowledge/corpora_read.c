@@ -279,6 +279,12 @@ bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
     return false;
 }
 
+bool corpora_pending(struct corpora *c, bool *out, struct error *e)
+{
+    struct query q = query_begin(c->store, "SELECT 1 FROM corpus_set WHERE pending LIMIT 1", e);
+    return query_any(&q, out);
+}
+
 /* --- what a session names --------------------------------------------------------------------- */
 
 static size_t name_length(const char *at)

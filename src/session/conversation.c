@@ -50,6 +50,7 @@ void conversation_free(struct conversation *c)
 {
     conversation_close_memory(c);
     conversation_close_learned(c);
+    conversation_close_corpora(c);
     conversation_forget_summariser(c);
     backend_release(&c->backend);
     journal_release(&c->journal);
@@ -432,6 +433,7 @@ static void open_tools(struct conversation *c)
         .memory = c->engine->memory ? &c->tool_memory : NULL,
         .learned = c->engine->memory ? &c->tool_learned : NULL,
         .graph = c->engine->graph ? &c->tool_graph : NULL,
+        .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
     };
     toolset_init(&c->tools, tool_sources, &host);
 }
@@ -451,6 +453,7 @@ static void open_store(struct conversation *c)
     if (c->engine->options.can_ask) /* some may wait since last time, but a program that ends soon
                                        would only cut the call off */
         extractor_want(c->engine->extractor);
+    conversation_open_corpora(c);
     if (place_take_fault(c->engine->place, &e))
         tell_fault(c, &e);
 }

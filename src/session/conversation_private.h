@@ -38,6 +38,14 @@ struct review {
 /* COMPACTION: by hand. ASIDE: asks the server something between turns. */
 enum doing { IDLE, TURN, COMPACTION, ASIDE };
 
+/* Corpora that the user named in a session, up to a message. */
+struct named_corpora {
+    struct text_list names;
+    char session[UUID_LEN + 1];
+    int64_t turn;
+    bool known;
+};
+
 struct conversation {
     struct engine *engine;
     struct seat seat;            /* the engine's */
@@ -67,6 +75,10 @@ struct conversation {
     struct tool_memory tool_memory;
     struct tool_learned tool_learned;
     struct tool_graph tool_graph; /* on `store`, while it is open */
+    struct corpora *corpora;      /* likewise; NULL: there are none */
+    struct tool_corpora tool_corpora;
+    struct named_corpora named_corpora;
+    int cited; /* passages that were given for the last message */
     struct toolset tools;
 
     enum memory_access access; /* of the open session */
@@ -184,6 +196,10 @@ CONVERSATION_RUNS(run_unpin);
 void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
 void conversation_know_graph(struct conversation *c);   /* all of it but the store */
+/* conversation_corpora.c */
+void conversation_open_corpora(struct conversation *c); /* the store is open */
+void conversation_close_corpora(struct conversation *c);
+
 void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
 void conversation_note_said(struct conversation *c);    /* a turn has ended */
 int conversation_idle_wait(const struct conversation *c); /* ms until that is long ago; -1: it is

@@ -8,6 +8,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation.c src/session/conversation.h src/session/conversation_private.h \
 	src/session/conversation_compact.c \
 	src/session/conversation_context.c \
+	src/session/conversation_corpora.c \
 	src/session/conversation_learned.c \
 	src/session/conversation_memory.c \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
