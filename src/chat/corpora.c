@@ -80,6 +80,8 @@ const struct shape corpus_documents_shape =
     TOLD("documents", struct corpus_documents, documents_fields);
 
 static const struct shape_field passage_fields[] = {
+    SHAPE_FIELD("n", COUNT, OPTIONAL, SHAPE_AT(int, struct corpus_passage, number),
+                .help = "The number that a model cites it by."),
     TEXT(struct corpus_passage, "content", content, REQUIRED, 0, "The text."),
     SHAPE_FIELD("score", NUMBER, REQUIRED, SHAPE_AT(double, struct corpus_passage, score),
                 .most = 1, .decimals = 4, .help = "Of a search: how well it fits."),
@@ -200,6 +202,12 @@ static const struct shape_field passages_query_fields[] = {
 };
 const struct shape corpus_passages_query_shape =
     PARAMS(struct corpus_passages_query, passages_query_fields);
+
+static const struct shape_field cited_fields[] = {
+    TEXT(struct corpus_cited, "session_id", session_id, REQUIRED, 64, "The whole id."),
+    {0},
+};
+const struct shape corpus_cited_shape = PARAMS(struct corpus_cited, cited_fields);
 
 static const struct shape_field search_fields[] = {
     TEXT(struct corpus_search, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The corpus; absent: all."),

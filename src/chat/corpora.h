@@ -55,6 +55,7 @@ struct corpus_documents {
 };
 
 struct corpus_passage {
+    int number; /* that a model cites it by; 0: none */
     int64_t document;
     int64_t chunk; /* its number in the document, from 0 on */
     char *corpus, *file, *heading, *content;
@@ -123,6 +124,9 @@ struct corpus_passages_query {
     int64_t from; /* number of the first */
     int limit;    /* 0: CORPUS_PAGE */
 };
+struct corpus_cited {
+    const char *session_id;
+};
 struct corpus_search {
     const char *corpus; /* NULL: all of them */
     const char *query;
@@ -139,6 +143,7 @@ struct corpus_remove {
 };
 
 extern const struct shape corpus_add_shape, corpus_documents_query_shape,
-    corpus_passages_query_shape, corpus_search_shape, corpus_ingest_shape, corpus_remove_shape;
+    corpus_passages_query_shape, corpus_cited_shape, corpus_search_shape, corpus_ingest_shape,
+    corpus_remove_shape;
 
 #endif

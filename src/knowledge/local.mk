@@ -27,6 +27,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/chunk.c src/knowledge/chunk.h \
 	src/knowledge/code_language.c src/knowledge/code_language.h \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
+	src/knowledge/corpora_cited.c \
 	src/knowledge/corpora_embed.c \
 	src/knowledge/corpora_health.c \
 	src/knowledge/corpora_ingest.c \

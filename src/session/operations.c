@@ -46,7 +46,7 @@ static const struct operation *const rows[] = {
     &operation_learned_reject,     &operation_learned_forget,    &operation_learned_restore,
     &operation_learned_stats,
     &operation_corpus_list,       &operation_corpus_documents,
-    &operation_corpus_passages,    &operation_corpus_search,     &operation_corpus_stats,
+    &operation_corpus_passages,    &operation_corpus_cited,      &operation_corpus_search,     &operation_corpus_stats,
     &operation_corpus_add,         &operation_corpus_update,     &operation_corpus_ingest,
     &operation_corpus_remove,
 };
