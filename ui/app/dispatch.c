@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/i18n.h"
@@ -468,8 +469,27 @@ static void edit_for_view(struct app *app, struct editor *editor)
     (void)dispatch_edit_outside(app, editor);
 }
 
+/* A path may begin with a dash only where it is no path of ours: ours are absolute. */
+static void open_file(struct app *app, const char *path, int64_t line, const char *text)
+{
+    struct error fault;
+    struct buf unused;
+    bool is_file = *path == '/' && access(path, R_OK) == 0 && (line > 0 || !text);
+    buf_init(&unused, EXTERNAL_MAX);
+    term_suspend();
+    bool ok = is_file ? external_editor_open(path, line, &fault)
+              : text  ? external_editor_run(text, &unused, &fault)
+                      : err_set(&fault, ERR_FILE_ERROR, _("%.160s is not there any more"), path);
+    term_resume();
+    if (!ok)
+        app_note(app, STYLE_WARNING, "%s", fault.text);
+    buf_release(&unused);
+    app_touch_now(app, DIRTY_ALL);
+}
+
 void dispatch_init(struct app *app)
 {
+    app->host.open_file = open_file;
     app->host.stop = dispatch_stop;
     app->host.write = write_text;
     app->host.type = type_again;

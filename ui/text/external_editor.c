@@ -44,7 +44,8 @@ static char *make_file(const char *text, struct error *e)
     return NULL;
 }
 
-static void run_child(const char *command, const char *path)
+/* `at`: a word before the path, "+12"; NULL: none. */
+static void run_child(const char *command, const char *at, const char *path)
 {
     static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
                                SIGTSTP, SIGCONT, SIGPIPE, SIGXFSZ};
@@ -53,8 +54,8 @@ static void run_child(const char *command, const char *path)
 #ifdef HAVE_CLOSEFROM
     closefrom(STDERR_FILENO + 1); /* what a library opened may not close on exec */
 #endif
-    char *line = mem_printf("%s \"$1\"", command);
-    execl("/bin/sh", "sh", "-c", line, "sh", path, (char *)NULL);
+    char *line = mem_printf(at ? "%s \"$1\" \"$2\"" : "%s \"$1\"", command);
+    execl("/bin/sh", "sh", "-c", line, "sh", at ? at : path, at ? path : NULL, (char *)NULL);
     _exit(127);
 }
 
@@ -72,26 +73,36 @@ static int wait_for(pid_t child)
     return status;
 }
 
+static bool run_editor(const char *command, const char *at, const char *path, struct error *e)
+{
+    pid_t child = fork();
+    if (child == 0)
+        run_child(command, at, path);
+    int status = child > 0 ? wait_for(child) : -1;
+    if (child < 0)
+        return err_set_errno(e, ERR_FILE_ERROR, _("cannot start \"%.60s\""), command);
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           err_set(e, ERR_FILE_ERROR,
+                   _("the editor \"%.60s\" failed; the text is unchanged (set VISUAL or EDITOR to "
+                     "use another)"),
+                   command);
+}
+
+bool external_editor_open(const char *path, int64_t line, struct error *e)
+{
+    char *at = line > 0 ? mem_printf("+%lld", (long long)line) : NULL;
+    bool ok = run_editor(editor_command(), at, path, e);
+    free(at);
+    return ok;
+}
+
 bool external_editor_run(const char *text, struct buf *out, struct error *e)
 {
     const char *command = editor_command();
     char *path = make_file(text, e);
     if (!path)
         return false;
-    bool ok = false;
-    pid_t child = fork();
-    if (child == 0)
-        run_child(command, path);
-    int status = child > 0 ? wait_for(child) : -1;
-    if (child < 0)
-        err_set_errno(e, ERR_FILE_ERROR, _("cannot start \"%.60s\""), command);
-    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        err_set(e, ERR_FILE_ERROR,
-                _("the editor \"%.60s\" failed; the text is unchanged (set VISUAL or EDITOR to "
-                  "use another)"),
-                command);
-    else
-        ok = paths_read_regular(path, out, e);
+    bool ok = run_editor(command, NULL, path, e) && paths_read_regular(path, out, e);
     unlink(path);
     free(path);
     return ok;

@@ -90,6 +90,9 @@ struct view_host {
     void (*scroll_to)(struct app *app, int64_t seq);   /* a message, without a way back */
     void (*insert)(struct app *app, const char *text); /* into the message, as lines */
     void (*edit_outside)(struct app *app, struct editor *editor); /* with $EDITOR */
+    /* Opens a file with $EDITOR, at the line (0: none is known, or it has none to be opened: then
+     * the text is). */
+    void (*open_file)(struct app *app, const char *path, int64_t line, const char *text);
     void (*want_older)(struct app *app);                          /* events of the open session */
     /* A key that the view kept: the view gets it if it has the keyboard, else the message, if that
      * has it. */
