@@ -7,6 +7,9 @@ libtui_a_SOURCES += \
 	ui/view/context_view_private.h \
 	ui/view/context_rows.c \
 	ui/view/context_view.c ui/view/context_view.h \
+	ui/view/corpus_view.c ui/view/corpus_view.h \
+	ui/view/corpus_view_private.h \
+	ui/view/corpus_view_rows.c \
 	ui/view/draft_review.c ui/view/draft_review.h \
 	ui/view/draft_review_rows.c \
 	ui/view/graph_view.c ui/view/graph_view.h \
