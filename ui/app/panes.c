@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/capability.h"
+#include "session/corpus_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
 #include "session/session_operations.h"
@@ -17,6 +18,7 @@
 #include "ui/view/approval.h"
 #include "ui/view/context_view.h"
 #include "ui/view/draft_review.h"
+#include "ui/view/corpus_view.h"
 #include "ui/view/graph_view.h"
 #include "ui/view/learned_view.h"
 #include "ui/view/memory_view.h"
@@ -33,6 +35,7 @@ static const struct {
 static const struct view_tab tabs[] = {
     {N_("learned"), &operation_learned_list, learned_view_new, learned_view_show},
     {N_("graph"), &operation_graph_list, graph_view_new, graph_view_show},
+    {N_("corpora"), &operation_corpus_list, corpus_view_new, corpus_view_show},
     {.name = NULL},
 };
 
@@ -217,8 +220,9 @@ static bool memory_is_on(const struct app *app)
 static bool offers(struct app *app, const struct operation *o)
 {
     bool graph = capability_graph() && config_boolean(app->config, CONFIG_GRAPH_ENABLED);
+    bool corpora = capability_corpora() && config_boolean(app->config, CONFIG_CORPUS_ENABLED);
     return (!(o->needs & NEED_MEMORY) || (capability_memory() && memory_is_on(app))) &&
-           (!(o->needs & NEED_GRAPH) || graph);
+           (!(o->needs & NEED_GRAPH) || graph) && (!(o->needs & NEED_CORPORA) || corpora);
 }
 
 static void show_message(struct app *app, const char *session_id, int64_t seq)

@@ -1,7 +1,24 @@
-/* What the tab of corpora holds. */
+/* What the tab of corpora asks, holds and is answered, and its keys. */
 #include "ui/view/corpus_view.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/corpus_operations.h"
 #include "ui/view/corpus_view_private.h"
+#include "ui/view/hints.h"
+#include "ui/view/moves.h"
+
+static void say(struct corpus_view *v, enum style style, const char *text)
+{
+    remark_set(&v->remark, style, text);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
 
 const struct corpus_row *corpus_view_chosen(const struct corpus_view *v)
 {
@@ -17,4 +34,607 @@ const struct corpus_passage *corpus_view_passage(const struct corpus_view *v,
     return v->level == LEVEL_CITED   ? &v->cited.items.items[r->index]
            : v->level == LEVEL_FOUND ? &v->found.items.items[r->index]
                                      : &v->passages.items.items[r->index];
+}
+
+/* FNV-1a: texts as the outline wants to know its entries. */
+static int64_t hash(int64_t seed, const char *text)
+{
+    uint64_t h = 14695981039346656037U ^ (uint64_t)seed;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211U;
+    return (int64_t)h;
+}
+
+static int64_t row_key(void *view, size_t row)
+{
+    const struct corpus_view *v = view;
+    const struct corpus_row *r = &v->rows_of.items[row];
+    const struct corpus_passage *p = corpus_view_passage(v, r);
+    int64_t level = (int64_t)v->level << 8 | (int64_t)r->kind;
+    if (p)
+        return hash(level + p->number * 977 + p->chunk * 31, p->file);
+    if (r->kind == ROW_CORPUS)
+        return hash(level, v->corpora.items.items[r->index].name);
+    if (r->kind == ROW_DOCUMENT)
+        return hash(level, v->documents.items.items[r->index].file);
+    return r->kind == ROW_FAILED ? hash(level, v->failed.items.items[r->index].file) : level;
+}
+
+static void add_rows(struct corpus_view *v, int kind, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vec_push(&v->rows_of, (struct corpus_row){kind, i});
+}
+
+static void list_rows(struct corpus_view *v)
+{
+    vec_clear(&v->rows_of);
+    switch (v->level) {
+    case LEVEL_CORPORA:
+        add_rows(v, ROW_CITED, v->cited.items.len > 0);
+        add_rows(v, ROW_CORPUS, v->corpora.items.len);
+        break;
+    case LEVEL_FOUND:
+        add_rows(v, ROW_PASSAGE, v->found.items.len);
+        break;
+    case LEVEL_CITED:
+        add_rows(v, ROW_PASSAGE, v->cited.items.len);
+        break;
+    case LEVEL_DOCUMENTS:
+        add_rows(v, ROW_FAILED, v->failed.items.len);
+        add_rows(v, ROW_DOCUMENT, v->documents.items.len);
+        break;
+    case LEVEL_PASSAGES:
+        add_rows(v, ROW_PASSAGE, v->passages.items.len);
+        break;
+    }
+    outline_fill(v->outline, v->rows_of.len);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* The result becomes the view's. */
+static void take(const struct shape *shape, void *to, struct operation_answer *a)
+{
+    shape_release(shape, to);
+    memcpy(to, a->result, shape->size);
+    memset(a->result, 0, shape->size);
+}
+
+static bool tell_fault(struct corpus_view *v, const char *words)
+{
+    if (words)
+        say(v, STYLE_ERROR, words);
+    else
+        v->known = true;
+    return words != NULL;
+}
+
+static bool take_corpora(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    v->asked = 0;
+    if (!tell_fault(v, words)) {
+        take(&corpus_list_shape, &v->corpora, a);
+        list_rows(v);
+    }
+    return true;
+}
+
+static bool take_found(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    v->asked = 0;
+    if (tell_fault(v, words))
+        return true;
+    take(&corpus_found_shape, &v->found, a);
+    if (v->found.badge)
+        say(v, STYLE_NOTE, v->found.badge);
+    list_rows(v);
+    return true;
+}
+
+static void open_level(struct corpus_view *v, enum corpus_level level);
+
+/* Opens the citation that was asked for by its number. */
+static void open_wanted(struct corpus_view *v)
+{
+    int wanted = v->wanted;
+    v->wanted = 0;
+    for (size_t i = 0; i < v->cited.items.len && wanted > 0; i++)
+        if (v->cited.items.items[i].number == wanted) {
+            open_level(v, LEVEL_CITED);
+            outline_choose(v->outline, i);
+            outline_open(v->outline, i);
+            v->writing = false;
+            return;
+        }
+    if (wanted > 0)
+        say(v, STYLE_NOTE, _("The model was given no passage of that number."));
+}
+
+static bool take_cited(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    v->asked_more = 0;
+    if (words)
+        return true; /* the session is not kept yet */
+    take(&corpus_passages_shape, &v->cited, a);
+    if (v->level == LEVEL_CORPORA || v->level == LEVEL_CITED)
+        list_rows(v);
+    open_wanted(v);
+    return true;
+}
+
+static bool take_documents(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_documents_query *asked = a->request->params;
+    v->asked = 0;
+    if (tell_fault(v, words))
+        return true;
+    take(&corpus_documents_shape, asked->failed ? &v->failed : &v->documents, a);
+    list_rows(v);
+    return true;
+}
+
+static bool take_passages(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    v->asked = 0;
+    if (tell_fault(v, words))
+        return true;
+    take(&corpus_passages_shape, &v->passages, a);
+    list_rows(v);
+    for (size_t i = 0; i < v->passages.items.len; i++)
+        if (v->passages.items.items[i].chunk == v->chunk) {
+            outline_choose(v->outline, i);
+            outline_open(v->outline, i);
+        }
+    return true;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static void ask_cited(struct corpus_view *v)
+{
+    const struct session_info *session = v->view.host->session;
+    if (session && session->id[0])
+        v->asked_more = view_ask(&v->view, &operation_corpus_cited,
+                                 &(struct corpus_cited){session->id}, take_cited);
+}
+
+static void ask_top(struct corpus_view *v)
+{
+    const char *text = editor_text(v->query);
+    view_withdraw(&v->view, v->asked);
+    if (utf8_is_blank(text)) {
+        v->asked = view_ask(&v->view, &operation_corpus_list, NULL, take_corpora);
+        ask_cited(v);
+    } else {
+        v->asked = view_ask(
+            &v->view, &operation_corpus_search,
+            &(struct corpus_search){.query = text, .top_k = CORPUS_TOP_K_MOST, .hybrid_weight = -1},
+            take_found);
+    }
+}
+
+static void ask_documents(struct corpus_view *v)
+{
+    struct corpus_documents_query query = {
+        .name = v->corpus, .failed = true, .limit = CORPUS_VIEW_LISTED};
+    (void)view_ask(&v->view, &operation_corpus_documents, &query, take_documents);
+    query.failed = false;
+    v->asked = view_ask(&v->view, &operation_corpus_documents, &query, take_documents);
+}
+
+static void ask_passages(struct corpus_view *v)
+{
+    const struct corpus_passages_query query = {
+        .document = v->document,
+        .from = v->chunk > CORPUS_VIEW_LISTED / 2 ? v->chunk - CORPUS_VIEW_LISTED / 2 : 0,
+        .limit = CORPUS_VIEW_LISTED};
+    v->asked = view_ask(&v->view, &operation_corpus_passages, &query, take_passages);
+}
+
+static void ask_again(struct corpus_view *v)
+{
+    if (v->level == LEVEL_DOCUMENTS)
+        ask_documents(v);
+    else if (v->level == LEVEL_PASSAGES)
+        ask_passages(v);
+    else if (v->level == LEVEL_CITED)
+        ask_cited(v);
+    else
+        ask_top(v);
+}
+
+/* --- walking ---------------------------------------------------------------------------------- */
+
+static void open_level(struct corpus_view *v, enum corpus_level level)
+{
+    v->level = level;
+    v->writing = v->writing && corpus_view_has_query(v);
+    v->asks_remove = false;
+    list_rows(v);
+    if (v->rows_of.len > 0)
+        outline_choose(v->outline, 0);
+}
+
+static void open_corpus(struct corpus_view *v, const char *name)
+{
+    char *copy = mem_strdup(name);
+    free(v->corpus);
+    v->corpus = copy;
+    shape_release(&corpus_documents_shape, &v->documents);
+    shape_release(&corpus_documents_shape, &v->failed);
+    v->known = false;
+    open_level(v, LEVEL_DOCUMENTS);
+    ask_documents(v);
+}
+
+static void open_document(struct corpus_view *v, int64_t document, const char *file, int64_t chunk)
+{
+    char *copy = mem_strdup(file);
+    free(v->file);
+    v->file = copy;
+    v->document = document;
+    v->chunk = chunk;
+    v->from = v->level;
+    shape_release(&corpus_passages_shape, &v->passages);
+    v->known = false;
+    open_level(v, LEVEL_PASSAGES);
+    ask_passages(v);
+}
+
+static void choose(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_row *r = corpus_view_chosen(v);
+    if (!r)
+        return;
+    if (r->kind == ROW_CITED)
+        open_level(v, LEVEL_CITED);
+    else if (r->kind == ROW_CORPUS)
+        open_corpus(v, v->corpora.items.items[r->index].name);
+    else if (r->kind == ROW_DOCUMENT)
+        open_document(v, v->documents.items.items[r->index].id,
+                      v->documents.items.items[r->index].file, 0);
+    else
+        (void)outline_toggle(v->outline);
+}
+
+/* The passage within its document. */
+static void open_source(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_passage *p = corpus_view_passage(v, corpus_view_chosen(v));
+    if (p && v->level != LEVEL_PASSAGES)
+        open_document(v, p->document, p->file, p->chunk);
+    else if (!p)
+        say(v, STYLE_NOTE, _("No passage is selected."));
+}
+
+static void back(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    if (v->level == LEVEL_PASSAGES)
+        open_level(v, v->from);
+    else if (v->level == LEVEL_DOCUMENTS || v->level == LEVEL_CITED)
+        open_level(v, utf8_is_blank(editor_text(v->query)) ? LEVEL_CORPORA : LEVEL_FOUND);
+    else
+        v->writing = true;
+}
+
+static void to_query(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    while (!corpus_view_has_query(v))
+        back(view);
+    v->writing = true;
+}
+
+/* --- the editor ------------------------------------------------------------------------------- */
+
+/* All that is known of the page, or the passage alone. */
+static char *page_text(const struct corpus_view *v, const struct corpus_passage *p)
+{
+    struct buf text = BUF_INIT;
+    bool within = v->level == LEVEL_PASSAGES && p->page > 0;
+    for (size_t i = 0; within && i < v->passages.items.len; i++)
+        if (v->passages.items.items[i].page == p->page)
+            buf_addf(&text, "%s\n\n", v->passages.items.items[i].content);
+    if (!within)
+        buf_addstr(&text, p->content);
+    return buf_take(&text);
+}
+
+static void open_in_editor(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_row *r = corpus_view_chosen(v);
+    const struct corpus_passage *p = corpus_view_passage(v, r);
+    if (p) {
+        char *text = page_text(v, p);
+        view->host->open_file(view->host->app, p->file, p->line, text);
+        free(text);
+    } else if (r && r->kind == ROW_DOCUMENT && !v->documents.items.items[r->index].given) {
+        view->host->open_file(view->host->app, v->documents.items.items[r->index].file, 1, NULL);
+    } else {
+        say(v, STYLE_NOTE, _("No passage is selected."));
+    }
+}
+
+/* --- removing and updating -------------------------------------------------------------------- */
+
+static const char *removable(const struct corpus_view *v, const char **file)
+{
+    const struct corpus_row *r = corpus_view_chosen(v);
+    *file = NULL;
+    if (r && r->kind == ROW_CORPUS)
+        return v->corpora.items.items[r->index].name;
+    if (r && r->kind == ROW_DOCUMENT)
+        *file = v->documents.items.items[r->index].file;
+    else if (r && r->kind == ROW_FAILED)
+        *file = v->failed.items.items[r->index].file;
+    return *file ? v->corpus : NULL;
+}
+
+static bool removed(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    (void)a;
+    say(v, words ? STYLE_ERROR : STYLE_NOTE,
+        words ? words : _("Removed; the files stay as they are."));
+    if (!words)
+        ask_again(v);
+    return true;
+}
+
+static void ask_remove(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const char *file;
+    v->asks_remove = removable(v, &file) != NULL;
+    if (!v->asks_remove)
+        say(v, STYLE_NOTE, _("No corpus and no document is selected."));
+}
+
+static void answer_key(struct corpus_view *v, enum action action, const struct key *key)
+{
+    const char *file, *name = removable(v, &file);
+    bool yes = hint_is_letter(key, _("y"));
+    if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
+        return;
+    v->asks_remove = false;
+    if (yes && name)
+        (void)view_ask(&v->view, &operation_corpus_remove, &(struct corpus_remove){name, file},
+                       removed);
+}
+
+static bool updated(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_progress *p = a->result;
+    if (words)
+        say(v, STYLE_ERROR, words);
+    else if (p->asks)
+        say(v, STYLE_WARNING,
+            _("More than 1,000 files or 100 MB for the embedding endpoint: tiro corpus update "
+              "asks."));
+    else
+        say(v, STYLE_NOTE, _("Looking for what has changed."));
+    return true;
+}
+
+static void update(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    const struct corpus_row *r = corpus_view_chosen(v);
+    const char *name = r && r->kind == ROW_CORPUS    ? v->corpora.items.items[r->index].name
+                       : v->level == LEVEL_DOCUMENTS ? v->corpus
+                                                     : NULL;
+    if (name)
+        (void)view_ask(view, &operation_corpus_update, &(struct corpus_add){.name = name}, updated);
+    else
+        say(v, STYLE_NOTE, _("No corpus and no document is selected."));
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static const struct view_key letters[] = {
+    {ACTION_MEMORY_OPEN, open_source},  {ACTION_MEMORY_EDIT, open_in_editor},
+    {ACTION_MEMORY_FORGET, ask_remove}, {ACTION_MEMORY_RESTORE, update},
+    {ACTION_MEMORY_QUERY, to_query},    {ACTION_NONE, NULL}};
+
+static const struct view_key of_list[] = {{ACTION_SEND, choose},    {ACTION_TOGGLE, choose},
+                                          {ACTION_RIGHT, choose},   {ACTION_CANCEL, back},
+                                          {ACTION_BACKSPACE, back}, {ACTION_LEFT, back},
+                                          {ACTION_NONE, NULL}};
+
+static bool list_key(struct corpus_view *v, enum action action, const struct key *key)
+{
+    enum action letter = keymap_find_in(v->view.host->keymap, key, KEYS_PANE);
+    if (view_run_action(&v->view, letters, letter) || view_run_action(&v->view, of_list, action))
+        return true;
+    if (action == ACTION_UP && corpus_view_has_query(v) &&
+        (v->rows_of.len == 0 || outline_chosen(v->outline) == 0)) {
+        v->writing = true;
+        return true;
+    }
+    return outline_key(v->outline, action, key);
+}
+
+static void paste(struct editor *e, const char *text)
+{
+    struct buf line = BUF_INIT;
+    size_t len = editor_len(e);
+    size_t room = len < CORPUS_VIEW_QUERY_BYTES ? CORPUS_VIEW_QUERY_BYTES - len : 0;
+    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
+    editor_paste(e, line.data, line.len);
+    buf_release(&line);
+}
+
+static bool edit(struct corpus_view *v, enum action action, const struct key *key)
+{
+    bool grows = key->code == K_CHAR && action == ACTION_NONE;
+    if (action == ACTION_CLEAR && editor_len(v->query) > 0)
+        editor_set(v->query, "");
+    else if (key->code == K_PASTE)
+        paste(v->query, key->text);
+    else if (action == ACTION_NEWLINE || (grows && editor_len(v->query) >= CORPUS_VIEW_QUERY_BYTES))
+        return true;
+    else
+        return editor_take_key(v->query, action, key);
+    return true;
+}
+
+static void look_for(struct corpus_view *v)
+{
+    open_level(v, utf8_is_blank(editor_text(v->query)) ? LEVEL_CORPORA : LEVEL_FOUND);
+    ask_top(v);
+}
+
+static bool query_key(struct corpus_view *v, enum action action, const struct key *key)
+{
+    if (action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN) {
+        v->writing = false;
+        return true;
+    }
+    if (action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN)
+        return outline_key(v->outline, action, key);
+    if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(v->query) == 0))
+        return false;
+    char *before = mem_strdup(editor_text(v->query));
+    bool mine = edit(v, action, key);
+    if (strcmp(before, editor_text(v->query)) != 0)
+        look_for(v);
+    free(before);
+    return mine;
+}
+
+static bool take_key(struct view *view, enum action action, const struct key *key)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    if (v->asks_remove) {
+        answer_key(v, action, key);
+        return true;
+    }
+    say(v, STYLE_NOTE, NULL);
+    return v->writing ? query_key(v, action, key) : list_key(v, action, key);
+}
+
+static void click(struct view *view, int row, int col)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    (void)col;
+    if (v->asks_remove)
+        return;
+    if (corpus_view_has_query(v) && row > 0 && row < v->top_rows) {
+        v->writing = true;
+        return;
+    }
+    size_t before = outline_chosen(v->outline);
+    bool was_writing = v->writing;
+    v->writing = false;
+    const struct corpus_row *r = corpus_view_chosen(v);
+    bool opens = r && r->kind != ROW_PASSAGE && r->kind != ROW_FAILED;
+    if (outline_click(v->outline, row - v->top_rows) && outline_chosen(v->outline) == before &&
+        !was_writing && opens)
+        choose(view);
+}
+
+/* --- the view --------------------------------------------------------------------------------- */
+
+static void take_state(struct corpus_view *v, const struct notice *n)
+{
+    bool over = n->flag ? n->number == 0 : n->progress.finished || n->error.code != ERR_OK;
+    free(v->progress);
+    v->progress = NULL;
+    if (n->error.code != ERR_OK)
+        say(v, STYLE_ERROR, n->error.text);
+    else if (!over && n->flag)
+        v->progress = mem_printf(_("vectors: %lld to go"), (long long)n->number);
+    else if (!over)
+        v->progress = mem_printf(_("%s: file %lld of %lld"), n->progress.corpus,
+                                 (long long)n->progress.done, (long long)n->progress.files);
+    if (over || v->level == LEVEL_CORPORA)
+        ask_again(v);
+}
+
+/* The model may have been given passages. */
+static void notice(struct view *view, struct notice *n)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    if (n->type == NOTICE_CORPORA_STATE)
+        take_state(v, n);
+    else if (n->type == NOTICE_EVENT && n->event->type == EVENT_TOOL_EXECUTION_COMPLETED &&
+             n->event->name && strncmp(n->event->name, "rag_", 4) == 0)
+        ask_cited(v);
+    else if (n->type == NOTICE_SESSION && n->flag)
+        ask_cited(v);
+}
+
+void corpus_view_show(struct view *view, const char *query)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    int number = 0;
+    if (query && sscanf(query, "[%d]", &number) == 1) {
+        v->wanted = number;
+        to_query(view);
+        editor_set(v->query, "");
+        open_level(v, LEVEL_CORPORA);
+    } else if (query && *query) {
+        to_query(view);
+        editor_set(v->query, query);
+        v->writing = false;
+        open_level(v, LEVEL_FOUND);
+    }
+    ask_again(v);
+}
+
+static void free_view(struct view *view)
+{
+    struct corpus_view *v = corpus_view_of(view);
+    shape_release(&corpus_list_shape, &v->corpora);
+    shape_release(&corpus_passages_shape, &v->cited);
+    shape_release(&corpus_found_shape, &v->found);
+    shape_release(&corpus_documents_shape, &v->documents);
+    shape_release(&corpus_documents_shape, &v->failed);
+    shape_release(&corpus_passages_shape, &v->passages);
+    vec_release(&v->rows_of);
+    outline_free(v->outline);
+    editor_free(v->query);
+    remark_release(&v->remark);
+    rows_release(&v->rows);
+    free(v->corpus);
+    free(v->file);
+    free(v->progress);
+    free(v->text);
+    free(v);
+}
+
+static const struct view_ops ops = {
+    .layer = VIEW_PANE,
+    .free = free_view,
+    .key = take_key,
+    .click = click,
+    .resize = corpus_view_resize,
+    .rows = corpus_view_rows,
+    .caret = corpus_view_caret,
+    .notice = notice,
+};
+
+struct view *corpus_view_new(const struct view_host *host)
+{
+    struct corpus_view *v = mem_alloc(sizeof *v);
+    const struct outline_host rows = {row_key, corpus_row_text, corpus_row_heading, v};
+    *v = (struct corpus_view){.view = {.ops = &ops, .host = host},
+                              .query = editor_new(),
+                              .writing = true,
+                              .width = 1,
+                              .height = 1};
+    v->outline = outline_new(&rows);
+    rows_init(&v->rows);
+    return &v->view;
 }
