@@ -94,6 +94,7 @@ void app_release(struct app *app)
     background_release(&app->background);
     transcript_free(app->transcript);
     editor_free(app->editor);
+    vec_free_each(&app->corpora);
     errands_free(app->errands);
     keymap_release(&app->keymap);
     session_info_release(&app->session);

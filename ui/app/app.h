@@ -140,6 +140,7 @@ struct app {
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc closed the popup for this word */
+    VEC(char *) corpora;    /* "corpus:NAME", as they were listed last */
     struct errands *errands;
 
     VEC(struct learned_card) cards; /* the newest last */

@@ -11,6 +11,7 @@
 #include "ui/app/cards.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/compact.h"
+#include "ui/app/corpora.h"
 #include "ui/app/find.h"
 #include "ui/app/fork.h"
 #include "ui/app/message.h"
@@ -297,6 +298,9 @@ const struct slash_command slash_commands[] = {
      cards_show},
     {"forget", "QUERY", ARGUMENT_OTHER,
      N_("search memory and what was learned, and forget entries with d"), run_forget},
+    {"corpus", "[QUERY | add NAME PATH | update [NAME]]", ARGUMENT_OTHER,
+     N_("search documents, or read a file or folder into a corpus"), corpora_run},
+    {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"), corpora_cite},
     {"model", "[NAME]", ARGUMENT_MODEL,
      N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"), run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "session/corpus_operations.h"
 #include "session/session_operations.h"
 #include "ui/app/compact.h"
 #include "ui/app/fork.h"
@@ -13,8 +14,11 @@
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
+/* What begins the name of a corpus in the message, behind the "@". */
+#define CORPUS_MARK "corpus:"
+
 /* What stands before the caret. */
-enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_PATH };
+enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_CORPUS, PLACE_PATH };
 struct target {
     enum place place;
     size_t from;  /* first byte that a completion replaces; it ends at the caret */
@@ -40,7 +44,8 @@ static struct target find_target(const struct app *app)
         t.place = PLACE_COMMAND;
         t.from = 1;
     } else if (text[from] == '@' && from < caret) {
-        t.place = PLACE_PATH;
+        bool corpus = strncmp(text + from + 1, CORPUS_MARK, sizeof CORPUS_MARK - 1) == 0;
+        t.place = corpus ? PLACE_CORPUS : PLACE_PATH;
         t.from = from + 1;
     } else if (line.kind == SLASH_COMMAND && caret >= line.arguments) {
         t.command = slash_find(text + 1, line.name_len);
@@ -89,7 +94,7 @@ static void accept(struct app *app, const char *value)
 {
     struct target t = find_target(app);
     if (t.place != PLACE_NONE)
-        replace(app, &t, value, t.place != PLACE_PATH || value[strlen(value) - 1] != '/');
+        replace(app, &t, value, t.place != PLACE_PATH || !strchr("/:", value[strlen(value) - 1]));
     release(&t);
 }
 
@@ -277,21 +282,51 @@ static void offer_paths(struct app *app, struct errand *e)
             list_add(list, name, NULL, path);
             free(path);
         }
+        if (!*directory && *t.word && begins(CORPUS_MARK, t.word))
+            list_add(list, CORPUS_MARK, _("a corpus"), CORPUS_MARK);
         offer(app, &t, list, true);
     }
     free(directory);
     release(&t);
 }
 
+static bool take_corpora(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct corpus_list *listed = a->result;
+    vec_free_each(&app->corpora);
+    for (size_t i = 0; !words && i < listed->items.len; i++)
+        vec_push(&app->corpora, mem_printf(CORPUS_MARK "%s", listed->items.items[i].name));
+    completion_listed(app);
+    return true;
+}
+
+/* They are asked for each time: others may have come. */
+static void offer_corpora(struct app *app, const struct target *t, bool known)
+{
+    if (!known) {
+        app->completion_wanted = true;
+        (void)app_ask(app, &operation_corpus_list, NULL, take_corpora);
+        return;
+    }
+    struct list *list = list_new(LIST_POPUP, NULL);
+    for (size_t i = 0; i < app->corpora.len; i++)
+        if (begins(app->corpora.items[i], t->word))
+            list_add(list, app->corpora.items[i], NULL, app->corpora.items[i]);
+    offer(app, t, list, true);
+}
+
 void completion_start(struct app *app)
 {
     struct target t = find_target(app);
+    bool wanted = app->completion_wanted; /* the names have come */
     app->completion_wanted = false;
     app->completion_closed = false;
     if (t.place == PLACE_COMMAND) {
         offer_commands(app, &t, true);
     } else if (t.place == PLACE_ARGUMENT) {
         offer_arguments(app, &t);
+    } else if (t.place == PLACE_CORPUS) {
+        offer_corpora(app, &t, wanted);
     } else if (t.place == PLACE_PATH) {
         char *directory = directory_of(t.word);
         path_lister_ask(app->errands, directory, offer_paths);

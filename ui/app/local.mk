@@ -5,6 +5,7 @@ libtui_a_SOURCES += \
 	ui/app/bare.c ui/app/bare.h \
 	ui/app/clipboard.c ui/app/clipboard.h \
 	ui/app/commands.c ui/app/commands.h \
+	ui/app/corpora.c ui/app/corpora.h \
 	ui/app/compact.c ui/app/compact.h \
 	ui/app/completion.c ui/app/completion.h \
 	ui/app/dispatch.c ui/app/dispatch.h \
