@@ -89,12 +89,18 @@ static void close_popup(struct app *app)
         app_close_list(app);
 }
 
+/* What ends in a slash, or in the mark of corpora, goes on. */
+static bool is_whole(const struct target *t, const char *value)
+{
+    return t->place != PLACE_PATH || !strchr("/:", value[strlen(value) - 1]);
+}
+
 /* Takes the chosen row into the message. */
 static void accept(struct app *app, const char *value)
 {
     struct target t = find_target(app);
     if (t.place != PLACE_NONE)
-        replace(app, &t, value, t.place != PLACE_PATH || !strchr("/:", value[strlen(value) - 1]));
+        replace(app, &t, value, is_whole(&t, value));
     release(&t);
 }
 
@@ -118,7 +124,7 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
         char *only = mem_strdup(list_value(list));
         list_free(list);
         close_popup(app);
-        replace(app, t, only, t->place != PLACE_PATH || only[strlen(only) - 1] != '/');
+        replace(app, t, only, is_whole(t, only));
         free(only);
     } else if (count > 0) {
         open_popup(app, list);
