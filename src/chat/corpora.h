@@ -60,7 +60,7 @@ struct corpus_passage {
     int64_t chunk; /* its number in the document, from 0 on */
     char *corpus, *file, *heading, *content;
     int64_t line, page;    /* from 1 on; 0: the format has none */
-    int64_t start, finish; /* bytes of the document's text */
+    int64_t start, finish; /* bytes of the file; -1: the format does not tell */
     double score;          /* of a search: 0 … 1 */
     double words, vector;  /* what it is made of; vector -1: it has none */
 };

@@ -42,6 +42,12 @@ bool corpora_wants_vectors(const struct corpora *c)
            (embedder->has_network || strcmp(ranking, "both") == 0);
 }
 
+char *corpora_column(const struct query *q, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(q->handle, i);
+    return text && *text ? mem_strdup(text) : NULL;
+}
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 /* Of a path the name alone: folders are those of every file beside it. */

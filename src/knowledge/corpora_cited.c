@@ -13,25 +13,29 @@ enum { EVENTS = 3000 }; /* that are looked at, from the end on */
 static char *text_of(const struct json *v, const char *name)
 {
     const char *text = json_get_string(v, name);
-    return mem_strdup(text ? text : "");
+    return text && *text ? mem_strdup(text) : NULL;
 }
 
 static void add_passage(const struct json *v, struct corpus_passages *out)
 {
     int64_t number = json_get_int(v, "n", 0);
-    if (json_type(v) != JSON_OBJECT || number <= 0 || number > INT32_MAX)
+    if (json_type(v) != JSON_OBJECT || number <= 0 || number > INT32_MAX ||
+        !json_get_string(v, "content") || !json_get_string(v, "file"))
         return;
-    vec_push(&out->items, (struct corpus_passage){.number = (int)number,
-                                                  .document = json_get_int(v, "document", 0),
-                                                  .chunk = json_get_int(v, "chunk", 0),
-                                                  .corpus = mem_strdup(""),
-                                                  .file = text_of(v, "file"),
-                                                  .heading = text_of(v, "heading"),
-                                                  .content = text_of(v, "content"),
-                                                  .line = json_get_int(v, "line", 0),
-                                                  .page = json_get_int(v, "page", 0),
-                                                  .score = json_get_number(v, "score", 0),
-                                                  .vector = -1});
+    vec_push(&out->items,
+             (struct corpus_passage){.number = (int)number,
+                                     .document = json_get_int(v, "document", 0),
+                                     .chunk = json_get_int(v, "chunk", 0),
+                                     .corpus = mem_strdup("-"), /* the log does not say */
+                                     .file = mem_strdup(json_get_string(v, "file")),
+                                     .heading = text_of(v, "heading"),
+                                     .content = mem_strdup(json_get_string(v, "content")),
+                                     .line = json_get_int(v, "line", 0),
+                                     .page = json_get_int(v, "page", 0),
+                                     .score = json_get_number(v, "score", 0),
+                                     .start = -1,
+                                     .finish = -1,
+                                     .vector = -1});
 }
 
 static void add_result(const struct event *ev, struct corpus_passages *out)

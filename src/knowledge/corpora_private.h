@@ -31,6 +31,9 @@ bool corpora_make(struct store *s, const char *name, int64_t *number, struct err
 /* Whether vectors are used: [corpus] ranking and [embedding] provider. */
 bool corpora_wants_vectors(const struct corpora *c);
 
+/* A text column; NULL for "", too. The caller frees. */
+char *corpora_column(const struct query *q, int i);
+
 /* ---- corpora_write.c ---- */
 
 /* What a row of corpus_document has. */

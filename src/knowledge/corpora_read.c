@@ -207,7 +207,7 @@ static void push_passage(const struct query *q, int64_t document, const struct d
                                                   .finish = sqlite3_column_int64(q->handle, 2),
                                                   .line = sqlite3_column_int64(q->handle, 3),
                                                   .page = sqlite3_column_int64(q->handle, 4),
-                                                  .heading = query_column_text(q, 5),
+                                                  .heading = corpora_column(q, 5),
                                                   .content = query_column_text(q, 6),
                                                   .vector = -1});
 }

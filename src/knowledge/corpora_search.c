@@ -267,7 +267,7 @@ static bool load_hit(struct search *x, const struct scored *s, struct error *e)
                                          .finish = sqlite3_column_int64(q.handle, 3),
                                          .line = sqlite3_column_int64(q.handle, 4),
                                          .page = sqlite3_column_int64(q.handle, 5),
-                                         .heading = query_column_text(&q, 6),
+                                         .heading = corpora_column(&q, 6),
                                          .content = query_column_text(&q, 7),
                                          .score = s->score,
                                          .words = s->words,

@@ -299,7 +299,7 @@ static void choose(struct view *view)
         open_corpus(v, v->corpora.items.items[r->index].name);
     else if (r->kind == ROW_DOCUMENT)
         open_document(v, v->documents.items.items[r->index].id,
-                      v->documents.items.items[r->index].file, 0);
+                      v->documents.items.items[r->index].file, -1);
     else
         (void)outline_toggle(v->outline);
 }
