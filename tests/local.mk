@@ -71,6 +71,8 @@ UNIT_TESTS = \
 	tests/test_guard \
 	tests/test_graph \
 	tests/test_corpora \
+	tests/test_corpus_operations \
+	tests/test_corpus_tools \
 	tests/test_graph_cli \
 	tests/test_graph_delete \
 	tests/test_graph_health \

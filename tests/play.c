@@ -222,7 +222,8 @@ struct toolset *play_tools(void)
     const struct tool_host host = {.root_fd = play.rootless ? -1 : play.root_fd,
                                    .root = support_dir(),
                                    .memory = play.memory,
-                                   .graph = play.graph};
+                                   .graph = play.graph,
+                                   .corpora = play.corpora};
     toolset_release(&play.tools);
     toolset_init(&play.tools, play.sources, &host);
     return &play.tools;

@@ -70,6 +70,7 @@ struct play {
 
     const struct tool_memory *memory;
     const struct tool_graph *graph;
+    const struct tool_corpora *corpora;
     const char *prompt;
 
     /* The user. */
