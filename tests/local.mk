@@ -71,8 +71,10 @@ UNIT_TESTS = \
 	tests/test_guard \
 	tests/test_graph \
 	tests/test_corpora \
+	tests/test_corpus_cli \
 	tests/test_corpus_operations \
 	tests/test_corpus_tools \
+	tests/test_corpus_view \
 	tests/test_graph_cli \
 	tests/test_graph_delete \
 	tests/test_graph_health \

@@ -1,0 +1,173 @@
+/* The tab of corpora without terminal and engine: what it asks, what it draws of made-up answers,
+ * what its keys do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "session/corpus_operations.h"
+#include "tests/seen.h"
+#include "tests/stage.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+#include "ui/view/corpus_view.h"
+
+static void open_file(struct app *app, const char *path, int64_t line, const char *text)
+{
+    (void)app;
+    buf_addf(&the.asked, "editor %s %lld %s\n", path, (long long)line, line > 0 ? "there" : text);
+}
+
+static struct session_info session = {.id = "0198c0de-0000-7000-8000-000000000001"};
+
+static int set_up(void **state)
+{
+    (void)state;
+    stage_set_up();
+    the.width = 60;
+    the.height = 16;
+    the.host.open_file = open_file;
+    the.host.session = &session;
+    the.view = corpus_view_new(&the.host);
+    corpus_view_show(the.view, "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stage_tear_down();
+    return 0;
+}
+
+/* --- made-up answers --- */
+
+static void answer(const struct operation *o, const char *json)
+{
+    struct operation_answer *a = answer_to(o);
+    const char *text = support_json(json);
+    struct error e;
+    if (!shape_parse(o->result, text, strlen(text), a->result, &e))
+        fail_msg("%s", e.text);
+    give_answer(a, NULL);
+}
+
+#define CORPUS(name, documents, failed)                                                            \
+    "{'name':'" name "','paths':[],'documents':" #documents ",'failed':" #failed                   \
+    ",'passages':7,'bytes':9}"
+#define LIST "{'corpora':[" CORPUS("books", 3, 0) "," CORPUS("notes", 2, 1) "]}"
+#define PASSAGE(n, chunk, line, content)                                                           \
+    "{'n':" #n ",'content':'" content "','score':0.81,'file':'/d/kyoto.md','chunk':" #chunk        \
+    ",'line':" #line                                                                               \
+    ",'heading':'Travel','corpus_id':'notes','document':4,'start':0,"                              \
+    "'finish':5}"
+#define PASSAGES                                                                                   \
+    "{'passages':[" PASSAGE(0, 0, 1, "The ryokan") "," PASSAGE(0, 1, 5, "The train") "],'total':"  \
+                                                                                     "2}"
+
+static void begin(void)
+{
+    answer(&operation_corpus_list, LIST);
+    answer(&operation_corpus_cited, "{'passages':[],'total':0}");
+    act("<down>");
+    forget_sent();
+}
+
+static void documents(void)
+{
+    begin();
+    act("j<enter>", "?corpus/documents corpus_id=\"notes\"");
+    answer(&operation_corpus_documents, "{'documents':[],'total':0}"); /* of failed ones */
+    answer(&operation_corpus_documents,
+           "{'documents':[{'id':4,'corpus_id':'notes','file':'/d/kyoto.md','state':'ready',"
+           "'passages':2,'bytes':9,'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
+    forget_sent();
+}
+
+BEFORE_ALL(support_utf8);
+FIXTURE(set_up, tear_down);
+
+TEST(it_lists_corpora_with_what_they_have)
+{
+    see("?corpus/list", "loading");
+    begin();
+    see("books", "3 doc. 7 pass.", "notes · 1 unreadable", "!What the model");
+}
+
+TEST(what_is_typed_is_searched)
+{
+    begin();
+    act("/ryo", "?corpus/search query=\"ryo\"");
+    answer(
+        &operation_corpus_search,
+        "{'results':[" PASSAGE(0, 1, 5, "The ryokan is booked") "],'documents':2,'searched':91}");
+    see("91 passages searched", "kyoto.md:5", "0.81");
+    act("<down><enter>", "/d/kyoto.md", "Travel");
+    act("e", "?editor /d/kyoto.md 5 there");
+    act("o", "?corpus/passages document=4");
+}
+
+TEST(nothing_found_says_how_much_was_searched)
+{
+    begin();
+    act("/zep", "?corpus/search");
+    answer(&operation_corpus_search, "{'results':[],'documents':2,'searched':91}");
+    see("91 passages searched", "Nothing found");
+}
+
+TEST(one_walks_to_documents_and_passages_and_back)
+{
+    documents();
+    see("Corpora > notes", "kyoto.md");
+    act("<enter>", "?corpus/passages document=4");
+    answer(&operation_corpus_passages, PASSAGES);
+    see("> kyoto.md", ":1  The ryokan", ":5  The train");
+    act("j<enter>", "Travel");
+    act("e", "?editor /d/kyoto.md 5 there");
+    act("<escape>", "Corpora > notes", "!The train");
+    act("<escape>", "books");
+}
+
+TEST(a_page_is_opened_as_text)
+{
+    documents();
+    act("<enter>");
+    answer(&operation_corpus_passages,
+           "{'passages':[{'content':'on page two','score':0,'file':'/d/x.pdf','chunk':0,'page':2,"
+           "'corpus_id':'notes','document':4}],'total':1}");
+    act("e", "?editor /d/x.pdf 0 on page two");
+}
+
+TEST(what_the_model_was_given_stands_by_its_numbers)
+{
+    answer(&operation_corpus_list, LIST);
+    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                        2, 1, 5, "The train") "],'total':2}");
+    act("<down>k", "›What the model was given last");
+    act("<enter>", "[1] kyoto.md:1", "[2] kyoto.md:5");
+    corpus_view_show(the.view, "[2]");
+    answer(&operation_corpus_list, LIST);
+    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                        2, 1, 5, "The train") "],'total':2}");
+    see("›[2] kyoto.md:5", "/d/kyoto.md");
+    act("e", "?editor /d/kyoto.md 5 there");
+}
+
+TEST(removal_asks_first)
+{
+    begin();
+    act("d", "Remove books? Files stay. y n");
+    act("n", "!Remove books");
+    act("dy", "?corpus/remove corpus_id=\"books\"");
+    answer(&operation_corpus_remove, "{'documents':3}");
+    see("Removed", "?corpus/list");
+}
+
+TEST(an_update_is_asked_for)
+{
+    begin();
+    act("u", "?corpus/update corpus_id=\"books\"");
+    answer(&operation_corpus_update,
+           "{'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
+           "'passages':0,'bytes':0}");
+    see("Looking for what has changed");
+}
