@@ -9,6 +9,7 @@ bench_tiro_bench_SOURCES = \
 	bench/command.c bench/command.h \
 	bench/facts_probe.c \
 	bench/graph_peer.h \
+	bench/documents.c bench/documents.h \
 	bench/exam.c bench/exam.h \
 	bench/exam_plain.c bench/exam_plain.h \
 	bench/exam_score.c bench/exam_score.h \
@@ -57,6 +58,21 @@ bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROH
 # Conversations and questions of ours that `recall` asks (bench/exam.h): assistant is talk of a
 # person with a model, friends and recall is short talk, mostly between two people, each by authors
 # of its own. bench/tiro-bench recall DIR takes others.
+# Documents and questions of ours (bench/documents.h).
+EXTRA_DIST += \
+	bench/documents/allotment.md \
+	bench/documents.jsonl \
+	bench/documents/backup.md \
+	bench/documents/bicycle.md \
+	bench/documents/camera.md \
+	bench/documents/choir.md \
+	bench/documents/espresso.md \
+	bench/documents/greenhouse.md \
+	bench/documents/heatpump.md \
+	bench/documents/insurance.md \
+	bench/documents/laboratory.md \
+	bench/documents/sailing.md \
+	bench/documents/telescope.md
 EXTRA_DIST += \
 	bench/assistant/coding-c.jsonl \
 	bench/assistant/coding-go.jsonl \

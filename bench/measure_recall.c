@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "bench/chat.h"
+#include "bench/documents.h"
 #include "bench/exam.h"
 #include "bench/exam_plain.h"
 #include "bench/exam_score.h"
@@ -459,6 +460,12 @@ void measure_recall(void)
         exit(99);
     }
     measure_sets(&sets);
+    char *documents = paths_join(directory, "documents");
+    char *asked = paths_join(directory, "documents.jsonl");
+    if (access(asked, R_OK) == 0)
+        documents_measure(documents);
+    free(asked);
+    free(documents);
     for (size_t i = 0; i < sets.items.len; i++)
         free((char *)sets.items.items[i]);
     vec_release(&sets.items);
