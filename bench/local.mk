@@ -1,5 +1,5 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction memory facts recall;
+# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora;
 # MEMORY_ENTRIES=1000000 measures memory at that size alone, GRAPH_ENTITIES=1000 the graph.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
@@ -19,6 +19,7 @@ bench_tiro_bench_SOURCES = \
 	bench/make_store.c bench/make_store.h \
 	bench/measure_bulk.c \
 	bench/measure_compaction.c \
+	bench/measure_corpora.c \
 	bench/measure_facts.c \
 	bench/measure_idle.c \
 	bench/measure_interrupt.c \

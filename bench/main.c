@@ -30,6 +30,7 @@ static const struct {
     {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
     {"compaction", measure_compaction}, {"memory", measure_memory},
     {"facts", measure_facts},           {"recall", measure_recall},
+    {"corpora", measure_corpora},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

@@ -19,6 +19,7 @@ void measure_facts(void);         /* the graph of facts, full */
  * nothing was chosen by, RECALL_PARTS=1 shows the parts of the ranking, too; served vectors:
  * exam_store.h. */
 void measure_recall(void);
+void measure_corpora(void);
 void measure_recall_of(const char *directory);
 
 #endif
