@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "index/transcripts.h"
 #include "knowledge/corpora.h"
 #include "session/health.h"
 #include "store/sql.h"
@@ -574,6 +575,90 @@ TEST(vectors_and_words_share_a_score)
     assert_string_equal(expect_sound(), "sound");
 }
 
+/* --- a reranker ------------------------------------------------------------------------------- */
+
+/* What the server answers, and what it was asked. */
+static struct {
+    const char *body; /* NULL: no connection */
+    char *asked;
+    int calls;
+} server;
+
+static bool serve(void *context, const struct http_request *request, struct http_reply *reply,
+                  struct failure *f)
+{
+    (void)context;
+    server.calls++;
+    server.asked = support_text("%s %.*s", request->url, (int)request->body_len, request->body);
+    if (!server.body)
+        return failure_set(f, FAILURE_CONNECT, "nobody is there");
+    reply->status = 200;
+    snprintf(reply->content_type, sizeof reply->content_type, "application/json");
+    const char *body = support_json(server.body);
+    return !request->on_body ? (buf_addstr(&reply->body, body), true)
+                             : request->on_body(request->context, body, strlen(body));
+}
+
+static void with_reranker(void)
+{
+    write_file("w/a.txt", "a red lantern\n");
+    write_file("w/b.txt", "a green lantern hangs here\n");
+    write_file("w/c.txt", "a blue lantern hangs over the door there\n");
+    add("w", "w");
+    configure(CONFIG_CORPUS_RERANKER_URL, "http://127.0.0.1:9/v1/rerank");
+    configure(CONFIG_CORPUS_RERANKER_MODEL, "m");
+    http_free(corpora->encoder.http);
+    corpora->encoder.http = http_new_answered(serve, NULL);
+    server.calls = 0;
+}
+
+TEST(a_reranker_orders_what_was_found)
+{
+    static const char *const bodies[] = {
+        "{'results':[{'index':2,'relevance_score':0.9},{'index':0,'relevance_score':0.2}]}",
+        "[{'index':0,'score':-3.5},{'index':2,'score':4}]",
+        "{'data':[{'index':2,'relevance_score':0.9},{'index':0,'relevance_score':0.1},"
+        "{'index':1,'relevance_score':0.05}]}"};
+    with_reranker();
+    for (size_t i = 0; i < 3; i++) {
+        server.body = bodies[i];
+        search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+        assert_null(found.badge);
+        assert_true(found.items.items[0].score <= 1 && found.items.items[0].score > 0.8);
+        assert_true(found.items.items[1].score >= found.items.items[2].score);
+        assert_string_equal(hits(), "c.txt:1 a.txt:1 b.txt:1");
+    }
+    assert_string_equal(server.asked,
+                        support_text("http://127.0.0.1:9/v1/rerank %s",
+                                     support_json("{'model':'m','query':'lantern','documents':["
+                                                  "'a red lantern','a green lantern hangs here',"
+                                                  "'a blue lantern hangs over the door there'],"
+                                                  "'top_n':5}")));
+}
+
+TEST(a_reranker_that_fails_leaves_the_order_and_is_left_alone)
+{
+    static const char *const bodies[] = {NULL,
+                                         "{}",
+                                         "[]",
+                                         "[{'index':7,'score':1}]",
+                                         "[{'index':0,'score':1},{'index':0,'score':1}]",
+                                         "[{'index':-1,'score':1}]",
+                                         "[{'index':0.5,'score':1}]",
+                                         "[{'index':0,'score':'x'}]"};
+    with_reranker();
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        server.body = bodies[i];
+        corpora->reranker_retry_ms = 0;
+        search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+        assert_string_equal(found.badge, "not reranked: the reranker does not answer");
+        assert_string_equal(hits(), "a.txt:1 b.txt:1 c.txt:1");
+    }
+    int calls = server.calls;
+    search("w", "lantern");
+    assert_int_equal(server.calls, calls);
+}
+
 /* --- a large one ------------------------------------------------------------------------------ */
 
 TEST(a_large_document_is_there_when_all_of_it_is)
@@ -600,6 +685,79 @@ TEST(a_large_document_is_there_when_all_of_it_is)
     ingest_free(in);
     assert_true(steps > 4);
     assert_true(*search("w", "lantern"));
+}
+
+/* --- what a session says -----------------------------------------------------------------------
+ */
+
+#define SESSION "0198c0de-0000-7000-8000-000000000001"
+
+static void say(enum event_type type, int64_t seq, const char *name, const char *text)
+{
+    struct event *ev = event_new(type);
+    memcpy(ev->session_id, SESSION, sizeof SESSION);
+    ev->seq = seq;
+    ev->name = name ? mem_strdup(name) : NULL;
+    ev->text = mem_strdup(text);
+    if (!transcripts_append(store, ev, &e))
+        fail_msg("%s", e.text);
+    event_free(ev);
+}
+
+static void begin_session(void)
+{
+    assert_true(store_exec(
+        store,
+        "INSERT INTO session (id, title, title_set, directory, provider, model, created_ms,"
+        " updated_ms, messages, turns, last_seq, input_tokens, estimated)"
+        " VALUES ('" SESSION "', '', 0, '/', '', '', 1, 1, 0, 0, 0, 0, 0)",
+        &e));
+}
+
+TEST(what_the_user_names_can_be_searched_and_nothing_else)
+{
+    struct text_list names;
+    ingest_text("one", "x.txt", "lantern");
+    ingest_text("two", "x.txt", "lantern");
+    ingest_text("three", "x.txt", "lantern");
+    begin_session();
+    say(EVENT_TURN_STARTED, 1, NULL, "what does @corpus:two say of it? And @corpus:one.");
+    say(EVENT_TEXT_COMPLETE, 2, NULL, "Ask @corpus:three, too.");
+    say(EVENT_TURN_STARTED, 3, NULL, "@corpus:two, @corpus:nowhere and mail@corpus:");
+    assert_true(corpora_named(corpora, SESSION, &names, &e));
+    assert_int_equal(names.items.len, 2);
+    assert_string_equal(names.items.items[0], "two");
+    assert_string_equal(names.items.items[1], "one");
+    vec_free_each(&names.items);
+}
+
+TEST(what_the_model_was_given_is_known_by_its_numbers)
+{
+    static const char *const results[] = {
+        "[{'n':1,'content':'old','file':'o.md','chunk':0,'document':1}]",
+        "[{'n':1,'content':'first','file':'a.md','chunk':0,'line':3,'document':2},"
+        "{'n':2,'content':'second','file':'b.pdf','chunk':4,'page':9,'document':3}]",
+        "{'results':[],'searched':4,'documents':1}",
+        "[{'n':3,'content':'third','file':'a.md','chunk':1,'document':2},{'n':4},7]"};
+    struct corpus_passages given;
+    begin_session();
+    assert_true(corpora_cited(corpora, SESSION, &given, &e));
+    assert_int_equal(given.items.len, 0);
+    say(EVENT_TURN_STARTED, 1, NULL, "one");
+    say(EVENT_TOOL_EXECUTION_COMPLETED, 2, "rag_search", support_json(results[0]));
+    say(EVENT_TURN_STARTED, 3, NULL, "two");
+    for (int i = 1; i < 4; i++)
+        say(EVENT_TOOL_EXECUTION_COMPLETED, 3 + i, "rag_search", support_json(results[i]));
+    say(EVENT_TOOL_EXECUTION_COMPLETED, 7, "read_file", support_json(results[0]));
+    say(EVENT_TURN_STARTED, 8, NULL, "three, which searches nothing");
+    assert_true(corpora_cited(corpora, SESSION, &given, &e));
+    assert_int_equal(given.items.len, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(given.items.items[i].number, i + 1);
+    assert_string_equal(given.items.items[1].content, "second");
+    assert_int_equal(given.items.items[1].page, 9);
+    assert_int_equal(given.items.items[0].line, 3);
+    shape_release(&corpus_passages_shape, &given);
 }
 
 /* --- killed, and two at once ------------------------------------------------------------------ */

@@ -8,4 +8,8 @@
 /* False: the system has no thread to give. */
 bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
+/* From now on the calling thread gives way to others of the program, where the system gives threads
+ * a priority each (Linux). */
+void thread_give_way(void);
+
 #endif

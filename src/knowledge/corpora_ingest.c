@@ -16,7 +16,7 @@
 
 enum {
     SCAN_FILES = 2000,       /* a step */
-    BATCH_BYTES = 256 * 1024 /* of text in a transaction; a larger document has several */
+    BATCH_BYTES = 512 * 1024 /* of text in a transaction; a larger document has several */
 };
 
 /* Documents that were made by other rules are read again. */

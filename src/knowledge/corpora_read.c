@@ -28,7 +28,7 @@ static const char document_sql[] =
 /* Of what the user says in a session. */
 static const char spoken_sql[] =
     "SELECT text FROM spoken WHERE session = (SELECT key FROM session WHERE id = ?)"
-    " AND type = 'turn_started' AND text LIKE '%@corpus:%' ORDER BY seq";
+    " AND type = 'run_started' AND text LIKE '%@corpus:%' ORDER BY seq";
 
 /* --- corpora ---------------------------------------------------------------------------------- */
 

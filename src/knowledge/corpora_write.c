@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "knowledge/corpora_private.h"
 
-/* A step holds the database for some tens of milliseconds. */
-enum { STEP_CHUNKS = 400, STEP_BYTES = 256 * 1024 };
+/* A step holds the database for about a tenth of a second. */
+enum { STEP_CHUNKS = 1000, STEP_BYTES = 512 * 1024 };
 
 static const char number_sql[] =
     "UPDATE corpus_next SET document = document + 1"

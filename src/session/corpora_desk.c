@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "knowledge/corpora.h"
 #include "session/desk.h"
 #include "session/operation.h"
@@ -152,6 +153,7 @@ static const struct chore chores[CHORES] = {
 static void begin(struct desk *desk)
 {
     struct corpora_desk *d = (struct corpora_desk *)desk;
+    thread_give_way(); /* an ingest takes all of a processor */
     store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
     d->corpora = corpora_open(d->config, desk->store, place_directory(desk->place));
     d->corpora->alone = false;
