@@ -115,7 +115,12 @@ static char *describe(const struct config_key_info *k)
         [CONFIG_REAL] = "number",     [CONFIG_BOOLEAN] = "true or false",
         [CONFIG_CHOICE] = "one of: "};
     struct buf out = BUF_INIT;
-    buf_addf(&out, "\n@%s (%s%s", k->name, types[k->type], k->choices);
+    const char *star = strchr(k->name, '*');
+    if (star) /* "NAME.paths", "loader.EXT" */
+        buf_addf(&out, "\n@%.*s%s%s (%s", (int)(star - k->name), k->name,
+                 star == k->name ? "NAME" : "EXT", star + 1, types[k->type]);
+    else
+        buf_addf(&out, "\n@%s (%s%s", k->name, types[k->type], k->choices);
     if (k->type == CONFIG_INTEGER || k->type == CONFIG_REAL)
         buf_addf(&out, " from %.15g to %.15g", k->min, k->max);
     if (*k->fallback)

@@ -300,7 +300,9 @@ TEST_IF(capability_store(), who_does_not_answer_is_asked_again_and_who_refuses_i
 
 TEST(without_a_memory_f2_says_so)
 {
-    write_config("[memory]\nenabled = false\n[graph]\nenabled = false\n");
+    write_config(
+        "[memory]\nenabled = false\n[graph]\nenabled = false\n"
+        "[corpus]\nenabled = false\n");
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "<f2>", "Memory is off");
     scene_exchange(s, "still here?", "Yes.");
