@@ -218,7 +218,8 @@ static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("open")},
                                       {ACTION_PANE_NEXT, NULL, N_("next tab")}};
 static const struct hint in_passages[] = {
     {ACTION_SEND, NULL, N_("unfold")},          {ACTION_MEMORY_EDIT, NULL, N_("editor")},
-    {ACTION_MEMORY_OPEN, NULL, N_("document")}, {ACTION_MEMORY_QUERY, NULL, N_("search")},
+    {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search")},
     {ACTION_CANCEL, NULL, N_("back")},          {ACTION_PANE_NEXT, NULL, N_("next tab")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
