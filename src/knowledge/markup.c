@@ -92,12 +92,13 @@ static const struct libxml2 *libxml2(struct error *e)
         library.xmlSetExternalEntityLoader(load_nothing);
         loaded = true;
     }
+    bool usable = loaded;
     pthread_mutex_unlock(&lock);
-    if (loaded) { /* of this thread */
+    if (usable) { /* of this thread */
         library.xmlSetStructuredErrorFunc(NULL, drop_fault);
         library.xmlSetGenericErrorFunc(NULL, drop_text);
     }
-    return loaded ? &library : NULL;
+    return usable ? &library : NULL;
 }
 
 /* --- what both have in common ----------------------------------------------------------------- */

@@ -59,8 +59,9 @@ static const struct libarchive *libarchive(struct error *e)
     static bool loaded;
     pthread_mutex_lock(&lock);
     loaded = loaded || load(&library, e);
+    bool usable = loaded;
     pthread_mutex_unlock(&lock);
-    return loaded ? &library : NULL;
+    return usable ? &library : NULL;
 }
 
 static enum document_outcome fail(struct package *p, const struct libarchive *zip)
