@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "index/transcripts.h"
+#include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/catalog.h"
 #include "session/lock.h"
@@ -609,4 +610,27 @@ TEST(two_programs_follow_the_same)
     while (index_some())
         ;
     expect_many();
+}
+
+/* --- what the person lets a session do with memory --------------------------------------------- */
+
+static void let(enum memory_access access)
+{
+    memory_check(memory_sink_follow(&sink, store, talk.info.id, &e), &e);
+    memory_check(learned_access_write(store, talk.info.id, access, &e), &e);
+}
+
+TEST(what_is_said_while_memory_is_not_written_stays_out)
+{
+    say("one?", "1");
+    let(MEMORY_ACCESS_READ);
+    say("two?", "2");
+    assert_int_equal(follow(), 1);
+    expect("one?\n1\n");
+    let(MEMORY_ACCESS_OFF);
+    say("three?", "3");
+    let(MEMORY_ACCESS_WRITE);
+    say("four?", "4");
+    assert_int_equal(follow(), 1);
+    expect("one?\n1\nfour?\n4\n");
 }

@@ -129,6 +129,7 @@ struct memory_following {
     const struct log_messages *messages;
     int64_t last;      /* event that they are known up to */
     bool tool_results; /* they come in, too */
+    bool stays_out;    /* what is new does not, nor will it: the person does not want that */
 };
 
 struct memory_ops {

@@ -11,13 +11,13 @@ static const char fresh_sql[] =
     "SELECT id, updated_ms FROM memory_followed JOIN session"
     " ON session.id = memory_followed.session WHERE due AND updated_ms > ?1"
     " ORDER BY updated_ms DESC";
-/* Behind which event there is something new (what is deferred is put off anew), and what of it the
- * session that it was forked from has. */
+/* Behind which event there is something new (what is deferred is put off anew), what of it the
+ * session that it was forked from has, and what was looked at before. */
 static const char from_sql[] =
     "SELECT min(seq, ifnull((SELECT min(seq) - 1 FROM memory_deferred"
     "  WHERE session = ?1 AND compaction = -1), seq)),"
     " ifnull((SELECT child.parent_seq FROM session AS child JOIN session AS parent"
-    "  ON parent.id = child.parent WHERE child.id = ?1), 0)"
+    "  ON parent.id = child.parent WHERE child.id = ?1), 0), seq"
     " FROM memory_followed WHERE session = ?1";
 static const char entries_sql[] =
     "SELECT key, seq FROM memory_entry INDEXED BY memory_source"
@@ -136,6 +136,7 @@ struct step {
     int64_t number; /* of the session in memory; -1: it has none */
     int64_t from;   /* behind this event there is something new */
     int64_t shared; /* up to this one another session has them */
+    int64_t seen;   /* up to this one they were looked at before */
 };
 
 static bool read_step(struct step *x, struct error *e)
@@ -144,6 +145,7 @@ static bool read_step(struct step *x, struct error *e)
     if (query_next(&q)) {
         x->from = sqlite3_column_int64(q.handle, 0);
         x->shared = sqlite3_column_int64(q.handle, 1);
+        x->seen = sqlite3_column_int64(q.handle, 2);
     }
     return query_end(&q) && sqlite_session_number(x->store, x->of->session_id, &x->number, e);
 }
@@ -193,7 +195,8 @@ static bool take_out(struct step *x, struct error *e)
 
 static bool is_wanted(const struct step *x, const struct log_message *m)
 {
-    return m->seq > x->from && m->seq > x->shared && (m->role != ROLE_TOOL || x->of->tool_results);
+    return m->seq > x->from && m->seq > x->shared && (m->seq <= x->seen || !x->of->stays_out) &&
+           (m->role != ROLE_TOOL || x->of->tool_results);
 }
 
 static bool put_off(struct memory *m, const struct step *x, struct error *e)

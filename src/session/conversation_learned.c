@@ -11,6 +11,7 @@
 #include "knowledge/session_digest.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
+#include "session/memory_follow.h"
 #include "session/report.h"
 
 /* The agent thread's part of learned memory: what a model is told of it, and what becomes of
@@ -172,11 +173,18 @@ void conversation_close_learned(struct conversation *c)
     forget_tool_usage(c);
 }
 
+/* What was said until now is treated as the session was let until now. */
+static bool follow(struct conversation *c, struct error *e)
+{
+    return !c->engine->memory || !c->journal.stored || !memory_follow_is_on(c->config) ||
+           memory_sink_follow(&c->memory_sink, c->store, c->journal.info.id, e);
+}
+
 bool run_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_memory_params *p = params;
     (void)result;
-    if ((!c->engine->graph && !capability_need_memory(c->engine->memory, e)) ||
+    if ((!c->engine->graph && !capability_need_memory(c->engine->memory, e)) || !follow(c, e) ||
         !learned_access_write(c->store, c->journal.info.id, p->access, e))
         return false;
     set_access(c, p->access);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "knowledge/learned.h"
 #include "store/event_log.h"
 
 /* What is indexed in a compaction's transaction, which the person waits for, is a batch of at most
@@ -189,9 +190,13 @@ static bool read_messages(struct store *s, const char *session_id, struct log_me
 static bool follow(const struct memory_sink *sink, struct store *s, const char *session_id,
                    struct error *e)
 {
+    enum memory_access access;
     struct log_messages messages = {0};
     struct memory_following f = {
         .session_id = session_id, .messages = &messages, .tool_results = sink->tool_results};
+    if (!learned_access_read(s, session_id, &access, e))
+        return false;
+    f.stays_out = access != MEMORY_ACCESS_WRITE;
     bool ok = read_messages(s, session_id, &messages, &f.last, e) &&
               sink->memory->ops->follow(sink->memory, &f, e);
     log_messages_release(&messages);
