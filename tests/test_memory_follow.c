@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/embedded.h"
 #include "base/mem.h"
 #include "index/transcripts.h"
 #include "knowledge/learned.h"
@@ -441,8 +442,8 @@ static void go_back(void)
     damage_sql(path,
                "DROP TRIGGER memory_session_came;"
                "DROP TRIGGER memory_session_grew; DROP TRIGGER memory_session_went;"
-               "DROP TABLE memory_followed; DROP TABLE memory_gone;"
-               "PRAGMA user_version = 8; SELECT 1");
+               "DROP TABLE memory_followed; DROP TABLE memory_gone");
+    damage_sql(path, embedded_text("schema-11.sql"));
     open_memory();
     talk.store = store;
 }

@@ -108,8 +108,9 @@ TEST(help_opens_and_closes)
 {
     struct screen *s = scene_open(24, 80, NULL);
     act(s, "kept<f1>", "/rename TITLE");
-    act(s, "<pagedown>", "/memory [QUERY]");
-    act(s, "<pagedown>", "/quit", "Ctrl-J, Alt-Enter");
+    act(s, "<pagedown>", "/memory [QUERY|off|read|write]");
+    act(s, "<pagedown><pagedown>", "/quit");
+    act(s, "<pagedown>", "Ctrl-J, Alt-Enter");
     act(s, "G", "number of compactions");
     act(s, "<escape>", "!number of compactions", "> kept");
 }

@@ -18,6 +18,7 @@
 static int set_up(void **state)
 {
     int result = scene_setup(state);
+    setenv("TIRO_LEARNED_HISTORY", "false", 1); /* else a request tells of other sessions */
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
     return result;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/embedded.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"
@@ -253,8 +254,8 @@ static void talk_before(void)
                "DROP TRIGGER memory_session_came;"
                "DROP TRIGGER memory_session_grew;"
                "DROP TRIGGER memory_session_went;"
-               "DROP TABLE memory_followed; DROP TABLE memory_gone;"
-               "PRAGMA user_version = 8; SELECT 1");
+               "DROP TABLE memory_followed; DROP TABLE memory_gone");
+    damage_sql(scene_store(), embedded_text("schema-11.sql"));
 }
 
 #define OFFER "2 earlier conversations are not in memory yet"

@@ -171,11 +171,6 @@ static bool run(const struct tool_context *context, const struct json *args, str
     "\",\"description\":\"how many entries after it; default 2, at most 20\"}},"                   \
     "\"additionalProperties\":false}"
 
-static const char *lacks(const void *self)
-{
-    return self ? NULL : "there is no memory here";
-}
-
 const struct tool tool_memory_read = {
     .spec = {.name = "memory_read",
              .description = "Read an entry of semantic memory in full, and what was said around "
@@ -185,6 +180,6 @@ const struct tool tool_memory_read = {
     .accepts = SCHEMA("number"),
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
-    .lacks = lacks,
+    .lacks = tool_memory_lacks,
     .run = run,
 };

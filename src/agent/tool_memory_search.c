@@ -78,7 +78,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     "\",\"description\":\"how many results; default 5, at most 20\"}},"                            \
     "\"required\":[\"query\"],\"additionalProperties\":false}"
 
-static const char *lacks(const void *self)
+const char *tool_memory_lacks(const void *self)
 {
     const struct tool_memory *memory = self;
     if (!memory)
@@ -96,7 +96,7 @@ static const struct tool tool = {
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .skill = "memory-retrieval",
-    .lacks = lacks,
+    .lacks = tool_memory_lacks,
     .run = run,
 };
 

@@ -11,7 +11,7 @@
 static void know_named(struct conversation *c)
 {
     struct named_corpora *n = &c->named_corpora;
-    int64_t turn = c->journal.history.turn_seq;
+    int64_t turn = c->journal.history.last_turn_seq;
     struct error e;
     if (n->known && n->turn == turn && strcmp(n->session, c->journal.info.id) == 0)
         return;
