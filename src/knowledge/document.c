@@ -129,13 +129,12 @@ const char *document_format_of(const char *name, const struct document_options *
 
 /* --- what loaders have in common -------------------------------------------------------------- */
 
-static enum document_outcome ends(struct loading *l, enum document_outcome outcome,
-                                  const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static enum document_outcome
+ends(struct loading *l, enum document_outcome outcome, const char *format, va_list args)
 {
-    char *text = NULL;
     struct buf b = BUF_INIT;
     buf_vaddf(&b, format, args);
-    text = buf_take(&b);
+    char *text = buf_take(&b);
     err_set(l->e, outcome == DOCUMENT_STOPPED ? ERR_INTERRUPTED : ERR_FILE_ERROR, "%s", text);
     free(text);
     return outcome;

@@ -60,7 +60,7 @@ static int64_t row_key(void *view, size_t row)
     return r->kind == ROW_FAILED ? hash(level, v->failed.items.items[r->index].file) : level;
 }
 
-static void add_rows(struct corpus_view *v, int kind, size_t count)
+static void add_rows(struct corpus_view *v, enum corpus_row_kind kind, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         vec_push(&v->rows_of, (struct corpus_row){kind, i});

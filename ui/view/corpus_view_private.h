@@ -15,8 +15,10 @@ enum { CORPUS_VIEW_QUERY_BYTES = 1024, CORPUS_VIEW_LISTED = 500 /* rows of a lev
  * top a query finds passages, and those that the model was given stand below CITED. */
 enum corpus_level { LEVEL_CORPORA, LEVEL_FOUND, LEVEL_CITED, LEVEL_DOCUMENTS, LEVEL_PASSAGES };
 
+enum corpus_row_kind { ROW_CITED, ROW_CORPUS, ROW_FAILED, ROW_DOCUMENT, ROW_PASSAGE };
+
 struct corpus_row {
-    enum { ROW_CITED, ROW_CORPUS, ROW_FAILED, ROW_DOCUMENT, ROW_PASSAGE } kind;
+    enum corpus_row_kind kind;
     size_t index; /* in the list of its kind */
 };
 
