@@ -3,10 +3,15 @@
  *
  * A pattern is matched against the sentence's words from the first one on: without case and
  * accents, parted at apostrophes and hyphens, and without what is said politely around it. Its
- * elements: word     that word          a|b    one of them        $class  one of a class ?a|b one
- * of them, or nothing   *      one word or more   ~   any number of words :        a colon . the
- * end            @       "from now on" was said <        what is kept begins here; without it the
- * whole sentence is kept */
+ * elements:
+ *
+ *     word     that word          a|b    one of them        $class  one of a class
+ *     ?a|b     one of them, or nothing
+ *     *        one word or more   ~      any number of words
+ *     :        a colon            .      the end
+ *     @        nothing, but "from now on" was said
+ *     <        what is kept begins here; without it the whole sentence is kept
+ */
 #ifndef KNOWLEDGE_DIRECTIVE_PATTERNS_H
 #define KNOWLEDGE_DIRECTIVE_PATTERNS_H
 
