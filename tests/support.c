@@ -356,17 +356,16 @@ static bool has_ended(void *context)
     return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
 }
 
-/* TEST_PATIENCE is a factor, for programs that something slows down. */
-static int64_t child_deadline(void)
+int support_patience(void)
 {
     const char *factor = getenv("TEST_PATIENCE");
-    return now_ms() + CHILD_DEADLINE_MS * (factor ? strtol(factor, NULL, 10) : 1);
+    return factor ? (int)strtol(factor, NULL, 10) : 1;
 }
 
 int support_finish(struct support_child *c, const char *input)
 {
     feed(c, input);
-    int64_t deadline = child_deadline();
+    int64_t deadline = now_ms() + (int64_t)CHILD_DEADLINE_MS * support_patience();
     bool in_time = true;
     while (in_time && (c->out >= 0 || c->err >= 0))
         in_time = read_outputs(c, deadline);

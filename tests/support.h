@@ -98,6 +98,10 @@ struct support_child {
     struct buf out_text, err_text;
 };
 
+/* What a deadline is to be multiplied with, for programs that something slows down: TEST_PATIENCE of
+ * the environment, else 1. */
+int support_patience(void);
+
 /* argv as for execv(): argv[0] is the path, the last is NULL. */
 void support_start(struct support_child *c, const char *const *argv);
 
@@ -106,7 +110,7 @@ bool support_read_until(struct support_child *c, const char *text, int timeout_m
 
 /* Writes `input` (NULL: nothing), closes the input, reads both outputs to their end and waits. The
  * result is the exit status, or 128 + the signal that killed it; a child that is not done within 30
- * seconds, times TEST_PATIENCE of the environment, is killed and fails the test. The texts stay in
+ * seconds, times support_patience(), is killed and fails the test. The texts stay in
  * `c` for support_release(). */
 int support_finish(struct support_child *c, const char *input);
 void support_release(struct support_child *c);

@@ -617,8 +617,8 @@ TEST(a_reranker_orders_what_was_found)
     static const char *const bodies[] = {
         "{'results':[{'index':2,'relevance_score':0.9},{'index':0,'relevance_score':0.2}]}",
         "[{'index':0,'score':-3.5},{'index':2,'score':4}]",
-        "{'data':[{'index':2,'relevance_score':0.9},{'index':0,'relevance_score':0.1},"
-        "{'index':1,'relevance_score':0.05}]}"};
+        ("{'data':[{'index':2,'relevance_score':0.9},{'index':0,'relevance_score':0.1},"
+         "{'index':1,'relevance_score':0.05}]}")};
     with_reranker();
     for (size_t i = 0; i < 3; i++) {
         server.body = bodies[i];
@@ -735,8 +735,8 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
 {
     static const char *const results[] = {
         "[{'n':1,'content':'old','file':'o.md','chunk':0,'document':1}]",
-        "[{'n':1,'content':'first','file':'a.md','chunk':0,'line':3,'document':2},"
-        "{'n':2,'content':'second','file':'b.pdf','chunk':4,'page':9,'document':3}]",
+        ("[{'n':1,'content':'first','file':'a.md','chunk':0,'line':3,'document':2},"
+         "{'n':2,'content':'second','file':'b.pdf','chunk':4,'page':9,'document':3}]"),
         "{'results':[],'searched':4,'documents':1}",
         "[{'n':3,'content':'third','file':'a.md','chunk':1,'document':2},{'n':4},7]"};
     struct corpus_passages given;
