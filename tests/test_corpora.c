@@ -739,9 +739,10 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
          "{'n':2,'content':'second','file':'b.pdf','chunk':4,'page':9,'document':3}]"),
         "{'results':[],'searched':4,'documents':1}",
         "[{'n':3,'content':'third','file':'a.md','chunk':1,'document':2},{'n':4},7]"};
+    const struct corpus_cited newest = {SESSION, 0}, older = {SESSION, 3};
     struct corpus_passages given;
     begin_session();
-    assert_true(corpora_cited(corpora, SESSION, &given, &e));
+    assert_true(corpora_cited(corpora, &newest, &given, &e));
     assert_int_equal(given.items.len, 0);
     say(EVENT_TURN_STARTED, 1, NULL, "one");
     say(EVENT_TOOL_EXECUTION_COMPLETED, 2, "rag_search", support_json(results[0]));
@@ -750,13 +751,17 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
         say(EVENT_TOOL_EXECUTION_COMPLETED, 3 + i, "rag_search", support_json(results[i]));
     say(EVENT_TOOL_EXECUTION_COMPLETED, 7, "read_file", support_json(results[0]));
     say(EVENT_TURN_STARTED, 8, NULL, "three, which searches nothing");
-    assert_true(corpora_cited(corpora, SESSION, &given, &e));
+    assert_true(corpora_cited(corpora, &newest, &given, &e));
     assert_int_equal(given.items.len, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(given.items.items[i].number, i + 1);
     assert_string_equal(given.items.items[1].content, "second");
     assert_int_equal(given.items.items[1].page, 9);
     assert_int_equal(given.items.items[0].line, 3);
+    shape_release(&corpus_passages_shape, &given);
+    assert_true(corpora_cited(corpora, &older, &given, &e));
+    assert_int_equal(given.items.len, 1);
+    assert_string_equal(given.items.items[0].file, "o.md");
     shape_release(&corpus_passages_shape, &given);
 }
 

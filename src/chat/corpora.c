@@ -207,6 +207,8 @@ const struct shape corpus_passages_query_shape =
 
 static const struct shape_field cited_fields[] = {
     TEXT(struct corpus_cited, "session_id", session_id, REQUIRED, 64, "The whole id."),
+    SHAPE_FIELD("before", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct corpus_cited, before),
+                .help = "Number of an event: what was given last before it."),
     {0},
 };
 const struct shape corpus_cited_shape = PARAMS(struct corpus_cited, cited_fields);

@@ -126,6 +126,7 @@ struct corpus_passages_query {
 };
 struct corpus_cited {
     const char *session_id;
+    int64_t before; /* number of an event: what was given last before it; 0: last of all */
 };
 struct corpus_search {
     const char *corpus; /* NULL: all of them */

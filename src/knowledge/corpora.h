@@ -48,9 +48,9 @@ bool corpora_pending(struct corpora *c, bool *out, struct error *e);
 bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,
                    struct error *e);
 
-/* Passages that the model was given in a session for the newest message for which it was given any,
- * by `number` (corpora_cited.c). */
-bool corpora_cited(struct corpora *c, const char *session_id, struct corpus_passages *out,
+/* Passages that the model was given in a session for the newest message for which it was given any
+ * before that event, by `number` (corpora_cited.c). */
+bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct corpus_passages *out,
                    struct error *e);
 
 /* ---- ingest (corpora_ingest.c) ---- */

@@ -69,13 +69,13 @@ static void take_newest(const struct event_list *events, struct corpus_passages 
     out->total = (int64_t)out->items.len;
 }
 
-bool corpora_cited(struct corpora *c, const char *session_id, struct corpus_passages *out,
+bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct corpus_passages *out,
                    struct error *e)
 {
     struct event_list events = {0};
     bool more;
     *out = (struct corpus_passages){0};
-    if (!event_log_tail(c->store, session_id, 0, EVENTS, &events, &more, e))
+    if (!event_log_tail(c->store, query->session_id, query->before, EVENTS, &events, &more, e))
         return false;
     take_newest(&events, out);
     event_list_release(&events);

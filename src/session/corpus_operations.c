@@ -61,11 +61,13 @@ static bool run_cited(struct operation_context *c, const void *params, void *res
                       struct error *e)
 {
     const struct corpus_cited *p = params;
-    return !corpora_of(c) || corpora_cited(corpora_of(c), p->session_id, result, e);
+    return !corpora_of(c) || corpora_cited(corpora_of(c), p, result, e);
 }
 
 const struct operation operation_corpus_cited = CORPUS_ROW(
-    "cited", "Gives the passages that the model was last given in a session, by their numbers.",
+    "cited",
+    "Gives the passages that the model was last given in a session, or last before an event of it, by "
+    "their numbers.",
     &corpus_cited_shape, &corpus_passages_shape, READS, run_cited);
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
