@@ -112,6 +112,25 @@ void rows_append(struct rows *r, const struct rows *from, size_t index)
     rows_link(r, NULL);
 }
 
+void rows_append_part(struct rows *r, const struct rows *from, size_t index, size_t start,
+                      size_t end, int style)
+{
+    assert(r != from);
+    const struct row *row = &from->list.items[index];
+    const char *text = from->text.data + row->text;
+    size_t at = 0;
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &from->spans.items[row->spans + i];
+        size_t a = at > start ? at : start, after = at + span->len, b = after < end ? after : end;
+        enum style look = style == ROWS_AS_THEY_LOOK ? (enum style)span->style : (enum style)style;
+        rows_link(r, links_at(&from->links, span->link));
+        if (a < b)
+            rows_add(r, text + a, b - a, look, span->attrs);
+        at = after;
+    }
+    rows_link(r, NULL);
+}
+
 struct rows_mark rows_mark(const struct rows *r)
 {
     return (struct rows_mark){r->text.len, r->spans.len, r->list.len, r->links.starts.len};

@@ -50,6 +50,11 @@ size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style
 /* Appends row `index` of `from`. */
 void rows_copy(struct rows *r, const struct rows *from, size_t index);
 
+/* Adds its bytes [start, end) to the last row, as they look or in another style. */
+enum { ROWS_AS_THEY_LOOK = -1 };
+void rows_append_part(struct rows *r, const struct rows *from, size_t index, size_t start,
+                      size_t end, int style);
+
 /* Adds it to the last row instead. */
 void rows_append(struct rows *r, const struct rows *from, size_t index);
 

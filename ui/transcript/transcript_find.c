@@ -209,26 +209,6 @@ bool transcript_find_around(struct transcript *t, bool older)
 
 /* --- marks --- */
 
-/* Adds text[from, to) of a row: as it looked, or marked. */
-static void add_part(struct rows *out, const struct rows *rows, size_t index, size_t from,
-                     size_t to, bool marked)
-{
-    const struct row *row = &rows->list.items[index];
-    const char *text = rows->text.data + row->text;
-    size_t start = 0;
-    for (uint32_t i = 0; i < row->span_count; i++) {
-        const struct span *span = &rows->spans.items[row->spans + i];
-        size_t a = start > from ? start : from;
-        size_t end = start + span->len, b = end < to ? end : to;
-        rows_link(out, links_at(&rows->links, span->link));
-        if (a < b)
-            rows_add(out, text + a, b - a, marked ? STYLE_MATCH : (enum style)span->style,
-                     span->attrs);
-        start = end;
-    }
-    rows_link(out, NULL);
-}
-
 static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
 {
     const struct row *row = &rows->list.items[index];
@@ -238,12 +218,12 @@ static bool mark_row(struct rows *out, const struct rows *rows, size_t index, co
         size_t from = (size_t)(match - text);
         if (pos == 0)
             rows_begin(out);
-        add_part(out, rows, index, pos, from, false);
+        rows_append_part(out, rows, index, pos, from, ROWS_AS_THEY_LOOK);
         pos = from + match_len;
-        add_part(out, rows, index, from, pos, true);
+        rows_append_part(out, rows, index, from, pos, STYLE_MATCH);
     }
     if (pos > 0)
-        add_part(out, rows, index, pos, row->len, false);
+        rows_append_part(out, rows, index, pos, row->len, ROWS_AS_THEY_LOOK);
     return pos > 0;
 }
 
