@@ -165,6 +165,7 @@ UNIT_TESTS = \
 	tests/test_screen_compaction_faults \
 	tests/test_screen_context \
 	tests/test_screen_faults \
+	tests/test_screen_corpora \
 	tests/test_screen_graph \
 	tests/test_screen_learned \
 	tests/test_screen_memory \

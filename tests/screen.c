@@ -504,6 +504,14 @@ void screen_wheel(struct screen *s, bool up)
     answer_queries(s);
 }
 
+void screen_click(struct screen *s, int row, int col)
+{
+    vterm_mouse_move(s->vt, row, col, VTERM_MOD_NONE);
+    vterm_mouse_button(s->vt, 1, true, VTERM_MOD_NONE);
+    vterm_mouse_button(s->vt, 1, false, VTERM_MOD_NONE);
+    answer_queries(s);
+}
+
 void screen_paste(struct screen *s, const char *text)
 {
     vterm_keyboard_start_paste(s->vt);

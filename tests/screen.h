@@ -49,6 +49,8 @@ enum screen_key {
 void screen_key(struct screen *s, enum screen_key key);
 void screen_wheel(struct screen *s, bool up); /* nothing if the program asked for no mouse */
 void screen_paste(struct screen *s, const char *text);
+void screen_click(struct screen *s, int row, int col); /* likewise */
+
 void screen_resize(struct screen *s, int rows, int cols);
 void screen_signal(struct screen *s, int signal_number);
 void screen_hang_up(struct screen *s); /* the terminal goes away; no more waits for its text */

@@ -152,6 +152,16 @@ TEST(what_the_model_was_given_stands_by_its_numbers)
     act("e", "?editor /d/kyoto.md 5 there");
 }
 
+TEST(an_older_answers_citation_opens_what_that_one_was_given)
+{
+    corpus_view_show(the.view, "[2]@417");
+    see("?corpus/cited before=417");
+    answer(&operation_corpus_cited, "{'passages':[" PASSAGE(1, 0, 1, "The ryokan") "," PASSAGE(
+                                        2, 1, 5, "The train") "],'total':2}");
+    see("›[2] kyoto.md:5", "Travel");
+    act("<escape>", "!?corpus/cited before=417", "?corpus/cited");
+}
+
 TEST(removal_asks_first)
 {
     begin();

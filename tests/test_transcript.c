@@ -1078,3 +1078,82 @@ TEST(giant_reasoning_is_folded)
     assert_int_equal(frames(t), 1);
     free(text);
 }
+
+/* --- citations --- */
+
+static void given_passages(int64_t seq, const char *id)
+{
+    struct event *result = result_of(seq + 1, id, "[{\"n\":1},{\"n\":2}]", false);
+    free(result->name);
+    result->name = mem_strdup("rag_search");
+    tell(t, call_of(seq, id, "rag_search", "{\"corpus_id\":\"x\",\"query\":\"ryokan\"}"), result);
+}
+
+/* Number and event of each citation that a press chooses, until the first comes again. */
+static const char *chosen_in_turn(void)
+{
+    struct transcript_citation c;
+    struct buf all = BUF_INIT;
+    for (int i = 0; i < 20 && transcript_choose_citation(t); i++) {
+        assert_true(transcript_chosen_citation(t, &c));
+        buf_addf(&all, "%d@%d ", c.number, (int)c.before);
+    }
+    return support_keep(buf_take(&all));
+}
+
+TEST(a_search_in_documents_says_what_it_looked_for_and_how_much_it_found)
+{
+    say(EVENT_TURN_STARTED, 1, "where?");
+    given_passages(2, "a");
+    transcript_resize(t, 60, 20);
+    seen_transcript_says(t, "rag_search “ryokan” → 2 passages");
+}
+
+TEST(citations_are_chosen_one_after_the_other)
+{
+    say(EVENT_TURN_STARTED, 1, "where?");
+    given_passages(2, "a");
+    say(EVENT_TEXT_COMPLETE, 4, "By the river [2], in May [1, 3]. `x[7]` [8](http://a.b) [x] [0]");
+    transcript_resize(t, 70, 20);
+    assert_string_equal(support_text("%.15s", chosen_in_turn()), "2@5 1@5 3@5 2@5");
+    assert_true(transcript_leave_citation(t));
+    assert_false(transcript_leave_citation(t));
+}
+
+TEST(the_newest_answers_citation_is_the_first_and_older_ones_know_their_answer)
+{
+    struct transcript_citation c;
+    say(EVENT_TURN_STARTED, 1, "where?");
+    given_passages(2, "a");
+    say(EVENT_TEXT_COMPLETE, 4, "By the river [1].");
+    say(EVENT_TURN_STARTED, 5, "when?");
+    given_passages(6, "b");
+    say(EVENT_TEXT_COMPLETE, 8, "In May [2].");
+    assert_string_equal(support_text("%.7s", chosen_in_turn()), "2@9 1@5");
+    transcript_resize(t, 39, 20);
+    assert_false(transcript_chosen_citation(t, &c));
+}
+
+TEST(a_citation_is_found_by_its_place)
+{
+    struct transcript_citation c;
+    size_t count, row = 0;
+    say(EVENT_TURN_STARTED, 1, "where?");
+    given_passages(2, "a");
+    say(EVENT_TEXT_COMPLETE, 4, "川 [2] there");
+    (void)transcript_rows(t, &count);
+    row = count - 1;
+    assert_false(transcript_citation_at(t, row, 4, &c));
+    assert_true(transcript_citation_at(t, row, 5, &c));
+    assert_true(transcript_citation_at(t, row, 7, &c));
+    assert_int_equal(c.number, 2);
+    assert_false(transcript_citation_at(t, row, 8, &c));
+    assert_false(transcript_citation_at(t, row - 1, 5, &c));
+    assert_false(transcript_citation_at(t, count + 5, 5, &c));
+}
+
+TEST(without_a_search_in_documents_brackets_are_text)
+{
+    exchange(1, "where?", "By the river [1].");
+    assert_false(transcript_choose_citation(t));
+}

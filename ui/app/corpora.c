@@ -9,6 +9,7 @@
 #include "session/corpus_operations.h"
 #include "ui/app/app.h"
 #include "ui/app/asked.h"
+#include "ui/transcript/transcript.h"
 #include "ui/view/memory_view.h"
 
 /* --- the tab ---------------------------------------------------------------------------------- */
@@ -29,6 +30,13 @@ void corpora_cite(struct app *app, const char *arguments)
         return;
     }
     char *query = mem_printf("[%d]", number);
+    show(app, query);
+    free(query);
+}
+
+void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
+{
+    char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
     show(app, query);
     free(query);
 }

@@ -11,6 +11,7 @@
 #include "ui/app/cards.h"
 #include "ui/app/commands.h"
 #include "ui/app/completion.h"
+#include "ui/app/corpora.h"
 #include "ui/app/find.h"
 #include "ui/app/message.h"
 #include "ui/app/panes.h"
@@ -47,8 +48,20 @@ static void open_newest_card(struct app *app)
     open_card(app, transcript_newest_card(app->transcript));
 }
 
+static bool open_chosen_citation(struct app *app)
+{
+    struct transcript_citation citation;
+    bool chosen = transcript_chosen_citation(app->transcript, &citation);
+    (void)transcript_leave_citation(app->transcript);
+    if (chosen)
+        corpora_open_citation(app, &citation);
+    return chosen;
+}
+
 static void send(struct app *app)
 {
+    if (open_chosen_citation(app))
+        return;
     char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
     app_close_list(app);
@@ -79,6 +92,10 @@ static void stop_replacing(struct app *app)
 
 static void cancel(struct app *app)
 {
+    if (transcript_leave_citation(app->transcript)) {
+        app_touch_now(app, DIRTY_BODY);
+        return;
+    }
     if (way_back_go(app))
         return;
     if (app->replacing) {
@@ -214,6 +231,13 @@ static void toggle_newest(struct app *app)
     app_touch_now(app, DIRTY_BODY);
 }
 
+static void choose_citation(struct app *app)
+{
+    if (!transcript_choose_citation(app->transcript))
+        app_note_briefly(app, STYLE_NOTE, "%s", _("No answer on the screen cites a passage."));
+    app_touch_now(app, DIRTY_BODY);
+}
+
 static void toggle_all(struct app *app)
 {
     transcript_toggle_all(app->transcript);
@@ -308,6 +332,7 @@ static const struct {
                 {ACTION_BOTTOM, to_bottom},
                 {ACTION_TOGGLE, toggle_newest},
                 {ACTION_TOGGLE_ALL, toggle_all},
+                {ACTION_CITATION, choose_citation},
                 {ACTION_BARE, bare_open},
                 {ACTION_REDRAW, redraw},
                 {ACTION_UP, up},
@@ -326,13 +351,18 @@ static bool run_action(struct app *app, enum action action)
 
 /* Clicks */
 
-static void click_transcript(struct app *app, int row)
+static void click_transcript(struct app *app, int row, int col)
 {
     size_t count;
+    struct transcript_citation citation;
     (void)memory_view_focus(app->memory, false);
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     if ((size_t)row >= count)
         return;
+    if (transcript_citation_at(app->transcript, (size_t)row, (size_t)col, &citation)) {
+        corpora_open_citation(app, &citation);
+        return;
+    }
     open_card(app, transcript_card(app->transcript, rows[row].item));
     if (transcript_toggle(app->transcript, rows[row].item))
         app_touch_now(app, DIRTY_BODY);
@@ -345,12 +375,14 @@ static void click(struct app *app, const struct key *key)
     if (v && v->ops->click)
         v->ops->click(v, row, col);
     else if (!v && row >= 0)
-        click_transcript(app, row);
+        click_transcript(app, row, key->col);
     app_touch_now(app, DIRTY_BODY);
 }
 
 static void editor_key(struct app *app, enum action action, const struct key *key)
 {
+    if (transcript_leave_citation(app->transcript))
+        app_touch_now(app, DIRTY_BODY);
     if (key->code == K_PASTE) {
         editor_paste(app->editor, key->text, strlen(key->text));
         app_edited(app);

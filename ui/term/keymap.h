@@ -59,6 +59,8 @@
     X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
     X(TOGGLE, "toggle", "ctrl-o", N_("open or fold the newest tool call or reasoning"))            \
     X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all tool calls and reasoning"))          \
+    X(CITATION, "citation", "alt-c",                                                               \
+      N_("choose the next citation [n] on the screen; Enter opens its passage"))                   \
     X(BARE, "bare", "alt-l", N_("the bare text, to be selected with the mouse"))                   \
     X(REDRAW, "redraw", "ctrl-l", N_("redraw the screen"))                                         \
     X(UP, "up", "up", N_("a row up; before the first: older messages"))                            \

@@ -169,3 +169,9 @@ void item_add_images(struct item *item, const char *attachments)
     }
     json_free(list);
 }
+
+bool item_gave_passages(const struct item *item)
+{
+    return item->kind == ITEM_TOOL && item->answered && !item->failed && item->name &&
+           strcmp(item->name, "rag_search") == 0;
+}

@@ -110,6 +110,9 @@ void item_append(struct item *item, const char *text);
 /* The whole text is known: keeps what came in pieces if it is the same. */
 void item_set_text(struct item *item, const char *text);
 
+/* Whether it is a search in corpora that has succeeded. */
+bool item_gave_passages(const struct item *item);
+
 /* No more pieces will come. */
 void item_end_text(struct item *item);
 

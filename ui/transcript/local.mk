@@ -13,6 +13,7 @@ libtui_a_SOURCES += \
 	ui/transcript/recalled.c ui/transcript/recalled.h \
 	ui/transcript/tool_row.c \
 	ui/transcript/transcript.c ui/transcript/transcript.h \
+	ui/transcript/transcript_citations.c \
 	ui/transcript/transcript_find.c \
 	ui/transcript/transcript_private.h \
 	ui/transcript/transcript_scroll.c \

@@ -33,11 +33,11 @@ static enum glyph symbol_of(const char *name)
     return GLYPH_TOOL;
 }
 
-/* What tells most about the call: its first text argument, else all of them. */
+/* What tells most about the call: what it looks for, its first text argument, else all of them. */
 static void main_argument(struct buf *out, const struct buf *args)
 {
     struct json *all = json_parse(args->data, args->len, NULL);
-    const char *text = NULL;
+    const char *text = json_get_string(all, "query");
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
         text = json_string(v);
     if (!text && all && json_len(all) == 0)
@@ -61,12 +61,28 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     buf_release(&text);
 }
 
-/* Of memory the hits count, not the lines of their JSON. */
+/* That a search in corpora gave; false: it was none, or too much to be kept. */
+static bool count_passages(const struct item *call, size_t *count)
+{
+    struct json *result = item_gave_passages(call)
+                              ? json_parse_foreign(call->result.data, call->result.len, NULL)
+                              : NULL;
+    bool listed = json_type(result) == JSON_ARRAY;
+    const struct json *none = json_get(result, "results");
+    *count = listed ? json_len(result) : 0;
+    bool known = listed || json_type(none) == JSON_ARRAY;
+    json_free(result);
+    return known;
+}
+
+/* Of memory and corpora the hits count, not the lines of their JSON. */
 static void write_size(const struct item *call, struct buf *out)
 {
-    size_t hits = call->recalled ? call->recalled->hits.items.len : 0;
+    size_t hits = call->recalled ? call->recalled->hits.items.len : 0, passages;
     if (call->recalled)
         buf_addf(out, ngettext("%zu match", "%zu matches", hits), hits);
+    else if (count_passages(call, &passages))
+        buf_addf(out, ngettext("%zu passage", "%zu passages", passages), passages);
     else
         buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
 }

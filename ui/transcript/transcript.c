@@ -19,6 +19,7 @@ struct transcript *transcript_new(void)
     fold_init(&t->fold);
     t->fold.hints = &t->hints;
     rows_init(&t->marked);
+    rows_init(&t->cited_rows);
     t->follow = true;
     t->pace = t->room = SIZE_MAX;
     t->width = 80;
@@ -48,6 +49,8 @@ void transcript_free(struct transcript *t)
     forget_hints(t);
     forget_find(t);
     rows_release(&t->marked);
+    rows_release(&t->cited_rows);
+    vec_release(&t->cited);
     vec_release(&t->visible);
     vec_release(&t->laid);
     free(t);
@@ -64,6 +67,7 @@ void transcript_clear(struct transcript *t)
     t->follow = true;
     t->top = (struct place){0};
     t->unread = t->unread_from = 0;
+    t->chose_cited = false;
 }
 
 void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
@@ -186,6 +190,7 @@ void transcript_prepend(struct transcript *t, struct event *const *events, size_
         rows = transcript_rows_of(t, t->top.item);
         match = t->found ? item_at(t, t->match.item) : NULL;
     }
+    t->chose_cited = false; /* by its place, which is another now */
     size_t added = fold_prepend(&t->fold, events, count, more);
     if (old_count) {
         t->top.item = new_index(t, top, t->top.item, old_count, added);
@@ -321,6 +326,7 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
         find_view(t);
     t->room = SIZE_MAX;
     forget_far(t);
+    transcript_mark_citations(t);
     transcript_mark_matches(t);
     *count = t->visible.len;
     return t->visible.items;

@@ -99,6 +99,24 @@ int64_t transcript_card(const struct transcript *t, size_t item);
 /* The same of the newest in the view. */
 int64_t transcript_newest_card(struct transcript *t);
 
+/* A citation "[2]" of a passage, in an answer behind a search in corpora. */
+struct transcript_citation {
+    int number;
+    int64_t before; /* event before which the model was given the passage */
+};
+
+/* The one at a row and column of the view; false: there is none. */
+bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
+                            struct transcript_citation *out);
+
+/* Marks the next one in the view as chosen, after the last the first; to begin with the first of
+ * the newest answer. False: there is none in the view. */
+bool transcript_choose_citation(struct transcript *t);
+/* The chosen one, if it is still in the view. */
+bool transcript_chosen_citation(struct transcript *t, struct transcript_citation *out);
+/* None is chosen any more. Returns whether one was. */
+bool transcript_leave_citation(struct transcript *t);
+
 /* Appends the sources of what is around the view, at most so many bytes above it and below; returns
  * where in them the view begins, or their end if it is at the end. */
 size_t transcript_source(struct transcript *t, size_t most, struct buf *out);

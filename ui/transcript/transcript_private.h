@@ -13,6 +13,14 @@ struct place {
     size_t item, row;
 };
 
+/* A citation in the view. */
+struct cited {
+    struct place place;
+    size_t visible;  /* its row among the visible ones */
+    size_t from, to; /* bytes of the row */
+    int number;
+};
+
 struct transcript {
     struct fold fold;
     enum reasoning_view reasoning;
@@ -36,6 +44,11 @@ struct transcript {
     bool found;   /* `match` is a place */
     struct place match;
     struct rows marked; /* visible rows with matches */
+
+    VEC(struct cited) cited; /* in the view, top to bottom */
+    bool chose_cited;
+    struct cited chosen_cited;
+    struct rows cited_rows; /* visible rows with citations */
 };
 
 static inline size_t item_count(const struct transcript *t)
@@ -85,5 +98,10 @@ void transcript_match_set_rank(struct transcript *t, size_t rank);
 
 /* Exchanges visible rows that match for marked ones. */
 void transcript_mark_matches(struct transcript *t);
+
+/* --- transcript_citations.c --- */
+
+/* Lists the citations in the view and exchanges their rows for marked ones. */
+void transcript_mark_citations(struct transcript *t);
 
 #endif

@@ -161,6 +161,7 @@ void transcript_resize(struct transcript *t, int width, int height)
         part = part_above(t);
     }
     bool top_row = t->top.row == 0;
+    t->chose_cited = t->chose_cited && width == t->width;
     set_width(t, width);
     t->height = height < 1 ? 1 : height;
     if (!keep)

@@ -150,7 +150,7 @@ static void open_wanted(struct corpus_view *v)
             return;
         }
     if (wanted > 0)
-        say(v, STYLE_NOTE, _("The model was given no passage of that number."));
+        say(v, STYLE_NOTE, _("The model got no such passage."));
 }
 
 static bool take_cited(struct view *view, struct operation_answer *a, const char *words)
@@ -201,7 +201,7 @@ static void ask_cited(struct corpus_view *v)
     const struct session_info *session = v->view.host->session;
     if (session && session->id[0])
         v->asked_more = view_ask(&v->view, &operation_corpus_cited,
-                                 &(struct corpus_cited){session->id}, take_cited);
+                                 &(struct corpus_cited){session->id, v->cited_before}, take_cited);
 }
 
 static void ask_top(struct corpus_view *v)
@@ -315,13 +315,30 @@ static void open_source(struct view *view)
         say(v, STYLE_NOTE, _("No passage is selected."));
 }
 
+static void open_top(struct corpus_view *v)
+{
+    open_level(v, utf8_is_blank(editor_text(v->query)) ? LEVEL_CORPORA : LEVEL_FOUND);
+}
+
+/* At the top stands what was given last of all. */
+static void leave_cited(struct corpus_view *v)
+{
+    bool older = v->cited_before > 0;
+    v->cited_before = 0;
+    open_top(v);
+    if (older)
+        ask_cited(v);
+}
+
 static void back(struct view *view)
 {
     struct corpus_view *v = corpus_view_of(view);
     if (v->level == LEVEL_PASSAGES)
         open_level(v, v->from);
-    else if (v->level == LEVEL_DOCUMENTS || v->level == LEVEL_CITED)
-        open_level(v, utf8_is_blank(editor_text(v->query)) ? LEVEL_CORPORA : LEVEL_FOUND);
+    else if (v->level == LEVEL_CITED)
+        leave_cited(v);
+    else if (v->level == LEVEL_DOCUMENTS)
+        open_top(v);
     else
         v->writing = true;
 }
@@ -579,8 +596,11 @@ void corpus_view_show(struct view *view, const char *query)
 {
     struct corpus_view *v = corpus_view_of(view);
     int number = 0;
-    if (query && sscanf(query, "[%d]", &number) == 1) {
+    long long before = 0;
+    v->cited_before = 0;
+    if (query && sscanf(query, "[%d]@%lld", &number, &before) >= 1) {
         v->wanted = number;
+        v->cited_before = before;
         to_query(view);
         editor_set(v->query, "");
         open_level(v, LEVEL_CORPORA);

@@ -7,7 +7,8 @@
 
 struct view *corpus_view_new(const struct view_host *host);
 
-/* As struct view_tab has it. "[2]" opens the passage that the model cites by that number. */
+/* As struct view_tab has it. "[2]" opens the passage that the model cites by that number
+ * for the newest message for which it was given any; "[2]@417" the one before event 417. */
 void corpus_view_show(struct view *view, const char *query);
 
 #endif

@@ -33,6 +33,7 @@ struct corpus_view {
     int64_t document, chunk; /* likewise; the passage that is to be chosen when they come */
     enum corpus_level from;  /* where Backspace leads from passages */
     int wanted;              /* citation that is to be opened when it comes; 0: none */
+    int64_t cited_before;    /* event before which `cited` was given; 0: last of all */
 
     struct corpus_list corpora;
     struct corpus_passages cited;
