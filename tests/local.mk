@@ -75,6 +75,7 @@ UNIT_TESTS = \
 	tests/test_corpus_operations \
 	tests/test_corpus_tools \
 	tests/test_corpus_view \
+	tests/test_instructions \
 	tests/test_graph_cli \
 	tests/test_graph_delete \
 	tests/test_graph_health \

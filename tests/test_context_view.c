@@ -262,8 +262,23 @@ TEST(enter_opens_the_whole_text)
     begin();
     see("!Second line.");
     act("<enter>", "!?close", "Second line.");
-    act("<down>", "\u203aYou are a helper.");
+    act("<down>", "\u203aChanged by /system.");
     act("<enter>", "!Second line.", "\u203aYou are a helper."); /* closes it from within, too */
+}
+
+TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
+{
+    struct context c = {.window = 0};
+    struct context_part file = part(CONTEXT_INSTRUCTIONS, ROLE_SYSTEM, 0, 0, 9,
+                                    "# Instructions of /p/AGENTS.md\nAnswer briefly.");
+    file.source = mem_strdup("/p/AGENTS.md");
+    file.cap = 8192;
+    add(&c, file);
+    add(&c, part(CONTEXT_GRAPH, ROLE_SYSTEM, 0, 0, 5, "# Knowledge graph\n7 entities"));
+    give_context(c);
+    see("project", " p/AGENTS.md: Answer bri", "graph", "!# Instructions of");
+    act("<enter>", "instructions = false", "At most 8,192 tokens.", "# Instructions of");
+    act("<enter>G<enter>", "/memory off", "7 entities", "!At most");
 }
 
 TEST(long_texts_scroll)

@@ -5,6 +5,7 @@
 #include "agent/prompt.h"
 #include "agent/skill.h"
 #include "base/mem.h"
+#include "knowledge/instructions.h"
 #include "play.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -219,5 +220,55 @@ TEST(many_tools_are_warned_of)
     play.memory = NULL; /* less, and still too much */
     PLAY({.text = "Hello."});
     assert_int_equal(warnings("many_tools"), 2);
+    context_release(&c);
+}
+
+/* --- what the project says, and the graph --- */
+
+static struct instruction_file files[] = {{(char *)"/p/AGENTS.md", (char *)"Answer briefly."},
+                                          {(char *)"/p/a/CLAUDE.md", (char *)"Use tabs."}};
+
+TEST(instructions_follow_the_system_prompt_each_with_its_path)
+{
+    const struct instructions in = {.files = {.items = files, .len = 2}};
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    a.instructions = &in;
+    prompt_assemble(&c, &a);
+    part(&c, 0, CONTEXT_SYSTEM, NULL);
+    assert_int_equal(part(&c, 1, CONTEXT_INSTRUCTIONS, "/p/AGENTS.md")->cap, 8192);
+    assert_string_equal(part(&c, 2, CONTEXT_INSTRUCTIONS, "/p/a/CLAUDE.md")->text,
+                        "# Instructions of /p/a/CLAUDE.md\nUse tabs.");
+    char *system = prompt_system(&c);
+    assert_non_null(strstr(system, "You are a clerk.\n\n# Instructions of /p/AGENTS.md\nAnswer "
+                                   "briefly.\n\n# Instructions of /p/a/CLAUDE.md\nUse tabs."));
+    free(system);
+    context_release(&c);
+}
+
+TEST(a_long_file_of_instructions_is_cut_and_named)
+{
+    char *text = mem_strdup(support_text("%40000s", "x"));
+    struct instruction_file file = {(char *)"/p/AGENTS.md", text};
+    const struct instructions in = {.files = {.items = &file, .len = 1}};
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    a.instructions = &in;
+    prompt_assemble(&c, &a);
+    char *warning = prompt_cut_warning(&c);
+    assert_non_null(strstr(warning, "the file /p/AGENTS.md was cut to 8192 of its 10007 tokens"));
+    free(warning);
+    free(text);
+    context_release(&c);
+}
+
+TEST(the_graph_is_told_of_only_with_its_tools)
+{
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    a.graph_hint = "# Knowledge graph";
+    prompt_assemble(&c, &a);
+    for (size_t i = 0; i < c.parts.len; i++)
+        assert_int_not_equal(c.parts.items[i].kind, CONTEXT_GRAPH);
     context_release(&c);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/paths.h"
 #include "session/capability.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
@@ -66,6 +67,16 @@ static void choose(struct screen *s, const char *text)
 }
 
 /* --- F4 --- */
+static void write_own_instructions(const char *text)
+{
+    char *directory = paths_config_dir(), *path = paths_join(directory, "AGENTS.md");
+    struct error e;
+    assert_true(paths_make_dir(directory, &e));
+    support_write(path, text);
+    free(path);
+    free(directory);
+}
+
 FIXTURE(scene_setup, scene_teardown);
 
 TEST_IF(capability_compaction(), f4_shows_the_next_request)
@@ -186,4 +197,26 @@ TEST_IF(capability_compaction(), hostile_texts_stay_texts)
     choose(s, "stolen");
     assert_false(screen_log_has(s, "\x1b]0;stolen"));
     assert_false(screen_log_has(s, "\x1b[31mred"));
+}
+
+TEST(instructions_are_sent_shown_and_told_of_when_they_change)
+{
+    write_own_instructions("Answer in verse.");
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "one", "First.");
+    scene_sent(0, "Answer in verse.");
+    open_context(s);
+    see(s, " project ", "tiro/AGENTS.md");
+    close_context(s);
+    write_own_instructions("Answer in prose.");
+    scene_exchange(s, "two", "Second.");
+    see(s, "AGENTS.md or CLAUDE.md has changed");
+    scene_sent(1, "Answer in prose.", "!in verse");
+    scene_exchange(s, "three", "Third.");
+    scene_leave(s);
+    setenv("TIRO_PROJECT_INSTRUCTIONS", "false", 1);
+    s = scene_open(24, 80, NULL);
+    unsetenv("TIRO_PROJECT_INSTRUCTIONS");
+    scene_exchange(s, "four", "Fourth.");
+    scene_sent(3, "!Answer in prose.");
 }

@@ -15,6 +15,7 @@
 #include "chat/history.h"
 #include "compact/compact.h"
 #include "config/config.h"
+#include "knowledge/instructions.h"
 #include "provider/provider.h"
 
 enum { AGENT_MAX_ROUNDS = 50 };
@@ -27,7 +28,9 @@ struct agent {
     const char *model;
     const char *system;
     bool watched;           /* by a person, as answers come */
+    const struct instructions *instructions; /* files for the model; NULL: none */
     const char *learned;    /* what is told of learned memory; NULL: nothing */
+    const char *graph_hint; /* … of the graph, where its tools are offered; NULL: nothing */
     const char *session_id; /* NULL: unknown */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */

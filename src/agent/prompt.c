@@ -15,7 +15,7 @@ static void add_part(struct context *c, struct context_part part)
     vec_push(&c->parts, part);
 }
 
-/* --- system prompt, skills and what was learned --- */
+/* --- the texts in front: system prompt, files, skills, what was learned, the graph --- */
 
 enum { SKILL_CAP = 8192 };
 
@@ -58,12 +58,34 @@ static void add_skill(struct context *c, const char *name)
     free(text);
 }
 
+/* Its path is what the model knows it by, and what it may change. */
+static void add_instructions(struct context *c, const struct agent *a)
+{
+    for (size_t i = 0; a->instructions && i < a->instructions->files.len; i++) {
+        const struct instruction_file *f = &a->instructions->files.items[i];
+        char *text = mem_printf("# Instructions of %s\n%s", f->path, f->text);
+        add_text(c,
+                 (struct context_part){
+                     .kind = CONTEXT_INSTRUCTIONS,
+                     .source = mem_strdup(f->path),
+                     .cap = config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS)},
+                 text);
+        free(text);
+    }
+}
+
+/* Texts that are sent together, as one system prompt. */
+static bool is_front(enum context_kind kind)
+{
+    return kind <= CONTEXT_GRAPH;
+}
+
 char *prompt_system(const struct context *prompt)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
-        if (p->kind == CONTEXT_SYSTEM || p->kind == CONTEXT_SKILLS || p->kind == CONTEXT_LEARNED)
+        if (is_front(p->kind))
             buf_addf(&out, "%s%s", out.len > 0 ? "\n\n" : "", p->text);
     }
     return out.len > 0 ? buf_take(&out) : NULL;
@@ -85,6 +107,14 @@ static const struct tool *next_tool(const struct agent *a, const struct tool *to
     while (tool < end && !offers(a, tool))
         tool++;
     return tool < end ? tool : NULL;
+}
+
+static bool offers_source(const struct agent *a, const struct tool_source *source)
+{
+    for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
+        if (t->source == source)
+            return true;
+    return false;
 }
 
 size_t prompt_tools(const struct agent *a, struct tool_spec **out)
@@ -126,11 +156,22 @@ static void add_front(struct context *c, const struct agent *a)
 {
     if (a->system && *a->system)
         add_text(c, (struct context_part){.kind = CONTEXT_SYSTEM, .cap = system_cap(a)}, a->system);
+    add_instructions(c, a);
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
         if (t->skill)
             add_skill(c, t->skill);
     if (a->learned)
-        add_text(c, (struct context_part){.kind = CONTEXT_LEARNED}, a->learned);
+        add_text(c,
+                 (struct context_part){
+                     .kind = CONTEXT_LEARNED,
+                     .cap = config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS)},
+                 a->learned);
+    if (a->graph_hint && offers_source(a, &tool_source_graph))
+        add_text(c,
+                 (struct context_part){
+                     .kind = CONTEXT_GRAPH,
+                     .cap = config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS)},
+                 a->graph_hint);
     add_tools(c, a);
 }
 
@@ -163,6 +204,13 @@ int64_t prompt_overhead(const struct agent *a)
 
 /* --- what is to be warned of --- */
 
+static const char *what_is_cut(enum context_kind kind)
+{
+    return kind == CONTEXT_INSTRUCTIONS ? "the file"
+           : kind == CONTEXT_SKILLS     ? "the skill"
+                                        : "the system";
+}
+
 char *prompt_cut_warning(const struct context *prompt)
 {
     struct buf out = BUF_INIT;
@@ -171,12 +219,25 @@ char *prompt_cut_warning(const struct context *prompt)
         if (p->whole <= 0)
             continue;
         buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
-                 p->source ? "the skill" : "the system", p->source ? p->source : "prompt",
-                 (long long)p->cap, (long long)p->whole);
+                 what_is_cut(p->kind), p->source ? p->source : "prompt", (long long)p->cap,
+                 (long long)p->whole);
     }
     if (out.len > 0)
         buf_addstr(&out, "; shorten it, or choose a model with a larger window");
     return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+char *prompt_instructions_warning(const struct instructions *in)
+{
+    return in && in->faults ? mem_printf("instructions were left out: %s", in->faults) : NULL;
+}
+
+char *prompt_instructions_state(const struct instructions *in)
+{
+    struct buf out = BUF_INIT;
+    for (size_t i = 0; in && i < in->files.len; i++)
+        buf_addf(&out, "%s\n%s\n", in->files.items[i].path, in->files.items[i].text);
+    return out.len > 0 ? buf_take(&out) : mem_strdup("");
 }
 
 char *prompt_tools_warning(const struct context *prompt, int64_t most)
@@ -205,6 +266,8 @@ void prompt_told_release(struct prompt_told *t)
 {
     free(t->cut);
     free(t->tools);
+    free(t->faults);
+    free(t->instructions);
     *t = (struct prompt_told){.cut = NULL};
 }
 

@@ -10,11 +10,13 @@
 #include "provider/provider.h"
 
 struct agent;
+struct instructions;
 
-/* Adds the parts of the next request in its order, with their estimates: the system prompt, the
- * skills of the tools that are offered, learned memory, the tools of each source, a summary and
- * messages. The system prompt, skills and learned memory have their texts, which are what is sent:
- * at most three quarters of a known window, and 8192 tokens. context_release() frees. */
+/* Adds the parts of the next request in its order, with their estimates: the system prompt,
+ * files of instructions, the skills of the tools that are offered, learned memory, what the graph has,
+ * the tools of each source, a summary and messages. All in front of the tools have their texts, which
+ * are what is sent, and their caps: the system prompt three quarters of a known window, a skill 8192
+ * tokens, the others what is configured. context_release() frees. */
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their
@@ -33,9 +35,15 @@ size_t prompt_tools(const struct agent *a, struct tool_spec **out);
 char *prompt_cut_warning(const struct context *prompt);
 char *prompt_tools_warning(const struct context *prompt, int64_t most);
 
+char *prompt_instructions_warning(const struct instructions *in);
+
+/* Differs where the files or their texts do. The caller frees. */
+char *prompt_instructions_state(const struct instructions *in);
+
 /* What a session was warned of so: not again, until it is something else. */
 struct prompt_told {
-    char *cut, *tools; /* owned */
+    char *cut, *tools, *faults; /* owned */
+    char *instructions;         /* likewise; as they were last sent, NULL: not yet */
 };
 void prompt_told_release(struct prompt_told *t);
 

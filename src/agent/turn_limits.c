@@ -69,11 +69,25 @@ static void warn_once(struct turn *t, char **told, const char *code, char *text)
     }
 }
 
+/* What has changed since the last model call of the session is said: a text that steers the model
+ * is not exchanged unseen. */
+static void note_instructions(struct turn *t, char **told)
+{
+    char *now = prompt_instructions_state(t->a->instructions);
+    if (*told && strcmp(*told, now) != 0)
+        turn_tell_warning(t, "instructions_changed",
+                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
+    free(*told);
+    *told = now;
+}
+
 void turn_warn_of_prompt(struct turn *t, const struct context *prompt)
 {
     struct prompt_told *told = t->a->told;
     int64_t most = config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS);
     warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
+    warn_once(t, &told->faults, "instructions", prompt_instructions_warning(t->a->instructions));
+    note_instructions(t, &told->instructions);
     warn_once(t, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
 }
 

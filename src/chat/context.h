@@ -11,8 +11,10 @@
 /* A part of the next request, in its order. */
 enum context_kind {
     CONTEXT_SYSTEM,
+    CONTEXT_INSTRUCTIONS, /* a file of the project's or the person's own: AGENTS.md */
     CONTEXT_SKILLS,
     CONTEXT_LEARNED,
+    CONTEXT_GRAPH, /* what is in the graph of facts */
     CONTEXT_TOOLS,
     CONTEXT_SUMMARY,
     CONTEXT_MESSAGE,
@@ -21,7 +23,8 @@ enum context_kind {
 struct context_part {
     enum context_kind kind;
     enum role role; /* of a MESSAGE */
-    char *source;   /* of TOOLS, the source's name; of a SKILL, its own; else NULL */
+    char *source;   /* of TOOLS, the source's name; of a SKILL, its own; of INSTRUCTIONS, the path;
+                       else NULL */
     int64_t seq;    /* of a message; 0 */
     int turn;
     int64_t tokens; /* its share of the whole request, by estimate */

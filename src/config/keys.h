@@ -145,6 +145,10 @@
     X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: how much long texts count less")     \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
       "number of vectors from which a graph is searched instead of all vectors")                   \
+    X(PROJECT_INSTRUCTIONS, "project", "instructions", BOOLEAN, "true", 0, 0, "",                  \
+      "tell the model what AGENTS.md says, yours and those from the project's top down")           \
+    X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
+      "most tokens that each of these files takes of a request; what is more is cut")              \
     X(LEARNED_CAPTURE, "learned", "capture", CHOICE, "ask", 0, 0, "ask auto off",                  \
       "what is to be remembered: ask first, keep it and say so, or never")                         \
     X(LEARNED_PROMPT, "learned", "prompt", CHOICE, "full", 0, 0, "full catalog",                   \
@@ -157,6 +161,8 @@
       "when a session is archived, have a model propose what to remember of your messages")        \
     X(GRAPH_ENABLED, "graph", "enabled", BOOLEAN, "true", 0, 0, "",                                \
       "keep a graph of facts, and let the model use it")                                           \
+    X(GRAPH_MAX_PROMPT_TOKENS, "graph", "max_prompt_tokens", INTEGER, "200", 0, 100000, "",        \
+      "most tokens that names of the graph take of a request; 0: the model is told none")          \
     X(CORPUS_ENABLED, "corpus", "enabled", BOOLEAN, "true", 0, 0, "",                              \
       "keep corpora of documents, and let the model search those that you name")                   \
     X(CORPUS_RANKING, "corpus", "ranking", CHOICE, "auto", 0, 0, "auto words both",                \

@@ -23,6 +23,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_export.c \
 	src/knowledge/graph_health.c \
 	src/knowledge/graph_import.c \
+	src/knowledge/graph_hint.c src/knowledge/graph_hint.h \
 	src/knowledge/graph_read.c \
 	src/knowledge/graph_row.c \
 	src/knowledge/graph_search.c \
@@ -32,6 +33,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
 	src/knowledge/learned_health.c \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \
+	src/knowledge/instructions.c src/knowledge/instructions.h \
 	src/knowledge/learned_prompt.c src/knowledge/learned_prompt.h \
 	src/knowledge/load_epub.c \
 	src/knowledge/load_html.c src/knowledge/load_html.h \

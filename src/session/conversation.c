@@ -50,6 +50,7 @@ void conversation_free(struct conversation *c)
 {
     conversation_close_memory(c);
     conversation_close_learned(c);
+    conversation_forget_prompt(c);
     conversation_close_corpora(c);
     conversation_forget_summariser(c);
     backend_release(&c->backend);

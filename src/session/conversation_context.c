@@ -60,6 +60,7 @@ bool run_context(struct conversation *c, const void *params, void *result, struc
     (void)params;
     if (c->doing == IDLE) {
         toolset_refresh(&c->tools);
+        conversation_read_prompt(c);
         conversation_read_learned(c);
     }
     if ((!c->backend.chosen && !conversation_choose(c, e)) || !conversation_need_history(c, e))

@@ -251,8 +251,10 @@ const struct operation operation_compaction_unpin =
 /* --- context/read ----------------------------------------------------------------------------- */
 
 static const char *const kind_words[CONTEXT_KINDS] = {
-    [CONTEXT_SYSTEM] = "system", [CONTEXT_SKILLS] = "skills",   [CONTEXT_LEARNED] = "learned",
-    [CONTEXT_TOOLS] = "tools",   [CONTEXT_SUMMARY] = "summary", [CONTEXT_MESSAGE] = "message"};
+    [CONTEXT_SYSTEM] = "system",   [CONTEXT_INSTRUCTIONS] = "instructions",
+    [CONTEXT_SKILLS] = "skills",   [CONTEXT_LEARNED] = "learned",
+    [CONTEXT_GRAPH] = "graph",     [CONTEXT_TOOLS] = "tools",
+    [CONTEXT_SUMMARY] = "summary", [CONTEXT_MESSAGE] = "message"};
 static const struct shape_names kinds = {kind_words, CONTEXT_KINDS, -1};
 
 static bool has_role(const void *part)
@@ -270,7 +272,7 @@ static const struct shape_field part_fields[] = {
     SHAPE_FIELD("role", ENUM, OPTIONAL, SHAPE_AT(enum role, struct context_part, role),
                 .names = &role_names, .there = has_role, .help = "Who says the message."),
     SHAPE_FIELD("source", STRING, OPTIONAL, SHAPE_AT_TEXT(struct context_part, source),
-                .help = "Where tools or a skill come from."),
+                .help = "Where tools, a skill or instructions come from."),
     PART("seq", INTEGER, OPTIONAL, int64_t, seq, "Number of the message."),
     PART("turn", COUNT, OPTIONAL, int, turn, "Turn of the message."),
     PART("tokens", INTEGER, REQUIRED, int64_t, tokens, "Its share of the request."),

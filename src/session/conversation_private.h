@@ -2,7 +2,8 @@
  * conversation_session.c (opening, changing and leaving sessions), conversation_turn.c (turns and
  * their questions), conversation_compact.c (compaction and what it asks), conversation_context.c
  * (the next request by parts), conversation_memory.c (semantic memory), conversation_learned.c
- * (learned memory), conversation_tell.c (notices). */
+ * (learned memory), conversation_prompt.c (files of instructions, the graph), conversation_tell.c
+ * (notices). */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 
@@ -82,6 +83,8 @@ struct conversation {
     struct toolset tools;
 
     enum memory_access access; /* of the open session */
+    struct instructions instructions; /* as of the last turn that began, or of who looked */
+    char *graph_hint;          /* likewise; NULL: nothing */
     char *project;             /* that it works in; NULL: not looked for yet */
     char *learned;             /* what the model is told of learned memory; NULL: nothing */
     bool learned_used;         /* … which was counted for this session */
@@ -212,6 +215,10 @@ void conversation_look_back(struct conversation *c);
 /* conversation_learned.c */
 void conversation_open_learned(struct conversation *c); /* another session is open */
 void conversation_close_learned(struct conversation *c);
+/* conversation_prompt.c: what else stands before the conversation, as it is now. */
+void conversation_read_prompt(struct conversation *c);
+void conversation_forget_prompt(struct conversation *c);
+
 /* What the model is told, as it is now; where a turn begins that is a use of it. */
 void conversation_read_learned(struct conversation *c);
 void conversation_use_learned(struct conversation *c);

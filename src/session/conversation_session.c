@@ -64,6 +64,7 @@ static void begin_session(struct conversation *c)
         c->journal.info.system = mem_strdup(c->engine->options.system);
     c->journal.info.labels = mem_strdup(c->labels);
     conversation_open_learned(c);
+    conversation_read_prompt(c);
     tell_session(c, true);
 }
 
@@ -92,6 +93,7 @@ static void begin_unsent(struct conversation *c)
     free(info->model);
     info->provider = info->model = NULL;
     conversation_open_learned(c);
+    conversation_read_prompt(c);
     tell_session(c, true);
 }
 
@@ -147,6 +149,7 @@ static bool open_session(struct conversation *c, const char *reference, enum jou
     }
     forget_session(c);
     conversation_open_learned(c);
+    conversation_read_prompt(c);
     tell_session(c, true);
     tell_page(c, &tail, more);
     count_history(c);

@@ -136,7 +136,9 @@ static struct agent contents(struct conversation *c)
     return (struct agent){
         .config = c->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->engine->root),
+        .instructions = &c->instructions,
         .learned = c->learned,
+        .graph_hint = c->graph_hint,
         .offer = c->engine->options.tools,
         .window = c->backend.facts.window,
         .tools = &c->tools,
@@ -270,6 +272,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     c->newer_draft = NULL;
     if (!prepare(c, e))
         return false;
+    conversation_read_prompt(c);
     conversation_use_learned(c);
     out->usage = USAGE_UNKNOWN;
     c->turn = out;

@@ -10,6 +10,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_context.c \
 	src/session/conversation_corpora.c \
 	src/session/conversation_learned.c \
+	src/session/conversation_prompt.c \
 	src/session/conversation_memory.c \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
 	src/session/conversation_session.c \

@@ -27,8 +27,9 @@ enum {
 
 /* Parts of other kinds get their row here. */
 static const char *const kinds[CONTEXT_KINDS] = {
-    [CONTEXT_SYSTEM] = N_("system"),   [CONTEXT_SKILLS] = N_("skills"),
-    [CONTEXT_LEARNED] = N_("learned"), [CONTEXT_TOOLS] = N_("tools"),
+    [CONTEXT_SYSTEM] = N_("system"),   [CONTEXT_INSTRUCTIONS] = N_("project"),
+    [CONTEXT_SKILLS] = N_("skills"),   [CONTEXT_LEARNED] = N_("learned"),
+    [CONTEXT_GRAPH] = N_("graph"),     [CONTEXT_TOOLS] = N_("tools"),
     [CONTEXT_SUMMARY] = N_("summary"), [CONTEXT_MESSAGE] = N_("history")};
 
 const char *context_kind_name(enum context_kind kind)
@@ -242,16 +243,35 @@ static void draw_stopped(struct context_view *v)
 
 /* --- parts --- */
 
+/* Their first line says what the row says by itself. */
+static bool has_heading(enum context_kind kind)
+{
+    return kind == CONTEXT_INSTRUCTIONS || kind == CONTEXT_LEARNED || kind == CONTEXT_GRAPH;
+}
+
+/* The last two names of a path: its front is the same for all. */
+static const char *path_end(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    while (end && end > path && end[-1] != '/')
+        end--;
+    return end ? end : path;
+}
+
 /* The caller frees. A summary begins with what each of them begins with: the row has words for
  * that. What has a source says it first. */
 static char *telling_text(const struct context_part *p)
 {
     const char *text = p->text ? p->text : "";
+    if (has_heading(p->kind) && *text == '#')
+        text += strcspn(text, "\n") + strspn(text + strcspn(text, "\n"), "\n");
     const char *mark_end = *text == '[' ? strchr(text, ']') : NULL;
     bool marked = p->kind == CONTEXT_SUMMARY && mark_end;
     if (marked && mark_end[1 + strspn(mark_end + 1, " \n")])
         text = mark_end + 1;
-    return p->source ? mem_printf("%s: %s", p->source, text) : mem_strdup(text);
+    const char *source =
+        p->source && p->kind == CONTEXT_INSTRUCTIONS ? path_end(p->source) : p->source;
+    return source ? mem_printf("%s: %s", source, text) : mem_strdup(text);
 }
 
 enum { MARKS = 4 };
@@ -328,6 +348,33 @@ void context_part_heading(void *view, size_t part, const struct outline_look *lo
         message_row_figure(out, figure.data, share, side);
     free(mark);
     buf_release(&figure);
+}
+
+/* What leaves the kind out, or changes it. Messages are what a compaction is for. */
+static const char *const switches[CONTEXT_KINDS] = {
+    [CONTEXT_SYSTEM] = N_("Changed by /system."),
+    [CONTEXT_INSTRUCTIONS] = N_("Off: [project] instructions = false."),
+    [CONTEXT_SKILLS] = N_("Off: [tools] deny, with its tools."),
+    [CONTEXT_LEARNED] = N_("Off: /memory off, or [learned] max_prompt_tokens = 0."),
+    [CONTEXT_GRAPH] = N_("Off: /memory off, or [graph] max_prompt_tokens = 0."),
+    [CONTEXT_TOOLS] = N_("Fewer: [chat] tools, [tools] deny."),
+    [CONTEXT_SUMMARY] = N_("Undone by /uncompact.")};
+
+char *context_part_text(const struct context_part *p)
+{
+    const char *way = (size_t)p->kind < CONTEXT_KINDS ? switches[p->kind] : NULL;
+    struct buf text = BUF_INIT;
+    if (way)
+        buf_addstr(&text, _(way));
+    if (p->cap > 0) {
+        struct buf cap = BUF_INIT;
+        format_exact(&cap, p->cap);
+        buf_addch(&text, ' ');
+        buf_addf(&text, _("At most %s tokens."), cap.data);
+        buf_release(&cap);
+    }
+    buf_addf(&text, "%s%s", text.len > 0 ? "\n\n" : "", p->text);
+    return buf_take(&text);
 }
 
 /* --- the last row --- */

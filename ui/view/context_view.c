@@ -25,9 +25,13 @@ static int64_t part_key(void *view, size_t index)
 
 static struct outline_text part_text(void *view, size_t index)
 {
-    const struct context_view *v = view;
-    const char *text = v->context.parts.items[index].text;
-    return (struct outline_text){text && *text ? text : NULL, false};
+    struct context_view *v = view;
+    const struct context_part *p = &v->context.parts.items[index];
+    if (!p->text || !*p->text)
+        return (struct outline_text){0};
+    free(v->text);
+    v->text = context_part_text(p);
+    return (struct outline_text){v->text, false};
 }
 
 static struct context_view *of(struct view *view)
@@ -259,6 +263,7 @@ static void free_view(struct view *view)
 {
     struct context_view *v = of(view);
     outline_free(v->outline);
+    free(v->text);
     context_release(&v->context);
     rows_release(&v->rows);
     remark_release(&v->remark);

@@ -18,6 +18,7 @@ struct context_sums {
 struct context_view {
     struct view view;
     struct outline *outline;
+    char *text; /* that an opened part shows */
     struct context context;
     struct context_sums sums;
     bool known;   /* an answer has come */
@@ -36,6 +37,8 @@ struct context_view {
 /* context_rows.c */
 void context_view_resize(struct view *view, int width, int height);
 const struct rows *context_view_rows(struct view *view);
+/* What an opened part shows: how it is left out, its cap, and all of it. The caller frees. */
+char *context_part_text(const struct context_part *p);
 void context_part_heading(void *view, size_t part, const struct outline_look *look,
                           struct rows *out);
 

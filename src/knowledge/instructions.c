@@ -1,0 +1,94 @@
+#include "knowledge/instructions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "base/utf8.h"
+#include "knowledge/project.h"
+
+static const char *const names[] = {"AGENTS.md", "CLAUDE.md"}; /* the first that is there */
+
+void instructions_release(struct instructions *in)
+{
+    for (size_t i = 0; i < in->files.len; i++) {
+        free(in->files.items[i].path);
+        free(in->files.items[i].text);
+    }
+    vec_release(&in->files);
+    free(in->faults);
+    *in = (struct instructions){.faults = NULL};
+}
+
+static bool has(const struct instructions *in, const char *path)
+{
+    for (size_t i = 0; i < in->files.len; i++)
+        if (strcmp(in->files.items[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static void add_fault(struct instructions *out, const char *text)
+{
+    char *all = out->faults ? mem_printf("%s; %s", out->faults, text) : mem_strdup(text);
+    free(out->faults);
+    out->faults = all;
+}
+
+static void read_file(struct instructions *out, const char *path)
+{
+    struct buf raw, text = BUF_INIT;
+    struct error e;
+    if (has(out, path))
+        return;
+    buf_init(&raw, INSTRUCTIONS_FILE_BYTES);
+    if (!paths_read_regular(path, &raw, &e))
+        add_fault(out, e.text);
+    else
+        utf8_clean(&text, raw.data ? raw.data : "", raw.len, UTF8_MULTILINE);
+    if (text.len > 0 && !utf8_is_blank(text.data))
+        vec_push(&out->files, (struct instruction_file){mem_strdup(path), buf_take(&text)});
+    buf_release(&text);
+    buf_release(&raw);
+}
+
+static void read_directory(struct instructions *out, const char *directory)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = paths_join(directory, names[i]);
+        char *resolved = realpath(path, NULL);
+        free(path);
+        if (!resolved)
+            continue;
+        read_file(out, resolved);
+        free(resolved);
+        return;
+    }
+}
+
+/* From `top` down to `directory`, both resolved, which is within it. */
+static void read_down(struct instructions *out, const char *top, const char *directory)
+{
+    size_t at = strlen(top), len = strlen(directory);
+    read_directory(out, top);
+    while (at < len) {
+        at += 1 + strcspn(directory + at + 1, "/");
+        char *step = mem_strndup(directory, at);
+        if (strcmp(step, "/") != 0)
+            read_directory(out, step);
+        free(step);
+    }
+}
+
+void instructions_read(const char *configuration, const char *directory, struct instructions *out)
+{
+    char *top = project_of(directory), *resolved = realpath(directory, NULL);
+    *out = (struct instructions){.faults = NULL};
+    read_directory(out, configuration);
+    read_down(out, top, resolved ? resolved : top);
+    free(resolved);
+    free(top);
+}

@@ -1,0 +1,121 @@
+/* What stands before a conversation: files of instructions, and the names of the graph. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "knowledge/graph_hint.h"
+#include "knowledge/instructions.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static struct instructions in;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    mkdir(support_path("own"), 0700);
+    mkdir(support_path("top"), 0700);
+    mkdir(support_path("top/.git"), 0700);
+    mkdir(support_path("top/a"), 0700);
+    mkdir(support_path("top/a/b"), 0700);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    instructions_release(&in);
+    return support_teardown(state);
+}
+
+static void read_in(const char *directory)
+{
+    instructions_release(&in);
+    instructions_read(support_path("own"), support_path(directory), &in);
+}
+
+/* Texts in their order, a blank behind each. */
+static const char *texts(void)
+{
+    char *all = mem_strdup("");
+    for (size_t i = 0; i < in.files.len; i++) {
+        char *more = mem_printf("%s%s ", all, in.files.items[i].text);
+        free(all);
+        all = more;
+    }
+    return support_keep(all);
+}
+
+FIXTURE(set_up, tear_down);
+
+TEST(the_nearer_comes_later_and_nothing_above_the_top)
+{
+    support_write(support_path("AGENTS.md"), "outside");
+    support_write(support_path("own/AGENTS.md"), "own");
+    support_write(support_path("top/AGENTS.md"), "top");
+    support_write(support_path("top/a/b/AGENTS.md"), "near");
+    read_in("top/a/b");
+    assert_string_equal(texts(), "own top near ");
+    read_in("top/a");
+    assert_string_equal(texts(), "own top ");
+    assert_null(in.faults);
+}
+
+TEST(without_agents_md_claude_md_stands_in)
+{
+    support_write(support_path("top/CLAUDE.md"), "claude");
+    support_write(support_path("top/a/CLAUDE.md"), "not this");
+    support_write(support_path("top/a/AGENTS.md"), "agents");
+    read_in("top/a");
+    assert_string_equal(texts(), "claude agents ");
+}
+
+TEST(one_file_by_two_names_is_read_once)
+{
+    support_write(support_path("top/AGENTS.md"), "once");
+    assert_int_equal(symlink(support_path("top/AGENTS.md"), support_path("top/a/AGENTS.md")), 0);
+    read_in("top/a");
+    assert_string_equal(texts(), "once ");
+}
+
+TEST(blank_files_say_nothing_and_bytes_are_cleaned)
+{
+    support_write(support_path("own/AGENTS.md"), " \n\n");
+    support_write(support_path("top/AGENTS.md"), "a\033[31mb\xff");
+    read_in("top");
+    assert_int_equal(in.files.len, 1);
+    assert_null(strchr(in.files.items[0].text, '\033'));
+    assert_null(strchr(in.files.items[0].text, '\xff'));
+}
+
+TEST(what_cannot_be_read_is_named_and_waited_for_by_nobody)
+{
+    assert_int_equal(mkfifo(support_path("top/AGENTS.md"), 0600), 0);
+    mkdir(support_path("top/a/AGENTS.md"), 0700);
+    support_write(support_path("top/a/b/AGENTS.md"), "near");
+    read_in("top/a/b");
+    assert_string_equal(texts(), "near ");
+    assert_non_null(strstr(in.faults, "top/AGENTS.md"));
+    assert_non_null(strstr(in.faults, "top/a/AGENTS.md"));
+}
+
+/* --- the graph --- */
+
+static struct graph_entity entities[] = {{.name = (char *)"京都", .type = (char *)"city"},
+                                         {.name = (char *)"say \"yes\"", .type = (char *)"order"}};
+
+TEST(the_graph_is_told_by_names_as_many_as_fit)
+{
+    struct graph_part listed = {.entities = {.items = entities, .len = 2}, .total = 7};
+    char *all = graph_hint(&listed, 200), *one = graph_hint(&listed, 50);
+    assert_non_null(strstr(all, "about 7 entities"));
+    assert_non_null(strstr(all, "\"京都\" (\"city\"), \"say \\\"yes\\\"\" (\"order\")"));
+    assert_non_null(strstr(one, "(\"city\")"));
+    assert_null(strstr(one, "order"));
+    assert_true(strlen(one) <= 200);
+    assert_null(graph_hint(&listed, 10));
+    assert_null(graph_hint(&(struct graph_part){.total = 0}, 200));
+    free(all);
+    free(one);
+}
