@@ -151,3 +151,15 @@ TEST(what_is_wrong_is_said)
     CORPUS("show", "x", "y");
     assert_int_equal(r.status, 64);
 }
+
+TEST(doctor_counts_corpora_and_what_could_not_be_read)
+{
+    mkdir(support_path("notes"), 0700);
+    support_write(support_path("notes/a.docx"), "no archive");
+    support_write(support_path("notes/b.txt"), "Basil wants sun.\n");
+    CORPUS("add", "notes", support_path("notes"));
+    run_with((const char *const[]){"doctor", NULL});
+    SAYS(", 1 corpus of 1 document with 1 passage (1 file could not be read)\n");
+    run_with((const char *const[]){"doctor", "--json", NULL});
+    SAYS("\"unreadable\": 1");
+}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -156,6 +157,38 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_f
              "The last list has no such entry");
     assert_null(strstr(strstr(out, "Done."), "The ryokan by the river."));
     free(out);
+}
+
+/* A line, and what is written after it. */
+static void type_line(struct support_child *c, const char *line, const char *answer)
+{
+    buf_clear(&c->out_text);
+    assert_int_equal(write(c->in, line, strlen(line)), strlen(line));
+    if (!support_read_until(c, answer, WAIT_MS))
+        fail_msg("\"%s\" is not in: %s", answer, c->out_text.data);
+}
+
+TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
+{
+    struct support_child c;
+    mkdir(support_path("docs"), 0700);
+    support_write(support_path("docs/kyoto.md"), "# Sleeping\n\nThe ryokan is by the river.\n");
+    support_write(support_path("docs/broken.docx"), "no archive");
+    scene_queue(.tool_name = "rag_search",
+                .tool_args = "{\"corpus_id\":\"trip\",\"query\":\"ryokan\"}");
+    say("By the river [1].");
+    support_start(&c, (const char *const[]){support_program(), "--plain", NULL});
+    type_line(&c, "/corpus\n", "There is no corpus.");
+    type_line(&c, "/corpus add trip\n", "/corpus add NAME PATH");
+    type_line(&c, support_text("/corpus add trip %s\n", support_path("docs")),
+         "Corpus trip is read: 2 files, 1 new, 1 unreadable; ");
+    type_line(&c, "/corpus\n", "trip: documents 1, passages 1, unreadable 1");
+    type_line(&c, "/corpus ryokan\n", "kyoto.md:1 (Sleeping)\n# Sleeping");
+    type_line(&c, "where? @corpus:trip\n", "By the river [1].");
+    type_line(&c, "/cite 1\n", "kyoto.md:1 (Sleeping)");
+    type_line(&c, "/cite 7\n", "The model got no such passage.");
+    assert_int_equal(support_finish(&c, NULL), 0);
+    support_release(&c);
 }
 
 TEST_IF(capability_memory(), the_graph_is_listed_and_searched)

@@ -69,6 +69,14 @@ TEST(documents_are_read_searched_and_walked_at_every_size)
     }
 }
 
+TEST(the_end_of_reading_is_told_where_one_chats)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    write_documents();
+    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")),
+        "Corpus trip is read: 3 files, 2 new, 1 unreadable");
+}
+
 TEST(the_names_of_corpora_are_completed)
 {
     struct screen *s = open_with_corpus(24, 80);

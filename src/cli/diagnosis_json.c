@@ -65,6 +65,10 @@ static struct json *store_json(const struct diagnosis *d)
     set_known(v, "graph_entities", found->graph_entities);
     set_known(v, "graph_observations", found->graph_observations);
     set_known(v, "graph_relations", found->graph_relations);
+    set_known(v, "corpora", found->corpora);
+    set_known(v, "documents", found->documents);
+    set_known(v, "passages", found->passages);
+    set_known(v, "unreadable", found->unreadable);
     if (*found->language)
         json_set_string(v, "language", found->language);
     json_set(v, "orphans", orphans_json(&d->orphans));

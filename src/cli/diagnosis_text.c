@@ -115,6 +115,25 @@ static void add_graph(const struct health *found, struct buf *out)
              (long long)found->graph_relations);
 }
 
+static void add_corpora(const struct health *found, struct buf *out)
+{
+    if (found->corpora <= 0)
+        return;
+    buf_addf(out, ngettext(", %lld corpus", ", %lld corpora", (unsigned long)found->corpora),
+             (long long)found->corpora);
+    buf_addf(out,
+             ngettext(" of %lld document", " of %lld documents", (unsigned long)found->documents),
+             (long long)found->documents);
+    buf_addf(out,
+             ngettext(" with %lld passage", " with %lld passages", (unsigned long)found->passages),
+             (long long)found->passages);
+    if (found->unreadable > 0)
+        buf_addf(out,
+                 ngettext(" (%lld file could not be read)", " (%lld files could not be read)",
+                          (unsigned long)found->unreadable),
+                 (long long)found->unreadable);
+}
+
 static void add_counts(const struct health *found, struct buf *out)
 {
     if (found->bytes > 0)
@@ -143,6 +162,7 @@ static void add_counts(const struct health *found, struct buf *out)
     }
     add_learned(found, out);
     add_graph(found, out);
+    add_corpora(found, out);
     buf_addch(out, '\n');
 }
 

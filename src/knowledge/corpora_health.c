@@ -29,8 +29,15 @@ static const struct {
 
 static bool check(struct store *s, bool thorough, struct health *out)
 {
-    int64_t documents;
-    bool ok = health_count(s, "SELECT count(*) FROM corpus_document", &documents, out);
+    bool ok = health_count(s, "SELECT count(*) FROM corpus_set", &out->corpora, out) &&
+              health_count(s, "SELECT count(*) FROM corpus_document WHERE state = 'ready'",
+                           &out->documents, out) &&
+              health_count(s,
+                           "SELECT coalesce(sum(chunks), 0) FROM corpus_document"
+                           " WHERE state = 'ready'",
+                           &out->passages, out) &&
+              health_count(s, "SELECT count(*) FROM corpus_document WHERE state = 'failed'",
+                           &out->unreadable, out);
     for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
         int64_t rows = 0;
         ok = health_count(s, checks[i].sql, &rows, out) &&

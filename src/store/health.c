@@ -311,7 +311,11 @@ static void begin_look(struct look *l, const char *path)
                               .waiting = -1,
                               .graph_entities = -1,
                               .graph_observations = -1,
-                              .graph_relations = -1};
+                              .graph_relations = -1,
+                              .corpora = -1,
+                              .documents = -1,
+                              .passages = -1,
+                              .unreadable = -1};
     l->path = realpath(path, NULL);
     if (!l->path)
         l->path = mem_strdup(path);

@@ -39,6 +39,8 @@ struct health {
     int64_t entries, vectors;        /* of memory; likewise */
     int64_t learned, waiting;        /* of learned memory: items that count, that wait; likewise */
     int64_t graph_entities, graph_observations, graph_relations; /* likewise */
+    int64_t corpora, documents, passages, unreadable; /* of corpora: files that could not be read;
+                                                         likewise */
     char language[24];               /* of memory's words; "": cannot be told */
 };
 

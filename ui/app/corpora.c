@@ -12,51 +12,7 @@
 #include "ui/transcript/transcript.h"
 #include "ui/view/memory_view.h"
 
-/* --- the tab ---------------------------------------------------------------------------------- */
-
-static void show(struct app *app, const char *query)
-{
-    if (!memory_view_open_tab(app->memory, "corpora", query))
-        app_note(app, STYLE_WARNING, "%s",
-                 _("Corpora are off. \"enabled = true\" in [corpus] of tiro.ini turns them on."));
-}
-
-void corpora_cite(struct app *app, const char *arguments)
-{
-    const char *digits = arguments + (*arguments == '[');
-    int number = atoi(digits);
-    if (number <= 0) {
-        app_note(app, STYLE_WARNING, "%s", _("A citation is a number: /cite 2 opens [2]."));
-        return;
-    }
-    char *query = mem_printf("[%d]", number);
-    show(app, query);
-    free(query);
-}
-
-void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
-{
-    char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
-    show(app, query);
-    free(query);
-}
-
-/* --- add and update --------------------------------------------------------------------------- */
-
-static bool begun(struct app *app, struct operation_answer *a, const char *words)
-{
-    const struct corpus_progress *p = a->result;
-    if (words)
-        return false;
-    if (p->asks)
-        app_note(app, STYLE_WARNING, "%s",
-                 _("More than 1,000 files or 100 MB would be sent to the embedding endpoint; "
-                   "\"/corpus add! NAME PATH\" or \"/corpus update! NAME\" does so."));
-    else
-        app_note(app, STYLE_NOTE, _("Reading the files of the corpus %s; F2 shows how far it is."),
-                 p->corpus ? p->corpus : "");
-    return true;
-}
+/* --- what is asked for ------------------------------------------------------------------------ */
 
 /* The first word; *rest: what follows it. The caller frees. */
 static char *first_word(const char *text, const char **rest)
@@ -73,48 +29,177 @@ static char *with_home(const char *path)
 }
 
 /* "NAME PATH": the path is all that follows, so that it may have blanks. */
-static void add(struct app *app, const char *words, bool consent)
+static void read_add(const char *words, struct corpora_order *out)
 {
     const char *rest;
-    char *name = first_word(words, &rest), *path = with_home(rest);
-    const char *paths[] = {path};
-    if (*name && *path)
-        (void)app_ask(
-            app, &operation_corpus_add,
-            &(struct corpus_add){.name = name, .paths = {paths, 1, 1}, .consent = consent}, begun);
-    else
-        app_note(app, STYLE_WARNING, "%s", _("/corpus add NAME PATH: a file or a folder."));
-    free(path);
-    free(name);
+    out->name = first_word(words, &rest);
+    out->path = with_home(rest);
+    if (!*out->name || !*out->path)
+        out->kind = CORPORA_INCOMPLETE;
 }
 
-static void update(struct app *app, const char *words, bool consent)
+static void read_update(const char *words, struct corpora_order *out)
 {
     const char *rest;
     char *name = first_word(words, &rest);
-    (void)app_ask(app, &operation_corpus_update,
-                  &(struct corpus_add){.name = *name ? name : NULL, .consent = consent}, begun);
-    free(name);
+    out->name = *name ? name : NULL;
+    if (!out->name)
+        free(name);
+}
+
+void corpora_order_read(const char *arguments, struct corpora_order *out)
+{
+    static const struct {
+        const char *word;
+        int kind;
+        void (*read)(const char *words, struct corpora_order *out);
+        bool consent;
+    } rows[] = {{"add", CORPORA_ADD, read_add, false},
+                {"add!", CORPORA_ADD, read_add, true},
+                {"update", CORPORA_UPDATE, read_update, false},
+                {"update!", CORPORA_UPDATE, read_update, true}};
+    const char *rest;
+    char *word = first_word(arguments, &rest);
+    *out = (struct corpora_order){.kind = CORPORA_SHOW, .query = arguments};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(word, rows[i].word) == 0) {
+            out->kind = rows[i].kind;
+            out->consent = rows[i].consent;
+            rows[i].read(rest, out);
+        }
+    free(word);
+}
+
+void corpora_order_release(struct corpora_order *o)
+{
+    free(o->name);
+    free(o->path);
+}
+
+const char *corpora_order_complaint(void)
+{
+    return _("/corpus add NAME PATH: a file or a folder.");
+}
+
+int corpora_citation_number(const char *arguments)
+{
+    int number = atoi(arguments + (*arguments == '['));
+    return number > 0 ? number : 0;
+}
+
+const char *corpora_citation_complaint(void)
+{
+    return _("A citation is a number: /cite 2 opens [2].");
+}
+
+/* --- what is said of it ----------------------------------------------------------------------- */
+
+char *corpora_begun_text(const struct corpus_progress *p)
+{
+    if (p->asks)
+        return mem_strdup(
+            _("More than 1,000 files or 100 MB would be sent to the embedding endpoint; "
+              "\"/corpus add! NAME PATH\" or \"/corpus update! NAME\" does so."));
+    return p->corpus
+               ? mem_printf(_("Reading the files of corpus %s; its end is told here."), p->corpus)
+               : mem_strdup(_("Looking for changed files in all corpora."));
+}
+
+static char *ended_text(const struct corpus_progress *p, const char *why)
+{
+    const struct {
+        int64_t count;
+        const char *name;
+    } rows[] = {{p->added, _("new")},
+                {p->changed, _("changed")},
+                {p->unchanged, _("unchanged")},
+                {p->removed, _("removed")},
+                {p->failed, _("unreadable")}};
+    struct buf text = BUF_INIT;
+    buf_addf(&text,
+             ngettext("Corpus %s is read: %lld file", "Corpus %s is read: %lld files",
+                      (unsigned long)p->files),
+             p->corpus ? p->corpus : "", (long long)p->files);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            buf_addf(&text, ", %lld %s", (long long)rows[i].count, rows[i].name);
+    if (p->failed > 0)
+        buf_addf(&text, "; %s", why);
+    buf_addch(&text, '.');
+    return buf_take(&text);
+}
+
+char *corpora_state_text(const struct notice *n, const char *why)
+{
+    const struct corpus_progress *p = &n->progress;
+    if (n->flag)
+        return NULL; /* vectors, which come by and by */
+    if (n->error.code != ERR_OK)
+        return mem_printf(_("The corpus %s could not be read: %s"), p->corpus ? p->corpus : "",
+                          n->error.text);
+    return p->finished ? ended_text(p, why) : NULL;
+}
+
+void corpora_take(struct app *app, struct notice *n)
+{
+    char *text = corpora_state_text(n, _("/corpus shows which and why"));
+    if (text)
+        app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
+    free(text);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static void show(struct app *app, const char *query)
+{
+    if (!memory_view_open_tab(app->memory, "corpora", query))
+        app_note(app, STYLE_WARNING, "%s",
+                 _("Corpora are off. \"enabled = true\" in [corpus] of tiro.ini turns them on."));
+}
+
+void corpora_cite(struct app *app, const char *arguments)
+{
+    int number = corpora_citation_number(arguments);
+    if (number == 0) {
+        app_note(app, STYLE_WARNING, "%s", corpora_citation_complaint());
+        return;
+    }
+    char *query = mem_printf("[%d]", number);
+    show(app, query);
+    free(query);
+}
+
+void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
+{
+    char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
+    show(app, query);
+    free(query);
+}
+
+static bool begun(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct corpus_progress *p = a->result;
+    if (words)
+        return false;
+    char *text = corpora_begun_text(p);
+    app_note_briefly(app, p->asks ? STYLE_WARNING : STYLE_NOTE, "%s", text);
+    free(text);
+    return true;
 }
 
 void corpora_run(struct app *app, const char *arguments)
 {
-    static const struct {
-        const char *word;
-        void (*run)(struct app *app, const char *words, bool consent);
-        bool consent;
-    } rows[] = {{"add", add, false},
-                {"add!", add, true},
-                {"update", update, false},
-                {"update!", update, true}};
-    const char *rest;
-    char *word = first_word(arguments, &rest);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(word, rows[i].word) == 0) {
-            rows[i].run(app, rest, rows[i].consent);
-            free(word);
-            return;
-        }
-    free(word);
-    show(app, arguments);
+    struct corpora_order o;
+    corpora_order_read(arguments, &o);
+    const char *paths[] = {o.path};
+    const struct corpus_add params = {
+        .name = o.name, .paths = {paths, o.path != NULL, 1}, .consent = o.consent};
+    if (o.kind == CORPORA_SHOW)
+        show(app, o.query);
+    else if (o.kind == CORPORA_INCOMPLETE)
+        app_note(app, STYLE_WARNING, "%s", corpora_order_complaint());
+    else
+        (void)app_ask(app, o.kind == CORPORA_ADD ? &operation_corpus_add : &operation_corpus_update,
+                      &params, begun);
+    corpora_order_release(&o);
 }

@@ -26,6 +26,7 @@ libtui_a_SOURCES += \
 	ui/app/pin.c ui/app/pin.h \
 	ui/app/plain.c ui/app/plain.h \
 	ui/app/plain_commands.c \
+	ui/app/plain_corpora.c \
 	ui/app/plain_learned.c \
 	ui/app/plain_notices.c \
 	ui/app/plain_private.h \

@@ -10,6 +10,7 @@
 #include "chat/context.h"
 #include "session/session_operations.h"
 #include "ui/app/cards.h"
+#include "ui/app/corpora.h"
 #include "ui/app/completion.h"
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
@@ -643,7 +644,7 @@ static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,      [NOTICE_APPROVAL] = take_approval,
     [NOTICE_DRAFT] = take_draft,       [NOTICE_LEARNED] = cards_take_proposals,
-    [NOTICE_MEMORY_OFFER] = take_offer};
+    [NOTICE_MEMORY_OFFER] = take_offer, [NOTICE_CORPORA_STATE] = corpora_take};
 
 /* Conversations that are not shown */
 

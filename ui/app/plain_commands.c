@@ -488,6 +488,8 @@ static const struct {
     {"remember", plain_remember},
     {"learned", plain_learned},
     {"graph", run_graph},
+    {"corpus", plain_corpus},
+    {"cite", plain_cite},
     {"forget", run_forget},
     {"model", run_model},
     {"system", run_system},

@@ -394,10 +394,10 @@ static void take_offer(struct plain *p, struct notice *n)
 {
     unsigned long sessions = (unsigned long)n->number;
     plain_writef(&p->out,
-                 ngettext("%lu earlier conversation is not in memory yet; 'tiro memory index' "
-                          "indexes it, 'tiro memory index none' leaves it out.",
-                          "%lu earlier conversations are not in memory yet; 'tiro memory index' "
-                          "indexes them, 'tiro memory index none' leaves them out.",
+                 ngettext("%lu earlier conversation is not in memory yet; /index all "
+                          "indexes it, /index none leaves it out.",
+                          "%lu earlier conversations are not in memory yet; /index all "
+                          "indexes them, /index none leaves them out.",
                           sessions),
                  sessions);
 }
@@ -408,6 +408,7 @@ static void (*const takers[])(struct plain *p, struct notice *n) = {
     [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
     [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
     [NOTICE_ERROR] = take_error,       [NOTICE_MEMORY_OFFER] = take_offer,
+    [NOTICE_CORPORA_STATE] = plain_take_corpora_state,
 };
 
 void plain_take(struct plain *p, struct notice *n)

@@ -51,6 +51,7 @@ struct plain {
 
     struct approval approval; /* tools that ask; its first question was written */
     bool reviewing;           /* a draft summary waits for an answer */
+    int cited;                /* number of the citation that was asked for */
     VEC(char *) found;        /* ids of the entries of memory that were listed last */
 
     size_t turn; /* that is looked for in older pages; 0: none */
@@ -101,6 +102,11 @@ bool plain_answer(struct plain *p, const char *text); /* false: it is no answer 
 void plain_deny(struct plain *p);                     /* nobody answers any more */
 void plain_review(struct plain *p, const struct notice *n);
 void plain_forget_questions(struct plain *p);
+
+/* plain_corpora.c */
+void plain_corpus(struct plain *p, const char *arguments);
+void plain_cite(struct plain *p, const char *arguments);
+void plain_take_corpora_state(struct plain *p, struct notice *n);
 
 /* plain_learned.c */
 void plain_remember(struct plain *p, const char *arguments);
