@@ -161,5 +161,5 @@ TEST(doctor_counts_corpora_and_what_could_not_be_read)
     run_with((const char *const[]){"doctor", NULL});
     SAYS(", 1 corpus of 1 document with 1 passage (1 file could not be read)\n");
     run_with((const char *const[]){"doctor", "--json", NULL});
-    SAYS("\"unreadable\": 1");
+    SAYS("\"unreadable\":\t1");
 }

@@ -90,7 +90,7 @@ TEST(it_lists_corpora_with_what_they_have)
 {
     see("?corpus/list", "loading");
     begin();
-    see("books", "3 doc. 7 pass.", "notes · 1 unreadable", "!What the model");
+    see("books", "3 documents, 7 passages", "notes · 1 unreadable", "!What the model");
 }
 
 TEST(what_is_typed_is_searched)
@@ -120,7 +120,7 @@ TEST(one_walks_to_documents_and_passages_and_back)
     see("Corpora > notes", "kyoto.md");
     act("<enter>", "?corpus/passages document=4");
     answer(&operation_corpus_passages, PASSAGES);
-    see("> kyoto.md", ":1  The ryokan", ":5  The train");
+    see("> kyoto.md", "line 1  The ryokan", "line 5  The train");
     act("j<enter>", "Travel");
     act("e", "?editor /d/kyoto.md 5 there");
     act("<escape>", "Corpora > notes", "!The train");

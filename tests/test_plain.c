@@ -220,7 +220,7 @@ TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_f
     say("As you like.");
     char *out =
         PIPE("No emojis.\n/remember the port is 8443\n/forget port\n/learned\n", "--tools", "none");
-    IN_ORDER(out, "to be remembered? No emojis", "active  the port is 8443", "No matches in memory",
+    IN_ORDER(out, "remember this? No emojis", "active  the port is 8443", "No matches in memory",
              "active  the port is 8443", "/learned forget ID deletes", "candidate  No emojis");
     free(out);
 }

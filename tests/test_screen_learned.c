@@ -41,7 +41,7 @@ TEST(a_card_is_accepted_and_taken_back)
 {
     struct screen *s = scene_open(30, 100, NULL);
     say(s, "Reply in French please.");
-    see(s, "to be remembered? Reply in French", "Alt-k keeps it");
+    see(s, "remember this? Reply in French", "Alt-k keeps it");
     assert_int_equal(count("candidate"), 1);
     act(s, "<alt-k>", "Remembered: Reply in French", "Alt-j undoes it");
     assert_int_equal(count("active"), 1);
@@ -74,12 +74,12 @@ TEST(what_is_kept_unasked_leaves_a_receipt)
 TEST(the_status_line_says_what_the_session_may)
 {
     struct screen *s = scene_open(30, 120, NULL);
-    see(s, "memory write");
+    see(s, "memory on");
     act(s, "/memory off<enter>", "nothing is recalled and nothing remembered", "memory off");
     say(s, "No emojis.");
     see(s, "!to be remembered");
-    act(s, "<alt-m>", "memory write");
-    act(s, "<alt-m>", "memory read");
+    act(s, "<alt-m>", "memory on");
+    act(s, "<alt-m>", "memory read only");
     act(s, "<alt-m>", "memory off");
 }
 

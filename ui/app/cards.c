@@ -46,6 +46,14 @@ static char *keys_of(const struct app *app, enum action action)
     return out.len > 0 ? buf_take(&out) : mem_strdup("-");
 }
 
+static size_t count_waiting(const struct app *app)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < app->cards.len; i++)
+        count += !app->cards.items[i].active;
+    return count;
+}
+
 /* The keys of the newest card. */
 static void say_keys(struct app *app, bool active)
 {
@@ -53,6 +61,10 @@ static void say_keys(struct app *app, bool active)
          *reject = keys_of(app, ACTION_LEARNED_REJECT);
     if (active)
         app_note(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
+    else if (count_waiting(app) > 1)
+        app_note(app, STYLE_NOTE,
+                 _("of the last: %s keeps it · %s changes it · %s rejects it · or later: /learned"),
+                 accept, edit, reject);
     else
         app_note(app, STYLE_NOTE,
                  _("%s keeps it · %s changes it · %s rejects it · or later: /learned"), accept,
@@ -114,7 +126,7 @@ static void say_next(struct app *app)
     if (!card)
         return;
     char *text = shown(card->text);
-    app_note(app, STYLE_NOTE, _("To be remembered? %s"), text);
+    app_note(app, STYLE_NOTE, _("Remember this? %s"), text);
     free(text);
     say_keys(app, false);
 }
@@ -346,12 +358,24 @@ void cards_next_access(struct app *app)
     ask_access(app, last ? MEMORY_ACCESS_WRITE : app->meters.access - 1);
 }
 
-bool cards_set_access(struct app *app, const char *word)
+bool cards_access_of(const char *word, enum memory_access *access)
 {
+    *access = MEMORY_ACCESS_WRITE;
+    if (strcmp(word, "on") == 0) /* as the status line calls it */
+        return true;
     for (int i = 0; i < memory_access_names.count; i++)
         if (strcmp(word, memory_access_names.words[i]) == 0) {
-            ask_access(app, (enum memory_access)i);
+            *access = (enum memory_access)i;
             return true;
         }
     return false;
+}
+
+bool cards_set_access(struct app *app, const char *word)
+{
+    enum memory_access access;
+    bool is = cards_access_of(word, &access);
+    if (is)
+        ask_access(app, access);
+    return is;
 }

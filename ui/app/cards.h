@@ -24,7 +24,8 @@ void cards_find(struct app *app, const char *query);     /* says how much of it 
 
 /* write, read, off, and again */
 void cards_next_access(struct app *app);
-/* "off", "read" or "write"; false: it is none of these. */
+/* "off", "read", "write", or "on" for that; false: it is none of these. */
+bool cards_access_of(const char *word, enum memory_access *access);
 bool cards_set_access(struct app *app, const char *word);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/i18n.h"
 #include "session/learned_operations.h"
+#include "ui/app/cards.h"
 #include "ui/app/plain_private.h"
 
 enum { LISTED = 30 };
@@ -107,11 +108,9 @@ void plain_learned(struct plain *p, const char *arguments)
 
 bool plain_set_access(struct plain *p, const char *word)
 {
-    for (int i = 0; i < memory_access_names.count; i++)
-        if (strcmp(word, memory_access_names.words[i]) == 0) {
-            const struct session_memory_params params = {.access = (enum memory_access)i};
-            plain_ask(p, &operation_session_set_memory, &params, take_done);
-            return true;
-        }
-    return false;
+    struct session_memory_params params = {.access = MEMORY_ACCESS_WRITE};
+    bool is = cards_access_of(word, &params.access);
+    if (is)
+        plain_ask(p, &operation_session_set_memory, &params, take_done);
+    return is;
 }

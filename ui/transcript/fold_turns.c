@@ -108,7 +108,7 @@ bool fold_graph_changed(struct fold *f, const struct event *ev)
 
 bool fold_learned_noted(struct fold *f, const struct event *ev)
 {
-    char *text = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"),
+    char *text = mem_printf(ev->flag ? _("remembered: %s") : _("remember this? %s"),
                             ev->text ? ev->text : "");
     fold_add_dashed(f, text, ev->seq);
     free(text);

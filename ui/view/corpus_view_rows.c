@@ -14,7 +14,7 @@
 
 enum {
     HINT_ROWS = 4, /* of the tab, from which on there is a row of keys */
-    QUESTION_COLUMNS = 34
+    WIDE = 56      /* columns, from which on counts have whole words */
 };
 
 /* A foreign text on one row. */
@@ -53,8 +53,12 @@ static void corpus_heading(const struct corpus_info *n, const struct outline_loo
         buf_addf(&text, " %s %lld %s", glyph(GLYPH_DOT), (long long)n->failed, _("unreadable"));
     if (n->pending)
         buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("being read"));
-    /* documents and passages */
-    buf_addf(&right, _("%lld doc. %lld pass. "), (long long)n->documents, (long long)n->passages);
+    if (look->columns < WIDE) /* documents and passages */
+        buf_addf(&right, _("%lld doc. %lld pass. "), (long long)n->documents,
+                 (long long)n->passages);
+    else
+        buf_addf(&right, _("%lld documents, %lld passages "), (long long)n->documents,
+                 (long long)n->passages);
     heading(look, text.data, right.data, STYLE_OVERLAY, out);
     buf_release(&text);
     buf_release(&right);
@@ -87,6 +91,8 @@ static void passage_heading(const struct corpus_view *v, const struct corpus_pas
         add_clean(&text, name_of(p->file));
     if (p->page > 0)
         buf_addf(&text, _(" p. %lld"), (long long)p->page);
+    else if (p->line > 0 && v->level == LEVEL_PASSAGES)
+        buf_addf(&text, _("line %lld"), (long long)p->line);
     else if (p->line > 0)
         buf_addf(&text, ":%lld", (long long)p->line);
     buf_addstr(&text, "  ");
@@ -198,12 +204,7 @@ static const char *empty_text(const struct corpus_view *v)
 
 static void empty_rows(const struct corpus_view *v, int height, struct rows *out)
 {
-    if (height > 0)
-        remark_row(out, empty_text(v), STYLE_DIM, (size_t)v->width);
-    for (int i = 1; i < height; i++) {
-        rows_begin(out);
-        rows_pad(out, (size_t)v->width, STYLE_OVERLAY);
-    }
+    remark_rows(out, empty_text(v), STYLE_DIM, (size_t)v->width, height);
 }
 
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the list")},
@@ -223,33 +224,35 @@ static const struct hint in_passages[] = {
     {ACTION_CANCEL, NULL, N_("back")},          {ACTION_PANE_NEXT, NULL, N_("next tab")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* What goes, in a few words. */
-static void question_row(const struct corpus_view *v, struct rows *out)
+static void question_text(const struct corpus_view *v, struct buf *out)
 {
     const struct corpus_row *r = corpus_view_chosen(v);
-    struct buf name = BUF_INIT;
-    add_clean(&name, r->kind == ROW_CORPUS   ? v->corpora.items.items[r->index].name
-                     : r->kind == ROW_FAILED ? name_of(v->failed.items.items[r->index].file)
-                                             : name_of(v->documents.items.items[r->index].file));
-    size_t room = (size_t)v->width > QUESTION_COLUMNS ? (size_t)v->width - QUESTION_COLUMNS : 1;
-    size_t cut = utf8_cut_width(name.data, name.len, room);
-    char *text = mem_printf(_("Remove %.*s%s? Files stay. y n"), (int)cut, name.data,
-                            cut < name.len ? glyph(GLYPH_ELLIPSIS) : "");
-    remark_row(out, text, STYLE_WARNING, (size_t)v->width);
-    free(text);
-    buf_release(&name);
+    char *name =
+        remark_name(r->kind == ROW_CORPUS   ? v->corpora.items.items[r->index].name
+                    : r->kind == ROW_FAILED ? name_of(v->failed.items.items[r->index].file)
+                                            : name_of(v->documents.items.items[r->index].file));
+    buf_addf(out, _("Remove %s? Files stay. y n"), name);
+    free(name);
 }
 
-static void last_row(struct corpus_view *v, struct rows *out)
+/* What stands in place of the keys; false: nothing does. */
+static bool foot_text(const struct corpus_view *v, struct buf *out, enum style *style)
+{
+    bool asks = v->asks_remove && corpus_view_chosen(v);
+    *style = asks ? STYLE_WARNING : v->remark.style;
+    if (asks)
+        question_text(v, out);
+    else if (v->remark.text)
+        buf_addstr(out, v->remark.text);
+    return asks || v->remark.text;
+}
+
+static void hint_row(struct corpus_view *v, struct rows *out)
 {
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
     bool passages = v->level != LEVEL_CORPORA && v->level != LEVEL_DOCUMENTS;
-    if (v->asks_remove && corpus_view_chosen(v))
-        question_row(v, out);
-    else if (v->remark.text)
-        remark_row(out, v->remark.text, v->remark.style, width);
-    else if (v->writing)
+    if (v->writing)
         hints_row(out, keys, in_query, COUNT(in_query), width);
     else if (passages)
         hints_row(out, keys, in_passages, COUNT(in_passages), width);
@@ -270,8 +273,11 @@ const struct rows *corpus_view_rows(struct view *view)
 {
     struct corpus_view *v = corpus_view_of(view);
     bool has_query = corpus_view_has_query(v);
-    int hints = v->height >= HINT_ROWS;
-    int body = v->height - hints - (has_query ? 2 : 1);
+    struct buf foot = BUF_INIT;
+    enum style style;
+    bool says = foot_text(v, &foot, &style);
+    int feet = remark_height(says ? foot.data : NULL, (size_t)v->width, v->height, HINT_ROWS);
+    int body = v->height - feet - (has_query ? 2 : 1);
     rows_clear(&v->rows);
     v->caret_col = -1;
     title_row(v, &v->rows);
@@ -284,8 +290,11 @@ const struct rows *corpus_view_rows(struct view *view)
         outline_resize(v->outline, v->width, body);
         outline_rows(v->outline, &v->rows);
     }
-    if (hints)
-        last_row(v, &v->rows);
+    if (feet > 0 && says)
+        remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
+    else if (feet > 0)
+        hint_row(v, &v->rows);
+    buf_release(&foot);
     return &v->rows;
 }
 

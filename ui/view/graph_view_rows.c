@@ -171,12 +171,7 @@ static void empty_rows(const struct graph_view *v, int height, struct rows *out)
                        : v->searched                    ? _("No matches in the graph.")
                                      : _("The graph is empty. The model fills it with its tools, "
                                          "tiro graph add and import do.");
-    if (height > 0)
-        remark_row(out, text, STYLE_DIM, (size_t)v->width);
-    for (int i = 1; i < height; i++) {
-        rows_begin(out);
-        rows_pad(out, (size_t)v->width, STYLE_OVERLAY);
-    }
+    remark_rows(out, text, STYLE_DIM, (size_t)v->width, height);
 }
 
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the entities")},
@@ -196,8 +191,7 @@ static const struct hint in_entity[] = {
     {ACTION_MEMORY_RESTORE, NULL, N_("undo")}, {ACTION_MEMORY_QUERY, NULL, N_("search")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* What goes, in a few words. */
-static void question_row(const struct graph_view *v, struct rows *out)
+static void question_text(const struct graph_view *v, struct buf *out)
 {
     const struct graph_row *r = graph_view_walks(v) ? graph_view_fact(v) : NULL;
     const struct graph_entity *n = r ? graph_view_entity(v) : graph_view_listed(v);
@@ -205,31 +199,30 @@ static void question_row(const struct graph_view *v, struct rows *out)
     const char *what = whole                        ? n->name
                        : r->kind == ROW_OBSERVATION ? n->observations.items[r->index].content
                                                     : v->open.relations.items[r->index].type;
-    struct buf name = BUF_INIT, text = BUF_INIT;
-    add_clean(&name, what);
-    size_t room = (size_t)v->width > 34 ? (size_t)v->width - 34 : 1;
-    size_t cut = utf8_cut_width(name.data, name.len, room);
-    char *shown =
-        mem_printf("%.*s%s", (int)cut, name.data, cut < name.len ? glyph(GLYPH_ELLIPSIS) : "");
+    char *name = remark_name(what);
     if (whole)
-        buf_addf(&text, _("Delete %s and all about it? y n"), shown);
+        buf_addf(out, _("Delete %s and all about it? y n"), name);
     else
-        buf_addf(&text, _("Delete %s? y n"), shown);
-    remark_row(out, text.data, STYLE_WARNING, (size_t)v->width);
-    free(shown);
-    buf_release(&name);
-    buf_release(&text);
+        buf_addf(out, _("Delete %s? y n"), name);
+    free(name);
 }
 
-static void last_row(struct graph_view *v, struct rows *out)
+/* What stands in place of the keys; false: nothing does. */
+static bool foot_text(const struct graph_view *v, struct buf *out, enum style *style)
+{
+    *style = v->asks_delete ? STYLE_WARNING : v->remark.style;
+    if (v->asks_delete)
+        question_text(v, out);
+    else if (v->remark.text)
+        buf_addstr(out, v->remark.text);
+    return v->asks_delete || v->remark.text;
+}
+
+static void hint_row(struct graph_view *v, struct rows *out)
 {
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
-    if (v->asks_delete)
-        question_row(v, out);
-    else if (v->remark.text)
-        remark_row(out, v->remark.text, v->remark.style, width);
-    else if (graph_view_walks(v))
+    if (graph_view_walks(v))
         hints_row(out, keys, in_entity, COUNT(in_entity), width);
     else if (v->writing)
         hints_row(out, keys, in_query, COUNT(in_query), width);
@@ -250,8 +243,11 @@ const struct rows *graph_view_rows(struct view *view)
 {
     struct graph_view *v = graph_view_of(view);
     bool walks = graph_view_walks(v);
-    int hints = v->height >= HINT_ROWS;
-    int body = v->height - hints - (walks ? 1 : 2);
+    struct buf foot = BUF_INIT;
+    enum style style;
+    bool says = foot_text(v, &foot, &style);
+    int feet = remark_height(says ? foot.data : NULL, (size_t)v->width, v->height, HINT_ROWS);
+    int body = v->height - feet - (walks ? 1 : 2);
     struct outline *o = walks ? v->outline : v->entities;
     rows_clear(&v->rows);
     v->caret_col = -1;
@@ -265,8 +261,11 @@ const struct rows *graph_view_rows(struct view *view)
         outline_resize(o, v->width, body);
         outline_rows(o, &v->rows);
     }
-    if (hints)
-        last_row(v, &v->rows);
+    if (feet > 0 && says)
+        remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
+    else if (feet > 0)
+        hint_row(v, &v->rows);
+    buf_release(&foot);
     return &v->rows;
 }
 

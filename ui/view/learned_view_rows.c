@@ -214,12 +214,7 @@ static void empty_rows(const struct learned_view *v, int height, struct rows *ou
                        : is_narrowed(v) ? _("Nothing of this was learned.")
                                         : _("Nothing was learned yet. /remember TEXT keeps "
                                             "something; so does what you ask to be remembered.");
-    if (height > 0)
-        remark_row(out, text, STYLE_DIM, (size_t)v->width);
-    for (int i = 1; i < height; i++) {
-        rows_begin(out);
-        rows_pad(out, (size_t)v->width, STYLE_OVERLAY);
-    }
+    remark_rows(out, text, STYLE_DIM, (size_t)v->width, height);
 }
 
 #define COMMON                                                                                     \
@@ -270,31 +265,26 @@ static struct hints hints_of(const struct learned_view *v)
                                              : HINTS(of_active);
 }
 
-static void question_row(const struct learned_view *v, struct rows *out)
+/* What stands in place of the keys; false: nothing does. */
+static bool foot_text(const struct learned_view *v, struct buf *out, enum style *style)
 {
     const struct learned_item *item = learned_view_chosen(v);
-    struct buf name = BUF_INIT, text = BUF_INIT;
-    utf8_reveal(&name, item ? item->text : "", item ? strlen(item->text) : 0, UTF8_ONE_LINE);
-    size_t room = (size_t)v->width > 34 ? (size_t)v->width - 34 : 1;
-    size_t cut = utf8_cut_width(name.data ? name.data : "", name.len, room);
-    char *shown = mem_printf("%.*s%s", (int)cut, name.data ? name.data : "",
-                             cut < name.len ? glyph(GLYPH_ELLIPSIS) : "");
-    buf_addf(&text, _("Forget %s and its history? y n"), shown);
-    remark_row(out, text.data, STYLE_WARNING, (size_t)v->width);
-    free(shown);
-    buf_release(&name);
-    buf_release(&text);
+    bool asks = v->place == LEARNED_IN_QUESTION;
+    *style = asks ? STYLE_WARNING : v->remark.style;
+    if (asks) {
+        char *name = remark_name(item ? item->text : "");
+        buf_addf(out, _("Forget %s and its history? y n"), name);
+        free(name);
+    } else if (v->remark.text) {
+        buf_addstr(out, v->remark.text);
+    }
+    return asks || v->remark.text;
 }
 
-static void last_row(struct learned_view *v, struct rows *out)
+static void hint_row(struct learned_view *v, struct rows *out)
 {
     const struct hints h = hints_of(v);
-    if (v->place == LEARNED_IN_QUESTION)
-        question_row(v, out);
-    else if (v->remark.text)
-        remark_row(out, v->remark.text, v->remark.style, (size_t)v->width);
-    else
-        hints_row(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width);
+    hints_row(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -309,8 +299,11 @@ void learned_view_resize(struct view *view, int width, int height)
 const struct rows *learned_view_rows(struct view *view)
 {
     struct learned_view *v = learned_view_of(view);
-    bool hints = v->height >= HINT_ROWS;
-    int body = v->height - (int)hints - 2;
+    struct buf foot = BUF_INIT;
+    enum style style;
+    bool says = foot_text(v, &foot, &style);
+    int feet = remark_height(says ? foot.data : NULL, (size_t)v->width, v->height, HINT_ROWS);
+    int body = v->height - feet - 2;
     rows_clear(&v->rows);
     v->caret_col = -1;
     title_row(v, &v->rows);
@@ -323,8 +316,11 @@ const struct rows *learned_view_rows(struct view *view)
         outline_resize(v->outline, v->width, body);
         outline_rows(v->outline, &v->rows);
     }
-    if (hints)
-        last_row(v, &v->rows);
+    if (feet > 0 && says)
+        remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
+    else if (feet > 0)
+        hint_row(v, &v->rows);
+    buf_release(&foot);
     return &v->rows;
 }
 

@@ -244,32 +244,15 @@ static const char *empty_text(const struct memory_view *p)
         return p->searching != 0 ? _("loading") : "";
     if (!is_search(p))
         return p->scope == SCOPE_ALL
-                   ? _("Memory is empty. What a compaction drops can be found here.")
+                   ? _("Memory is empty. Conversations come here when you leave them or they are "
+                       "compacted.")
                    : _("Memory has no entries in this scope yet.");
     return p->scope == SCOPE_ALL ? _("No matches in memory.") : _("No matches in this scope.");
 }
 
 static void add_empty(struct memory_view *p, struct rows *out)
 {
-    struct styled text, indent;
-    struct wrap_look look = {(size_t)p->layout.width, WRAP_WORDS, &indent, &indent};
-    struct rows rows;
-    rows_init(&rows);
-    styled_init(&text);
-    styled_init(&indent);
-    styled_addstr(&indent, " ", STYLE_DIM, 0);
-    styled_addstr(&text, empty_text(p), STYLE_DIM, 0);
-    wrap_text(&rows, &text, &look);
-    for (int i = 0; i < p->layout.list_rows; i++) {
-        if ((size_t)i < rows.list.len)
-            rows_copy(out, &rows, (size_t)i);
-        else
-            rows_begin(out);
-        pad_to(out, (size_t)p->layout.width, STYLE_OVERLAY);
-    }
-    rows_release(&rows);
-    styled_release(&text);
-    styled_release(&indent);
+    remark_rows(out, empty_text(p), STYLE_DIM, (size_t)p->layout.width, p->layout.list_rows);
 }
 
 /* --- all of it --- */

@@ -13,28 +13,13 @@ enum {
     BADGE_ROWS = 8, /* of the pane, from which on there is a row for the badge */
     HALF_ROWS = 16, /* from which on the preview leaves the list its half */
     HINT_ROWS = 5,  /* from which on there is a row of keys */
-    SAID_ROWS = 4,  /* that a remark takes at most */
     SLOW_MS = 250   /* an answer that takes longer is seen to be waited for */
 };
 
-static size_t said_width(const struct memory_view *p)
-{
-    return (size_t)p->layout.width - 1;
-}
-
-/* What is said has as many rows as it needs, if that leaves the rest enough. */
 static int end_rows(const struct memory_view *p)
 {
-    int height = p->layout.height, most = height / 3 < SAID_ROWS ? height / 3 : SAID_ROWS, rows = 0;
-    const char *text = p->remark.text ? p->remark.text : "";
-    size_t len = strlen(text), at = 0;
-    if (height < HINT_ROWS)
-        return 0;
-    do {
-        at = len > 0 ? wrap_next(text, len, at, said_width(p), WRAP_WORDS).next : 0;
-        rows++;
-    } while (at < len && rows < most);
-    return rows;
+    const struct pane_layout *l = &p->layout;
+    return remark_height(p->remark.text, (size_t)l->width, l->height, HINT_ROWS);
 }
 
 /* It is there as soon as its keys are meant for it. */
@@ -73,8 +58,9 @@ void pane_resize(struct view *view, int width, int height)
 
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")},
                                        {ACTION_CANCEL, NULL, N_("close")},
-                                       {ACTION_COMPLETE, NULL, N_("to the message")},
+                                       {ACTION_PANE_NEXT, NULL, N_("next tab")},
                                        {ACTION_HELP, NULL, N_("help")},
+                                       {ACTION_COMPLETE, NULL, N_("to the message")},
                                        {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
 
 static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
@@ -113,20 +99,6 @@ static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memor
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static void said_rows(const struct memory_view *p, struct rows *out)
-{
-    const char *text = p->remark.text;
-    size_t len = strlen(text), at = 0;
-    for (int i = 1; i < p->layout.hint_rows; i++) {
-        struct wrap_piece piece = wrap_next(text, len, at, said_width(p), WRAP_WORDS);
-        char *row = mem_strndup(text + at, piece.end - at);
-        remark_row(out, row, p->remark.style, (size_t)p->layout.width);
-        free(row);
-        at = piece.next;
-    }
-    remark_row(out, text + at, p->remark.style, (size_t)p->layout.width);
-}
-
 static void hint_part(struct memory_view *p, struct rows *out)
 {
     static const struct {
@@ -139,7 +111,7 @@ static void hint_part(struct memory_view *p, struct rows *out)
     size_t width = (size_t)p->layout.width;
     enum pane_place place = has_editor(p) ? IN_EDITOR : p->place;
     if (p->remark.text)
-        said_rows(p, out);
+        remark_rows(out, p->remark.text, p->remark.style, width, p->layout.hint_rows);
     else if (p->focused && place == IN_LIST && pane_count(p) == 0)
         hints_row(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width);
     else if (p->focused)

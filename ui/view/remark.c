@@ -3,8 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/term/glyph.h"
+#include "ui/text/wrap.h"
 #include "ui/transcript/message_row.h"
+
+enum { MOST_ROWS = 4, NAME_COLUMNS = 40 };
 
 void remark_release(struct remark *r)
 {
@@ -28,4 +33,42 @@ void remark_row(struct rows *out, const char *text, enum style style, size_t col
     rows_begin(out);
     rows_addstr(out, " ", style, 0);
     message_row_field(out, text, columns - 1, style);
+}
+
+int remark_height(const char *text, size_t columns, int height, int from)
+{
+    int rows = 0, most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
+    size_t len = text ? strlen(text) : 0, at = 0;
+    if (height < from)
+        return 0;
+    do {
+        at = len > 0 ? wrap_next(text, len, at, columns - 1, WRAP_WORDS).next : 0;
+        rows++;
+    } while (at < len && rows < most);
+    return rows;
+}
+
+void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows)
+{
+    size_t len = strlen(text), at = 0;
+    for (int i = 1; i <= rows; i++) {
+        struct wrap_piece piece = {len, len};
+        if (i < rows && at < len)
+            piece = wrap_next(text, len, at, columns - 1, WRAP_WORDS);
+        char *row = mem_strndup(text + at, piece.end - at);
+        remark_row(out, row, style, columns);
+        free(row);
+        at = piece.next;
+    }
+}
+
+char *remark_name(const char *text)
+{
+    struct buf out = BUF_INIT;
+    utf8_reveal(&out, text, strlen(text), UTF8_ONE_LINE);
+    size_t len = out.len, cut = utf8_cut_width(out.data ? out.data : "", len, NAME_COLUMNS);
+    char *name = mem_printf("%.*s%s", (int)cut, out.data ? out.data : "",
+                            cut < len ? glyph(GLYPH_ELLIPSIS) : "");
+    buf_release(&out);
+    return name;
 }

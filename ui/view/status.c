@@ -237,9 +237,9 @@ static void make_memory(const struct status *s, struct part *less, struct part *
         return;
     bool writes = strcmp(s->memory, "write") == 0;
     struct part *p = writes ? usual : less;
-    const char *format = writes                          ? _("memory write")
+    const char *format = writes                          ? _("memory on")
                          : strcmp(s->memory, "off") == 0 ? _("memory off")
-                                                         : _("memory read");
+                                                         : _("memory read only");
     buf_addstr(&p->text, format);
     less->style = STYLE_NOTE;
 }
