@@ -175,8 +175,8 @@ static void empty_rows(const struct graph_view *v, int height, struct rows *out)
 }
 
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the entities")},
-                                       {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_PANE_NEXT, NULL, N_("next tab")},
+                                       {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_HELP, NULL, N_("help")}};
 static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("open")},
                                       {ACTION_MEMORY_QUERY, NULL, N_("search")},

@@ -57,8 +57,8 @@ void pane_resize(struct view *view, int width, int height)
 /* --- keys --- */
 
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")},
-                                       {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_PANE_NEXT, NULL, N_("next tab")},
+                                       {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_HELP, NULL, N_("help")},
                                        {ACTION_COMPLETE, NULL, N_("to the message")},
                                        {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
