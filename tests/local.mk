@@ -264,6 +264,7 @@ tests_libsupport_a_SOURCES = \
 	 \
 	tests/stage.c tests/stage.h \
 	tests/steps.c tests/steps.h \
+	tests/shelf.c tests/shelf.h \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
 	tests/simple_store_read.c \
 	tests/still_app.c tests/still_app.h \

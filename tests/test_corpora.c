@@ -14,62 +14,13 @@
 #include "knowledge/corpora.h"
 #include "session/health.h"
 #include "store/sql.h"
+#include "tests/shelf.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
-static struct config *config;
-static struct store *store;
-static struct corpora *corpora;
-static struct error e;
-static char *path;
-
-static void open_corpora(void)
-{
-    if (!store_open(path, STORE_READ_WRITE, &store, &e))
-        fail_msg("%s", e.text);
-    corpora = corpora_open(config, store, NULL);
-}
-
-static void close_corpora(void)
-{
-    corpora_close(corpora);
-    store_close(store);
-}
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    path = support_path("tiro.db");
-    config = config_new();
-    e = (struct error){0};
-    open_corpora();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    close_corpora();
-    config_free(config);
-    return support_teardown(state);
-}
-
-FIXTURE(set_up, tear_down);
+FIXTURE(shelf_setup, shelf_teardown);
 
 /* --- files ------------------------------------------------------------------------------------ */
-
-static void write_file(const char *name, const char *text)
-{
-    char *file = support_path(name);
-    for (char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(file, 0700);
-        *slash = '/';
-    }
-    FILE *out = fopen(file, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
 
 static void delete_file(const char *name)
 {
@@ -78,114 +29,13 @@ static void delete_file(const char *name)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* "files 2 added 2 changed 0 unchanged 0 removed 0 failed 0", those that are 0 left out. */
-static const char *told(const struct corpus_progress *p)
-{
-    const struct {
-        const char *name;
-        int64_t count;
-    } rows[] = {{"files", p->files},         {"added", p->added},     {"changed", p->changed},
-                {"unchanged", p->unchanged}, {"removed", p->removed}, {"failed", p->failed}};
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].count > 0)
-            buf_addf(&out, "%s%s %lld", out.len > 0 ? " " : "", rows[i].name,
-                     (long long)rows[i].count);
-    return support_keep(buf_take(&out));
-}
-
-static const char *run_ingest(struct ingest *in)
-{
-    struct corpus_progress progress;
-    bool more = true;
-    while (more)
-        if (!ingest_step(in, NULL, &more, &e))
-            fail_msg("%s", e.text);
-    ingest_progress(in, &progress);
-    assert_true(progress.finished);
-    assert_int_equal(progress.done, progress.files);
-    const char *out = told(&progress);
-    shape_release(&corpus_progress_shape, &progress);
-    ingest_free(in);
-    return out;
-}
-
-static const char *add(const char *name, const char *file)
-{
-    const char *paths[] = {file ? support_path(file) : NULL};
-    struct ingest *in;
-    if (!ingest_begin(corpora, name, paths, file ? 1 : 0, &in, &e))
-        fail_msg("%s", e.text);
-    return run_ingest(in);
-}
-
-static void purge(void)
-{
-    bool more = true;
-    while (more)
-        if (!corpora_purge(corpora, &more, &e))
-            fail_msg("%s", e.text);
-}
-
-static const char *file_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
-}
-
-static struct corpus_found found;
-
-static void search_for(const struct corpus_search *what)
-{
-    shape_release(&corpus_found_shape, &found);
-    if (!corpora_search(corpora, what, NULL, &found, &e))
-        fail_msg("%s", e.text);
-}
-
-/* "a.txt:1 b.md:3", by line. */
-static const char *hits(void)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < found.items.len; i++) {
-        const struct corpus_passage *p = &found.items.items[i];
-        buf_addf(&out, "%s%s:%lld", i > 0 ? " " : "", file_name(p->file), (long long)p->line);
-    }
-    shape_release(&corpus_found_shape, &found);
-    return support_keep(buf_take(&out));
-}
-
-static const char *search(const char *corpus, const char *query)
-{
-    search_for(&(struct corpus_search){.corpus = corpus, .query = query, .hybrid_weight = -1});
-    return hits();
-}
-
-static int64_t number(const char *sql)
-{
-    int64_t n = -1;
-    if (!store_number(store, sql, &n, &e))
-        fail_msg("%s", e.text);
-    return n;
-}
-
-static const char *expect_sound(void)
-{
-    struct health health;
-    close_corpora();
-    health_check(path, true, health_extensions, &health);
-    open_corpora();
-    if (health.state != HEALTH_GOOD)
-        fail_msg("%s", health.detail);
-    return "sound";
-}
-
 static void notes(void)
 {
-    write_file("notes/kyoto.md",
-               "# Travel\n\nThe ryokan in Kyoto is booked for May.\n\n"
-               "## Trains\n\nThe night train leaves at ten.\n");
-    write_file("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
-    write_file("notes/deep/under/ground.txt", "Moles dig below the basil bed.\n");
+    shelf_write("notes/kyoto.md",
+                "# Travel\n\nThe ryokan in Kyoto is booked for May.\n\n"
+                "## Trains\n\nThe night train leaves at ten.\n");
+    shelf_write("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
+    shelf_write("notes/deep/under/ground.txt", "Moles dig below the basil bed.\n");
 }
 
 /* --- ingest ----------------------------------------------------------------------------------- */
@@ -193,52 +43,54 @@ static void notes(void)
 TEST(a_folder_is_ingested_and_searched)
 {
     notes();
-    assert_string_equal(add("notes", "notes"), "files 3 added 3");
-    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
-    assert_string_equal(search("notes", "when does the train leave"), "kyoto.md:5");
-    assert_string_equal(search("notes", "basil"), "ground.txt:1 garden.txt:1");
-    assert_string_equal(expect_sound(), "sound");
+    assert_string_equal(shelf_add("notes", "notes"), "files 3 added 3");
+    assert_string_equal(shelf_search("notes", "ryokan"), "kyoto.md:1");
+    assert_string_equal(shelf_search("notes", "when does the train leave"), "kyoto.md:5");
+    assert_string_equal(shelf_search("notes", "basil"), "ground.txt:1 garden.txt:1");
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(a_hit_says_where_it_stands)
 {
     notes();
-    add("notes", "notes");
-    search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = -1});
-    assert_int_equal(found.documents, 3);
-    assert_int_equal(found.searched, 4);
-    assert_int_equal(found.items.len, 1);
-    const struct corpus_passage *p = &found.items.items[0];
+    shelf_add("notes", "notes");
+    shelf_search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = -1});
+    assert_int_equal(shelf.found.documents, 3);
+    assert_int_equal(shelf.found.searched, 4);
+    assert_int_equal(shelf.found.items.len, 1);
+    const struct corpus_passage *p = &shelf.found.items.items[0];
     assert_string_equal(p->corpus, "notes");
     assert_string_equal(p->heading, "Travel › Trains");
     assert_int_equal(p->line, 5);
     assert_int_equal(p->chunk, 1);
     assert_true(p->score > 0.5 && p->score <= 1);
     assert_true(p->words == p->score && p->vector == -1);
-    shape_release(&corpus_found_shape, &found);
+    shape_release(&corpus_found_shape, &shelf.found);
 }
 
 TEST(names_of_files_and_headings_are_searched)
 {
     notes();
-    add("notes", "notes");
-    assert_string_equal(search("notes", "garden"), "garden.txt:1");
-    assert_string_equal(search("notes", "travel trains"), "kyoto.md:5 kyoto.md:1");
+    shelf_add("notes", "notes");
+    assert_string_equal(shelf_search("notes", "garden"), "garden.txt:1");
+    assert_string_equal(shelf_search("notes", "travel trains"), "kyoto.md:5 kyoto.md:1");
 }
 
 TEST(what_is_not_there_tells_how_much_was_searched)
 {
     notes();
-    add("notes", "notes");
-    search_for(&(struct corpus_search){.query = "zeppelin", .hybrid_weight = -1});
-    assert_int_equal(found.items.len, 0);
-    assert_int_equal(found.documents, 3);
-    assert_int_equal(found.searched, 4);
-    assert_err(corpora_search(corpora, &(struct corpus_search){.query = " "}, NULL, &found, &e), e,
-               ERR_USAGE);
-    assert_err(corpora_search(corpora, &(struct corpus_search){.query = "x", .corpus = "none"},
-                              NULL, &found, &e),
-               e, ERR_MEMORY_NOT_FOUND);
+    shelf_add("notes", "notes");
+    shelf_search_for(&(struct corpus_search){.query = "zeppelin", .hybrid_weight = -1});
+    assert_int_equal(shelf.found.items.len, 0);
+    assert_int_equal(shelf.found.documents, 3);
+    assert_int_equal(shelf.found.searched, 4);
+    assert_err(corpora_search(shelf.corpora, &(struct corpus_search){.query = " "}, NULL,
+                              &shelf.found, &shelf.e),
+               shelf.e, ERR_USAGE);
+    assert_err(corpora_search(shelf.corpora,
+                              &(struct corpus_search){.query = "x", .corpus = "none"}, NULL,
+                              &shelf.found, &shelf.e),
+               shelf.e, ERR_MEMORY_NOT_FOUND);
 }
 
 TEST(a_filter_takes_files_by_a_part_or_a_glob)
@@ -252,35 +104,35 @@ TEST(a_filter_takes_files_by_a_part_or_a_glob)
                 {"*.md", ""},
                 {"nothing", ""}};
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        search_for(&(struct corpus_search){
+        shelf_search_for(&(struct corpus_search){
             .query = "basil", .filter = rows[i].filter, .hybrid_weight = -1});
-        assert_string_equal(hits(), rows[i].hits);
+        assert_string_equal(shelf_hits(), rows[i].hits);
     }
 }
 
 TEST(k_counts_over_the_whole_corpus)
 {
     for (int i = 0; i < 30; i++)
-        write_file(support_text("many/f%02d.txt", i), "one word: lantern\n");
-    add("many", "many");
-    search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
-    assert_int_equal(found.items.len, 5);
-    search_for(&(struct corpus_search){.query = "lantern", .top_k = 20, .hybrid_weight = -1});
-    assert_int_equal(found.items.len, 20);
-    shape_release(&corpus_found_shape, &found);
+        shelf_write(support_text("many/f%02d.txt", i), "one word: lantern\n");
+    shelf_add("many", "many");
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+    assert_int_equal(shelf.found.items.len, 5);
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .top_k = 20, .hybrid_weight = -1});
+    assert_int_equal(shelf.found.items.len, 20);
+    shape_release(&corpus_found_shape, &shelf.found);
 }
 
 TEST(corpora_do_not_see_each_other)
 {
-    write_file("a/x.txt", "the lantern is red\n");
-    write_file("b/y.txt", "the lantern is green\n");
-    add("a", "a");
-    add("b", "b");
-    assert_string_equal(search("a", "lantern"), "x.txt:1");
-    assert_string_equal(search("b", "lantern"), "y.txt:1");
-    assert_string_equal(search(NULL, "green lantern"), "y.txt:1 x.txt:1");
+    shelf_write("a/x.txt", "the lantern is red\n");
+    shelf_write("b/y.txt", "the lantern is green\n");
+    shelf_add("a", "a");
+    shelf_add("b", "b");
+    assert_string_equal(shelf_search("a", "lantern"), "x.txt:1");
+    assert_string_equal(shelf_search("b", "lantern"), "y.txt:1");
+    assert_string_equal(shelf_search(NULL, "green lantern"), "y.txt:1 x.txt:1");
 }
 
 /* --- again ------------------------------------------------------------------------------------ */
@@ -288,37 +140,37 @@ TEST(corpora_do_not_see_each_other)
 TEST(what_is_unchanged_is_passed_over)
 {
     notes();
-    add("notes", "notes");
-    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
-    write_file("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
-    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
-    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 3);
-    assert_int_equal(number("SELECT max(number) FROM corpus_document"), 3);
+    shelf_add("notes", "notes");
+    assert_string_equal(shelf_add("notes", NULL), "files 3 unchanged 3");
+    shelf_write("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
+    assert_string_equal(shelf_add("notes", NULL), "files 3 unchanged 3");
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 3);
+    assert_int_equal(shelf_number("SELECT max(number) FROM corpus_document"), 3);
 }
 
 TEST(what_changed_takes_the_place_of_what_was_there)
 {
     notes();
-    add("notes", "notes");
-    write_file("notes/garden.txt", "Carrots want sand.\n");
-    assert_string_equal(add("notes", NULL), "files 3 changed 1 unchanged 2");
-    assert_string_equal(search("notes", "tomatoes"), "");
-    assert_string_equal(search("notes", "carrots"), "garden.txt:1");
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 4);
-    assert_string_equal(expect_sound(), "sound");
+    shelf_add("notes", "notes");
+    shelf_write("notes/garden.txt", "Carrots want sand.\n");
+    assert_string_equal(shelf_add("notes", NULL), "files 3 changed 1 unchanged 2");
+    assert_string_equal(shelf_search("notes", "tomatoes"), "");
+    assert_string_equal(shelf_search("notes", "carrots"), "garden.txt:1");
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 4);
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(what_is_gone_is_taken_out)
 {
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     delete_file("notes/kyoto.md");
-    assert_string_equal(add("notes", NULL), "files 2 unchanged 2 removed 1");
-    assert_string_equal(search("notes", "ryokan"), "");
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 2);
-    assert_string_equal(expect_sound(), "sound");
+    assert_string_equal(shelf_add("notes", NULL), "files 2 unchanged 2 removed 1");
+    assert_string_equal(shelf_search("notes", "ryokan"), "");
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 2);
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(a_root_that_is_gone_takes_nothing_out)
@@ -326,63 +178,63 @@ TEST(a_root_that_is_gone_takes_nothing_out)
     struct ingest *in;
     bool more;
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     assert_int_equal(rename(support_path("notes"), support_path("elsewhere")), 0);
-    assert_true(ingest_begin(corpora, "notes", NULL, 0, &in, &e));
-    assert_err(ingest_step(in, NULL, &more, &e), e, ERR_FILE_ERROR);
-    assert_non_null(strstr(e.text, "notes"));
+    assert_true(ingest_begin(shelf.corpora, "notes", NULL, 0, &in, &shelf.e));
+    assert_err(ingest_step(in, NULL, &more, &shelf.e), shelf.e, ERR_FILE_ERROR);
+    assert_non_null(strstr(shelf.e.text, "notes"));
     ingest_free(in);
-    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
+    assert_string_equal(shelf_search("notes", "ryokan"), "kyoto.md:1");
 }
 
 TEST(what_cannot_be_read_is_listed_and_tried_again)
 {
     const struct corpus_documents_query failed = {.name = "x", .failed = true};
     struct corpus_documents listed;
-    write_file("x/good.txt", "lantern\n");
-    write_file("x/large.txt", "lantern\n");
+    shelf_write("x/good.txt", "lantern\n");
+    shelf_write("x/large.txt", "lantern\n");
     assert_int_equal(truncate(support_path("x/large.txt"), (off_t)1 << 30), 0);
-    assert_string_equal(add("x", "x"), "files 2 added 1 failed 1");
-    assert_true(corpora_documents(corpora, &failed, &listed, &e));
+    assert_string_equal(shelf_add("x", "x"), "files 2 added 1 failed 1");
+    assert_true(corpora_documents(shelf.corpora, &failed, &listed, &shelf.e));
     assert_int_equal(listed.total, 1);
-    assert_string_equal(file_name(listed.items.items[0].file), "large.txt");
+    assert_string_equal(shelf_file_name(listed.items.items[0].file), "large.txt");
     assert_true(*listed.items.items[0].error);
     shape_release(&corpus_documents_shape, &listed);
-    write_file("x/large.txt", "a small lantern now\n");
-    assert_string_equal(add("x", NULL), "files 2 changed 1 unchanged 1");
-    assert_string_equal(search("x", "lantern"), "good.txt:1 large.txt:1");
+    shelf_write("x/large.txt", "a small lantern now\n");
+    assert_string_equal(shelf_add("x", NULL), "files 2 changed 1 unchanged 1");
+    assert_string_equal(shelf_search("x", "lantern"), "good.txt:1 large.txt:1");
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
 TEST(gitignore_is_honoured)
 {
-    write_file("w/.git/info/exclude", "*.tmp\n");
-    write_file("w/.gitignore", "build/\n*.log\n!keep.log\n/top.txt\n# comment\n");
-    write_file("w/sub/.gitignore", "secret*\n!secret-not.txt\n");
+    shelf_write("w/.git/info/exclude", "*.tmp\n");
+    shelf_write("w/.gitignore", "build/\n*.log\n!keep.log\n/top.txt\n# comment\n");
+    shelf_write("w/sub/.gitignore", "secret*\n!secret-not.txt\n");
     const char *const files[] = {"w/a.txt",       "w/a.log",           "w/keep.log",
                                  "w/top.txt",     "w/build/x.txt",     "w/sub/top.txt",
                                  "w/sub/x.tmp",   "w/sub/secret.txt",  "w/sub/secret-not.txt",
                                  "w/.hidden.txt", "w/sub/build/y.txt", "w/secret.txt"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        write_file(files[i], "lantern\n");
-    assert_string_equal(add("w", "w"), "files 5 added 5");
-    assert_string_equal(search("w", "lantern"),
+        shelf_write(files[i], "lantern\n");
+    assert_string_equal(shelf_add("w", "w"), "files 5 added 5");
+    assert_string_equal(shelf_search("w", "lantern"),
                         "a.txt:1 keep.log:1 secret.txt:1 secret-not.txt:1 top.txt:1");
-    assert_string_equal(add("below", "w/sub"), "files 2 added 2");
+    assert_string_equal(shelf_add("below", "w/sub"), "files 2 added 2");
 }
 
 TEST(links_lead_nowhere)
 {
-    write_file("w/a.txt", "lantern\n");
-    write_file("out.txt", "lantern outside\n");
+    shelf_write("w/a.txt", "lantern\n");
+    shelf_write("out.txt", "lantern outside\n");
     assert_int_equal(symlink("..", support_path("w/circle")), 0);
     assert_int_equal(symlink("../out.txt", support_path("w/link.txt")), 0);
     assert_int_equal(symlink("self", support_path("w/self")), 0);
     assert_int_equal(mkfifo(support_path("w/pipe.txt"), 0600), 0);
-    assert_string_equal(add("w", "w"), "files 1 added 1");
+    assert_string_equal(shelf_add("w", "w"), "files 1 added 1");
     assert_int_equal(symlink("w", support_path("named")), 0);
-    assert_string_equal(add("named", "named"), "files 1 added 1");
+    assert_string_equal(shelf_add("named", "named"), "files 1 added 1");
 }
 
 TEST(paths_and_names_that_are_none_are_refused)
@@ -390,29 +242,30 @@ TEST(paths_and_names_that_are_none_are_refused)
     const char *none[] = {support_path("nowhere")};
     const char *device[] = {"/dev/null"};
     struct ingest *in;
-    assert_err(ingest_begin(corpora, "x", none, 1, &in, &e), e, ERR_FILE_ERROR);
-    assert_err(ingest_begin(corpora, "x", device, 1, &in, &e), e, ERR_FILE_ERROR);
-    assert_err(ingest_begin(corpora, "x", NULL, 0, &in, &e), e, ERR_USAGE);
+    assert_err(ingest_begin(shelf.corpora, "x", none, 1, &in, &shelf.e), shelf.e, ERR_FILE_ERROR);
+    assert_err(ingest_begin(shelf.corpora, "x", device, 1, &in, &shelf.e), shelf.e, ERR_FILE_ERROR);
+    assert_err(ingest_begin(shelf.corpora, "x", NULL, 0, &in, &shelf.e), shelf.e, ERR_USAGE);
     static const char *const names[] = {"", "a b", "../x", "-x", "ä", "a/b"};
-    write_file("w/a.txt", "lantern\n");
+    shelf_write("w/a.txt", "lantern\n");
     const char *good[] = {support_path("w")};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_err(ingest_begin(corpora, names[i], good, 1, &in, &e), e, ERR_USAGE);
-    assert_int_equal(number("SELECT count(*) FROM corpus_set"), 0);
+        assert_err(ingest_begin(shelf.corpora, names[i], good, 1, &in, &shelf.e), shelf.e,
+                   ERR_USAGE);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_set"), 0);
 }
 
 TEST(paths_overlap_and_come_from_tiro_ini)
 {
     struct config_problems problems = {0};
-    write_file("w/a.txt", "lantern\n");
-    write_file("w/sub/b.txt", "lantern\n");
-    write_file("ini/c.txt", "lantern\n");
+    shelf_write("w/a.txt", "lantern\n");
+    shelf_write("w/sub/b.txt", "lantern\n");
+    shelf_write("ini/c.txt", "lantern\n");
     char *text = support_text("[corpus]\nw.paths = %s:~/ini\n", support_path("w/sub"));
-    config_load_text(config, "test", text, &problems);
+    config_load_text(shelf.config, "test", text, &problems);
     assert_int_equal(problems.list.len, 0);
     setenv("HOME", support_dir(), 1);
-    assert_string_equal(add("w", "w"), "files 3 added 3");
-    assert_string_equal(add("w", NULL), "files 3 unchanged 3");
+    assert_string_equal(shelf_add("w", "w"), "files 3 added 3");
+    assert_string_equal(shelf_add("w", NULL), "files 3 unchanged 3");
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -420,8 +273,9 @@ TEST(paths_overlap_and_come_from_tiro_ini)
 static struct corpus_ingested ingest_text(const char *corpus, const char *name, const char *text)
 {
     struct corpus_ingested made;
-    if (!corpora_ingest_text(corpora, &(struct corpus_ingest){corpus, name, text}, NULL, &made, &e))
-        fail_msg("%s", e.text);
+    if (!corpora_ingest_text(shelf.corpora, &(struct corpus_ingest){corpus, name, text}, NULL,
+                             &made, &shelf.e))
+        fail_msg("%s", shelf.e.text);
     return made;
 }
 
@@ -429,15 +283,15 @@ TEST(a_given_text_is_a_document)
 {
     struct corpus_ingested first = ingest_text("t", "meeting.md", "# Monday\n\nBring lanterns.\n");
     assert_int_equal(first.chunks, 1);
-    assert_string_equal(search("t", "lantern"), "meeting.md:1");
+    assert_string_equal(shelf_search("t", "lantern"), "meeting.md:1");
     struct corpus_ingested second = ingest_text("t", "meeting.md", "Bring candles.\n");
     assert_true(second.document > first.document);
-    assert_string_equal(search("t", "lantern"), "");
-    assert_string_equal(search("t", "candles"), "meeting.md:1");
-    write_file("w/a.txt", "a lantern\n");
-    add("t", "w");
-    assert_string_equal(add("t", NULL), "files 1 unchanged 1");
-    assert_string_equal(search("t", "candles"), "meeting.md:1");
+    assert_string_equal(shelf_search("t", "lantern"), "");
+    assert_string_equal(shelf_search("t", "candles"), "meeting.md:1");
+    shelf_write("w/a.txt", "a lantern\n");
+    shelf_add("t", "w");
+    assert_string_equal(shelf_add("t", NULL), "files 1 unchanged 1");
+    assert_string_equal(shelf_search("t", "candles"), "meeting.md:1");
 }
 
 TEST(a_text_that_is_none_is_refused)
@@ -446,8 +300,9 @@ TEST(a_text_that_is_none_is_refused)
     static const struct corpus_ingest bad[] = {
         {"t", "x.txt", " \n "}, {"t", "", "text"}, {"a b", "x.txt", "text"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_err(corpora_ingest_text(corpora, &bad[i], NULL, &made, &e), e, ERR_USAGE);
-    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 0);
+        assert_err(corpora_ingest_text(shelf.corpora, &bad[i], NULL, &made, &shelf.e), shelf.e,
+                   ERR_USAGE);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 0);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -458,9 +313,9 @@ TEST(lists_tell_what_there_is)
     struct corpus_passages passages;
     struct corpus_stats stats;
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     ingest_text("other", "x.txt", "lantern");
-    assert_true(corpora_list(corpora, &listed, &e));
+    assert_true(corpora_list(shelf.corpora, &listed, &shelf.e));
     assert_int_equal(listed.items.len, 2);
     const struct corpus_info *info = &listed.items.items[0];
     assert_string_equal(info->name, "notes");
@@ -471,18 +326,19 @@ TEST(lists_tell_what_there_is)
     assert_true(info->updated_ms > 0);
     shape_release(&corpus_list_shape, &listed);
 
-    int64_t document = number("SELECT number FROM corpus_document WHERE file LIKE '%kyoto.md'");
+    int64_t document =
+        shelf_number("SELECT number FROM corpus_document WHERE file LIKE '%kyoto.md'");
     const struct corpus_passages_query from = {.document = document, .from = 1};
-    assert_true(corpora_passages(corpora, &from, &passages, &e));
+    assert_true(corpora_passages(shelf.corpora, &from, &passages, &shelf.e));
     assert_int_equal(passages.total, 2);
     assert_int_equal(passages.items.len, 1);
     assert_non_null(strstr(passages.items.items[0].content, "night train"));
     shape_release(&corpus_passages_shape, &passages);
-    assert_err(
-        corpora_passages(corpora, &(struct corpus_passages_query){.document = 99}, &passages, &e),
-        e, ERR_MEMORY_NOT_FOUND);
+    assert_err(corpora_passages(shelf.corpora, &(struct corpus_passages_query){.document = 99},
+                                &passages, &shelf.e),
+               shelf.e, ERR_MEMORY_NOT_FOUND);
 
-    assert_true(corpora_stats(corpora, &stats, &e));
+    assert_true(corpora_stats(shelf.corpora, &stats, &shelf.e));
     assert_int_equal(stats.corpora, 2);
     assert_int_equal(stats.documents, 4);
     assert_int_equal(stats.passages, 5);
@@ -495,8 +351,8 @@ TEST(lists_tell_what_there_is)
 static int64_t removed(const char *name, const char *file)
 {
     struct corpus_removed out;
-    if (!corpora_remove(corpora, &(struct corpus_remove){name, file}, &out, &e))
-        fail_msg("%s", e.text);
+    if (!corpora_remove(shelf.corpora, &(struct corpus_remove){name, file}, &out, &shelf.e))
+        fail_msg("%s", shelf.e.text);
     return out.documents;
 }
 
@@ -504,58 +360,48 @@ TEST(a_document_a_folder_and_a_corpus_are_removed)
 {
     struct corpus_removed out;
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     ingest_text("other", "x.txt", "basil");
     assert_int_equal(removed("notes", support_path("notes/kyoto.md")), 1);
-    assert_string_equal(search("notes", "ryokan"), "");
+    assert_string_equal(shelf_search("notes", "ryokan"), "");
     assert_int_equal(removed("notes", support_path("notes/deep")), 1);
-    assert_string_equal(search("notes", "basil"), "garden.txt:1");
+    assert_string_equal(shelf_search("notes", "basil"), "garden.txt:1");
     assert_int_equal(removed("notes", NULL), 1);
-    assert_string_equal(search(NULL, "basil"), "x.txt:1");
-    assert_err(corpora_remove(corpora, &(struct corpus_remove){"notes", NULL}, &out, &e), e,
-               ERR_MEMORY_NOT_FOUND);
-    assert_err(corpora_remove(corpora, &(struct corpus_remove){"other", "y.txt"}, &out, &e), e,
-               ERR_MEMORY_NOT_FOUND);
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 1);
-    assert_int_equal(number("SELECT count(*) FROM corpus_words_docsize"), 1);
-    assert_string_equal(expect_sound(), "sound");
-    char *file = support_read(path);
+    assert_string_equal(shelf_search(NULL, "basil"), "x.txt:1");
+    assert_err(
+        corpora_remove(shelf.corpora, &(struct corpus_remove){"notes", NULL}, &out, &shelf.e),
+        shelf.e, ERR_MEMORY_NOT_FOUND);
+    assert_err(
+        corpora_remove(shelf.corpora, &(struct corpus_remove){"other", "y.txt"}, &out, &shelf.e),
+        shelf.e, ERR_MEMORY_NOT_FOUND);
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 1);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_words_docsize"), 1);
+    assert_string_equal(shelf_expect_sound(), "sound");
+    char *file = support_read(shelf.path);
     (void)file;
 }
 
 /* --- vectors ---------------------------------------------------------------------------------- */
 
-static void embed_all_passages(void)
-{
-    int64_t left;
-    int retry;
-    while (corpora_embed(corpora, NULL, &left, &retry, &e) == CORPORA_WORKED) {
-    }
-}
-
-static void configure(enum config_key key, const char *value)
-{
-    assert_true(config_set(config, key, value, &e));
-}
-
 TEST(vectors_and_words_share_a_score)
 {
     notes();
-    configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
-    configure(CONFIG_CORPUS_RANKING, "both");
-    add("notes", "notes");
-    search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = 0.3});
-    assert_string_equal(found.badge,
+    shelf_configure(CONFIG_EMBEDDING_PROVIDER, "hashed");
+    shelf_configure(CONFIG_CORPUS_RANKING, "both");
+    shelf_add("notes", "notes");
+    shelf_search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = 0.3});
+    assert_string_equal(shelf.found.badge,
                         "words only: passages lack vectors; tiro corpus update makes "
                         "them");
-    embed_all_passages();
+    assert_int_equal(shelf_embed(), CORPORA_IDLE);
     static const double weights[] = {0, 0.3, 0.7, 1};
     for (size_t i = 0; i < 4; i++) {
-        search_for(&(struct corpus_search){.query = "night train", .hybrid_weight = weights[i]});
-        assert_null(found.badge);
-        assert_true(found.items.len > 0);
-        const struct corpus_passage *p = &found.items.items[0];
+        shelf_search_for(
+            &(struct corpus_search){.query = "night train", .hybrid_weight = weights[i]});
+        assert_null(shelf.found.badge);
+        assert_true(shelf.found.items.len > 0);
+        const struct corpus_passage *p = &shelf.found.items.items[0];
         assert_int_equal(p->line, 5);
         double expected =
             weights[i] * p->words + (1 - weights[i]) * (p->vector > 0 ? p->vector : 0);
@@ -563,16 +409,16 @@ TEST(vectors_and_words_share_a_score)
         assert_true(weights[i] == 1 || p->vector > 0);
         assert_true(weights[i] == 0 ? p->words == 0 : p->words > 0);
     }
-    shape_release(&corpus_found_shape, &found);
+    shape_release(&corpus_found_shape, &shelf.found);
     struct corpus_stats stats;
-    assert_true(corpora_stats(corpora, &stats, &e));
+    assert_true(corpora_stats(shelf.corpora, &stats, &shelf.e));
     assert_int_equal(stats.embedded, 4);
     assert_int_equal(stats.missing, 0);
     shape_release(&corpus_stats_shape, &stats);
     removed("notes", support_path("notes/kyoto.md"));
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_vector"), 2);
-    assert_string_equal(expect_sound(), "sound");
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_vector"), 2);
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 /* --- a reranker ------------------------------------------------------------------------------- */
@@ -601,14 +447,14 @@ static bool serve(void *context, const struct http_request *request, struct http
 
 static void with_reranker(void)
 {
-    write_file("w/a.txt", "a red lantern\n");
-    write_file("w/b.txt", "a green lantern hangs here\n");
-    write_file("w/c.txt", "a blue lantern hangs over the door there\n");
-    add("w", "w");
-    configure(CONFIG_CORPUS_RERANKER_URL, "http://127.0.0.1:9/v1/rerank");
-    configure(CONFIG_CORPUS_RERANKER_MODEL, "m");
-    http_free(corpora->encoder.http);
-    corpora->encoder.http = http_new_answered(serve, NULL);
+    shelf_write("w/a.txt", "a red lantern\n");
+    shelf_write("w/b.txt", "a green lantern hangs here\n");
+    shelf_write("w/c.txt", "a blue lantern hangs over the door there\n");
+    shelf_add("w", "w");
+    shelf_configure(CONFIG_CORPUS_RERANKER_URL, "http://127.0.0.1:9/v1/rerank");
+    shelf_configure(CONFIG_CORPUS_RERANKER_MODEL, "m");
+    http_free(shelf.corpora->encoder.http);
+    shelf.corpora->encoder.http = http_new_answered(serve, NULL);
     server.calls = 0;
 }
 
@@ -622,11 +468,12 @@ TEST(a_reranker_orders_what_was_found)
     with_reranker();
     for (size_t i = 0; i < 3; i++) {
         server.body = bodies[i];
-        search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
-        assert_null(found.badge);
-        assert_true(found.items.items[0].score <= 1 && found.items.items[0].score > 0.8);
-        assert_true(found.items.items[1].score >= found.items.items[2].score);
-        assert_string_equal(hits(), "c.txt:1 a.txt:1 b.txt:1");
+        shelf_search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+        assert_null(shelf.found.badge);
+        assert_true(shelf.found.items.items[0].score <= 1 &&
+                    shelf.found.items.items[0].score > 0.8);
+        assert_true(shelf.found.items.items[1].score >= shelf.found.items.items[2].score);
+        assert_string_equal(shelf_hits(), "c.txt:1 a.txt:1 b.txt:1");
     }
     assert_string_equal(server.asked,
                         support_text("http://127.0.0.1:9/v1/rerank %s",
@@ -649,13 +496,13 @@ TEST(a_reranker_that_fails_leaves_the_order_and_is_left_alone)
     with_reranker();
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         server.body = bodies[i];
-        corpora->reranker_retry_ms = 0;
-        search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
-        assert_string_equal(found.badge, "not reranked: the reranker does not answer");
-        assert_string_equal(hits(), "a.txt:1 b.txt:1 c.txt:1");
+        shelf.corpora->reranker_retry_ms = 0;
+        shelf_search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+        assert_string_equal(shelf.found.badge, "not reranked: the reranker does not answer");
+        assert_string_equal(shelf_hits(), "a.txt:1 b.txt:1 c.txt:1");
     }
     int calls = server.calls;
-    search("w", "lantern");
+    shelf_search("w", "lantern");
     assert_int_equal(server.calls, calls);
 }
 
@@ -670,21 +517,22 @@ TEST(a_large_document_is_there_when_all_of_it_is)
     int steps = 0;
     for (int i = 0; i < 20000; i++)
         buf_addf(&text, "Paragraph %d has a lantern and some words to fill it.\n\n", i);
-    write_file("w/large.txt", text.data);
+    shelf_write("w/large.txt", text.data);
     buf_release(&text);
     paths[0] = support_path("w");
-    assert_true(ingest_begin(corpora, "w", paths, 1, &in, &e));
+    assert_true(ingest_begin(shelf.corpora, "w", paths, 1, &in, &shelf.e));
     while (more) {
-        assert_true(ingest_step(in, NULL, &more, &e));
+        assert_true(ingest_step(in, NULL, &more, &shelf.e));
         steps++;
-        const char *seen = search("w", "lantern");
-        int64_t chunks = number("SELECT count(*) FROM corpus_entry");
+        const char *seen = shelf_search("w", "lantern");
+        int64_t chunks = shelf_number("SELECT count(*) FROM corpus_entry");
         assert_true(!*seen ||
-                    chunks == number("SELECT chunks FROM corpus_document WHERE state = 'ready'"));
+                    chunks ==
+                        shelf_number("SELECT chunks FROM corpus_document WHERE state = 'ready'"));
     }
     ingest_free(in);
     assert_true(steps > 4);
-    assert_true(*search("w", "lantern"));
+    assert_true(*shelf_search("w", "lantern"));
 }
 
 /* --- what a session says -----------------------------------------------------------------------
@@ -699,19 +547,19 @@ static void say(enum event_type type, int64_t seq, const char *name, const char 
     ev->seq = seq;
     ev->name = name ? mem_strdup(name) : NULL;
     ev->text = mem_strdup(text);
-    if (!transcripts_append(store, ev, &e))
-        fail_msg("%s", e.text);
+    if (!transcripts_append(shelf.store, ev, &shelf.e))
+        fail_msg("%s", shelf.e.text);
     event_free(ev);
 }
 
 static void begin_session(void)
 {
     assert_true(store_exec(
-        store,
+        shelf.store,
         "INSERT INTO session (id, title, title_set, directory, provider, model, created_ms,"
         " updated_ms, messages, turns, last_seq, input_tokens, estimated)"
         " VALUES ('" SESSION "', '', 0, '/', '', '', 1, 1, 0, 0, 0, 0, 0)",
-        &e));
+        &shelf.e));
 }
 
 TEST(what_the_user_names_can_be_searched_and_nothing_else)
@@ -724,7 +572,7 @@ TEST(what_the_user_names_can_be_searched_and_nothing_else)
     say(EVENT_TURN_STARTED, 1, NULL, "what does @corpus:two say of it? And @corpus:one.");
     say(EVENT_TEXT_COMPLETE, 2, NULL, "Ask @corpus:three, too.");
     say(EVENT_TURN_STARTED, 3, NULL, "@corpus:two, @corpus:nowhere and mail@corpus:");
-    assert_true(corpora_named(corpora, SESSION, &names, &e));
+    assert_true(corpora_named(shelf.corpora, SESSION, &names, &shelf.e));
     assert_int_equal(names.items.len, 2);
     assert_string_equal(names.items.items[0], "two");
     assert_string_equal(names.items.items[1], "one");
@@ -742,7 +590,7 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
     const struct corpus_cited newest = {SESSION, 0}, older = {SESSION, 3};
     struct corpus_passages given;
     begin_session();
-    assert_true(corpora_cited(corpora, &newest, &given, &e));
+    assert_true(corpora_cited(shelf.corpora, &newest, &given, &shelf.e));
     assert_int_equal(given.items.len, 0);
     say(EVENT_TURN_STARTED, 1, NULL, "one");
     say(EVENT_TOOL_EXECUTION_COMPLETED, 2, "rag_search", support_json(results[0]));
@@ -751,7 +599,7 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
         say(EVENT_TOOL_EXECUTION_COMPLETED, 3 + i, "rag_search", support_json(results[i]));
     say(EVENT_TOOL_EXECUTION_COMPLETED, 7, "read_file", support_json(results[0]));
     say(EVENT_TURN_STARTED, 8, NULL, "three, which searches nothing");
-    assert_true(corpora_cited(corpora, &newest, &given, &e));
+    assert_true(corpora_cited(shelf.corpora, &newest, &given, &shelf.e));
     assert_int_equal(given.items.len, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(given.items.items[i].number, i + 1);
@@ -759,7 +607,7 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
     assert_int_equal(given.items.items[1].page, 9);
     assert_int_equal(given.items.items[0].line, 3);
     shape_release(&corpus_passages_shape, &given);
-    assert_true(corpora_cited(corpora, &older, &given, &e));
+    assert_true(corpora_cited(shelf.corpora, &older, &given, &shelf.e));
     assert_int_equal(given.items.len, 1);
     assert_string_equal(given.items.items[0].file, "o.md");
     shape_release(&corpus_passages_shape, &given);
@@ -773,11 +621,11 @@ static void ingest_in_child(int go)
     bool more = true;
     char byte;
     (void)!read(go, &byte, 1);
-    open_corpora();
-    if (!ingest_resume(corpora, &in, &e) || !in)
+    shelf_open();
+    if (!ingest_resume(shelf.corpora, &in, &shelf.e) || !in)
         _exit(1);
     while (more)
-        if (!ingest_step(in, NULL, &more, &e))
+        if (!ingest_step(in, NULL, &more, &shelf.e))
             _exit(2);
     _exit(0);
 }
@@ -802,7 +650,7 @@ static void many_files(int count)
         struct buf text = BUF_INIT;
         for (int k = 0; k < 40; k++)
             buf_addf(&text, "Number %d tells of lanterns and of harbour %d.\n\n", i, k);
-        write_file(support_text("many/f%03d.txt", i), text.data);
+        shelf_write(support_text("many/f%03d.txt", i), text.data);
         buf_release(&text);
     }
 }
@@ -811,14 +659,15 @@ static void begin_only(const char *name, const char *folder)
 {
     const char *paths[] = {support_path(folder)};
     struct ingest *in;
-    assert_true(ingest_begin(corpora, name, paths, 1, &in, &e));
-    assert_true(ingest_start(in, &e));
+    assert_true(ingest_begin(shelf.corpora, name, paths, 1, &in, &shelf.e));
+    assert_true(ingest_start(in, &shelf.e));
     ingest_free(in);
 }
 
 static bool has_some(void *least)
 {
-    return number("SELECT count(*) FROM corpus_document WHERE state = 'ready'") >= *(int *)least;
+    return shelf_number("SELECT count(*) FROM corpus_document WHERE state = 'ready'") >=
+           *(int *)least;
 }
 
 TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
@@ -828,9 +677,9 @@ TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
     begin_only("many", "many");
     for (int round = 0; round < 3; round++) {
         int go, least = 40 + 80 * round, status;
-        close_corpora();
+        shelf_close();
         pid_t child = start_child(&go);
-        open_corpora();
+        shelf_open();
         assert_int_equal(write(go, "x", 1), 1);
         assert_true(support_wait_until(has_some, &least, 20000));
         for (uint64_t spin = support_random(&seed) % 4000000; spin > 0; spin--)
@@ -838,38 +687,40 @@ TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
         close(go);
-        assert_int_equal(number("SELECT count(*) FROM corpus_document AS d WHERE state = 'ready'"
-                                " AND chunks <> (SELECT count(*) FROM corpus_entry"
-                                " WHERE key >> 24 = d.number)"),
-                         0);
-        assert_string_equal(expect_sound(), "sound");
+        assert_int_equal(
+            shelf_number("SELECT count(*) FROM corpus_document AS d WHERE state = 'ready'"
+                         " AND chunks <> (SELECT count(*) FROM corpus_entry"
+                         " WHERE key >> 24 = d.number)"),
+            0);
+        assert_string_equal(shelf_expect_sound(), "sound");
     }
     struct ingest *in;
-    assert_true(ingest_resume(corpora, &in, &e));
-    const char *progress = run_ingest(in);
+    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
+    const char *progress = shelf_run(in);
     assert_non_null(strstr(progress, "files 300 "));
     assert_non_null(strstr(progress, "unchanged 2"));
-    assert_int_equal(number("SELECT count(*) FROM corpus_document WHERE state = 'ready'"), 300);
-    assert_true(ingest_resume(corpora, &in, &e));
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document WHERE state = 'ready'"),
+                     300);
+    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
     assert_null(in);
-    assert_string_equal(expect_sound(), "sound");
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(what_a_killed_ingest_had_begun_is_purged)
 {
-    assert_true(store_exec(store,
+    assert_true(store_exec(shelf.store,
                            "INSERT INTO corpus_set VALUES (1, 'x', 0, 1, 1);"
                            "INSERT INTO corpus_document VALUES (1, 1, '/f', 0, 1, 1, 1, 1, '1',"
                            " 'loading', NULL, 0, 0, 1);"
                            "INSERT INTO corpus_entry VALUES (1 << 24, 0, 1, 1, 0, '', 'half');"
                            "INSERT INTO corpus_words (rowid, words) VALUES (1 << 24, 'f\n\nhalf');"
                            "UPDATE corpus_next SET document = 2;",
-                           &e));
-    assert_string_equal(search(NULL, "half"), "");
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 0);
-    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 0);
-    assert_string_equal(expect_sound(), "sound");
+                           &shelf.e));
+    assert_string_equal(shelf_search(NULL, "half"), "");
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 0);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 0);
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(two_processes_ingest_the_same)
@@ -878,7 +729,7 @@ TEST(two_processes_ingest_the_same)
     pid_t children[2];
     many_files(120);
     begin_only("many", "many");
-    close_corpora();
+    shelf_close();
     for (int i = 0; i < 2; i++)
         children[i] = start_child(&go[i]);
     for (int i = 0; i < 2; i++)
@@ -888,11 +739,11 @@ TEST(two_processes_ingest_the_same)
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1); /* 1: the other was done */
         close(go[i]);
     }
-    open_corpora();
-    purge();
-    assert_int_equal(number("SELECT count(*) FROM corpus_document"), 120);
-    assert_int_equal(number("SELECT count(DISTINCT file) FROM corpus_document"), 120);
-    assert_string_equal(expect_sound(), "sound");
+    shelf_open();
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 120);
+    assert_int_equal(shelf_number("SELECT count(DISTINCT file) FROM corpus_document"), 120);
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 /* --- a damaged database ----------------------------------------------------------------------- */
@@ -908,21 +759,21 @@ TEST(corpora_come_back_from_a_damaged_database)
     const struct recovery_help help = {.index = index_words, .extensions = health_extensions};
     struct recovery r = {0};
     notes();
-    add("notes", "notes");
+    shelf_add("notes", "notes");
     ingest_text("given", "x.txt", "a lantern");
-    close_corpora();
-    if (!health_recover(path, &r, &help, &e))
-        fail_msg("%s", e.text);
+    shelf_close();
+    if (!health_recover(shelf.path, &r, &help, &shelf.e))
+        fail_msg("%s", shelf.e.text);
     assert_int_equal(r.lost, 0);
-    assert_true(health_replace(path, &r, &e));
+    assert_true(health_replace(shelf.path, &r, &shelf.e));
     recovery_release(&r);
-    open_corpora();
-    assert_int_equal(number("SELECT count(*) FROM corpus_entry"), 5);
-    assert_int_equal(number("SELECT count(*) FROM corpus_path"), 1);
-    assert_string_equal(search("notes", "ryokan"), "kyoto.md:1");
-    assert_string_equal(search("given", "lantern"), "x.txt:1");
-    assert_string_equal(add("notes", NULL), "files 3 unchanged 3");
-    assert_string_equal(expect_sound(), "sound");
+    shelf_open();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 5);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_path"), 1);
+    assert_string_equal(shelf_search("notes", "ryokan"), "kyoto.md:1");
+    assert_string_equal(shelf_search("given", "lantern"), "x.txt:1");
+    assert_string_equal(shelf_add("notes", NULL), "files 3 unchanged 3");
+    assert_string_equal(shelf_expect_sound(), "sound");
 }
 
 TEST(a_check_tells_what_makes_no_sense)
@@ -936,16 +787,16 @@ TEST(a_check_tells_what_makes_no_sense)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct health health;
         notes();
-        add("notes", "notes");
-        assert_true(store_exec(store, "PRAGMA foreign_keys = OFF", &e));
-        assert_true(store_exec(store, rows[i].sql, &e));
-        close_corpora();
-        health_check(path, true, health_extensions, &health);
+        shelf_add("notes", "notes");
+        assert_true(store_exec(shelf.store, "PRAGMA foreign_keys = OFF", &shelf.e));
+        assert_true(store_exec(shelf.store, rows[i].sql, &shelf.e));
+        shelf_close();
+        health_check(shelf.path, true, health_extensions, &health);
         assert_int_equal(health.state, HEALTH_INCONSISTENT);
         assert_non_null(strstr(health.detail, rows[i].fault));
-        assert_int_equal(unlink(path), 0);
-        unlink(support_text("%s-wal", path));
-        unlink(support_text("%s-shm", path));
-        open_corpora();
+        assert_int_equal(unlink(shelf.path), 0);
+        unlink(support_text("%s-wal", shelf.path));
+        unlink(support_text("%s-shm", shelf.path));
+        shelf_open();
     }
 }

@@ -1,0 +1,45 @@
+/* Corpora in a store of their own as a test calls them (knowledge/corpora.h): files below
+ * support_dir(), results as short texts. What must not fail fails the test. */
+#ifndef TESTS_SHELF_H
+#define TESTS_SHELF_H
+
+#include "knowledge/corpora.h"
+
+extern struct shelf {
+    struct config *config;
+    struct store *store;
+    struct corpora *corpora;
+    char *path; /* of the database */
+    struct error e;
+    struct corpus_found found; /* of the last shelf_search_for(), until shelf_hits() */
+} shelf;
+
+int shelf_setup(void **state);
+int shelf_teardown(void **state);
+void shelf_open(void);
+void shelf_close(void);
+void shelf_configure(enum config_key key, const char *value);
+
+/* A file, and the folders above it. */
+void shelf_write(const char *name, const char *text);
+
+/* Ingests into the corpus: a file or folder, or, NULL, what it has. "files 2 added 1 failed 1":
+ * what is 0 is left out. */
+const char *shelf_add(const char *corpus, const char *file);
+/* Steps to the end, and frees it. */
+const char *shelf_run(struct ingest *in);
+void shelf_purge(void);
+/* As long as there is something to do that can be done. */
+enum corpora_work shelf_embed(void);
+
+void shelf_search_for(const struct corpus_search *what);
+/* "a.txt:1 b.md:3", by line. */
+const char *shelf_hits(void);
+const char *shelf_search(const char *corpus, const char *query);
+
+int64_t shelf_number(const char *sql);
+/* "sound", after a check of the whole database. */
+const char *shelf_expect_sound(void);
+const char *shelf_file_name(const char *file);
+
+#endif
