@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -48,6 +49,7 @@ struct ingest {
     bool started;
 
     struct text_list added; /* paths that are new, resolved */
+    const char *configured; /* paths of tiro.ini, the configuration's; NULL: none */
     VEC(char *) roots;
     size_t root;
     struct walk *walk;
@@ -66,15 +68,32 @@ struct ingest {
 
 /* --- what is configured ----------------------------------------------------------------------- */
 
+/* Of one that is set again the last counts, as of all keys. */
 static void take_loader(void *context, const char *section, const char *name, const char *value,
                         const char *source, int line)
 {
     static const char prefix[] = "loader.";
     struct ingest *in = context;
     (void)source, (void)line;
-    if (strcmp(section, "corpus") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0 && *value)
-        vec_push(&in->commands, (struct document_command){.extension = name + sizeof prefix - 1,
-                                                          .command = value});
+    if (strcmp(section, "corpus") != 0 || strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return;
+    const char *extension = name + sizeof prefix - 1;
+    size_t i = 0;
+    while (i < in->commands.len && strcasecmp(in->commands.items[i].extension, extension) != 0)
+        i++;
+    if (i == in->commands.len)
+        vec_push(&in->commands, (struct document_command){0});
+    in->commands.items[i] = (struct document_command){.extension = extension, .command = value};
+}
+
+/* One that is set to nothing. */
+static void drop_empty_loaders(struct ingest *in)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < in->commands.len; i++)
+        if (*in->commands.items[i].command)
+            in->commands.items[kept++] = in->commands.items[i];
+    in->commands.len = kept;
 }
 
 static char *expanded(const char *path, size_t len)
@@ -84,17 +103,23 @@ static char *expanded(const char *path, size_t len)
     return home ? mem_printf("%s%.*s", home, (int)len - 1, path + 1) : mem_strndup(path, len);
 }
 
-/* "PATH:PATH". */
+/* "NAME.paths" of the corpus. */
 static void take_paths(void *context, const char *section, const char *name, const char *value,
                        const char *source, int line)
 {
     struct ingest *in = context;
     size_t len = strlen(in->name);
     (void)source, (void)line;
-    if (strcmp(section, "corpus") != 0 || strncmp(name, in->name, len) != 0 ||
-        strcmp(name + len, ".paths") != 0)
-        return;
-    for (const char *at = value; *at;) {
+    if (strcmp(section, "corpus") == 0 && strncmp(name, in->name, len) == 0 &&
+        strcmp(name + len, ".paths") == 0)
+        in->configured = value;
+}
+
+/* "PATH:PATH". */
+static void add_configured(struct ingest *in)
+{
+    config_visit(in->corpora->config, "corpus", take_paths, in);
+    for (const char *at = in->configured; at && *at;) {
         size_t path = strcspn(at, ":");
         if (path > 0)
             vec_push(&in->roots, expanded(at, path));
@@ -186,7 +211,7 @@ static bool find_roots(struct ingest *in, const char *const *paths, size_t count
     if (!resolve(paths, count, &in->added, e) ||
         !corpora_number(in->corpora->store, in->name, &in->corpus, e) || !read_roots(in, e))
         return false;
-    config_visit(in->corpora->config, "corpus", take_paths, in);
+    add_configured(in);
     for (size_t i = 0; i < in->added.items.len; i++)
         vec_push(&in->roots, mem_strdup(in->added.items.items[i]));
     if (in->roots.len == 0)
@@ -203,6 +228,7 @@ bool ingest_begin(struct corpora *c, const char *name, const char *const *paths,
     struct ingest *in = mem_alloc(sizeof *in);
     *in = (struct ingest){.corpora = c, .name = mem_strdup(name), .corpus = -1};
     config_visit(c->config, "corpus", take_loader, in);
+    drop_empty_loaders(in);
     bool ok = find_roots(in, paths, count, e);
     *out = ok ? in : NULL;
     if (!ok)
