@@ -3,7 +3,8 @@
 CREATE TABLE corpus_set (
     number     INTEGER PRIMARY KEY,
     name       TEXT    NOT NULL UNIQUE,
-    pending    INTEGER NOT NULL,            -- 1: an ingest of its paths has begun and not ended
+    asked      INTEGER NOT NULL,            -- how often an ingest of its paths was asked for
+    ended      INTEGER NOT NULL,            -- the last of those that has ended; less: one is undone
     created_ms INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL             -- end of the last ingest; 0: there was none
 ) STRICT;

@@ -187,6 +187,76 @@ TEST(a_root_that_is_gone_takes_nothing_out)
     assert_string_equal(shelf_search("notes", "ryokan"), "kyoto.md:1");
 }
 
+/* Begins one of a corpus that was asked for. */
+static struct ingest *resume(void)
+{
+    struct ingest *in;
+    if (!ingest_resume(shelf.corpora, &in, &shelf.e))
+        fail_msg("%s", shelf.e.text);
+    return in;
+}
+
+static void ask_for(const char *corpus, const char *file)
+{
+    const char *paths[] = {support_path(file)};
+    struct ingest *in;
+    assert_true(ingest_begin(shelf.corpora, corpus, paths, 1, &in, &shelf.e));
+    assert_true(ingest_start(in, &shelf.e));
+    ingest_free(in);
+}
+
+TEST(paths_that_are_added_to_an_ingest_are_ingested_after_it)
+{
+    bool more;
+    shelf_write("a/a.txt", "a lantern\n");
+    shelf_write("b/b.txt", "a lantern\n");
+    ask_for("w", "a");
+    struct ingest *first = resume();
+    assert_true(ingest_step(first, NULL, &more, &shelf.e));
+    ask_for("w", "b");
+    assert_string_equal(shelf_run(first), "files 1 added 1");
+    struct ingest *second = resume();
+    assert_non_null(second);
+    assert_string_equal(shelf_run(second), "files 2 added 1 unchanged 1");
+    assert_null(resume());
+    assert_string_equal(shelf_search("w", "lantern"), "a.txt:1 b.txt:1");
+}
+
+TEST(an_ingest_takes_out_nothing_of_paths_that_were_added_meanwhile)
+{
+    bool more;
+    shelf_write("a/a.txt", "a lantern\n");
+    shelf_write("a/old.txt", "a lantern\n");
+    shelf_write("b/b.txt", "a lantern\n");
+    shelf_add("w", "a");
+    delete_file("a/old.txt");
+    ask_for("w", "a");
+    struct ingest *first = resume();
+    assert_true(ingest_step(first, NULL, &more, &shelf.e));
+    assert_string_equal(shelf_add("w", "b"), "files 2 added 1 unchanged 1 removed 1");
+    assert_string_equal(shelf_run(first), "files 1 unchanged 1");
+    assert_string_equal(shelf_search("w", "lantern"), "a.txt:1 b.txt:1");
+    assert_null(resume());
+}
+
+TEST(a_corpus_that_is_removed_ends_its_ingest)
+{
+    struct ingest *in;
+    struct corpus_removed gone;
+    bool more = true;
+    const char *paths[] = {support_path("a")};
+    shelf_write("a/empty.txt", " ");
+    assert_true(ingest_begin(shelf.corpora, "w", paths, 1, &in, &shelf.e));
+    assert_true(ingest_step(in, NULL, &more, &shelf.e));
+    assert_true(corpora_remove(shelf.corpora, &(struct corpus_remove){"w", NULL}, &gone, &shelf.e));
+    while (more && ingest_step(in, NULL, &more, &shelf.e)) {
+    }
+    assert_int_equal(shelf.e.code, ERR_MEMORY_NOT_FOUND);
+    ingest_free(in);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 0);
+    assert_string_equal(shelf_expect_sound(), "sound");
+}
+
 TEST(what_cannot_be_read_is_listed_and_tried_again)
 {
     const struct corpus_documents_query failed = {.name = "x", .failed = true};
@@ -711,7 +781,7 @@ TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
 TEST(what_a_killed_ingest_had_begun_is_purged)
 {
     assert_true(store_exec(shelf.store,
-                           "INSERT INTO corpus_set VALUES (1, 'x', 0, 1, 1);"
+                           "INSERT INTO corpus_set VALUES (1, 'x', 0, 0, 1, 1);"
                            "INSERT INTO corpus_document VALUES (1, 1, '/f', 0, 1, 1, 1, 1, '1',"
                            " 'loading', NULL, 0, 0, 1);"
                            "INSERT INTO corpus_entry VALUES (1 << 24, 0, 1, 1, 0, '', 'half');"

@@ -100,8 +100,8 @@ bool corpora_need(struct store *s, const char *name, int64_t *number, struct err
 static bool insert(struct store *s, const char *name, int64_t *number, struct error *e)
 {
     struct query q = query_for(s,
-                               "INSERT INTO corpus_set (name, pending, created_ms, updated_ms)"
-                               " VALUES (?, 0, ?, 0)",
+                               "INSERT INTO corpus_set (name, asked, ended, created_ms, updated_ms)"
+                               " VALUES (?, 0, 0, ?, 0)",
                                name, e);
     query_int(&q, clock_wall_ms());
     bool ok = query_run(&q);

@@ -31,6 +31,9 @@ struct corpora {
 struct corpora *corpora_open(const struct config *config, struct store *s, const char *directory);
 void corpora_close(struct corpora *c); /* NULL is fine */
 
+/* Whether vectors are used: [corpus] ranking and [embedding] provider. */
+bool corpora_wants_vectors(const struct corpora *c);
+
 /* ---- what there is (corpora_read.c) ---- */
 
 bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e);
@@ -61,7 +64,8 @@ bool corpora_ingest_text(struct corpora *c, const struct corpus_ingest *text,
                          const struct wakeup *wakeup, struct corpus_ingested *out, struct error *e);
 
 /* The files of a corpus, in bounded steps; one that was ended anywhere goes on the next time,
- * passing over what is unchanged. */
+ * passing over what is unchanged. Where paths are added meanwhile it takes nothing out, and the one
+ * that was asked for them is still to come. */
 struct ingest;
 /* Of the corpus `name`, with these paths and those that it has or tiro.ini gives it. Nothing is
  * written yet. False where a path cannot be read or there is none. */
@@ -80,6 +84,8 @@ void corpora_configured(const struct config *config, struct text_list *out);
 
 /* Ends early when the wakeup says stop. *more: that was not all. */
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e);
+/* Whether a document is written in part, so that another process would do it, too. */
+bool ingest_is_amid(const struct ingest *in);
 /* Where it is; copies `name` and all. */
 void ingest_progress(const struct ingest *in, struct corpus_progress *out);
 

@@ -50,7 +50,7 @@ static bool check(struct store *s, bool thorough, struct health *out)
 /* ---- what is found of it in damaged pages ---- */
 
 static const struct salvage_shape shapes[] = {
-    {"corpus_set", "number, name, pending, created_ms, updated_ms", "ntiii", false},
+    {"corpus_set", "number, name, asked, ended, created_ms, updated_ms", "ntiiii", false},
     {"corpus_document",
      "number, corpus, file, given, size, modified_ns, changed_ns, digest, loader, state, error,"
      " chunks, bytes, ingested_ms",
@@ -76,8 +76,8 @@ static const char choose_sql[] =
 /* A document is there with all of its passages or not at all. What was a file is read again by the
  * next update; a given text is lost with a passage of it. */
 static const char recover_sql[] =
-    "INSERT OR IGNORE INTO corpus_set (number, name, pending, created_ms, updated_ms)"
-    " SELECT row, plain(name), 1, created_ms, updated_ms FROM found.corpus_set"
+    "INSERT OR IGNORE INTO corpus_set (number, name, asked, ended, created_ms, updated_ms)"
+    " SELECT row, plain(name), 1, 0, created_ms, updated_ms FROM found.corpus_set"
     " WHERE plain(name) <> '';"
     "CREATE TABLE found.corpus_whole AS SELECT d.row AS number FROM found.corpus_document d"
     " WHERE d.corpus IN (SELECT number FROM corpus_set) AND plain(d.file) <> '' AND d.chunks ="

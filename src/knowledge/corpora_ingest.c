@@ -45,6 +45,7 @@ struct ingest {
     struct corpora *corpora;
     char *name;
     int64_t corpus;
+    int64_t asked; /* which of those that were asked for it is */
     enum phase phase;
     bool started;
 
@@ -196,11 +197,21 @@ static bool read_roots(struct ingest *in, struct error *e)
     return ok;
 }
 
-static bool mark_pending(struct ingest *in, struct error *e)
+/* Before the paths are read: who adds some meanwhile asks for another one. */
+static bool read_asked(struct ingest *in, struct error *e)
 {
     struct query q =
-        query_begin(in->corpora->store, "UPDATE corpus_set SET pending = 1 WHERE number = ?", e);
+        query_begin(in->corpora->store, "SELECT asked FROM corpus_set WHERE number = ?", e);
     query_int(&q, in->corpus);
+    return query_number(&q, &in->asked);
+}
+
+static bool ask(struct ingest *in, struct error *e)
+{
+    struct query q = query_begin(in->corpora->store,
+                                 "UPDATE corpus_set SET asked = asked + 1 WHERE number = ?", e);
+    query_int(&q, in->corpus);
+    in->asked++;
     return query_run(&q);
 }
 
@@ -209,7 +220,8 @@ static bool find_roots(struct ingest *in, const char *const *paths, size_t count
     if (!corpus_name_valid(in->name))
         return corpora_refuse_name(in->name, e);
     if (!resolve(paths, count, &in->added, e) ||
-        !corpora_number(in->corpora->store, in->name, &in->corpus, e) || !read_roots(in, e))
+        !corpora_number(in->corpora->store, in->name, &in->corpus, e) || !read_asked(in, e) ||
+        !read_roots(in, e))
         return false;
     add_configured(in);
     for (size_t i = 0; i < in->added.items.len; i++)
@@ -241,7 +253,7 @@ static bool note_start(struct ingest *in, struct error *e)
     bool ok = corpora_make(in->corpora->store, in->name, &in->corpus, e);
     for (size_t i = 0; ok && i < in->added.items.len; i++)
         ok = put_path(in->corpora->store, in->corpus, in->added.items.items[i], e);
-    return ok && mark_pending(in, e);
+    return ok && ask(in, e);
 }
 
 bool ingest_start(struct ingest *in, struct error *e)
@@ -256,14 +268,16 @@ bool ingest_resume(struct corpora *c, struct ingest **out, struct error *e)
 {
     char *name = NULL;
     struct query q = query_begin(
-        c->store, "SELECT name FROM corpus_set WHERE pending ORDER BY number LIMIT 1", e);
+        c->store, "SELECT name FROM corpus_set WHERE ended < asked ORDER BY number LIMIT 1", e);
     *out = NULL;
     if (query_next(&q))
         name = query_column_text(&q, 0);
     bool ok = query_end(&q) && (!name || ingest_begin(c, name, NULL, 0, out, e));
+    if (*out)
+        (*out)->started = true;
     if (name && !ok && e->code != ERR_SESSION_STORE_ERROR) {
         struct query u =
-            query_for(c->store, "UPDATE corpus_set SET pending = 0 WHERE name = ?", name, NULL);
+            query_for(c->store, "UPDATE corpus_set SET ended = asked WHERE name = ?", name, NULL);
         (void)!query_run(&u);
     }
     free(name);
@@ -724,19 +738,36 @@ static bool sweep(struct ingest *in, struct error *e)
 static bool note_end(struct ingest *in, struct error *e)
 {
     struct query q = query_begin(in->corpora->store,
-                                 "UPDATE corpus_set SET pending = 0, updated_ms = ?2"
+                                 "UPDATE corpus_set SET ended = max(ended, ?2), updated_ms = ?3"
                                  " WHERE number = ?1",
                                  e);
     query_int(&q, in->corpus);
+    query_int(&q, in->asked);
     query_int(&q, clock_wall_ms());
     return query_run(&q);
+}
+
+/* Whether its paths are still those of the corpus: else what it did not look for may be there. */
+static bool is_newest(struct ingest *in, bool *out, struct error *e)
+{
+    struct query q = query_begin(in->corpora->store,
+                                 "SELECT 1 FROM corpus_set WHERE number = ? AND asked = ?", e);
+    query_int(&q, in->corpus);
+    query_int(&q, in->asked);
+    return query_any(&q, out);
+}
+
+static bool sweep_and_note(struct ingest *in, struct error *e)
+{
+    bool newest;
+    return is_newest(in, &newest, e) && (!newest || sweep(in, e)) && note_end(in, e);
 }
 
 static bool end_ingest(struct ingest *in, struct error *e)
 {
     bool began;
     if (!store_enter(in->corpora->store, &began, e) ||
-        !store_leave(in->corpora->store, began, sweep(in, e) && note_end(in, e), e))
+        !store_leave(in->corpora->store, began, sweep_and_note(in, e), e))
         return false;
     in->phase = PHASE_DONE;
     return true;
@@ -747,10 +778,12 @@ static bool end_ingest(struct ingest *in, struct error *e)
 /* What only a person can help against is not tried again by itself. */
 static void give_up(struct ingest *in)
 {
-    struct query q =
-        query_begin(in->corpora->store, "UPDATE corpus_set SET pending = 0 WHERE number = ?", NULL);
-    query_int(&q, in->corpus);
-    (void)!query_run(&q);
+    (void)!note_end(in, &(struct error){0});
+}
+
+bool ingest_is_amid(const struct ingest *in)
+{
+    return in->is_writing;
 }
 
 bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, struct error *e)

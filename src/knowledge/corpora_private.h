@@ -28,9 +28,6 @@ bool corpora_refuse_name(const char *name, struct error *e);
 /* … which is made where there is none; USAGE where it cannot be a name. */
 bool corpora_make(struct store *s, const char *name, int64_t *number, struct error *e);
 
-/* Whether vectors are used: [corpus] ranking and [embedding] provider. */
-bool corpora_wants_vectors(const struct corpora *c);
-
 /* A text column; NULL for "", too. The caller frees. */
 char *corpora_column(const struct query *q, int i);
 

@@ -5,7 +5,7 @@
 #include "knowledge/corpora_private.h"
 
 static const char sets_sql[] =
-    "SELECT number, name, pending, updated_ms FROM corpus_set WHERE ?1 IS NULL OR name = ?1"
+    "SELECT number, name, ended < asked, updated_ms FROM corpus_set WHERE ?1 IS NULL OR name = ?1"
     " ORDER BY name";
 static const char counts_sql[] =
     "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"
@@ -284,7 +284,8 @@ bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
 
 bool corpora_pending(struct corpora *c, bool *out, struct error *e)
 {
-    struct query q = query_begin(c->store, "SELECT 1 FROM corpus_set WHERE pending LIMIT 1", e);
+    struct query q =
+        query_begin(c->store, "SELECT 1 FROM corpus_set WHERE ended < asked LIMIT 1", e);
     return query_any(&q, out);
 }
 

@@ -172,9 +172,19 @@ void writing_release(struct writing *w)
 
 /* --- a failure -------------------------------------------------------------------------------- */
 
+static bool has_corpus(struct store *s, int64_t corpus, struct error *e)
+{
+    bool there;
+    struct query q = query_begin(s, "SELECT 1 FROM corpus_set WHERE number = ?", e);
+    query_int(&q, corpus);
+    return query_any(&q, &there) &&
+           (there || err_set(e, ERR_MEMORY_NOT_FOUND, "the corpus was removed meanwhile"));
+}
+
 static bool put_failure(struct store *s, struct document_row *row, const char *why, struct error *e)
 {
-    return new_number(s, &row->number, e) && insert_row(s, row, "failed", why, e) &&
+    return new_number(s, &row->number, e) && has_corpus(s, row->corpus, e) &&
+           insert_row(s, row, "failed", why, e) &&
            mark_gone(s, row->corpus, row->file, row->number, e);
 }
 
