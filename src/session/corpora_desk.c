@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "knowledge/corpora.h"
+#include "session/corpora_turn.h"
 #include "session/desk.h"
 #include "session/operation.h"
 
@@ -26,6 +26,7 @@ struct corpora_desk {
     struct operation_context context;
     struct corpora *corpora; /* of the context */
     struct ingest *ingest;   /* that goes on; NULL: none */
+    struct corpora_turn turn;
     int64_t told_at_ms;
     bool told_vectors; /* that vectors are being made, and not that it is over */
 };
@@ -69,7 +70,7 @@ static int ingest_some(void *desk, const struct wakeup *wakeup)
 {
     struct corpora_desk *d = desk;
     struct error e = {0};
-    bool more = false;
+    bool more = false, waits = false;
     if (!d->desk.store)
         return CHORE_DONE;
     if (!d->ingest && !ingest_resume(d->corpora, &d->ingest, &e)) {
@@ -78,13 +79,13 @@ static int ingest_some(void *desk, const struct wakeup *wakeup)
     }
     if (!d->ingest)
         return CHORE_DONE;
-    if (!ingest_step(d->ingest, wakeup, &more, &e))
+    if (!corpora_turn_ingest(&d->turn, d->ingest, wakeup, &more, &waits, &e))
         return end_ingest(d, &e);
     if (!more)
         return end_ingest(d, NULL);
     if (clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS)
         tell_ingest(d, NULL);
-    return REST_MS;
+    return waits ? CORPORA_TURN_MS : REST_MS;
 }
 
 /* --- the index -------------------------------------------------------------------------------- */
@@ -134,7 +135,10 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
     int retry_ms = 0;
     if (!d->desk.store)
         return CHORE_DONE;
-    enum corpora_work did = corpora_embed(d->corpora, wakeup, &left, &retry_ms, &why);
+    enum corpora_work did =
+        corpora_turn_embed(&d->turn, d->corpora, wakeup, &left, &retry_ms, &why);
+    if (did == CORPORA_WAITS && why.code == ERR_OK)
+        return retry_ms;
     bool due = clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS;
     if (did == CORPORA_IDLE ? d->told_vectors : did == CORPORA_WAITS || (left > 0 && due))
         tell_vectors(d, did == CORPORA_IDLE ? 0 : left > 0 ? left : 1, &why);
@@ -157,6 +161,7 @@ static void begin(struct desk *desk)
     store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
     d->corpora = corpora_open(d->config, desk->store, place_directory(desk->place));
     d->corpora->alone = false;
+    d->turn = (struct corpora_turn){place_directory(desk->place), -1};
     d->context = (struct operation_context){
         .config = d->config, .met = NEED_STORE | NEED_CORPORA | NEED_WRITE, .corpora = d->corpora};
     corpora_desk_work(d); /* the program may have been killed last time */
@@ -165,6 +170,7 @@ static void begin(struct desk *desk)
 static void end(struct desk *desk)
 {
     struct corpora_desk *d = (struct corpora_desk *)desk;
+    corpora_turn_end(&d->turn);
     ingest_free(d->ingest);
     corpora_close(d->corpora);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "knowledge/corpora.h"
+#include "session/corpora_turn.h"
 
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
@@ -123,28 +123,47 @@ static bool purge(struct operation_context *c, struct error *e)
     return true;
 }
 
-/* Nobody else makes them. What an endpoint cannot do now is done by the next update. */
+static bool rest(const struct operation_context *c, struct error *e)
+{
+    return wakeup_sleep(c->wakeup, CORPORA_TURN_MS) ||
+           err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+}
+
+static struct corpora_turn turn_of(const struct operation_context *c)
+{
+    return (struct corpora_turn){c->catalog.directory, -1};
+}
+
+/* What an endpoint cannot do now is done by the next update. */
 static bool embed(struct operation_context *c, struct error *e)
 {
+    const struct corpora_turn turn = turn_of(c);
     struct error why;
+    enum corpora_work did = CORPORA_WORKED;
     int64_t left, most = 0;
     int retry_ms;
-    while (corpora_embed(c->corpora, c->wakeup, &left, &retry_ms, &why) == CORPORA_WORKED) {
+    while (did != CORPORA_IDLE) {
+        did = corpora_turn_embed(&turn, c->corpora, c->wakeup, &left, &retry_ms, &why);
+        if (why.code != ERR_OK)
+            return err_set(e, why.code, "the documents are there, but vectors lack: %.180s",
+                           why.text);
         most = left > most ? left : most;
-        if (most > 0 && !tell(c, "vectors", most - left, most, e))
+        if ((most > 0 && !tell(c, "vectors", most - left, most, e)) ||
+            (did == CORPORA_WAITS && !rest(c, e)))
             return false;
     }
-    return why.code == ERR_OK ||
-           err_set(e, why.code, "the documents are there, but vectors lack: %.180s", why.text);
+    return true;
 }
 
 static bool run_to_end(struct operation_context *c, struct ingest *in, struct error *e)
 {
-    bool more = true;
-    while (more)
-        if (!ingest_step(in, c->wakeup, &more, e) || !tell_progress(c, in, e))
-            return false;
-    return purge(c, e);
+    struct corpora_turn turn = turn_of(c);
+    bool ok = true, more = true, waits;
+    while (ok && more)
+        ok = corpora_turn_ingest(&turn, in, c->wakeup, &more, &waits, e) &&
+             tell_progress(c, in, e) && (!waits || rest(c, e));
+    corpora_turn_end(&turn);
+    return ok && purge(c, e);
 }
 
 static void add_progress(struct corpus_progress *sum, const struct corpus_progress *p)

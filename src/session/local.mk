@@ -17,6 +17,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
 	src/session/corpora_desk.c src/session/corpora_desk.h \
+	src/session/corpora_turn.c src/session/corpora_turn.h \
 	src/session/corpus_operations.c src/session/corpus_operations.h \
 	src/session/desk.c src/session/desk.h \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \

@@ -50,32 +50,32 @@ static const char *lock_file(const char *path, int *fd)
     }
 }
 
-static bool refuse(const char *fault, const char *path, const char *session_id, int *fd,
-                   struct error *e)
-{
-    if (errno == EWOULDBLOCK)
-        err_set(e, ERR_SESSION_BUSY,
-                "session %.8s is open in another tiro; quit that tiro, or start a new session",
-                session_id + UUID_LEN - 8);
-    else
-        err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot %s %s", fault, path);
-    lock_drop(fd);
-    return false;
-}
-
-bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e)
+bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct error *e)
 {
     *fd = -1;
+    *waits = false;
     char *locks = paths_join(dir, "locks");
-    char *path = path_of(locks, session_id);
+    char *path = path_of(locks, name);
     bool ok = paths_make_dir(locks, e);
-    if (ok) {
-        const char *fault = lock_file(path, fd);
-        ok = !fault || refuse(fault, path, session_id, fd, e);
+    const char *fault = ok ? lock_file(path, fd) : NULL;
+    if (fault) {
+        *waits = errno == EWOULDBLOCK;
+        ok = *waits || err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot %s %s", fault, path);
+        lock_drop(fd);
     }
     free(path);
     free(locks);
     return ok;
+}
+
+bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e)
+{
+    bool busy;
+    return lock_try(dir, session_id, fd, &busy, e) &&
+           (!busy || err_set(e, ERR_SESSION_BUSY,
+                             "session %.8s is open in another tiro; quit that tiro, or start a new "
+                             "session",
+                             session_id + UUID_LEN - 8));
 }
 
 void lock_drop(int *fd)
