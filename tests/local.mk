@@ -72,6 +72,7 @@ UNIT_TESTS = \
 	tests/test_graph \
 	tests/test_corpora \
 	tests/test_corpora_turn \
+	tests/test_corpora_vectors \
 	tests/test_corpus_cli \
 	tests/test_corpus_files \
 	tests/test_corpus_operations \
