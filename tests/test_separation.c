@@ -1,6 +1,7 @@
-/* Sessions that are kept, compaction, durable memory and the graph are switches of their own: in
- * every combination what is on works, and what is off leaves nothing behind. A further one is a row
- * of the table. */
+/* Sessions that are kept, compaction, durable memory, the graph and corpora are switches of their
+ * own: in every combination what is on works, and what is off leaves nothing behind. Switched off
+ * in a session, or from one start to the next, each leaves the others working, and is back with all
+ * that it had. A further one is a row of the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,14 @@
 
 #include "base/mem.h"
 #include "session/conversation_operations.h"
+#include "session/corpus_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 
-NEEDS(capability_store() && capability_memory() && capability_compaction());
+NEEDS(capability_store() && capability_memory() && capability_compaction() && capability_corpora());
 FIXTURE(surface_setup, surface_teardown);
 
 enum { TURNS = 4 };
@@ -85,7 +87,7 @@ static void check_sessions(struct engine *s, bool on)
 static void check_kept_sessions(const struct session_list *kept, bool on)
 {
     CHECK(kept->items.len == on);
-    CHECK(!on || kept->items.items[0].turns == TURNS + 1);
+    CHECK(!on || kept->items.items[0].turns == TURNS + 4);
 }
 
 static void set_compaction(struct engine_options *o, bool on)
@@ -99,7 +101,7 @@ static void check_compaction(struct engine *s, bool on)
     struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
     CHECK(!on || ((struct compaction_result *)a->result)->fault.code == ERR_OK);
     CHECK(done(a, on, ERR_SESSION_COMPACTION_DISABLED));
-    free(surface_ask(s, "And now?"));
+    free(surface_ask(s, "And now, @corpus:notes?"));
     CHECK((strstr(last_body(), "[Context compacted]") != NULL) == on);
 }
 
@@ -142,25 +144,70 @@ static void check_graph(struct engine *s, bool on)
     CHECK(done(a, on, ERR_MEMORY_DISABLED));
 }
 
+static void set_corpora(struct engine_options *o, bool on)
+{
+    (void)o;
+    CHECK(config_set(surface_config(), CONFIG_CORPUS_ENABLED, on ? "true" : "false", NULL));
+}
+
+static bool finds_passage(struct engine *s, bool on)
+{
+    const struct corpus_search search = {.query = "lantern", .hybrid_weight = -1};
+    struct operation_answer *a = surface_call(s, &operation_corpus_search, &search);
+    bool found = a->error.code == ERR_OK && ((struct corpus_found *)a->result)->items.len == 1;
+    return done(a, on, ERR_MEMORY_DISABLED) && found == on;
+}
+
+/* "@corpus:notes" was said in the last turn. */
+static void check_corpora(struct engine *s, bool on)
+{
+    const struct corpus_ingest text = {"notes", "a.txt", "a red lantern"};
+    CHECK(done(surface_call(s, &operation_corpus_ingest, &text), on, ERR_MEMORY_DISABLED));
+    CHECK(finds_passage(s, on));
+    free(surface_ask(s, "What says @corpus:notes?"));
+    CHECK(offered("rag_search") == on);
+}
+
 static const struct part parts[] = {
     {"sessions", set_sessions, check_sessions, check_kept_sessions},
     {"compaction", set_compaction, check_compaction, NULL},
     {"memory", set_memory, check_memory, NULL},
     {"graph", set_graph, check_graph, NULL},
+    {"corpora", set_corpora, check_corpora, NULL},
 };
-enum { PARTS = sizeof parts / sizeof *parts };
+enum { PARTS = sizeof parts / sizeof *parts, ALL = (1U << PARTS) - 1 };
 
-/* What a compaction drops is found again where both are on. */
-static void check_recall(struct engine *s, bool on)
+static bool recalls(struct engine *s)
 {
     const struct memory_search search = {.query = "ryokan", .limit = 5};
     struct operation_answer *a = surface_call(s, &operation_memory_search, &search);
     bool found = a->error.code == ERR_OK && ((struct memory_found *)a->result)->hits.items.len > 0;
     operation_answer_free(a);
-    CHECK(found == on);
+    return found;
 }
 
 /* --- every combination --- */
+
+static void switch_memory(struct engine *s, enum memory_access access, bool on)
+{
+    const struct session_memory_params params = {access};
+    CHECK(done(surface_call(s, &operation_session_set_memory, &params), on, ERR_MEMORY_DISABLED));
+}
+
+/* Durable memory and the graph, which are in one switch of the session, off and on again. */
+static void check_switched(struct engine *s, bool memory, bool graph, bool corpora)
+{
+    switch_memory(s, MEMORY_ACCESS_OFF, memory || graph);
+    free(surface_ask(s, "Without memory?"));
+    CHECK(!offered("memory_search") && !offered("memory_create_entities"));
+    CHECK(offered("rag_search") == corpora);
+    CHECK(finds_passage(s, corpora));
+    switch_memory(s, MEMORY_ACCESS_WRITE, memory || graph);
+    free(surface_ask(s, "With it?"));
+    CHECK(offered("memory_search") == memory);
+    CHECK(offered("memory_create_entities") == graph);
+    CHECK(offered("rag_search") == corpora);
+}
 
 static bool is_on(unsigned which, const char *name)
 {
@@ -190,7 +237,8 @@ static void try(unsigned which)
     talk(s);
     for (unsigned i = 0; i < PARTS; i++)
         parts[i].check(s, which & 1U << i);
-    check_recall(s, is_on(which, "memory") && is_on(which, "compaction"));
+    CHECK(recalls(s) == (is_on(which, "memory") && is_on(which, "compaction")));
+    check_switched(s, is_on(which, "memory"), is_on(which, "graph"), is_on(which, "corpora"));
     engine_free(s);
     if (access(surface_store(), F_OK) == 0)
         surface_list(&kept);
@@ -207,4 +255,59 @@ TEST(each_works_without_the_others)
 {
     for (unsigned which = 0; which < 1U << PARTS; which++)
         try(which);
+}
+
+/* --- from one start to the next --- */
+
+static bool has_entity(struct engine *s)
+{
+    struct operation_answer *a =
+        surface_call(s, &operation_graph_list, &(struct graph_list_params){.limit = 9});
+    bool found = a->error.code == ERR_OK && ((struct graph_part *)a->result)->entities.len == 1;
+    operation_answer_free(a);
+    return found;
+}
+
+static size_t kept_sessions(struct engine *s)
+{
+    struct operation_answer *a = surface_call(s, &operation_session_list, NULL);
+    size_t count = a->error.code == ERR_OK ? ((struct session_list *)a->result)->items.len : 0;
+    operation_answer_free(a);
+    return count;
+}
+
+static struct engine *start(unsigned which)
+{
+    struct engine_options options = surface_options(NULL, true);
+    combination = name_of(which);
+    options.tools = "full";
+    for (unsigned i = 0; i < PARTS; i++)
+        parts[i].set(&options, which & 1U << i);
+    return engine_new(&options);
+}
+
+/* What the first start has left; without sessions that are kept nothing else is, either. */
+static void look_again(unsigned which)
+{
+    struct engine *s = start(which);
+    bool kept = is_on(which, "sessions");
+    CHECK(kept_sessions(s) == kept);
+    CHECK(recalls(s) == (kept && is_on(which, "memory")));
+    CHECK(has_entity(s) == (kept && is_on(which, "graph")));
+    if (kept)
+        CHECK(finds_passage(s, is_on(which, "corpora")));
+    engine_free(s);
+}
+
+TEST(what_is_off_for_a_start_is_there_at_the_next)
+{
+    struct engine *s = start(ALL);
+    talk(s);
+    for (unsigned i = 0; i < PARTS; i++)
+        parts[i].check(s, true);
+    engine_free(s);
+    for (unsigned i = 0; i < PARTS; i++) {
+        look_again(ALL & ~(1U << i));
+        look_again(ALL);
+    }
 }
