@@ -43,10 +43,13 @@ CREATE TABLE learned_tool (
     PRIMARY KEY (session, tool, shape)
 ) STRICT, WITHOUT ROWID;
 
--- A session that was switched to less than writing memory.
+-- When sessions were switched to less than writing memory.
 CREATE TABLE learned_access (
-    session TEXT NOT NULL PRIMARY KEY,
-    access  TEXT NOT NULL                   -- off, read
+    session TEXT    NOT NULL,
+    since   INTEGER NOT NULL,               -- the last event before it; 0: there was none
+    access  TEXT    NOT NULL,               -- off, read
+    until   INTEGER,                        -- the last event of it; NULL: it is so now
+    PRIMARY KEY (session, since)
 ) STRICT, WITHOUT ROWID;
 
 -- A session that ended, out of whose messages a model is to propose items.

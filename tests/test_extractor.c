@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "knowledge/learned_extract.h"
+#include "session/conversation_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
 #include "tests/damage.h"
@@ -302,6 +303,30 @@ static bool was_tried(void *none)
 {
     (void)none;
     return damage_number(surface_store(), "SELECT max(tries) FROM learned_extract") > 0;
+}
+
+static void let(struct engine *s, enum memory_access access)
+{
+    const struct session_memory_params params = {access};
+    struct operation_answer *a = surface_call(s, &operation_session_set_memory, &params);
+    assert_int_equal(a->error.code, ERR_OK);
+    operation_answer_free(a);
+}
+
+TEST(what_was_typed_while_memory_was_off_is_not_looked_at)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    let(s, MEMORY_ACCESS_OFF);
+    say(s, "The safe is behind the picture.");
+    let(s, MEMORY_ACCESS_WRITE);
+    say(s, "Back again.");
+    queue(PROPOSALS);
+    archive(s);
+    assert_int_equal(expect_proposals(s), 2);
+    assert_non_null(strstr(last_body(), "Back again"));
+    assert_null(strstr(last_body(), "behind the picture"));
+    engine_free(s);
 }
 
 TEST(an_answer_that_makes_no_sense_changes_nothing)

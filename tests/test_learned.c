@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/transcripts.h"
 #include "knowledge/learned.h"
 #include "session/health.h"
+#include "store/event_log.h"
 #include "store/sessions.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
@@ -283,6 +285,64 @@ TEST(the_access_of_a_session_stays)
     assert_int_equal(access, MEMORY_ACCESS_WRITE);
 }
 
+/* "2-4 6-": behind which event, up to which. */
+static const char *closed_spans(const char *session)
+{
+    struct learned_closed closed;
+    struct buf out = BUF_INIT;
+    assert_true(learned_closed_read(store, session, &closed, &e));
+    for (size_t i = 0; i < closed.spans.len; i++) {
+        const struct learned_closed_span *span = &closed.spans.items[i];
+        buf_addf(&out, "%s%lld-", i > 0 ? " " : "", (long long)span->since);
+        if (span->until < INT64_MAX)
+            buf_addf(&out, "%lld", (long long)span->until);
+    }
+    learned_closed_release(&closed);
+    return support_keep(buf_take(&out));
+}
+
+static void say_until(int64_t seq)
+{
+    int64_t last;
+    assert_true(event_log_last(store, ID, &last, &e));
+    while (last < seq) {
+        struct event *ev = event_new(EVENT_TURN_STARTED);
+        memcpy(ev->session_id, ID, sizeof ID);
+        ev->seq = ++last;
+        ev->text = mem_strdup("Hello.");
+        assert_true(transcripts_append(store, ev, &e));
+        event_free(ev);
+    }
+}
+
+TEST(when_a_session_was_closed_is_known)
+{
+    static const struct {
+        int64_t said;
+        enum memory_access access;
+        const char *spans;
+    } rows[] = {{0, MEMORY_ACCESS_OFF, "0-"},        {0, MEMORY_ACCESS_WRITE, ""},
+                {2, MEMORY_ACCESS_OFF, "2-"},        {2, MEMORY_ACCESS_READ, "2-"},
+                {4, MEMORY_ACCESS_OFF, "2-4 4-"},    {4, MEMORY_ACCESS_OFF, "2-4 4-"},
+                {6, MEMORY_ACCESS_WRITE, "2-4 4-6"}, {7, MEMORY_ACCESS_READ, "2-4 4-6 7-"}};
+    struct learned_closed closed;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum memory_access now;
+        say_until(rows[i].said);
+        assert_true(learned_access_write(store, ID, rows[i].access, &e));
+        assert_string_equal(closed_spans(ID), rows[i].spans);
+        assert_true(learned_access_read(store, ID, &now, &e));
+        assert_int_equal(now, rows[i].access);
+    }
+    assert_true(learned_closed_read(store, ID, &closed, &e));
+    for (int64_t seq = 1; seq <= 9; seq++)
+        assert_int_equal(learned_closed_has(&closed, seq), (seq > 2 && seq <= 6) || seq > 7);
+    learned_closed_release(&closed);
+    static const char fork[] = "0198c0de-0000-7000-8000-00000000000f";
+    assert_true(learned_access_copy(store, ID, 5, fork, &e));
+    assert_string_equal(closed_spans(fork), "2-4 4-5");
+}
+
 /* The beginning of the file is gone: every row is found by itself. */
 TEST(a_recovery_saves_what_was_learned)
 {
@@ -294,6 +354,9 @@ TEST(a_recovery_saves_what_was_learned)
     struct learned_items items = {0};
     assert_true(learned_forget(store, (const char *const *)&gone, 1, &items, &e));
     learned_items_release(&items);
+    assert_true(learned_access_write(store, ID, MEMORY_ACCESS_OFF, &e));
+    say_until(3);
+    assert_true(learned_access_write(store, ID, MEMORY_ACCESS_READ, &e));
     store_close(store);
     store = NULL;
     health_check(path, true, health_extensions, &found);
@@ -313,6 +376,7 @@ TEST(a_recovery_saves_what_was_learned)
     assert_true(learned_get(store, id, &item, &e));
     assert_string_equal(item.project, HERE);
     learned_item_release(&item);
+    assert_string_equal(closed_spans(ID), "0-3 3-");
     health_rescue_release(&r);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "knowledge/learned.h"
 #include "memory/memory.h"
 #include "session/journal.h"
 #include "session/memory_sink.h"
@@ -107,6 +108,12 @@ static enum commit_result compact(size_t gone)
     return result;
 }
 
+static void let(enum memory_access access)
+{
+    memory_check(learned_access_write(store, j.info.id, access, &e), &e);
+    sink.closed = access != MEMORY_ACCESS_WRITE;
+}
+
 static void expect_contents(const char *wanted)
 {
     assert_string_equal(support_keep(memory_contents(memory, NULL)), wanted);
@@ -203,6 +210,25 @@ TEST(what_is_dropped_is_kept)
     turn("four?", "4");
     assert_int_equal(compact(3), COMMIT_DONE); /* the summary is not taken */
     expect_contents("one?\n1\ntwo?\n2\nthree?\n3\n");
+}
+
+TEST(what_was_said_while_memory_was_not_written_stays_out)
+{
+    turn("one?", "1");
+    let(MEMORY_ACCESS_OFF);
+    turn("two?", "2");
+    let(MEMORY_ACCESS_READ);
+    turn("three?", "3");
+    let(MEMORY_ACCESS_WRITE);
+    turn("four?", "4");
+    turn("five?", "5");
+    assert_int_equal(compact(8), COMMIT_DONE);
+    expect_contents("one?\n1\nfour?\n4\n");
+    while (damage_number(path, "SELECT count(*) FROM memory_deferred") > 0) {
+        bool more;
+        memory_check(memory_sink_work(&sink, store, &more, &e), &e);
+    }
+    expect_contents("one?\n1\nfour?\n4\n");
 }
 
 TEST(tool_results_only_where_it_is_set)

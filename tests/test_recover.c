@@ -231,6 +231,7 @@ TEST(test_columns_of_the_schema)
                 {"gone", "memory_gone"},
                 {"followed", "memory_followed"},
                 {"learned", "learned_item"},
+                {"access", "learned_access"},
                 {"graph_entry", "graph_entry"},
                 {"graph_observation", "graph_observation"},
                 {"graph_relation", "graph_relation"}};

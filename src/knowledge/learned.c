@@ -346,31 +346,3 @@ bool learned_note_use(struct store *s, const struct learned_items *items, struct
     return items->items.len == 0 ||
            (store_step_begin(s, &began, e) && store_step_end(s, began, note_all(s, items, e), e));
 }
-
-/* --- access ----------------------------------------------------------------------------------- */
-
-bool learned_access_read(struct store *s, const char *session_id, enum memory_access *out,
-                         struct error *e)
-{
-    *out = MEMORY_ACCESS_WRITE;
-    struct query q =
-        query_for(s, "SELECT access FROM learned_access WHERE session = ?", session_id, e);
-    if (query_next(&q)) {
-        const char *word = (const char *)sqlite3_column_text(q.handle, 0);
-        *out = strcmp(word, "off") == 0 ? MEMORY_ACCESS_OFF : MEMORY_ACCESS_READ;
-    }
-    return query_end(&q);
-}
-
-bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
-                          struct error *e)
-{
-    struct query q;
-    if (access == MEMORY_ACCESS_WRITE) {
-        q = query_for(s, "DELETE FROM learned_access WHERE session = ?", session_id, e);
-        return query_run(&q);
-    }
-    q = query_for(s, "INSERT OR REPLACE INTO learned_access VALUES (?, ?)", session_id, e);
-    query_text(&q, memory_access_names.words[access]);
-    return query_run(&q);
-}

@@ -82,14 +82,34 @@ struct learned_counts {
 bool learned_count(struct store *s, const char *project, struct learned_counts *out,
                    struct error *e);
 
+/* ---- access (learned_access.c) ---- */
+
 /* What a session may do with memory: WRITE where nothing else was said. */
 bool learned_access_read(struct store *s, const char *session_id, enum memory_access *out,
                          struct error *e);
+/* From the next message on. */
 bool learned_access_write(struct store *s, const char *session_id, enum memory_access access,
                           struct error *e);
+/* For a fork that has the log up to event `last`, within its transaction: what was said there stays
+ * as it was said, and what comes may be written. */
+bool learned_access_copy(struct store *s, const char *from, int64_t last, const char *to,
+                         struct error *e);
 
-/* For session/health.h: the table of items. Folds of logs are not saved: the next turn of a session
- * makes them again. */
+/* What was said while the session might not write: behind an event, up to another one. */
+struct learned_closed_span {
+    int64_t since, until;
+};
+struct learned_closed {
+    VEC(struct learned_closed_span) spans;
+};
+bool learned_closed_read(struct store *s, const char *session_id, struct learned_closed *out,
+                         struct error *e);
+/* `seq` of the event that begins a message. */
+bool learned_closed_has(const struct learned_closed *c, int64_t seq);
+void learned_closed_release(struct learned_closed *c);
+
+/* For session/health.h: the items, and what sessions may do. Folds of logs are not saved: the next
+ * turn of a session makes them again. */
 extern const struct store_extension learned_extension;
 
 #endif

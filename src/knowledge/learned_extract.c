@@ -52,6 +52,7 @@ bool learned_extract_failed(struct store *s, const struct waiting_session *w, st
 
 struct reading {
     struct typed_messages *out;
+    struct learned_closed closed; /* what was said then is not looked at */
     int64_t after, last;
     int turns;
 };
@@ -64,7 +65,7 @@ static bool visit(void *context, const struct event *ev)
     if (ev->type != EVENT_TURN_STARTED || ev->number > 0 || !ev->text)
         return true;
     r->turns++;
-    if (ev->seq > r->after)
+    if (ev->seq > r->after && !learned_closed_has(&r->closed, ev->seq))
         (void)typed_messages_add(r->out, ev->seq, ev->text);
     return true;
 }
@@ -74,8 +75,10 @@ bool learned_extract_read(struct store *s, const struct waiting_session *w,
 {
     struct reading r = {.out = out, .after = w->seq, .last = w->seq};
     enum memory_access access;
-    bool ok =
-        learned_access_read(s, w->id, &access, e) && event_log_read(s, w->id, 0, visit, &r, e);
+    bool ok = learned_access_read(s, w->id, &access, e) &&
+              learned_closed_read(s, w->id, &r.closed, e) &&
+              event_log_read(s, w->id, 0, visit, &r, e);
+    learned_closed_release(&r.closed);
     if (!ok || access != MEMORY_ACCESS_WRITE || r.turns < EXTRACTION_TURNS)
         typed_messages_release(out);
     *last = r.last;

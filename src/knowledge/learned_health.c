@@ -1,5 +1,6 @@
 #include "knowledge/learned.h"
 #include "store/health_rows.h"
+#include "store/salvage.h"
 #include "store/sql.h"
 
 static const char nonsense_sql[] =
@@ -27,11 +28,16 @@ static const struct salvage_shape shapes[] = {
      "number, id, scope, kind, state, origin, project, session, seq, replaced_by, created_ms,"
      " changed_ms, uses, used_ms, text",
      "ntttttTTITiiiIt", false},
+    {"access", "session, since, access, until", "titI", true},
     {0},
 };
-static const char *const indexes[] = {NULL};
+#define ACCESS "learned_access"
+static const char *const indexes[] = {ACCESS, NULL};
 
-static const char choose_sql[] = "DELETE FROM found.learned WHERE free;";
+static const char choose_sql[] =
+    "DELETE FROM found.learned WHERE free;"
+    "DELETE FROM found.access WHERE NOT whole OR plain(session) IS NULL OR page NOT "
+    "IN " SALVAGE_PAGES_OF(ACCESS) ";";
 
 static const char put_sql[] =
     "INSERT OR IGNORE INTO learned_item (number, id, scope, kind, state, origin, project, session,"
@@ -43,13 +49,17 @@ static const char put_sql[] =
     " AND state IN ('candidate', 'active', 'superseded', 'rejected')"
     " AND (scope = 'project') = (plain(project) IS NOT NULL) ORDER BY row";
 
+static const char put_access_sql[] =
+    "INSERT OR IGNORE INTO learned_access SELECT session, since, access, until FROM found.access"
+    " WHERE session IN (SELECT id FROM session) AND access IN ('off', 'read')";
+
 static const char lost_sql[] = "SELECT count(DISTINCT row) FROM found.learned"
                                " WHERE row NOT IN (SELECT number FROM learned_item)";
 
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
     int64_t lost = 0;
-    bool ok = store_exec(to, put_sql, e) &&
+    bool ok = store_exec(to, put_sql, e) && store_exec(to, put_access_sql, e) &&
               store_number(to, "SELECT count(*) FROM learned_item", &out->learned, e) &&
               store_number(to, lost_sql, &lost, e);
     out->lost += lost;

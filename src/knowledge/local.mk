@@ -30,6 +30,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_write.c \
 	src/knowledge/ignore.c src/knowledge/ignore.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
+	src/knowledge/learned_access.c \
 	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
 	src/knowledge/learned_health.c \
 	src/knowledge/learned_list.c src/knowledge/learned_private.h \

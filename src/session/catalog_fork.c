@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "chat/session_tally.h"
 #include "index/transcripts.h"
+#include "knowledge/learned.h"
 #include "session/catalog.h"
 #include "session/fork.h"
 #include "store/event_log.h"
@@ -133,7 +134,8 @@ static bool copy_log(struct catalog *c, const struct session_info *row, struct e
            event_log_last(c->store, row->id, &copied, e) &&
            (copied == row->parent_seq ||
             err_set(e, ERR_SESSION_NOT_FOUND, "session %.8s was deleted meanwhile; choose another",
-                    row->parent + UUID_LEN - 8));
+                    row->parent + UUID_LEN - 8)) &&
+           learned_access_copy(c->store, row->parent, row->parent_seq, row->id, e);
 }
 
 static bool write_fork(struct catalog *c, const struct session_info *row, const struct event *end,

@@ -89,21 +89,26 @@ static void defer_message(struct memory_deferred *rest, const struct message *m)
     vec_push(&rest->messages, source);
 }
 
-/* The oldest, and the rest in order. */
+/* The oldest, and the rest in order. What was said while the session might not write stays out. */
 static bool index_some(struct batch *b, const struct discard *d, struct memory_deferred *rest,
                        struct error *e)
 {
     size_t room, taken = 0;
-    bool ok = room_at_once(b->sink, d->session_id, &room, e);
+    struct learned_closed closed;
+    bool ok = room_at_once(b->sink, d->session_id, &room, e) &&
+              learned_closed_read(b->store, d->session_id, &closed, e);
+    if (!ok)
+        return false;
     for (size_t i = 0; i < d->count && ok; i++) {
         const struct message *m = d->messages[i];
-        if (!is_wanted(b->sink, m))
+        if (!is_wanted(b->sink, m) || learned_closed_has(&closed, m->seq))
             continue;
         if (taken++ < room && !b->full)
             ok = add_message(b, m->seq, m->turn, e);
         else
             defer_message(rest, m);
     }
+    learned_closed_release(&closed);
     return ok && index_batch(b, e);
 }
 
