@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "index/transcripts.h"
 #include "knowledge/corpora.h"
@@ -121,6 +123,8 @@ TEST(k_counts_over_the_whole_corpus)
     assert_int_equal(shelf.found.items.len, 5);
     shelf_search_for(&(struct corpus_search){.query = "lantern", .top_k = 20, .hybrid_weight = -1});
     assert_int_equal(shelf.found.items.len, 20);
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .top_k = 50, .hybrid_weight = -1});
+    assert_int_equal(shelf.found.items.len, CORPUS_TOP_K_MOST);
     shape_release(&corpus_found_shape, &shelf.found);
 }
 
@@ -338,6 +342,19 @@ TEST(paths_overlap_and_come_from_tiro_ini)
     assert_string_equal(shelf_add("w", NULL), "files 3 unchanged 3");
 }
 
+TEST(a_corpus_has_so_many_paths_at_most)
+{
+    const char *paths[CORPUS_PATHS + 1];
+    struct ingest *in;
+    shelf_write("w/a.txt", "lantern\n");
+    for (size_t i = 0; i <= CORPUS_PATHS; i++)
+        paths[i] = support_path("w");
+    assert_err(ingest_begin(shelf.corpora, "w", paths, CORPUS_PATHS + 1, &in, &shelf.e), shelf.e,
+               ERR_USAGE);
+    assert_true(ingest_begin(shelf.corpora, "w", paths, CORPUS_PATHS, &in, &shelf.e));
+    assert_string_equal(shelf_run(in), "files 1 added 1");
+}
+
 /* --- texts ------------------------------------------------------------------------------------ */
 
 static struct corpus_ingested ingest_text(const char *corpus, const char *name, const char *text)
@@ -424,6 +441,15 @@ static int64_t removed(const char *name, const char *file)
     if (!corpora_remove(shelf.corpora, &(struct corpus_remove){name, file}, &out, &shelf.e))
         fail_msg("%s", shelf.e.text);
     return out.documents;
+}
+
+TEST(a_folder_is_removed_without_what_begins_like_it)
+{
+    shelf_write("w/deep/a.txt", "a lantern\n");
+    shelf_write("w/deeper.txt", "a lantern\n");
+    shelf_add("w", "w");
+    assert_int_equal(removed("w", support_path("w/deep")), 1);
+    assert_string_equal(shelf_search("w", "lantern"), "deeper.txt:1");
 }
 
 TEST(a_document_a_folder_and_a_corpus_are_removed)
@@ -553,6 +579,40 @@ TEST(a_reranker_orders_what_was_found)
                                                   "'top_n':5}")));
 }
 
+static int documents_asked(void)
+{
+    const char *body = strchr(server.asked, ' ') + 1;
+    struct json *v = json_parse(body, strlen(body), NULL);
+    int n = (int)json_len(json_get(v, "documents"));
+    json_free(v);
+    return n;
+}
+
+TEST(a_reranker_gets_more_than_is_wanted)
+{
+    for (int i = 0; i < 40; i++)
+        shelf_write(support_text("w/f%02d.txt", i), "a lantern\n");
+    with_reranker();
+    server.body = "[{'index':19,'score':0.9}]";
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .top_k = 3, .hybrid_weight = -1});
+    assert_int_equal(documents_asked(), 20);
+    assert_int_equal(shelf.found.items.len, 3);
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .top_k = 9, .hybrid_weight = -1});
+    assert_int_equal(documents_asked(), 27);
+    assert_int_equal(shelf.found.items.len, 9);
+    shape_release(&corpus_found_shape, &shelf.found);
+}
+
+/* What the server left out is not above what it ranked. */
+TEST(a_reranker_that_ranks_some_has_them_first)
+{
+    with_reranker();
+    server.body = "[{'index':2,'score':0.001}]";
+    shelf_search_for(&(struct corpus_search){.query = "lantern", .hybrid_weight = -1});
+    assert_true(shelf.found.items.items[1].score <= 0.001);
+    assert_string_equal(shelf_hits(), "c.txt:1 a.txt:1 b.txt:1");
+}
+
 TEST(a_reranker_that_fails_leaves_the_order_and_is_left_alone)
 {
     static const char *const bodies[] = {NULL,
@@ -605,10 +665,61 @@ TEST(a_large_document_is_there_when_all_of_it_is)
     assert_true(*shelf_search("w", "lantern"));
 }
 
+/* A large document, and an ingest that has written a part of it. */
+static struct ingest *half_written(void)
+{
+    struct buf text = BUF_INIT;
+    struct ingest *in;
+    bool more = true;
+    for (int i = 0; i < 20000; i++)
+        buf_addf(&text, "Paragraph %d has a lantern and some words to fill it.\n\n", i);
+    shelf_write("w/large.txt", text.data);
+    buf_release(&text);
+    const char *paths[] = {support_path("w")};
+    assert_true(ingest_begin(shelf.corpora, "w", paths, 1, &in, &shelf.e));
+    while (shelf_number("SELECT count(*) FROM corpus_entry") == 0)
+        assert_true(ingest_step(in, NULL, &more, &shelf.e) && more);
+    return in;
+}
+
+TEST(a_document_that_is_removed_while_it_is_written_does_not_come_back)
+{
+    struct ingest *in = half_written();
+    bool more;
+    assert_true(store_exec(shelf.store, "UPDATE corpus_document SET state = 'gone'", &shelf.e));
+    assert_err(ingest_step(in, NULL, &more, &shelf.e), shelf.e, ERR_MEMORY_NOT_FOUND);
+    ingest_free(in);
+    shelf_purge();
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 0);
+    assert_string_equal(shelf_expect_sound(), "sound");
+}
+
+static int64_t wall_ms;
+
+static int64_t replaced_clock(void)
+{
+    return wall_ms;
+}
+
+TEST(a_document_that_is_being_written_is_left_alone_for_some_minutes)
+{
+    struct ingest *in = half_written();
+    shelf_purge();
+    assert_true(shelf_number("SELECT count(*) FROM corpus_entry") > 0);
+    wall_ms = clock_wall_ms() + 10 * 60 * 1000;
+    clock_replace(replaced_clock, NULL);
+    shelf_purge();
+    clock_replace(NULL, NULL);
+    assert_int_equal(shelf_number("SELECT count(*) FROM corpus_entry"), 0);
+    ingest_free(in);
+}
+
 /* --- what a session says -----------------------------------------------------------------------
  */
 
 #define SESSION "0198c0de-0000-7000-8000-000000000001"
+
+static bool failed; /* the next tool */
 
 static void say(enum event_type type, int64_t seq, const char *name, const char *text)
 {
@@ -617,6 +728,7 @@ static void say(enum event_type type, int64_t seq, const char *name, const char 
     ev->seq = seq;
     ev->name = name ? mem_strdup(name) : NULL;
     ev->text = mem_strdup(text);
+    ev->flag = failed;
     if (!transcripts_append(shelf.store, ev, &shelf.e))
         fail_msg("%s", shelf.e.text);
     event_free(ev);
@@ -669,6 +781,9 @@ TEST(what_the_model_was_given_is_known_by_its_numbers)
         say(EVENT_TOOL_EXECUTION_COMPLETED, 3 + i, "rag_search", support_json(results[i]));
     say(EVENT_TOOL_EXECUTION_COMPLETED, 7, "read_file", support_json(results[0]));
     say(EVENT_TURN_STARTED, 8, NULL, "three, which searches nothing");
+    failed = true;
+    say(EVENT_TOOL_EXECUTION_COMPLETED, 9, "rag_search", support_json(results[0]));
+    failed = false;
     assert_true(corpora_cited(shelf.corpora, &newest, &given, &shelf.e));
     assert_int_equal(given.items.len, 3);
     for (int i = 0; i < 3; i++)

@@ -98,6 +98,8 @@ TEST(what_changed_is_sent_alone)
     shelf_write("d/garden.txt", "Carrots want sand.\n");
     assert_string_equal(shelf_add("d", NULL), "files 2 changed 1 unchanged 1");
     shelf_purge();
+    first_hit(0.3);
+    assert_non_null(shelf.found.badge); /* one lacks */
     assert_int_equal(shelf_embed(), CORPORA_IDLE);
     assert_int_equal(texts_in(1), 1);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_vector"), 3);

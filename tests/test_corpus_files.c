@@ -297,6 +297,19 @@ TEST(a_file_that_is_named_and_no_text_is_told)
     assert_non_null(strstr(failures("d"), "a.bin: "));
 }
 
+TEST(a_file_is_named_also_within_a_folder_that_is)
+{
+    const char *paths[] = {support_path("d"), support_path("d/a.bin")};
+    struct ingest *in;
+    shelf_write("d/b.txt", "a lantern\n");
+    FILE *out = fopen(support_path("d/a.bin"), "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite("\0\1\2\3\0\1\2\3", 1, 8, out), 8);
+    assert_int_equal(fclose(out), 0);
+    assert_true(ingest_begin(shelf.corpora, "d", paths, 2, &in, &shelf.e));
+    assert_string_equal(shelf_run(in), "files 2 added 1 failed 1");
+}
+
 TEST(a_renamed_file_is_found_under_its_new_name)
 {
     shelf_write("d/old.txt", "a lantern\n");
