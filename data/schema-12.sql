@@ -56,7 +56,7 @@ CREATE INDEX corpus_asks ON corpus_entry (key, asks);
 
 -- The words of file name, headings and content.
 CREATE VIRTUAL TABLE corpus_words USING fts5 (
-    words, content = '', prefix = '2 3', tokenize = 'tiro english'
+    words, content = '', tokenize = 'tiro english'
 );
 INSERT INTO corpus_words (corpus_words, rank) VALUES ('automerge', 0);
 INSERT INTO words_state VALUES ('corpus', 0, NULL);

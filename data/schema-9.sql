@@ -70,7 +70,7 @@ END;
 
 -- The words of name, type and observations.
 CREATE VIRTUAL TABLE graph_words USING fts5 (
-    words, content = '', prefix = '2 3', tokenize = 'tiro english'
+    words, content = '', tokenize = 'tiro english'
 );
 INSERT INTO graph_words (graph_words, rank) VALUES ('automerge', 0);
 INSERT INTO words_state VALUES ('graph', 0, NULL);
