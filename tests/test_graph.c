@@ -30,6 +30,40 @@ TEST(entities_that_are_there_stay_as_they_are)
                         "Ada -visits-> Kyoto\nKyoto -lies in-> Japan\n");
 }
 
+/* "é" as one character, and as "e" with an accent behind it. */
+#define ONE "Caf\u00E9"
+#define TWO "Cafe\u0301"
+
+#define TOLD(observations) ONE " (place): " observations "\n"
+
+TEST(a_name_is_one_however_its_accents_are_written)
+{
+    struct graph_part gone;
+    assert_string_equal(facts_create("{'entities':[{'name':'" TWO "','entity_type':'place',"
+                                     "'observations':['at " ONE "','at " TWO "']},"
+                                     "{'name':'" ONE "','entity_type':'x'}]}"),
+                        TOLD("at " ONE));
+    assert_string_equal(facts_create("{'entities':[{'name':'" TWO "','entity_type':'x'}]}"), "");
+    assert_string_equal(facts_observe("{'observations':[{'entity_name':'" TWO "',"
+                                      "'contents':['at " TWO "','old']}]}"),
+                        ONE "+old\n");
+    assert_string_equal(facts_open_names("{'names':['" TWO "','" ONE "']}"),
+                        TOLD("at " ONE "; old"));
+    assert_string_equal(facts_search("fe\u0301"), TOLD("at " ONE "; old"));
+    assert_string_equal(
+        facts_relate("{'relations':[{'from':'" TWO "','to':'" ONE "','relation_type':'" TWO "'},"
+                     "{'from':'" ONE "','to':'" ONE "','relation_type':'" ONE "'}]}"),
+        ONE " -" ONE "-> " ONE "\n");
+    assert_int_equal(facts_import("{\"type\":\"entity\",\"name\":\"" TWO
+                                  "\",\"entityType\":\"x\",\"observations\":[\"old\"]}\n"),
+                     0);
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 1);
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_observation"), 2);
+    assert_true(facts_delete_entities("{'entity_names':['" TWO "']}", &gone));
+    graph_part_release(&gone);
+    assert_int_equal(facts_number("SELECT count(*) FROM graph_entry"), 0);
+}
+
 TEST(an_observation_is_kept_once)
 {
     facts_kyoto();

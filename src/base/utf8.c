@@ -1,10 +1,12 @@
 #include "base/utf8.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 #include <wchar.h>
 
 #include "base/charset.h"
+#include "base/mem.h"
 
 #define REPLACEMENT 0xFFFDu
 #define ZERO_WIDTH_JOINER 0x200Du
@@ -339,6 +341,23 @@ const char *utf8_find_folded(const char *s, size_t len, const char *needle, size
             return s + i;
     }
     return NULL;
+}
+
+static bool is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
+char *utf8_composed(const char *text)
+{
+    if (is_ascii(text))
+        return mem_strdup(text);
+    utf8proc_uint8_t *composed = utf8proc_NFC((const utf8proc_uint8_t *)text);
+    char *out = mem_strdup(composed ? (const char *)composed : text);
+    free(composed);
+    return out;
 }
 
 bool utf8_contains_folded(const char *haystack, const char *needle)

@@ -59,6 +59,10 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
  * it is. */
 void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
 
+/* The text with its characters composed (Unicode's normalisation form C), so that those that are
+ * written in several ways are the same bytes. The text is valid; the caller frees. */
+char *utf8_composed(const char *text);
+
 /* NULL, or nothing but blanks and ends of lines. */
 bool utf8_is_blank(const char *text);
 

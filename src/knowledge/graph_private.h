@@ -25,6 +25,9 @@ struct graph_path {
 struct graph_path graph_path_of(const char *list, size_t at, const char *member);
 struct graph_path graph_path_in(const char *list, size_t at, const char *member, size_t within);
 
+/* Trimmed, composed and without secrets; NULL: nothing is left. The caller frees. */
+char *graph_plain(const char *text);
+
 /* A name, type or text as it is kept; NULL with USAGE that names the member at `path`: it is empty,
  * longer than `most`, or (a name, a type) not one line. The caller frees. */
 char *graph_clean_line(const char *text, size_t most, const char *path, struct error *e);

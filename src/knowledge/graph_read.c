@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "index/corpus.h"
 #include "knowledge/graph_private.h"
-#include "memory/content.h"
 
 static const char list_sql[] = "SELECT key FROM graph_entry WHERE name > ?1 ORDER BY name LIMIT ?2";
 static const char counts_sql[] =
@@ -60,7 +59,7 @@ static bool find_names(struct store *s, const struct graph_names *p, struct grap
                        struct graph_part *out, struct error *e)
 {
     for (size_t i = 0; i < p->names.len; i++) {
-        char *name = content_clean(p->names.items[i]);
+        char *name = graph_plain(p->names.items[i]);
         int64_t key = -1;
         bool ok = !name || graph_key(s, name, &key, e);
         free(name);

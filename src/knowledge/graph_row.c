@@ -78,10 +78,17 @@ static bool has_control(const char *text)
     return false;
 }
 
+char *graph_plain(const char *text)
+{
+    char *kept = content_clean(text), *composed = kept ? utf8_composed(kept) : NULL;
+    free(kept);
+    return composed;
+}
+
 static char *clean(const char *text, size_t most, const char *path, struct error *e)
 {
     bool valid = utf8_valid(text, strlen(text));
-    char *kept = valid ? content_clean(text) : NULL;
+    char *kept = valid ? graph_plain(text) : NULL;
     if (kept && strlen(kept) <= most)
         return kept;
     if (!valid)

@@ -60,12 +60,13 @@ static bool find(const struct graph *g, const struct graph_search *search, const
 bool graph_search(const struct graph *g, const struct graph_search *search, struct graph_part *out,
                   struct error *e)
 {
-    char *text = content_normal(search->query);
+    char *normal = content_normal(search->query), *text = utf8_composed(normal);
     bool began;
     *out = (struct graph_part){0};
     bool ok = store_step_begin(g->store, &began, e) &&
               store_step_end(g->store, began, !*text || find(g, search, text, out, e), e);
     free(text);
+    free(normal);
     if (!ok)
         graph_part_release(out);
     return ok;
