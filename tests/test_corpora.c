@@ -76,6 +76,7 @@ TEST(names_of_files_and_headings_are_searched)
     shelf_add("notes", "notes");
     assert_string_equal(shelf_search("notes", "garden"), "garden.txt:1");
     assert_string_equal(shelf_search("notes", "travel trains"), "kyoto.md:5 kyoto.md:1");
+    assert_string_equal(shelf_search("notes", "notes"), ""); /* a folder's name */
 }
 
 TEST(what_is_not_there_tells_how_much_was_searched)
@@ -148,6 +149,11 @@ TEST(what_is_unchanged_is_passed_over)
     assert_string_equal(shelf_add("notes", NULL), "files 3 unchanged 3");
     shelf_write("notes/garden.txt", "Tomatoes want sun.\n\nBasil grows beside them.\n");
     assert_string_equal(shelf_add("notes", NULL), "files 3 unchanged 3");
+    struct stat st;
+    assert_int_equal(stat(support_path("notes/garden.txt"), &st), 0);
+    assert_int_equal(shelf_number("SELECT modified_ns FROM corpus_document"
+                                  " WHERE file LIKE '%garden.txt'"),
+                     (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 3);
     assert_int_equal(shelf_number("SELECT max(number) FROM corpus_document"), 3);
 }
@@ -189,6 +195,8 @@ TEST(a_root_that_is_gone_takes_nothing_out)
     assert_non_null(strstr(shelf.e.text, "notes"));
     ingest_free(in);
     assert_string_equal(shelf_search("notes", "ryokan"), "kyoto.md:1");
+    assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
+    assert_null(in); /* only a person can help */
 }
 
 /* Begins one of a corpus that was asked for. */
@@ -389,6 +397,12 @@ TEST(a_text_that_is_none_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_err(corpora_ingest_text(shelf.corpora, &bad[i], NULL, &made, &shelf.e), shelf.e,
                    ERR_USAGE);
+    char *large = mem_alloc(CORPUS_TEXT_BYTES + 2);
+    memset(large, 'w', CORPUS_TEXT_BYTES + 1);
+    assert_err(corpora_ingest_text(shelf.corpora, &(struct corpus_ingest){"t", "x.txt", large},
+                                   NULL, &made, &shelf.e),
+               shelf.e, ERR_USAGE);
+    free(large);
     assert_int_equal(shelf_number("SELECT count(*) FROM corpus_document"), 0);
 }
 

@@ -94,6 +94,15 @@ TEST(sets_of_characters_are_told_apart)
     }
 }
 
+TEST(a_document_is_named_by_its_first_heading)
+{
+    struct loaded_document d;
+    support_write(support_path("a.md"), "Before.\n\n## The *name* ##\n\n# Another\n");
+    documents_load(&d, "a.md");
+    assert_string_equal(d.title, "The *name*");
+    loaded_document_release(&d);
+}
+
 TEST(broken_utf8_stays_utf8)
 {
     struct loaded_document d;
@@ -117,6 +126,7 @@ TEST_IF(READS_MARKUP, html_is_read_by_its_elements)
         {"<h1>A <b>b</b></h1>\n<div>x<div>y</div>z</div>", "1: #1 A b\n2: x\n2: y\n2: z\n"},
         {"<title>T</title><body>x", "1: x\n"},
         {"<style>p{}</style><script>if (a<b) c()</script>x<template>y</template>", "1: x\n"},
+        {"<pre>a\n<div>b</div>\nc</pre>d", "1: code: a⏎b⏎c\n1: d\n"},
         {"<pre>\n  a\n    b\n</pre>c", "1: code:   a⏎    b\n1: c\n"},
         {"<table>\n<tr><th>a<th>b\n<tr><td>c<td><p>d</p><p>e</p></table>f",
          "2: row: a⇥b\n3: row: c⇥d e\n3: f\n"},
