@@ -2,6 +2,7 @@
 # The longest come first, so that none is left running alone at the end.
 LONG_TESTS = \
 	tests/test_flood \
+	tests/test_follow_crash \
 	tests/test_recover \
 	tests/test_store_faults \
 	tests/test_hostile_documents \
@@ -344,7 +345,7 @@ soak: tests/test_long_run$(EXEEXT)
 
 # What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
 # soak. Each is told by its name.
-check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tiro$(EXEEXT) \
+check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) tiro$(EXEEXT) \
 		$(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
@@ -352,6 +353,7 @@ check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(E
 	done; \
 	TIRO_EVERY_FAULT=1 tests/test_store_faults || failed=1; \
 	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
+	FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-200} tests/test_follow_crash || failed=1; \
 	test -z "$$failed"
 
 # The kill campaign at its full length, and memory killed at each of its writes.
