@@ -32,6 +32,7 @@ struct memory_work {
     int64_t told_at_ms; /* when that was told */
     bool told;          /* and that it is over was not */
     struct error why;   /* why it waits; ERR_OK: it does not */
+    int64_t idle_in_ms; /* when the next session is idle; -1: none waits for that */
     bool came;          /* entries did, and that was not told */
     bool backlog_told;  /* that sessions from before come in, and that it is over was not */
 };

@@ -1,6 +1,7 @@
-/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), the oldest
- * of it in the compaction's transaction, and what is much in the background, from the log; and the
- * messages of sessions that were left. */
+/* Gives conversations to semantic memory: what a compaction drops (compact/discard.h), and the
+ * messages of sessions that were left. Of what a compaction drops the oldest messages are indexed
+ * in its transaction; if there are many, the others are deferred, and indexed in the background out
+ * of the log. */
 #ifndef SESSION_MEMORY_SINK_H
 #define SESSION_MEMORY_SINK_H
 

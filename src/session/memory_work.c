@@ -93,14 +93,25 @@ static int embed_some(void *desk, const struct wakeup *wakeup)
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-/* A step does not wait for another process that writes: who asks something waits for the step. */
-static bool take_step(struct memory_desk *d,
-                      bool (*step)(struct memory_desk *, bool *more, struct error *), bool *more,
-                      struct error *e)
+typedef bool desk_step(struct memory_desk *d, bool *more, struct error *e);
+
+/* A step that does not wait for another process that writes: who asks something waits for it.
+ * False: it is due again after *next (CHORE_DONE: there is no store); a fault is logged under its
+ * name. */
+static bool take_step(struct memory_desk *d, desk_step *step, const char *name, bool *more,
+                      int *next)
 {
+    struct error e;
+    *more = false;
+    *next = CHORE_DONE;
+    if (!d->desk.store)
+        return false;
     store_set_patience(d->desk.store, 0, NULL, NULL);
-    bool ok = step(d, more, e);
+    bool ok = step(d, more, &e);
     memory_desk_be_patient(d);
+    if (!ok && name)
+        log_line(LOG_ERROR, "%s: %s", name, e.text);
+    *next = AGAIN_MS;
     return ok;
 }
 
@@ -125,13 +136,11 @@ static bool tidy(struct memory_desk *d, bool *more, struct error *e)
 static int purge_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
-    struct error e;
-    bool more = false;
+    bool more;
+    int next;
     (void)wakeup;
-    if (!d->desk.store)
-        return CHORE_DONE;
-    if (!take_step(d, purge, &more, &e))
-        return AGAIN_MS;
+    if (!take_step(d, purge, NULL, &more, &next))
+        return next;
     if (more)
         return 0;
     memory_desk_want(d, CHORE_TIDY);
@@ -155,14 +164,10 @@ static void tell_backlog(struct memory_desk *d, const struct wakeup *wakeup, boo
 static int index_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
-    struct error e;
-    bool more = false;
-    if (!d->desk.store)
-        return CHORE_DONE;
-    if (!take_step(d, index_deferred, &more, &e)) {
-        log_line(LOG_ERROR, "indexing what was deferred: %s", e.text);
-        return AGAIN_MS;
-    }
+    bool more;
+    int next;
+    if (!take_step(d, index_deferred, "indexing what was deferred", &more, &next))
+        return next;
     bool came = d->work.came;
     d->work.came = more;
     if (more)
@@ -174,9 +179,11 @@ static int index_some(void *desk, const struct wakeup *wakeup)
     return CHORE_DONE;
 }
 
+static const char following[] = "following a session";
+
 static int cannot_follow(const struct error *e)
 {
-    log_line(LOG_ERROR, "following a session: %s", e->text);
+    log_line(LOG_ERROR, "%s: %s", following, e->text);
     return AGAIN_MS;
 }
 
@@ -193,25 +200,24 @@ static int follow_last(struct memory_desk *d)
     return more ? 0 : CHORE_DONE;
 }
 
+static bool follow_next(struct memory_desk *d, bool *more, struct error *e)
+{
+    return memory_follow_next(&d->follow, more, &d->work.idle_in_ms, e);
+}
+
 static int follow_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
-    struct error e;
-    bool more = false;
-    int64_t wait_ms = -1;
-    if (!d->desk.store)
-        return CHORE_DONE;
-    if (worker_ends(d->desk.worker))
+    bool more;
+    int next;
+    if (d->desk.store && worker_ends(d->desk.worker))
         return follow_last(d);
-    store_set_patience(d->desk.store, 0, NULL, NULL); /* as take_step() */
-    bool ok = memory_follow_next(&d->follow, &more, &wait_ms, &e);
-    memory_desk_be_patient(d);
-    if (!ok)
-        return cannot_follow(&e);
+    if (!take_step(d, follow_next, following, &more, &next))
+        return next;
     tell_backlog(d, wakeup, more);
     if (more)
         memory_desk_want(d, CHORE_INDEX);
-    else if (wait_ms >= 0)
+    else if (d->work.idle_in_ms >= 0)
         memory_desk_want(d, CHORE_AWAIT);
     return more ? REST_MS : CHORE_DONE;
 }
@@ -236,11 +242,11 @@ static int await_idle(void *desk, const struct wakeup *wakeup)
 static int tidy_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
-    struct error e;
-    bool more = false;
+    bool more;
+    int next;
     (void)wakeup;
-    if (!take_step(d, tidy, &more, &e))
-        return AGAIN_MS;
+    if (!take_step(d, tidy, NULL, &more, &next))
+        return next;
     if (more)
         return REST_MS;
     store_give_back_memory(d->desk.store);
