@@ -399,6 +399,32 @@ TEST(a_session_that_is_open_waits_for_an_hour)
     lock_drop(&lock);
 }
 
+static int64_t wall_ms;
+
+static int64_t replaced_clock(void)
+{
+    return wall_ms;
+}
+
+TEST(the_hour_is_over_to_the_millisecond)
+{
+    say("One?", "One.");
+    hold();
+    const int64_t idle_from = talk.info.updated_ms + FOLLOW_IDLE_MS;
+    clock_replace(replaced_clock, NULL);
+    for (int64_t left = FOLLOW_IDLE_MS; left > 0; left /= 2) {
+        wall_ms = idle_from - left;
+        assert_int_equal(follow(), 0);
+        assert_int_equal(wait_for_next(), left + 1);
+    }
+    wall_ms = idle_from;
+    assert_int_equal(follow(), 1);
+    expect("One?\nOne.\n");
+    assert_int_equal(wait_for_next(), -1);
+    clock_replace(NULL, NULL);
+    lock_drop(&lock);
+}
+
 TEST(one_that_was_left_or_archived_does_not)
 {
     say("One?", "One.");
