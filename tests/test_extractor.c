@@ -8,6 +8,7 @@
 #include "session/conversation_operations.h"
 #include "session/graph_operations.h"
 #include "session/learned_operations.h"
+#include "session/lock.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
@@ -160,6 +161,74 @@ TEST(proposals_wait_in_the_inbox)
     engine_free(s);
 }
 
+static bool was_tried(void *none)
+{
+    (void)none;
+    return damage_number(surface_store(), "SELECT max(tries) FROM learned_extract") > 0;
+}
+
+static struct session_info only_session(void)
+{
+    struct session_list list = {0};
+    surface_list(&list);
+    assert_int_equal(list.items.len, 1);
+    struct session_info info = session_info_clone(&list.items.items[0]);
+    session_list_release(&list);
+    return info;
+}
+
+static bool use_is_noted(void *none)
+{
+    (void)none;
+    return damage_number(surface_store(),
+                         "SELECT count(*) FROM event"
+                         " WHERE type = 'learned_extracted'") > 0;
+}
+
+/* So it is in the lists of sessions; their order stays. */
+TEST(what_proposals_use_is_added_to_the_session)
+{
+    struct engine *s = open_new();
+    say_three(s);
+    struct session_info before = only_session();
+    queue("{'items':[],'entities':[]}");
+    archive(s);
+    wait_until_done();
+    engine_free(s);
+    assert_true(use_is_noted(NULL));
+    struct session_info after = only_session();
+    assert_int_equal(after.usage.input, before.usage.input + 12);
+    assert_true(after.usage.output > before.usage.output);
+    assert_int_equal(after.updated_ms, before.updated_ms);
+    assert_int_equal(after.last_seq, before.last_seq + 1);
+    assert_true(after.archived_ms > 0);
+    session_info_release(&before);
+    session_info_release(&after);
+}
+
+TEST(what_proposals_use_waits_while_somebody_has_the_session)
+{
+    struct error e;
+    int lock;
+    struct engine *s = open_new();
+    say_three(s);
+    const size_t before = model_server_requests(surface_server());
+    model_server_queue(surface_server(), &(struct reply){.text = "no", .hold = true});
+    archive(s);
+    assert_true(model_server_wait(surface_server(), before + 1, SURFACE_MS));
+    struct session_info info = only_session();
+    char *directory = support_keep(mem_strdup(surface_store()));
+    *strrchr(directory, '/') = '\0';
+    assert_true(lock_take(directory, info.id, &lock, &e));
+    model_server_release(surface_server());
+    assert_true(support_wait_until(was_tried, NULL, SURFACE_MS));
+    assert_false(use_is_noted(NULL));
+    lock_drop(&lock);
+    engine_free(s);
+    assert_true(use_is_noted(NULL));
+    session_info_release(&info);
+}
+
 TEST(an_accepted_entity_goes_into_the_graph)
 {
     struct engine *s = open_new();
@@ -297,12 +366,6 @@ TEST(a_session_waits_for_the_next_start)
     s = open_new();
     assert_int_equal(expect_proposals(s), 2);
     engine_free(s);
-}
-
-static bool was_tried(void *none)
-{
-    (void)none;
-    return damage_number(surface_store(), "SELECT max(tries) FROM learned_extract") > 0;
 }
 
 static void let(struct engine *s, enum memory_access access)

@@ -257,6 +257,14 @@ static const struct shape_field fields_LEARNED_NOTED[] = {
     {0},
 };
 
+static const struct shape_field fields_LEARNED_EXTRACTED[] = {
+    COUNT("proposals", count, "What the model proposed to remember, and waits for the user's word."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of this call."),
+    KNOWN_REAL("cost", used, "USD."),
+    {0},
+};
+
 static const struct shape_field fields_BUDGET_WARNING[] = {
     TEXT("kind", name, "The budget: \"max_tokens\", …"),
     REAL("used", used, "In the budget's unit."),

@@ -91,11 +91,13 @@ void session_tally(struct session_info *s, const struct event *ev)
         [EVENT_CALL_COMPLETED] = add_usage,
         [EVENT_COMPACTION_COMPLETED] = add_usage,
         [EVENT_COMPACTION_FAILED] = add_usage,
+        [EVENT_LEARNED_EXTRACTED] = add_usage,
         [EVENT_TURN_COMPLETED] = turn_completed,
         [EVENT_TURN_FAILED] = turn_cut,
         [EVENT_INTERRUPTED] = turn_cut,
     };
-    s->updated_ms = ev->wall_ms;
+    if (ev->type != EVENT_LEARNED_EXTRACTED) /* the session was left before */
+        s->updated_ms = ev->wall_ms;
     s->last_seq = ev->seq;
     if (effects[ev->type])
         effects[ev->type](s, ev);

@@ -222,6 +222,25 @@ bool catalog_label(struct catalog *c, const char *reference, const char *changes
            change_end(&change, id, set_labels(c, &change.info, changes, e));
 }
 
+static bool append(struct catalog *c, struct session_info *info, struct event *ev, struct error *e)
+{
+    bool began;
+    ev->seq = info->last_seq + 1;
+    ev->wall_ms = clock_wall_ms();
+    memcpy(ev->session_id, info->id, sizeof ev->session_id);
+    session_tally(info, ev);
+    return store_enter(c->store, &began, e) &&
+           store_leave(c->store, began,
+                       transcripts_append(c->store, ev, e) && sessions_put(c->store, info, e), e);
+}
+
+bool catalog_append(struct catalog *c, const char *reference, struct event *ev, struct error *e)
+{
+    struct change change;
+    return change_begin(c, reference, &change, e) &&
+           change_end(&change, NULL, append(c, &change.info, ev, e));
+}
+
 static bool set_archived(struct catalog *c, struct session_info *info, bool archived,
                          struct error *e)
 {

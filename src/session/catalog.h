@@ -58,6 +58,10 @@ bool catalog_rename(struct catalog *c, const char *reference, const char *title,
 bool catalog_label(struct catalog *c, const char *reference, const char *changes,
                    char id[UUID_LEN + 1], struct error *e);
 
+/* Appends what was done with the session while nobody has it open; number, time and session of the
+ * event are filled in. */
+bool catalog_append(struct catalog *c, const char *reference, struct event *ev, struct error *e);
+
 /* archived false takes it out of the archive again. In a store of memory alone, archiving is
  * deleting. */
 bool catalog_archive(struct catalog *c, const char *reference, bool archived,

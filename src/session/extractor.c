@@ -11,6 +11,7 @@
 #include "knowledge/project.h"
 #include "session/backend.h"
 #include "session/capability.h"
+#include "session/catalog.h"
 #include "session/desk.h"
 #include "session/learned_operations.h"
 #include "store/sessions.h"
@@ -21,6 +22,7 @@ struct extractor {
     struct desk desk;
     const struct config *config;
     char *project;
+    VEC(struct event *) owed; /* uses that could not be noted yet, since somebody has the session */
 };
 
 /* --- the call --------------------------------------------------------------------------------- */
@@ -63,8 +65,22 @@ static int64_t output_of(const struct model_facts *facts)
     return facts->window > 0 && most > facts->window / 4 ? facts->window / 4 + 1 : most;
 }
 
-/* What the model says to the text. NULL with the reason; the caller frees. */
-static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, struct error *e)
+/* What a call used, also one that failed; NULL where that is not known. */
+static struct event *use_of(const struct backend *b, const struct response *r)
+{
+    const struct price price = models_price(b->config, b->choice.model, &b->facts.price, r->model);
+    if (!usage_known(&r->usage))
+        return NULL;
+    struct event *ev = event_new(EVENT_LEARNED_EXTRACTED);
+    ev->model = mem_strdup(r->model ? r->model : b->choice.model);
+    ev->usage = r->usage;
+    ev->used = usage_cost(&r->usage, &price);
+    return ev;
+}
+
+/* What the model says to the text. NULL with the reason; the caller frees, as *use. */
+static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, struct event **use,
+                 struct error *e)
 {
     const char *system = embedded_text("prompts/learned-extract.md");
     struct message m = {.role = ROLE_USER};
@@ -91,6 +107,7 @@ static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, str
     char *answer = ok ? text_of(&response) : NULL;
     if (!ok)
         (void)failure_error(&failure, e);
+    *use = use_of(b, &response);
     response_release(&response);
     message_release(&m);
     return answer;
@@ -107,6 +124,7 @@ struct work {
     struct learned_items known;
     struct proposals proposals;
     int64_t last;
+    struct event *use; /* of the model; NULL: none */
 };
 
 static void work_release(struct work *w)
@@ -116,6 +134,7 @@ static void work_release(struct work *w)
     typed_messages_release(&w->typed);
     learned_items_release(&w->known);
     proposals_release(&w->proposals);
+    event_free(w->use);
 }
 
 static bool read_known(struct work *w, struct error *e)
@@ -140,7 +159,7 @@ static bool propose(struct work *w, struct error *e)
     bool chosen = read_known(w, e) && choose(&b, w->x->config, &w->info, e);
     bool asks = chosen && b.choice.provider->has_network;
     char *text = asks ? extraction_request(&w->typed, &w->known) : NULL;
-    char *answer = asks ? ask(&b, w->wakeup, text, e) : NULL;
+    char *answer = asks ? ask(&b, w->wakeup, text, &w->use, e) : NULL;
     bool ok = asks ? answer && extraction_read(answer, &w->typed, &w->proposals, e) : chosen;
     free(answer);
     free(text);
@@ -155,6 +174,41 @@ static bool keep(struct work *w, int *kept, struct error *e)
     bool has_graph = capability_graph() && config_boolean(w->x->config, CONFIG_GRAPH_ENABLED);
     return learned_extract_keep(s, &w->session, w->last, &w->proposals, has_graph ? &graph : NULL,
                                 kept, e);
+}
+
+/* Where the person sees what a session costs. False: the session is open now. */
+static bool note_use(struct extractor *x, struct event *use)
+{
+    struct catalog catalog;
+    struct error e;
+    catalog_borrow(&catalog, x->desk.store, place_directory(x->desk.place), "");
+    bool ok = catalog_append(&catalog, use->session_id, use, &e);
+    catalog_release(&catalog);
+    if (!ok && e.code != ERR_SESSION_BUSY && e.code != ERR_SESSION_NOT_FOUND)
+        log_line(LOG_ERROR, "what proposals of session %s used: %s", use->session_id, e.text);
+    return ok || e.code != ERR_SESSION_BUSY;
+}
+
+static void note_owed(struct extractor *x)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < x->owed.len; i++) {
+        if (note_use(x, x->owed.items[i]))
+            event_free(x->owed.items[i]);
+        else
+            x->owed.items[kept++] = x->owed.items[i];
+    }
+    x->owed.len = kept;
+}
+
+static void owe(struct work *w, int kept)
+{
+    if (!w->use)
+        return;
+    memcpy(w->use->session_id, w->info.id, sizeof w->use->session_id);
+    w->use->count = kept;
+    vec_push(&w->x->owed, w->use);
+    w->use = NULL;
 }
 
 static bool look_at(struct work *w, int *kept, struct error *e)
@@ -182,7 +236,7 @@ static int extract_one(void *desk, const struct wakeup *wakeup)
 {
     struct work w = {.x = desk, .wakeup = wakeup};
     struct error e = {0};
-    int kept, next = CHORE_DONE;
+    int kept = 0, next = CHORE_DONE;
     if (!w.x->desk.store)
         return CHORE_DONE;
     if (!learned_extract_next(w.x->desk.store, &w.session, &e)) {
@@ -194,16 +248,33 @@ static int extract_one(void *desk, const struct wakeup *wakeup)
     } else if (w.session.id) {
         next = give_up(&w, &e);
     }
+    owe(&w, kept);
+    note_owed(w.x);
     work_release(&w);
-    return next;
+    return next == CHORE_DONE && w.x->owed.len > 0 ? AGAIN_MS : next;
+}
+
+/* What is still owed then is not in the session's sum. */
+static void end(struct desk *desk)
+{
+    struct extractor *x = (struct extractor *)desk;
+    note_owed(x);
+    for (size_t i = 0; i < x->owed.len; i++) {
+        log_line(LOG_ERROR, "session %s is open: what proposals used is not added to it",
+                 x->owed.items[i]->session_id);
+        event_free(x->owed.items[i]);
+    }
+    vec_release(&x->owed);
 }
 
 /* --- the desk --------------------------------------------------------------------------------- */
 
 static const struct chore chores[] = {{.name = "extracting", .step = extract_one}};
 
-static const struct desk_role role = {
-    .mode = STORE_READ_WRITE, .chores = chores, .chore_count = sizeof chores / sizeof *chores};
+static const struct desk_role role = {.mode = STORE_READ_WRITE,
+                                      .closes = end,
+                                      .chores = chores,
+                                      .chore_count = sizeof chores / sizeof *chores};
 
 struct extractor *extractor_new(const struct config *config, struct place *place,
                                 const char *project, struct mailbox *notices)
