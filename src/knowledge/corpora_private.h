@@ -1,6 +1,6 @@
 /* What the parts of the corpora share: corpora.c (corpora, rows and words), corpora_read.c,
- * corpora_write.c (documents in steps), corpora_ingest.c, corpora_remove.c, corpora_search.c,
- * corpora_embed.c, corpora_health.c. */
+ * corpora_cited.c, corpora_write.c (documents in steps), corpora_ingest.c, corpora_given.c,
+ * corpora_remove.c, corpora_search.c, corpora_embed.c, corpora_health.c. */
 #ifndef KNOWLEDGE_CORPORA_PRIVATE_H
 #define KNOWLEDGE_CORPORA_PRIVATE_H
 
@@ -10,6 +10,9 @@
 #include "store/sql.h"
 
 #define CORPORA_TABLES "corpus"
+
+/* Documents that were made by other rules are read again. */
+#define DOCUMENT_RULES "1"
 
 /* ---- corpora.c ---- */
 

@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/knowledge/corpora.c src/knowledge/corpora.h src/knowledge/corpora_private.h \
 	src/knowledge/corpora_cited.c \
 	src/knowledge/corpora_embed.c \
+	src/knowledge/corpora_given.c \
 	src/knowledge/corpora_health.c \
 	src/knowledge/corpora_ingest.c \
 	src/knowledge/corpora_read.c \
@@ -29,6 +30,8 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_search.c \
 	src/knowledge/graph_write.c \
 	src/knowledge/ignore.c src/knowledge/ignore.h \
+	src/knowledge/ingest_files.c src/knowledge/ingest_private.h \
+	src/knowledge/ingest_load.c \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_access.c \
 	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
