@@ -181,3 +181,30 @@ TEST(an_update_is_asked_for)
            "'passages':0,'bytes':0}");
     see("Looking for what has changed");
 }
+
+static void tell_progress(int64_t done, int64_t files, bool finished)
+{
+    struct notice *n = notice_new(NOTICE_CORPORA_STATE);
+    n->progress = (struct corpus_progress){
+        .corpus = mem_strdup("notes"), .files = files, .done = done, .finished = finished};
+    give(n);
+}
+
+TEST(how_far_an_ingest_is_stands_in_the_title)
+{
+    begin();
+    tell_progress(3, 12, false);
+    see("notes: file 3 of 12");
+    tell_progress(12, 12, true);
+    see("!notes: file");
+}
+
+/* At 40 columns a question has as many rows as it needs. */
+TEST(a_long_question_is_broken_at_words)
+{
+    corpus_view_show(the.view, "");
+    the.width = 34;
+    answer(&operation_corpus_list,
+           "{'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}");
+    act("<down>d", "Remove", "a-name-of-thirty-columns-in-all?", "Files stay. y n");
+}

@@ -75,6 +75,17 @@ TEST(the_end_of_reading_is_told_where_one_chats)
         "2 new, 1 unreadable; /corpus shows");
 }
 
+TEST(an_answer_streams_on_while_documents_are_read)
+{
+    struct screen *s = scene_open(40, 120, NULL);
+    write_documents();
+    scene_queue(.text = "It begins. And more and more and more and more. It ends.", .piece = 4,
+                .interval_ms = 100);
+    act(s, "tell me<enter>", "It begins.");
+    act(s, support_text("/corpus add trip %s<enter>", support_path("docs")), "Reading the files",
+        "Corpus trip is read: 3 files", "It ends.", IDLE);
+}
+
 TEST(the_names_of_corpora_are_completed)
 {
     struct screen *s = open_with_corpus(24, 80);

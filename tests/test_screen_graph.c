@@ -44,6 +44,19 @@ TEST(what_is_noted_unasked_leaves_a_receipt)
     see(s, "Noted in the graph: 京都, Japan", "Noted in the graph: 京都 lies in Japan");
 }
 
+TEST(the_model_is_told_what_the_graph_has)
+{
+    struct screen *s = open_noted(30, 100);
+    scene_sent(0, "!A graph of facts about");
+    scene_queue(.text = "Gladly.");
+    act(s, "go on<enter>", "Gladly.", IDLE);
+    scene_sent(3, "A graph of facts about 2 entities", "京都");
+    scene_queue(.text = "Silently.");
+    act(s, "/memory off<enter>", "memory off");
+    act(s, "go on<enter>", "Silently.", IDLE);
+    scene_sent(4, "!A graph of facts about");
+}
+
 /* What the model deletes unasked comes back as what the person deletes. */
 TEST(what_the_model_deleted_can_be_restored)
 {

@@ -81,6 +81,7 @@ TEST(the_status_line_says_what_the_session_may)
     act(s, "<alt-m>", "memory on");
     act(s, "<alt-m>", "memory read only");
     act(s, "<alt-m>", "memory off");
+    act(s, "/memory on<enter>", "Memory is read and written", "memory on");
 }
 
 /* --- the tab --- */

@@ -40,7 +40,8 @@
       N_("in the session list: archive or unarchive it"))                                          \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
-    X(MEMORY, "memory", "f2", N_("memory: earlier conversations, what was learned, the graph, documents"))                       \
+    X(MEMORY, "memory", "f2",                                                                      \
+      N_("memory: earlier conversations, what was learned, the graph, documents"))                 \
     X(PANE_NEXT, "pane_next", "f6", N_("in the memory pane: the next tab"))                        \
     X(MEMORY_ACCESS, "memory_access", "alt-m",                                                     \
       N_("memory in this session: read and written, only read, off"))                              \
