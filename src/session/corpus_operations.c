@@ -66,7 +66,7 @@ static bool run_cited(struct operation_context *c, const void *params, void *res
 
 const struct operation operation_corpus_cited = CORPUS_ROW(
     "cited",
-    "Gives the passages that the model was last given in a session, or last before an event of it, by "
+    "Gives the passages that the model was last given in a session, or before an event of it, by "
     "their numbers.",
     &corpus_cited_shape, &corpus_passages_shape, READS, run_cited);
 

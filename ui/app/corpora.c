@@ -51,7 +51,7 @@ void corpora_order_read(const char *arguments, struct corpora_order *out)
 {
     static const struct {
         const char *word;
-        int kind;
+        enum corpora_order_kind kind;
         void (*read)(const char *words, struct corpora_order *out);
         bool consent;
     } rows[] = {{"add", CORPORA_ADD, read_add, false},

@@ -21,8 +21,9 @@ void corpora_take(struct app *app, struct notice *n);
 /* ---- the same for every surface ---- */
 
 /* What the words behind /corpus ask for. */
+enum corpora_order_kind { CORPORA_SHOW, CORPORA_ADD, CORPORA_UPDATE, CORPORA_INCOMPLETE };
 struct corpora_order {
-    enum { CORPORA_SHOW, CORPORA_ADD, CORPORA_UPDATE, CORPORA_INCOMPLETE } kind;
+    enum corpora_order_kind kind;
     char *name, *path; /* of ADD; of UPDATE a name that may be NULL: all of them. Owned */
     const char *query; /* of SHOW; borrowed */
     bool consent;      /* however much goes to an embedding endpoint */

@@ -10,8 +10,8 @@
 #include "chat/context.h"
 #include "session/session_operations.h"
 #include "ui/app/cards.h"
-#include "ui/app/corpora.h"
 #include "ui/app/completion.h"
+#include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/jump.h"
 #include "ui/app/message.h"
@@ -639,11 +639,11 @@ static void take_offer(struct app *app, struct notice *n)
 
 /* What is not here views alone have asked for. */
 static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
-    [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
-    [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
-    [NOTICE_ERROR] = faults_take,      [NOTICE_APPROVAL] = take_approval,
-    [NOTICE_DRAFT] = take_draft,       [NOTICE_LEARNED] = cards_take_proposals,
+    [NOTICE_ANSWER] = take_answer,      [NOTICE_EVENT] = take_event,
+    [NOTICE_SESSION] = take_session,    [NOTICE_PAGE] = take_page,
+    [NOTICE_PROVIDER] = take_provider,  [NOTICE_BUSY] = take_busy,
+    [NOTICE_ERROR] = faults_take,       [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_DRAFT] = take_draft,        [NOTICE_LEARNED] = cards_take_proposals,
     [NOTICE_MEMORY_OFFER] = take_offer, [NOTICE_CORPORA_STATE] = corpora_take};
 
 /* Conversations that are not shown */
