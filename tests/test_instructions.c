@@ -79,6 +79,21 @@ TEST(one_file_by_two_names_is_read_once)
     assert_string_equal(texts(), "once ");
 }
 
+TEST(a_link_leads_to_markdown_of_the_project_alone)
+{
+    support_write(support_path("key.md"), "outside");
+    support_write(support_path("top/.env"), "secret");
+    support_write(support_path("top/rules.md"), "rules");
+    assert_int_equal(symlink(support_path("key.md"), support_path("top/AGENTS.md")), 0);
+    assert_int_equal(symlink(support_path("top/.env"), support_path("top/a/AGENTS.md")), 0);
+    assert_int_equal(symlink(support_path("top/rules.md"), support_path("top/a/b/AGENTS.md")), 0);
+    assert_int_equal(symlink(support_path("key.md"), support_path("own/AGENTS.md")), 0);
+    read_in("top/a/b");
+    assert_string_equal(texts(), "outside rules "); /* our own may lead anywhere */
+    assert_non_null(strstr(in.faults, "top/AGENTS.md leads to "));
+    assert_non_null(strstr(in.faults, "/.env, which is no Markdown of the project"));
+}
+
 TEST(blank_files_say_nothing_and_bytes_are_cleaned)
 {
     support_write(support_path("own/AGENTS.md"), " \n\n");

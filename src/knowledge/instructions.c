@@ -55,17 +55,48 @@ static void read_file(struct instructions *out, const char *path)
     buf_release(&raw);
 }
 
-static void read_directory(struct instructions *out, const char *directory)
+static bool is_within(const char *path, const char *top)
+{
+    size_t len = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    return strncmp(path, top, len) == 0 && path[len] == '/';
+}
+
+static bool is_markdown(const char *path)
+{
+    size_t len = strlen(path);
+    return len > 3 && strcmp(path + len - 3, ".md") == 0;
+}
+
+/* Who sends a project must not have a link in it send our keys on. `top` NULL: it is our own. */
+static bool may_lead(const char *resolved, const char *top)
+{
+    return !top || (is_within(resolved, top) && is_markdown(resolved));
+}
+
+static void read_found(struct instructions *out, const char *path, const char *resolved,
+                       const char *top)
+{
+    if (may_lead(resolved, top)) {
+        read_file(out, resolved);
+        return;
+    }
+    char *fault = mem_printf("%s leads to %s, which is no Markdown of the project", path, resolved);
+    add_fault(out, fault);
+    free(fault);
+}
+
+static void read_directory(struct instructions *out, const char *directory, const char *top)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *path = paths_join(directory, names[i]);
         char *resolved = realpath(path, NULL);
+        bool found = resolved != NULL;
+        if (found)
+            read_found(out, path, resolved, top);
         free(path);
-        if (!resolved)
-            continue;
-        read_file(out, resolved);
         free(resolved);
-        return;
+        if (found)
+            return;
     }
 }
 
@@ -73,12 +104,12 @@ static void read_directory(struct instructions *out, const char *directory)
 static void read_down(struct instructions *out, const char *top, const char *directory)
 {
     size_t at = strlen(top), len = strlen(directory);
-    read_directory(out, top);
+    read_directory(out, top, top);
     while (at < len) {
         at += 1 + strcspn(directory + at + 1, "/");
         char *step = mem_strndup(directory, at);
         if (strcmp(step, "/") != 0)
-            read_directory(out, step);
+            read_directory(out, step, top);
         free(step);
     }
 }
@@ -87,7 +118,7 @@ void instructions_read(const char *configuration, const char *directory, struct 
 {
     char *top = project_of(directory), *resolved = realpath(directory, NULL);
     *out = (struct instructions){.faults = NULL};
-    read_directory(out, configuration);
+    read_directory(out, configuration, NULL);
     read_down(out, top, resolved ? resolved : top);
     free(resolved);
     free(top);
