@@ -26,6 +26,14 @@ BEGIN
     DELETE FROM memory_followed WHERE session = OLD.id;
 END;
 
+-- What was forked from a session that is deleted stays related to what that was forked from, which has its
+-- first messages, too.
+CREATE TRIGGER session_between_went AFTER DELETE ON session WHEN OLD.parent IS NOT NULL
+BEGIN
+    UPDATE session SET parent = OLD.parent, parent_seq = min(parent_seq, OLD.parent_seq)
+    WHERE parent = OLD.id;
+END;
+
 -- Those that are there now wait for the person's word.
 INSERT INTO memory_followed SELECT id, last_seq, 0, 1 FROM session WHERE last_seq > 0;
 

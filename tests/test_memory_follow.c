@@ -250,6 +250,51 @@ TEST(tool_results_where_they_are_wanted)
     expect("Read it.\nI have.\nThe file.\n");
 }
 
+static void fork_of(struct record *fork, const struct record *parent)
+{
+    record_begin(fork, store);
+    memcpy(fork->info.parent, parent->info.id, sizeof fork->info.parent);
+    fork->info.parent_seq = fork->info.last_seq = parent->info.last_seq;
+    record_save(fork);
+    memory_check(event_log_copy(store, parent->info.id, 0, fork->info.id, &e), &e);
+}
+
+/* The one between is deleted: what it had of the first one is there once still. */
+TEST(a_fork_of_a_fork_brings_what_is_its_own)
+{
+    struct record fork, last;
+    struct catalog catalog;
+    struct session_line line;
+    char id[UUID_LEN + 1];
+    say("One?", "One.");
+    fork_of(&fork, &talk);
+    record_run(&fork, "Two?", "Two.");
+    record_save(&fork);
+    fork_of(&last, &fork);
+    record_run(&last, "Three?", "Three.");
+    record_save(&last);
+    memory_check(sessions_line(store, last.info.id, &line, &e), &e);
+    assert_int_equal(line.items.len, 2);
+    assert_string_equal(line.items.items[0].id, fork.info.id);
+    assert_int_equal(line.items.items[0].last, fork.info.last_seq);
+    assert_string_equal(line.items.items[1].id, talk.info.id);
+    assert_int_equal(line.items.items[1].last, talk.info.last_seq);
+    vec_release(&line.items);
+    catalog_borrow(&catalog, store, support_dir(), "");
+    memory_check(catalog_delete(&catalog, fork.info.id, id, &e), &e);
+    catalog_release(&catalog);
+    follow();
+    assert_string_equal(support_keep(memory_contents(memory, NULL)),
+                        "One?\nOne.\nTwo?\nTwo.\nThree?\nThree.\n");
+    memory_check(sessions_line(store, last.info.id, &line, &e), &e);
+    assert_int_equal(line.items.len, 1);
+    assert_string_equal(line.items.items[0].id, talk.info.id);
+    assert_int_equal(line.items.items[0].last, talk.info.last_seq);
+    vec_release(&line.items);
+    record_release(&fork);
+    record_release(&last);
+}
+
 TEST(a_fork_brings_what_is_its_own)
 {
     struct record fork;
@@ -467,7 +512,8 @@ static void go_back(void)
     close_memory();
     damage_sql(path,
                "DROP TRIGGER memory_session_came;"
-               "DROP TRIGGER memory_session_grew; DROP TRIGGER memory_session_went;"
+               "DROP TRIGGER memory_session_grew; DROP TRIGGER memory_session_went; DROP TRIGGER "
+               "session_between_went;"
                "DROP TABLE memory_followed; DROP TABLE memory_gone");
     damage_sql(path, embedded_text("schema-11.sql"));
     open_memory();

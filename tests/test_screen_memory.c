@@ -253,7 +253,7 @@ static void talk_before(void)
     damage_sql(scene_store(),
                "DROP TRIGGER memory_session_came;"
                "DROP TRIGGER memory_session_grew;"
-               "DROP TRIGGER memory_session_went;"
+               "DROP TRIGGER memory_session_went; DROP TRIGGER session_between_went;"
                "DROP TABLE memory_followed; DROP TABLE memory_gone");
     damage_sql(scene_store(), embedded_text("schema-11.sql"));
 }

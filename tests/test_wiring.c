@@ -464,6 +464,24 @@ TEST_IF(capability_memory() && capability_store(), what_the_request_holds_is_pas
     engine_free(s);
 }
 
+TEST_IF(capability_memory() && capability_store(), what_a_fork_of_a_fork_holds_is_passed_over)
+{
+    struct engine *s = open_remembering();
+    talk(s);
+    for (int i = 0; i < 2; i++) {
+        surface_send(s, &operation_session_fork, NULL);
+        notice_free(surface_expect_changed(s));
+        say_much(s, "And more");
+    }
+    engine_free(s);
+    struct engine_options options = surface_options("last", true);
+    options.memory = true;
+    s = engine_new(&options);
+    assert_int_equal(found(s, "zeppelin", "all"), 1);
+    assert_int_equal(recalled(s, "{\"query\":\"zeppelin\",\"limit\":1}", NULL), 0);
+    engine_free(s);
+}
+
 TEST_IF(capability_memory() && capability_store(), the_index_is_what_is_configured)
 {
     static const char *const rows[] = {"dropped", "off"};

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "session/conversation_private.h"
 #include "session/memory_follow.h"
+#include "store/sessions.h"
 
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
  * The surface's part is the desk's. */
@@ -24,22 +25,31 @@ static bool is_in_history(const struct history *h, const struct memory_entry *en
     return false;
 }
 
-/* Whether the next request has the message that it came from word for word. */
-static bool is_held(const struct conversation *c, const struct memory_entry *entry)
+static bool is_inherited(const struct session_line *line, const struct memory_entry *entry)
 {
-    const struct session_info *info = &c->journal.info;
-    bool own = strcmp(entry->session_id, info->id) == 0;
-    bool inherited = strcmp(entry->session_id, info->parent) == 0 && entry->seq <= info->parent_seq;
+    for (size_t i = 0; i < line->items.len; i++)
+        if (strcmp(entry->session_id, line->items.items[i].id) == 0)
+            return entry->seq <= line->items.items[i].last;
+    return false;
+}
+
+/* Whether the next request has the message that it came from word for word. */
+static bool is_held(const struct conversation *c, const struct session_line *line,
+                    const struct memory_entry *entry)
+{
+    bool own = strcmp(entry->session_id, c->journal.info.id) == 0;
+    bool inherited = !own && is_inherited(line, entry);
     return entry->origin != MEMORY_IMPORTED && !entry->edited && entry->seq > 0 &&
            (own || inherited) && is_in_history(&c->journal.history, entry);
 }
 
-static void pass_over_held(const struct conversation *c, int limit, struct memory_hits *hits)
+static void pass_over_held(const struct conversation *c, const struct session_line *line, int limit,
+                           struct memory_hits *hits)
 {
     size_t kept = 0;
     for (size_t i = 0; i < hits->items.len; i++) {
         struct memory_hit *hit = &hits->items.items[i];
-        if (kept < (size_t)limit && !is_held(c, &hit->entry))
+        if (kept < (size_t)limit && !is_held(c, line, &hit->entry))
             hits->items.items[kept++] = *hit;
         else
             memory_hit_release(hit);
@@ -47,21 +57,31 @@ static void pass_over_held(const struct conversation *c, int limit, struct memor
     hits->items.len = kept;
 }
 
-static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
-                   struct error *e)
+static bool search_besides(struct conversation *c, const struct session_line *line,
+                           const char *query, int limit, struct memory_hits *out, struct error *e)
 {
-    struct conversation *c = conversation;
     struct memory_query q = memory_query_for(c->config, query);
     q.scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
     for (q.limit = limit;; q.limit *= 4) {
         if (!recall_search(&c->recall, &q, &c->wakeup, out, e))
             return false;
         bool all = out->items.len < (size_t)q.limit || q.limit >= SEARCH_AT_MOST;
-        pass_over_held(c, limit, out);
+        pass_over_held(c, line, limit, out);
         if (all || out->items.len == (size_t)limit)
             return true;
         memory_hits_release(out);
     }
+}
+
+static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
+                   struct error *e)
+{
+    struct conversation *c = conversation;
+    struct session_line line;
+    bool ok = sessions_line(c->store, c->journal.info.id, &line, e) &&
+              search_besides(c, &line, query, limit, out, e);
+    vec_release(&line.items);
+    return ok;
 }
 
 static bool read_around(void *conversation, struct memory_around *place, struct memory_entries *out,

@@ -253,6 +253,24 @@ static bool run_for(struct store *s, const char *sql, const char *id, struct err
     return query_run(&q);
 }
 
+/* UNION and not UNION ALL: a ring of parents ends. */
+static const char line_sql[] =
+    "WITH RECURSIVE line (id, last) AS (SELECT parent, parent_seq FROM session WHERE id = ?1"
+    " UNION SELECT s.parent, min(line.last, s.parent_seq) FROM line JOIN session AS s"
+    " ON s.id = line.id) SELECT id, last FROM line WHERE length(id) = 36";
+
+bool sessions_line(struct store *s, const char *id, struct session_line *out, struct error *e)
+{
+    *out = (struct session_line){0};
+    struct query q = query_for(s, line_sql, id, e);
+    while (query_next(&q)) {
+        struct session_ancestor a = {.last = sqlite3_column_int64(q.handle, 1)};
+        memcpy(a.id, sqlite3_column_text(q.handle, 0), UUID_LEN);
+        vec_push(&out->items, a);
+    }
+    return query_end(&q);
+}
+
 static bool delete_all(struct store *s, const char *id, struct error *e)
 {
     return run_for(s, delete_sql, id, e) && (sqlite3_changes(s->db) > 0 || not_found(id, e));

@@ -11,6 +11,17 @@
 /* Inserts or updates the whole row. */
 bool sessions_put(struct store *s, const struct session_info *info, struct error *e);
 
+/* The sessions that one was forked from, the nearest first, and up to which event of each it has
+ * their messages. */
+struct session_line {
+    VEC(struct session_ancestor {
+        char id[UUID_LEN + 1];
+        int64_t last;
+    })
+    items;
+};
+bool sessions_line(struct store *s, const char *id, struct session_line *out, struct error *e);
+
 /* SESSION_NOT_FOUND when there is none. */
 bool sessions_get(struct store *s, const char *id, struct session_info *out, struct error *e);
 
