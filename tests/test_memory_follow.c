@@ -693,6 +693,29 @@ static void let(enum memory_access access)
     memory_check(learned_access_write(store, talk.info.id, access, &e), &e);
 }
 
+TEST(a_fork_knows_what_was_said_while_memory_was_off)
+{
+    struct catalog catalog;
+    struct session_info fork;
+    struct learned_closed closed;
+    enum memory_access access;
+    say("one?", "1");
+    let(MEMORY_ACCESS_OFF);
+    say("two?", "2");
+    const int64_t since = talk.run_seq - 1;
+    catalog_borrow(&catalog, store, support_dir(), "");
+    memory_check(catalog_fork(&catalog, talk.info.id, 0, &fork, &e), &e);
+    catalog_release(&catalog);
+    memory_check(learned_closed_read(store, fork.id, &closed, &e), &e);
+    for (int64_t seq = 1; seq <= fork.parent_seq; seq++)
+        assert_int_equal(learned_closed_has(&closed, seq), seq > since);
+    assert_false(learned_closed_has(&closed, fork.parent_seq + 1));
+    learned_closed_release(&closed);
+    memory_check(learned_access_read(store, fork.id, &access, &e), &e);
+    assert_int_equal(access, MEMORY_ACCESS_WRITE);
+    session_info_release(&fork);
+}
+
 TEST(what_is_said_while_memory_is_not_written_stays_out)
 {
     say("one?", "1");
