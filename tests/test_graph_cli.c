@@ -5,6 +5,8 @@
 
 #include "base/json.h"
 #include "session/capability.h"
+#include "tests/damage.h"
+#include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -54,6 +56,23 @@ TEST(an_empty_graph_says_what_fills_it)
     GRAPH("list");
     assert_int_equal(r.status, 0);
     WARNS("tiro graph add");
+}
+
+/* Also where durable memory is off. */
+TEST(an_index_that_lacks_entities_is_made_anew)
+{
+    char *database = support_path(".local/share/tiro/tiro.db");
+    kyoto();
+    write_config("[memory]\nenabled = false\n");
+    damage_sql(database, "DELETE FROM graph_words_docsize");
+    run_with(NULL, (const char *const[]){"doctor", "--thorough", NULL});
+    SAYS("tiro graph reindex");
+    GRAPH("reindex");
+    assert_int_equal(r.status, 0);
+    run_with(NULL, (const char *const[]){"doctor", "--thorough", NULL});
+    assert_null(strstr(r.out, "tiro graph reindex"));
+    GRAPH("search", "newer");
+    SAYS("Kyoto");
 }
 
 TEST(what_was_added_is_listed_found_and_shown)

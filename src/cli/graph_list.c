@@ -229,3 +229,13 @@ static bool run_stats(struct operation_context *c, const struct verb_options *o,
 const struct verb verb_graph_stats =
     VERB(operation_graph_stats, run_stats, .name = "stats", .synopsis = "graph stats [--json]",
          .help = N_("show the size of the graph"), .options = show_options);
+
+static bool run_reindex(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    (void)o;
+    return operation_call(c, &operation_graph_reindex, NULL, NULL, e);
+}
+
+const struct verb verb_graph_reindex =
+    VERB(operation_graph_reindex, run_reindex, .name = "reindex", .synopsis = "graph reindex",
+         .help = N_("rebuild the graph's word index in the configured language"));

@@ -167,11 +167,17 @@ static const struct cli_command *learned_verb(size_t index)
 }
 
 static const struct verb *const graph_verbs[] = {
-    &verb_graph_list,   &verb_graph_search,
-    &verb_graph_show,   &verb_graph_add,
-    &verb_graph_relate, &verb_graph_forget,
-    &verb_graph_export, &verb_graph_import,
-    &verb_graph_stats,  NULL,
+    &verb_graph_list,
+    &verb_graph_search,
+    &verb_graph_show,
+    &verb_graph_add,
+    &verb_graph_relate,
+    &verb_graph_forget,
+    &verb_graph_export,
+    &verb_graph_import,
+    &verb_graph_stats,
+    &verb_graph_reindex,
+    NULL,
 };
 
 static const struct verb *const corpus_verbs[] = {

@@ -71,7 +71,8 @@ extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show,
     verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
     verb_memory_stats, verb_memory_reindex, verb_memory_index;
 extern const struct verb verb_graph_list, verb_graph_search, verb_graph_show, verb_graph_add,
-    verb_graph_relate, verb_graph_forget, verb_graph_export, verb_graph_import, verb_graph_stats;
+    verb_graph_relate, verb_graph_forget, verb_graph_export, verb_graph_import, verb_graph_stats,
+    verb_graph_reindex;
 
 extern const struct verb verb_learned_list, verb_learned_search, verb_learned_history,
     verb_learned_add, verb_learned_edit, verb_learned_accept, verb_learned_reject,

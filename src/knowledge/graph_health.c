@@ -18,9 +18,9 @@ static const struct {
      " OR target NOT IN (SELECT key FROM graph_entry)",
      "relations lead nowhere"},
     {"SELECT count(*) FROM graph_entry WHERE key NOT IN (SELECT id FROM graph_words_docsize)",
-     "entities are not in its index of words; 'tiro memory reindex' makes it anew"},
+     "entities are not in its index of words; 'tiro graph reindex' makes it anew"},
     {"SELECT count(*) FROM graph_words_docsize WHERE id NOT IN (SELECT key FROM graph_entry)",
-     "rows of its index of words belong to no entity; 'tiro memory reindex' makes it anew"},
+     "rows of its index of words belong to no entity; 'tiro graph reindex' makes it anew"},
     {"SELECT count(*) FROM graph_size WHERE entities <> (SELECT count(*) FROM graph_entry)"
      " OR relations <> (SELECT count(*) FROM graph_relation)",
      "counts are wrong"},

@@ -74,6 +74,17 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 const struct operation operation_graph_stats = GRAPH_ROW(
     "stats", "Tells how much there is in the graph.", NULL, &graph_stats_shape, READS, run_stats);
 
+static bool run_reindex(struct operation_context *c, const void *params, void *result,
+                        struct error *e)
+{
+    (void)params, (void)result;
+    return !graph_of(c) || graph_reindex(graph_of(c), e);
+}
+
+const struct operation operation_graph_reindex =
+    GRAPH_ROW("reindex", "Makes the graph's index of words anew, in the configured language.", NULL,
+              NULL, WRITES, run_reindex);
+
 /* --- making ----------------------------------------------------------------------------------- */
 
 static bool run_create(struct operation_context *c, const void *params, void *result,
