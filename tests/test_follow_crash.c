@@ -17,6 +17,7 @@
 #include "base/paths.h"
 #include "session/capability.h"
 #include "session/health.h"
+#include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/kill_watch.h"
 #include "tests/record.h"
@@ -104,13 +105,25 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* The program, or all that it had to do. */
+/* While the program opens or closes it, nobody else can look into the database. */
+static bool nothing_is_left(void)
+{
+    struct store *store;
+    struct error e;
+    int64_t left = -1;
+    if (!store_open(database, STORE_READ_ONLY, &store, &e))
+        return false;
+    bool known = store_number(store,
+                              "SELECT (SELECT count(*) FROM memory_followed WHERE due)"
+                              " + (SELECT count(*) FROM memory_deferred)",
+                              &left, &e);
+    store_close(store);
+    return known && left == 0;
+}
+
 static bool has_ended_or_done(void *child)
 {
-    return has_ended(((const struct support_child *)child)->pid) ||
-           number(
-               "SELECT (SELECT count(*) FROM memory_followed WHERE due)"
-               " + (SELECT count(*) FROM memory_deferred)") == 0;
+    return has_ended(((const struct support_child *)child)->pid) || nothing_is_left();
 }
 
 /* It is hit at this call; 0: it runs until all is in memory. */
