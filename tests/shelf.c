@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -97,6 +98,30 @@ const char *shelf_add(const char *name, const char *file)
     if (!ingest_begin(shelf.corpora, name, paths, file ? 1 : 0, &in, &shelf.e))
         fail_msg("%s", shelf.e.text);
     return shelf_run(in);
+}
+
+void shelf_ask(const char *corpus, const char *folder)
+{
+    const char *paths[] = {support_path(folder)};
+    struct ingest *in;
+    assert_true(ingest_begin(shelf.corpora, corpus, paths, 1, &in, &shelf.e));
+    assert_true(ingest_start(in, &shelf.e));
+    ingest_free(in);
+}
+
+pid_t shelf_start(void (*act)(int go), int *go)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        act(ends[0]);
+        _exit(0);
+    }
+    close(ends[0]);
+    *go = ends[1];
+    return child;
 }
 
 void shelf_purge(void)

@@ -3,6 +3,8 @@
 #ifndef TESTS_SHELF_H
 #define TESTS_SHELF_H
 
+#include <sys/types.h>
+
 #include "knowledge/corpora.h"
 
 extern struct shelf {
@@ -28,6 +30,11 @@ void shelf_write(const char *name, const char *text);
 const char *shelf_add(const char *corpus, const char *file);
 /* Steps to the end, and frees it. */
 const char *shelf_run(struct ingest *in);
+/* Asks for one that nobody begins. */
+void shelf_ask(const char *corpus, const char *file);
+/* A process of its own that does this; `go` is where it can be told when: it reads there. It opens
+ * the store itself. */
+pid_t shelf_start(void (*act)(int go), int *go);
 void shelf_purge(void);
 /* As long as there is something to do that can be done. */
 enum corpora_work shelf_embed(void);

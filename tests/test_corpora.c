@@ -208,24 +208,15 @@ static struct ingest *resume(void)
     return in;
 }
 
-static void ask_for(const char *corpus, const char *file)
-{
-    const char *paths[] = {support_path(file)};
-    struct ingest *in;
-    assert_true(ingest_begin(shelf.corpora, corpus, paths, 1, &in, &shelf.e));
-    assert_true(ingest_start(in, &shelf.e));
-    ingest_free(in);
-}
-
 TEST(paths_that_are_added_to_an_ingest_are_ingested_after_it)
 {
     bool more;
     shelf_write("a/a.txt", "a lantern\n");
     shelf_write("b/b.txt", "a lantern\n");
-    ask_for("w", "a");
+    shelf_ask("w", "a");
     struct ingest *first = resume();
     assert_true(ingest_step(first, NULL, &more, &shelf.e));
-    ask_for("w", "b");
+    shelf_ask("w", "b");
     assert_string_equal(shelf_run(first), "files 1 added 1");
     struct ingest *second = resume();
     assert_non_null(second);
@@ -242,7 +233,7 @@ TEST(an_ingest_takes_out_nothing_of_paths_that_were_added_meanwhile)
     shelf_write("b/b.txt", "a lantern\n");
     shelf_add("w", "a");
     delete_file("a/old.txt");
-    ask_for("w", "a");
+    shelf_ask("w", "a");
     struct ingest *first = resume();
     assert_true(ingest_step(first, NULL, &more, &shelf.e));
     assert_string_equal(shelf_add("w", "b"), "files 2 added 1 unchanged 1 removed 1");
@@ -829,20 +820,6 @@ static void ingest_in_child(int go)
     _exit(0);
 }
 
-static pid_t start_child(int *go)
-{
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[1]);
-        ingest_in_child(ends[0]);
-    }
-    close(ends[0]);
-    *go = ends[1];
-    return child;
-}
-
 static void many_files(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -852,15 +829,6 @@ static void many_files(int count)
         shelf_write(support_text("many/f%03d.txt", i), text.data);
         buf_release(&text);
     }
-}
-
-static void begin_only(const char *name, const char *folder)
-{
-    const char *paths[] = {support_path(folder)};
-    struct ingest *in;
-    assert_true(ingest_begin(shelf.corpora, name, paths, 1, &in, &shelf.e));
-    assert_true(ingest_start(in, &shelf.e));
-    ingest_free(in);
 }
 
 static bool has_some(void *least)
@@ -873,11 +841,11 @@ TEST(a_killed_ingest_leaves_whole_documents_and_goes_on)
 {
     uint64_t seed = support_seed();
     many_files(300);
-    begin_only("many", "many");
+    shelf_ask("many", "many");
     for (int round = 0; round < 3; round++) {
         int go, least = 40 + 80 * round, status;
         shelf_close();
-        pid_t child = start_child(&go);
+        pid_t child = shelf_start(ingest_in_child, &go);
         shelf_open();
         assert_int_equal(write(go, "x", 1), 1);
         assert_true(support_wait_until(has_some, &least, 20000));
@@ -929,10 +897,10 @@ TEST(two_processes_ingest_the_same)
     int go[2], status;
     pid_t children[2];
     many_files(120);
-    begin_only("many", "many");
+    shelf_ask("many", "many");
     shelf_close();
     for (int i = 0; i < 2; i++)
-        children[i] = start_child(&go[i]);
+        children[i] = shelf_start(ingest_in_child, &go[i]);
     for (int i = 0; i < 2; i++)
         assert_int_equal(write(go[i], "x", 1), 1);
     for (int i = 0; i < 2; i++) {

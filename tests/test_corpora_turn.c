@@ -37,15 +37,6 @@ static int reads(void)
     return lines;
 }
 
-static void ask_for(const char *corpus, const char *folder)
-{
-    const char *paths[] = {support_path(folder)};
-    struct ingest *in;
-    assert_true(ingest_begin(shelf.corpora, corpus, paths, 1, &in, &shelf.e));
-    assert_true(ingest_start(in, &shelf.e));
-    ingest_free(in);
-}
-
 static void ingest_in_child(int go)
 {
     struct corpora_turn turn = {support_dir(), -1};
@@ -62,20 +53,6 @@ static void ingest_in_child(int go)
             (void)wakeup_sleep(&nothing, 1);
     }
     _exit(turn.lock == -1 ? 0 : 3);
-}
-
-static pid_t start_child(int *go)
-{
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[1]);
-        ingest_in_child(ends[0]);
-    }
-    close(ends[0]);
-    *go = ends[1];
-    return child;
 }
 
 /* Small ones, and one that is written in several steps. */
@@ -97,10 +74,10 @@ TEST(two_processes_read_each_file_once)
     pid_t children[2];
     count_reads();
     write_documents(FILES);
-    ask_for("w", "w");
+    shelf_ask("w", "w");
     shelf_close();
     for (int i = 0; i < 2; i++)
-        children[i] = start_child(&go[i]);
+        children[i] = shelf_start(ingest_in_child, &go[i]);
     for (int i = 0; i < 2; i++)
         assert_int_equal(write(go[i], "x", 1), 1);
     for (int i = 0; i < 2; i++) {
@@ -125,7 +102,7 @@ TEST(who_waits_does_nothing_until_the_other_has_done_its_step)
     int lock;
     bool more = true, waits;
     shelf_write("w/a.txt", "a lantern\n");
-    ask_for("w", "w");
+    shelf_ask("w", "w");
     assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
     assert_true(lock_try(support_dir(), "corpora", &lock, &waits, &shelf.e));
     assert_false(waits);
@@ -152,7 +129,7 @@ TEST(a_large_document_is_one_turn)
     bool more = true, waits, amid = false;
     int lock;
     write_documents(1);
-    ask_for("w", "w");
+    shelf_ask("w", "w");
     assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
@@ -171,7 +148,7 @@ TEST(a_store_in_memory_needs_no_turn)
     struct ingest *in;
     bool more = true, waits;
     shelf_write("w/a.txt", "a lantern\n");
-    ask_for("w", "w");
+    shelf_ask("w", "w");
     assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
