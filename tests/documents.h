@@ -4,6 +4,18 @@
 
 #include "knowledge/chunk.h"
 
+/* What this build reads: HTML; docx, odt and epub. */
+#ifdef HAVE_LIBXML2
+enum { READS_MARKUP = 1 };
+#else
+enum { READS_MARKUP = 0 };
+#endif
+#ifdef HAVE_LIBARCHIVE
+enum { READS_PACKAGES = READS_MARKUP };
+#else
+enum { READS_PACKAGES = 0 };
+#endif
+
 /* Of support_dir(). Fails the test where it is not loaded, or is not as documents are; the caller
  * releases it. */
 void documents_load(struct loaded_document *d, const char *name);

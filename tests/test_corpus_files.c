@@ -16,17 +16,6 @@
 
 FIXTURE(shelf_setup, shelf_teardown);
 
-#ifdef HAVE_LIBXML2
-enum { READS_MARKUP = 1 };
-#else
-enum { READS_MARKUP = 0 };
-#endif
-#ifdef HAVE_LIBARCHIVE
-enum { READS_PACKAGES = READS_MARKUP };
-#else
-enum { READS_PACKAGES = 0 };
-#endif
-
 static void need(const char *program)
 {
     if (documents_can_run(program))

@@ -12,17 +12,6 @@
 
 FIXTURE(support_setup, support_teardown);
 
-#ifdef HAVE_LIBXML2
-enum { READS_MARKUP = 1 };
-#else
-enum { READS_MARKUP = 0 };
-#endif
-#ifdef HAVE_LIBARCHIVE
-enum { READS_PACKAGES = READS_MARKUP };
-#else
-enum { READS_PACKAGES = 0 };
-#endif
-
 static void expect_shown(const char *what, const struct loaded_document *d, bool with_lines,
                          const char *expected)
 {

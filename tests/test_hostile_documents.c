@@ -20,17 +20,6 @@
 
 FIXTURE(support_setup, support_teardown);
 
-#ifdef HAVE_LIBXML2
-enum { READS_MARKUP = 1 };
-#else
-enum { READS_MARKUP = 0 };
-#endif
-#ifdef HAVE_LIBARCHIVE
-enum { READS_PACKAGES = READS_MARKUP };
-#else
-enum { READS_PACKAGES = 0 };
-#endif
-
 #define MIB ((size_t)1 << 20)
 
 static void expect_refused(const char *name, enum document_outcome outcome, const char *reason)
