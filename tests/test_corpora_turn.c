@@ -104,7 +104,7 @@ TEST(who_waits_does_nothing_until_the_other_has_done_its_step)
     shelf_write("w/a.txt", "a lantern\n");
     shelf_ask("w", "w");
     assert_true(ingest_resume(shelf.corpora, &in, &shelf.e));
-    assert_true(lock_try(support_dir(), "corpora", &lock, &waits, &shelf.e));
+    assert_true(lock_try(support_dir(), LOCK_INGEST, &lock, &waits, &shelf.e));
     assert_false(waits);
     for (int i = 0; i < 5; i++) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
@@ -134,7 +134,7 @@ TEST(a_large_document_is_one_turn)
     while (more) {
         assert_true(corpora_turn_ingest(&turn, in, NULL, &more, &waits, &shelf.e));
         amid = amid || ingest_is_amid(in);
-        assert_true(lock_try(support_dir(), "corpora", &lock, &waits, &shelf.e));
+        assert_true(lock_try(support_dir(), LOCK_INGEST, &lock, &waits, &shelf.e));
         assert_int_equal(waits, ingest_is_amid(in));
         lock_drop(&lock);
     }
@@ -170,7 +170,7 @@ TEST(passages_go_to_an_endpoint_once)
     shelf_configure(CONFIG_EMBEDDING_BASE_URL, support_text("%s/v1", model_server_url(server)));
     shelf_write("w/a.txt", "a lantern\n");
     shelf_add("w", "w");
-    assert_true(lock_try(support_dir(), "corpora-vectors", &lock, &waits, &shelf.e));
+    assert_true(lock_try(support_dir(), LOCK_VECTORS, &lock, &waits, &shelf.e));
     assert_int_equal(corpora_turn_embed(&turn, shelf.corpora, NULL, &left, &retry, &shelf.e),
                      CORPORA_WAITS);
     assert_int_equal(shelf.e.code, ERR_OK);

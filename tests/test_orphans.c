@@ -106,6 +106,15 @@ TEST(test_files_of_no_session)
     expect_orphans(wanted);
 }
 
+TEST(test_locks_of_work_are_nobodys_to_take_away)
+{
+    put_lock(LOCK_INGEST);
+    put_lock(LOCK_VECTORS);
+    expect_orphans("");
+    put_lock("corpora-other");
+    expect_orphans("unknown locks/corpora-other.lock|");
+}
+
 TEST(test_a_lock_that_is_held_belongs_to_its_holder)
 {
     int lock;

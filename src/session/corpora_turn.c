@@ -2,8 +2,6 @@
 
 #include "session/lock.h"
 
-static const char ingest_lock[] = "corpora", vectors_lock[] = "corpora-vectors";
-
 /* *waits: another process has it. */
 static bool take(const char *directory, const char *name, int *lock, bool *waits, struct error *e)
 {
@@ -17,7 +15,7 @@ bool corpora_turn_ingest(struct corpora_turn *t, struct ingest *in, const struct
                          bool *more, bool *waits, struct error *e)
 {
     *more = true;
-    if (!take(t->directory, ingest_lock, &t->lock, waits, e))
+    if (!take(t->directory, LOCK_INGEST, &t->lock, waits, e))
         return false;
     if (*waits)
         return true;
@@ -38,7 +36,7 @@ enum corpora_work corpora_turn_embed(const struct corpora_turn *t, struct corpor
     *left = 0;
     *retry_ms = CORPORA_TURN_MS;
     *why = (struct error){0};
-    if (!take(t->directory, vectors_lock, &lock, &waits, why) || waits)
+    if (!take(t->directory, LOCK_VECTORS, &lock, &waits, why) || waits)
         return CORPORA_WAITS;
     enum corpora_work work = corpora_embed(c, wakeup, left, retry_ms, why);
     lock_drop(&lock);

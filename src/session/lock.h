@@ -10,8 +10,13 @@
  * has it. `fd` is -1 on failure. */
 bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e);
 
-/* The same of "DIR/locks/NAME.lock", which stands for work that one process does at a time. *waits:
- * another one has it, which is no failure; fd is -1 then. */
+/* Work that one process does at a time: its name is that of its lock, whose file stays. */
+#define LOCK_INGEST "corpora"
+#define LOCK_VECTORS "corpora-vectors"
+bool lock_is_of_work(const char *name);
+
+/* As lock_take(), of a session or of such work. *waits: another process has it, which is no
+ * failure; fd is -1 then. */
 bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct error *e);
 
 /* -1 is fine; sets it to -1. */

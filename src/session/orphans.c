@@ -197,10 +197,11 @@ static void look_at_lock(struct search *s, int folder, const char *name)
     static const char ending[] = ".lock";
     size_t len = strlen(name);
     char *id = mem_strndup(name, len > strlen(ending) ? len - strlen(ending) : 0);
-    if (!uuid_valid(id) || strcmp(name + strlen(id), ending) != 0)
+    bool ends = strcmp(name + strlen(id), ending) == 0;
+    if (!ends || (!uuid_valid(id) && !lock_is_of_work(id)))
         add(s, ORPHAN_UNKNOWN, "locks", name);
-    else if (!names_have(&s->known->sessions, id) && !lock_is_held(folder, name) &&
-             is_there(folder, name))
+    else if (!lock_is_of_work(id) && !names_have(&s->known->sessions, id) &&
+             !lock_is_held(folder, name) && is_there(folder, name))
         add(s, names_have(&s->known->removals, id) ? ORPHAN_REMOVAL : ORPHAN_LOCK, "locks", name);
     free(id);
 }
