@@ -209,11 +209,11 @@ static const struct view_key keys[] = {{ACTION_CANCEL, view_close},
 /* The card in the transcript shows how it goes. */
 static void answer_key(struct context_view *v, enum action action, const struct key *key)
 {
-    bool yes = hint_is_letter(key, _("y"));
-    if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
+    enum hint_answer answer = hint_answer(action, key);
+    if (answer == HINT_NO_ANSWER)
         return;
     v->asks_compact = false;
-    if (!yes)
+    if (answer == HINT_NO)
         return;
     (void)view_ask(&v->view, &operation_compaction_run, NULL, NULL);
     view_close(&v->view);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/corpus_operations.h"
+#include "ui/text/edit_line.h"
 #include "ui/view/corpus_view_private.h"
 #include "ui/view/hints.h"
 #include "ui/view/moves.h"
@@ -420,11 +421,11 @@ static void ask_remove(struct view *view)
 static void answer_key(struct corpus_view *v, enum action action, const struct key *key)
 {
     const char *file, *name = removable(v, &file);
-    bool yes = hint_is_letter(key, _("y"));
-    if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
+    enum hint_answer answer = hint_answer(action, key);
+    if (answer == HINT_NO_ANSWER)
         return;
     v->asks_remove = false;
-    if (yes && name)
+    if (answer == HINT_YES && name)
         (void)view_ask(&v->view, &operation_corpus_remove, &(struct corpus_remove){name, file},
                        removed);
 }
@@ -482,30 +483,6 @@ static bool list_key(struct corpus_view *v, enum action action, const struct key
     return outline_key(v->outline, action, key);
 }
 
-static void paste(struct editor *e, const char *text)
-{
-    struct buf line = BUF_INIT;
-    size_t len = editor_len(e);
-    size_t room = len < CORPUS_VIEW_QUERY_BYTES ? CORPUS_VIEW_QUERY_BYTES - len : 0;
-    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
-    editor_paste(e, line.data, line.len);
-    buf_release(&line);
-}
-
-static bool edit(struct corpus_view *v, enum action action, const struct key *key)
-{
-    bool grows = key->code == K_CHAR && action == ACTION_NONE;
-    if (action == ACTION_CLEAR && editor_len(v->query) > 0)
-        editor_set(v->query, "");
-    else if (key->code == K_PASTE)
-        paste(v->query, key->text);
-    else if (action == ACTION_NEWLINE || (grows && editor_len(v->query) >= CORPUS_VIEW_QUERY_BYTES))
-        return true;
-    else
-        return editor_take_key(v->query, action, key);
-    return true;
-}
-
 static void look_for(struct corpus_view *v)
 {
     open_level(v, utf8_is_blank(editor_text(v->query)) ? LEVEL_CORPORA : LEVEL_FOUND);
@@ -523,7 +500,7 @@ static bool query_key(struct corpus_view *v, enum action action, const struct ke
     if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(v->query) == 0))
         return false;
     char *before = mem_strdup(editor_text(v->query));
-    bool mine = edit(v, action, key);
+    bool mine = edit_line_key(v->query, CORPUS_VIEW_QUERY_BYTES, action, key);
     if (strcmp(before, editor_text(v->query)) != 0)
         look_for(v);
     free(before);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/graph_operations.h"
+#include "ui/text/edit_line.h"
 #include "ui/view/graph_view_private.h"
 #include "ui/view/hints.h"
 #include "ui/view/moves.h"
@@ -353,11 +354,11 @@ static void restore(struct view *view)
 
 static void answer_key(struct graph_view *v, enum action action, const struct key *key)
 {
-    bool yes = hint_is_letter(key, _("y"));
-    if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
+    enum hint_answer answer = hint_answer(action, key);
+    if (answer == HINT_NO_ANSWER)
         return;
     v->asks_delete = false;
-    if (yes)
+    if (answer == HINT_YES)
         delete_chosen(v);
 }
 
@@ -409,29 +410,6 @@ static bool list_key(struct graph_view *v, enum action action, const struct key 
     return move(v, action, key);
 }
 
-static void paste(struct editor *e, const char *text)
-{
-    struct buf line = BUF_INIT;
-    size_t len = editor_len(e), room = len < GRAPH_QUERY_BYTES ? GRAPH_QUERY_BYTES - len : 0;
-    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
-    editor_paste(e, line.data, line.len);
-    buf_release(&line);
-}
-
-static bool edit(struct graph_view *v, enum action action, const struct key *key)
-{
-    bool grows = key->code == K_CHAR && action == ACTION_NONE;
-    if (action == ACTION_CLEAR && editor_len(v->query) > 0)
-        editor_set(v->query, "");
-    else if (key->code == K_PASTE)
-        paste(v->query, key->text);
-    else if (action == ACTION_NEWLINE || (grows && editor_len(v->query) >= GRAPH_QUERY_BYTES))
-        return true;
-    else
-        return editor_take_key(v->query, action, key);
-    return true;
-}
-
 static bool query_key(struct graph_view *v, enum action action, const struct key *key)
 {
     if (action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN) {
@@ -443,7 +421,7 @@ static bool query_key(struct graph_view *v, enum action action, const struct key
     if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(v->query) == 0))
         return false;
     char *before = mem_strdup(editor_text(v->query));
-    bool mine = edit(v, action, key);
+    bool mine = edit_line_key(v->query, GRAPH_QUERY_BYTES, action, key);
     if (strcmp(before, editor_text(v->query)) != 0) {
         v->limit = GRAPH_LISTED;
         outline_choose(v->entities, 0);

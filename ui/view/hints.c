@@ -58,3 +58,11 @@ bool hint_is_letter(const struct key *key, const char *word)
     small = key->cp >= 'A' && key->cp <= 'Z' ? key->cp - 'A' + 'a' : key->cp;
     return key->code == K_CHAR && !key->ctrl && !key->alt && small == cp;
 }
+
+enum hint_answer hint_answer(enum action action, const struct key *key)
+{
+    if (hint_is_letter(key, _("y")))
+        return HINT_YES;
+    bool no = action == ACTION_CANCEL || action == ACTION_CLEAR || hint_is_letter(key, _("n"));
+    return no ? HINT_NO : HINT_NO_ANSWER;
+}

@@ -27,4 +27,8 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
 /* Whether the key is the letter that a catalogue has for yes, or for no. */
 bool hint_is_letter(const struct key *key, const char *word);
 
+/* What a key says to a question of yes or no; what closes things is no. */
+enum hint_answer { HINT_NO_ANSWER, HINT_YES, HINT_NO };
+enum hint_answer hint_answer(enum action action, const struct key *key);
+
 #endif

@@ -215,12 +215,12 @@ static void ask_forget(struct view *view)
 
 static void answer_key(struct learned_view *v, enum action action, const struct key *key)
 {
-    bool yes = hint_is_letter(key, _("y"));
-    if (!yes && action != ACTION_CANCEL && action != ACTION_CLEAR && !hint_is_letter(key, _("n")))
+    enum hint_answer answer = hint_answer(action, key);
+    if (answer == HINT_NO_ANSWER)
         return;
     v->place = LEARNED_IN_LIST;
     const struct learned_item *item = learned_view_chosen(v);
-    if (!yes || !item)
+    if (answer == HINT_NO || !item)
         return;
     const char *id = item->id;
     const struct learned_forget_params params = {.ids = {.items = &id, .len = 1}};

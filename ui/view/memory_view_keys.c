@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/text/editor.h"
+#include "ui/text/edit_line.h"
 #include "ui/view/memory_view_private.h"
 #include "ui/view/moves.h"
 
@@ -218,27 +218,6 @@ static void scroll_below(struct memory_view *p, bool down)
     move_list(p, (down ? top + (whole > 0 ? whole : 1) : top - 1) - (long)l->chosen);
 }
 
-static void paste_line(struct editor *e, const char *text)
-{
-    struct buf line = BUF_INIT;
-    size_t len = editor_len(e), room = len < PANE_QUERY_BYTES ? PANE_QUERY_BYTES - len : 0;
-    utf8_clean(&line, text, utf8_cut_bytes(text, strlen(text), room), UTF8_ONE_LINE);
-    editor_paste(e, line.data, line.len);
-    buf_release(&line);
-}
-
-static bool edit_query(struct memory_view *p, enum action action, const struct key *key)
-{
-    bool grows = key->code == K_CHAR && action == ACTION_NONE;
-    if (action == ACTION_NEWLINE)
-        return true;
-    if (key->code == K_PASTE)
-        paste_line(p->query, key->text);
-    else if (!grows || editor_len(p->query) < PANE_QUERY_BYTES)
-        return editor_take_key(p->query, action, key);
-    return true;
-}
-
 /* True if there was one to bring back. */
 static bool bring_back(struct memory_view *p)
 {
@@ -253,10 +232,7 @@ static bool bring_back(struct memory_view *p)
 static bool change_query(struct memory_view *p, enum action action, const struct key *key)
 {
     char *before = mem_strdup(editor_text(p->query));
-    bool clears = action == ACTION_CLEAR;
-    if (clears)
-        editor_set(p->query, "");
-    bool mine = clears || edit_query(p, action, key);
+    bool mine = edit_line_key(p->query, PANE_QUERY_BYTES, action, key);
     if (strcmp(before, editor_text(p->query)) != 0) {
         preview_close(&p->view);
         p->place = IN_QUERY;
