@@ -140,10 +140,13 @@ TEST(proposals_of_a_model_are_told)
     say(s, "We use tabs here.");
     scene_exchange(s, "Ada leads.", "Fine.");
     scene_exchange(s, "Thanks!", "Welcome.");
-    scene_queue(.text =
-                    "{\"items\":[{\"message\":1,\"kind\":\"fact\",\"text\":\"tabs are "
-                    "used\"}]}");
-    act(s, "/archive<enter>", "1 item waits to be remembered; a model proposed it");
+    scene_queue(.hold = true,
+                .text =
+                    "{\"items\":[{\"message\":1,\"kind\":\"fact\",\"text\":\"tabs are used\"}]}");
+    act(s, "/archive<enter>", "is archived");
+    assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
+    model_server_release(scene_server());
+    see(s, "1 item waits to be remembered; a model proposed it");
     act(s, "/learned<enter>", "1 waits", "tabs are used");
     act(s, "<enter>", "proposed by a model");
 }
