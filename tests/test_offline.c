@@ -356,6 +356,43 @@ TEST(searches_memory_for_questions_alone)
     }
 }
 
+TEST(searches_the_corpora_that_were_named_last)
+{
+    static const char found[] =
+        "[{\"n\":3,\"content\":\"The boiler runs at 1.5 bar.\",\"score\":0.9,"
+        "\"file\":\"boiler.md\",\"chunk\":0,\"line\":7,\"document\":1}]";
+    offer("rag_search");
+    say(ROLE_USER, "@corpus:old is there.");
+    say(ROLE_USER, "Look into @corpus:house and @corpus:garden.");
+    say(ROLE_ASSISTANT, "I will; @corpus:mine, too.");
+    ask("What pressure has the boiler?");
+    expect_call("rag_search",
+                "{\"corpus_id\":\"house\",\"query\":\"What pressure has the boiler?\"}");
+    call("offline_1", "rag_search", plan.args);
+    result("offline_1", "rag_search", found, false);
+    make_plan();
+    expect_call("rag_search",
+                "{\"corpus_id\":\"garden\",\"query\":\"What pressure has the boiler?\"}");
+    call("offline_2", "rag_search", plan.args);
+    result("offline_2", "rag_search", "{\"results\":[],\"searched\":4,\"documents\":1}", false);
+    make_plan();
+    expect_answer("> The boiler runs at 1.5 bar.\n>\n> — *[3] boiler.md, line 7*");
+    assert_null(strstr(plan.text, "searched"));
+}
+
+TEST(says_that_named_corpora_have_nothing)
+{
+    offer("rag_search");
+    say(ROLE_USER, "Where is the zeppelin? @corpus:house");
+    say(ROLE_ASSISTANT, "In the shed.");
+    ask("@corpus:house. Who is in the zeppelin? @corpus:house");
+    expect_call("rag_search", "{\"corpus_id\":\"house\",\"query\":\". Who is in the zeppelin?\"}");
+    call("offline_1", "rag_search", plan.args);
+    result("offline_1", "rag_search", "{\"results\":[],\"searched\":4,\"documents\":1}", false);
+    make_plan();
+    expect_answer("nor the corpora that you named,");
+}
+
 /* What looks like a file may be a name. */
 TEST(searches_memory_where_no_file_is)
 {

@@ -1,17 +1,63 @@
 #include "chat/corpora.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+
+static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+static const char others[] = "._-";
 
 bool corpus_name_valid(const char *name)
 {
-    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     size_t len = strlen(name);
     if (len == 0 || len > CORPUS_NAME_BYTES || !strchr(first, name[0]))
         return false;
     for (size_t i = 1; i < len; i++)
-        if (!strchr(first, name[i]) && !strchr("._-", name[i]))
+        if (!strchr(first, name[i]) && !strchr(others, name[i]))
             return false;
     return true;
+}
+
+static const char mark[] = "@corpus:";
+
+static size_t name_length(const char *at)
+{
+    size_t len = 0;
+    while (at[len] && (strchr(first, at[len]) || strchr(others, at[len])))
+        len++;
+    while (len > 0 && strchr(others, at[len - 1])) /* the end of a sentence */
+        len--;
+    return len;
+}
+
+char *corpus_next_mention(const char **at)
+{
+    while ((*at = strstr(*at, mark))) {
+        *at += sizeof mark - 1;
+        char *name = mem_strndup(*at, name_length(*at));
+        *at += strlen(name);
+        if (corpus_name_valid(name))
+            return name;
+        free(name);
+    }
+    *at = "";
+    return NULL;
+}
+
+char *corpus_without_mentions(const char *text)
+{
+    struct buf out = BUF_INIT;
+    const char *from = text, *at = text;
+    for (char *name; (name = corpus_next_mention(&at)); from = at) {
+        const char *end = at - strlen(name) - (sizeof mark - 1);
+        while (end > from && end[-1] == ' ')
+            end--;
+        buf_add(&out, from, (size_t)(end - from));
+        free(name);
+    }
+    buf_addstr(&out, from);
+    return buf_take(&out);
 }
 
 /* clang-format off */

@@ -25,6 +25,12 @@ enum {
  * "@corpus:NAME" and in tiro.ini. */
 bool corpus_name_valid(const char *name);
 
+/* The next name that a text mentions so, from *at on, which moves behind it; NULL: none. The caller
+ * frees. */
+char *corpus_next_mention(const char **at);
+/* The text without them, and without the blanks before them. The caller frees. */
+char *corpus_without_mentions(const char *text);
+
 /* ---- what is told of them ---- */
 
 struct corpus_info {

@@ -291,21 +291,10 @@ bool corpora_pending(struct corpora *c, bool *out, struct error *e)
 
 /* --- what a session names --------------------------------------------------------------------- */
 
-static size_t name_length(const char *at)
-{
-    size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-    while (len > 0 && strchr("._-", at[len - 1])) /* the end of a sentence */
-        len--;
-    return len;
-}
-
 static void add_named(const char *text, struct text_list *out)
 {
-    static const char mark[] = "@corpus:";
-    for (const char *at = text; (at = strstr(at, mark));) {
-        at += sizeof mark - 1;
-        char *name = mem_strndup(at, name_length(at));
-        bool known = !corpus_name_valid(name);
+    for (char *name; (name = corpus_next_mention(&text));) {
+        bool known = false;
         for (size_t i = 0; i < out->items.len && !known; i++)
             known = strcmp(out->items.items[i], name) == 0;
         if (known)

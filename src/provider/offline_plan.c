@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/attached_file.h"
+#include "chat/corpora.h"
 
 /* Begins the message behind a conversation that tells what stays (compact/summary_parts.h). */
 #define STAYS "[This stays in the context"
@@ -83,28 +84,30 @@ static const struct block *find_call(const struct request *request, size_t from,
     return NULL;
 }
 
-static bool plan_call(const struct request *request, size_t question, const char *tool,
-                      const char *name, const char *value, struct offline_plan *out)
+/* A second argument may be NULL. */
+static bool call(struct offline_plan *out, const char *tool, const char *name, const char *value,
+                 const char *second, const char *second_value)
 {
-    struct json *args;
-    if (!is_offered(request, tool) || find_call(request, question, tool, NULL))
-        return false;
-    args = json_new_object();
+    struct json *args = json_new_object();
     json_set_string(args, name, value);
+    if (second)
+        json_set_string(args, second, second_value);
     out->tool = mem_strdup(tool);
     out->args = json_print(args);
     json_free(args);
     return true;
 }
 
-static const char *const searches[] = {"memory_search", "rag_search"};
+static bool plan_call(const struct request *request, size_t question, const char *tool,
+                      const char *name, const char *value, struct offline_plan *out)
+{
+    return is_offered(request, tool) && !find_call(request, question, tool, NULL) &&
+           call(out, tool, name, value, NULL, NULL);
+}
 
 static bool is_search(const char *tool)
 {
-    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
-        if (strcmp(searches[i], tool) == 0)
-            return true;
-    return false;
+    return strcmp(tool, "memory_search") == 0 || strcmp(tool, "rag_search") == 0;
 }
 
 /* The next result of a tool behind *message and *block, or NULL. Begin with {question, 0}. */
@@ -145,16 +148,67 @@ static bool plan_file(const struct request *request, size_t question, const char
     return planned;
 }
 
+static bool has_searched(const struct request *request, size_t question, const char *corpus)
+{
+    bool found = false;
+    for (size_t i = question; i < request->message_count && !found; i++) {
+        const struct message *m = &request->messages[i];
+        for (size_t b = 0; b < m->blocks.len && !found; b++) {
+            const struct block *block = &m->blocks.items[b];
+            if (block->type != BLOCK_TOOL_CALL || !block->name || !block->text ||
+                strcmp(block->name, "rag_search") != 0)
+                continue;
+            struct json *args = json_parse(block->text, strlen(block->text), NULL);
+            const char *searched = json_get_string(args, "corpus_id");
+            found = searched && strcmp(searched, corpus) == 0;
+            json_free(args);
+        }
+    }
+    return found;
+}
+
+/* The first that the message mentions and that was not searched since the question; the caller
+ * frees. *mentions: there are some. */
+static char *corpus_of(const struct request *request, size_t message, size_t question,
+                       bool *mentions)
+{
+    struct message room;
+    char *text = message_text(message_whole(request->source, &request->messages[message], &room));
+    const char *at = text;
+    char *name = corpus_next_mention(&at);
+    *mentions = name != NULL;
+    while (name && has_searched(request, question, name)) {
+        free(name);
+        name = corpus_next_mention(&at);
+    }
+    message_release(&room);
+    free(text);
+    return name;
+}
+
+/* The corpora that the user named last. */
+static bool plan_corpus(const struct request *request, size_t question, const char *text,
+                        struct offline_plan *out)
+{
+    bool mentions = false;
+    char *corpus = NULL;
+    if (!is_offered(request, "rag_search"))
+        return false;
+    for (size_t i = question + 1; i > 0 && !mentions; i--)
+        if (request->messages[i - 1].role == ROLE_USER)
+            corpus = corpus_of(request, i - 1, question, &mentions);
+    bool planned = corpus && call(out, "rag_search", "corpus_id", corpus, "query", text);
+    free(corpus);
+    return planned;
+}
+
 /* What looked like a file may have been none. */
 static bool plan_search(const struct request *request, size_t question, const char *text,
                         struct offline_plan *out)
 {
-    if (!offline_is_question(text) || has_shown_file(request, question))
-        return false;
-    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
-        if (plan_call(request, question, searches[i], "query", text, out))
-            return true;
-    return false;
+    return offline_is_question(text) && !has_shown_file(request, question) &&
+           (plan_call(request, question, "memory_search", "query", text, out) ||
+            plan_corpus(request, question, text, out));
 }
 
 static bool plan_tool(const struct request *request, size_t question, const char *text,
@@ -278,7 +332,7 @@ static void add_hits(struct passages *p, struct buf *out, const struct request *
             continue;
         if (b->is_error)
             buf_addf(out, "The search failed: %.300s\n\n", text);
-        else if (!offline_add_hits(p, b, request->session_id) && *text)
+        else if (!offline_add_hits(p, b, request->session_id) && strcmp(b->name, "rag_search") != 0)
             quote(out, text, b->name);
     }
 }
@@ -351,10 +405,12 @@ static bool add_passages(struct buf *out, const struct request *request, size_t 
 static void add_nothing_found(struct buf *out, const struct request *request, size_t question)
 {
     bool searched = find_call(request, question, "memory_search", NULL) != NULL;
+    bool corpora = find_call(request, question, "rag_search", NULL) != NULL;
     buf_addf(out,
              "I found nothing about that: there is no model here, and neither this "
-             "conversation%s nor tiro's manual has the words.\n\n%s\n",
-             searched ? ", nor what memory has of this and earlier ones," : "", how_to_connect);
+             "conversation%s%s nor tiro's manual has the words.\n\n%s\n",
+             searched ? ", nor what memory has of this and earlier ones," : "",
+             corpora ? ", nor the corpora that you named," : "", how_to_connect);
 }
 
 static void add_answer(struct buf *out, const struct request *request, size_t question,
@@ -419,10 +475,12 @@ struct offline_plan offline_plan_make(const struct request *request, const char 
 {
     struct offline_plan plan = {NULL, NULL, NULL};
     size_t question = find_question(request);
-    char *text = question < request->message_count ? message_text(&request->messages[question])
-                                                   : mem_strdup("");
+    char *whole = question < request->message_count ? message_text(&request->messages[question])
+                                                    : mem_strdup("");
+    char *text = corpus_without_mentions(whole);
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
+    free(whole);
     if (wants_summary(request, text)) {
         offline_extract(&out, request, count_summarised(request, question), text);
     } else if (polite) {

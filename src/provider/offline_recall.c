@@ -4,8 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "chat/corpora.h"
 #include "provider/offline_plan.h"
 
 static const char *const question_words[] = {
@@ -49,20 +51,38 @@ static bool is_bare_question(const char *text, size_t len)
 
 bool offline_is_idle(const char *text, size_t len)
 {
-    return len == 0 || is_bare_question(text, len) || strstr(text, OFFLINE_MARK) != NULL;
+    char *whole = mem_strndup(text, len), *said = corpus_without_mentions(whole);
+    bool idle = *said == '\0' || is_bare_question(said, strlen(said)) || strstr(said, OFFLINE_MARK);
+    free(said);
+    free(whole);
+    return idle;
 }
 
-/* The caller frees. */
-static char *source_of(const struct json *hit, const char *place, const char *session_id)
+/* Of a passage of a document, by its number: "[2] boiler.md, line 7". The caller frees. */
+static char *document_of(const struct json *hit)
+{
+    const char *file = json_get_string(hit, "file");
+    int64_t line = json_get_int(hit, "line", 0), page = json_get_int(hit, "page", 0);
+    struct buf out = BUF_INIT;
+    buf_addf(&out, "[%lld] %s", (long long)json_get_int(hit, "n", 0), file ? file : "?");
+    if (page > 0)
+        buf_addf(&out, ", page %lld", (long long)page);
+    else if (line > 0)
+        buf_addf(&out, ", line %lld", (long long)line);
+    return buf_take(&out);
+}
+
+/* Of an entry of memory. The caller frees. */
+static char *talk_of(const struct json *hit, const char *session_id)
 {
     const char *session = json_get_string(hit, "session_id");
     int64_t turn = json_get_int(hit, "turn", 0);
     if (!session)
-        return mem_strdup(place);
+        return mem_strdup("memory");
     bool own = session_id && strcmp(session, session_id) == 0;
     char *where = own ? mem_strdup("this conversation") : mem_printf("session %s", session);
-    char *source = turn > 0 ? mem_printf("%s: %s, turn %lld", place, where, (long long)turn)
-                            : mem_printf("%s: %s", place, where);
+    char *source = turn > 0 ? mem_printf("memory: %s, turn %lld", where, (long long)turn)
+                            : mem_printf("memory: %s", where);
     free(where);
     return source;
 }
@@ -75,7 +95,7 @@ static bool has_text(const struct passages *p, const char *text, size_t len)
     return false;
 }
 
-static void add_hit(struct passages *p, const struct json *hit, const char *place,
+static void add_hit(struct passages *p, const struct json *hit, bool of_document,
                     const char *session_id)
 {
     const char *content = json_get_string(hit, "content");
@@ -84,7 +104,7 @@ static void add_hit(struct passages *p, const struct json *hit, const char *plac
         len--;
     if (!content || offline_is_idle(content, len) || has_text(p, content, len))
         return;
-    char *source = source_of(hit, place, session_id);
+    char *source = of_document ? document_of(hit) : talk_of(hit, session_id);
     passages_add(p, source, "", content, len, true);
     vec_last(&p->items).recalled = json_get_number(hit, "score", 0);
     free(source);
@@ -93,11 +113,11 @@ static void add_hit(struct passages *p, const struct json *hit, const char *plac
 bool offline_add_hits(struct passages *p, const struct block *result, const char *session_id)
 {
     const char *text = result->text ? result->text : "";
-    const char *place = strcmp(result->name, "memory_search") == 0 ? "memory" : "corpus";
+    bool of_documents = strcmp(result->name, "rag_search") == 0;
     struct json *hits = json_parse(text, strlen(text), NULL);
     bool is_list = json_type(hits) == JSON_ARRAY;
     for (const struct json *hit = is_list ? json_first(hits) : NULL; hit; hit = json_next(hit))
-        add_hit(p, hit, place, session_id);
+        add_hit(p, hit, of_documents, session_id);
     json_free(hits);
     return is_list;
 }
