@@ -44,6 +44,16 @@ static void heading(const struct outline_look *look, const char *text, const cha
         message_row_figure(out, right, end, side);
 }
 
+static void add_counts(struct buf *out, const struct corpus_info *n)
+{
+    buf_addf(out, ngettext("%lld document", "%lld documents", (unsigned long)n->documents),
+             (long long)n->documents);
+    buf_addstr(out, ", ");
+    buf_addf(out, ngettext("%lld passage", "%lld passages", (unsigned long)n->passages),
+             (long long)n->passages);
+    buf_addstr(out, " ");
+}
+
 static void corpus_heading(const struct corpus_info *n, const struct outline_look *look,
                            struct rows *out)
 {
@@ -57,8 +67,7 @@ static void corpus_heading(const struct corpus_info *n, const struct outline_loo
         buf_addf(&right, _("%lld doc. %lld pass. "), (long long)n->documents,
                  (long long)n->passages);
     else
-        buf_addf(&right, _("%lld documents, %lld passages "), (long long)n->documents,
-                 (long long)n->passages);
+        add_counts(&right, n);
     heading(look, text.data, right.data, STYLE_OVERLAY, out);
     buf_release(&text);
     buf_release(&right);
