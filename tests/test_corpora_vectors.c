@@ -190,7 +190,7 @@ static bool asks(const char *folder)
 {
     const char *paths[] = {support_path(folder)};
     struct ingest *in;
-    bool out;
+    bool out = false;
     if (!ingest_begin(shelf.corpora, "many", paths, 1, &in, &shelf.e) ||
         !ingest_asks(in, NULL, &out, &shelf.e))
         fail_msg("%s", shelf.e.text);

@@ -80,7 +80,7 @@ TEST(what_is_no_regular_file_is_not_opened)
     expect_refused("fifo.txt", DOCUMENT_FAILED, "is not a regular file");
     expect_refused("fifo.pdf", DOCUMENT_FAILED, "is not a regular file");
     expect_refused("none.txt", DOCUMENT_FAILED, "cannot be opened: No such file or directory");
-    expect_refused("../../../../../dev/zero", DOCUMENT_FAILED, "");
+    expect_refused("../../../../../dev/zero", DOCUMENT_FAILED, "is not a regular file");
 }
 
 /* --- very long -------------------------------------------------------------------------------- */
