@@ -88,8 +88,7 @@ static bool is_wanted(const char *variable, const char *name)
     return !wanted || !*wanted || strstr(wanted, name) || strstr(name, wanted);
 }
 
-/* --- jobs --------------------------------------------------------------------------------------
- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
 /* Where in the source, if the system can tell. */
 static void show_frame(const char *module, unsigned long offset)
@@ -182,8 +181,7 @@ static void wait_for_all(void)
         continue;
 }
 
-/* --- what can fail -----------------------------------------------------------------------------
- */
+/* --- what can fail ---------------------------------------------------------------------------- */
 
 static struct trial trial_of(size_t step, size_t class)
 {
@@ -263,8 +261,7 @@ static void prepare(void)
             record(step);
 }
 
-/* --- the trials --------------------------------------------------------------------------------
- */
+/* --- the trials ------------------------------------------------------------------------------- */
 
 static void try(const struct point *p, size_t class, long nth, int cause, bool stays)
 {
@@ -350,8 +347,7 @@ static void try_what_is_asked(void)
     wait_for_all();
 }
 
-/* --- beginning and end -------------------------------------------------------------------------
- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void begin(void)
 {

@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* --- dice --------------------------------------------------------------------------------------
- */
+/* --- dice ------------------------------------------------------------------------------------- */
 
 uint64_t dice_throw(struct dice *d)
 {
@@ -62,8 +61,7 @@ char *dice_text(struct dice *d, size_t max)
     return buf_take(&out);
 }
 
-/* --- by hand -----------------------------------------------------------------------------------
- */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 void conversation_release(struct conversation *c)
 {
@@ -118,8 +116,7 @@ void conversation_result(struct conversation *c, const char *id, const char *tex
     weigh_last(c);
 }
 
-/* --- at random ---------------------------------------------------------------------------------
- */
+/* --- at random -------------------------------------------------------------------------------- */
 
 static void add_text(struct conversation *c, struct dice *d, size_t max)
 {
@@ -243,8 +240,7 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns)
     conversation_weigh(c);
 }
 
-/* --- compaction --------------------------------------------------------------------------------
- */
+/* --- compaction ------------------------------------------------------------------------------- */
 
 struct compact_input conversation_input(const struct conversation *c,
                                         const struct compact_settings *s, int64_t threshold)
@@ -287,8 +283,7 @@ char *conversation_json(const struct conversation *c)
     return buf_take(&text);
 }
 
-/* --- what must hold ----------------------------------------------------------------------------
- */
+/* --- what must hold --------------------------------------------------------------------------- */
 
 static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
 {
@@ -356,8 +351,7 @@ char *conversation_fault(const struct conversation *c)
     return NULL;
 }
 
-/* --- in short ----------------------------------------------------------------------------------
- */
+/* --- in short --------------------------------------------------------------------------------- */
 
 static void sketch_block(struct buf *out, const struct block *b)
 {

@@ -40,8 +40,7 @@ static int strike(enum fault_point point)
     return result;
 }
 
-/* --- files -------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static sqlite3_file *real_of(sqlite3_file *file)
 {
@@ -180,8 +179,7 @@ static const sqlite3_io_methods methods = {
     .xUnfetch = unfetch,
 };
 
-/* --- the layer ---------------------------------------------------------------------------------
- */
+/* --- the layer -------------------------------------------------------------------------------- */
 
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                      int *out_flags)

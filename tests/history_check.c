@@ -18,8 +18,7 @@ static void check(bool ok, const struct error *e)
         fail_msg("%s: %s", err_info(e->code)->name, e->text);
 }
 
-/* --- a history ---------------------------------------------------------------------------------
- */
+/* --- a history -------------------------------------------------------------------------------- */
 
 static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
 {
@@ -136,8 +135,7 @@ void assert_same_history(const struct history *a, const struct history *b)
     }
 }
 
-/* --- a session ---------------------------------------------------------------------------------
- */
+/* --- a session -------------------------------------------------------------------------------- */
 
 struct folded {
     struct history history;
@@ -217,8 +215,7 @@ void assert_session_sound(struct store *s, const char *id)
     session_info_release(&f.tally);
 }
 
-/* --- a store -----------------------------------------------------------------------------------
- */
+/* --- a store ---------------------------------------------------------------------------------- */
 
 static void assert_integrity(const char *path)
 {
@@ -261,8 +258,7 @@ size_t assert_store_sound(const char *path)
     return sweep.count;
 }
 
-/* --- an event ----------------------------------------------------------------------------------
- */
+/* --- an event --------------------------------------------------------------------------------- */
 
 struct wanted {
     int64_t seq;

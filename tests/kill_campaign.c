@@ -45,8 +45,7 @@ struct kill_session *kill_choose_session(const struct kill_stage *stage)
     return count == 0 ? NULL : stage->model.sessions.items[count - 1 - kill_below(latest)];
 }
 
-/* --- the stage ---------------------------------------------------------------------------------
- */
+/* --- the stage -------------------------------------------------------------------------------- */
 
 static void begin_store(struct kill_stage *stage)
 {
@@ -88,8 +87,7 @@ static void end_stage(struct kill_stage *stage)
         free(paths[i]);
 }
 
-/* --- what must hold when all programs are gone -------------------------------------------------
- */
+/* --- what must hold when all programs are gone ------------------------------------------------ */
 
 static struct store *open_to_read(const struct kill_stage *stage)
 {
@@ -256,8 +254,7 @@ static void check_health(const struct kill_stage *stage, size_t round)
         run_ok(RUN("doctor"));
 }
 
-/* --- rounds ------------------------------------------------------------------------------------
- */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
 static void play_round(struct kill_stage *stage, size_t round)
 {

@@ -74,8 +74,7 @@ static void send(struct chat *c, const char *text)
     screen_key(c->screen, SCREEN_ENTER);
 }
 
-/* --- what a person does ------------------------------------------------------------------------
- */
+/* --- what a person does ----------------------------------------------------------------------- */
 
 static void promise_answer(struct chat *c, int number, const char *word)
 {
@@ -191,8 +190,7 @@ static void take_step(struct chat *c)
     acts[kill_below(sizeof acts / sizeof *acts)](c);
 }
 
-/* --- its end -----------------------------------------------------------------------------------
- */
+/* --- its end ---------------------------------------------------------------------------------- */
 
 static void leave(struct chat *c)
 {

@@ -15,8 +15,7 @@
 
 enum { OPEN_AT_ONCE = 16, TABLE_BITS = 16 };
 
-/* --- who owns them -----------------------------------------------------------------------------
- */
+/* --- who owns them ---------------------------------------------------------------------------- */
 
 /* nftw() has no context. */
 static struct {
@@ -97,8 +96,7 @@ void kill_files_others(const char *directory, const char *const *names, struct k
     nftw(directory, note_other, OPEN_AT_ONCE, FTW_PHYS);
 }
 
-/* --- who may read them -------------------------------------------------------------------------
- */
+/* --- who may read them ------------------------------------------------------------------------ */
 
 static int note_public(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
@@ -115,8 +113,7 @@ void kill_files_public(const char *directory, struct kill_texts *out)
     nftw(directory, note_public, OPEN_AT_ONCE, FTW_PHYS);
 }
 
-/* --- what they carry ---------------------------------------------------------------------------
- */
+/* --- what they carry -------------------------------------------------------------------------- */
 
 /* The ends of the words, of eight bytes, by a hash. An index whose entries share beginnings has
  * them whole. */

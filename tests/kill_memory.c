@@ -9,8 +9,7 @@
 
 enum { MOST_ENTRIES = 40 };
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static bool choose_entry(const struct kill_stage *stage, struct kill_op *op, const char *verb)
 {
@@ -139,8 +138,7 @@ void kill_told_search(struct kill_stage *stage, struct kill_op *op)
         assert_text(op->child.out_text.data, op->entry->id);
 }
 
-/* --- the configuration, and looking at all of it -----------------------------------------------
- */
+/* --- the configuration, and looking at all of it ---------------------------------------------- */
 
 bool kill_begin_set(struct kill_stage *stage, struct kill_op *op)
 {

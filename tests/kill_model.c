@@ -19,8 +19,7 @@ static void check(bool ok, const struct error *e)
         fail_msg("%s: %s", err_info(e->code)->name, e->text);
 }
 
-/* --- texts and values --------------------------------------------------------------------------
- */
+/* --- texts and values ------------------------------------------------------------------------- */
 
 void kill_texts_add(struct kill_texts *t, const char *text)
 {
@@ -85,8 +84,7 @@ void kill_value_release(struct kill_value *v)
     kill_texts_clear(&v->tried);
 }
 
-/* --- sessions ----------------------------------------------------------------------------------
- */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 static void free_session(struct kill_session *s)
 {
@@ -334,8 +332,7 @@ void kill_model_settle_sessions(struct kill_model *m, struct store *store)
     kill_texts_clear(&ids);
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void free_entry(struct kill_entry *entry)
 {
@@ -424,8 +421,7 @@ void kill_model_settle_entries(struct kill_model *m, const char *exported)
     }
 }
 
-/* --- settings ----------------------------------------------------------------------------------
- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 struct kill_setting *kill_model_setting(struct kill_model *m, const char *key)
 {

@@ -22,8 +22,7 @@ const struct kill_plan_info *kill_plan_info(enum kill_plan plan)
     return &plans[plan];
 }
 
-/* --- texts -------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static const char letters[] = "bcdfghjklmnpqrtvwxz";
 
@@ -70,8 +69,7 @@ char *kill_written(const char *word)
     return buf_take(&text);
 }
 
-/* --- what is asked -----------------------------------------------------------------------------
- */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 struct asked {
     int number;
@@ -119,8 +117,7 @@ static bool find_asked(const struct json *body, struct asked *out)
     return found;
 }
 
-/* --- answers -----------------------------------------------------------------------------------
- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* Borrowed by the reply until it is copied. */
 static struct {

@@ -87,8 +87,7 @@ bool kill_begin_rebuild(struct kill_stage *stage, struct kill_op *op)
     return true;
 }
 
-/* --- sessions that come ------------------------------------------------------------------------
- */
+/* --- sessions that come ----------------------------------------------------------------------- */
 
 /* The id that was printed is that of a session with all these words. */
 void kill_told_new(struct kill_stage *stage, struct kill_op *op)

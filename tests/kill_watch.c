@@ -56,8 +56,7 @@ static void set_address(struct sockaddr_un *address, const char *path)
     strcpy(address->sun_path, path);
 }
 
-/* --- what the kernel reports -------------------------------------------------------------------
- */
+/* --- what the kernel reports ------------------------------------------------------------------ */
 
 #if defined __linux__ && defined SECCOMP_USER_NOTIF_FLAG_CONTINUE
 
@@ -163,8 +162,7 @@ static void wait_instead(struct kill_watch *w, pid_t pid)
         w->count.sent = kill(pid, w->signal_number) == 0;
 }
 
-/* --- the launcher ------------------------------------------------------------------------------
- */
+/* --- the launcher ----------------------------------------------------------------------------- */
 
 union control {
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -208,8 +206,7 @@ void kill_watch_launch(char **argv)
     give_up(argv[3]);
 }
 
-/* --- the thread --------------------------------------------------------------------------------
- */
+/* --- the thread ------------------------------------------------------------------------------- */
 
 static int take_over(int from, pid_t *pid)
 {

@@ -719,8 +719,7 @@ TEST(a_document_that_is_being_written_is_left_alone_for_some_minutes)
     ingest_free(in);
 }
 
-/* --- what a session says -----------------------------------------------------------------------
- */
+/* --- what a session says ---------------------------------------------------------------------- */
 
 #define SESSION "0198c0de-0000-7000-8000-000000000001"
 

@@ -685,7 +685,7 @@ TEST(two_programs_follow_the_same)
     expect_many();
 }
 
-/* --- what the person lets a session do with memory --------------------------------------------- */
+/* --- what the person lets a session do with memory -------------------------------------------- */
 
 static void let(enum memory_access access)
 {

@@ -109,8 +109,7 @@ static struct notice *ask_context(struct engine *s)
     return surface_expect_answer(s, &operation_context_read);
 }
 
-/* --- by itself ---------------------------------------------------------------------------------
- */
+/* --- by itself -------------------------------------------------------------------------------- */
 
 NEEDS(capability_compaction());
 /* The graph's tools and its part of the request are not what is looked at. */
@@ -266,8 +265,7 @@ TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
     buf_release(&text);
 }
 
-/* --- too many bytes ----------------------------------------------------------------------------
- */
+/* --- too many bytes --------------------------------------------------------------------------- */
 
 /* A server that takes no more; what was sent to it. */
 struct doorkeeper {
@@ -347,8 +345,7 @@ TEST(a_body_past_the_maximum_is_not_sent)
     assert_int_equal(door.largest, 0);
 }
 
-/* --- by hand -----------------------------------------------------------------------------------
- */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 TEST(by_hand_with_mode_and_focus)
 {
@@ -458,8 +455,7 @@ TEST_IF(capability_store(), a_session_that_is_read_is_not_changed)
     engine_free(s);
 }
 
-/* --- what may come meanwhile -------------------------------------------------------------------
- */
+/* --- what may come meanwhile ------------------------------------------------------------------ */
 
 static void refused(struct engine *s, const struct operation *type, const char *text)
 {
@@ -549,8 +545,7 @@ TEST_IF(capability_store(), the_program_ends_meanwhile)
     engine_free(s);
 }
 
-/* --- who writes it -----------------------------------------------------------------------------
- */
+/* --- who writes it ---------------------------------------------------------------------------- */
 
 TEST(another_model_is_really_asked)
 {
@@ -630,8 +625,7 @@ TEST(the_sessions_model_is_asked_where_no_other_is_named)
     engine_free(s);
 }
 
-/* --- drafts ------------------------------------------------------------------------------------
- */
+/* --- drafts ----------------------------------------------------------------------------------- */
 
 static struct engine *open_asking(void)
 {
@@ -718,8 +712,7 @@ TEST(who_cannot_be_asked_is_not)
     engine_free(s);
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 struct memory {
     bool refuses;
@@ -796,8 +789,7 @@ TEST(memory_refuses_and_the_turn_goes_on)
     engine_free(s);
 }
 
-/* --- back, and pins ----------------------------------------------------------------------------
- */
+/* --- back, and pins --------------------------------------------------------------------------- */
 
 TEST_IF(capability_store(), it_is_taken_back_after_a_restart)
 {
@@ -869,8 +861,7 @@ TEST(a_fork_is_made_as_before)
     engine_free(s);
 }
 
-/* --- the next request --------------------------------------------------------------------------
- */
+/* --- the next request ------------------------------------------------------------------------- */
 
 /* What is left to be compared of a request's messages. Two of one role go out as one. */
 struct sent {
@@ -1005,8 +996,7 @@ TEST_IF(capability_store(), it_is_known_of_a_session_that_was_only_opened)
     engine_free(s);
 }
 
-/* --- what went ---------------------------------------------------------------------------------
- */
+/* --- what went -------------------------------------------------------------------------------- */
 
 static struct operation_answer *read_ledger(struct engine *s, int64_t seq, int place, int limit)
 {
@@ -1101,8 +1091,7 @@ TEST_IF(capability_store(), ranges_that_make_no_sense_are_refused)
     }
 }
 
-/* --- away and back -----------------------------------------------------------------------------
- */
+/* --- away and back ---------------------------------------------------------------------------- */
 
 static bool gather(void *context, const char *bytes, size_t len, struct error *e)
 {

@@ -71,8 +71,7 @@ void zip_add(struct zip_file *z, const char *name, const char *bytes, size_t len
     buf_release(&packed);
 }
 
-/* --- deflate, RFC 1951, with the fixed codes ---------------------------------------------------
- */
+/* --- deflate, RFC 1951, with the fixed codes -------------------------------------------------- */
 
 struct bits {
     struct buf out;

@@ -258,8 +258,7 @@ bool ingest_step(struct ingest *in, const struct wakeup *wakeup, bool *more, str
     return ok;
 }
 
-/* --- what is asked before ----------------------------------------------------------------------
- */
+/* --- what is asked before --------------------------------------------------------------------- */
 
 bool ingest_asks(struct ingest *in, const struct wakeup *wakeup, bool *out, struct error *e)
 {

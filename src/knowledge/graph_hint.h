@@ -1,5 +1,5 @@
-/* What a model is told of the graph of facts without asking: how much there is, and names to ask for.
- * A pure function. */
+/* What a model is told of the graph of facts without asking: how much there is, and names to ask
+ * for. A pure function. */
 #ifndef KNOWLEDGE_GRAPH_HINT_H
 #define KNOWLEDGE_GRAPH_HINT_H
 

@@ -1,7 +1,7 @@
-/* What files say to a model: AGENTS.md of the person's own configuration, then of each directory from
- * the project's top (project.h) down to the working directory, the nearer the later. Where a
- * directory has no AGENTS.md its CLAUDE.md stands in for it. In a project a symbolic link is followed to
- * Markdown of that project alone. */
+/* What files say to a model: AGENTS.md of the person's own configuration, then of each directory
+ * from the project's top (project.h) down to the working directory, the nearer the later. Where a
+ * directory has no AGENTS.md its CLAUDE.md stands in for it. In a project a symbolic link is
+ * followed to Markdown of that project alone. */
 #ifndef KNOWLEDGE_INSTRUCTIONS_H
 #define KNOWLEDGE_INSTRUCTIONS_H
 

@@ -18,9 +18,9 @@ static bool check(struct store *s, bool thorough, struct health *out)
     return health_count(s, active_sql, &out->learned, out) &&
            health_count(s, waiting_sql, &out->waiting, out) &&
            (!thorough || (health_count(s, nonsense_sql, &rows, out) &&
-                         (rows == 0 || health_found(out, HEALTH_INCONSISTENT,
-                                                    "learned memory: %lld items make no sense",
-                                                    (long long)rows))));
+                          (rows == 0 || health_found(out, HEALTH_INCONSISTENT,
+                                                     "learned memory: %lld items make no sense",
+                                                     (long long)rows))));
 }
 
 static const struct salvage_shape shapes[] = {
@@ -53,8 +53,9 @@ static const char put_access_sql[] =
     "INSERT OR IGNORE INTO learned_access SELECT session, since, access, until FROM found.access"
     " WHERE session IN (SELECT id FROM session) AND access IN ('off', 'read')";
 
-static const char lost_sql[] = "SELECT count(DISTINCT row) FROM found.learned"
-                               " WHERE row NOT IN (SELECT number FROM learned_item)";
+static const char lost_sql[] =
+    "SELECT count(DISTINCT row) FROM found.learned"
+    " WHERE row NOT IN (SELECT number FROM learned_item)";
 
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {

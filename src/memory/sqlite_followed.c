@@ -86,7 +86,8 @@ bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgott
 {
     if (row->compaction == 0 || row->entry.seq <= 0)
         return true;
-    struct query q = query_begin(s, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", e);
+    struct query q =
+        query_begin(s, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", e);
     query_int(&q, rank_key_session(row->key));
     query_int(&q, row->entry.seq);
     query_int(&q, forgotten);

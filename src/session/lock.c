@@ -138,8 +138,7 @@ bool lock_remove(const char *dir, const char *session_id, struct error *e)
     return ok;
 }
 
-/* --- those of sessions that never came to be ---------------------------------------------------
- */
+/* --- those of sessions that never came to be -------------------------------------------------- */
 
 /* "ID.lock" to its id; false for any other name. */
 static bool read_name(const char *name, char id[UUID_LEN + 1])

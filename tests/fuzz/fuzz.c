@@ -75,8 +75,7 @@ void fuzz_check_error(const struct error *e)
     FUZZ_CHECK(e->code != ERR_OK && len > 0 && len < sizeof e->text);
 }
 
-/* --- values -----------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 uint8_t fuzz_byte(struct fuzz_input *in)
 {
@@ -131,8 +130,7 @@ char *fuzz_string(struct fuzz_input *in)
     return buf_take(&out);
 }
 
-/* --- files ------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static char directory[4096];
 static pid_t owner;

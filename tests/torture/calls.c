@@ -22,8 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -94,8 +93,7 @@ void free(void *block)
     __libc_free(block);
 }
 
-/* --- the others --------------------------------------------------------------------------------
- */
+/* --- the others ------------------------------------------------------------------------------- */
 
 /* The function of this name that the program would have got without us. */
 #define NEXT(pointer, name)                                                                        \
@@ -258,8 +256,7 @@ int close(int fd)
     return -1;
 }
 
-/* --- fcntl(): by what it is asked --------------------------------------------------------------
- */
+/* --- fcntl(): by what it is asked ------------------------------------------------------------- */
 
 /* A lock is always given back. */
 static const int *fcntl_causes(int command, const void *argument)
@@ -297,8 +294,7 @@ static const int *fcntl_causes(int command, const void *argument)
 CONTROL(fcntl)
 CONTROL(fcntl64)
 
-/* --- network and processes ---------------------------------------------------------------------
- */
+/* --- network and processes -------------------------------------------------------------------- */
 
 #define IN_NETWORK(type, name, parameters, arguments, bad, ...)                                    \
     CALL(type, name, TORTURE_NETWORK, parameters, arguments, bad, __VA_ARGS__)

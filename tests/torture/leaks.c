@@ -25,8 +25,7 @@ static struct {
     size_t room, len;
 } table;
 
-/* --- adding and removing -----------------------------------------------------------------------
- */
+/* --- adding and removing ---------------------------------------------------------------------- */
 
 static size_t home_of(uintptr_t address)
 {
@@ -91,8 +90,7 @@ void torture_block_remove(void *block)
     torture_give(&table.lock);
 }
 
-/* --- what points to what -----------------------------------------------------------------------
- */
+/* --- what points to what ---------------------------------------------------------------------- */
 
 static struct {
     struct block *items; /* by address */
@@ -172,8 +170,7 @@ static void look_through_pending(void)
     }
 }
 
-/* --- where the search begins -------------------------------------------------------------------
- */
+/* --- where the search begins ------------------------------------------------------------------ */
 
 static void look_through_map(const char *line, uintptr_t stack_top)
 {

@@ -50,8 +50,7 @@ static struct point {
     int causes;
 } * points;
 
-/* --- what needs nothing of the program ---------------------------------------------------------
- */
+/* --- what needs nothing of the program -------------------------------------------------------- */
 
 void torture_take(struct torture_lock *l)
 {
@@ -89,8 +88,7 @@ bool torture_is_own(uintptr_t from, uintptr_t to)
     return false;
 }
 
-/* --- stacks ------------------------------------------------------------------------------------
- */
+/* --- stacks ----------------------------------------------------------------------------------- */
 
 /* Not of this library: a change of it would be one of every stack. */
 static bool is_ours(uintptr_t pc)
@@ -186,8 +184,7 @@ uintptr_t torture_caller(uintptr_t pc)
     return pc;
 }
 
-/* --- the log -----------------------------------------------------------------------------------
- */
+/* --- the log ---------------------------------------------------------------------------------- */
 
 static void write_line(const char *line, int len)
 {
@@ -217,8 +214,7 @@ void torture_log(const struct torture_stack *stack, const char *format, ...)
         log_frames(stack);
 }
 
-/* --- the call that fails -----------------------------------------------------------------------
- */
+/* --- the call that fails ---------------------------------------------------------------------- */
 
 static void note(const struct torture_stack *stack, const char *function, int causes)
 {
@@ -304,8 +300,7 @@ int torture_cause(enum torture_class class, const char *function, const int *cau
     return cause;
 }
 
-/* --- beginning and end -------------------------------------------------------------------------
- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static const char *setting(const char *name)
 {

@@ -36,8 +36,7 @@ static const struct trial *trial;
 static char *database;
 static struct result result;
 
-/* --- comparing runs ----------------------------------------------------------------------------
- */
+/* --- comparing runs --------------------------------------------------------------------------- */
 
 /* Without digits and the letters of hexadecimal numbers (ids, times and figures differ), and
  * without the directory of the test. */
@@ -89,8 +88,7 @@ static char *names_of_files(void)
     return buf_take(&out);
 }
 
-/* --- the outcome without faults ----------------------------------------------------------------
- */
+/* --- the outcome without faults --------------------------------------------------------------- */
 
 static char *inside(const char *directory, const char *name)
 {
@@ -153,8 +151,7 @@ void step_outcome_release(struct step_outcome *o)
     free(o->database);
 }
 
-/* --- the run -----------------------------------------------------------------------------------
- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static void set_number(const char *name, long number)
 {
@@ -263,8 +260,7 @@ static void run_screen(void)
     vec_release(&argv);
 }
 
-/* --- what must hold ----------------------------------------------------------------------------
- */
+/* --- what must hold --------------------------------------------------------------------------- */
 
 static bool begins(const char *line, const char *word)
 {
@@ -590,8 +586,7 @@ static void assert_all(const char *log)
         assert_no_files_left(log);
 }
 
-/* --- the trial ---------------------------------------------------------------------------------
- */
+/* --- the trial -------------------------------------------------------------------------------- */
 
 static void copy_home(void)
 {

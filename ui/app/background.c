@@ -88,8 +88,7 @@ bool background_describe(const struct background *b, const char *but, struct buf
     return waiting > 0;
 }
 
-/* --- what they tell ----------------------------------------------------------------------------
- */
+/* --- what they tell --------------------------------------------------------------------------- */
 
 /* Of these kinds each conversation tells; the others are answers, whoever gives them. */
 static bool is_told_by_each(const struct notice *n)

@@ -36,8 +36,8 @@ const char *corpora_order_complaint(void); /* of INCOMPLETE */
 int corpora_citation_number(const char *arguments);
 const char *corpora_citation_complaint(void);
 
-/* What is said when an ingest was asked for, and (NULL: nothing) of a CORPORA_STATE. `why`: who says
- * why files could not be read. The caller frees. */
+/* What is said when an ingest was asked for, and (NULL: nothing) of a CORPORA_STATE. `why`: who
+ * says why files could not be read. The caller frees. */
 char *corpora_begun_text(const struct corpus_progress *p);
 char *corpora_state_text(const struct notice *n, const char *why);
 

@@ -142,8 +142,7 @@ struct fault faults_of_answer(const struct operation_answer *a)
     return (struct fault){&a->error, a->request->operation, a->request->params};
 }
 
-/* --- what was asked for will not come ----------------------------------------------------------
- */
+/* --- what was asked for will not come --------------------------------------------------------- */
 
 /* Another conversation's turn could not go on: it says nothing of the one that is shown. */
 static bool is_elsewhere(const struct app *app, const struct notice *n)
@@ -208,8 +207,7 @@ static void take_back(struct app *app, const struct notice *n)
             rows[i].refused(app, n);
 }
 
-/* --- what is said of it ------------------------------------------------------------------------
- */
+/* --- what is said of it ----------------------------------------------------------------------- */
 
 /* Every key would bring the same complaint. */
 static bool said_before(struct app *app)

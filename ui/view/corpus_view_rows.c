@@ -226,11 +226,12 @@ static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("open")},
                                       {ACTION_MEMORY_FORGET, NULL, N_("remove")},
                                       {ACTION_CANCEL, NULL, N_("back")},
                                       {ACTION_PANE_NEXT, NULL, N_("next tab")}};
-static const struct hint in_passages[] = {
-    {ACTION_SEND, NULL, N_("unfold")},          {ACTION_MEMORY_EDIT, NULL, N_("editor")},
-    {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
-    {ACTION_MEMORY_QUERY, NULL, N_("search")},
-    {ACTION_CANCEL, NULL, N_("back")},          {ACTION_PANE_NEXT, NULL, N_("next tab")}};
+static const struct hint in_passages[] = {{ACTION_SEND, NULL, N_("unfold")},
+                                          {ACTION_MEMORY_EDIT, NULL, N_("editor")},
+                                          {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
+                                          {ACTION_MEMORY_QUERY, NULL, N_("search")},
+                                          {ACTION_CANCEL, NULL, N_("back")},
+                                          {ACTION_PANE_NEXT, NULL, N_("next tab")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void question_text(const struct corpus_view *v, struct buf *out)
