@@ -713,7 +713,8 @@ static bool has_text(enum event_type type)
     return type != EVENT_CALL_STARTED && type != EVENT_CALL_COMPLETED &&
            type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
-           type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED;
+           type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED &&
+           type != EVENT_LEARNED_EXTRACTED;
 }
 
 /* One that fits, or that names messages at random. */
