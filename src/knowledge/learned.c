@@ -18,8 +18,9 @@ static const char alike_sql[] = LEARNED_ROWS
 static const char state_sql[] =
     "UPDATE learned_item SET state = ?2, replaced_by = NULL, changed_ms = ?3 WHERE id = ?1";
 static const char supersede_sql[] =
-    "UPDATE learned_item SET state = 'superseded', replaced_by = ?1, changed_ms = ?2"
-    " WHERE state = 'active' AND id <> ?1 AND scope = ?3 AND kind = ?4 AND project IS ?5";
+    "UPDATE learned_item SET state = 'superseded', replaced_by = ?1,"
+    " changed_ms = (SELECT changed_ms FROM learned_item WHERE id = ?1)"
+    " WHERE state = 'active' AND id <> ?1 AND scope = ?2 AND kind = ?3 AND project IS ?4";
 /* An earlier wording of the same item is a row that came after it. */
 static const char bring_back_sql[] =
     "UPDATE learned_item SET state = 'active', replaced_by = NULL, changed_ms = ?2"
@@ -75,13 +76,12 @@ static bool set_state(struct store *s, const char *id, enum learned_state state,
     return query_run(&q);
 }
 
-/* What it takes the place of is history. */
+/* What it takes the place of is history, of the same moment: lists have the newer row first. */
 static bool supersede(struct store *s, const struct learned_item *item, struct error *e)
 {
     if (!learned_kind_replaces(item->kind))
         return true;
     struct query q = query_for(s, supersede_sql, item->id, e);
-    query_int(&q, clock_wall_ms());
     query_text(&q, learned_scope_word(item->scope));
     query_text(&q, learned_kind_word(item->kind));
     query_text(&q, item->project);
