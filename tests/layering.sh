@@ -20,14 +20,16 @@ index:    base config chat store provider index
 memory:   base config chat store provider index memory
 compact:  base config chat store provider compact
 knowledge: base config chat store provider index memory compact knowledge
-agent:    base config chat store provider index memory compact knowledge agent
-session:  base config chat store provider index memory compact knowledge agent session
+rpc:      base rpc
+agent:    base config chat store provider index memory compact knowledge rpc agent
+session:  base config chat store provider index memory compact knowledge rpc agent session
+serve:    base config chat session rpc serve
 ui/term:       base config ui/term
 ui/text:       base ui/term ui/text
 ui/transcript: base chat ui/term ui/text ui/transcript
 ui/view:       base config chat session ui/term ui/text ui/transcript ui/view
 ui/app:        base config chat session ui/term ui/text ui/transcript ui/view ui/app
-cli:      base config chat session ui/term ui/text ui/app cli
+cli:      base config chat session serve ui/term ui/text ui/app cli
 '
 
 # header: the only files that may include it (both extended regular expressions)

@@ -160,6 +160,7 @@ UNIT_TESTS = \
 	tests/test_removal \
 	tests/test_requests \
 	tests/test_rows_wrap \
+	tests/test_rpc_peer \
 	tests/test_run_command \
 	tests/test_screen_approval \
 	tests/test_screen_basic \

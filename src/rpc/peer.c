@@ -1,0 +1,426 @@
+#include "rpc/peer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+
+/* The answers to an array of requests, which go out together. */
+struct batch {
+    struct buf answers; /* parted by commas */
+    size_t open;        /* answers that lack, and one more while its messages are read */
+};
+
+struct rpc_call {
+    struct rpc_peer *peer;
+    struct batch *batch; /* NULL: of none */
+    char *id;            /* JSON */
+    void *kept;
+};
+
+struct rpc_peer {
+    const struct rpc_handlers *handlers;
+    void *context;
+    struct buf in;  /* a line whose end has not come */
+    struct buf out; /* of which `written` bytes are gone */
+    size_t written;
+    VEC(struct rpc_call *) calls;
+};
+
+struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context)
+{
+    struct rpc_peer *p = mem_alloc(sizeof *p);
+    p->handlers = handlers;
+    p->context = context;
+    buf_init(&p->in, RPC_MESSAGE_MAX);
+    buf_init(&p->out, 0);
+    return p;
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static size_t waiting(const struct rpc_peer *p)
+{
+    return p->out.len - p->written;
+}
+
+bool rpc_peer_is_full(const struct rpc_peer *p)
+{
+    return waiting(p) > RPC_OUTPUT_MAX;
+}
+
+const char *rpc_peer_output(const struct rpc_peer *p, size_t *len)
+{
+    *len = waiting(p);
+    return p->out.data + p->written;
+}
+
+/* What was written is cut off when it is most of the buffer, so that no byte moves often. */
+void rpc_peer_wrote(struct rpc_peer *p, size_t len)
+{
+    assert(len <= waiting(p));
+    p->written += len;
+    if (waiting(p) == 0 && p->out.cap > RPC_OUTPUT_MAX) {
+        buf_release(&p->out);
+        buf_init(&p->out, 0);
+        p->written = 0;
+    } else if (p->written > p->out.len / 2) {
+        buf_consume(&p->out, p->written);
+        p->written = 0;
+    }
+}
+
+static const char head[] = "{\"jsonrpc\":\"2.0\",";
+
+static void add_method(struct buf *out, const char *method, const char *params_json)
+{
+    struct json_out o = {.buf = out};
+    buf_addstr(out, "\"method\":");
+    json_out_string(&o, method);
+    if (params_json) {
+        buf_addstr(out, ",\"params\":");
+        buf_addstr(out, params_json);
+    }
+    buf_addstr(out, "}\n");
+}
+
+static bool has_room(const struct rpc_peer *p, const char *params_json)
+{
+    size_t len = params_json ? strlen(params_json) : 0;
+    return len <= RPC_MESSAGE_MAX && waiting(p) + len <= RPC_OUTPUT_MAX;
+}
+
+bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json)
+{
+    if (!has_room(p, params_json))
+        return false;
+    buf_addstr(&p->out, head);
+    add_method(&p->out, method, params_json);
+    return true;
+}
+
+static char *error_json(int code, const char *message, const char *data_json)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    json_out_int(&o, "code", code);
+    json_out_member(&o, "message", message);
+    if (data_json) {
+        json_out_name(&o, "data");
+        json_out_raw(&o, data_json);
+    }
+    json_out_close(&o, '}');
+    return buf_take(&text);
+}
+
+static void add_answer(struct buf *out, const char *id, const char *member, const char *json)
+{
+    buf_addf(out, "%s\"id\":%s,\"%s\":", head, id, member);
+    buf_addstr(out, json);
+    buf_addch(out, '}');
+}
+
+static bool fits(const struct rpc_peer *p, const struct batch *b, const char *json)
+{
+    size_t len = strlen(json) + RPC_ID_MAX + sizeof head;
+    size_t together = len + (b ? b->answers.len : 0);
+    return together <= RPC_MESSAGE_MAX && waiting(p) + together <= RPC_ANSWERS_MAX;
+}
+
+static void end_batch(struct rpc_peer *p, struct batch *b)
+{
+    if (--b->open > 0)
+        return;
+    if (b->answers.len > 0) {
+        buf_addch(&p->out, '[');
+        buf_add(&p->out, b->answers.data, b->answers.len);
+        buf_addstr(&p->out, "]\n");
+    }
+    buf_release(&b->answers);
+    free(b);
+}
+
+/* Of a batch it is one of those that lack. */
+static void put_answer(struct rpc_peer *p, struct batch *b, const char *id, const char *member,
+                       const char *json)
+{
+    char *instead = fits(p, b, json)
+                        ? NULL
+                        : error_json(RPC_INTERNAL_ERROR,
+                                     "the answer is too long, or too many wait to be read; ask for "
+                                     "less, or read what was answered",
+                                     NULL);
+    struct buf *out = b ? &b->answers : &p->out;
+    if (b && b->answers.len > 0)
+        buf_addch(out, ',');
+    add_answer(out, id, instead ? "error" : member, instead ? instead : json);
+    free(instead);
+    if (b)
+        end_batch(p, b);
+    else
+        buf_addch(out, '\n');
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void free_call(struct rpc_call *c)
+{
+    free(c->id);
+    free(c);
+}
+
+static void end_call(struct rpc_call *c, const char *member, const char *json)
+{
+    struct rpc_peer *p = c->peer;
+    put_answer(p, c->batch, c->id, member, json);
+    for (size_t i = p->calls.len; i-- > 0;)
+        if (p->calls.items[i] == c)
+            vec_remove(&p->calls, i, 1);
+    free_call(c);
+}
+
+void rpc_answer(struct rpc_call *call, const char *result_json)
+{
+    end_call(call, "result", result_json);
+}
+
+void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json)
+{
+    char *json = error_json(code, message, data_json);
+    end_call(call, "error", json);
+    free(json);
+}
+
+void rpc_fail_with(struct rpc_call *call, const struct error *e)
+{
+    const struct err_info *info = err_info(e->code);
+    char data[64];
+    snprintf(data, sizeof data, "{\"code\":\"%s\"}", info->name);
+    rpc_fail(call, info->rpc, e->text, data);
+}
+
+void rpc_call_keep(struct rpc_call *call, void *mine)
+{
+    call->kept = mine;
+}
+
+void *rpc_call_kept(const struct rpc_call *call)
+{
+    return call->kept;
+}
+
+size_t rpc_peer_calls(const struct rpc_peer *p)
+{
+    return p->calls.len;
+}
+
+void rpc_peer_free(struct rpc_peer *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->calls.len; i++) {
+        struct batch *b = p->calls.items[i]->batch;
+        if (b)
+            end_batch(p, b);
+        free_call(p->calls.items[i]);
+    }
+    vec_release(&p->calls);
+    buf_release(&p->in);
+    buf_release(&p->out);
+    free(p);
+}
+
+/* --- what comes ------------------------------------------------------------------------------- */
+
+static void refuse(struct rpc_peer *p, struct batch *b, const char *id, int code, const char *why)
+{
+    char *json = error_json(code, why, NULL);
+    put_answer(p, b, id ? id : "null", "error", json);
+    free(json);
+}
+
+/* NULL: there is none that can be one. The caller frees. */
+static char *id_text(const struct json *id)
+{
+    enum json_type type = json_type(id);
+    bool may = id && (type == JSON_STRING || type == JSON_NUMBER || type == JSON_NULL);
+    char *text = may ? json_print(id) : NULL;
+    if (text && strlen(text) <= RPC_ID_MAX)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static struct rpc_call *find_call(const struct rpc_peer *p, const char *id)
+{
+    for (size_t i = 0; id && i < p->calls.len; i++)
+        if (strcmp(p->calls.items[i]->id, id) == 0)
+            return p->calls.items[i];
+    return NULL;
+}
+
+static void on_request(struct rpc_peer *p, struct batch *b, const char *id, const char *method,
+                       const struct json *params)
+{
+    if (p->calls.len >= RPC_CALLS_MAX) {
+        refuse(p, b, id, RPC_INTERNAL_ERROR, "too many requests wait; wait for their answers");
+        return;
+    }
+    struct rpc_call *c = mem_alloc(sizeof *c);
+    *c = (struct rpc_call){.peer = p, .batch = b, .id = mem_strdup(id)};
+    vec_push(&p->calls, c);
+    if (p->handlers->request)
+        p->handlers->request(p->context, c, method, params);
+    else
+        rpc_fail(c, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
+}
+
+static void on_cancel(struct rpc_peer *p, const struct json *which)
+{
+    char *id = id_text(which);
+    struct rpc_call *c = find_call(p, id);
+    free(id);
+    if (c && p->handlers->cancelled)
+        p->handlers->cancelled(p->context, c);
+}
+
+static void on_notification(struct rpc_peer *p, const char *method, const struct json *params)
+{
+    if (strcmp(method, "$/cancel_request") == 0)
+        on_cancel(p, json_get(params, "id"));
+    else if (strcmp(method, "notifications/cancelled") == 0)
+        on_cancel(p, json_get(params, "requestId"));
+    else if (p->handlers->notification)
+        p->handlers->notification(p->context, method, params);
+}
+
+/* NULL: it is a request or a notification. */
+static const char *fault_of(const struct json *message, const struct json *id, const char *id_text)
+{
+    const char *version = json_get_string(message, "jsonrpc");
+    const struct json *params = json_get(message, "params");
+    enum json_type type = json_type(params);
+    if (json_type(message) != JSON_OBJECT)
+        return "a message is an object; give {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"…\"}";
+    if (!version || strcmp(version, "2.0") != 0)
+        return "\"jsonrpc\" is not \"2.0\"; give it so";
+    if (!json_get_string(message, "method"))
+        return "\"method\" is no string; name a method";
+    if (id && !id_text)
+        return "\"id\" is no string and no number, or too long; give a short one";
+    if (params && type != JSON_OBJECT && type != JSON_ARRAY && type != JSON_NULL)
+        return "\"params\" is no object; give one, or leave it out";
+    return NULL;
+}
+
+/* An answer is never answered, not even one that makes no sense. */
+static bool is_answer(const struct json *message)
+{
+    return !json_get(message, "method") &&
+           (json_get(message, "result") || json_get(message, "error"));
+}
+
+/* Of a batch, `b` counts an answer for it, or not. */
+static void on_message(struct rpc_peer *p, struct batch *b, const struct json *message)
+{
+    const struct json *id = json_get(message, "id"), *params = json_get(message, "params");
+    const char *method = json_get_string(message, "method");
+    if (is_answer(message))
+        return;
+    char *text = id_text(id);
+    const char *fault = fault_of(message, id, text);
+    bool answered = fault || id;
+    if (b && answered)
+        b->open++;
+    if (json_type(params) == JSON_NULL)
+        params = NULL;
+    if (fault)
+        refuse(p, b, text, RPC_INVALID_REQUEST, fault);
+    else if (id)
+        on_request(p, b, text, method, params);
+    else
+        on_notification(p, method, params);
+    free(text);
+}
+
+static void on_batch(struct rpc_peer *p, const struct json *messages)
+{
+    if (!json_first(messages)) {
+        refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the array is empty; give one with messages");
+        return;
+    }
+    struct batch *b = mem_alloc(sizeof *b);
+    buf_init(&b->answers, 0);
+    b->open = 1;
+    for (const struct json *m = json_first(messages); m; m = json_next(m))
+        on_message(p, b, m);
+    end_batch(p, b);
+}
+
+static struct json *parse(const char *line, size_t len, struct error *e)
+{
+    struct json *v = NULL;
+    if (!utf8_valid(line, len))
+        err_set(e, ERR_USAGE, "the message is not UTF-8");
+    else if (json_find_nul(line, len))
+        err_set(e, ERR_USAGE, "the message has a NUL character");
+    else {
+        char *repaired = json_repair_surrogates(line, len);
+        v = json_parse_foreign(repaired ? repaired : line, len, e);
+        free(repaired);
+    }
+    return v;
+}
+
+static bool is_blank(const char *line, size_t len)
+{
+    while (len > 0 && strchr(" \t\r", line[len - 1]) && line[len - 1])
+        len--;
+    return len == 0;
+}
+
+static void on_line(struct rpc_peer *p, const char *line, size_t len)
+{
+    struct error e;
+    if (is_blank(line, len))
+        return;
+    struct json *message = parse(line, len, &e);
+    if (!message)
+        refuse(p, NULL, NULL, RPC_PARSE_ERROR, e.text);
+    else if (json_type(message) == JSON_ARRAY)
+        on_batch(p, message);
+    else
+        on_message(p, NULL, message);
+    json_free(message);
+}
+
+static bool too_long(struct rpc_peer *p, struct error *e)
+{
+    err_set(e, ERR_USAGE, "a message has more than %zu bytes; send less at once", RPC_MESSAGE_MAX);
+    refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the message has more than 32 MiB; send less");
+    return false;
+}
+
+bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct error *e)
+{
+    const char *end;
+    while ((end = memchr(bytes, '\n', len))) {
+        size_t piece = (size_t)(end - bytes);
+        if (!buf_try_add(&p->in, bytes, piece))
+            return too_long(p, e);
+        struct buf line = p->in; /* a handler may not feed, but the line is gone all the same */
+        buf_init(&p->in, RPC_MESSAGE_MAX);
+        on_line(p, line.data, line.len);
+        buf_release(&line);
+        bytes = end + 1;
+        len -= piece + 1;
+    }
+    return buf_try_add(&p->in, bytes, len) || too_long(p, e);
+}

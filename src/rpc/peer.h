@@ -1,0 +1,87 @@
+/* One side of a JSON-RPC 2.0 connection: it answers requests, and tells, in one line a
+ * message. Pure: no descriptor, no thread, no clock; who has it moves the bytes. Bounded in
+ * everything that the other side decides. */
+#ifndef RPC_PEER_H
+#define RPC_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+#define RPC_MESSAGE_MAX ((size_t)32 * 1024 * 1024)
+/* Output that waits: notifications are dropped and input is left unread past the first, answers
+ * become an error past the second. */
+#define RPC_OUTPUT_MAX ((size_t)8 * 1024 * 1024)
+#define RPC_ANSWERS_MAX (2 * RPC_MESSAGE_MAX)
+enum {
+    RPC_CALLS_MAX = 1024, /* requests that wait for their answer */
+    RPC_ID_MAX = 1024     /* bytes of an id */
+};
+
+/* Of the specification. */
+enum {
+    RPC_PARSE_ERROR = -32700,
+    RPC_INVALID_REQUEST = -32600,
+    RPC_METHOD_NOT_FOUND = -32601,
+    RPC_INVALID_PARAMS = -32602,
+    RPC_INTERNAL_ERROR = -32603
+};
+
+struct rpc_peer;
+struct rpc_call; /* a request of the other side that waits for its answer; the peer's */
+
+/* Functions may answer and tell, but not free the peer. NULL: requests have no method, the
+ * others are passed over. `params` is an object, an array or NULL, and borrowed for the call. */
+struct rpc_handlers {
+    /* To be answered once, now or later. */
+    void (*request)(void *context, struct rpc_call *call, const char *method,
+                    const struct json *params);
+    void (*notification)(void *context, const char *method, const struct json *params);
+    /* $/cancel_request {id} or notifications/cancelled {requestId}: it is still to be answered. */
+    void (*cancelled)(void *context, struct rpc_call *call);
+};
+
+/* `handlers` and `context` are borrowed, and outlive the peer. */
+struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context);
+
+/* Its calls are gone. NULL is fine. */
+void rpc_peer_free(struct rpc_peer *p);
+
+/* Any split of the stream is alike. False: a message is too long; hang up once what waits has been
+ * written. What is no JSON and what is no message is answered by an error, and passed over. */
+bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct error *e);
+
+/* Whether so much output waits that nothing more should be read. */
+bool rpc_peer_is_full(const struct rpc_peer *p);
+
+/* Calls that are not answered yet. */
+size_t rpc_peer_calls(const struct rpc_peer *p);
+
+/* --- answers: the call is gone then. Texts of JSON have no line break. -------------------------
+ */
+
+void rpc_answer(struct rpc_call *call, const char *result_json);
+void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json);
+/* With the number of base/err.h and its name: data {"code":"SESSION_BUSY"}. */
+void rpc_fail_with(struct rpc_call *call, const struct error *e);
+
+/* What the surface notes of it; NULL at first. */
+void rpc_call_keep(struct rpc_call *call, void *mine);
+void *rpc_call_kept(const struct rpc_call *call);
+
+/* --- the other way -----------------------------------------------------------------------------
+ */
+
+/* `params_json` NULL: none. False: the reader is slow, and it was dropped. */
+bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json);
+
+/* --- bytes to write ----------------------------------------------------------------------------
+ */
+
+const char *rpc_peer_output(const struct rpc_peer *p, size_t *len);
+void rpc_peer_wrote(struct rpc_peer *p, size_t len);
+
+#endif

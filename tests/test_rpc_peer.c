@@ -1,0 +1,254 @@
+/* One side of a JSON-RPC connection: what it answers to any bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "rpc/peer.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+/* A side that answers "echo" with what it got, "fail" with an error and "later" when it is told to,
+ * and notes the rest. */
+struct side {
+    struct rpc_peer *peer;
+    VEC(struct rpc_call *) later;
+    struct buf told;
+    bool answers_cancelled;
+};
+
+static void on_request(void *context, struct rpc_call *call, const char *method,
+                       const struct json *params)
+{
+    struct side *s = context;
+    if (strcmp(method, "echo") == 0) {
+        char *text = json_print(params);
+        rpc_answer(call, text);
+        free(text);
+    } else if (strcmp(method, "fail") == 0) {
+        struct error e;
+        err_set(&e, ERR_SESSION_BUSY, "a turn runs; wait");
+        rpc_fail_with(call, &e);
+    } else if (strcmp(method, "later") == 0) {
+        vec_push(&s->later, call);
+    } else {
+        rpc_fail(call, RPC_METHOD_NOT_FOUND, "no such method", NULL);
+    }
+}
+
+static void on_notification(void *context, const char *method, const struct json *params)
+{
+    struct side *s = context;
+    char *text = params ? json_print(params) : mem_strdup("");
+    buf_addf(&s->told, "%s%s;", method, text);
+    free(text);
+}
+
+static void on_cancelled(void *context, struct rpc_call *call)
+{
+    struct side *s = context;
+    buf_addf(&s->told, "cancelled %s;", (const char *)rpc_call_kept(call));
+    if (s->answers_cancelled)
+        rpc_fail(call, -32800, "cancelled", NULL);
+}
+
+static const struct rpc_handlers handlers = {on_request, on_notification, on_cancelled};
+
+static struct side side_new(void)
+{
+    return (struct side){.told = BUF_INIT};
+}
+
+static void open_side(struct side *s, const struct rpc_handlers *h)
+{
+    *s = side_new();
+    s->peer = rpc_peer_new(h, s);
+}
+
+static void close_side(struct side *s)
+{
+    rpc_peer_free(s->peer);
+    vec_release(&s->later);
+    buf_release(&s->told);
+}
+
+static void feed(struct side *s, const char *text)
+{
+    struct error e = {0};
+    assert_true(rpc_peer_feed(s->peer, text, strlen(text), &e));
+}
+
+/* All that waits, written; kept. */
+static const char *output(struct side *s)
+{
+    size_t len;
+    const char *bytes = rpc_peer_output(s->peer, &len);
+    char *text = support_keep(mem_strndup(bytes, len));
+    rpc_peer_wrote(s->peer, len);
+    return text;
+}
+
+#define MESSAGE(rest) "{\"jsonrpc\":\"2.0\"," rest "}\n"
+
+static void assert_says(struct side *s, const char *input, const char *expected)
+{
+    feed(s, support_text("%s\n", support_json(input)));
+    assert_string_equal(output(s), *expected ? support_text("%s\n", support_json(expected)) : "");
+}
+
+static const struct {
+    const char *input, *output; /* with ' for " */
+} exchanges[] = {
+    {"{'jsonrpc':'2.0','id':1,'method':'echo','params':{'a':[1,2]}}",
+     "{'jsonrpc':'2.0','id':1,'result':{'a':[1,2]}}"},
+    {"{'jsonrpc':'2.0','id':'x','method':'echo','params':[true]}",
+     "{'jsonrpc':'2.0','id':'x','result':[true]}"},
+    {"{'jsonrpc':'2.0','id':null,'method':'echo'}", "{'jsonrpc':'2.0','id':null,'result':null}"},
+    {"{'jsonrpc':'2.0','id':2,'method':'echo','params':null}",
+     "{'jsonrpc':'2.0','id':2,'result':null}"},
+    {"{'jsonrpc':'2.0','id':3,'method':'fail'}",
+     "{'jsonrpc':'2.0','id':3,'error':{'code':-32002,'message':'a turn runs; "
+     "wait','data':{'code':'SESSION_BUSY'}}}"},
+    {"{'jsonrpc':'2.0','id':4,'method':'none'}",
+     "{'jsonrpc':'2.0','id':4,'error':{'code':-32601,'message':'no such method'}}"},
+    /* half a pair of surrogates is read as the character that stands for what is broken */
+    {"{'jsonrpc':'2.0','id':5,'method':'echo','params':['\\ud83d']}",
+     "{'jsonrpc':'2.0','id':5,'result':['\xef\xbf\xbd']}"},
+    {"{'jsonrpc':'2.0','id':6,'method':'echo','params':3}",
+     "{'jsonrpc':'2.0','id':6,'error':{'code':-32600,'message':'\\'params\\' is no object; give "
+     "one, or leave it out'}}"},
+    {"{'id':7,'method':'echo'}",
+     "{'jsonrpc':'2.0','id':7,'error':{'code':-32600,'message':'\\'jsonrpc\\' is not \\'2.0\\'; "
+     "give it so'}}"},
+    {"{'jsonrpc':'2.0','id':8}",
+     "{'jsonrpc':'2.0','id':8,'error':{'code':-32600,'message':'\\'method\\' is no string; name a "
+     "method'}}"},
+    {"{'jsonrpc':'2.0','id':{},'method':'echo'}",
+     "{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'\\'id\\' is no string and no "
+     "number, or too long; give a short one'}}"},
+    {"[]",
+     "{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'the array is empty; give "
+     "one with messages'}}"},
+    {"[1]",
+     "[{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'a message is an "
+     "object; give {\\'jsonrpc\\':\\'2.0\\',\\'id\\':1,\\'method\\':\\'…\\'}'}}]"},
+    {"[{'jsonrpc':'2.0','id':1,'method':'echo'},{'jsonrpc':'2.0','method':'hint'},{'jsonrpc':'2.0',"
+     "'id':2,'method':'none'}]",
+     "[{'jsonrpc':'2.0','id':1,'result':null},{'jsonrpc':'2.0','id':2,'error':{'code':-32601,"
+     "'message':'no such method'}}]"},
+    /* nothing is to be answered */
+    {"[{'jsonrpc':'2.0','method':'hint'}]", ""},
+    {"{'jsonrpc':'2.0','method':'hint','params':{'a':1}}", ""},
+    {"{'jsonrpc':'2.0','id':99,'result':1}", ""},
+    {"{'jsonrpc':'2.0','id':null,'error':{'code':-32700,'message':'what?'}}", ""},
+    {"{'jsonrpc':'2.0','method':'$/cancel_request','params':{'id':77}}", ""},
+    {" \t\r", ""},
+};
+
+TEST(messages_are_answered_as_the_specification_says)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++)
+        assert_says(&s, exchanges[i].input, exchanges[i].output);
+    assert_string_equal(s.told.data, "hint;hint;hint{\"a\":1};");
+    assert_int_equal(rpc_peer_calls(s.peer), 0);
+    close_side(&s);
+}
+
+static int code_of(const char *line)
+{
+    struct json *v = json_parse(line, strlen(line), NULL);
+    assert_non_null(v);
+    int code = (int)json_get_int(json_get(v, "error"), "code", 0);
+    assert_true(json_get(v, "id") && json_type(json_get(v, "id")) == JSON_NULL);
+    json_free(v);
+    return code;
+}
+
+TEST(what_is_no_json_is_a_parse_error_and_passed_over)
+{
+    struct side s;
+    static const char *const texts[] = {"{", "nonsense", "{\"a\":1} 2", "\"\xff\"",
+                                        "{\"jsonrpc\":\"2.0\",\"method\":\"a\\u0000b\"}"};
+    struct buf deep = BUF_INIT;
+    open_side(&s, &handlers);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        feed(&s, texts[i]);
+        feed(&s, "\n");
+        assert_int_equal(code_of(output(&s)), RPC_PARSE_ERROR);
+    }
+    for (int i = 0; i < 100000; i++)
+        buf_addch(&deep, '[');
+    buf_addch(&deep, '\n');
+    feed(&s, deep.data);
+    assert_int_equal(code_of(output(&s)), RPC_PARSE_ERROR);
+    feed(&s, MESSAGE("\"id\":1,\"method\":\"echo\""));
+    assert_string_equal(output(&s), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n");
+    buf_release(&deep);
+    close_side(&s);
+}
+
+TEST(any_split_of_the_stream_is_alike)
+{
+    struct buf all = BUF_INIT, whole = BUF_INIT;
+    struct side s;
+    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++)
+        buf_addf(&all, "%s%s", support_json(exchanges[i].input), i % 2 ? "\r\n" : "\n");
+    open_side(&s, &handlers);
+    feed(&s, all.data);
+    buf_addstr(&whole, output(&s));
+    close_side(&s);
+    for (size_t piece = 1; piece < 40; piece++) {
+        struct error e;
+        open_side(&s, &handlers);
+        for (size_t at = 0; at < all.len; at += piece)
+            assert_true(rpc_peer_feed(s.peer, all.data + at,
+                                      all.len - at < piece ? all.len - at : piece, &e));
+        assert_string_equal(output(&s), whole.data);
+        close_side(&s);
+    }
+    buf_release(&all);
+    buf_release(&whole);
+}
+
+TEST(an_answer_may_come_later_and_a_batch_waits_for_its_last)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    feed(&s,
+         "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"later\"},"
+         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"echo\"},"
+         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"later\"}]\n");
+    assert_string_equal(output(&s), "");
+    assert_int_equal(rpc_peer_calls(s.peer), 2);
+    rpc_answer(s.later.items[1], "\"b\"");
+    assert_string_equal(output(&s), "");
+    rpc_answer(s.later.items[0], "\"a\"");
+    assert_string_equal(output(&s),
+                        "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null},"
+                        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"b\"},"
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"a\"}]\n");
+    close_side(&s);
+}
+
+TEST(a_cancelled_call_is_still_to_be_answered)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\"") MESSAGE("\"id\":2,\"method\":\"later\""));
+    rpc_call_keep(s.later.items[0], (void *)(uintptr_t) "first");
+    rpc_call_keep(s.later.items[1], (void *)(uintptr_t) "second");
+    feed(&s, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"id\":\"a\"}"));
+    assert_string_equal(s.told.data, "cancelled first;");
+    assert_string_equal(output(&s), "");
+    s.answers_cancelled = true;
+    feed(&s, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}"));
+    assert_string_equal(s.told.data, "cancelled first;cancelled second;");
+    assert_string_equal(output(&s),
+                        "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32800,"
+                        "\"message\":\"cancelled\"}}\n");
+    close_side(&s); /* the first is never answered, and nothing is lost by that */
+}
