@@ -1,4 +1,4 @@
-/* One side of a JSON-RPC connection: what it answers to any bytes. */
+/* One side of a JSON-RPC connection: what it answers to any bytes, and what it asks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 struct side {
     struct rpc_peer *peer;
     VEC(struct rpc_call *) later;
-    struct buf told;
+    struct buf told, answers;
     bool answers_cancelled;
 };
 
@@ -54,11 +54,23 @@ static void on_cancelled(void *context, struct rpc_call *call)
         rpc_fail(call, -32800, "cancelled", NULL);
 }
 
-static const struct rpc_handlers handlers = {on_request, on_notification, on_cancelled};
+static void on_answered(void *context, const struct json *result, const struct rpc_fault *fault)
+{
+    struct side *s = context;
+    char *text = result ? json_print(result) : NULL;
+    assert_true(!result != !fault);
+    if (result)
+        buf_addf(&s->answers, "%s;", text);
+    else
+        buf_addf(&s->answers, "%d %s;", fault->code, fault->message);
+    free(text);
+}
+
+static const struct rpc_handlers handlers = {on_request, on_notification, on_cancelled, false};
 
 static struct side side_new(void)
 {
-    return (struct side){.told = BUF_INIT};
+    return (struct side){.told = BUF_INIT, .answers = BUF_INIT};
 }
 
 static void open_side(struct side *s, const struct rpc_handlers *h)
@@ -72,6 +84,7 @@ static void close_side(struct side *s)
     rpc_peer_free(s->peer);
     vec_release(&s->later);
     buf_release(&s->told);
+    buf_release(&s->answers);
 }
 
 static void feed(struct side *s, const char *text)
@@ -251,4 +264,58 @@ TEST(a_cancelled_call_is_still_to_be_answered)
                         "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32800,"
                         "\"message\":\"cancelled\"}}\n");
     close_side(&s); /* the first is never answered, and nothing is lost by that */
+}
+
+TEST(two_sides_ask_one_another)
+{
+    struct side a, b;
+    open_side(&a, &handlers);
+    open_side(&b, &handlers);
+    assert_int_equal(rpc_ask(a.peer, "echo", "{\"n\":1}", on_answered, &a), 1);
+    assert_int_equal(rpc_ask(a.peer, "fail", NULL, on_answered, &a), 2);
+    assert_int_equal(rpc_ask(a.peer, "later", NULL, on_answered, &a), 3);
+    assert_true(rpc_notify(a.peer, "hint", "[1]"));
+    feed(&b, output(&a));
+    assert_string_equal(b.told.data, "hint[1];");
+    feed(&a, output(&b));
+    assert_string_equal(a.answers.data, "{\"n\":1};-32002 a turn runs; wait;");
+    feed(&a, MESSAGE("\"id\":1,\"result\":\"again\"")); /* was answered: nobody waits */
+    feed(&a, MESSAGE("\"id\":3,\"result\":7,\"error\":null"));
+    assert_string_equal(a.answers.data, "{\"n\":1};-32002 a turn runs; wait;7;");
+    close_side(&a);
+    close_side(&b);
+}
+
+TEST(who_no_longer_waits_says_so)
+{
+    static const struct rpc_handlers mcp = {.cancels_as_mcp = true};
+    const struct rpc_handlers *const both[] = {&handlers, &mcp};
+    for (int i = 0; i < 2; i++) {
+        struct side s;
+        open_side(&s, both[i]);
+        int64_t id = rpc_ask(s.peer, "x", NULL, on_answered, &s);
+        (void)output(&s);
+        rpc_withdraw(s.peer, id);
+        assert_string_equal(
+            output(&s),
+            i == 0
+                ? MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"id\":1}")
+                : MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}"));
+        rpc_withdraw(s.peer, id);
+        feed(&s, MESSAGE("\"id\":1,\"result\":7"));
+        assert_string_equal(output(&s), "");
+        assert_string_equal(s.answers.data, "");
+        close_side(&s);
+    }
+}
+
+TEST(what_was_asked_fails_when_the_peer_goes)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    rpc_ask(s.peer, "x", NULL, on_answered, &s);
+    rpc_peer_free(s.peer);
+    s.peer = NULL;
+    assert_string_equal(s.answers.data, "-32603 the other side has gone;");
+    close_side(&s);
 }

@@ -1,6 +1,7 @@
 #include "rpc/peer.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,12 @@ struct rpc_call {
     void *kept;
 };
 
+struct ask {
+    int64_t id;
+    rpc_answered *answered;
+    void *context;
+};
+
 struct rpc_peer {
     const struct rpc_handlers *handlers;
     void *context;
@@ -31,6 +38,9 @@ struct rpc_peer {
     struct buf out; /* of which `written` bytes are gone */
     size_t written;
     VEC(struct rpc_call *) calls;
+    VEC(struct ask) asks;
+    int64_t asked;
+    bool closing;
 };
 
 struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context)
@@ -221,16 +231,71 @@ size_t rpc_peer_calls(const struct rpc_peer *p)
     return p->calls.len;
 }
 
+/* --- what we ask ------------------------------------------------------------------------------ */
+
+int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
+                rpc_answered *answered, void *context)
+{
+    if (p->closing || p->asks.len >= RPC_CALLS_MAX || !has_room(p, params_json))
+        return 0;
+    int64_t id = ++p->asked;
+    vec_push(&p->asks, (struct ask){id, answered, context});
+    buf_addf(&p->out, "%s\"id\":%" PRId64 ",", head, id);
+    add_method(&p->out, method, params_json);
+    return id;
+}
+
+/* False: nobody waits for it. */
+static bool take_ask(struct rpc_peer *p, int64_t id, struct ask *out)
+{
+    for (size_t i = 0; i < p->asks.len; i++)
+        if (p->asks.items[i].id == id) {
+            *out = p->asks.items[i];
+            vec_remove(&p->asks, i, 1);
+            return true;
+        }
+    return false;
+}
+
+void rpc_withdraw(struct rpc_peer *p, int64_t id)
+{
+    struct ask gone;
+    if (!take_ask(p, id, &gone))
+        return;
+    bool mcp = p->handlers->cancels_as_mcp;
+    char params[48];
+    snprintf(params, sizeof params, "{\"%s\":%" PRId64 "}", mcp ? "requestId" : "id", id);
+    buf_addstr(&p->out, head);
+    add_method(&p->out, mcp ? "notifications/cancelled" : "$/cancel_request", params);
+}
+
+static void on_answer(struct rpc_peer *p, const struct json *message)
+{
+    const struct json *result = json_get(message, "result"), *error = json_get(message, "error");
+    const char *text = json_get_string(error, "message");
+    struct rpc_fault fault = {(int)json_get_int(error, "code", RPC_INTERNAL_ERROR),
+                              text ? text : "", json_get(error, "data")};
+    bool failed = !result || json_type(error) != JSON_NULL;
+    struct ask ask;
+    if (take_ask(p, json_get_int(message, "id", 0), &ask))
+        ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
+}
+
 void rpc_peer_free(struct rpc_peer *p)
 {
+    static const struct rpc_fault gone = {RPC_INTERNAL_ERROR, "the other side has gone", NULL};
     if (!p)
         return;
+    p->closing = true;
+    for (size_t i = 0; i < p->asks.len; i++)
+        p->asks.items[i].answered(p->asks.items[i].context, NULL, &gone);
     for (size_t i = 0; i < p->calls.len; i++) {
         struct batch *b = p->calls.items[i]->batch;
         if (b)
             end_batch(p, b);
         free_call(p->calls.items[i]);
     }
+    vec_release(&p->asks);
     vec_release(&p->calls);
     buf_release(&p->in);
     buf_release(&p->out);
@@ -332,8 +397,10 @@ static void on_message(struct rpc_peer *p, struct batch *b, const struct json *m
 {
     const struct json *id = json_get(message, "id"), *params = json_get(message, "params");
     const char *method = json_get_string(message, "method");
-    if (is_answer(message))
+    if (is_answer(message)) {
+        on_answer(p, message);
         return;
+    }
     char *text = id_text(id);
     const char *fault = fault_of(message, id, text);
     bool answered = fault || id;

@@ -1,4 +1,4 @@
-/* One side of a JSON-RPC 2.0 connection: it answers requests, and tells, in one line a
+/* One side of a JSON-RPC 2.0 connection: it answers requests, asks, and tells, in one line a
  * message. Pure: no descriptor, no thread, no clock; who has it moves the bytes. Bounded in
  * everything that the other side decides. */
 #ifndef RPC_PEER_H
@@ -17,7 +17,7 @@
 #define RPC_OUTPUT_MAX ((size_t)8 * 1024 * 1024)
 #define RPC_ANSWERS_MAX (2 * RPC_MESSAGE_MAX)
 enum {
-    RPC_CALLS_MAX = 1024, /* requests that wait for their answer */
+    RPC_CALLS_MAX = 1024, /* requests that wait for their answer, either way */
     RPC_ID_MAX = 1024     /* bytes of an id */
 };
 
@@ -33,7 +33,7 @@ enum {
 struct rpc_peer;
 struct rpc_call; /* a request of the other side that waits for its answer; the peer's */
 
-/* Functions may answer and tell, but not free the peer. NULL: requests have no method, the
+/* Functions may answer, ask and tell, but not free the peer. NULL: requests have no method, the
  * others are passed over. `params` is an object, an array or NULL, and borrowed for the call. */
 struct rpc_handlers {
     /* To be answered once, now or later. */
@@ -42,12 +42,13 @@ struct rpc_handlers {
     void (*notification)(void *context, const char *method, const struct json *params);
     /* $/cancel_request {id} or notifications/cancelled {requestId}: it is still to be answered. */
     void (*cancelled)(void *context, struct rpc_call *call);
+    bool cancels_as_mcp; /* rpc_withdraw() says notifications/cancelled, not $/cancel_request */
 };
 
 /* `handlers` and `context` are borrowed, and outlive the peer. */
 struct rpc_peer *rpc_peer_new(const struct rpc_handlers *handlers, void *context);
 
-/* Its calls are gone. NULL is fine. */
+/* What it asked fails; its calls are gone. NULL is fine. */
 void rpc_peer_free(struct rpc_peer *p);
 
 /* Any split of the stream is alike. False: a message is too long; hang up once what waits has been
@@ -77,6 +78,22 @@ void *rpc_call_kept(const struct rpc_call *call);
 
 /* `params_json` NULL: none. False: the reader is slow, and it was dropped. */
 bool rpc_notify(struct rpc_peer *p, const char *method, const char *params_json);
+
+struct rpc_fault {
+    int code;
+    const char *message;     /* foreign; "" where it lacks */
+    const struct json *data; /* NULL: none */
+};
+
+/* One of both is NULL; borrowed for the call. */
+typedef void rpc_answered(void *context, const struct json *result, const struct rpc_fault *fault);
+
+/* The id of the request; 0: too much waits already, and nothing was asked. */
+int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
+                rpc_answered *answered, void *context);
+
+/* Nobody waits for the answer any more; the other side is told. */
+void rpc_withdraw(struct rpc_peer *p, int64_t id);
 
 /* --- bytes to write ----------------------------------------------------------------------------
  */
