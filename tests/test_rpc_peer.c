@@ -319,3 +319,85 @@ TEST(what_was_asked_fails_when_the_peer_goes)
     assert_string_equal(s.answers.data, "-32603 the other side has gone;");
     close_side(&s);
 }
+
+static char *text_of(size_t len)
+{
+    char *text = mem_alloc(len + 3);
+    memset(text, 'x', len + 2);
+    text[0] = text[len + 1] = '"';
+    return text;
+}
+
+TEST(a_slow_reader_loses_notifications_and_grows_nothing)
+{
+    struct side s;
+    char *long_text = text_of(1 << 20);
+    size_t len, told = 0;
+    open_side(&s, &handlers);
+    while (rpc_notify(s.peer, "hint", long_text))
+        told++;
+    assert_in_range(told, 7, 8);
+    (void)rpc_peer_output(s.peer, &len);
+    assert_true(len <= RPC_OUTPUT_MAX + 100 * told);
+    assert_int_equal(rpc_ask(s.peer, "x", long_text, on_answered, &s), 0);
+    feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
+    rpc_answer(s.later.items[0], long_text);
+    assert_true(rpc_peer_is_full(s.peer));
+    (void)output(&s);
+    assert_false(rpc_peer_is_full(s.peer));
+    assert_true(rpc_notify(s.peer, "hint", long_text));
+    free(long_text);
+    close_side(&s);
+}
+
+TEST(answers_that_nobody_reads_become_errors)
+{
+    struct side s;
+    char *long_text = text_of(RPC_MESSAGE_MAX - 4096), *too_long = text_of(RPC_MESSAGE_MAX);
+    open_side(&s, &handlers);
+    for (int i = 0; i < 4; i++)
+        feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
+    rpc_answer(s.later.items[0], too_long);
+    assert_non_null(strstr(output(&s), "\"code\":-32603"));
+    for (int i = 1; i < 4; i++)
+        rpc_answer(s.later.items[i], long_text);
+    size_t len;
+    const char *end = rpc_peer_output(s.peer, &len);
+    assert_true(len < RPC_ANSWERS_MAX);
+    assert_non_null(strstr(end + len - 200, "\"code\":-32603"));
+    free(long_text);
+    free(too_long);
+    close_side(&s);
+}
+
+TEST(requests_that_wait_are_bounded)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    for (int i = 0; i < RPC_CALLS_MAX; i++)
+        feed(&s, MESSAGE("\"id\":1,\"method\":\"later\""));
+    assert_string_equal(output(&s), "");
+    feed(&s, MESSAGE("\"id\":7,\"method\":\"later\""));
+    assert_string_equal(
+        output(&s),
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"too "
+        "many requests wait; wait for their answers\"}}\n");
+    assert_int_equal(rpc_peer_calls(s.peer), RPC_CALLS_MAX);
+    close_side(&s);
+}
+
+TEST(a_message_that_is_too_long_ends_the_connection)
+{
+    struct side s;
+    struct error e = {0};
+    char *piece = text_of(1 << 20);
+    size_t fed = 0;
+    open_side(&s, &handlers);
+    while (rpc_peer_feed(s.peer, piece, strlen(piece), &e))
+        fed += strlen(piece);
+    assert_true(fed <= RPC_MESSAGE_MAX && fed > RPC_MESSAGE_MAX - 2 * strlen(piece));
+    assert_non_null(strstr(e.text, "33554432 bytes"));
+    assert_int_equal(code_of(output(&s)), RPC_INVALID_REQUEST);
+    free(piece);
+    close_side(&s);
+}
