@@ -1,0 +1,347 @@
+#include "serve/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "session/conversation_operations.h"
+
+/* Of one round, so that a stream of notices starves no descriptor. */
+enum { NOTICES_AT_ONCE = 1024 };
+
+struct watch {
+    int fd; /* -1: unwatched */
+    short events;
+    void (*ready)(void *context, short revents);
+    void *context;
+};
+
+struct timer {
+    int64_t due_ms;             /* clock_mono_ms() */
+    void (*due)(void *context); /* NULL: taken back, or over */
+    void *context;
+};
+
+struct listener {
+    void (*notice)(void *context, const struct notice *n); /* NULL: deafened */
+    void *context;
+};
+
+struct ask {
+    uint64_t id;
+    server_answered *done;
+    void *context;
+};
+
+struct busy {
+    char session[UUID_LEN + 1];
+};
+
+struct server {
+    const struct config *config;
+    struct engine *engine;
+    struct mailbox *notices;
+    VEC(struct watch *) watches; /* those that are gone are freed between two rounds, as others */
+    VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
+    VEC(struct timer *) timers;
+    VEC(struct listener *) listeners;
+    VEC(struct ask) asks;
+    VEC(struct busy) busy; /* sessions in which a turn or a compaction runs */
+    int holds;
+    bool stops;
+    int64_t stop_by_ms;
+};
+
+struct server *server_new(const struct engine_options *options)
+{
+    struct server *s = mem_alloc(sizeof *s);
+    s->config = options->config;
+    s->engine = engine_new(options);
+    s->notices = engine_notices(s->engine);
+    return s;
+}
+
+void server_free(struct server *s)
+{
+    if (!s)
+        return;
+    engine_free(s->engine);
+    vec_free_each(&s->watches);
+    vec_free_each(&s->timers);
+    vec_free_each(&s->listeners);
+    vec_release(&s->polled);
+    vec_release(&s->asks);
+    vec_release(&s->busy);
+    free(s);
+}
+
+const struct config *server_config(const struct server *s)
+{
+    return s->config;
+}
+
+/* --- descriptors and times -------------------------------------------------------------------- */
+
+struct watch *server_watch(struct server *s, int fd, short events,
+                           void (*ready)(void *context, short revents), void *context)
+{
+    struct watch *w = mem_alloc(sizeof *w);
+    *w = (struct watch){fd, events, ready, context};
+    vec_push(&s->watches, w);
+    return w;
+}
+
+void watch_events(struct watch *w, short events)
+{
+    w->events = events;
+}
+
+void server_unwatch(struct server *s, struct watch *w)
+{
+    (void)s;
+    if (w)
+        w->fd = -1;
+}
+
+struct timer *server_after(struct server *s, int ms, void (*due)(void *context), void *context)
+{
+    struct timer *t = mem_alloc(sizeof *t);
+    *t = (struct timer){clock_mono_ms() + ms, due, context};
+    vec_push(&s->timers, t);
+    return t;
+}
+
+void server_take_back(struct server *s, struct timer *t)
+{
+    (void)s;
+    if (t)
+        t->due = NULL;
+}
+
+static void call_due(struct server *s)
+{
+    int64_t now = clock_mono_ms();
+    for (size_t i = 0; i < s->timers.len; i++) {
+        struct timer *t = s->timers.items[i];
+        void (*due)(void *context) = t->due;
+        if (!due || t->due_ms > now)
+            continue;
+        t->due = NULL;
+        due(t->context);
+    }
+}
+
+#define SWEEP(v, is_gone)                                                                          \
+    do {                                                                                           \
+        size_t kept = 0;                                                                           \
+        for (size_t i = 0; i < (v)->len; i++)                                                      \
+            if (is_gone((v)->items[i]))                                                            \
+                free((v)->items[i]);                                                               \
+            else                                                                                   \
+                (v)->items[kept++] = (v)->items[i];                                                \
+        (v)->len = kept;                                                                           \
+    } while (0)
+
+static bool is_unwatched(const struct watch *w)
+{
+    return w->fd < 0;
+}
+
+static bool is_over(const struct timer *t)
+{
+    return !t->due;
+}
+
+static bool is_deaf(const struct listener *l)
+{
+    return !l->notice;
+}
+
+static void sweep(struct server *s)
+{
+    SWEEP(&s->watches, is_unwatched);
+    SWEEP(&s->timers, is_over);
+    SWEEP(&s->listeners, is_deaf);
+}
+
+/* --- the engine ------------------------------------------------------------------------------- */
+
+uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
+                    const char *session, server_answered *done, void *context)
+{
+    uint64_t id = engine_start_in(s->engine, o, params, session);
+    vec_push(&s->asks, (struct ask){id, done, context});
+    return id;
+}
+
+/* False: nobody waits for it. */
+static bool take_ask(struct server *s, uint64_t id, struct ask *out)
+{
+    for (size_t i = 0; i < s->asks.len; i++)
+        if (s->asks.items[i].id == id) {
+            *out = s->asks.items[i];
+            vec_remove(&s->asks, i, 1);
+            return true;
+        }
+    return false;
+}
+
+void server_withdraw(struct server *s, uint64_t id)
+{
+    struct ask gone;
+    if (take_ask(s, id, &gone))
+        engine_withdraw(s->engine, id);
+}
+
+struct listener *server_listen(struct server *s,
+                               void (*notice)(void *context, const struct notice *n), void *context)
+{
+    struct listener *l = mem_alloc(sizeof *l);
+    *l = (struct listener){notice, context};
+    vec_push(&s->listeners, l);
+    return l;
+}
+
+void server_deafen(struct server *s, struct listener *l)
+{
+    (void)s;
+    if (l)
+        l->notice = NULL;
+}
+
+/* Nobody waits for the answer: what matters is that the turn ends. */
+static void interrupt(struct server *s, const struct busy *b)
+{
+    (void)engine_start_in(s->engine, &operation_turn_interrupt, NULL, b->session);
+}
+
+static void note_busy(struct server *s, const struct notice *n)
+{
+    struct busy now;
+    memcpy(now.session, n->session, sizeof now.session);
+    for (size_t i = s->busy.len; i-- > 0;)
+        if (strcmp(s->busy.items[i].session, now.session) == 0)
+            vec_remove(&s->busy, i, 1);
+    if (n->flag)
+        vec_push(&s->busy, now);
+    if (n->flag && s->stops)
+        interrupt(s, &now);
+}
+
+static void hand_out(struct server *s, const struct notice *n)
+{
+    struct ask ask;
+    if (n->type == NOTICE_ANSWER) {
+        if (take_ask(s, n->answer->request->id, &ask))
+            ask.done(ask.context, n->answer);
+        return;
+    }
+    if (n->type == NOTICE_BUSY)
+        note_busy(s, n);
+    for (size_t i = 0; i < s->listeners.len; i++)
+        if (s->listeners.items[i]->notice)
+            s->listeners.items[i]->notice(s->listeners.items[i]->context, n);
+}
+
+static void hand_out_notices(struct server *s)
+{
+    struct notice *n;
+    for (int i = 0; i < NOTICES_AT_ONCE && (n = mailbox_pop(s->notices)); i++) {
+        hand_out(s, n);
+        notice_free(n);
+    }
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+void server_hold(struct server *s)
+{
+    s->holds++;
+}
+
+void server_let_go(struct server *s)
+{
+    if (--s->holds == 0)
+        server_stop(s);
+}
+
+bool server_stopping(const struct server *s)
+{
+    return s->stops;
+}
+
+void server_stop(struct server *s)
+{
+    if (s->stops)
+        return;
+    s->stops = true;
+    s->stop_by_ms = clock_mono_ms() + SERVER_STOP_MS;
+    for (size_t i = 0; i < s->busy.len; i++)
+        interrupt(s, &s->busy.items[i]);
+}
+
+static bool is_written(const struct server *s)
+{
+    for (size_t i = 0; i < s->watches.len; i++)
+        if (!is_unwatched(s->watches.items[i]) && s->watches.items[i]->events & POLLOUT)
+            return false;
+    return true;
+}
+
+static bool goes_on(const struct server *s)
+{
+    if (!s->stops)
+        return s->holds > 0;
+    bool done = s->busy.len == 0 && s->asks.len == 0 && is_written(s);
+    return !done && clock_mono_ms() < s->stop_by_ms;
+}
+
+/* -1: nothing is due. */
+static int next_due(const struct server *s)
+{
+    int64_t due = s->stops ? s->stop_by_ms : INT64_MAX;
+    for (size_t i = 0; i < s->timers.len; i++)
+        if (s->timers.items[i]->due && s->timers.items[i]->due_ms < due)
+            due = s->timers.items[i]->due_ms;
+    if (due == INT64_MAX)
+        return -1;
+    int64_t left = due - clock_mono_ms();
+    return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static bool sleep_until_something(struct server *s)
+{
+    vec_clear(&s->polled);
+    vec_push(&s->polled, (struct pollfd){.fd = mailbox_fd(s->notices), .events = POLLIN});
+    for (size_t i = 0; i < s->watches.len; i++)
+        vec_push(&s->polled, (struct pollfd){.fd = s->watches.items[i]->fd,
+                                             .events = s->watches.items[i]->events});
+    return poll(s->polled.items, (nfds_t)s->polled.len, next_due(s)) >= 0;
+}
+
+static void call_ready(struct server *s)
+{
+    for (size_t i = 1; i < s->polled.len; i++) {
+        struct watch *w = s->watches.items[i - 1];
+        if (s->polled.items[i].revents && !is_unwatched(w))
+            w->ready(w->context, s->polled.items[i].revents);
+    }
+}
+
+int server_run(struct server *s)
+{
+    while (goes_on(s)) {
+        if (sleep_until_something(s))
+            call_ready(s);
+        else if (errno != EINTR && errno != EAGAIN && errno != ENOMEM)
+            return 1;
+        call_due(s);
+        hand_out_notices(s);
+        sweep(s);
+    }
+    return 0;
+}

@@ -1,0 +1,76 @@
+/* The loop that all surfaces for other programs share: one thread that waits for descriptors,
+ * times, and what the engine tells. Surfaces (JSON-RPC, HTTP, MCP, ACP) are callers of it and of
+ * the table of operations, and know nothing of one another. All functions are called on its thread,
+ * and may be called from within any callback but server_free(). */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "session/engine.h"
+
+struct server;
+
+/* How long a stop waits for turns to end and for readers to take what was written for them. */
+enum { SERVER_STOP_MS = 3000 };
+
+/* The engine's options are copied but for what engine_new() borrows. */
+struct server *server_new(const struct engine_options *options);
+
+/* Ends the engine. What was asked and is not answered is not answered any more; watches, listeners
+ * and timers that are left are gone. After the surfaces. NULL is fine. */
+void server_free(struct server *s);
+
+const struct config *server_config(const struct server *s);
+
+/* Goes on until nobody holds it, or until it is stopped. Running turns are interrupted then (what
+ * came of them is kept), what was asked is answered, and what waits to be written is written, for
+ * SERVER_STOP_MS at most. The exit status. */
+int server_run(struct server *s);
+
+/* Begins the end. A surface takes no more requests from then on. */
+void server_stop(struct server *s);
+bool server_stopping(const struct server *s);
+
+/* What keeps the loop alive: a surface, a client. The last that lets go stops it. */
+void server_hold(struct server *s);
+void server_let_go(struct server *s);
+
+/* --- descriptors and times ---------------------------------------------------------------------
+ */
+
+/* `events` as of poll(); `ready` also gets POLLERR, POLLHUP and POLLNVAL, and must take away what
+ * caused them. The descriptor stays the caller's. */
+struct watch;
+struct watch *server_watch(struct server *s, int fd, short events,
+                           void (*ready)(void *context, short revents), void *context);
+void watch_events(struct watch *w, short events);
+void server_unwatch(struct server *s, struct watch *w); /* NULL is fine */
+
+/* Calls `due` once, `ms` from now. The timer is gone then, or when it is taken back. */
+struct timer;
+struct timer *server_after(struct server *s, int ms, void (*due)(void *context), void *context);
+void server_take_back(struct server *s, struct timer *t); /* NULL is fine */
+
+/* --- the engine --------------------------------------------------------------------------------
+ */
+
+/* `done` gets the answer once, borrowed, from the loop (never from within server_ask()). `session`
+ * NULL: what the parameters say. Returns an id to withdraw it by, which is never 0. */
+typedef void server_answered(void *context, const struct operation_answer *a);
+uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
+                    const char *session, server_answered *done, void *context);
+
+/* `done` is not called any more. What changes something is done all the same. */
+void server_withdraw(struct server *s, uint64_t id);
+
+/* Hears every notice but answers, borrowed, in the order of the engine. */
+struct listener;
+struct listener *server_listen(struct server *s,
+                               void (*notice)(void *context, const struct notice *n),
+                               void *context);
+void server_deafen(struct server *s, struct listener *l); /* NULL is fine */
+
+#endif
