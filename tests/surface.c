@@ -68,20 +68,27 @@ struct engine *surface_open(const char *resume, bool persist)
     return engine_new(&options);
 }
 
-/* The texts of parameters, in their order; a message comes alone. */
-static const struct shape_field *text_field(const struct shape *params, size_t index)
+/* What is asked of the conversation in front. */
+static bool names_front(const struct operation *o, const struct shape_field *f)
 {
-    const struct shape_field *f = params ? params->fields : NULL;
+    return strcmp(f->name, "session") == 0 && o->executor == OPERATION_CONVERSATION && !o->run &&
+           o != &operation_session_open;
+}
+
+/* The texts of parameters, in their order; a message comes alone. */
+static const struct shape_field *text_field(const struct operation *o, size_t index)
+{
+    const struct shape_field *f = o->params ? o->params->fields : NULL;
     for (; f && f->name; f++)
-        if (f->type == SHAPE_STRING && index-- == 0)
+        if (f->type == SHAPE_STRING && !names_front(o, f) && index-- == 0)
             return f;
     return NULL;
 }
 
-static const struct shape_field *said_field(const struct shape *params)
+static const struct shape_field *said_field(const struct operation *o)
 {
-    const struct shape_field *second = text_field(params, 1);
-    return second ? second : text_field(params, 0);
+    const struct shape_field *second = text_field(o, 1);
+    return second ? second : text_field(o, 0);
 }
 
 static void put_text(void *params, const struct shape_field *f, const char *text)
@@ -113,8 +120,8 @@ uint64_t surface_send_for(struct engine *s, const struct operation *o, const cha
     } params = {{0}};
     if (o->params) {
         put_number(o->params, &params, number);
-        put_text(&params, text_field(o->params, 0), name);
-        put_text(&params, said_field(o->params), text);
+        put_text(&params, text_field(o, 0), name);
+        put_text(&params, said_field(o), text);
     }
     return engine_start(s, o, o->params ? &params : NULL);
 }
@@ -238,7 +245,7 @@ struct notice *surface_expect_failure(struct engine *s)
 const char *surface_text(const struct notice *n)
 {
     const struct operation_request *r = n->answer->request;
-    const struct shape_field *f = said_field(r->operation->params);
+    const struct shape_field *f = said_field(r->operation);
     return f ? *(const char **)(void *)((char *)r->params + f->offset) : NULL;
 }
 

@@ -131,6 +131,9 @@ TEST(test_running)
     assert_true(app.leaving);
 }
 
+/* What goes to the session in front names none. */
+#define FRONT "{\"session\":\"\""
+
 static void assert_params(const char *expected)
 {
     struct json *v = shape_to_json(asked->operation->params, asked->params);
@@ -158,9 +161,9 @@ TEST(test_lines_ask)
         {"/stop", &operation_turn_interrupt, NULL},
         {"/fork", &operation_session_fork, "{\"session\":\"open\"}"},
         {"/model openai/gpt", &operation_session_set_model,
-         "{\"provider\":\"openai\",\"model\":\"gpt\"}"},
-        {"/model openai", &operation_session_set_model, "{\"provider\":\"openai\"}"},
-        {"/model some/thing", &operation_session_set_model, "{\"model\":\"some/thing\"}"},
+         FRONT ",\"provider\":\"openai\",\"model\":\"gpt\"}"},
+        {"/model openai", &operation_session_set_model, FRONT ",\"provider\":\"openai\"}"},
+        {"/model some/thing", &operation_session_set_model, FRONT ",\"model\":\"some/thing\"}"},
     };
     memcpy(app.session.id, "open", 5);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -288,9 +291,9 @@ TEST(test_compact_asks_the_service)
 {
     assert_true(slash_run(&app, "/compact"));
     assert_ptr_equal(asked->operation, &operation_compaction_run);
-    assert_params("{}");
+    assert_params(FRONT "}");
     slash_run(&app, "/compact structured --preview the  names ");
-    assert_params("{\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}");
+    assert_params(FRONT ",\"mode\":\"structured\",\"focus\":\"the  names\",\"preview\":true}");
     slash_run(&app, "/uncompact");
     assert_ptr_equal(asked->operation, &operation_compaction_undo);
     slash_run(&app, "/compact --quick");
@@ -306,11 +309,11 @@ TEST(test_compact_knows_slips)
     assert_null(asked);
     seen_transcript_says(app.transcript, "There is no mode structred. Did you mean structured?");
     slash_run(&app, "/compact handof it");
-    assert_params("{\"focus\":\"handof it\"}");
+    assert_params(FRONT ",\"focus\":\"handof it\"}");
     slash_run(&app, "/compact hotels");
-    assert_params("{\"focus\":\"hotels\"}");
+    assert_params(FRONT ",\"focus\":\"hotels\"}");
     slash_run(&app, "/compact handoff handof");
-    assert_params("{\"mode\":\"handoff\",\"focus\":\"handof\"}");
+    assert_params(FRONT ",\"mode\":\"handoff\",\"focus\":\"handof\"}");
 }
 
 static void say(int64_t seq, enum event_type type, const char *text)

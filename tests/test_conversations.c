@@ -152,11 +152,11 @@ TEST_IF(capability_store(), one_can_be_named)
     open_engine(true);
     begin_turn("one", "Half");
     begin_another();
-    engine_start_in(engine, &operation_turn_interrupt, NULL, first);
+    engine_start(engine, &operation_turn_interrupt, &(struct session_params){first});
     notice_free(surface_expect_event(engine, EVENT_INTERRUPTED));
-    engine_start_in(engine, &operation_turn_start,
-                    &(struct turn_start_params){.text = "Who hears me?"},
-                    "00000000-0000-7000-8000-000000000000");
+    engine_start(engine, &operation_turn_start,
+                 &(struct turn_start_params){.session = "00000000-0000-7000-8000-000000000000",
+                                             .text = "Who hears me?"});
     surface_expect_error(engine, ERR_SESSION_NOT_FOUND, "Who hears me?");
     engine_free(engine);
 }

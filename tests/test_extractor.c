@@ -381,7 +381,7 @@ TEST(a_session_waits_for_the_next_start)
 
 static void let(struct engine *s, enum memory_access access)
 {
-    const struct session_memory_params params = {access};
+    const struct session_memory_params params = {.access = access};
     struct operation_answer *a = surface_call(s, &operation_session_set_memory, &params);
     assert_int_equal(a->error.code, ERR_OK);
     operation_answer_free(a);

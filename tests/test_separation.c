@@ -190,7 +190,7 @@ static bool recalls(struct engine *s)
 
 static void switch_memory(struct engine *s, enum memory_access access, bool on)
 {
-    const struct session_memory_params params = {access};
+    const struct session_memory_params params = {.access = access};
     CHECK(done(surface_call(s, &operation_session_set_memory, &params), on, ERR_MEMORY_DISABLED));
 }
 

@@ -64,8 +64,8 @@ static void on_unwanted(void *context, const struct operation_answer *a)
 TEST(an_answer_comes_from_the_loop_to_who_asked)
 {
     struct heard h = begin();
-    uint64_t gone = server_ask(h.server, &operation_engine_info, NULL, NULL, on_unwanted, &h);
-    uint64_t id = server_ask(h.server, &operation_engine_info, NULL, NULL, on_answer, &h);
+    uint64_t gone = server_ask(h.server, &operation_engine_info, NULL, on_unwanted, &h);
+    uint64_t id = server_ask(h.server, &operation_engine_info, NULL, on_answer, &h);
     assert_true(id != 0 && id != gone);
     assert_int_equal(h.answers, 0);
     server_withdraw(h.server, gone);
@@ -131,9 +131,10 @@ static void on_begun(void *context, const struct notice *n)
 {
     struct heard *h = context;
     if (n->type == NOTICE_SESSION && h->begun++ == 0)
-        (void)server_ask(h->server, &operation_turn_start,
-                         &(struct turn_start_params){.text = "go on for ever"}, n->info.id, on_turn,
-                         h);
+        (void)server_ask(
+            h->server, &operation_turn_start,
+            &(struct turn_start_params){.session = n->info.id, .text = "go on for ever"}, on_turn,
+            h);
     if (n->type == NOTICE_EVENT && n->event->type == EVENT_TEXT_DELTA)
         server_stop(h->server);
 }

@@ -289,7 +289,8 @@ TEST_IF(capability_store(), a_retry_sends_images_again)
     static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
                                 "ryokan.png\",\"media_type\":\"image/png\"}]";
     struct engine *s = surface_open(NULL, true);
-    engine_start(s, &operation_turn_start, &(struct turn_start_params){"what is this?", image});
+    engine_start(s, &operation_turn_start,
+                 &(struct turn_start_params){.text = "what is this?", .attachments = image});
     surface_expect_idle(s);
     surface_send(s, &operation_turn_retry, NULL);
     surface_expect_idle(s);
@@ -540,7 +541,8 @@ TEST(a_provider_is_asked_whether_it_answers)
 {
     static const char *const names[] = {"one", "two", NULL};
     const struct provider_check_params other = {.provider = "openai", .model = "two"},
-                                       none = {.provider = "nobody"}, keyless = {"anthropic", NULL};
+                                       none = {.provider = "nobody"},
+                                       keyless = {.provider = "anthropic"};
     model_server_set_models(surface_server(), names);
     struct engine *s = surface_open(NULL, true);
     struct operation_answer *a = surface_call(s, &operation_provider_check, NULL);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "session/conversation_operations.h"
+#include "session/session_operations.h"
 
 /* Of one round, so that a stream of notices starves no descriptor. */
 enum { NOTICES_AT_ONCE = 1024 };
@@ -171,9 +172,9 @@ static void sweep(struct server *s)
 /* --- the engine ------------------------------------------------------------------------------- */
 
 uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
-                    const char *session, server_answered *done, void *context)
+                    server_answered *done, void *context)
 {
-    uint64_t id = engine_start_in(s->engine, o, params, session);
+    uint64_t id = engine_start(s->engine, o, params);
     vec_push(&s->asks, (struct ask){id, done, context});
     return id;
 }
@@ -216,7 +217,8 @@ void server_deafen(struct server *s, struct listener *l)
 /* Nobody waits for the answer: what matters is that the turn ends. */
 static void interrupt(struct server *s, const struct busy *b)
 {
-    (void)engine_start_in(s->engine, &operation_turn_interrupt, NULL, b->session);
+    (void)engine_start(s->engine, &operation_turn_interrupt,
+                       &(struct session_params){.session = b->session});
 }
 
 static void note_busy(struct server *s, const struct notice *n)

@@ -57,11 +57,11 @@ void server_take_back(struct server *s, struct timer *t); /* NULL is fine */
 /* --- the engine --------------------------------------------------------------------------------
  */
 
-/* `done` gets the answer once, borrowed, from the loop (never from within server_ask()). `session`
- * NULL: what the parameters say. Returns an id to withdraw it by, which is never 0. */
+/* `done` gets the answer once, borrowed, from the loop (never from within server_ask()). Returns an
+ * id to withdraw it by, which is never 0. */
 typedef void server_answered(void *context, const struct operation_answer *a);
 uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
-                    const char *session, server_answered *done, void *context);
+                    server_answered *done, void *context);
 
 /* `done` is not called any more. What changes something is done all the same. */
 void server_withdraw(struct server *s, uint64_t id);

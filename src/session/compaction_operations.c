@@ -7,6 +7,7 @@
 #include "chat/figure.h"
 #include "memory/quoting.h"
 #include "session/capability.h"
+#include "session/session_operations.h"
 #include "store/event_log.h"
 
 enum { RANGES_MOST = 100000, EVENTS_LIMIT = 200, EVENTS_MOST = 1000 };
@@ -149,9 +150,7 @@ static bool read_page(struct store *s, const char *session, struct page *p, stru
 /* --- compaction/ledger ------------------------------------------------------------------------ */
 
 static const struct shape_field ledger_fields[] = {
-    SHAPE_FIELD("session", STRING, REQUIRED,
-                SHAPE_AT_TEXT(struct compaction_ledger_params, session), .least = 1,
-                .help = "Id, title, unique part of an id, \"last\" or \"~N\"."),
+    SESSION_FIELD(struct compaction_ledger_params),
     SHAPE_FIELD("seq", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct compaction_ledger_params, seq),
                 .least = 1, .most = FIGURE_MAX, .help = "Number of its compaction_completed."),
     SHAPE_FIELD("place", INTEGER, OPTIONAL,

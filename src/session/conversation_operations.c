@@ -5,6 +5,7 @@
 #include "chat/context.h"
 #include "chat/message.h"
 #include "chat/session_info.h"
+#include "session/session_operations.h"
 
 #define PARAMETERS(T, rows)                                                                        \
     {                                                                                              \
@@ -76,8 +77,7 @@ const struct operation operation_session_create = RUN_IN_CONVERSATION(
     "session/create", "Begins a session.", &create_shape, &session_info_shape, 0);
 
 static const struct shape_field open_fields[] = {
-    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_open_params, session),
-                .least = 1, .help = "Id, title, unique part of an id, \"last\" or \"~N\"."),
+    SESSION_FIELD(struct session_open_params),
     SHAPE_FIELD("read_only", BOOLEAN, OPTIONAL,
                 SHAPE_AT(bool, struct session_open_params, read_only),
                 .help = "To be looked at alone."),
@@ -88,13 +88,15 @@ static const struct shape open_shape = PARAMETERS(struct session_open_params, op
 const struct operation operation_session_open = RUN_IN_CONVERSATION(
     "session/open", "Opens a session that is kept.", &open_shape, &session_info_shape, 0);
 
-static const struct shape_field model_fields[] = {CHOICE(struct session_model_params), {0}};
+static const struct shape_field model_fields[] = {
+    SESSION_FIELD(struct session_model_params), CHOICE(struct session_model_params), {0}};
 static const struct shape model_shape = PARAMETERS(struct session_model_params, model_fields);
 
 const struct operation operation_session_set_model = RUN_IN_CONVERSATION(
     "session/set_model", "Chooses what the session talks to.", &model_shape, NULL, 0);
 
 static const struct shape_field text_fields[] = {
+    SESSION_FIELD(struct session_text_params),
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),
                 .help = "Absent: the configured prompt; no draft."),
     {0},
@@ -108,6 +110,7 @@ const struct operation operation_session_set_draft = RUN_IN_CONVERSATION(
     "session/set_draft", "Keeps what is written and not sent yet.", &text_shape, NULL, 0);
 
 static const struct shape_field memory_fields[] = {
+    SESSION_FIELD(struct session_memory_params),
     SHAPE_FIELD("access", ENUM, REQUIRED,
                 SHAPE_AT(enum memory_access, struct session_memory_params, access),
                 .names = &memory_access_names, .help = "Of the session to memory of all kinds."),
@@ -121,6 +124,7 @@ const struct operation operation_session_set_memory = RUN_IN_CONVERSATION(
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
 static const struct shape_field start_fields[] = {
+    SESSION_FIELD(struct turn_start_params),
     SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
                 .help = "The message."),
     SHAPE_FIELD("attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
@@ -130,6 +134,7 @@ static const struct shape_field start_fields[] = {
 static const struct shape start_shape = PARAMETERS(struct turn_start_params, start_fields);
 
 static const struct shape_field retry_fields[] = {
+    SESSION_FIELD(struct turn_retry_params),
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_retry_params, text),
                 .help = "In other words; absent: the same."),
     {0},
@@ -167,14 +172,15 @@ const struct operation operation_turn_retry =
                         &retry_shape, &turn_shape, 0);
 
 const struct operation operation_turn_interrupt = RUN_IN_CONVERSATION(
-    "turn/interrupt", "Stops the turn or compaction that runs; what arrived is kept.", NULL, NULL,
-    0);
+    "turn/interrupt", "Stops the turn or compaction that runs; what arrived is kept.",
+    &session_params_shape, NULL, 0);
 
 static const char *const answer_words[] = {
     [ANSWER_ONCE] = "once", [ANSWER_SESSION] = "session", [ANSWER_DENY] = "deny"};
 static const struct shape_names answers = {answer_words, 3, -1};
 
 static const struct shape_field approval_fields[] = {
+    SESSION_FIELD(struct approval_decide_params),
     SHAPE_FIELD("call", STRING, REQUIRED, SHAPE_AT_TEXT(struct approval_decide_params, call),
                 .help = "Id of the call that asks."),
     SHAPE_FIELD("decision", ENUM, REQUIRED,
@@ -191,6 +197,7 @@ const struct operation operation_approval_decide = RUN_IN_CONVERSATION(
 /* --- compaction/… ----------------------------------------------------------------------------- */
 
 static const struct shape_field run_fields[] = {
+    SESSION_FIELD(struct compaction_run_params),
     SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct compaction_run_params, mode),
                 .help = "Absent: the configured one."),
     SHAPE_FIELD("focus", STRING, OPTIONAL, SHAPE_AT_TEXT(struct compaction_run_params, focus),
@@ -218,6 +225,7 @@ static const char *const draft_words[] = {
 static const struct shape_names drafts = {draft_words, 3, -1};
 
 static const struct shape_field decide_fields[] = {
+    SESSION_FIELD(struct compaction_decide_params),
     SHAPE_FIELD("decision", ENUM, REQUIRED,
                 SHAPE_AT(enum draft_answer, struct compaction_decide_params, decision),
                 .names = &drafts, .help = "What becomes of the draft."),
@@ -230,10 +238,12 @@ static const struct shape decide_shape = PARAMETERS(struct compaction_decide_par
 const struct operation operation_compaction_decide = RUN_IN_CONVERSATION(
     "compaction/decide", "Answers a draft summary that waits.", &decide_shape, NULL, 0);
 
-const struct operation operation_compaction_undo = RUN_IN_CONVERSATION(
-    "compaction/undo", "Takes the last compaction back.", NULL, NULL, NEED_COMPACTION);
+const struct operation operation_compaction_undo =
+    RUN_IN_CONVERSATION("compaction/undo", "Takes the last compaction back.", &session_params_shape,
+                        NULL, NEED_COMPACTION);
 
 static const struct shape_field pin_fields[] = {
+    SESSION_FIELD(struct compaction_pin_params),
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct compaction_pin_params, seq),
                 .help = "Number of a message; 0: the newest of the user's."),
     {0},
@@ -312,10 +322,19 @@ static const struct shape context_shape = {
 
 const struct operation operation_context_read =
     RUN_IN_CONVERSATION("context/read", "Tells what the next request would carry, part by part.",
-                        NULL, &context_shape, 0);
+                        &session_params_shape, &context_shape, 0);
 
-/* --- models/list, provider/check, doctor/report
- * --------------------------------------------------------------- */
+/* --- models/list, provider/check, doctor/report ------------------------------------------------
+ */
+
+/* Without a session it is about what a new one would talk to. */
+#define ANY_SESSION_FIELD(S)                                                                       \
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+                .help = "As it is for this session; absent: as it would be for a new one.")
+
+static const struct shape_field any_session_fields[] = {ANY_SESSION_FIELD(struct session_params),
+                                                        {0}};
+static const struct shape any_session_shape = PARAMETERS(struct session_params, any_session_fields);
 
 static const struct shape_field offer_fields[] = {
     SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct provider_offer, name),
@@ -341,21 +360,20 @@ static const struct shape models_shape = {
     .name = "models", .size = sizeof(struct models_result), .fields = models_fields};
 
 const struct operation operation_models_list = RUN_IN_CONVERSATION(
-    "models/list", "Lists the models of the present provider, and the providers.", NULL,
-    &models_shape, 0);
+    "models/list", "Lists the models of the present provider, and the providers.",
+    &any_session_shape, &models_shape, 0);
 
 #define CHECK_PARAM(name, what)                                                                    \
     SHAPE_FIELD(#name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct provider_check_params, name),        \
                 .help = what)
 static const struct shape_field check_params_fields[] = {
+    ANY_SESSION_FIELD(struct provider_check_params),
     CHECK_PARAM(provider, "Its name; without it the present one."),
     CHECK_PARAM(model, "That is to be listed; without it the present or the usual one."),
     {0},
 };
-static const struct shape check_params_shape = {.name = "parameters",
-                                                .size = sizeof(struct provider_check_params),
-                                                .fields = check_params_fields,
-                                                .closed = true};
+static const struct shape check_params_shape =
+    PARAMETERS(struct provider_check_params, check_params_fields);
 
 FAULT(provider_check_result)
 
@@ -401,4 +419,4 @@ static const struct shape report_shape = {
     .name = "report", .size = sizeof(struct report_result), .fields = report_fields};
 
 const struct operation operation_doctor_report = RUN_IN_CONVERSATION(
-    "doctor/report", "Tells what the engine uses, and why.", NULL, &report_shape, 0);
+    "doctor/report", "Tells what the engine uses, and why.", &any_session_shape, &report_shape, 0);

@@ -1,6 +1,7 @@
 /* The operations of open conversations: what they take and give. Each runs on the agent thread of
- * its conversation, and needs an engine (engine_start_in()); operation_call() refuses it. Texts of
- * parameters are borrowed; NULL where nothing is said. */
+ * its conversation, and needs an engine (engine.h); operation_call() refuses it. Texts of
+ * parameters are borrowed; NULL where nothing is said. What `session` names is the engine's to
+ * find. */
 #ifndef SESSION_CONVERSATION_OPERATIONS_H
 #define SESSION_CONVERSATION_OPERATIONS_H
 
@@ -29,26 +30,31 @@ struct session_open_params {
 /* session/set_model. No provider: the present one. Refused where the provider lacks its key, or its
  * server lists models, but not this one. */
 struct session_model_params {
+    const char *session;
     const char *provider, *model;
 };
 
 /* session/set_system (none: the configured one), session/set_draft (none: nothing is written). */
 struct session_text_params {
+    const char *session;
     const char *text;
 };
 
 /* session/set_memory, kept with the session. */
 struct session_memory_params {
+    const char *session;
     enum memory_access access;
 };
 
 struct turn_start_params {
+    const char *session;
     const char *text;
     const char *attachments; /* JSON array of image blocks */
 };
 
 /* The last message of the user again, in other words if there are some. */
 struct turn_retry_params {
+    const char *session;
     const char *text;
 };
 
@@ -67,11 +73,13 @@ struct turn_result {
 /* approval/decide: to NOTICE_APPROVAL. SESSION_NOT_RUNNING: that call asks nothing, or not any
  * more. */
 struct approval_decide_params {
+    const char *session;
     const char *call;
     enum approval_answer decision;
 };
 
 struct compaction_run_params {
+    const char *session;
     const char *mode, *focus; /* none: the configured mode; nothing above all */
     bool preview;             /* the draft first, whatever is configured */
 };
@@ -84,12 +92,14 @@ struct compaction_result {
 /* compaction/decide: to NOTICE_DRAFT. `text`: the changed summary (COMMIT; NULL: unchanged), or
  * what to focus on (AGAIN). SESSION_NOT_RUNNING: no draft waits. */
 struct compaction_decide_params {
+    const char *session;
     enum draft_answer decision;
     const char *text;
 };
 
 /* compaction/pin, unpin. */
 struct compaction_pin_params {
+    const char *session;
     int64_t seq; /* of a message; 0: the newest of the user's */
 };
 
@@ -107,6 +117,7 @@ struct models_result {
 /* provider/check. What is not named is what the session talks to. Its server is asked for its
  * models, which needs no tokens. */
 struct provider_check_params {
+    const char *session;
     const char *provider, *model;
 };
 struct provider_check_result {
@@ -128,7 +139,8 @@ struct report_result {
     struct error fault; /* among them; ERR_OK: none */
 };
 
-/* turn/interrupt and compaction/undo take and give nothing; context/read gives a struct context. */
+/* turn/interrupt, compaction/undo, context/read (gives a struct context), models/list and
+ * doctor/report take a struct session_params. */
 extern const struct operation operation_session_create, operation_session_open,
     operation_session_set_model, operation_session_set_system, operation_session_set_draft,
     operation_session_set_memory, operation_turn_start, operation_turn_retry,

@@ -186,6 +186,12 @@ static bool names_session(struct operation_request *r)
     return named && *named && **named;
 }
 
+/* Who has the session open that the request names. */
+static struct conversation *find_named(const struct engine *s, struct operation_request *r)
+{
+    return names_session(r) ? find_open(s, *operation_request_session(r)) : NULL;
+}
+
 /* What the front has, so that the request means the same in another conversation. */
 static void keep_meaning(const struct engine *s, struct operation_request *r)
 {
@@ -227,20 +233,18 @@ static bool opens(const struct operation *o)
 
 static struct conversation *who_opens(struct engine *s, struct operation_request *r)
 {
-    bool names = r->operation == &operation_session_open;
-    struct conversation *open = names ? find_open(s, *operation_request_session(r)) : NULL;
+    struct conversation *open = r->operation == &operation_session_open ? find_named(s, r) : NULL;
     if (open)
         return open;
     return s->options.many && s->front->seat.claims > 0 ? take_another(s, r) : s->front;
 }
 
-/* Who has the session open that the request changes, else the one in front, which changes others,
- * too. */
+/* Who has the session open that the request names, else the one in front, which changes others,
+ * too; NULL: there it must be open. */
 static struct conversation *who_does(struct engine *s, struct operation_request *r)
 {
-    char **named = operation_request_session(r);
-    struct conversation *open = named ? find_open(s, *named) : NULL;
-    return open ? open : s->front;
+    struct conversation *open = find_named(s, r);
+    return open || (names_session(r) && !r->operation->run) ? open : s->front;
 }
 
 static void send(struct engine *s, struct conversation *c, struct operation_request *r)
@@ -254,13 +258,13 @@ static void send(struct engine *s, struct conversation *c, struct operation_requ
 /* --- requests --------------------------------------------------------------------------------- */
 
 static struct operation_request *new_request(struct engine *s, const struct operation *o,
-                                             const void *params, const char *session)
+                                             const void *params)
 {
     struct operation_request *r = operation_request_new(o, params);
     pthread_mutex_lock(&s->lock);
     r->id = ++s->requests;
-    const char *meant = session ? session : s->front->seat.session;
-    memcpy(r->session, meant, strnlen(meant, UUID_LEN));
+    const struct conversation *open = find_named(s, r), *meant = open ? open : s->front;
+    memcpy(r->session, meant->seat.session, sizeof r->session);
     pthread_mutex_unlock(&s->lock);
     return r;
 }
@@ -310,24 +314,21 @@ static bool may_start(const struct engine *s, const struct operation *o, struct 
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 
-/* `session` NULL: none is named. */
-static void ask_conversation(struct engine *s, struct operation_request *r, const char *session)
+static void ask_conversation(struct engine *s, struct operation_request *r)
 {
     struct error e;
     pthread_mutex_lock(&s->lock);
-    struct conversation *c = session               ? find_open(s, session)
-                             : opens(r->operation) ? who_opens(s, r)
-                                                   : who_does(s, r);
+    struct conversation *c = opens(r->operation) ? who_opens(s, r) : who_does(s, r);
     if (c)
         send(s, c, r);
     pthread_mutex_unlock(&s->lock);
     if (c)
         return;
-    err_set(&e, ERR_SESSION_NOT_FOUND, "session %s is not open", session);
+    err_set(&e, ERR_SESSION_NOT_FOUND, "session %.60s is not open", *operation_request_session(r));
     fail_request(s, r, &e);
 }
 
-static void start_request(struct engine *s, struct operation_request *r, const char *session)
+static void start_request(struct engine *s, struct operation_request *r)
 {
     struct error e;
     if (!may_start(s, r->operation, &e))
@@ -339,23 +340,17 @@ static void start_request(struct engine *s, struct operation_request *r, const c
     else if (r->operation->executor == OPERATION_CORPORA)
         corpora_desk_start(s->corpora_desk, r);
     else if (r->operation->executor == OPERATION_CONVERSATION)
-        ask_conversation(s, r, session);
+        ask_conversation(s, r);
     else
         call_at_once(s, r);
 }
 
-uint64_t engine_start_in(struct engine *s, const struct operation *o, const void *params,
-                         const char *session)
-{
-    struct operation_request *r = new_request(s, o, params, session);
-    uint64_t id = r->id;
-    start_request(s, r, session);
-    return id;
-}
-
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params)
 {
-    return engine_start_in(s, o, params, NULL);
+    struct operation_request *r = new_request(s, o, params);
+    uint64_t id = r->id;
+    start_request(s, r);
+    return id;
 }
 
 void engine_withdraw(struct engine *s, uint64_t id)

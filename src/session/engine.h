@@ -61,18 +61,17 @@ void engine_free(struct engine *s);
  * NOTICE_ANSWER with that id, also where nothing could be begun, and has the parameters. They are a
  * struct of the row's shape or NULL, and are copied. Any thread.
  *
- * What a conversation does is asked of the one that has `session` open (an id; SESSION_NOT_FOUND if
- * none has), NULL: of the one in front; a change of a session (session/rename, …) of the one that
- * has that open. Whatever its thread waits for, the request wakes it. A turn/start while a turn
- * runs is SESSION_BUSY, a turn/interrupt while none runs SESSION_NOT_RUNNING.
+ * What a conversation does is asked of the one that has the session open whose id the member
+ * "session" is (SESSION_NOT_FOUND if none has), or of the one in front where that names none; a
+ * change of a session (session/rename, …), which any reference names, of the one that has that
+ * open. Whatever its thread waits for, the request wakes it. A turn/start while a turn runs is
+ * SESSION_BUSY, a turn/interrupt while none runs SESSION_NOT_RUNNING.
  *
  * With `many`, session/create, open and fork during a turn begin another conversation, which is in
  * front from then on; session/open of one that is open in another conversation brings that to the
  * front, and what it shows is told anew: SESSION, BUSY, PAGE, PROVIDER, and APPROVAL or DRAFT if it
  * waits for an answer. A conversation that is not in front goes on until its turn has ended, and
  * then closes its session. */
-uint64_t engine_start_in(struct engine *s, const struct operation *o, const void *params,
-                         const char *session);
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
 
 /* The surface has gone on: what is not done yet is left, and no answer comes unless it is on its

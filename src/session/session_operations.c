@@ -12,10 +12,6 @@
 enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST = 1000 };
 enum { INPUTS_LIMIT = 100, INPUTS_MOST = 10000 };
 
-#define SESSION(S)                                                                                 \
-    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,                \
-                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
-
 #define PARAMETERS(T, rows)                                                                        \
     {                                                                                              \
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
@@ -29,8 +25,8 @@ static const struct shape_field changed_fields[] = {
 static const struct shape changed_shape = {
     .name = "changed session", .size = sizeof(struct session_changed), .fields = changed_fields};
 
-static const struct shape_field session_fields[] = {SESSION(struct session_params), {0}};
-static const struct shape session_shape = PARAMETERS(struct session_params, session_fields);
+static const struct shape_field session_fields[] = {SESSION_FIELD(struct session_params), {0}};
+const struct shape session_params_shape = PARAMETERS(struct session_params, session_fields);
 
 #define WRITES(verb, text, takes, gives, function)                                                 \
     {                                                                                              \
@@ -136,14 +132,14 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 const struct operation operation_session_read = {
     .name = "session/read",
     .summary = "Tells what is known of a session without its transcript.",
-    .params = &session_shape,
+    .params = &session_params_shape,
     .result = &session_info_shape,
     .executor = OPERATION_READ,
     .run = run_read,
 };
 
 static const struct shape_field history_fields[] = {
-    SESSION(struct session_history_params),
+    SESSION_FIELD(struct session_history_params),
     SHAPE_FIELD("after", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_params, after),
                 .help = "Events behind this number; 0: from the first."),
     SHAPE_FIELD("newest", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_history_params, newest),
@@ -265,7 +261,7 @@ const struct operation operation_session_inputs = {
 /* --- changes ---------------------------------------------------------------------------------- */
 
 static const struct shape_field rename_fields[] = {
-    SESSION(struct session_rename_params),
+    SESSION_FIELD(struct session_rename_params),
     SHAPE_FIELD("title", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_rename_params, title),
                 .help = "Empty: the beginning of the first message again."),
     {0},
@@ -284,7 +280,7 @@ const struct operation operation_session_rename =
     WRITES("rename", "Gives a session a title.", rename_shape, changed_shape, run_rename);
 
 static const struct shape_field label_fields[] = {
-    SESSION(struct session_label_params),
+    SESSION_FIELD(struct session_label_params),
     SHAPE_FIELD("changes", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_label_params, changes),
                 .help = "Words: \"name\" or \"+name\" adds a label, \"-name\" removes one."),
     {0},
@@ -323,7 +319,7 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_session_archive =
-    WRITES("archive", "Archives a session.", session_shape, changed_shape, run_archive);
+    WRITES("archive", "Archives a session.", session_params_shape, changed_shape, run_archive);
 
 static bool run_unarchive(struct operation_context *c, const void *params, void *result,
                           struct error *e)
@@ -334,7 +330,7 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
 }
 
 const struct operation operation_session_unarchive =
-    WRITES("unarchive", "Takes a session out of the archive.", session_shape, changed_shape,
+    WRITES("unarchive", "Takes a session out of the archive.", session_params_shape, changed_shape,
            run_unarchive);
 
 static bool run_delete(struct operation_context *c, const void *params, void *result,
@@ -346,7 +342,7 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_session_delete =
     WRITES("delete", "Deletes a session with its transcript, its files and what memory has of it.",
-           session_shape, changed_shape, run_delete);
+           session_params_shape, changed_shape, run_delete);
 
 static bool run_rebuild(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -364,7 +360,7 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
 const struct operation operation_session_rebuild = {
     .name = "session/rebuild",
     .summary = "Writes the files that are derived from a session anew.",
-    .params = &session_shape,
+    .params = &session_params_shape,
     .result = &changed_shape,
     .executor = OPERATION_READ,
     .needs = NEED_STORE | NEED_WRITE,
@@ -374,7 +370,7 @@ const struct operation operation_session_rebuild = {
 /* --- new sessions ----------------------------------------------------------------------------- */
 
 static const struct shape_field fork_fields[] = {
-    SESSION(struct session_fork_params),
+    SESSION_FIELD(struct session_fork_params),
     SHAPE_FIELD("at", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_fork_params, at),
                 .help = "Number of an event of the last message to take along; 0: all."),
     SHAPE_FIELD("before_compaction", BOOLEAN, OPTIONAL,
@@ -442,7 +438,7 @@ static const char *const format_words[] = {
 static const struct shape_names formats = {format_words, EXPORT_FORMAT_COUNT, -1};
 
 static const struct shape_field export_fields[] = {
-    SESSION(struct session_export_params),
+    SESSION_FIELD(struct session_export_params),
     SHAPE_FIELD("path", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_export_params, path),
                 .help = "The file; absent: the stream."),
     SHAPE_FIELD("format", ENUM, OPTIONAL,

@@ -7,6 +7,18 @@
 #include "session/export.h"
 #include "session/operation.h"
 
+/* The row of a member that names one. In an engine with a conversation in front NULL means that; a
+ * caller from outside has no such thing. */
+#define SESSION_FIELD(S)                                                                           \
+    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(S, session), .least = 1,                \
+                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+
+/* What takes a session and nothing else. */
+struct session_params {
+    const char *session;
+};
+extern const struct shape session_params_shape;
+
 /* session/list: struct session_filter. */
 struct session_list_result {
     struct session_list sessions; /* newest first */
@@ -22,10 +34,8 @@ struct session_search_result {
     bool more;
 };
 
-/* session/read (gives a struct session_info), archive, unarchive, delete, rebuild. */
-struct session_params {
-    const char *session;
-};
+/* session/read (gives a struct session_info), archive, unarchive, delete and rebuild take a struct
+ * session_params. */
 
 /* A page of a transcript: behind an event, or with `newest` the last ones before one. */
 struct session_history_params {

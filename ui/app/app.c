@@ -213,8 +213,8 @@ void app_save_draft(struct app *app)
     if (app->waiting)
         buf_addf(&both, "%s%s", app->waiting, app_is_blank(text) ? "" : "\n\n");
     buf_addstr(&both, text);
-    (void)app_ask(app, &operation_session_set_draft, &(struct session_text_params){both.data},
-                  NULL);
+    (void)app_ask(app, &operation_session_set_draft,
+                  &(struct session_text_params){.text = both.data}, NULL);
     buf_release(&both);
 }
 

@@ -195,7 +195,7 @@ static void run_system(struct app *app, const char *arguments)
     }
     bool configured = strcmp(arguments, "default") == 0;
     (void)app_ask(app, &operation_session_set_system,
-                  &(struct session_text_params){configured ? NULL : arguments}, NULL);
+                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
     app_note(app, STYLE_NOTE, "%s",
              configured ? _("The configured system prompt applies from the next message on.")
                         : _("The new system prompt applies from the next message on."));

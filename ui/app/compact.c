@@ -80,8 +80,8 @@ char *compact_read(const char *arguments, struct compaction_run_params *out)
     if (words.unknown)
         return mem_printf(_("/compact has no option %.*s; %s shows the draft first."),
                           (int)strcspn(words.unknown, blanks), words.unknown, preview);
-    *out = (struct compaction_run_params){words.mode, *words.focus ? words.focus : NULL,
-                                          words.preview};
+    *out = (struct compaction_run_params){
+        .mode = words.mode, .focus = *words.focus ? words.focus : NULL, .preview = words.preview};
     return NULL;
 }
 

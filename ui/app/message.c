@@ -43,7 +43,7 @@ void message_send(struct app *app, const char *text)
 /* In other words; NULL: the same. */
 static void retry(struct app *app, const char *text)
 {
-    (void)app_ask(app, &operation_turn_retry, &(struct turn_retry_params){text}, NULL);
+    (void)app_ask(app, &operation_turn_retry, &(struct turn_retry_params){.text = text}, NULL);
     begin_turn(app);
 }
 

@@ -129,16 +129,16 @@ char *picker_read_model(const char *text, struct session_model_params *out)
     char *provider = mem_strndup(text, first);
     const char *rest = text[first] ? text + first + 1 : "";
     *out = picker_is_provider(provider)
-               ? (struct session_model_params){provider, *rest ? rest : NULL}
-               : (struct session_model_params){NULL, text};
+               ? (struct session_model_params){.provider = provider, .model = *rest ? rest : NULL}
+               : (struct session_model_params){.model = text};
     return provider;
 }
 
 /* "m" and the model, or "p" and the provider: models may be called anything. */
 static void chose_model(struct app *app, const char *value)
 {
-    const struct session_model_params params = {*value == 'p' ? value + 1 : NULL,
-                                                *value == 'm' ? value + 1 : NULL};
+    const struct session_model_params params = {.provider = *value == 'p' ? value + 1 : NULL,
+                                                .model = *value == 'm' ? value + 1 : NULL};
     (void)app_ask(app, &operation_session_set_model, &params, NULL);
 }
 

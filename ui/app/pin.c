@@ -8,7 +8,7 @@ enum { NEWEST = 0 }; /* in place of a message's number */
 static void send_pin(struct app *app, int64_t message, bool pin)
 {
     (void)app_ask(app, pin ? &operation_compaction_pin : &operation_compaction_unpin,
-                  &(struct compaction_pin_params){message}, NULL);
+                  &(struct compaction_pin_params){.seq = message}, NULL);
 }
 
 static void pin_turn(struct app *app, const struct turn_found *turn, bool pin)

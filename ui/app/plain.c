@@ -38,7 +38,8 @@ static void save_draft(struct plain *p)
         if (texts[i])
             buf_addf(&both, "%s%s", both.len > 0 ? "\n\n" : "", texts[i]);
     if (!p->read_only)
-        plain_send(p, &operation_session_set_draft, &(struct session_text_params){both.data});
+        plain_send(p, &operation_session_set_draft,
+                   &(struct session_text_params){.text = both.data});
     buf_release(&both);
 }
 

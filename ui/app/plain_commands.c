@@ -308,7 +308,7 @@ static void run_system(struct plain *p, const char *arguments)
     bool configured = strcmp(arguments, "default") == 0;
     if (*arguments)
         plain_ask(p, &operation_session_set_system,
-                  &(struct session_text_params){configured ? NULL : arguments}, NULL);
+                  &(struct session_text_params){.text = configured ? NULL : arguments}, NULL);
     else if (p->session.system)
         plain_writef(&p->out, _("System prompt of this session:\n%s"), p->session.system);
     else
@@ -427,7 +427,7 @@ static void run_fork(struct plain *p, const char *arguments)
 
 static void pin(struct plain *p, const struct operation *o, int64_t message)
 {
-    plain_ask(p, o, &(struct compaction_pin_params){message}, NULL);
+    plain_ask(p, o, &(struct compaction_pin_params){.seq = message}, NULL);
 }
 
 static void pin_newest(struct plain *p)

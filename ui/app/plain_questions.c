@@ -57,7 +57,8 @@ static void answer_tool(struct plain *p, enum approval_answer answer)
 {
     char *id = mem_strdup(approval_id(&p->approval));
     approval_over(&p->approval, id);
-    plain_send(p, &operation_approval_decide, &(struct approval_decide_params){id, answer});
+    plain_send(p, &operation_approval_decide,
+               &(struct approval_decide_params){.call = id, .decision = answer});
     free(id);
     plain_show_question(p);
 }
@@ -65,7 +66,8 @@ static void answer_tool(struct plain *p, enum approval_answer answer)
 static void answer_review(struct plain *p, enum draft_answer answer)
 {
     p->reviewing = false;
-    plain_send(p, &operation_compaction_decide, &(struct compaction_decide_params){answer, NULL});
+    plain_send(p, &operation_compaction_decide,
+               &(struct compaction_decide_params){.decision = answer});
 }
 
 bool plain_answer(struct plain *p, const char *text)

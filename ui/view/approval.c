@@ -217,8 +217,8 @@ static void send_answer(struct view *view, enum approval_answer answer)
 {
     char *id = mem_strdup(approval_id(of(view)));
     approval_over(of(view), id);
-    (void)view_ask(view, &operation_approval_decide, &(struct approval_decide_params){id, answer},
-                   NULL);
+    (void)view_ask(view, &operation_approval_decide,
+                   &(struct approval_decide_params){.call = id, .decision = answer}, NULL);
     free(id);
 }
 

@@ -168,7 +168,7 @@ static void pin(struct view *view)
         return;
     }
     (void)view_ask(view, p->pinned ? &operation_compaction_unpin : &operation_compaction_pin,
-                   &(struct compaction_pin_params){p->seq}, changed);
+                   &(struct compaction_pin_params){.seq = p->seq}, changed);
 }
 
 static void ask_compact(struct view *view)

@@ -265,7 +265,7 @@ static void close_view(struct view *view)
 static void send_reply(struct view *view, enum draft_answer reply, const char *text)
 {
     (void)view_ask(view, &operation_compaction_decide,
-                   &(struct compaction_decide_params){reply, text}, NULL);
+                   &(struct compaction_decide_params){.decision = reply, .text = text}, NULL);
     close_view(view);
 }
 
