@@ -1,2 +1,4 @@
 libtiro_a_SOURCES += \
-	src/serve/server.c src/serve/server.h
+	src/serve/contract.c src/serve/contract.h \
+	src/serve/server.c src/serve/server.h \
+	src/serve/transfer.c src/serve/transfer.h

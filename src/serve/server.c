@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "serve/transfer.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 
@@ -46,6 +47,7 @@ struct server {
     const struct config *config;
     struct engine *engine;
     struct mailbox *notices;
+    struct transfers *transfers;
     VEC(struct watch *) watches; /* those that are gone are freed between two rounds, as others */
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
@@ -63,6 +65,7 @@ struct server *server_new(const struct engine_options *options)
     s->config = options->config;
     s->engine = engine_new(options);
     s->notices = engine_notices(s->engine);
+    s->transfers = transfers_new(s, options);
     return s;
 }
 
@@ -70,6 +73,7 @@ void server_free(struct server *s)
 {
     if (!s)
         return;
+    transfers_free(s->transfers);
     engine_free(s->engine);
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);
@@ -83,6 +87,11 @@ void server_free(struct server *s)
 const struct config *server_config(const struct server *s)
 {
     return s->config;
+}
+
+struct transfers *server_transfers(struct server *s)
+{
+    return s->transfers;
 }
 
 /* --- descriptors and times -------------------------------------------------------------------- */
@@ -191,11 +200,13 @@ static bool take_ask(struct server *s, uint64_t id, struct ask *out)
     return false;
 }
 
-void server_withdraw(struct server *s, uint64_t id)
+void *server_withdraw(struct server *s, uint64_t id)
 {
     struct ask gone;
-    if (take_ask(s, id, &gone))
-        engine_withdraw(s->engine, id);
+    if (!take_ask(s, id, &gone))
+        return NULL;
+    engine_withdraw(s->engine, id);
+    return gone.context;
 }
 
 struct listener *server_listen(struct server *s,

@@ -24,6 +24,7 @@ struct server *server_new(const struct engine_options *options);
 void server_free(struct server *s);
 
 const struct config *server_config(const struct server *s);
+struct transfers *server_transfers(struct server *s); /* transfer.h */
 
 /* Goes on until nobody holds it, or until it is stopped. Running turns are interrupted then (what
  * came of them is kept), what was asked is answered, and what waits to be written is written, for
@@ -63,8 +64,9 @@ typedef void server_answered(void *context, const struct operation_answer *a);
 uint64_t server_ask(struct server *s, const struct operation *o, const void *params,
                     server_answered *done, void *context);
 
-/* `done` is not called any more. What changes something is done all the same. */
-void server_withdraw(struct server *s, uint64_t id);
+/* `done` is not called any more. What changes something is done all the same. Returns the context
+ * that was given; NULL: nobody waits for this id. */
+void *server_withdraw(struct server *s, uint64_t id);
 
 /* Hears every notice but answers, borrowed, in the order of the engine. */
 struct listener;
