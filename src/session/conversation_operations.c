@@ -42,7 +42,7 @@ static void release_fault(void *at)
     *(struct error *)at = (struct error){0};
 }
 
-static const struct shape_codec fault = {
+const struct shape_codec fault_codec = {
     .write = write_fault,
     .read = read_fault,
     .release = release_fault,
@@ -59,7 +59,7 @@ static const struct shape_codec fault = {
         return ((const struct S *)result)->fault.code != ERR_OK;                                   \
     }
 #define FAULT_FIELD(S, what)                                                                       \
-    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct S, fault), .codec = &fault,  \
+    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct S, fault), .codec = &fault_codec,  \
                 .there = S##_failed, .help = what)
 
 /* --- session/… -------------------------------------------------------------------------------- */

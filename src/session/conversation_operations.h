@@ -139,6 +139,9 @@ struct report_result {
     struct error fault; /* among them; ERR_OK: none */
 };
 
+/* A struct error as {"code","message"}. */
+extern const struct shape_codec fault_codec;
+
 /* turn/interrupt, compaction/undo, context/read (gives a struct context), models/list and
  * doctor/report take a struct session_params. */
 extern const struct operation operation_session_create, operation_session_open,
