@@ -2,4 +2,6 @@ libtiro_a_SOURCES += \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/notice_json.c src/serve/notice_json.h \
 	src/serve/server.c src/serve/server.h \
+	src/serve/subscriptions.c src/serve/subscriptions.h \
+	src/serve/tails.c src/serve/tails.h \
 	src/serve/transfer.c src/serve/transfer.h

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "serve/tails.h"
 #include "serve/transfer.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
@@ -48,6 +49,7 @@ struct server {
     struct engine *engine;
     struct mailbox *notices;
     struct transfers *transfers;
+    struct tails *tails;
     VEC(struct watch *) watches; /* those that are gone are freed between two rounds, as others */
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
@@ -66,6 +68,7 @@ struct server *server_new(const struct engine_options *options)
     s->engine = engine_new(options);
     s->notices = engine_notices(s->engine);
     s->transfers = transfers_new(s, options);
+    s->tails = tails_new();
     return s;
 }
 
@@ -74,6 +77,7 @@ void server_free(struct server *s)
     if (!s)
         return;
     transfers_free(s->transfers);
+    tails_free(s->tails);
     engine_free(s->engine);
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);
@@ -92,6 +96,11 @@ const struct config *server_config(const struct server *s)
 struct transfers *server_transfers(struct server *s)
 {
     return s->transfers;
+}
+
+const struct tails *server_tails(const struct server *s)
+{
+    return s->tails;
 }
 
 /* --- descriptors and times -------------------------------------------------------------------- */
@@ -255,6 +264,7 @@ static void hand_out(struct server *s, const struct notice *n)
     }
     if (n->type == NOTICE_BUSY)
         note_busy(s, n);
+    tails_note(s->tails, n);
     for (size_t i = 0; i < s->listeners.len; i++)
         if (s->listeners.items[i]->notice)
             s->listeners.items[i]->notice(s->listeners.items[i]->context, n);
