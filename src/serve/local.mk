@@ -4,4 +4,5 @@ libtiro_a_SOURCES += \
 	src/serve/server.c src/serve/server.h \
 	src/serve/subscriptions.c src/serve/subscriptions.h \
 	src/serve/tails.c src/serve/tails.h \
-	src/serve/transfer.c src/serve/transfer.h
+	src/serve/transfer.c src/serve/transfer.h \
+	src/serve/wire.c src/serve/wire.h

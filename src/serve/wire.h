@@ -1,0 +1,28 @@
+/* A JSON-RPC peer on a pair of descriptors, such as standard input and output, or a socket: moves
+ * its bytes, as fast as the other side takes them. */
+#ifndef SERVE_WIRE_H
+#define SERVE_WIRE_H
+
+#include "rpc/peer.h"
+#include "serve/server.h"
+
+struct wire_events {
+    /* Nothing more comes in. */
+    void (*ended)(void *context);
+    /* Nobody reads any more, or all that was asked until the end of input is answered and written.
+     * Told once, from the loop; the wire may be freed then. */
+    void (*closed)(void *context);
+    /* The reader took something, so there may be room for more; NULL: nobody asks. */
+    void (*wrote)(void *context);
+};
+
+/* All outlive the wire; the descriptors, which may be the same, stay the caller's. */
+struct wire;
+struct wire *wire_new(struct server *s, struct rpc_peer *peer, int in, int out,
+                      const struct wire_events *events, void *context);
+void wire_free(struct wire *w); /* NULL is fine */
+
+/* To be called when the peer may have something to write. */
+void wire_update(struct wire *w);
+
+#endif
