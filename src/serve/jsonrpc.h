@@ -1,0 +1,29 @@
+/* The table of operations as JSON-RPC 2.0 on a pair of descriptors, one message a line: a client of
+ * `tiro serve --stdio` or of its socket. */
+#ifndef SERVE_JSONRPC_H
+#define SERVE_JSONRPC_H
+
+#include "base/shape.h"
+#include "serve/server.h"
+
+/* What there is besides operations, for descriptions. */
+struct jsonrpc_method {
+    const char *name, *summary; /* NULL past the last */
+    const struct shape *params;
+    struct json *(*result)(void); /* its JSON Schema; the caller frees */
+};
+extern const struct jsonrpc_method jsonrpc_methods[];
+
+enum { JSONRPC_CANCELLED = -32800 }; /* what a cancelled request is answered */
+
+/* `in` and `out` may be the same; they stay the caller's. `closed` is called once, from the loop:
+ * nobody reads any more, or all that was asked until the end of input is answered and written. The
+ * caller frees it then. */
+struct jsonrpc;
+struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, void (*closed)(void *context),
+                            void *context);
+
+/* Answers that are on their way are lost; what was begun goes on. NULL is fine. */
+void jsonrpc_free(struct jsonrpc *j);
+
+#endif
