@@ -1,0 +1,340 @@
+#include "serve/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chat/event.h"
+#include "serve/contract.h"
+#include "serve/jsonrpc.h"
+#include "serve/notice_json.h"
+
+const char describe_formats[] = "openrpc openapi json-schema";
+
+/* --- what there is, one by one ---------------------------------------------------------------- */
+
+/* A method: an operation, or one that JSON-RPC has besides. */
+struct method {
+    const char *name, *summary;
+    const struct operation *operation; /* NULL: it is none */
+    struct json *params, *result;      /* schemas, the visitor's */
+};
+
+static void each_method(void (*visit)(struct json *into, const struct method *m), struct json *into)
+{
+    const struct operation *o;
+    for (const struct jsonrpc_method *m = jsonrpc_methods; m->name; m++)
+        visit(into,
+              &(struct method){m->name, m->summary, NULL, shape_schema(m->params), m->result()});
+    for (size_t i = 0; (o = operation_at(i)); i++)
+        visit(into, &(struct method){o->name, o->summary, o, contract_params_schema(o),
+                                     contract_result_schema(o)});
+}
+
+static struct json *from_text(const char *text)
+{
+    return json_parse(text, strlen(text), NULL);
+}
+
+/* A line of stream-json: what every event has, and the members of its type. */
+static struct json *event_schema(enum event_type type)
+{
+    static const char envelope[] =
+        "{\"seq\":{\"type\":\"integer\",\"minimum\":1},"
+        "\"session_id\":{\"type\":\"string\",\"format\":\"uuid\"},"
+        "\"at\":{\"type\":\"string\",\"format\":\"date-time\"},"
+        "\"version\":{\"type\":\"integer\"}}";
+    struct json *v = shape_schema(&event_shapes[type]), *members = from_text(envelope);
+    struct json *name = json_new_object(), *required = json_clone(json_get(v, "required"));
+    json_set_string(name, "const", event_name(type));
+    json_set(members, "type", name);
+    for (const struct json *m = json_first(json_get(v, "properties")); m; m = json_next(m))
+        json_set(members, json_name(m), json_clone(m));
+    if (json_type(required) != JSON_ARRAY) {
+        json_free(required);
+        required = json_new_array();
+    }
+    for (const char *const *n = (const char *const[]){"type", "seq", "session_id", "at", NULL}; *n;
+         n++)
+        json_push(required, json_new_string(*n));
+    json_set_string(v, "title", event_name(type));
+    json_set(v, "properties", members);
+    json_set(v, "required", required);
+    return v;
+}
+
+static struct json *notifications(void)
+{
+    struct json *all = json_new_array();
+    for (int type = 0; type < NOTICE_TYPES; type++) {
+        const struct notification *n = notification_of((enum notice_type)type);
+        if (!n->method)
+            continue;
+        struct json *v = json_new_object();
+        json_set_string(v, "name", n->method);
+        json_set_string(v, "summary", n->summary);
+        json_set(v, "params", shape_schema(n->shape));
+        json_push(all, v);
+    }
+    return all;
+}
+
+static struct json *info(void)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, "title", PACKAGE_NAME);
+    json_set_string(v, "version", CONTRACT_VERSION);
+    json_set_string(v, "description", "What can be asked of tiro " PACKAGE_VERSION ".");
+    return v;
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static const enum err_code codes[] = {
+#define X(name, rpc, rest, status) ERR_##name,
+    ERR_TABLE(X)
+#undef X
+};
+
+static struct json *error_object(enum err_code code)
+{
+    const struct err_info *e = err_info(code);
+    struct json *v = json_new_object(), *data = json_new_object();
+    json_set_int(v, "code", e->rpc);
+    json_set_string(v, "message", e->name);
+    json_set_string(data, "code", e->name);
+    json_set(v, "data", data);
+    return v;
+}
+
+static struct json *error_objects(void)
+{
+    struct json *v = json_new_object();
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] != ERR_OK)
+            json_set(v, err_info(codes[i])->name, error_object(codes[i]));
+    return v;
+}
+
+static void add_error(struct json *list, enum err_code code)
+{
+    struct json *v = json_new_object();
+    char *to = mem_printf("#/components/errors/%s", err_info(code)->name);
+    json_set_string(v, "$ref", to);
+    json_push(list, v);
+    free(to);
+}
+
+/* What a row may be refused with by its needs; any may also fail with an error of no row. */
+static struct json *errors_of(const struct method *m)
+{
+    static const struct {
+        unsigned need;
+        enum err_code code;
+    } needs[] = {
+        {NEED_STORE, ERR_SESSION_PERSISTENCE_DISABLED},
+        {NEED_COMPACTION, ERR_SESSION_COMPACTION_DISABLED},
+        {NEED_MEMORY | NEED_GRAPH | NEED_CORPORA, ERR_MEMORY_DISABLED},
+    };
+    struct json *list = json_new_array();
+    add_error(list, ERR_USAGE);
+    if (json_get(json_get(m->params, "properties"), "session"))
+        add_error(list, ERR_SESSION_NOT_FOUND);
+    if (m->operation && m->operation->executor == OPERATION_CONVERSATION)
+        add_error(list, ERR_SESSION_BUSY);
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (m->operation && m->operation->needs & needs[i].need)
+            add_error(list, needs[i].code);
+    return list;
+}
+
+/* --- OpenRPC ---------------------------------------------------------------------------------- */
+
+static bool is_required(const struct json *schema, const char *name)
+{
+    const struct json *names = json_get(schema, "required");
+    for (const struct json *n = json_first(names); n; n = json_next(n))
+        if (strcmp(json_string(n), name) == 0)
+            return true;
+    return false;
+}
+
+static struct json *params_list(const struct json *schema)
+{
+    struct json *list = json_new_array();
+    const struct json *members = json_get(schema, "properties");
+    for (const struct json *m = json_first(members); m; m = json_next(m)) {
+        struct json *v = json_new_object();
+        json_set_string(v, "name", json_name(m));
+        json_set_string(v, "description", json_get_string(m, "description"));
+        json_set_bool(v, "required", is_required(schema, json_name(m)));
+        json_set(v, "schema", json_clone(m));
+        json_push(list, v);
+    }
+    return list;
+}
+
+static void add_openrpc(struct json *methods, const struct method *m)
+{
+    struct json *v = json_new_object(), *result = json_new_object();
+    json_set_string(v, "name", m->name);
+    json_set_string(v, "summary", m->summary);
+    json_set_string(v, "paramStructure", "by-name");
+    json_set(v, "params", params_list(m->params));
+    json_set_string(result, "name", "result");
+    json_set(result, "schema", m->result);
+    json_set(v, "result", result);
+    json_set(v, "errors", errors_of(m));
+    json_push(methods, v);
+    json_free(m->params);
+}
+
+static struct json *openrpc(void)
+{
+    struct json *v = json_new_object(), *methods = json_new_array(), *parts = json_new_object();
+    each_method(add_openrpc, methods);
+    json_set_string(v, "openrpc", "1.3.2");
+    json_set(v, "info", info());
+    json_set(v, "methods", methods);
+    json_set(parts, "errors", error_objects());
+    json_set(v, "components", parts);
+    json_set(v, "x-notifications", notifications());
+    return v;
+}
+
+/* --- JSON Schema ------------------------------------------------------------------------------ */
+
+static void add_definition(struct json *into, const char *name, const char *what,
+                           struct json *schema)
+{
+    char *full = mem_printf("%s.%s", name, what);
+    json_set(into, full, schema);
+    free(full);
+}
+
+static void add_schemas(struct json *into, const struct method *m)
+{
+    add_definition(into, m->name, "params", m->params);
+    add_definition(into, m->name, "result", m->result);
+}
+
+static struct json *definitions(void)
+{
+    struct json *v = json_new_object();
+    each_method(add_schemas, v);
+    for (int type = 0; type < NOTICE_TYPES; type++) {
+        const struct notification *n = notification_of((enum notice_type)type);
+        if (n->method)
+            add_definition(v, n->method, "notification", shape_schema(n->shape));
+    }
+    for (int type = 0; type < EVENT_TYPE_COUNT; type++)
+        add_definition(v, event_name((enum event_type)type), "event",
+                       event_schema((enum event_type)type));
+    return v;
+}
+
+static struct json *json_schema(void)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_set_string(v, "title", PACKAGE_NAME);
+    json_set_string(v, "description", "Contract " CONTRACT_VERSION " of tiro " PACKAGE_VERSION ".");
+    json_set(v, "$defs", definitions());
+    return v;
+}
+
+/* --- OpenAPI ---------------------------------------------------------------------------------- */
+
+/* The names of schemas there have no slash. */
+static void add_component(struct json *schemas, const struct method *m, const char *what,
+                          struct json *schema)
+{
+    char *name = mem_printf("%s.%s", m->name, what);
+    *strchr(name, '/') = '.';
+    json_set(schemas, name, schema);
+    free(name);
+}
+
+static void add_components(struct json *schemas, const struct method *m)
+{
+    if (m->operation) {
+        add_component(schemas, m, "params", m->params);
+        add_component(schemas, m, "result", m->result);
+    } else {
+        json_free(m->params);
+        json_free(m->result);
+    }
+}
+
+static struct json *method_names(void)
+{
+    const struct operation *o;
+    struct json *names = json_new_array();
+    for (size_t i = 0; (o = operation_at(i)); i++)
+        json_push(names, json_new_string(o->name));
+    return names;
+}
+
+/* Of a request to /rpc and its answer. */
+static struct json *rpc_path(void)
+{
+    static const char text[] =
+        "{\"post\":{\"summary\":\"Calls an operation as JSON-RPC 2.0.\",\"operationId\":\"rpc\","
+        "\"requestBody\":{\"required\":true,\"content\":{\"application/"
+        "json\":{\"schema\":{\"$ref\":"
+        "\"#/components/schemas/request\"}}}},\"responses\":{\"200\":{\"description\":\"The "
+        "answer, "
+        "or the error with the number and name of the table.\",\"content\":{\"application/json\":{"
+        "\"schema\":{\"$ref\":\"#/components/schemas/answer\"}}}}}}}";
+    return from_text(text);
+}
+
+static void add_envelope(struct json *schemas)
+{
+    static const char request[] =
+        "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
+        "\"string\",\"integer\"]},\"params\":{\"type\":\"object\",\"description\":\"As "
+        "NAME.params of the method.\"}},\"required\":[\"jsonrpc\",\"id\",\"method\"]}";
+    static const char answer[] =
+        "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
+        "\"string\",\"integer\",\"null\"]},\"result\":{\"type\":\"object\",\"description\":\"As "
+        "NAME.result of the method.\"},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{"
+        "\"type\":\"integer\"},\"message\":{\"type\":\"string\"},\"data\":{\"type\":\"object\","
+        "\"properties\":{\"code\":{\"type\":\"string\"}}}},\"required\":[\"code\",\"message\"]}},"
+        "\"required\":[\"jsonrpc\",\"id\"]}";
+    struct json *asked = from_text(request), *members = json_clone(json_get(asked, "properties"));
+    struct json *method = json_new_object();
+    json_set_string(method, "type", "string");
+    json_set(method, "enum", method_names());
+    json_set(members, "method", method);
+    json_set(asked, "properties", members);
+    json_set(schemas, "request", asked);
+    json_set(schemas, "answer", from_text(answer));
+}
+
+static struct json *openapi(void)
+{
+    struct json *v = json_new_object(), *paths = json_new_object(), *schemas = json_new_object();
+    struct json *parts = json_new_object();
+    json_set_string(v, "openapi", "3.1.0");
+    json_set(v, "info", info());
+    json_set(paths, "/rpc", rpc_path());
+    json_set(v, "paths", paths);
+    add_envelope(schemas);
+    each_method(add_components, schemas);
+    json_set(parts, "schemas", schemas);
+    json_set(v, "components", parts);
+    return v;
+}
+
+struct json *describe_contract(const char *format)
+{
+    static const struct {
+        const char *name;
+        struct json *(*make)(void);
+    } formats[] = {{"openrpc", openrpc}, {"openapi", openapi}, {"json-schema", json_schema}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, format) == 0)
+            return formats[i].make();
+    return NULL;
+}
