@@ -1,9 +1,11 @@
 libtiro_a_SOURCES += \
+	src/serve/activation.c src/serve/activation.h \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/notice_json.c src/serve/notice_json.h \
 	src/serve/server.c src/serve/server.h \
+	src/serve/socket.c src/serve/socket.h \
 	src/serve/subscriptions.c src/serve/subscriptions.h \
 	src/serve/tails.c src/serve/tails.h \
 	src/serve/transfer.c src/serve/transfer.h \
