@@ -12,8 +12,8 @@
 #include "config/config.h"
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_chat,   &cmd_run,    &cmd_sessions,   &cmd_memory, &cmd_learned, &cmd_graph, &cmd_corpus,
-    &cmd_config, &cmd_doctor, &cmd_completion, &cmd_help,   NULL,
+    &cmd_chat,  &cmd_run,    &cmd_sessions, &cmd_memory,     &cmd_learned, &cmd_graph, &cmd_corpus,
+    &cmd_serve, &cmd_config, &cmd_doctor,   &cmd_completion, &cmd_help,    NULL,
 };
 
 static const struct cli_command *command_at(size_t index)

@@ -64,7 +64,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_learned, cmd_graph,
-    cmd_corpus, cmd_config, cmd_doctor, cmd_completion, cmd_help, config_change;
+    cmd_corpus, cmd_serve, cmd_config, cmd_doctor, cmd_completion, cmd_help, config_change;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
 /* In every table of options though none has it. */

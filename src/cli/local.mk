@@ -3,6 +3,7 @@ tiro_SOURCES += \
 	src/cli/cmd_config.c \
 	src/cli/cmd_doctor.c \
 	src/cli/cmd_run.c \
+	src/cli/cmd_serve.c \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/completion.c \
 	src/cli/config_change.c \

@@ -27,13 +27,16 @@ struct session_options {
 #define SESSION_OPTIONS                                                                            \
     {"continue", 'c', OPTION_FLAG, NULL, N_("continue the last session"), SESSION_AT(resume),      \
      .take = session_options_take_last},                                                           \
+    {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
+     .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
+    SESSION_SETTINGS
+/* Those of them that are not about one message or one session. */
+#define SESSION_SETTINGS                                                                           \
     {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
      SESSION_AT(provider), .take = session_options_take_choice,                                  \
      .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
     {"model", 'm', OPTION_VALUE, "MODEL", N_("the model's name"), SESSION_AT(model)},              \
     {"system", 's', OPTION_VALUE, "TEXT", N_("system prompt"), SESSION_AT(system)},                \
-    {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
-     .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"tools", 0, OPTION_VALUE, "none|read|full", N_("which tools the model may use"),              \
      SESSION_AT(tools), .take = session_options_take_choice,                                        \
      .offer = {OFFER_CHOICES, .choices = session_options_tools}},                                  \

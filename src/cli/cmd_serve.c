@@ -1,0 +1,189 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/output.h"
+#include "cli/session_options.h"
+#include "cli/setup.h"
+#include "cli/signals.h"
+#include "serve/describe.h"
+#include "serve/jsonrpc.h"
+#include "serve/socket.h"
+
+struct serve_options {
+    struct session_options session;
+    bool stdio;
+    const char *socket; /* NULL: none */
+    const char *describe;
+};
+
+/* --- surfaces: each is opened where its option says so, and holds the server -------------------
+ */
+
+struct serving {
+    const struct serve_options *options;
+    struct server *server;
+    int in, out; /* of the protocol; -1: none is spoken there */
+    struct jsonrpc *stdio;
+    struct socket_surface *socket;
+};
+
+/* Standard output is the protocol's alone: whatever else is printed goes to standard error. */
+static bool take_standard_files(struct serving *s, struct error *e)
+{
+    s->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    s->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    return (s->in >= 0 && s->out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) ||
+           err_set_errno(e, ERR_FILE_ERROR, "%s", _("cannot take standard input and output"));
+}
+
+static void client_gone(void *context)
+{
+    struct serving *s = context;
+    server_let_go(s->server);
+}
+
+static bool open_stdio(struct serving *s, struct error *e)
+{
+    if (!s->options->stdio)
+        return true;
+    if (!take_standard_files(s, e))
+        return false;
+    server_hold(s->server);
+    s->stdio = jsonrpc_new(s->server, s->in, s->out, client_gone, s);
+    return true;
+}
+
+static void close_stdio(struct serving *s)
+{
+    jsonrpc_free(s->stdio);
+    if (s->in >= 0)
+        close(s->in);
+    if (s->out >= 0)
+        close(s->out);
+}
+
+static bool open_socket(struct serving *s, struct error *e)
+{
+    if (s->options->socket)
+        s->socket = socket_open(s->server, s->options->socket, e);
+    return s->socket || !s->options->socket;
+}
+
+static void close_socket(struct serving *s)
+{
+    socket_free(s->socket);
+}
+
+static const struct surface {
+    bool (*open)(struct serving *s, struct error *e); /* also where it is not wanted */
+    void (*close)(struct serving *s);                 /* also where it was not opened */
+} surfaces[] = {{open_stdio, close_stdio}, {open_socket, close_socket}};
+enum { SURFACES = sizeof surfaces / sizeof *surfaces };
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static void on_signal(void *context, short revents)
+{
+    struct serving *s = context;
+    (void)revents;
+    if (signals_take() != 0)
+        server_stop(s->server);
+}
+
+static int serve(const struct serve_options *o, const struct setup *setup)
+{
+    struct engine_options options = session_options_service(&o->session, setup->config);
+    options.can_ask = true;
+    options.many = true;
+    struct serving s = {.options = o, .in = -1, .out = -1};
+    struct error e = {0};
+    int signal_fd = signals_open(), opened = 0, status;
+    s.server = server_new(&options);
+    struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
+    while (opened < SURFACES && surfaces[opened].open(&s, &e))
+        opened++;
+    status = opened == SURFACES ? server_run(s.server) : cli_fail(&e);
+    for (int i = 0; i < SURFACES; i++)
+        surfaces[i].close(&s);
+    server_unwatch(s.server, signals);
+    server_free(s.server);
+    return status;
+}
+
+static int describe(const char *format)
+{
+    struct error e;
+    struct json *v = describe_contract(format);
+    if (!v) {
+        err_set(&e, ERR_USAGE, _("--describe takes one of: %s; not \"%s\""), describe_formats,
+                format);
+        return cli_fail(&e);
+    }
+    output_json(v);
+    return 0;
+}
+
+static bool check_options(const struct serve_options *o, struct error *e)
+{
+    return o->describe || o->stdio || o->socket ||
+           err_set(e, ERR_USAGE, _("nothing says how to serve; give --stdio or --socket PATH"));
+}
+
+static int run_options(const struct serve_options *o)
+{
+    struct error e;
+    struct setup setup;
+    if (!check_options(o, &e))
+        return cli_fail(&e);
+    if (o->describe)
+        return describe(o->describe);
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    int status = serve(o, &setup);
+    setup_release(&setup);
+    return status;
+}
+
+static char *formats(void)
+{
+    return mem_strdup(describe_formats);
+}
+
+static const struct option options[] = {
+    {"stdio", 0, OPTION_FLAG, NULL, N_("JSON-RPC on standard input and output, for one client"),
+     .at = offsetof(struct serve_options, stdio)},
+    {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),
+     .at = offsetof(struct serve_options, socket), .offer = {.what = OFFER_FILES}},
+    {"describe", 0, OPTION_VALUE, "FORMAT",
+     N_("print what can be asked, as openrpc, openapi or json-schema, and end"),
+     .at = offsetof(struct serve_options, describe), .offer = {OFFER_CHOICES, .choices = formats}},
+    SESSION_SETTINGS,
+    {0},
+};
+
+static int run(const struct cli_command *self, int argc, char **argv)
+{
+    struct serve_options o = {.session = SESSION_OPTIONS_INIT};
+    int status;
+    if (cli_parse(self, argc, argv, &o, &status))
+        status = run_options(&o);
+    session_options_release(&o.session);
+    return status;
+}
+
+const struct cli_command cmd_serve = {
+    .name = "serve",
+    .synopsis = "serve --stdio|--socket PATH [OPTION]...",
+    .help = N_("conversations for other programs"),
+    .details = N_("Other programs ask for all that tiro can do, in many conversations at once, as "
+                  "doc/protocols.md\nsays. With --stdio it ends when its input has ended and all "
+                  "that was asked is answered.\nSIGTERM ends it: what a running turn has given is "
+                  "kept, and its turn is marked as interrupted."),
+    .options = options,
+    .run = run,
+};
