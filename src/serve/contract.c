@@ -12,7 +12,8 @@
 
 /* --- rows with a stream ----------------------------------------------------------------------- */
 
-enum stream { STREAM_NONE, STREAM_IN, STREAM_OUT, STREAM_PROGRESS };
+/* Whose text is in JSON; other rows with a stream tell only how far they are. */
+enum stream { STREAM_NONE, STREAM_IN, STREAM_OUT };
 
 static enum stream stream_of(const struct operation *o)
 {
@@ -20,10 +21,9 @@ static enum stream stream_of(const struct operation *o)
         const struct operation *operation;
         enum stream stream;
     } rows[] = {
-        {&operation_session_import, STREAM_IN},       {&operation_memory_import, STREAM_IN},
-        {&operation_graph_import, STREAM_IN},         {&operation_session_export, STREAM_OUT},
-        {&operation_memory_export, STREAM_OUT},       {&operation_graph_export, STREAM_OUT},
-        {&operation_memory_reindex, STREAM_PROGRESS},
+        {&operation_session_import, STREAM_IN}, {&operation_memory_import, STREAM_IN},
+        {&operation_graph_import, STREAM_IN},   {&operation_session_export, STREAM_OUT},
+        {&operation_memory_export, STREAM_OUT}, {&operation_graph_export, STREAM_OUT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].operation == o)
@@ -178,11 +178,14 @@ static void on_transfer(void *context, const void *result, const char *text, con
 /* Ids of transfers are counted by themselves. */
 #define TRANSFER (UINT64_C(1) << 63)
 
+/* What an engine's desks cannot do: they have no stream, and the one that reads cannot write. */
 static bool is_transfer(const struct call *c)
 {
     if (c->operation == &operation_session_export)
         return !((const struct session_export_params *)c->params)->path;
-    return stream_of(c->operation) != STREAM_NONE;
+    bool reader_writes =
+        c->operation->executor == OPERATION_READ && c->operation->needs & NEED_WRITE;
+    return reader_writes || c->operation->needs & NEED_STREAM;
 }
 
 static bool start(struct server *s, struct call *c, uint64_t *id, struct error *e)

@@ -1,5 +1,5 @@
-/* Operations with a stream, on a thread of their own with their own connection: an engine's desks
- * have none. The texts are held in memory, and bounded. */
+/* Operations on a thread of their own with their own connection: those with a stream, which an
+ * engine's desks have not, and others that these cannot do. The texts are held in memory, and bounded. */
 #ifndef SERVE_TRANSFER_H
 #define SERVE_TRANSFER_H
 
