@@ -274,6 +274,8 @@ tests_libsupport_a_SOURCES = \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
 	tests/simple_store_read.c \
 	tests/still_app.c tests/still_app.h \
+	tests/json_schema.c tests/json_schema.h \
+	tests/rpc_client.c tests/rpc_client.h \
 	tests/suite.c tests/suite.h \
 	tests/support.c tests/support.h \
 	tests/surface.c tests/surface.h \

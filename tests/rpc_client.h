@@ -1,0 +1,60 @@
+/* A client of `tiro serve`, on the standard files of a real program or on its socket. Faults fail
+ * the test; what is returned is kept (tests/support.h). Wants <cmocka.h>. */
+#ifndef TESTS_RPC_CLIENT_H
+#define TESTS_RPC_CLIENT_H
+
+#include "base/json.h"
+#include "base/vec.h"
+#include "tests/support.h"
+
+enum { RPC_CLIENT_MS = 20000 }; /* of every wait */
+
+struct rpc_client {
+    struct support_child child; /* of --stdio */
+    int fd;                     /* of a socket; -1: the child's standard files */
+    size_t read;                /* bytes of the child's output that were seen */
+    struct buf socket_text;
+    VEC(struct json *) waiting; /* messages that came while others were waited for */
+    VEC(struct json *) all;     /* to be freed at the end */
+    int asked;
+};
+
+/* Runs the program with --stdio and these arguments, up to a NULL, and calls initialize. */
+void rpc_client_start(struct rpc_client *c, const char *const *args);
+#define RPC_START(c, ...) rpc_client_start(c, (const char *const[]){__VA_ARGS__, NULL})
+/* The same on the socket of a program that runs. */
+void rpc_client_connect(struct rpc_client *c, const char *path);
+
+/* Without a call to initialize. */
+void rpc_client_start_raw(struct rpc_client *c, const char *const *args);
+void rpc_client_connect_raw(struct rpc_client *c, const char *path);
+
+/* Parameters are JSON with ' for "; NULL: none. The id of the request. */
+int rpc_client_ask(struct rpc_client *c, const char *method, const char *params);
+void rpc_client_write(struct rpc_client *c, const char *text);
+
+/* The whole answer, {"id",…,"result"|"error"}. Notifications before it wait for
+ * rpc_client_told(). */
+const struct json *rpc_client_answer(struct rpc_client *c, int id);
+const struct json *rpc_client_call(struct rpc_client *c, const char *method, const char *params);
+
+/* The result of a call that is done; the error of one that fails with this name of base/err.h. */
+const struct json *rpc_client_result(struct rpc_client *c, const char *method, const char *params);
+const struct json *rpc_client_error(struct rpc_client *c, const char *method, const char *params,
+                                    const char *name);
+void rpc_client_is_error(const struct json *answer, const char *name);
+
+/* Parameters of the next notification of this method (of an event, of this type; NULL: any); those
+ * before it are dropped. */
+const struct json *rpc_client_told(struct rpc_client *c, const char *method, const char *type);
+
+/* Whether such a notification is among those that came by now; they stay. */
+bool rpc_client_was_told(struct rpc_client *c, const char *method, const char *type);
+
+/* The next message. */
+const struct json *rpc_client_next(struct rpc_client *c);
+
+/* Closes the input (hangs up), and frees. The exit status; of a socket 0. */
+int rpc_client_end(struct rpc_client *c);
+
+#endif
