@@ -185,6 +185,7 @@ UNIT_TESTS = \
 	tests/test_secrets \
 	tests/test_sentences \
 	tests/test_separation \
+	tests/test_serve_contract \
 	tests/test_serve_loop \
 	tests/test_server_figures \
 	tests/test_service \

@@ -1,0 +1,323 @@
+/* The contract that --describe prints, beside what the real program answers: every method is called
+ * on standard input, and each answer and notification must fit its schema. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/capability.h"
+#include "session/operation.h"
+#include "tests/json_schema.h"
+#include "tests/program.h"
+#include "tests/rpc_client.h"
+#include "tests/suite.h"
+
+static struct model_server *model;
+static struct json *schemas; /* by name, "session/list.result" */
+static struct json *whole;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    model = begin_server();
+    struct result r = RUN("serve", "--describe", "json-schema");
+    assert_int_equal(r.status, 0);
+    whole = json_parse(r.out, strlen(r.out), NULL);
+    assert_non_null(whole);
+    schemas = (struct json *)(uintptr_t)json_get(whole, "$defs");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    json_free(whole);
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+NEEDS(capability_store() && capability_memory() && capability_compaction());
+
+static void check(const char *name, const char *what, const struct json *v)
+{
+    const struct json *schema = json_get(schemas, support_text("%s.%s", name, what));
+    struct buf why = BUF_INIT;
+    if (!schema)
+        fail_msg("%s.%s is not described", name, what);
+    if (!json_schema_check(schema, v, &why))
+        fail_msg("%s.%s: %s", name, what, why.data);
+    buf_release(&why);
+}
+
+static void check_message(const struct json *v)
+{
+    const char *method = json_get_string(v, "method");
+    const struct json *event = json_get(json_get(v, "params"), "event");
+    if (method)
+        check(method, "notification", json_get(v, "params"));
+    if (event)
+        check(json_get_string(event, "type"), "event", event);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+/* In this order. `params` and `saves` have $NAME for what was saved; `error`: the name that is
+ * expected, NULL: it is done. `saves`: "NAME=member", of the result. */
+static const struct step {
+    const char *method, *params, *error, *saves;
+} steps[] = {
+    {"engine/info", NULL, NULL, NULL},
+    {"capabilities/get", "{}", NULL, NULL},
+    {"config/get", NULL, NULL, NULL},
+    {"config/set", "{'key':'ui.theme','value':'dark'}", NULL, NULL},
+    {"session/create", "{}", NULL, "S=id"},
+    {"turn/start", "{'session':'$S','text':'The lantern of Kyoto is blue.'}", NULL, NULL},
+    {"session/list", "{'limit':5}", NULL, NULL},
+    {"session/search", "{'query':'lantern'}", NULL, NULL},
+    {"session/read", "{'session':'$S'}", NULL, NULL},
+    {"session/history", "{'session':'$S','limit':3}", NULL, NULL},
+    {"session/history", "{'session':'$S','newest':true}", NULL, NULL},
+    {"session/inputs", "{}", NULL, NULL},
+    {"session/rename", "{'session':'$S','title':'Lanterns'}", NULL, NULL},
+    {"session/label", "{'session':'Lanterns','changes':'+blue'}", NULL, NULL},
+    {"session/set_model", "{'session':'$S','model':'scripted-model'}", NULL, NULL},
+    {"session/set_system", "{'session':'$S','text':'Be brief.'}", NULL, NULL},
+    {"session/set_draft", "{'session':'$S','text':'not sent'}", NULL, NULL},
+    {"session/set_memory", "{'session':'$S','access':'write'}", NULL, NULL},
+    {"turn/retry", "{'session':'$S','text':'The lantern of Kyoto is red.'}", NULL, NULL},
+    {"turn/start", "{'session':'Lanterns','text':'And that of Nara?'}", NULL, NULL},
+    {"turn/interrupt", "{'session':'$S'}", "SESSION_NOT_RUNNING", NULL},
+    {"approval/decide", "{'session':'$S','call':'x','decision':'deny'}", "SESSION_NOT_RUNNING",
+     NULL},
+    {"compaction/decide", "{'session':'$S','decision':'commit'}", "SESSION_NOT_RUNNING", NULL},
+    {"compaction/undo", "{'session':'$S'}", "NOTHING_TO_UNDO", NULL},
+    {"compaction/pin", "{'session':'$S'}", NULL, NULL},
+    {"compaction/unpin", "{'session':'$S'}", NULL, NULL},
+    {"compaction/run", "{'session':'$S','mode':'deterministic'}", NULL, NULL},
+    {"compaction/ledger", "{'session':'$S','seq':1}", "USAGE", NULL},
+    {"context/read", "{'session':'$S'}", NULL, NULL},
+    {"models/list", "{'session':'$S'}", NULL, NULL},
+    {"provider/check", "{'session':'$S'}", NULL, NULL},
+    {"doctor/report", "{'session':'$S'}", NULL, NULL},
+    {"session/export", "{'session':'$S','format':'jsonl'}", NULL, "E=content"},
+    {"session/export", "{'session':'$S','path':'$D/session.md'}", NULL, NULL},
+    {"session/import", "{'content':'$E'}", NULL, "I=id"},
+    {"session/rebuild", "{'session':'$I'}", NULL, NULL},
+    {"session/fork", "{'session':'$S'}", NULL, "F=id"},
+    {"session/open", "{'session':'$I'}", NULL, NULL},
+    {"session/archive", "{'session':'$F'}", NULL, NULL},
+    {"session/unarchive", "{'session':'$F'}", NULL, NULL},
+    {"session/delete", "{'session':'$F'}", NULL, NULL},
+    {"memory/import",
+     "{'content':'{\\'session_id\\':\\'old\\',\\'role\\':\\'user\\',\\'created_at\\':\\'2026-03-"
+     "09T14:05:07Z\\',\\'content\\':\\'Ferries leave at nine.\\'}'}",
+     NULL, NULL},
+    {"memory/list", "{}", NULL, "M=entries.0.id"},
+    {"memory/read", "{'id':'$M'}", NULL, NULL},
+    {"memory/edit", "{'id':'$M','content':'Ferries leave at ten.'}", NULL, NULL},
+    {"memory/list", "{}", NULL, "M=entries.0.id"},
+    {"memory/pin", "{'id':'$M','pinned':true}", NULL, NULL},
+    {"memory/search", "{'query':'ferries','scope':'all'}", NULL, NULL},
+    {"memory/export", NULL, NULL, NULL},
+    {"memory/forget", "{'ids':['$M']}", NULL, NULL},
+    {"memory/restore", NULL, NULL, NULL},
+    {"memory/stats", NULL, NULL, NULL},
+    {"memory/reindex", NULL, NULL, NULL},
+    {"memory/index", "{'sessions':'none'}", NULL, NULL},
+    {"graph/create_entities",
+     "{'entities':[{'name':'Kyoto','entity_type':'place','observations':['It has lanterns.']},{'"
+     "name':'Nara','entity_type':'place','observations':[]}]}",
+     NULL, NULL},
+    {"graph/add_observations", "{'observations':[{'entity_name':'Nara','contents':['Deer.']}]}",
+     NULL, NULL},
+    {"graph/create_relations",
+     "{'relations':[{'from':'Kyoto','to':'Nara','relation_type':'is near'}]}", NULL, NULL},
+    {"graph/list", "{}", NULL, NULL},
+    {"graph/search", "{'query':'lanterns'}", NULL, NULL},
+    {"graph/open", "{'names':['Kyoto']}", NULL, NULL},
+    {"graph/stats", NULL, NULL, NULL},
+    {"graph/export", NULL, NULL, "G=content"},
+    {"graph/import", "{'content':'$G'}", NULL, NULL},
+    {"graph/reindex", NULL, NULL, NULL},
+    {"graph/delete_observations", "{'deletions':[{'entity_name':'Nara','observations':['Deer.']}]}",
+     NULL, NULL},
+    {"graph/delete_relations",
+     "{'relations':[{'from':'Kyoto','to':'Nara','relation_type':'is near'}]}", NULL, NULL},
+    {"graph/delete_entities", "{'entity_names':['Nara']}", NULL, NULL},
+    {"graph/restore", NULL, NULL, NULL},
+    {"learned/add", "{'text':'Answers are short.'}", NULL, "L=item.id"},
+    {"learned/list", "{}", NULL, NULL},
+    {"learned/search", "{'query':'answers'}", NULL, NULL},
+    {"learned/read", "{'id':'$L'}", NULL, NULL},
+    {"learned/history", "{'id':'$L'}", NULL, NULL},
+    {"learned/edit", "{'id':'$L','text':'Answers are very short.'}", NULL, NULL},
+    {"learned/accept", "{'id':'$L'}", NULL, NULL},
+    {"learned/reject", "{'id':'$L'}", NULL, NULL},
+    {"learned/forget", "{'ids':['$L']}", NULL, NULL},
+    {"learned/restore", NULL, NULL, NULL},
+    {"learned/stats", NULL, NULL, NULL},
+    {"corpus/ingest", "{'corpus_id':'notes','filename':'a.txt','text':'Lanterns hang in Gion.'}",
+     NULL, "N=document"},
+    {"corpus/add", "{'corpus_id':'files','paths':['$D/session.md']}", NULL, NULL},
+    {"corpus/update", "{'corpus_id':'files'}", NULL, NULL},
+    {"corpus/list", NULL, NULL, NULL},
+    {"corpus/documents", "{'corpus_id':'notes'}", NULL, NULL},
+    {"corpus/passages", "{'document':$N}", NULL, NULL},
+    {"corpus/cited", "{'session_id':'$S'}", NULL, NULL},
+    {"corpus/search", "{'query':'lanterns'}", NULL, NULL},
+    {"corpus/stats", NULL, NULL, NULL},
+    {"corpus/remove", "{'corpus_id':'notes'}", NULL, NULL},
+    {"events/subscribe", "{'session':'$S','since':0}", NULL, NULL},
+    {"events/unsubscribe", "{'session':'$S'}", NULL, NULL},
+    {"events/subscribe", NULL, NULL, NULL},
+    {"initialize", NULL, NULL, NULL},
+};
+
+static const char *saved['Z' + 1];
+
+/* The text within a JSON string; " stands as it is, which support_json() leaves alone. */
+static char *escaped(const char *text)
+{
+    struct json *v = json_new_string(text);
+    char *printed = json_print(v);
+    json_free(v);
+    printed[strlen(printed) - 1] = '\0';
+    char *inside = support_text("%s", printed + 1);
+    free(printed);
+    return inside;
+}
+
+static const char *filled_in(const char *params)
+{
+    struct buf out = BUF_INIT;
+    const char *json = params ? support_json(params) : NULL;
+    for (const char *at = json; at && *at; at++) {
+        if (*at != '$') {
+            buf_addch(&out, *at);
+            continue;
+        }
+        const char *value = saved[(unsigned char)*++at];
+        if (!value)
+            fail_msg("%s: nothing was saved as %c", params, *at);
+        buf_addstr(&out, escaped(value));
+    }
+    return json ? support_keep(buf_take(&out)) : NULL;
+}
+
+static const struct json *member_at(const struct json *v, const char *path)
+{
+    char *copy = support_text("%s", path), *rest = NULL;
+    for (char *name = strtok_r(copy, ".", &rest); name; name = strtok_r(NULL, ".", &rest))
+        v = json_type(v) == JSON_ARRAY ? json_at(v, (size_t)atoi(name)) : json_get(v, name);
+    return v;
+}
+
+static void save(const struct step *s, const struct json *result)
+{
+    const struct json *v = s->saves ? member_at(result, s->saves + 2) : NULL;
+    if (s->saves && !v)
+        fail_msg("%s has no %s: %s", s->method, s->saves + 2, support_keep(json_print(result)));
+    if (v && json_string(v))
+        saved[(unsigned char)*s->saves] = support_text("%s", json_string(v));
+    else if (v)
+        saved[(unsigned char)*s->saves] = support_keep(json_print(v));
+}
+
+static void take_step(struct rpc_client *c, const struct step *s)
+{
+    const char *params = filled_in(s->params);
+    if (params && !s->error) {
+        struct json *v = json_parse(params, strlen(params), NULL);
+        check(s->method, "params", v);
+        json_free(v);
+    }
+    int id = ++c->asked;
+    rpc_client_write(c,
+                     support_text("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\"%s%s}\n", id,
+                                  s->method, params ? ",\"params\":" : "", params ? params : ""));
+    const struct json *answer = rpc_client_answer(c, id), *result = json_get(answer, "result");
+    if (s->error) {
+        rpc_client_is_error(answer, s->error);
+        return;
+    }
+    if (!result)
+        fail_msg("%s %s: %s", s->method, params ? params : "", support_keep(json_print(answer)));
+    check(s->method, "result", result);
+    save(s, result);
+}
+
+static bool is_walked(const char *method)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (strcmp(steps[i].method, method) == 0)
+            return true;
+    return false;
+}
+
+TEST(every_method_answers_as_it_is_described)
+{
+    struct rpc_client c;
+    RPC_START(&c, NULL);
+    saved['D'] = support_dir();
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        take_step(&c, &steps[i]);
+    const struct json *methods = json_get(rpc_client_result(&c, "initialize", NULL), "methods");
+    for (const struct json *m = json_first(methods); m; m = json_next(m))
+        if (!is_walked(json_string(m)))
+            fail_msg("%s is offered, and was not called", json_string(m));
+    for (size_t i = 0; i < c.waiting.len; i++)
+        check_message(c.waiting.items[i]);
+    assert_true(rpc_client_was_told(&c, "session/event", "run_completed"));
+    assert_int_equal(rpc_client_end(&c), 0);
+}
+
+/* --- the other descriptions ------------------------------------------------------------------- */
+
+static const struct json *find_named(const struct json *list, const char *name)
+{
+    for (const struct json *v = json_first(list); v; v = json_next(v))
+        if (strcmp(json_get_string(v, "name"), name) == 0)
+            return v;
+    return NULL;
+}
+
+TEST(openrpc_has_every_operation_with_its_parameters_and_errors)
+{
+    struct json *v = program_json(RUN("serve", "--describe", "openrpc"));
+    const struct operation *o;
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        const struct json *m = find_named(json_get(v, "methods"), o->name);
+        assert_non_null(m);
+        assert_string_equal(json_get_string(m, "summary"), o->summary);
+        for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name;
+             f++) {
+            const struct json *p = find_named(json_get(m, "params"), f->name);
+            assert_int_equal(json_get_bool(p, "required", false), f->presence == SHAPE_REQUIRED);
+        }
+        assert_non_null(json_get(json_get(m, "result"), "schema"));
+        for (const struct json *e = json_first(json_get(m, "errors")); e; e = json_next(e)) {
+            const char *name = strrchr(json_get_string(e, "$ref"), '/') + 1;
+            const struct json *object =
+                json_get(json_get(json_get(v, "components"), "errors"), name);
+            assert_int_equal(json_get_int(object, "code", 0), err_info(err_from_name(name))->rpc);
+        }
+    }
+    assert_non_null(find_named(json_get(v, "x-notifications"), "approval/requested"));
+}
+
+TEST(openapi_has_the_schemas_of_every_operation)
+{
+    struct json *v = program_json(RUN("serve", "--describe", "openapi"));
+    const struct json *parts = json_get(json_get(v, "components"), "schemas");
+    const struct operation *o;
+    assert_non_null(json_get(json_get(json_get(v, "paths"), "/rpc"), "post"));
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        char *name = support_text("%s.params", o->name);
+        *strchr(name, '/') = '.';
+        assert_non_null(json_get(parts, name));
+    }
+}
+
+TEST(a_format_that_is_not_known_is_refused)
+{
+    expect(RUN("serve", "--describe", "wsdl"), 64, "openrpc openapi json-schema");
+    expect(RUN("serve"), 64, "--stdio");
+}
