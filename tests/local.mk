@@ -187,6 +187,8 @@ UNIT_TESTS = \
 	tests/test_separation \
 	tests/test_serve_contract \
 	tests/test_serve_loop \
+	tests/test_serve_socket \
+	tests/test_serve_stdio \
 	tests/test_server_figures \
 	tests/test_service \
 	tests/test_service_compaction \

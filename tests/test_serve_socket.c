@@ -1,0 +1,183 @@
+/* `tiro serve --socket`: many clients, and the path. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/rpc_client.h"
+#include "tests/suite.h"
+
+static struct model_server *model;
+static const char *path;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    model = begin_server();
+    path = support_path("socket");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+static struct sockaddr_un address_of(const char *at)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_true(strlen(at) < sizeof address.sun_path);
+    memcpy(address.sun_path, at, strlen(at) + 1);
+    return address;
+}
+
+static bool is_listened_at(void *context)
+{
+    struct sockaddr_un address = address_of(context);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    bool is = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    close(fd);
+    return is;
+}
+
+static struct support_child start(void)
+{
+    struct support_child server;
+    support_start(&server,
+                  (const char *const[]){support_program(), "serve", "--socket", path, NULL});
+    assert_true(support_wait_until(is_listened_at, (void *)(uintptr_t)path, RPC_CLIENT_MS));
+    return server;
+}
+
+static void stop(struct support_child *server)
+{
+    kill(server->pid, SIGTERM);
+    assert_int_equal(support_finish(server, NULL), 0);
+    assert_string_equal(server->out_text.data, "");
+    support_release(server);
+}
+
+TEST(the_path_is_the_users_alone_and_goes_with_the_server)
+{
+    struct support_child server = start();
+    struct stat there;
+    assert_int_equal(stat(path, &there), 0);
+    assert_true(S_ISSOCK(there.st_mode));
+    assert_int_equal(there.st_mode & 07777, 0600);
+    stop(&server);
+    assert_int_equal(stat(path, &there), -1);
+}
+
+TEST(a_path_that_is_in_use_is_refused)
+{
+    struct support_child server = start();
+    expect(RUN("serve", "--socket", path), 1, "listens at");
+    assert_true(is_listened_at((void *)(uintptr_t)path));
+    stop(&server);
+}
+
+TEST(what_is_no_socket_stays)
+{
+    support_write(path, "mine");
+    expect(RUN("serve", "--socket", path), 1, "no socket");
+    assert_string_equal(support_read(path), "mine");
+    char *deep = support_keep(malloc(200));
+    memset(deep, 'x', 199);
+    deep[199] = '\0';
+    expect(RUN("serve", "--socket", deep), 1, "shorter");
+}
+
+TEST(a_stale_socket_is_replaced)
+{
+    struct sockaddr_un address = address_of(path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    struct support_child server = start();
+    stop(&server);
+}
+
+TEST(clients_come_and_go_and_interrupt_nothing)
+{
+    struct support_child server = start();
+    struct rpc_client first, second;
+    rpc_client_connect(&first, path);
+    rpc_client_connect(&second, path);
+    const char *id = json_get_string(rpc_client_result(&first, "session/create", "{}"), "id");
+    const char *session = support_text("%s", id);
+    (void)rpc_client_result(&second, "events/subscribe", NULL);
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
+    (void)rpc_client_ask(&first, "turn/start",
+                         support_text("{'session':'%s','text':'go on'}", session));
+    (void)rpc_client_told(&first, "session/event", "text_delta");
+    assert_int_equal(rpc_client_end(&first), 0);
+    (void)rpc_client_told(&second, "session/event", "text_delta");
+    model_server_release(model);
+    (void)rpc_client_told(&second, "session/event", "run_completed");
+    rpc_client_end(&second);
+    stop(&server);
+}
+
+TEST(rubbish_and_silence_harm_nobody)
+{
+    struct support_child server = start();
+    struct rpc_client silent, loud, good;
+    rpc_client_connect_raw(&silent, path);
+    rpc_client_connect_raw(&loud, path);
+    rpc_client_write(&loud, "GET / HTTP/1.1\r\n\r\n\x01\xff\n[[[[\n");
+    const struct json *error = json_get(rpc_client_next(&loud), "error");
+    assert_int_equal(json_get_int(error, "code", 0), -32700);
+    rpc_client_connect(&good, path);
+    (void)rpc_client_result(&good, "session/list", NULL);
+    rpc_client_end(&silent);
+    rpc_client_end(&loud);
+    rpc_client_end(&good);
+    stop(&server);
+}
+
+TEST(a_hundred_clients_are_served_at_once)
+{
+    enum { MANY = 100 };
+    struct support_child server = start();
+    struct rpc_client clients[MANY];
+    for (int i = 0; i < MANY; i++)
+        rpc_client_connect(&clients[i], path);
+    for (int i = 0; i < MANY; i++)
+        (void)rpc_client_result(&clients[i], "session/list", NULL);
+    for (int i = 0; i < MANY; i++)
+        rpc_client_end(&clients[i]);
+    stop(&server);
+}
+
+/* As systemd does it: the socket is descriptor 3, and LISTEN_PID says whose it is. */
+TEST(a_socket_that_was_opened_for_us_is_taken)
+{
+    struct sockaddr_un address = address_of(path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct support_child server;
+    struct rpc_client c;
+    struct stat there;
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    const char *command = support_text(
+        "exec 3<&%d; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$0\" serve "
+        "--socket /nowhere/at/all",
+        fd);
+    support_start(&server,
+                  (const char *const[]){"/bin/sh", "-c", command, support_program(), NULL});
+    rpc_client_connect(&c, path);
+    (void)rpc_client_result(&c, "engine/info", NULL);
+    rpc_client_end(&c);
+    stop(&server);
+    assert_int_equal(stat(path, &there), 0); /* it is not ours to take away */
+    close(fd);
+}

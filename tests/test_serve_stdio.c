@@ -1,0 +1,408 @@
+/* `tiro serve --stdio`: what a client is told and when, its errors, and how it ends. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/rpc_client.h"
+#include "tests/suite.h"
+
+static struct model_server *model;
+static struct rpc_client client;
+static const char *session; /* one that was created */
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    model = begin_server();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+static const char *text_of(const struct json *v, const char *member)
+{
+    const char *text = json_get_string(v, member);
+    if (!text)
+        fail_msg("no %s: %s", member, support_keep(json_print(v)));
+    return text;
+}
+
+static const char *create(struct rpc_client *c)
+{
+    return support_text("%s", text_of(rpc_client_result(c, "session/create", "{}"), "id"));
+}
+
+static void begin(void)
+{
+    RPC_START(&client, NULL);
+    session = create(&client);
+}
+
+#define PARAMS(rest) support_text("{'session':'%s'" rest "}", session)
+
+static void end(void)
+{
+    assert_int_equal(rpc_client_end(&client), 0);
+}
+
+/* Starts a turn whose answer never ends, and waits for its first text. */
+static int start_endless(void)
+{
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'go on'"));
+    (void)rpc_client_told(&client, "session/event", "text_delta");
+    return id;
+}
+
+static void stop_endless(int id)
+{
+    (void)rpc_client_result(&client, "turn/interrupt", PARAMS(""));
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_string_equal(text_of(result, "stop_reason"), "cancelled");
+}
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+TEST(nothing_is_answered_before_initialize)
+{
+    rpc_client_start_raw(&client, (const char *const[]){NULL});
+    const struct json *error = json_get(rpc_client_call(&client, "engine/info", NULL), "error");
+    assert_int_equal(json_get_int(error, "code", 0), -32600);
+    assert_text(text_of(error, "message"), "initialize");
+    const struct json *v = rpc_client_result(&client, "initialize", NULL);
+    assert_string_equal(text_of(v, "contract_version"), "1.0");
+    assert_true(json_get_bool(json_get(v, "capabilities"), "store", false) == capability_store());
+    assert_true(json_len(json_get(v, "methods")) > 80);
+    (void)rpc_client_result(&client, "engine/info", NULL);
+    end();
+}
+
+TEST(a_method_that_there_is_not_is_said_to_be_none)
+{
+    begin();
+    const struct json *error = json_get(rpc_client_call(&client, "session/sing", NULL), "error");
+    assert_int_equal(json_get_int(error, "code", 0), -32601);
+    end();
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.text = "The lantern is blue.", .piece = 4});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'which colour?'"));
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_string_equal(text_of(result, "text"), "The lantern is blue.");
+    assert_string_equal(text_of(result, "stop_reason"), "end_turn");
+    assert_string_equal(text_of(result, "session_id"), session);
+    struct buf text = BUF_INIT;
+    int64_t last = 0;
+    bool completed = false;
+    for (size_t i = 0; i < client.waiting.len; i++) {
+        const struct json *params = json_get(client.waiting.items[i], "params");
+        const struct json *event = json_get(params, "event");
+        if (!event)
+            continue;
+        assert_string_equal(text_of(params, "session_id"), session);
+        assert_true(json_get_int(event, "seq", 0) > last);
+        last = json_get_int(event, "seq", 0);
+        if (strcmp(text_of(event, "type"), "text_delta") == 0)
+            buf_addstr(&text, text_of(event, "delta"));
+        completed = completed || strcmp(text_of(event, "type"), "run_completed") == 0;
+    }
+    assert_true(completed);
+    assert_string_equal(text.data, "The lantern is blue.");
+    buf_release(&text);
+    end();
+}
+
+TEST(a_batch_is_answered_as_one)
+{
+    begin();
+    rpc_client_write(&client,
+                     "[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"engine/info\"},"
+                     "{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"session/list\"}]\n");
+    const struct json *v = rpc_client_next(&client);
+    while (json_type(v) != JSON_ARRAY)
+        v = rpc_client_next(&client);
+    assert_int_equal(json_len(v), 2);
+    end();
+}
+
+TEST(a_cancelled_request_ends_and_its_turn_goes_on)
+{
+    begin();
+    int id = start_endless();
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\","
+                                           "\"params\":{\"id\":%d}}\n",
+                                           id));
+    const struct json *error = json_get(rpc_client_answer(&client, id), "error");
+    assert_int_equal(json_get_int(error, "code", 0), -32800);
+    assert_text(text_of(error, "message"), "the turn goes on");
+    (void)rpc_client_error(&client, "turn/start", PARAMS(",'text':'again'"), "SESSION_BUSY");
+    model_server_release(model);
+    (void)rpc_client_told(&client, "session/event", "run_completed");
+    end();
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+TEST(what_is_wrong_with_parameters_names_the_member)
+{
+    begin();
+    const struct json *e = rpc_client_error(&client, "session/list", "{'limit':'x'}", "USAGE");
+    assert_text(text_of(e, "message"), "\"limit\"");
+    e = rpc_client_error(&client, "engine/info", "{'x':1}", "USAGE");
+    assert_text(text_of(e, "message"), "\"x\"");
+    e = rpc_client_error(&client, "turn/start", PARAMS(""), "USAGE");
+    assert_text(text_of(e, "message"), "\"text\"");
+    e = rpc_client_error(&client, "session/import", "{}", "USAGE");
+    assert_text(text_of(e, "message"), "\"content\"");
+    e = rpc_client_error(&client, "session/list", "[1]", "USAGE");
+    assert_int_equal(json_get_int(e, "code", 0), -32602);
+    end();
+}
+
+TEST(errors_of_sessions_have_their_numbers_and_names)
+{
+    begin();
+    (void)rpc_client_error(&client, "session/history", "{'session':'nobody'}", "SESSION_NOT_FOUND");
+    (void)rpc_client_error(&client, "turn/start", "{'session':'nobody','text':'x'}",
+                           "SESSION_NOT_FOUND");
+    (void)rpc_client_error(&client, "events/subscribe", "{'session':'nobody'}",
+                           "SESSION_NOT_FOUND");
+    (void)rpc_client_error(&client, "turn/interrupt", PARAMS(""), "SESSION_NOT_RUNNING");
+    int id = start_endless();
+    (void)rpc_client_error(&client, "turn/start", PARAMS(",'text':'me too'"), "SESSION_BUSY");
+    stop_endless(id);
+    end();
+}
+
+TEST_IF(capability_store(), a_session_that_another_process_has_is_busy)
+{
+    struct rpc_client other;
+    begin();
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'mine'"));
+    int id = start_endless();
+    RPC_START(&other, NULL);
+    (void)rpc_client_error(&other, "session/open", PARAMS(""), "SESSION_BUSY");
+    assert_int_equal(rpc_client_end(&other), 0);
+    stop_endless(id);
+    end();
+}
+
+TEST(what_is_switched_off_is_refused_by_name)
+{
+    RPC_START(&client, "--no-persist", "--no-compaction", "--no-memory");
+    session = create(&client);
+    (void)rpc_client_error(&client, "compaction/run", PARAMS(""), "SESSION_COMPACTION_DISABLED");
+    (void)rpc_client_error(&client, "memory/search", "{'query':'x'}", "MEMORY_DISABLED");
+    (void)rpc_client_error(&client, "session/import", "{'content':'{}'}",
+                           "SESSION_PERSISTENCE_DISABLED");
+    end();
+}
+
+TEST(a_budget_that_is_spent_ends_the_turn)
+{
+    write_config("[budget]\nmax_tokens = 10\n");
+    begin();
+    model_server_queue(model,
+                       &(struct reply){.text = "dear", .input_tokens = 900, .output_tokens = 900});
+    (void)rpc_client_call(&client, "turn/start", PARAMS(",'text':'spend'"));
+    const struct json *result =
+        rpc_client_result(&client, "turn/start", PARAMS(",'text':'spend more'"));
+    assert_string_equal(text_of(json_get(result, "error"), "code"), "BUDGET_EXHAUSTED");
+    end();
+}
+
+/* --- subscriptions ---------------------------------------------------------------------------- */
+
+TEST_IF(capability_store(), a_subscription_begins_with_what_the_log_has)
+{
+    begin();
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    end();
+    RPC_START(&client, NULL);
+    (void)rpc_client_result(&client, "events/subscribe", PARAMS(",'since':0"));
+    assert_int_equal(
+        json_get_int(json_get(rpc_client_told(&client, "session/event", NULL), "event"), "seq", 0),
+        1);
+    const struct json *over = rpc_client_told(&client, "session/event", "run_completed");
+    int64_t last = json_get_int(json_get(over, "event"), "seq", 0);
+    (void)rpc_client_result(&client, "session/open", PARAMS(""));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'two'"));
+    const struct json *next = rpc_client_told(&client, "session/event", NULL);
+    assert_int_equal(json_get_int(json_get(next, "event"), "seq", 0), last + 1);
+    (void)rpc_client_result(&client, "events/unsubscribe", PARAMS(""));
+    vec_clear(&client.waiting);
+    (void)rpc_client_result(&client, "session/rename", PARAMS(",'title':'Two'"));
+    assert_false(rpc_client_was_told(&client, "session/changed", NULL));
+    end();
+}
+
+/* The deltas from the log's side and from the turn's side are one text. */
+TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
+{
+    begin();
+    model_server_queue(model,
+                       &(struct reply){.fault = REPLY_STALL, .text = "one two three", .piece = 4});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'count'"));
+    struct buf text = BUF_INIT;
+    while (text.len < strlen("one two three"))
+        buf_addstr(&text, text_of(json_get(rpc_client_told(&client, "session/event", "text_delta"),
+                                           "event"),
+                                  "delta"));
+    buf_clear(&text);
+    (void)rpc_client_result(&client, "events/subscribe", PARAMS(",'since':0"));
+    assert_int_equal(
+        json_get_int(json_get(rpc_client_told(&client, "session/event", NULL), "event"), "seq", 0),
+        1);
+    model_server_release(model);
+    (void)rpc_client_answer(&client, id);
+    for (size_t i = 0; i < client.waiting.len; i++) {
+        const struct json *event = json_get(json_get(client.waiting.items[i], "params"), "event");
+        if (event && strcmp(text_of(event, "type"), "text_delta") == 0)
+            buf_addstr(&text, text_of(event, "delta"));
+    }
+    assert_string_equal(text.data, "one two three");
+    buf_release(&text);
+    end();
+}
+
+TEST(every_session_can_be_subscribed)
+{
+    begin();
+    (void)rpc_client_result(&client, "events/subscribe", NULL);
+    (void)rpc_client_error(&client, "events/subscribe", "{'since':3}", "USAGE");
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    (void)rpc_client_told(&client, "session/event", "run_completed");
+    end();
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static void queue_tool(void)
+{
+    model_server_queue(model,
+                       &(struct reply){.tool_name = "write_file",
+                                       .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
+}
+
+TEST(a_tool_asks_the_client)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    RPC_START(&client, "--tools", "full");
+    session = create(&client);
+    queue_tool();
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'write'"));
+    const struct json *asked = rpc_client_told(&client, "approval/requested", NULL);
+    assert_string_equal(text_of(asked, "tool"), "write_file");
+    assert_text(text_of(asked, "preview"), "a.txt");
+    (void)rpc_client_result(&client, "approval/decide",
+                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
+                                         text_of(asked, "call")));
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_int_equal(json_get_int(result, "tool_calls", 0), 1);
+    assert_string_equal(support_read(support_path("a.txt")), "x");
+    end();
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+TEST(what_was_asked_before_the_end_of_input_is_answered)
+{
+    begin();
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'hello'"));
+    close(client.child.in);
+    client.child.in = -1;
+    assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
+    end();
+}
+
+TEST(a_question_that_nobody_can_answer_any_more_interrupts_the_turn)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    RPC_START(&client, "--tools", "full");
+    session = create(&client);
+    queue_tool();
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'write'"));
+    (void)rpc_client_told(&client, "approval/requested", NULL);
+    close(client.child.in);
+    client.child.in = -1;
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_string_equal(text_of(result, "stop_reason"), "cancelled");
+    end();
+}
+
+static const char *kept_events(void)
+{
+    return support_keep(program_output(RUN("sessions", "export", "--format", "jsonl", session)));
+}
+
+TEST_IF(capability_store(), a_signal_keeps_what_came_and_answers_who_waits)
+{
+    begin();
+    int id = start_endless();
+    kill(client.child.pid, SIGTERM);
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_string_equal(text_of(result, "stop_reason"), "cancelled");
+    assert_string_equal(text_of(result, "text"), "so far");
+    end();
+    assert_text(kept_events(), "so far");
+    assert_text(kept_events(), "\"type\":\"interrupted\"");
+}
+
+TEST_IF(capability_store(), a_client_that_reads_no_more_ends_the_program)
+{
+    begin();
+    (void)start_endless();
+    close(client.child.out);
+    client.child.out = -1;
+    end();
+    assert_text(kept_events(), "\"type\":\"interrupted\"");
+}
+
+/* --- bounds ----------------------------------------------------------------------------------- */
+
+static bool turns_are_over(void *context)
+{
+    const int *turns = context;
+    int over = 0;
+    struct result r = RUN("sessions", "export", "--format", "jsonl", session);
+    for (const char *at = r.out; (at = strstr(at, "\"type\":\"run_completed\"")); at++)
+        over++;
+    return over == *turns;
+}
+
+/* Nothing is read until all turns are over. */
+TEST_IF(capability_store(), a_slow_reader_is_told_how_much_it_missed)
+{
+    enum { BYTES = 2 * 1024 * 1024, TURNS = 3 };
+    char *text = support_keep(malloc(BYTES + 1));
+    int id = 0;
+    memset(text, 'x', BYTES);
+    text[BYTES] = '\0';
+    begin();
+    for (int i = 1; i <= TURNS; i++) {
+        model_server_queue(model, &(struct reply){.text = text, .piece = 65536});
+        id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'much'"));
+        assert_true(support_wait_until(turns_are_over, &i, RPC_CLIENT_MS));
+    }
+    const struct json *missed = rpc_client_told(&client, "session/event", "stream_truncated");
+    assert_true(json_get_int(json_get(missed, "event"), "dropped", 0) > 0);
+    const struct json *result = json_get(rpc_client_answer(&client, id), "result");
+    assert_int_equal(strlen(text_of(result, "text")), BYTES);
+    end();
+}
