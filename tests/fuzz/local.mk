@@ -24,6 +24,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/ollama.c \
 	tests/fuzz/openai.c \
 	tests/fuzz/pages.c \
+	tests/fuzz/rpc.c \
 	tests/fuzz/schema.c \
 	tests/fuzz/search.c \
 	tests/fuzz/secrets.c \

@@ -27,6 +27,7 @@
     X(markdown, 32768)                                                                             \
     X(wrap, 16384)                                                                                 \
     X(approval, 32768)                                                                             \
+    X(rpc, 65536)                                                                                  \
     X(schema, 65536)                                                                               \
     X(glob, 4096)                                                                                  \
     X(skill, 65536)                                                                                \
