@@ -1,5 +1,5 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora;
+# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora serve;
 # MEMORY_ENTRIES=1000000 measures memory at that size alone, GRAPH_ENTITIES=1000 the graph.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
@@ -28,6 +28,7 @@ bench_tiro_bench_SOURCES = \
 	bench/measure_memory.c \
 	bench/measure_recall.c \
 	bench/measure_resume.c \
+	bench/measure_serve.c \
 	bench/measure_start.c \
 	bench/measure_stream.c \
 	bench/measures.h \
@@ -38,6 +39,7 @@ bench_tiro_bench_SOURCES = \
 	bench/process.c bench/process.h \
 	bench/prose.c bench/prose.h \
 	bench/source.c bench/source.h \
+	bench/stamped.c bench/stamped.h \
 	bench/table.c bench/table.h \
 	bench/write_session.c bench/write_session.h \
 	tests/default_signals.c tests/default_signals.h \

@@ -30,7 +30,7 @@ static const struct {
     {"scale", measure_long_sessions},   {"scale", measure_many_sessions},
     {"compaction", measure_compaction}, {"memory", measure_memory},
     {"facts", measure_facts},           {"recall", measure_recall},
-    {"corpora", measure_corpora},
+    {"corpora", measure_corpora},       {"serve", measure_serve},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

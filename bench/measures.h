@@ -12,6 +12,7 @@ void measure_long_sessions(void); /* opening, going on in and reading sessions t
 void measure_many_sessions(void); /* lists, filters and searches over 10,000 of them */
 void measure_compaction(void);    /* shortening sessions in each mode, and keys meanwhile */
 void measure_memory(void);        /* semantic memory of 1,000 to 100,000 entries */
+void measure_serve(void);         /* other programs as clients */
 void measure_facts(void);         /* the graph of facts, full */
 
 /* What searches in semantic memory find of the sets of questions within RECALL_SETS (bench), or of

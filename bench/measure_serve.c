@@ -1,0 +1,259 @@
+/* `tiro serve --stdio`: until it answers, what a streamed piece of text takes on its way to the
+ * client beside `tiro run`, a hundred conversations at once, and what they weigh. Times are from
+ * the model's write to the client's read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "bench/chat.h"
+#include "bench/measures.h"
+#include "bench/process.h"
+#include "bench/stamped.h"
+#include "bench/table.h"
+
+enum {
+    RUNS = 15,
+    PIECES = 1000,       /* of the one conversation */
+    CONVERSATIONS = 100, /* at once */
+    PIECES_EACH = 250
+};
+static const double RATE = 200, RATE_EACH = 50;
+
+/* A program on pipes. */
+struct piped {
+    pid_t pid;
+    int in, out;
+    struct buf text;
+    size_t read;
+    int asked;
+};
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "bench: %s\n", what);
+    exit(99);
+}
+
+static struct piped start(const char *const *arguments)
+{
+    struct piped p = {.text = BUF_INIT};
+    int in[2], out[2];
+    if (pipe(in) != 0 || pipe(out) != 0)
+        give_up("no pipe");
+    p.pid = fork();
+    if (p.pid == 0) {
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        close(in[1]);
+        close(out[0]);
+        execv(getenv("TIRO"), (char *const *)(uintptr_t)arguments);
+        _exit(99);
+    }
+    close(in[0]);
+    close(out[1]);
+    p.in = in[1];
+    p.out = out[0];
+    return p;
+}
+
+static void stop(struct piped *p)
+{
+    char bytes[65536];
+    close(p->in);
+    while (read(p->out, bytes, sizeof bytes) > 0)
+        continue;
+    close(p->out);
+    waitpid(p->pid, NULL, 0);
+    buf_release(&p->text);
+}
+
+/* The next line; NULL at the end. The caller frees the tree. */
+static struct json *next_line(struct piped *p)
+{
+    char bytes[65536];
+    const char *end;
+    while (!(end = strchr(p->text.data + p->read, '\n'))) {
+        buf_consume(&p->text, p->read);
+        p->read = 0;
+        ssize_t n = read(p->out, bytes, sizeof bytes);
+        if (n <= 0)
+            return NULL;
+        buf_add(&p->text, bytes, (size_t)n);
+    }
+    const char *line = p->text.data + p->read;
+    p->read += (size_t)(end - line) + 1;
+    return json_parse(line, (size_t)(end - line), NULL);
+}
+
+static int ask(struct piped *p, const char *method, const char *params)
+{
+    char *text = mem_printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":%s}\n",
+                            ++p->asked, method, params);
+    if (write(p->in, text, strlen(text)) < 0)
+        give_up(strerror(errno));
+    free(text);
+    return p->asked;
+}
+
+/* The result of a call; messages before it are passed over. */
+static struct json *call(struct piped *p, const char *method, const char *params)
+{
+    int id = ask(p, method, params);
+    struct json *v;
+    while ((v = next_line(p)) && json_get_int(v, "id", 0) != id)
+        json_free(v);
+    if (!json_get(v, "result"))
+        give_up(method);
+    struct json *result = json_clone(json_get(v, "result"));
+    json_free(v);
+    return result;
+}
+
+static struct piped serve(void)
+{
+    struct piped p = start((const char *const[]){"tiro", "serve", "--stdio", NULL});
+    json_free(call(&p, "initialize", "{}"));
+    return p;
+}
+
+struct delays {
+    VEC(double) items; /* ms */
+};
+
+static void note_event(struct delays *d, const struct json *event)
+{
+    double age = stamped_age(json_get_string(event, "delta"));
+    if (age >= 0)
+        vec_push(&d->items, age);
+}
+
+static double delay(struct delays *d, double percent)
+{
+    return d->items.len > 0 ? percentile(d->items.items, d->items.len, percent) : -1;
+}
+
+static void measure_beginning(void)
+{
+    double ms[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        double begun = screen_clock();
+        struct piped p = serve();
+        ms[i] = screen_clock() - begun;
+        stop(&p);
+    }
+    table_row("serve: start to initialize's answer, median of 15", 15, percentile(ms, RUNS, 50),
+              "ms", 1);
+}
+
+static struct delays of_run(void)
+{
+    struct delays d = {0};
+    struct piped p = start(
+        (const char *const[]){"tiro", "run", "--output-format", "stream-json", "hello", NULL});
+    close(p.in);
+    p.in = open("/dev/null", O_RDONLY);
+    for (struct json *v; (v = next_line(&p)); json_free(v))
+        note_event(&d, v);
+    stop(&p);
+    return d;
+}
+
+static char *new_session(struct piped *p)
+{
+    struct json *info = call(p, "session/create", "{}");
+    char *id = mem_strdup(json_get_string(info, "id"));
+    json_free(info);
+    return id;
+}
+
+static void start_turn(struct piped *p, const char *session)
+{
+    char *params = mem_printf("{\"session\":\"%s\",\"text\":\"hello\"}", session);
+    (void)ask(p, "turn/start", params);
+    free(params);
+}
+
+/* Until so many turns are answered. */
+static struct delays until_answered(struct piped *p, int turns)
+{
+    struct delays d = {0};
+    while (turns > 0) {
+        struct json *v = next_line(p);
+        if (!v || json_get(v, "error"))
+            give_up(v ? json_get_string(json_get(v, "error"), "message") : "no answer");
+        note_event(&d, json_get(json_get(v, "params"), "event"));
+        turns -= json_get(v, "result") != NULL;
+        json_free(v);
+    }
+    return d;
+}
+
+static struct delays of_serve(void)
+{
+    struct piped p = serve();
+    char *session = new_session(&p);
+    start_turn(&p, session);
+    struct delays d = until_answered(&p, 1);
+    free(session);
+    stop(&p);
+    return d;
+}
+
+/* The same engine and the same model on both sides: what differs is the surface. */
+static void measure_delta(void)
+{
+    struct stamped *model = stamped_start(PIECES, RATE);
+    chat_tell_model(stamped_url(model));
+    struct delays run = of_run(), served = of_serve();
+    double p50 = delay(&served, 50);
+    table_note("serve: a piece of text, model to client, p50, p99", "%.3f ms, %.3f ms", p50,
+               delay(&served, 99));
+    table_note("  for comparison: tiro run --output-format stream-json", "%.3f ms, %.3f ms",
+               delay(&run, 50), delay(&run, 99));
+    table_row("  overhead of stdio over that, p50", 50, (p50 - delay(&run, 50)) * 1e3, "µs", 0);
+    vec_release(&run.items);
+    vec_release(&served.items);
+    stamped_stop(model);
+}
+
+static void measure_many(void)
+{
+    struct stamped *model = stamped_start(PIECES_EACH, RATE_EACH);
+    chat_tell_model(stamped_url(model));
+    struct piped p = serve();
+    char *sessions[CONVERSATIONS];
+    double before = process_megabytes(p.pid, "VmRSS");
+    for (int i = 0; i < CONVERSATIONS; i++)
+        sessions[i] = new_session(&p);
+    for (int i = 0; i < CONVERSATIONS; i++)
+        start_turn(&p, sessions[i]);
+    struct delays d = until_answered(&p, CONVERSATIONS);
+    double after = process_megabytes(p.pid, "VmRSS");
+    table_row("serve: 100 conversations at 50 pieces/s, latest piece", 50, delay(&d, 100), "ms", 1);
+    table_note("  p50, p99, pieces that came", "%.2f ms, %.2f ms, %zu", delay(&d, 50),
+               delay(&d, 99), d.items.len);
+    table_row("  memory a conversation", 1.5, (after - before) / CONVERSATIONS, "MB", 2);
+    for (int i = 0; i < CONVERSATIONS; i++)
+        free(sessions[i]);
+    vec_release(&d.items);
+    stop(&p);
+    stamped_stop(model);
+}
+
+void measure_serve(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    measure_beginning();
+    measure_delta();
+    measure_many();
+}
