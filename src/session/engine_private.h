@@ -45,6 +45,19 @@ struct seat {
 /* engine_new() but for the thread of its conversation. */
 struct engine *engine_make(const struct engine_options *options);
 
+/* engine_seats.c: with the lock held. */
+struct conversation *engine_add_conversation(struct engine *s);
+void engine_start_conversation(struct conversation *c);
+struct conversation *engine_find_open(const struct engine *s, const char *session); /* NULL: none */
+bool engine_names_session(struct operation_request *r);
+struct conversation *engine_find_named(const struct engine *s, struct operation_request *r);
+void engine_send(struct conversation *c, struct operation_request *r); /* takes it */
+/* Those that it has not begun. */
+void engine_move_requests(struct conversation *from, struct conversation *to);
+
+/* engine_front.c: who does the request; NULL: its session is not open. With the lock held. */
+struct conversation *engine_route_front(struct engine *s, struct operation_request *r);
+
 /* On the conversation's thread, as all that follows. Its session is this one; "": none. */
 void engine_note_session(struct conversation *c, const char *id);
 void engine_note_backend(struct conversation *c, const char *provider, const char *model);

@@ -21,6 +21,8 @@ libtiro_a_SOURCES += \
 	src/session/corpus_operations.c src/session/corpus_operations.h \
 	src/session/desk.c src/session/desk.h \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \
+	src/session/engine_front.c \
+	src/session/engine_seats.c \
 	src/session/config_operations.c src/session/config_operations.h \
 	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \
