@@ -13,6 +13,7 @@ LONG_TESTS = \
 	tests/test_compact_properties \
 	tests/test_memory_crash \
 	tests/test_conversations \
+	tests/test_engine_serves \
 	tests/test_crash \
 	tests/test_tools \
 	tests/test_long_run \

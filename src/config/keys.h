@@ -198,6 +198,10 @@
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "save conversations in the database")                                                        \
+    X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "100", 1, 1000, "",                  \
+      "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
+    X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
+      "minutes after which tiro serve closes a session that rests; the next request opens it")     \
     X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
       "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
       "solarized-light, or a file of the config directory's themes/")                              \

@@ -32,7 +32,7 @@ struct conversation *conversation_new(struct engine *engine)
 {
     struct conversation *c = mem_alloc(sizeof *c);
     c->engine = engine;
-    c->is_first = engine->conversations.len == 0;
+    c->is_first = c->tidies = !engine->options.serves && engine->conversations.len == 0;
     c->config = engine->config;
     c->requests = mailbox_new(free_request);
     c->wakeup =
@@ -40,6 +40,7 @@ struct conversation *conversation_new(struct engine *engine)
     c->labels = mem_strdup(engine->options.labels);
     c->root_fd = -1;
     journal_init(&c->journal, engine->notices);
+    c->journal.lasting = engine->options.serves;
     backend_init(&c->backend, c->config, &c->wakeup);
     budget_read(&c->budget, c->config);
     conversation_read_compaction(c);
@@ -203,36 +204,37 @@ static const struct action {
     const struct operation *operation;
     enum when in_turn;
     enum doing begins; /* what it keeps the conversation busy with; IDLE: nothing */
+    enum want wants;
     /* Parameters and empty result are structs of the row's shapes. False: it was not done. */
     bool (*run)(struct conversation *c, const void *params, void *result, struct error *e);
 } actions[] = {
-    {&operation_session_create, REFUSED, IDLE, run_create},
-    {&operation_session_open, REFUSED, IDLE, run_open},
-    {&operation_session_fork, REFUSED, IDLE, run_fork},
-    {&operation_session_rename, NOW, IDLE, run_rename},
-    {&operation_session_label, NOW, IDLE, run_label},
-    {&operation_session_archive, ENDS, IDLE, run_archive},
-    {&operation_session_unarchive, NOW, IDLE, run_unarchive},
-    {&operation_session_delete, ENDS, IDLE, run_delete},
-    {&operation_session_set_model, REFUSED, IDLE, run_set_model},
-    {&operation_session_set_system, REFUSED, IDLE, run_set_system},
-    {&operation_session_set_draft, NOW, IDLE, run_set_draft},
-    {&operation_session_set_memory, NOW, IDLE, run_set_memory},
-    {&operation_turn_start, REFUSED, TURN, run_start_turn},
-    {&operation_turn_retry, REFUSED, TURN, run_retry},
-    {&operation_turn_interrupt, NOW, IDLE, run_interrupt},
-    {&operation_approval_decide, NOW, IDLE, run_decide_approval},
-    {&operation_compaction_run, REFUSED, COMPACTION, run_compact},
-    {&operation_compaction_decide, NOW, IDLE, run_decide_draft},
-    {&operation_compaction_undo, REFUSED, IDLE, run_undo},
-    {&operation_compaction_pin, REFUSED, IDLE, run_pin},
-    {&operation_compaction_unpin, REFUSED, IDLE, run_unpin},
-    {&operation_context_read, NOW, IDLE, run_context},
-    {&operation_models_list, LATER, IDLE, run_models},
-    {&operation_provider_check, LATER, IDLE, run_check},
-    {&operation_doctor_report, LATER, IDLE, run_report},
-    {&order_leave, NOW, IDLE, run_leave},
-    {&order_quit, NOW, IDLE, run_quit},
+    {&operation_session_create, REFUSED, IDLE, WANTS_NOTHING, run_create},
+    {&operation_session_open, REFUSED, IDLE, WANTS_WRITING, run_open},
+    {&operation_session_fork, REFUSED, IDLE, WANTS_NOTHING, run_fork},
+    {&operation_session_rename, NOW, IDLE, WANTS_SESSION, run_rename},
+    {&operation_session_label, NOW, IDLE, WANTS_SESSION, run_label},
+    {&operation_session_archive, ENDS, IDLE, WANTS_SESSION, run_archive},
+    {&operation_session_unarchive, NOW, IDLE, WANTS_SESSION, run_unarchive},
+    {&operation_session_delete, ENDS, IDLE, WANTS_SESSION, run_delete},
+    {&operation_session_set_model, REFUSED, IDLE, WANTS_WRITING, run_set_model},
+    {&operation_session_set_system, REFUSED, IDLE, WANTS_WRITING, run_set_system},
+    {&operation_session_set_draft, NOW, IDLE, WANTS_WRITING, run_set_draft},
+    {&operation_session_set_memory, NOW, IDLE, WANTS_WRITING, run_set_memory},
+    {&operation_turn_start, REFUSED, TURN, WANTS_WRITING, run_start_turn},
+    {&operation_turn_retry, REFUSED, TURN, WANTS_WRITING, run_retry},
+    {&operation_turn_interrupt, NOW, IDLE, WANTS_SESSION, run_interrupt},
+    {&operation_approval_decide, NOW, IDLE, WANTS_SESSION, run_decide_approval},
+    {&operation_compaction_run, REFUSED, COMPACTION, WANTS_WRITING, run_compact},
+    {&operation_compaction_decide, NOW, IDLE, WANTS_SESSION, run_decide_draft},
+    {&operation_compaction_undo, REFUSED, IDLE, WANTS_WRITING, run_undo},
+    {&operation_compaction_pin, REFUSED, IDLE, WANTS_WRITING, run_pin},
+    {&operation_compaction_unpin, REFUSED, IDLE, WANTS_WRITING, run_unpin},
+    {&operation_context_read, NOW, IDLE, WANTS_READING, run_context},
+    {&operation_models_list, LATER, IDLE, WANTS_READING, run_models},
+    {&operation_provider_check, LATER, IDLE, WANTS_READING, run_check},
+    {&operation_doctor_report, LATER, IDLE, WANTS_READING, run_report},
+    {&order_leave, NOW, IDLE, WANTS_NOTHING, run_leave},
+    {&order_quit, NOW, IDLE, WANTS_NOTHING, run_quit},
 };
 
 static const struct action *find_action(const struct operation *o)
@@ -248,23 +250,32 @@ bool conversation_begins_turn(const struct operation *o)
     return find_action(o)->begins != IDLE;
 }
 
+enum want conversation_wants(const struct operation_request *r)
+{
+    bool looks = r->operation == &operation_session_open &&
+                 ((const struct session_open_params *)r->params)->read_only;
+    return looks ? WANTS_READING : find_action(r->operation)->wants;
+}
+
 /* --- answers ---------------------------------------------------------------------------------- */
 
 static void give_answer(struct conversation *c, struct operation_answer *a)
 {
     if (a->error.code != ERR_OK)
         log_line(LOG_ERROR, "%s: %s", err_info(a->error.code)->name, a->error.text);
-    engine_answer(c->engine, a, c->journal.info.id);
+    const char *open = c->journal.info.id;
+    char session[UUID_LEN + 1];
+    memcpy(session, *open ? open : a->request->session, sizeof session);
+    engine_answer(c->engine, a, session);
 }
 
 void conversation_refuse(struct conversation *c, struct operation_request *r, const struct error *e)
 {
-    bool begins = conversation_begins_turn(r->operation);
+    const struct operation *o = r->operation;
     struct operation_answer *a = operation_answer_new(r);
     operation_answer_fail(a, e);
     give_answer(c, a);
-    if (begins)
-        engine_turn_over(c);
+    engine_request_over(c, o);
 }
 
 static void refuse_busy(struct conversation *c, struct operation_request *r)
@@ -299,14 +310,19 @@ static void end(struct conversation *c)
     if (c->prepared)
         learn_window(c);
     conversation_note_said(c);
-    engine_turn_over(c);
 }
 
 static void carry_out(struct conversation *c, struct operation_request *r)
 {
-    const struct action *action = find_action(r->operation);
-    struct operation_answer *a = operation_answer_new(r);
+    const struct operation *o = r->operation;
+    const struct action *action = find_action(o);
+    bool is_order = r->id == 0;
     struct error e = {0};
+    if (!conversation_opens_for(c, r, &e)) {
+        conversation_refuse(c, r, &e);
+        return;
+    }
+    struct operation_answer *a = operation_answer_new(r);
     if (action->begins != IDLE)
         begin(c, action->begins);
     if (!action->run(c, r->params, a->result, &e))
@@ -316,6 +332,8 @@ static void carry_out(struct conversation *c, struct operation_request *r)
         end(c);
     if (c->gone)
         conversation_give_way(c);
+    if (!is_order)
+        engine_request_over(c, o);
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -356,6 +374,8 @@ static enum when when_of(struct conversation *c, struct operation_request *r)
     if (shows(c, r) ||
         (when == ENDS && !conversation_means_current(c, *operation_request_session(r))))
         return NOW;
+    if (c->doing == ASIDE && conversation_must_open(c, r))
+        return ENDS;
     if (when == REFUSED && c->doing == ASIDE)
         return conversation_begins_turn(r->operation) && turn_waits(c) ? REFUSED : ENDS;
     return when;
@@ -363,6 +383,8 @@ static enum when when_of(struct conversation *c, struct operation_request *r)
 
 void conversation_handle(struct conversation *c, struct operation_request *r)
 {
+    if (!conversation_takes_up(c, r))
+        return;
     enum when when = when_of(c, r);
     if (when == REFUSED) {
         refuse_busy(c, r);
@@ -385,8 +407,8 @@ bool conversation_go_on(void *conversation)
 
 static void drop(struct conversation *c, struct operation_request *r)
 {
-    if (conversation_begins_turn(r->operation))
-        engine_turn_over(c);
+    if (r->id != 0)
+        engine_request_over(c, r->operation);
     operation_request_free(r);
 }
 
@@ -477,8 +499,8 @@ static bool remove_left(struct conversation *c)
 static bool (*question_for(const struct conversation *c))(struct backend *b)
 {
     const struct backend *b = &c->backend;
-    if (!*c->journal.info.id)
-        return NULL;
+    if (c->engine->options.serves || !*c->journal.info.id)
+        return NULL; /* a server has none who looks at them */
     if (backend_wants_name(b))
         return backend_ask_name;
     return backend_wants_window(b) ? backend_ask_window : NULL;
@@ -496,29 +518,52 @@ static void ask_server(struct conversation *c, bool (*ask)(struct backend *b))
     tell_provider(c);
 }
 
-void conversation_run(struct conversation *c)
+static int least_wait(int a, int b)
 {
-    bool removed = !c->is_first; /* once a process is enough: there are seldom any */
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+static int wait_of(struct conversation *c)
+{
+    int rest_ms = engine_rest_wait(c, *c->journal.info.id);
+    return least_wait(conversation_idle_wait(c), rest_ms);
+}
+
+/* Nobody needs it: it ends, unless somebody asks meanwhile. */
+static bool retire(struct conversation *c)
+{
+    if (!engine_may_close(c, *c->journal.info.id))
+        return false;
+    journal_close(&c->journal);
+    return engine_retire(c);
+}
+
+bool conversation_run(struct conversation *c)
+{
+    bool tidied = !c->tidies;
     open_tools(c);
     open_store(c);
     conversation_begin(c);
     while (!c->quit) {
         bool (*ask)(struct backend *) = question_for(c);
-        int wait_ms = ask || !removed ? REST_MS : conversation_idle_wait(c);
+        int wait_ms = ask || !tidied ? REST_MS : wait_of(c);
         struct operation_request *r = mailbox_wait(c->requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
         } else if (ask) {
             ask_server(c, ask);
-        } else if (removed) {
+        } else if (tidied) {
             conversation_note_idle(c);
         } else {
-            removed = remove_left(c);
-            if (removed)
+            tidied = remove_left(c);
+            if (tidied)
                 conversation_look_back(c);
         }
         handle_deferred(c);
         if (engine_is_done_with(c))
             close_session(c);
+        else if (retire(c))
+            return true;
     }
+    return false;
 }

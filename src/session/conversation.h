@@ -22,7 +22,8 @@ void conversation_quit(struct conversation *c);
 /* Whether it keeps a conversation busy: a turn, or a compaction. */
 bool conversation_begins_turn(const struct operation *o);
 
-/* On its thread, until conversation_quit(). */
-void conversation_run(struct conversation *c);
+/* On its thread, until conversation_quit(). True: it retired before (engine_retire()), and nobody
+ * else knows it. */
+bool conversation_run(struct conversation *c);
 
 #endif

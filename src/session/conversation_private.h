@@ -1,9 +1,9 @@
 /* What the parts of the agent thread share: conversation.c (the loop and what may happen when),
  * conversation_session.c (opening, changing and leaving sessions), conversation_turn.c (turns and
  * their questions), conversation_compact.c (compaction and what it asks), conversation_context.c
- * (the next request by parts), conversation_memory.c (semantic memory), conversation_learned.c
- * (learned memory), conversation_prompt.c (files of instructions, the graph), conversation_tell.c
- * (notices). */
+ * (the next request by parts), conversation_serve.c (what a server adds), conversation_memory.c
+ * (semantic memory), conversation_learned.c (learned memory), conversation_prompt.c (files of
+ * instructions, the graph), conversation_tell.c (notices). */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 
@@ -51,6 +51,7 @@ struct conversation {
     struct engine *engine;
     struct seat seat;            /* the engine's */
     bool is_first;               /* of the engine, whose options say what it opens */
+    bool tidies;                 /* what is done once a process: there is seldom any */
     const struct config *config; /* the engine's */
     struct mailbox *requests;
     char *labels; /* for a session that is begun; NULL: none */
@@ -124,6 +125,19 @@ void conversation_finish(struct conversation *c); /* idle again */
 /* Answers that it was not done. Takes the request. */
 void conversation_refuse(struct conversation *c, struct operation_request *r,
                          const struct error *e);
+/* What an operation wants of the session that it names, in an engine that serves: nothing (it makes
+ * one, or is about none), that nobody else has it, that it is open to be read, or written to. */
+enum want { WANTS_NOTHING, WANTS_SESSION, WANTS_READING, WANTS_WRITING };
+enum want conversation_wants(const struct operation_request *r);
+
+/* conversation_serve.c: the session that the request names is this conversation's from now on.
+ * False: it was given to another, or answered. */
+bool conversation_takes_up(struct conversation *c, struct operation_request *r);
+/* Whether it must be opened first; and that. */
+bool conversation_must_open(const struct conversation *c, const struct operation_request *r);
+bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
+                            struct error *e);
+
 /* The request of a turn that was put off, which the caller takes; NULL if there is none. */
 struct operation_request *conversation_take_waiting_turn(struct conversation *c);
 
@@ -143,6 +157,8 @@ struct budget_use conversation_spent(const struct conversation *c);
 /* Before the first request: the first conversation opens what the options say. */
 void conversation_begin(struct conversation *c);
 bool conversation_choose(struct conversation *c, struct error *e);
+bool conversation_open_session(struct conversation *c, const char *reference,
+                               enum journal_access access, struct error *e);
 void conversation_note_backend(struct conversation *c);
 /* The reference names the open session; NULL and "" do. */
 bool conversation_means_current(struct conversation *c, const char *reference);

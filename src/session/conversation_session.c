@@ -135,8 +135,8 @@ static void count_history(struct conversation *c)
         log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, e.text);
 }
 
-static bool open_session(struct conversation *c, const char *reference, enum journal_access access,
-                         struct error *e)
+bool conversation_open_session(struct conversation *c, const char *reference,
+                               enum journal_access access, struct error *e)
 {
     struct event_list tail = {0};
     bool more;
@@ -151,7 +151,10 @@ static bool open_session(struct conversation *c, const char *reference, enum jou
     conversation_open_learned(c);
     conversation_read_prompt(c);
     tell_session(c, true);
-    tell_page(c, &tail, more);
+    if (c->engine->options.serves) /* whoever wants it reads it */
+        event_list_release(&tail);
+    else
+        tell_page(c, &tail, more);
     count_history(c);
     return true;
 }
@@ -175,13 +178,16 @@ static void go_back(struct conversation *c)
     memcpy(before, c->seat.before, sizeof before);
     if (*c->journal.info.id || engine_hand_over(c, before, NULL))
         return;
-    if (!*before || !open_session(c, before, JOURNAL_RESUME, &e))
+    if (!*before || !conversation_open_session(c, before, JOURNAL_RESUME, &e))
         begin_session(c);
 }
 
 static bool went_back(struct conversation *c)
 {
-    go_back(c);
+    if (c->engine->options.serves)
+        journal_close(&c->journal);
+    else
+        go_back(c);
     return false;
 }
 
@@ -199,6 +205,8 @@ bool run_create(struct conversation *c, const void *params, void *result, struct
     begin_session(c);
     if (!talk_on(c, e))
         return false;
+    if (c->journal.lasting && !journal_write_row(&c->journal, e))
+        return went_back(c);
     tell_what_is_open(c, result);
     return true;
 }
@@ -220,7 +228,10 @@ bool run_open(struct conversation *c, const void *params, void *result, struct e
     const struct session_open_params *p = params;
     if (c->doing != IDLE)
         tell_all(c);
-    else if (!open_session(c, p->session, p->read_only ? JOURNAL_READ : JOURNAL_RESUME, e))
+    else if (c->engine->options.serves) /* it was opened for the request */
+        tell_session(c, false);
+    else if (!conversation_open_session(c, p->session, p->read_only ? JOURNAL_READ : JOURNAL_RESUME,
+                                        e))
         return went_back(c);
     else if (!choose_and_tell(c, e))
         return false;
@@ -244,7 +255,7 @@ static void open_first(struct conversation *c)
     struct error e = {0};
     const struct engine_options *o = &c->engine->options;
     enum journal_access access = o->read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    bool resumed = o->resume && open_session(c, o->resume, access, &e);
+    bool resumed = o->resume && conversation_open_session(c, o->resume, access, &e);
     if (o->resume && !resumed)
         tell_fault(c, &e);
     if (!resumed) {
@@ -511,7 +522,7 @@ bool run_fork(struct conversation *c, const void *params, void *result, struct e
     if (current)
         p.session = c->journal.info.id;
     if (!run_row(c, &operation_session_fork, &p, fork, e) ||
-        !open_session(c, fork->id, JOURNAL_RESUME, e))
+        !conversation_open_session(c, fork->id, JOURNAL_RESUME, e))
         return went_back(c);
     return choose_and_tell(c, e);
 }

@@ -114,16 +114,22 @@ void tell_page(struct conversation *c, struct event_list *tail, bool more)
     tell(c, n);
 }
 
-void tell_all(struct conversation *c)
+static void tell_tail(struct conversation *c)
 {
     struct event_list tail = {0};
     struct error e;
     bool more = false;
     if (!journal_tail(&c->journal, &tail, &more, &e))
         log_line(LOG_ERROR, "session %s: %s", c->journal.info.id, e.text);
+    tell_page(c, &tail, more);
+}
+
+void tell_all(struct conversation *c)
+{
     tell_session(c, true);
     tell_busy(c, true);
-    tell_page(c, &tail, more);
+    if (!c->engine->options.serves)
+        tell_tail(c);
     tell_provider(c);
     if (c->question.id && !c->question.answered)
         tell_question(c);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/die.h"
 #include "base/mem.h"
 #include "provider/choose.h"
 #include "session/capability.h"
@@ -87,14 +88,16 @@ struct engine *engine_make(const struct engine_options *options)
         s->extractor = extractor_new(s->config, s->place, s->root, s->notices);
     s->corpora_desk = corpora_desk_new(s->config, s->place, s->notices);
     pthread_mutex_init(&s->lock, NULL);
-    s->front = engine_add_conversation(s);
+    if (!options->serves)
+        s->front = engine_add_conversation(s);
     return s;
 }
 
 struct engine *engine_new(const struct engine_options *options)
 {
     struct engine *s = engine_make(options);
-    engine_start_conversation(s->front);
+    if (s->front && !engine_start_conversation(s->front))
+        die("cannot start a thread");
     return s;
 }
 
@@ -112,6 +115,11 @@ static void stop_conversations(struct engine *s)
         conversation_free(c);
     }
     vec_release(&s->conversations);
+    if (s->has_ended)
+        pthread_join(s->last_ended, NULL);
+    for (size_t i = 0; i < s->waiting.len; i++)
+        operation_request_free(s->waiting.items[i]);
+    vec_release(&s->waiting);
 }
 
 void engine_free(struct engine *s)
@@ -145,7 +153,8 @@ static struct operation_request *new_request(struct engine *s, const struct oper
     pthread_mutex_lock(&s->lock);
     r->id = ++s->requests;
     const struct conversation *open = engine_find_named(s, r), *meant = open ? open : s->front;
-    memcpy(r->session, meant->seat.session, sizeof r->session);
+    if (meant)
+        memcpy(r->session, meant->seat.session, sizeof r->session);
     pthread_mutex_unlock(&s->lock);
     return r;
 }
@@ -169,7 +178,7 @@ static void tell_answer(struct engine *s, struct operation_answer *a)
     engine_answer(s, a, session);
 }
 
-static void fail_request(struct engine *s, struct operation_request *r, const struct error *e)
+void engine_fail(struct engine *s, struct operation_request *r, const struct error *e)
 {
     struct operation_answer *a = operation_answer_new(r);
     operation_answer_fail(a, e);
@@ -199,21 +208,17 @@ static void ask_conversation(struct engine *s, struct operation_request *r)
 {
     struct error e;
     pthread_mutex_lock(&s->lock);
-    struct conversation *c = engine_route_front(s, r);
-    if (c)
-        engine_send(c, r);
+    bool sent = s->options.serves ? engine_serve(s, r, &e) : engine_ask_front(s, r, &e);
     pthread_mutex_unlock(&s->lock);
-    if (c)
-        return;
-    err_set(&e, ERR_SESSION_NOT_FOUND, "session %.60s is not open", *operation_request_session(r));
-    fail_request(s, r, &e);
+    if (!sent)
+        engine_fail(s, r, &e);
 }
 
 static void start_request(struct engine *s, struct operation_request *r)
 {
     struct error e;
     if (!may_start(s, r->operation, &e))
-        fail_request(s, r, &e);
+        engine_fail(s, r, &e);
     else if (r->operation->executor == OPERATION_READ)
         reader_start(s->reader, r);
     else if (r->operation->executor == OPERATION_MEMORY)

@@ -38,6 +38,7 @@ struct engine_options {
     bool read_only;     /* `resume` is opened for reading */
     bool many;        /* session/create, open and fork leave a running turn running, and the surface
                          knows notices of sessions that it does not show; else they are refused */
+    bool serves;      /* nothing is in front: each request names its session (see below) */
     bool offer_draft; /* a session that is begun is the newest one of this directory in which
                          something was written but nothing sent, if there is one that is free */
     const char *resume;              /* reference of the session to open; NULL: a new one */
@@ -73,6 +74,19 @@ void engine_free(struct engine *s);
  * waits for an answer. A conversation that is not in front goes on until its turn has ended, and
  * then closes its session. */
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
+
+/* With `serves` no session is begun at the start, and `resume`, `read_only`, `many`, `labels` and
+ * `offer_draft` mean nothing. A request names its session in the member "session", by any reference
+ * (sessions.h); USAGE that names the member where it must and does not. A session that is not open
+ * is opened for it, for reading alone where nothing is written (context/read, models/list …);
+ * session/create and session/fork open one each. Two requests for the same session meet in one
+ * conversation, in the order in which they came. SESSION_NOT_FOUND: there is none such
+ * (SESSION_PERSISTENCE_DISABLED where none are kept); SESSION_BUSY: a turn runs in it, also in
+ * another process.
+ *
+ * A conversation that has had nothing to do for [serve] idle_minutes, or that rested longest when
+ * more than [serve] open_sessions are open, closes. No request notices that. Notices are told of
+ * all sessions; PAGE is not: session/history has the events. */
 
 /* The surface has gone on: what is not done yet is left, and no answer comes unless it is on its
  * way already. What changes something is done all the same. */

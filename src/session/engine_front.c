@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/die.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
 
@@ -13,7 +14,7 @@ static struct conversation *find_spare(struct engine *s)
 {
     for (size_t i = 0; i < s->conversations.len; i++) {
         struct conversation *c = s->conversations.items[i];
-        if (c != s->front && c->seat.claims == 0 && !*c->seat.session)
+        if (c != s->front && c->seat.load == 0 && !*c->seat.session)
             return c;
     }
     return NULL;
@@ -39,8 +40,8 @@ static struct conversation *take_another(struct engine *s, struct operation_requ
     struct conversation *spare = find_spare(s), *c = spare ? spare : engine_add_conversation(s);
     keep_meaning(s, r);
     memcpy(c->seat.before, s->front->seat.session, sizeof c->seat.before);
-    if (!spare)
-        engine_start_conversation(c);
+    if (!spare && !engine_start_conversation(c))
+        die("cannot start a thread");
     return c;
 }
 
@@ -75,13 +76,17 @@ static struct conversation *who_does(struct engine *s, struct operation_request 
     return open || (engine_names_session(r) && !r->operation->run) ? open : s->front;
 }
 
-struct conversation *engine_route_front(struct engine *s, struct operation_request *r)
+bool engine_ask_front(struct engine *s, struct operation_request *r, struct error *e)
 {
-    if (!opens(r->operation))
-        return who_does(s, r);
-    struct conversation *c = who_opens(s, r);
-    leave_front(s, c);
-    return c;
+    bool opening = opens(r->operation);
+    struct conversation *c = opening ? who_opens(s, r) : who_does(s, r);
+    if (!c)
+        return err_set(e, ERR_SESSION_NOT_FOUND, "session %.60s is not open",
+                       *operation_request_session(r));
+    if (opening)
+        leave_front(s, c);
+    engine_send(c, r);
+    return true;
 }
 
 /* --- what conversations say --------------------------------------------------------------------
@@ -91,7 +96,7 @@ void engine_tell_front(struct conversation *c, struct notice *n)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    bool in_front = s->front == c;
+    bool in_front = s->options.serves || s->front == c;
     if (in_front)
         mailbox_push(s->notices, n);
     pthread_mutex_unlock(&s->lock);
@@ -112,7 +117,7 @@ bool engine_is_done_with(struct conversation *c)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    bool done = s->front != c && c->seat.claims == 0 && mailbox_len(c->requests) == 0;
+    bool done = s->front && s->front != c && c->seat.load == 0;
     pthread_mutex_unlock(&s->lock);
     return done;
 }
@@ -121,12 +126,13 @@ bool engine_hand_over(struct conversation *c, const char *session, struct operat
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    struct conversation *to = s->ends || s->front != c ? NULL : engine_find_open(s, session);
+    struct conversation *to =
+        s->ends || !s->front || s->front != c ? NULL : engine_find_open(s, session);
     bool another = to && to != c;
     if (another) {
         s->front = to;
         if (r)
-            conversation_send(to, r);
+            engine_pass_on(c, to, r);
         engine_move_requests(c, to);
     }
     pthread_mutex_unlock(&s->lock);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/die.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "session/conversation_private.h"
@@ -13,21 +13,28 @@
 struct conversation *engine_add_conversation(struct engine *s)
 {
     struct conversation *c = conversation_new(s);
+    c->seat.used_ms = clock_mono_ms();
     vec_push(&s->conversations, c);
     return c;
 }
 
+/* One that retired is nobody's but its thread's. */
 static void *agent_main(void *conversation)
 {
-    conversation_run(conversation);
+    struct conversation *c = conversation;
+    if (!conversation_run(c))
+        return NULL;
+    const struct seat seat = c->seat;
+    conversation_free(c);
+    if (seat.joins)
+        pthread_join(seat.earlier, NULL);
     return NULL;
 }
 
-void engine_start_conversation(struct conversation *c)
+bool engine_start_conversation(struct conversation *c)
 {
-    if (!thread_start(&c->seat.thread, agent_main, c))
-        die("cannot start a thread");
-    c->seat.started = true;
+    c->seat.started = thread_start(&c->seat.thread, agent_main, c);
+    return c->seat.started;
 }
 
 /* --- who has a session -------------------------------------------------------------------------
@@ -58,23 +65,28 @@ struct conversation *engine_find_named(const struct engine *s, struct operation_
 void engine_send(struct conversation *c, struct operation_request *r)
 {
     c->seat.claims += conversation_begins_turn(r->operation);
+    c->seat.load++;
     conversation_send(c, r);
 }
 
-static void move_request(struct conversation *from, struct conversation *to,
-                         struct operation_request *r)
+void engine_pass_on(struct conversation *from, struct conversation *to, struct operation_request *r)
 {
+    if (r->id == 0) { /* an order is for whom it was given */
+        operation_request_free(r);
+        return;
+    }
     from->seat.claims -= conversation_begins_turn(r->operation);
+    from->seat.load--;
     engine_send(to, r);
 }
 
 void engine_move_requests(struct conversation *from, struct conversation *to)
 {
     for (size_t i = 0; i < from->deferred.len; i++)
-        move_request(from, to, from->deferred.items[i]);
+        engine_pass_on(from, to, from->deferred.items[i]);
     vec_clear(&from->deferred);
     for (struct operation_request *r; (r = mailbox_pop(from->requests));)
-        move_request(from, to, r);
+        engine_pass_on(from, to, r);
 }
 
 /* --- what conversations say --------------------------------------------------------------------
@@ -86,6 +98,7 @@ void engine_note_session(struct conversation *c, const char *id)
     pthread_mutex_lock(&s->lock);
     memset(c->seat.session, 0, sizeof c->seat.session);
     memcpy(c->seat.session, id, strnlen(id, UUID_LEN));
+    c->seat.spent = c->seat.spent || *id;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -104,10 +117,12 @@ void engine_note_backend(struct conversation *c, const char *provider, const cha
     pthread_mutex_unlock(&s->lock);
 }
 
-void engine_turn_over(struct conversation *c)
+void engine_request_over(struct conversation *c, const struct operation *o)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    c->seat.claims -= c->seat.claims > 0;
+    c->seat.claims -= conversation_begins_turn(o);
+    c->seat.load--;
+    c->seat.used_ms = clock_mono_ms();
     pthread_mutex_unlock(&s->lock);
 }

@@ -46,7 +46,8 @@ void journal_close(struct journal *j)
     struct store *store = j->store;
     const char *directory = j->directory;
     struct mailbox *notices = j->notices;
-    struct journal listens = {.sink = j->sink, .left = j->left, .left_context = j->left_context};
+    struct journal listens = {
+        .sink = j->sink, .left = j->left, .left_context = j->left_context, .lasting = j->lasting};
     journal_release(j);
     journal_init(j, notices);
     j->store = store;
@@ -54,6 +55,7 @@ void journal_close(struct journal *j)
     j->sink = listens.sink;
     j->left = listens.left;
     j->left_context = listens.left_context;
+    j->lasting = listens.lasting;
 }
 
 void journal_begin(struct journal *j, const char *directory)
@@ -332,6 +334,8 @@ bool journal_save_draft(struct journal *j, const char *draft, struct error *e)
     j->info.draft = draft && *draft ? mem_strdup(draft) : NULL;
     if (j->read_only || (!j->stored && !j->info.draft))
         return true;
+    if (j->lasting && !j->info.draft)
+        return journal_write_row(j, e);
     if (j->info.draft || j->info.last_seq > 0)
         return j->stored ? sessions_set_draft(j->store, j->info.id, j->info.draft, e)
                          : journal_write_row(j, e);

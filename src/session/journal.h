@@ -22,6 +22,7 @@ struct journal {
     struct session_info info;
     bool stored;    /* the session has a row */
     bool read_only; /* opened to be read */
+    bool lasting;   /* a session keeps its row also while nothing was said or written in it */
     int lock;       /* held from the first write on; -1: not held */
 
     /* What the next request would carry. A session that was only opened has its counters, and its
@@ -92,6 +93,9 @@ bool journal_uncompact(struct journal *j, struct error *e);
 /* Pins the message of this number, or unpins it. AGENT_ERROR when the history has no such message
  * or it is a tool's or a summary. */
 bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e);
+
+/* Writes the row, with the session's lock, and notes that it is there. */
+bool journal_write_row(struct journal *j, struct error *e);
 
 /* NULL or "" for none. */
 bool journal_save_draft(struct journal *j, const char *draft, struct error *e);

@@ -10,9 +10,6 @@ void journal_stamp(const struct journal *j, struct event *ev);
 /* A transaction with a snapshot was committed: of older messages that has the blocks. */
 void journal_shed(struct journal *j);
 
-/* Writes the row, with the session's lock, and notes that it is there. */
-bool journal_write_row(struct journal *j, struct error *e);
-
 bool journal_is_delta(enum event_type type);
 
 /* journal_show.c: takes the event and pushes it as a notice. A delta may wait for others that join

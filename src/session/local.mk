@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_prompt.c \
 	src/session/conversation_memory.c \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
+	src/session/conversation_serve.c \
 	src/session/conversation_session.c \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
@@ -23,6 +24,7 @@ libtiro_a_SOURCES += \
 	src/session/engine.c src/session/engine.h src/session/engine_private.h \
 	src/session/engine_front.c \
 	src/session/engine_seats.c \
+	src/session/engine_serve.c \
 	src/session/config_operations.c src/session/config_operations.h \
 	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \

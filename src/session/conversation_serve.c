@@ -1,0 +1,64 @@
+#include <string.h>
+
+#include "session/capability.h"
+#include "session/conversation_private.h"
+#include "store/sessions.h"
+
+/* The part of a conversation that an engine without a front needs: what a request names is found
+ * and opened for it. */
+
+static const char *named_by(const struct conversation *c, const struct operation_request *r)
+{
+    char **named = operation_request_session((struct operation_request *)r);
+    bool serves = c->engine->options.serves && conversation_wants(r) != WANTS_NOTHING;
+    return serves && named && *named && **named ? *named : NULL;
+}
+
+/* Where nothing is kept there is nothing to find: say why. */
+static bool find(struct conversation *c, const char *reference, char id[UUID_LEN + 1],
+                 struct error *e)
+{
+    return sessions_resolve(c->store, reference, id, e) ||
+           (e->code == ERR_SESSION_NOT_FOUND && capability_need_store(c->engine->persist, e) &&
+            false);
+}
+
+bool conversation_takes_up(struct conversation *c, struct operation_request *r)
+{
+    const char *reference = named_by(c, r);
+    char id[UUID_LEN + 1];
+    struct error e;
+    if (!reference || strcmp(reference, c->seat.session) == 0)
+        return true;
+    if (!find(c, reference, id, &e)) {
+        conversation_refuse(c, r, &e);
+        return false;
+    }
+    operation_request_name(r, id);
+    memcpy(r->session, id, sizeof r->session);
+    return engine_claim(c, id, r);
+}
+
+/* What is open to be read may have changed: another process writes it. */
+bool conversation_must_open(const struct conversation *c, const struct operation_request *r)
+{
+    enum want want = conversation_wants(r);
+    return named_by(c, r) && want >= WANTS_READING &&
+           (!*c->journal.info.id || c->journal.read_only);
+}
+
+bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
+                            struct error *e)
+{
+    if (!conversation_must_open(c, r))
+        return true;
+    struct error fault;
+    enum journal_access access =
+        conversation_wants(r) == WANTS_READING ? JOURNAL_READ : JOURNAL_RESUME;
+    if (!conversation_open_session(c, named_by(c, r), access, e))
+        return false;
+    /* who needs a model will say what lacks */
+    if (conversation_choose(c, &fault))
+        tell_provider(c);
+    return true;
+}
