@@ -28,6 +28,7 @@ struct heard {
 static struct heard begin(void)
 {
     struct engine_options o = surface_options(NULL, true);
+    o.serves = true;
     struct heard h = {.server = server_new(&o), .fds = {-1, -1}};
     assert_non_null(h.server);
     server_hold(h.server);
@@ -127,10 +128,16 @@ static void on_turn(void *context, const struct operation_answer *a)
     h->answers++;
 }
 
+static void on_created(void *context, const struct operation_answer *a)
+{
+    (void)context;
+    assert_int_equal(a->error.code, ERR_OK);
+}
+
 static void on_begun(void *context, const struct notice *n)
 {
     struct heard *h = context;
-    if (n->type == NOTICE_SESSION && h->begun++ == 0)
+    if (n->type == NOTICE_SESSION && n->flag && h->begun++ == 0)
         (void)server_ask(
             h->server, &operation_turn_start,
             &(struct turn_start_params){.session = n->info.id, .text = "go on for ever"}, on_turn,
@@ -145,6 +152,7 @@ TEST(a_stop_interrupts_turns_and_answers_who_asked_for_them)
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "so far"});
     h.listener = server_listen(h.server, on_first, &h);
     (void)server_listen(h.server, on_begun, &h);
+    (void)server_ask(h.server, &operation_session_create, NULL, on_created, &h);
     run(&h);
     assert_true(server_stopping(h.server));
     assert_int_equal(h.notices, 1);

@@ -99,7 +99,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
 {
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
-    options.many = true;
+    options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
     struct error e = {0};
     int signal_fd = signals_open(), opened = 0, status;

@@ -29,6 +29,8 @@ struct session_options {
      .take = session_options_take_last},                                                           \
     {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
+    {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
+     SESSION_AT(labels), .take = session_options_take_label},                                      \
     SESSION_SETTINGS
 /* Those of them that are not about one message or one session. */
 #define SESSION_SETTINGS                                                                           \
@@ -43,8 +45,6 @@ struct session_options {
     {"allow", 0, OPTION_VALUE, "LIST",                                                             \
      N_("tools or classes of tools that run without asking; may be repeated"),                     \
      SESSION_AT(allow), .take = session_options_take_allow},                                       \
-    {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
-     SESSION_AT(labels), .take = session_options_take_label},                                      \
     SESSION_SWITCH("persist", persist, N_("save the conversation")),                               \
     SESSION_SWITCH("no-persist", persist, N_("do not save the conversation")),                     \
     SESSION_SWITCH("compaction", compaction,                                                       \
