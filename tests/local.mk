@@ -231,7 +231,8 @@ SCRIPT_TESTS = \
 	tests/layering.sh \
 	tests/catalogues.sh \
 	tests/manual.sh \
-	tests/map.sh
+	tests/map.sh \
+	doc/example-jsonrpc.sh
 
 tests_libsupport_a_SOURCES = \
 	bench/exam.c bench/exam.h \
