@@ -266,6 +266,37 @@ TEST(a_cancelled_call_is_still_to_be_answered)
     close_side(&s); /* the first is never answered, and nothing is lost by that */
 }
 
+TEST(a_cancelled_call_may_be_dropped_also_out_of_a_batch)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\""));
+    assert_string_equal(rpc_call_id(s.later.items[0]), "\"a\"");
+    assert_false(rpc_call_in_batch(s.later.items[0]));
+    rpc_drop(s.later.items[0]);
+    assert_string_equal(output(&s), "");
+    assert_int_equal(rpc_peer_calls(s.peer), 0);
+    vec_clear(&s.later);
+    feed(&s, support_json("[{'jsonrpc':'2.0','id':1,'method':'later'},"
+                          "{'jsonrpc':'2.0','id':2,'method':'later'}]"));
+    feed(&s, "\n");
+    assert_true(rpc_call_in_batch(s.later.items[0]));
+    rpc_drop(s.later.items[0]);
+    assert_string_equal(output(&s), "");
+    rpc_answer(s.later.items[1], "{}");
+    assert_string_equal(output(&s), "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]\n");
+    close_side(&s);
+}
+
+TEST(cancelling_what_does_not_wait_here_is_told_as_it_is)
+{
+    struct side s;
+    open_side(&s, &handlers);
+    feed(&s, MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}"));
+    assert_string_equal(s.told.data, "notifications/cancelled{\"requestId\":7};");
+    close_side(&s);
+}
+
 TEST(two_sides_ask_one_another)
 {
     struct side a, b;

@@ -186,14 +186,36 @@ static void free_call(struct rpc_call *c)
     free(c);
 }
 
-static void end_call(struct rpc_call *c, const char *member, const char *json)
+static void forget_call(struct rpc_call *c)
 {
     struct rpc_peer *p = c->peer;
-    put_answer(p, c->batch, c->id, member, json);
     for (size_t i = p->calls.len; i-- > 0;)
         if (p->calls.items[i] == c)
             vec_remove(&p->calls, i, 1);
     free_call(c);
+}
+
+static void end_call(struct rpc_call *c, const char *member, const char *json)
+{
+    put_answer(c->peer, c->batch, c->id, member, json);
+    forget_call(c);
+}
+
+void rpc_drop(struct rpc_call *call)
+{
+    if (call->batch)
+        end_batch(call->peer, call->batch);
+    forget_call(call);
+}
+
+const char *rpc_call_id(const struct rpc_call *call)
+{
+    return call->id;
+}
+
+bool rpc_call_in_batch(const struct rpc_call *call)
+{
+    return call->batch;
 }
 
 void rpc_answer(struct rpc_call *call, const char *result_json)
@@ -347,22 +369,25 @@ static void on_request(struct rpc_peer *p, struct batch *b, const char *id, cons
         rpc_fail(c, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
 }
 
-static void on_cancel(struct rpc_peer *p, const struct json *which)
+/* NULL: it cancels nothing that waits here. */
+static struct rpc_call *find_cancelled(const struct rpc_peer *p, const char *method,
+                                       const struct json *params)
 {
-    char *id = id_text(which);
+    bool ours = strcmp(method, "$/cancel_request") == 0;
+    if (!ours && strcmp(method, "notifications/cancelled") != 0)
+        return NULL;
+    char *id = id_text(json_get(params, ours ? "id" : "requestId"));
     struct rpc_call *c = find_call(p, id);
     free(id);
-    if (c && p->handlers->cancelled)
-        p->handlers->cancelled(p->context, c);
+    return c;
 }
 
 static void on_notification(struct rpc_peer *p, const char *method, const struct json *params)
 {
-    if (strcmp(method, "$/cancel_request") == 0)
-        on_cancel(p, json_get(params, "id"));
-    else if (strcmp(method, "notifications/cancelled") == 0)
-        on_cancel(p, json_get(params, "requestId"));
-    else if (p->handlers->notification)
+    struct rpc_call *cancelled = find_cancelled(p, method, params);
+    if (cancelled && p->handlers->cancelled)
+        p->handlers->cancelled(p->context, cancelled);
+    else if (p->handlers->notification && strncmp(method, "$/", 2) != 0)
         p->handlers->notification(p->context, method, params);
 }
 

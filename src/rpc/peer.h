@@ -40,7 +40,8 @@ struct rpc_handlers {
     void (*request)(void *context, struct rpc_call *call, const char *method,
                     const struct json *params);
     void (*notification)(void *context, const char *method, const struct json *params);
-    /* $/cancel_request {id} or notifications/cancelled {requestId}: it is still to be answered. */
+    /* $/cancel_request {id} or notifications/cancelled {requestId}: it is still to be answered, or
+     * dropped. notifications/cancelled of a call that does not wait here is told as others. */
     void (*cancelled)(void *context, struct rpc_call *call);
     bool cancels_as_mcp; /* rpc_withdraw() says notifications/cancelled, not $/cancel_request */
 };
@@ -68,6 +69,14 @@ void rpc_answer(struct rpc_call *call, const char *result_json);
 void rpc_fail(struct rpc_call *call, int code, const char *message, const char *data_json);
 /* With the number of base/err.h and its name: data {"code":"SESSION_BUSY"}. */
 void rpc_fail_with(struct rpc_call *call, const struct error *e);
+
+/* Nobody waits for it any more, and it gets no answer: a call that was cancelled where the protocol
+ * has it so. */
+void rpc_drop(struct rpc_call *call);
+
+/* Its id as JSON, and whether it came in an array with others. */
+const char *rpc_call_id(const struct rpc_call *call);
+bool rpc_call_in_batch(const struct rpc_call *call);
 
 /* What the surface notes of it; NULL at first. */
 void rpc_call_keep(struct rpc_call *call, void *mine);
