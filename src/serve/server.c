@@ -34,6 +34,12 @@ struct listener {
     void *context;
 };
 
+struct surface_end {
+    void (*stop)(void *context); /* NULL: taken back */
+    bool (*is_written)(void *context);
+    void *context;
+};
+
 struct ask {
     uint64_t id;
     server_answered *done;
@@ -54,6 +60,7 @@ struct server {
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
     VEC(struct listener *) listeners;
+    VEC(struct surface_end *) ends;
     VEC(struct ask) asks;
     VEC(struct busy) busy; /* sessions in which a turn or a compaction runs */
     int holds;
@@ -82,6 +89,7 @@ void server_free(struct server *s)
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);
     vec_free_each(&s->listeners);
+    vec_free_each(&s->ends);
     vec_release(&s->polled);
     vec_release(&s->asks);
     vec_release(&s->busy);
@@ -180,8 +188,14 @@ static bool is_deaf(const struct listener *l)
     return !l->notice;
 }
 
+static bool is_taken_back(const struct surface_end *end)
+{
+    return !end->stop;
+}
+
 static void sweep(struct server *s)
 {
+    SWEEP(&s->ends, is_taken_back);
     SWEEP(&s->watches, is_unwatched);
     SWEEP(&s->timers, is_over);
     SWEEP(&s->listeners, is_deaf);
@@ -292,6 +306,22 @@ void server_let_go(struct server *s)
         server_stop(s);
 }
 
+struct surface_end *server_at_end(struct server *s, void (*stop)(void *context),
+                                  bool (*is_written)(void *context), void *context)
+{
+    struct surface_end *end = mem_alloc(sizeof *end);
+    *end = (struct surface_end){stop, is_written, context};
+    vec_push(&s->ends, end);
+    return end;
+}
+
+void server_take_end(struct server *s, struct surface_end *end)
+{
+    (void)s;
+    if (end)
+        end->stop = NULL;
+}
+
 bool server_stopping(const struct server *s)
 {
     return s->stops;
@@ -305,12 +335,18 @@ void server_stop(struct server *s)
     s->stop_by_ms = clock_mono_ms() + SERVER_STOP_MS;
     for (size_t i = 0; i < s->busy.len; i++)
         interrupt(s, &s->busy.items[i]);
+    for (size_t i = 0; i < s->ends.len; i++)
+        if (s->ends.items[i]->stop)
+            s->ends.items[i]->stop(s->ends.items[i]->context);
 }
 
 static bool is_written(const struct server *s)
 {
     for (size_t i = 0; i < s->watches.len; i++)
         if (!is_unwatched(s->watches.items[i]) && s->watches.items[i]->events & POLLOUT)
+            return false;
+    for (size_t i = 0; i < s->ends.len; i++)
+        if (s->ends.items[i]->stop && !s->ends.items[i]->is_written(s->ends.items[i]->context))
             return false;
     return true;
 }

@@ -36,6 +36,13 @@ int server_run(struct server *s);
 void server_stop(struct server *s);
 bool server_stopping(const struct server *s);
 
+/* A surface that is to hear when the end begins, and has more to write then than its watches show.
+ * Gone with server_take_end(). */
+struct surface_end;
+struct surface_end *server_at_end(struct server *s, void (*stop)(void *context),
+                                  bool (*is_written)(void *context), void *context);
+void server_take_end(struct server *s, struct surface_end *end); /* NULL is fine */
+
 /* What keeps the loop alive: a surface, a client. The last that lets go stops it. */
 void server_hold(struct server *s);
 void server_let_go(struct server *s);
