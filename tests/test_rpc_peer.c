@@ -254,7 +254,7 @@ TEST(a_cancelled_call_is_still_to_be_answered)
     feed(&s, MESSAGE("\"id\":\"a\",\"method\":\"later\"") MESSAGE("\"id\":2,\"method\":\"later\""));
     rpc_call_keep(s.later.items[0], (void *)(uintptr_t) "first");
     rpc_call_keep(s.later.items[1], (void *)(uintptr_t) "second");
-    feed(&s, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"id\":\"a\"}"));
+    feed(&s, MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"a\"}"));
     assert_string_equal(s.told.data, "cancelled first;");
     assert_string_equal(output(&s), "");
     s.answers_cancelled = true;
@@ -330,7 +330,7 @@ TEST(who_no_longer_waits_says_so)
         assert_string_equal(
             output(&s),
             i == 0
-                ? MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"id\":1}")
+                ? MESSAGE("\"method\":\"$/cancel_request\",\"params\":{\"requestId\":1}")
                 : MESSAGE("\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}"));
         rpc_withdraw(s.peer, id);
         feed(&s, MESSAGE("\"id\":1,\"result\":7"));

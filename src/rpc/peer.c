@@ -286,7 +286,7 @@ void rpc_withdraw(struct rpc_peer *p, int64_t id)
         return;
     bool mcp = p->handlers->cancels_as_mcp;
     char params[48];
-    snprintf(params, sizeof params, "{\"%s\":%" PRId64 "}", mcp ? "requestId" : "id", id);
+    snprintf(params, sizeof params, "{\"requestId\":%" PRId64 "}", id);
     buf_addstr(&p->out, head);
     add_method(&p->out, mcp ? "notifications/cancelled" : "$/cancel_request", params);
 }
@@ -376,7 +376,8 @@ static struct rpc_call *find_cancelled(const struct rpc_peer *p, const char *met
     bool ours = strcmp(method, "$/cancel_request") == 0;
     if (!ours && strcmp(method, "notifications/cancelled") != 0)
         return NULL;
-    char *id = id_text(json_get(params, ours ? "id" : "requestId"));
+    const struct json *which = json_get(params, "requestId");
+    char *id = id_text(which || !ours ? which : json_get(params, "id"));
     struct rpc_call *c = find_call(p, id);
     free(id);
     return c;

@@ -40,8 +40,9 @@ struct rpc_handlers {
     void (*request)(void *context, struct rpc_call *call, const char *method,
                     const struct json *params);
     void (*notification)(void *context, const char *method, const struct json *params);
-    /* $/cancel_request {id} or notifications/cancelled {requestId}: it is still to be answered, or
-     * dropped. notifications/cancelled of a call that does not wait here is told as others. */
+    /* $/cancel_request {requestId} (or {id}) or notifications/cancelled {requestId}: it is still to
+     * be answered, or dropped. notifications/cancelled of a call that does not wait here is told as
+     * others. */
     void (*cancelled)(void *context, struct rpc_call *call);
     bool cancels_as_mcp; /* rpc_withdraw() says notifications/cancelled, not $/cancel_request */
 };
