@@ -52,8 +52,8 @@ static bool is_listened_at(void *context)
 static struct support_child start(void)
 {
     struct support_child server;
-    support_start(&server,
-                  (const char *const[]){support_program(), "serve", "--socket", path, NULL});
+    support_start(&server, (const char *const[]){support_program(), "serve", "--socket", path,
+                                                 "--tools", "full", NULL});
     assert_true(support_wait_until(is_listened_at, (void *)(uintptr_t)path, RPC_CLIENT_MS));
     return server;
 }
@@ -123,6 +123,34 @@ TEST(clients_come_and_go_and_interrupt_nothing)
     (void)rpc_client_told(&second, "session/event", "text_delta");
     model_server_release(model);
     (void)rpc_client_told(&second, "session/event", "run_completed");
+    rpc_client_end(&second);
+    stop(&server);
+}
+
+/* Whom a tool asked has gone; who comes then is asked, and decides. */
+TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    struct support_child server = start();
+    struct rpc_client first, second;
+    rpc_client_connect(&first, path);
+    const char *session = support_text(
+        "%s", json_get_string(rpc_client_result(&first, "session/create", "{}"), "id"));
+    model_server_queue(model,
+                       &(struct reply){.tool_name = "write_file",
+                                       .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
+    (void)rpc_client_ask(&first, "turn/start",
+                         support_text("{'session':'%s','text':'write'}", session));
+    (void)rpc_client_told(&first, "approval/requested", NULL);
+    assert_int_equal(rpc_client_end(&first), 0);
+    rpc_client_connect(&second, path);
+    (void)rpc_client_result(&second, "events/subscribe", support_text("{'session':'%s'}", session));
+    const struct json *asked = rpc_client_told(&second, "approval/requested", NULL);
+    (void)rpc_client_result(&second, "approval/decide",
+                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
+                                         json_get_string(asked, "call")));
+    (void)rpc_client_told(&second, "session/event", "run_completed");
+    assert_string_equal(support_read(support_path("a.txt")), "x");
     rpc_client_end(&second);
     stop(&server);
 }

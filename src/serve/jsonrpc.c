@@ -9,6 +9,7 @@
 #include "rpc/peer.h"
 #include "serve/contract.h"
 #include "serve/notice_json.h"
+#include "serve/questions.h"
 #include "serve/subscriptions.h"
 #include "serve/wire.h"
 #include "session/conversation_operations.h"
@@ -43,7 +44,7 @@ struct jsonrpc {
     void *context;
     VEC(struct request *) requests;
     VEC(struct dropped) dropped;
-    bool initialized, input_ended;
+    bool alone, initialized, input_ended;
 };
 
 /* --- the end of input ------------------------------------------------------------------------- */
@@ -65,7 +66,7 @@ static void on_ended(void *context)
     struct jsonrpc *j = context;
     j->input_ended = true;
     for (size_t i = 0; i < j->requests.len; i++)
-        if (j->requests.items[i]->waits)
+        if (j->requests.items[i]->waits && j->alone)
             interrupt(j, j->requests.items[i]);
 }
 
@@ -114,26 +115,14 @@ static void tell_dropped(void *context)
         vec_remove(&j->dropped, 0, 1);
 }
 
-static bool asks(const struct notice *n)
-{
-    return n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT;
-}
-
-static bool ends_question(const struct notice *n)
-{
-    return n->type == NOTICE_EVENT && (n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
-                                       n->event->type == EVENT_COMPACTION_COMPLETED ||
-                                       n->event->type == EVENT_COMPACTION_FAILED);
-}
-
 static void note_question(struct jsonrpc *j, const struct notice *n)
 {
     for (size_t i = 0; i < j->requests.len; i++) {
         struct request *r = j->requests.items[i];
         if (strcmp(r->session, n->session) != 0 || !*r->session)
             continue;
-        r->waits = asks(n);
-        if (r->waits && j->input_ended)
+        r->waits = question_begins(n);
+        if (r->waits && j->input_ended && j->alone)
             interrupt(j, r);
     }
 }
@@ -142,7 +131,7 @@ static void on_notice(void *context, const struct notice *n)
 {
     struct jsonrpc *j = context;
     const struct notification *kind = notification_of(n->type);
-    if (asks(n) || ends_question(n))
+    if (question_begins(n) || question_ends(n))
         note_question(j, n);
     if (!kind->method || !j->initialized)
         return;
@@ -279,6 +268,14 @@ static void follow(struct request *r, const char *session, int64_t since)
     subscriptions_add(r->client->subscriptions, session, since);
 }
 
+/* What the session asks is asked again: whom it was asked may have gone. */
+static void tell_question(struct jsonrpc *j, const char *session)
+{
+    const struct question *q = questions_of(server_questions(j->server), session);
+    if (q && !rpc_notify(j->peer, q->method, q->params))
+        count_dropped(j, session);
+}
+
 /* --- sessions by other names than their id ---------------------------------------------------- */
 
 static void answer_subscribed(struct request *r)
@@ -288,7 +285,9 @@ static void answer_subscribed(struct request *r)
     int64_t since = r->since;
     memcpy(session, r->session, sizeof session);
     answer(r, json);
+    tell_question(j, session);
     subscriptions_add(j->subscriptions, session, since);
+    wire_update(j->wire);
     free(json);
 }
 
@@ -589,11 +588,11 @@ static const struct rpc_handlers handlers = {.request = on_request, .cancelled =
 
 /* --- lifecycle -------------------------------------------------------------------------------- */
 
-struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, void (*closed)(void *context),
-                            void *context)
+struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, bool alone,
+                            void (*closed)(void *context), void *context)
 {
     struct jsonrpc *j = mem_alloc(sizeof *j);
-    *j = (struct jsonrpc){.server = s, .closed = closed, .context = context};
+    *j = (struct jsonrpc){.server = s, .alone = alone, .closed = closed, .context = context};
     j->peer = rpc_peer_new(&handlers, j);
     j->wire = wire_new(s, j->peer, in, out, &events, j);
     j->subscriptions = subscriptions_new(s, &sink, j);

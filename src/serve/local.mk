@@ -4,6 +4,7 @@ libtiro_a_SOURCES += \
 	src/serve/describe.c src/serve/describe.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/notice_json.c src/serve/notice_json.h \
+	src/serve/questions.c src/serve/questions.h \
 	src/serve/server.c src/serve/server.h \
 	src/serve/socket.c src/serve/socket.h \
 	src/serve/subscriptions.c src/serve/subscriptions.h \

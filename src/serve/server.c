@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "serve/questions.h"
 #include "serve/tails.h"
 #include "serve/transfer.h"
 #include "session/conversation_operations.h"
@@ -56,6 +57,7 @@ struct server {
     struct mailbox *notices;
     struct transfers *transfers;
     struct tails *tails;
+    struct questions *questions;
     VEC(struct watch *) watches; /* those that are gone are freed between two rounds, as others */
     VEC(struct pollfd) polled;   /* first the mailbox, then as `watches` */
     VEC(struct timer *) timers;
@@ -76,6 +78,7 @@ struct server *server_new(const struct engine_options *options)
     s->notices = engine_notices(s->engine);
     s->transfers = transfers_new(s, options);
     s->tails = tails_new();
+    s->questions = questions_new();
     return s;
 }
 
@@ -85,6 +88,7 @@ void server_free(struct server *s)
         return;
     transfers_free(s->transfers);
     tails_free(s->tails);
+    questions_free(s->questions);
     engine_free(s->engine);
     vec_free_each(&s->watches);
     vec_free_each(&s->timers);
@@ -109,6 +113,11 @@ struct transfers *server_transfers(struct server *s)
 const struct tails *server_tails(const struct server *s)
 {
     return s->tails;
+}
+
+const struct questions *server_questions(const struct server *s)
+{
+    return s->questions;
 }
 
 /* --- descriptors and times -------------------------------------------------------------------- */
@@ -279,6 +288,7 @@ static void hand_out(struct server *s, const struct notice *n)
     if (n->type == NOTICE_BUSY)
         note_busy(s, n);
     tails_note(s->tails, n);
+    questions_note(s->questions, n);
     for (size_t i = 0; i < s->listeners.len; i++)
         if (s->listeners.items[i]->notice)
             s->listeners.items[i]->notice(s->listeners.items[i]->context, n);

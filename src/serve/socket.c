@@ -158,7 +158,7 @@ static void on_connection(void *context, short revents)
     fcntl(fd, F_SETFL, O_NONBLOCK);
     struct client *c = mem_alloc(sizeof *c);
     *c = (struct client){.surface = s, .fd = fd};
-    c->jsonrpc = jsonrpc_new(s->server, fd, fd, on_closed, c);
+    c->jsonrpc = jsonrpc_new(s->server, fd, fd, false, on_closed, c);
     vec_push(&s->clients, c);
     update(s);
 }
