@@ -127,6 +127,58 @@ TEST(clients_come_and_go_and_interrupt_nothing)
     stop(&server);
 }
 
+/* Checks the numbers of the events that come, and joins the pieces of the answer. */
+static const char *heard_text(struct rpc_client *c)
+{
+    struct buf text = BUF_INIT;
+    int64_t last = 0;
+    const char *type = "";
+    while (strcmp(type, "run_completed") != 0) {
+        const struct json *event = json_get(rpc_client_told(c, "session/event", NULL), "event");
+        const char *delta = json_get_string(event, "delta");
+        type = json_get_string(event, "type");
+        if (json_get_int(event, "seq", 0) <= last)
+            fail_msg("%s comes behind %d", support_keep(json_print(event)), (int)last);
+        last = json_get_int(event, "seq", 0);
+        if (delta)
+            buf_addstr(&text, delta);
+    }
+    return support_keep(buf_take(&text));
+}
+
+/* Some come while the log has nothing of the answer yet, some when it has a part of it. */
+TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer_once)
+{
+    enum { MANY = 12, BYTES = 2000 };
+    struct support_child server = start();
+    struct rpc_client first, others[MANY];
+    char *text = support_keep(malloc(BYTES + 1));
+    for (int i = 0; i < BYTES; i++)
+        text[i] = (char)('a' + i % 26);
+    text[BYTES] = '\0';
+    model_server_queue(model, &(struct reply){.text = text, .piece = 5, .interval_ms = 5});
+    rpc_client_connect(&first, path);
+    const char *session = support_text(
+        "%s", json_get_string(rpc_client_result(&first, "session/create", "{}"), "id"));
+    (void)rpc_client_ask(&first, "turn/start",
+                         support_text("{'session':'%s','text':'spell'}", session));
+    for (int i = 0; i < MANY; i++) {
+        for (int pieces = 0; pieces < 30; pieces++) {
+            const struct json *told = rpc_client_told(&first, "session/event", "text_delta");
+            assert_non_null(told);
+        }
+        rpc_client_connect(&others[i], path);
+        (void)rpc_client_result(&others[i], "events/subscribe",
+                                support_text("{'session':'%s','since':0}", session));
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_string_equal(heard_text(&others[i]), text);
+        rpc_client_end(&others[i]);
+    }
+    rpc_client_end(&first);
+    stop(&server);
+}
+
 /* Whom a tool asked has gone; who comes then is asked, and decides. */
 TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
 {

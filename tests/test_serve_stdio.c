@@ -280,6 +280,22 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
     end();
 }
 
+TEST_IF(capability_store(), who_starts_a_turn_hears_of_it_by_whatever_name)
+{
+    begin();
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    (void)rpc_client_result(&client, "session/rename", PARAMS(",'title':'Lanterns'"));
+    end();
+    const char *const names[] = {session, "Lanterns", "last"};
+    for (int i = 0; i < 3; i++) {
+        RPC_START(&client, NULL);
+        (void)rpc_client_result(&client, "turn/start",
+                                support_text("{'session':'%s','text':'more'}", names[i]));
+        assert_true(rpc_client_was_told(&client, "session/event", "run_started"));
+        end();
+    }
+}
+
 TEST(every_session_can_be_subscribed)
 {
     begin();
