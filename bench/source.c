@@ -173,14 +173,14 @@ static _Noreturn void serve(int listener, int reports, const struct answer *a)
     }
 }
 
-static int listen_on_loopback(unsigned *port)
+int source_listen(unsigned *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t len = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(fd, 16) != 0 || getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        listen(fd, 256) != 0 || getsockname(fd, (struct sockaddr *)&address, &len) != 0)
         give_up("listen");
     *port = ntohs(address.sin_port);
     return fd;
@@ -193,7 +193,7 @@ struct source *source_start(const char *text, size_t len, size_t piece, double r
     unsigned port;
     struct source *s = mem_alloc(sizeof *s);
     build_answer(&answer, text, len, piece);
-    int listener = listen_on_loopback(&port);
+    int listener = source_listen(&port);
     if (pipe(reports) != 0)
         give_up("pipe");
     s->pid = fork();

@@ -25,4 +25,7 @@ double source_last_byte(struct source *s);
  * source_last_byte()). Returns how many they are. */
 size_t source_asked(struct source *s, double *first, double *last);
 
+/* A socket that listens on 127.0.0.1, for other sources. Ends the program if there is none. */
+int source_listen(unsigned *port);
+
 #endif

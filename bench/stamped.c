@@ -1,7 +1,5 @@
 #include "bench/stamped.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -16,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "bench/source.h"
 #include "tests/screen.h"
 
 struct stamped {
@@ -36,12 +35,6 @@ struct work {
     double interval; /* ms */
     VEC(struct reply) replies;
 };
-
-static _Noreturn void give_up(const char *what)
-{
-    fprintf(stderr, "bench: %s: %s\n", what, strerror(errno));
-    exit(99);
-}
 
 /* What is sent is far smaller than a socket takes at once. */
 static bool put(int fd, const char *text)
@@ -146,28 +139,17 @@ static _Noreturn void work(struct work *w)
     }
 }
 
-static int listen_on_loopback(unsigned *port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(fd, 256) != 0 || getsockname(fd, (struct sockaddr *)&address, &len) != 0)
-        give_up("listen");
-    *port = ntohs(address.sin_port);
-    return fd;
-}
-
 struct stamped *stamped_start(int pieces, double rate)
 {
     unsigned port;
     struct stamped *s = mem_alloc(sizeof *s);
     struct work w = {.pieces = pieces, .interval = 1e3 / rate};
-    w.listener = listen_on_loopback(&port);
+    w.listener = source_listen(&port);
     s->pid = fork();
-    if (s->pid < 0)
-        give_up("fork");
+    if (s->pid < 0) {
+        perror("bench: fork");
+        exit(99);
+    }
     if (s->pid == 0)
         work(&w);
     close(w.listener);
