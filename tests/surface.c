@@ -68,11 +68,12 @@ struct engine *surface_open(const char *resume, bool persist)
     return engine_new(&options);
 }
 
-/* What is asked of the conversation in front. */
-static bool names_front(const struct operation *o, const struct shape_field *f)
+/* What is asked of the conversation in front names neither it nor where it works. */
+static bool is_left_out(const struct operation *o, const struct shape_field *f)
 {
-    return strcmp(f->name, "session") == 0 && o->executor == OPERATION_CONVERSATION && !o->run &&
-           o != &operation_session_open;
+    if (o == &operation_session_open)
+        return strcmp(f->name, "directory") == 0;
+    return strcmp(f->name, "session") == 0 && o->executor == OPERATION_CONVERSATION && !o->run;
 }
 
 /* The texts of parameters, in their order; a message comes alone. */
@@ -80,7 +81,7 @@ static const struct shape_field *text_field(const struct operation *o, size_t in
 {
     const struct shape_field *f = o->params ? o->params->fields : NULL;
     for (; f && f->name; f++)
-        if (f->type == SHAPE_STRING && !names_front(o, f) && index-- == 0)
+        if (f->type == SHAPE_STRING && !is_left_out(o, f) && index-- == 0)
             return f;
     return NULL;
 }

@@ -1,6 +1,9 @@
 /* An engine that serves: many sessions at once, none in front, each request names its own. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "session/session_operations.h"
@@ -72,4 +75,108 @@ TEST(a_request_names_its_session)
             &(struct turn_start_params){.session = "nobody", .text = "Hello"},
             ERR_SESSION_NOT_FOUND);
     engine_free(engine);
+}
+
+/* --- directories ------------------------------------------------------------------------------ */
+
+static void make_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* The directory DIR below the test's, with a file that says its name. */
+static char *make_place(const char *name)
+{
+    char *dir = support_path(name), *file = mem_printf("%s/note.txt", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    make_file(file, name);
+    free(file);
+    char *resolved = realpath(dir, NULL);
+    free(dir);
+    return resolved;
+}
+
+static void create_in(const char *directory, char id[UUID_LEN + 1])
+{
+    struct operation_answer *a =
+        done(&operation_session_create, &(struct session_create_params){.directory = directory});
+    const struct session_info *info = a->result;
+    assert_string_equal(info->directory, directory);
+    memcpy(id, info->id, UUID_LEN + 1);
+    operation_answer_free(a);
+}
+
+/* The model reads note.txt of where the session works. */
+static void assert_works_in(const char *id, const char *directory, const char *note)
+{
+    size_t before = model_server_requests(surface_server());
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
+                                                         .tool_args = "{\"path\":\"note.txt\"}"});
+    ask(id, "Read the note.", "Hello from the scripted model.");
+    const char *body = model_server_body(surface_server(), before + 1);
+    assert_non_null(strstr(body, note));
+    char *line = mem_printf("Working directory: %s\\n", directory);
+    assert_non_null(strstr(body, line));
+    free(line);
+}
+
+TEST(each_session_works_in_its_directory)
+{
+    char a[UUID_LEN + 1], b[UUID_LEN + 1];
+    char *one = make_place("first-place"), *two = make_place("second-place");
+    open_engine(true);
+    create_in(one, a);
+    create_in(two, b);
+    assert_works_in(a, one, "first-place");
+    assert_works_in(b, two, "second-place");
+    assert_works_in(a, one, "first-place");
+    engine_free(engine);
+    open_engine(true); /* another process, later */
+    assert_works_in(b, two, "second-place");
+    operation_answer_free(done(&operation_session_open,
+                               &(struct session_open_params){.session = b, .directory = one}));
+    assert_works_in(b, one, "first-place");
+    engine_free(engine);
+    free(one);
+    free(two);
+}
+
+TEST(a_directory_is_one)
+{
+    char *file = support_path("a-file");
+    make_file(file, "text");
+    const char *const wrong[] = {"relative/path", "/nobody/has/this", file, ""};
+    open_engine(true);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        refused(&operation_session_create, &(struct session_create_params){.directory = wrong[i]},
+                ERR_USAGE);
+        assert_non_null(strstr(e.text, "\"directory\""));
+    }
+    engine_free(engine);
+    free(file);
+}
+
+/* What is gone is said by the tools; the session can be talked to. */
+TEST(a_directory_may_be_gone)
+{
+    char id[UUID_LEN + 1], *place = make_place("short-lived"),
+                           *note = mem_printf("%s/note.txt", place);
+    open_engine(true);
+    create_in(place, id);
+    ask(id, "Hello", "Hello from the scripted model.");
+    engine_free(engine);
+    assert_int_equal(unlink(note), 0);
+    assert_int_equal(rmdir(place), 0);
+    open_engine(true);
+    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
+                                                         .tool_args = "{\"path\":\"note.txt\"}"});
+    size_t before = model_server_requests(surface_server());
+    ask(id, "Read the note.", "Hello from the scripted model.");
+    assert_non_null(strstr(model_server_body(surface_server(), before + 1), "cannot be opened"));
+    engine_free(engine);
+    free(note);
+    free(place);
 }

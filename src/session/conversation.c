@@ -1,9 +1,7 @@
 #include "session/conversation.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/die.h"
@@ -57,15 +55,13 @@ void conversation_free(struct conversation *c)
     backend_release(&c->backend);
     journal_release(&c->journal);
     approval_policy_release(&c->policy);
-    toolset_release(&c->tools);
     prompt_told_release(&c->prompt_told);
     store_close(c->store);
     for (size_t i = 0; i < c->deferred.len; i++)
         operation_request_free(c->deferred.items[i]);
     vec_release(&c->deferred);
     mailbox_free(c->requests);
-    if (c->root_fd >= 0)
-        close(c->root_fd);
+    conversation_leave_directory(c);
     free(c->seat.provider);
     free(c->seat.model);
     free(c->labels);
@@ -444,23 +440,6 @@ static bool wants_an_end(void *requests)
     return mailbox_has(requests, ends_a_wait);
 }
 
-/* On the thread that uses it: a disk is waited for. */
-static void open_tools(struct conversation *c)
-{
-    conversation_know_graph(c); /* its tools are listed by that */
-    c->root_fd = open(c->engine->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct tool_host host = {
-        .root_fd = c->root_fd,
-        .root = c->engine->root,
-        .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
-        .memory = c->engine->memory ? &c->tool_memory : NULL,
-        .learned = c->engine->memory ? &c->tool_learned : NULL,
-        .graph = c->engine->graph ? &c->tool_graph : NULL,
-        .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
-    };
-    toolset_init(&c->tools, tool_sources, &host);
-}
-
 /* In memory alone where the file cannot be used, and the user is told. */
 static void open_store(struct conversation *c)
 {
@@ -541,7 +520,8 @@ static bool retire(struct conversation *c)
 bool conversation_run(struct conversation *c)
 {
     bool tidied = !c->tidies;
-    open_tools(c);
+    conversation_know_graph(c); /* its tools are listed by that */
+    conversation_work_in(c, NULL);
     open_store(c);
     conversation_begin(c);
     while (!c->quit) {

@@ -157,7 +157,7 @@ void conversation_open_learned(struct conversation *c)
     enum memory_access access = MEMORY_ACCESS_WRITE;
     struct error e;
     if (!c->project)
-        c->project = project_of(c->engine->root);
+        c->project = project_of(c->root);
     c->learned_used = false;
     forget_tool_usage(c);
     if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))

@@ -61,7 +61,7 @@ static bool search_besides(struct conversation *c, const struct session_line *li
                            const char *query, int limit, struct memory_hits *out, struct error *e)
 {
     struct memory_query q = memory_query_for(c->config, query);
-    q.scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
+    q.scope = recall_scope(&c->recall, c->journal.info.id, c->root);
     for (q.limit = limit;; q.limit *= 4) {
         if (!recall_search(&c->recall, &q, &c->wakeup, out, e))
             return false;
@@ -93,7 +93,7 @@ static bool read_around(void *conversation, struct memory_around *place, struct 
     if (place->id && !memory_resolve(m, place->id, &id, e))
         return false;
     place->id = id;
-    place->scope = recall_scope(&c->recall, c->journal.info.id, c->engine->root);
+    place->scope = recall_scope(&c->recall, c->journal.info.id, c->root);
     bool ok = m->ops->around(m, place, out, at, e);
     place->id = NULL;
     free(id);

@@ -70,7 +70,17 @@ const struct shape_codec fault_codec = {
         SHAPE_FIELD("model", STRING, OPTIONAL, SHAPE_AT_TEXT(S, model),                            \
                     .help = "Absent: as configured, or the provider's own.")
 
-static const struct shape_field create_fields[] = {CHOICE(struct session_create_params), {0}};
+static const struct shape_field create_fields[] = {
+    CHOICE(struct session_create_params),
+    SHAPE_FIELD("directory", STRING, OPTIONAL,
+                SHAPE_AT_TEXT(struct session_create_params, directory), .least = 1,
+                .help = "Absolute path of its working directory; absent: the program's."),
+    SHAPE_FIELD("system", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_create_params, system),
+                .help = "System prompt; absent: the configured one."),
+    SHAPE_FIELD("labels", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_create_params, labels),
+                .help = "Words parted by blanks."),
+    {0},
+};
 static const struct shape create_shape = PARAMETERS(struct session_create_params, create_fields);
 
 const struct operation operation_session_create = RUN_IN_CONVERSATION(
@@ -81,6 +91,9 @@ static const struct shape_field open_fields[] = {
     SHAPE_FIELD("read_only", BOOLEAN, OPTIONAL,
                 SHAPE_AT(bool, struct session_open_params, read_only),
                 .help = "To be looked at alone."),
+    SHAPE_FIELD("directory", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_open_params, directory),
+                .least = 1,
+                .help = "Absolute path of its working directory from now on; absent: as it was."),
     {0},
 };
 static const struct shape open_shape = PARAMETERS(struct session_open_params, open_fields);

@@ -17,6 +17,10 @@
  * to is what was talked to before, where neither is said. */
 struct session_create_params {
     const char *provider, *model;
+    const char *directory; /* absolute path of one that exists: where its tools work; none: that of
+                              the program. It is kept with the session. */
+    const char *system;    /* as session/set_system */
+    const char *labels;    /* words parted by blanks */
 };
 
 /* session/open: the same of one that is kept. An archived one is live again, unless it is opened
@@ -25,6 +29,8 @@ struct session_create_params {
 struct session_open_params {
     const char *session;
     bool read_only;
+    const char
+        *directory; /* as of session/create: where it works from now on; none: where it did */
 };
 
 /* session/set_model. No provider: the present one. Refused where the provider lacks its key, or its

@@ -55,7 +55,8 @@ struct conversation {
     const struct config *config; /* the engine's */
     struct mailbox *requests;
     char *labels; /* for a session that is begun; NULL: none */
-    int root_fd;  /* the engine's root */
+    char *root;   /* directory that it works in, resolved; the engine's, or its session's */
+    int root_fd;
 
     struct wakeup wakeup;
     struct store *store;
@@ -129,6 +130,13 @@ void conversation_refuse(struct conversation *c, struct operation_request *r,
  * one, or is about none), that nobody else has it, that it is open to be read, or written to. */
 enum want { WANTS_NOTHING, WANTS_SESSION, WANTS_READING, WANTS_WRITING };
 enum want conversation_wants(const struct operation_request *r);
+
+/* conversation_place.c: tools reach what is in the directory (resolved; NULL and "": the engine's).
+ * / Not any more. / The directory that somebody named, resolved, which the caller frees; NULL:
+ * nobody did. */
+void conversation_work_in(struct conversation *c, const char *directory);
+void conversation_leave_directory(struct conversation *c);
+bool conversation_find_directory(const char *given, char **resolved, struct error *e);
 
 /* conversation_serve.c: the session that the request names is this conversation's from now on.
  * False: it was given to another, or answered. */

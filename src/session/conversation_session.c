@@ -56,10 +56,12 @@ static void forget_session(struct conversation *c)
     c->last_cached = -1;
 }
 
-static void begin_session(struct conversation *c)
+/* In the directory, or the engine's. */
+static void begin_session(struct conversation *c, const char *directory)
 {
     forget_session(c);
-    journal_begin(&c->journal, c->engine->root);
+    conversation_work_in(c, directory);
+    journal_begin(&c->journal, c->root);
     if (c->engine->options.system)
         c->journal.info.system = mem_strdup(c->engine->options.system);
     c->journal.info.labels = mem_strdup(c->labels);
@@ -148,6 +150,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
                    : false;
     }
     forget_session(c);
+    conversation_work_in(c, c->engine->options.serves ? c->journal.info.directory : NULL);
     conversation_open_learned(c);
     conversation_read_prompt(c);
     tell_session(c, true);
@@ -179,7 +182,7 @@ static void go_back(struct conversation *c)
     if (*c->journal.info.id || engine_hand_over(c, before, NULL))
         return;
     if (!*before || !conversation_open_session(c, before, JOURNAL_RESUME, &e))
-        begin_session(c);
+        begin_session(c, NULL);
 }
 
 static bool went_back(struct conversation *c)
@@ -197,12 +200,41 @@ static void tell_what_is_open(const struct conversation *c, struct session_info 
     *out = session_info_clone(&c->journal.info);
 }
 
+static void take_text(char **kept, const char *text)
+{
+    free(*kept);
+    *kept = mem_strdup(text);
+}
+
+/* What it is to be from its beginning. */
+static bool begin_as(struct conversation *c, const struct session_create_params *p,
+                     const char *directory, struct error *e)
+{
+    char *labels = NULL;
+    if (p->labels && !session_labels_change(c->labels, p->labels, &labels, e))
+        return false;
+    begin_session(c, directory);
+    if (p->labels)
+        take_text(&c->journal.info.labels, labels);
+    if (p->system)
+        take_text(&c->journal.info.system, p->system);
+    free(labels);
+    if (p->labels || p->system)
+        tell_session(c, false);
+    return true;
+}
+
 bool run_create(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_create_params *p = params;
-    if ((p->provider || p->model) && !backend_choose(&c->backend, p->provider, p->model, e))
+    char *directory;
+    bool ok =
+        conversation_find_directory(p->directory, &directory, e) &&
+        ((!p->provider && !p->model) || backend_choose(&c->backend, p->provider, p->model, e)) &&
+        begin_as(c, p, directory, e);
+    free(directory);
+    if (!ok)
         return went_back(c);
-    begin_session(c);
     if (!talk_on(c, e))
         return false;
     if (c->journal.lasting && !journal_write_row(&c->journal, e))
@@ -223,17 +255,41 @@ bool conversation_hands_over(struct conversation *c, struct operation_request *r
     return engine_hand_over(c, id, r);
 }
 
+/* The session works there from now on. */
+static bool move_to(struct conversation *c, const char *given, struct error *e)
+{
+    char *directory;
+    if (!conversation_find_directory(given, &directory, e))
+        return false;
+    bool other = directory && strcmp(directory, c->root) != 0;
+    bool ok = !other || c->doing == IDLE ||
+              err_set(e, ERR_SESSION_BUSY,
+                      "a turn is running in another directory; wait for its end or interrupt it");
+    if (ok && other) {
+        take_text(&c->journal.info.directory, directory);
+        conversation_work_in(c, directory);
+        conversation_open_learned(c);
+        ok = journal_save_info(&c->journal, e);
+    }
+    free(directory);
+    return ok;
+}
+
 bool run_open(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct session_open_params *p = params;
+    bool is_open =
+        c->engine->options.serves || c->doing != IDLE; /* it was opened for the request */
+    if (is_open && !move_to(c, p->directory, e))
+        return false;
     if (c->doing != IDLE)
         tell_all(c);
-    else if (c->engine->options.serves) /* it was opened for the request */
+    else if (is_open)
         tell_session(c, false);
     else if (!conversation_open_session(c, p->session, p->read_only ? JOURNAL_READ : JOURNAL_RESUME,
                                         e))
         return went_back(c);
-    else if (!choose_and_tell(c, e))
+    else if (!choose_and_tell(c, e) || !move_to(c, p->directory, e))
         return false;
     tell_what_is_open(c, result);
     return true;
@@ -260,7 +316,7 @@ static void open_first(struct conversation *c)
         tell_fault(c, &e);
     if (!resumed) {
         if (!offer_unsent(c))
-            begin_session(c);
+            begin_session(c, NULL);
     } else if (o->system) {
         free(c->journal.info.system);
         c->journal.info.system = mem_strdup(o->system);
@@ -335,7 +391,7 @@ static void read_again(struct conversation *c)
 static bool run_row(struct conversation *c, const struct operation *o, const void *params,
                     void *result, struct error *e)
 {
-    struct operation_context context = {.config = c->config, .project = c->engine->root};
+    struct operation_context context = {.config = c->config, .project = c->root};
     borrow_catalog(c, &context.catalog);
     bool ok = o->run(&context, params, result, e);
     catalog_release(&context.catalog);
@@ -484,7 +540,7 @@ void conversation_give_way(struct conversation *c)
         journal_close(&c->journal); /* the loop sees that it is done with */
         return;
     }
-    begin_session(c);
+    begin_session(c, NULL);
     if (!talk_on(c, &e))
         tell_fault(c, &e);
 }

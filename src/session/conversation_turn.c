@@ -135,7 +135,7 @@ static struct agent contents(struct conversation *c)
 {
     return (struct agent){
         .config = c->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->engine->root),
+        .system = mem_printf("%s\nWorking directory: %s\n", system_prompt(c), c->root),
         .instructions = &c->instructions,
         .learned = c->learned,
         .graph_hint = c->graph_hint,

@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_prompt.c \
 	src/session/conversation_memory.c \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
+	src/session/conversation_place.c \
 	src/session/conversation_serve.c \
 	src/session/conversation_session.c \
 	src/session/conversation_tell.c \

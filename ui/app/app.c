@@ -254,7 +254,7 @@ void app_begin_session(struct app *app)
 
 void app_open_session(struct app *app, const char *session, bool read_only)
 {
-    const struct session_open_params params = {session, read_only};
+    const struct session_open_params params = {.session = session, .read_only = read_only};
     app_leave_session(app);
     (void)app_ask(app, &operation_session_open, &params, NULL);
 }

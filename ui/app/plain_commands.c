@@ -65,7 +65,7 @@ static void run_sessions(struct plain *p, const char *arguments)
 
 static void run_resume(struct plain *p, const char *arguments)
 {
-    const struct session_open_params params = {*arguments ? arguments : p->session.id, false};
+    const struct session_open_params params = {.session = *arguments ? arguments : p->session.id};
     if (!*arguments && !p->read_only)
         run_sessions(p, "");
     else

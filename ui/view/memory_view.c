@@ -207,8 +207,8 @@ static void open_other(struct memory_view *p, const char *id, int64_t seq)
     copy_id(p->source.session, id);
     p->source.seq = seq;
     p->source.waits = true;
-    (void)view_ask(&p->view, &operation_session_open, &(struct session_open_params){id, true},
-                   opened);
+    (void)view_ask(&p->view, &operation_session_open,
+                   &(struct session_open_params){.session = id, .read_only = true}, opened);
 }
 
 /* Entries of an import may name conversations that were never here. */

@@ -31,7 +31,8 @@ static void ask_to_open(struct sessions *s, const struct operation *o, const voi
 /* What was found in it is looked for again once it is open. */
 static void open_session(struct sessions *s, bool read_only)
 {
-    const struct session_open_params params = {sessions_selected_id(s), read_only};
+    const struct session_open_params params = {.session = sessions_selected_id(s),
+                                               .read_only = read_only};
     if (!params.session || s->opening)
         return;
     char *found = sessions_found(s);
