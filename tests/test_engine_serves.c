@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "session/session_operations.h"
+#include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 
@@ -179,4 +180,61 @@ TEST(a_directory_may_be_gone)
     engine_free(engine);
     free(note);
     free(place);
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+static void assert_set_to(const char *id, enum tool_level tools, const char *mode)
+{
+    struct operation_answer *a = done(&operation_session_settings, &(struct session_params){id});
+    const struct session_settings *set = a->result;
+    assert_int_equal(set->tools, tools);
+    if (capability_compaction())
+        assert_string_equal(set->compaction, mode);
+    operation_answer_free(a);
+}
+
+/* Whether the next request offers the tool. */
+static bool offers(const char *id, const char *tool)
+{
+    size_t before = model_server_requests(surface_server());
+    ask(id, "What can you do?", "Hello from the scripted model.");
+    return strstr(model_server_body(surface_server(), before), tool);
+}
+
+TEST(settings_stay_with_the_session)
+{
+    const struct session_create_params without = {
+        .tools = TOOL_LEVEL_NONE, .labels = "garden", .system = "Be brief."};
+    char id[UUID_LEN + 1], fork[UUID_LEN + 1];
+    open_engine(true);
+    struct operation_answer *a = done(&operation_session_create, &without);
+    memcpy(id, ((struct session_info *)a->result)->id, sizeof id);
+    operation_answer_free(a);
+    assert_set_to(id, TOOL_LEVEL_NONE, "handoff");
+    assert_false(offers(id, "read_file"));
+    if (capability_compaction()) {
+        const struct session_compaction_params mode = {.session = id, .mode = "structured"};
+        operation_answer_free(done(&operation_session_set_compaction, &mode));
+        refused(&operation_session_set_compaction,
+                &(struct session_compaction_params){.session = id, .mode = "tea"}, ERR_USAGE);
+    }
+    engine_free(engine);
+    open_engine(true);
+    assert_set_to(id, TOOL_LEVEL_NONE, "structured");
+    assert_false(offers(id, "read_file"));
+    a = done(&operation_session_fork, &(struct session_fork_params){.session = id});
+    const struct session_info *info = a->result;
+    assert_string_equal(info->labels, "garden");
+    assert_string_equal(info->system, "Be brief.");
+    memcpy(fork, info->id, sizeof fork);
+    operation_answer_free(a);
+    assert_set_to(fork, TOOL_LEVEL_NONE, "structured");
+    operation_answer_free(
+        done(&operation_session_set_tools, &(struct session_tools_params){id, TOOL_LEVEL_FULL}));
+    assert_true(offers(id, "read_file"));
+    assert_set_to(fork, TOOL_LEVEL_NONE, "structured");
+    operation_answer_free(done(&operation_session_delete, &(struct session_params){id}));
+    engine_free(engine);
+    assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }

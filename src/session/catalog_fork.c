@@ -9,6 +9,7 @@
 #include "session/catalog.h"
 #include "session/fork.h"
 #include "store/event_log.h"
+#include "store/session_settings.h"
 #include "store/snapshot.h"
 
 static bool look(void *point, const struct event *ev)
@@ -144,6 +145,7 @@ static bool write_fork(struct catalog *c, const struct session_info *row, const 
     if (!store_begin(c->store, e))
         return false;
     if (sessions_put(c->store, row, e) && copy_log(c, row, e) &&
+        session_settings_copy(c->store, row->parent, row->id, e) &&
         (!end || transcripts_append(c->store, end, e)) && store_commit(c->store, e))
         return true;
     store_rollback(c->store);

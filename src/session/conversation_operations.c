@@ -70,6 +70,17 @@ const struct shape_codec fault_codec = {
         SHAPE_FIELD("model", STRING, OPTIONAL, SHAPE_AT_TEXT(S, model),                            \
                     .help = "Absent: as configured, or the provider's own.")
 
+static const char *const level_words[] = {[TOOL_LEVEL_CONFIGURED] = NULL,
+                                          [TOOL_LEVEL_NONE] = "none",
+                                          [TOOL_LEVEL_READ] = "read",
+                                          [TOOL_LEVEL_FULL] = "full"};
+const struct shape_names tool_level_names = {level_words, 4, -1};
+
+#define TOOLS_FIELD(S)                                                                             \
+    SHAPE_FIELD("tools", ENUM, OPTIONAL, SHAPE_AT(enum tool_level, S, tools),                      \
+                .names = &tool_level_names, .absent = TOOL_LEVEL_CONFIGURED,                       \
+                .help = "Which tools the model may use; absent: as configured.")
+
 static const struct shape_field create_fields[] = {
     CHOICE(struct session_create_params),
     SHAPE_FIELD("directory", STRING, OPTIONAL,
@@ -79,6 +90,7 @@ static const struct shape_field create_fields[] = {
                 .help = "System prompt; absent: the configured one."),
     SHAPE_FIELD("labels", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_create_params, labels),
                 .help = "Words parted by blanks."),
+    TOOLS_FIELD(struct session_create_params),
     {0},
 };
 static const struct shape create_shape = PARAMETERS(struct session_create_params, create_fields);
@@ -133,6 +145,47 @@ static const struct shape memory_shape = PARAMETERS(struct session_memory_params
 
 const struct operation operation_session_set_memory = RUN_IN_CONVERSATION(
     "session/set_memory", "Says what the session may do with memory.", &memory_shape, NULL, 0);
+
+static const struct shape_field tools_fields[] = {
+    SESSION_FIELD(struct session_tools_params), TOOLS_FIELD(struct session_tools_params), {0}};
+static const struct shape tools_shape = PARAMETERS(struct session_tools_params, tools_fields);
+
+const struct operation operation_session_set_tools = RUN_IN_CONVERSATION(
+    "session/set_tools", "Says which tools the model may use.", &tools_shape, NULL, 0);
+
+static const struct shape_field mode_fields[] = {
+    SESSION_FIELD(struct session_compaction_params),
+    SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_compaction_params, mode),
+                .help = "Absent: the configured one."),
+    {0},
+};
+static const struct shape mode_shape = PARAMETERS(struct session_compaction_params, mode_fields);
+
+const struct operation operation_session_set_compaction =
+    RUN_IN_CONVERSATION("session/set_compaction", "Chooses the mode of the session's compactions.",
+                        &mode_shape, NULL, NEED_COMPACTION);
+
+#define SETTING(member, TYPE, T, what)                                                             \
+    SHAPE_FIELD(#member, TYPE, OPTIONAL, SHAPE_AT(T, struct session_settings, member), .help = what)
+
+static const struct shape_field settings_fields[] = {
+    SETTING(directory, STRING, char *, "Its working directory."),
+    SETTING(provider, STRING, char *, "The provider that it talks to."),
+    SETTING(model, STRING, char *, "The model that it talks to."),
+    SETTING(system, STRING, char *, "System prompt; absent: the configured one."),
+    TOOLS_FIELD(struct session_settings),
+    SETTING(compaction, STRING, char *, "Mode of its compactions; absent: there are none."),
+    SHAPE_FIELD("memory", ENUM, REQUIRED,
+                SHAPE_AT(enum memory_access, struct session_settings, memory),
+                .names = &memory_access_names, .help = "What it may do with memory of all kinds."),
+    {0},
+};
+static const struct shape settings_shape = {
+    .name = "settings", .size = sizeof(struct session_settings), .fields = settings_fields};
+
+const struct operation operation_session_settings =
+    RUN_IN_CONVERSATION("session/settings", "Tells what a session is set to.",
+                        &session_params_shape, &settings_shape, 0);
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 

@@ -13,6 +13,10 @@
 #include "chat/usage.h"
 #include "session/operation.h"
 
+/* Which tools are offered, as [chat] tools. */
+enum tool_level { TOOL_LEVEL_CONFIGURED, TOOL_LEVEL_NONE, TOOL_LEVEL_READ, TOOL_LEVEL_FULL };
+extern const struct shape_names tool_level_names;
+
 /* session/create: the session that was begun is in front then (struct session_info). What it talks
  * to is what was talked to before, where neither is said. */
 struct session_create_params {
@@ -21,6 +25,7 @@ struct session_create_params {
                               the program. It is kept with the session. */
     const char *system;    /* as session/set_system */
     const char *labels;    /* words parted by blanks */
+    enum tool_level tools;
 };
 
 /* session/open: the same of one that is kept. An archived one is live again, unless it is opened
@@ -50,6 +55,26 @@ struct session_text_params {
 struct session_memory_params {
     const char *session;
     enum memory_access access;
+};
+
+/* session/set_tools, kept with the session. */
+struct session_tools_params {
+    const char *session;
+    enum tool_level tools;
+};
+
+/* session/set_compaction, likewise: the mode of its compactions; none: the configured one. */
+struct session_compaction_params {
+    const char *session, *mode;
+};
+
+/* session/settings: what it is set to, or what is configured. */
+struct session_settings {
+    char *directory, *provider, *model;
+    char *system; /* NULL: the configured one */
+    enum tool_level tools;
+    char *compaction; /* its mode; NULL: histories are not shortened */
+    enum memory_access memory;
 };
 
 struct turn_start_params {
@@ -152,7 +177,8 @@ extern const struct shape_codec fault_codec;
  * doctor/report take a struct session_params. */
 extern const struct operation operation_session_create, operation_session_open,
     operation_session_set_model, operation_session_set_system, operation_session_set_draft,
-    operation_session_set_memory, operation_turn_start, operation_turn_retry,
+    operation_session_set_memory, operation_session_set_tools, operation_session_set_compaction,
+    operation_session_settings, operation_turn_start, operation_turn_retry,
     operation_turn_interrupt, operation_approval_decide, operation_compaction_run,
     operation_compaction_decide, operation_compaction_undo, operation_compaction_pin,
     operation_compaction_unpin, operation_context_read, operation_models_list,

@@ -84,7 +84,8 @@ struct conversation {
     int cited; /* passages that were given for the last message */
     struct toolset tools;
 
-    enum memory_access access; /* of the open session */
+    enum memory_access access; /* of the open session, as the next */
+    enum tool_level level;
     struct instructions instructions; /* as of the last turn that began, or of who looked */
     char *graph_hint;          /* likewise; NULL: nothing */
     char *project;             /* that it works in; NULL: not looked for yet */
@@ -137,6 +138,14 @@ enum want conversation_wants(const struct operation_request *r);
 void conversation_work_in(struct conversation *c, const char *directory);
 void conversation_leave_directory(struct conversation *c);
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);
+
+/* conversation_settings.c: of another session that is open; its level of tools, as [chat] tools. */
+void conversation_read_settings(struct conversation *c);
+const char *conversation_offer(const struct conversation *c);
+bool conversation_set_tools(struct conversation *c, enum tool_level level, struct error *e);
+CONVERSATION_RUNS(run_set_tools);
+CONVERSATION_RUNS(run_set_compaction);
+CONVERSATION_RUNS(run_settings);
 
 /* conversation_serve.c: the session that the request names is this conversation's from now on.
  * False: it was given to another, or answered. */

@@ -54,6 +54,7 @@ static void forget_session(struct conversation *c)
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
     c->last_cached = -1;
+    c->level = TOOL_LEVEL_CONFIGURED;
 }
 
 /* In the directory, or the engine's. */
@@ -62,6 +63,7 @@ static void begin_session(struct conversation *c, const char *directory)
     forget_session(c);
     conversation_work_in(c, directory);
     journal_begin(&c->journal, c->root);
+    conversation_read_settings(c);
     if (c->engine->options.system)
         c->journal.info.system = mem_strdup(c->engine->options.system);
     c->journal.info.labels = mem_strdup(c->labels);
@@ -151,6 +153,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     }
     forget_session(c);
     conversation_work_in(c, c->engine->options.serves ? c->journal.info.directory : NULL);
+    conversation_read_settings(c);
     conversation_open_learned(c);
     conversation_read_prompt(c);
     tell_session(c, true);
@@ -237,7 +240,8 @@ bool run_create(struct conversation *c, const void *params, void *result, struct
         return went_back(c);
     if (!talk_on(c, e))
         return false;
-    if (c->journal.lasting && !journal_write_row(&c->journal, e))
+    if ((c->journal.lasting && !journal_write_row(&c->journal, e)) ||
+        (p->tools != TOOL_LEVEL_CONFIGURED && !conversation_set_tools(c, p->tools, e)))
         return went_back(c);
     tell_what_is_open(c, result);
     return true;

@@ -139,7 +139,7 @@ static struct agent contents(struct conversation *c)
         .instructions = &c->instructions,
         .learned = c->learned,
         .graph_hint = c->graph_hint,
-        .offer = c->engine->options.tools,
+        .offer = conversation_offer(c),
         .window = c->backend.facts.window,
         .tools = &c->tools,
         .policy = &c->policy,

@@ -74,6 +74,7 @@ struct engine *engine_make(const struct engine_options *options)
     struct engine *s = mem_alloc(sizeof *s);
     s->options = copy_options(options);
     s->config = options->config;
+    s->tools_asked = options->tools && !options->serves;
     s->root = resolve_directory(options->directory);
     s->persist = options->persist && capability_store();
     s->compaction = options->compaction && capability_compaction();

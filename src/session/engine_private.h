@@ -17,6 +17,7 @@ struct engine {
     struct engine_options options; /* its strings are the engine's own */
     const struct config *config;
     char *root; /* working directory, resolved */
+    bool tools_asked; /* by who started it, whatever a session is set to */
     bool persist, compaction, memory, graph, corpora;
     struct mailbox *notices;
     struct place *place;

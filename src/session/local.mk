@@ -16,6 +16,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_place.c \
 	src/session/conversation_serve.c \
 	src/session/conversation_session.c \
+	src/session/conversation_settings.c \
 	src/session/conversation_tell.c \
 	src/session/conversation_turn.c \
 	src/session/corpora_desk.c src/session/corpora_desk.h \

@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/store/salvage.c src/store/salvage.h \
 	src/store/session_files.c src/store/session_files.h \
 	src/store/session_names.c \
+	src/store/session_settings.c src/store/session_settings.h \
 	src/store/sessions.c src/store/sessions.h \
 	src/store/snapshot.c src/store/snapshot.h \
 	src/store/sql.c src/store/sql.h \
