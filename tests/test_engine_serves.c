@@ -184,7 +184,7 @@ TEST(a_directory_may_be_gone)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-static void assert_set_to(const char *id, enum tool_level tools, const char *mode)
+static void assert_set_to(const char *id, enum tools_offer tools, const char *mode)
 {
     struct operation_answer *a = done(&operation_session_settings, &(struct session_params){id});
     const struct session_settings *set = a->result;
@@ -205,13 +205,13 @@ static bool offers(const char *id, const char *tool)
 TEST(settings_stay_with_the_session)
 {
     const struct session_create_params without = {
-        .tools = TOOL_LEVEL_NONE, .labels = "garden", .system = "Be brief."};
+        .tools = TOOLS_NONE, .labels = "garden", .system = "Be brief."};
     char id[UUID_LEN + 1], fork[UUID_LEN + 1];
     open_engine(true);
     struct operation_answer *a = done(&operation_session_create, &without);
     memcpy(id, ((struct session_info *)a->result)->id, sizeof id);
     operation_answer_free(a);
-    assert_set_to(id, TOOL_LEVEL_NONE, "handoff");
+    assert_set_to(id, TOOLS_NONE, "handoff");
     assert_false(offers(id, "read_file"));
     if (capability_compaction()) {
         const struct session_compaction_params mode = {.session = id, .mode = "structured"};
@@ -221,7 +221,7 @@ TEST(settings_stay_with_the_session)
     }
     engine_free(engine);
     open_engine(true);
-    assert_set_to(id, TOOL_LEVEL_NONE, "structured");
+    assert_set_to(id, TOOLS_NONE, "structured");
     assert_false(offers(id, "read_file"));
     a = done(&operation_session_fork, &(struct session_fork_params){.session = id});
     const struct session_info *info = a->result;
@@ -229,12 +229,212 @@ TEST(settings_stay_with_the_session)
     assert_string_equal(info->system, "Be brief.");
     memcpy(fork, info->id, sizeof fork);
     operation_answer_free(a);
-    assert_set_to(fork, TOOL_LEVEL_NONE, "structured");
+    assert_set_to(fork, TOOLS_NONE, "structured");
     operation_answer_free(
-        done(&operation_session_set_tools, &(struct session_tools_params){id, TOOL_LEVEL_FULL}));
+        done(&operation_session_set_tools, &(struct session_tools_params){id, TOOLS_FULL}));
     assert_true(offers(id, "read_file"));
-    assert_set_to(fork, TOOL_LEVEL_NONE, "structured");
+    assert_set_to(fork, TOOLS_NONE, "structured");
     operation_answer_free(done(&operation_session_delete, &(struct session_params){id}));
     engine_free(engine);
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
+}
+
+/* --- closing ---------------------------------------------------------------------------------- */
+
+static void run(const struct operation *o, const char *session)
+{
+    operation_answer_free(done(o, &(struct session_params){session}));
+}
+
+static int64_t sessions_kept(void)
+{
+    return damage_number(surface_store(), "SELECT count(*) FROM session");
+}
+
+TEST(a_session_is_closed_and_opened_again)
+{
+    char id[UUID_LEN + 1], unused[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    create(unused);
+    assert_int_equal(sessions_kept(), 2);
+    ask(id, "Hello", "Hello from the scripted model.");
+    run(&operation_session_close, id);
+    run(&operation_session_close, id); /* it is closed */
+    run(&operation_session_close, unused);
+    assert_int_equal(sessions_kept(), 1); /* nobody used the other one */
+    refused(&operation_session_close, &(struct session_params){unused}, ERR_SESSION_NOT_FOUND);
+    size_t before = model_server_requests(surface_server());
+    ask(id, "And you?", "Hello from the scripted model.");
+    const char *body = model_server_body(surface_server(), before);
+    assert_non_null(strstr(body, "Hello from the scripted model."));
+    engine_free(engine);
+}
+
+static void begin_turn(const char *session, const char *half)
+{
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = half});
+    engine_start(engine, &operation_turn_start,
+                 &(struct turn_start_params){.session = session, .text = "Tell me all."});
+    for (bool came = false; !came;) {
+        struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
+        came = strcmp(n->session, session) == 0;
+        notice_free(n);
+    }
+}
+
+TEST(closing_ends_what_runs)
+{
+    char id[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    begin_turn(id, "Half of it");
+    uint64_t closing = engine_start(engine, &operation_session_close, &(struct session_params){id});
+    struct notice *n = surface_expect_answer(engine, &operation_turn_start);
+    const struct turn_result *turn = n->answer->result;
+    assert_int_equal(turn->stop_reason, STOP_CANCELLED);
+    notice_free(n);
+    n = surface_expect_answer(engine, &operation_session_close);
+    assert_int_equal(n->answer->request->id, closing);
+    notice_free(n);
+    refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
+    engine_free(engine);
+}
+
+/* One that rests closes by itself, and nobody who asks it again notices. */
+TEST(what_rests_closes)
+{
+    char ids[4][UUID_LEN + 1];
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", &e));
+    open_engine(true);
+    for (int i = 0; i < 4; i++)
+        create(ids[i]);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 4; i++)
+            ask(ids[i], "Hello", "Hello from the scripted model.");
+    engine_free(engine);
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", &e));
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
+    open_engine(true);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 4; i++)
+            ask(ids[i], "Hello", "Hello from the scripted model.");
+    for (int i = 0; i < 4; i++) {
+        struct operation_answer *a =
+            done(&operation_session_read, &(struct session_params){ids[i]});
+        assert_int_equal(((struct session_info *)a->result)->turns, 6);
+        operation_answer_free(a);
+    }
+    engine_free(engine);
+}
+
+/* --- at once ---------------------------------------------------------------------------------- */
+
+TEST(one_turn_runs_in_a_session)
+{
+    char id[UUID_LEN + 1];
+    const struct turn_start_params again = {.session = id, .text = "And this?"};
+    open_engine(true);
+    create(id);
+    refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
+    begin_turn(id, "Half of it");
+    refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
+    run(&operation_turn_interrupt, id);
+    notice_free(surface_expect_answer(engine, &operation_turn_start));
+    ask(id, "Now?", "Hello from the scripted model.");
+    engine_free(engine);
+}
+
+/* The lock is the process's: a second engine stands for another one. */
+TEST_IF(capability_store(), a_session_of_another_process_is_busy)
+{
+    char id[UUID_LEN + 1];
+    const struct turn_start_params again = {.session = id, .text = "And this?"};
+    open_engine(true);
+    create(id);
+    begin_turn(id, "Half of it");
+    struct engine *first = engine;
+    open_engine(true);
+    refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
+    operation_answer_free(done(&operation_context_read, &(struct session_params){id}));
+    run(&operation_session_read, id);
+    engine_free(first);
+    ask(id, "Now?", "Hello from the scripted model.");
+    engine_free(engine);
+}
+
+TEST(approvals_of_two_sessions_wait_at_once)
+{
+    char ids[2][UUID_LEN + 1], *places[2] = {make_place("place-1"), make_place("place-2")};
+    const struct reply call = {.tool_name = "write_file",
+                               .tool_args = "{\"path\":\"new.txt\",\"content\":\"x\"}"};
+    open_engine(true);
+    for (int i = 0; i < 2; i++) {
+        create_in(places[i], ids[i]);
+        model_server_queue(surface_server(), &call);
+        engine_start(engine, &operation_turn_start,
+                     &(struct turn_start_params){.session = ids[i], .text = "Write."});
+        struct notice *n = surface_expect(engine, NOTICE_APPROVAL);
+        assert_string_equal(n->session, ids[i]);
+        notice_free(n);
+    }
+    for (int i = 1; i >= 0; i--) { /* the second is allowed, the first is not */
+        const struct approval_decide_params decide = {
+            .session = ids[i], .call = "call_1", .decision = i ? ANSWER_ONCE : ANSWER_DENY};
+        operation_answer_free(done(&operation_approval_decide, &decide));
+        struct notice *n = surface_expect_answer(engine, &operation_turn_start);
+        assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, ids[i]);
+        notice_free(n);
+        char *path = mem_printf("%s/new.txt", places[i]);
+        assert_int_equal(access(path, F_OK), i ? 0 : -1);
+        free(path);
+        free(places[i]);
+    }
+    engine_free(engine);
+}
+
+TEST(drafts_wait_in_their_sessions)
+{
+    char id[UUID_LEN + 1];
+    if (!capability_compaction())
+        skip();
+    open_engine(true);
+    create(id);
+    for (int i = 0; i < 4; i++)
+        ask(id, "Tell me a lot about gardens and what grows in them.",
+            "Hello from the scripted model.");
+    const struct compaction_run_params compact = {
+        .session = id, .mode = "deterministic", .preview = true};
+    const struct compaction_decide_params no = {.session = id, .decision = DRAFT_REFUSE};
+    refused(&operation_compaction_decide, &no, ERR_SESSION_NOT_RUNNING);
+    engine_start(engine, &operation_compaction_run, &compact);
+    struct notice *n = surface_expect(engine, NOTICE_DRAFT);
+    assert_string_equal(n->session, id);
+    notice_free(n);
+    operation_answer_free(done(&operation_compaction_decide, &no));
+    engine_free(engine);
+}
+
+TEST(a_session_without_a_store_says_so)
+{
+    char id[UUID_LEN + 1];
+    const struct turn_start_params unknown = {.session = "nobody", .text = "Hello"};
+    open_engine(false);
+    refused(&operation_turn_start, &unknown, ERR_SESSION_PERSISTENCE_DISABLED);
+    create(id);
+    ask(id, "Hello", "Hello from the scripted model.");
+    run(&operation_session_close, id);
+    ask(id, "Are you still there?", "Hello from the scripted model.");
+    engine_free(engine);
+}
+
+/* What is asked of no session needs none. */
+TEST(models_are_listed_without_a_session)
+{
+    open_engine(true);
+    operation_answer_free(done(&operation_models_list, NULL));
+    operation_answer_free(done(&operation_provider_check, NULL));
+    operation_answer_free(done(&operation_doctor_report, NULL));
+    engine_free(engine);
+    assert_int_equal(sessions_kept(), 0);
 }

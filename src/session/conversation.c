@@ -212,6 +212,7 @@ static const struct action {
     {&operation_session_archive, ENDS, IDLE, WANTS_SESSION, run_archive},
     {&operation_session_unarchive, NOW, IDLE, WANTS_SESSION, run_unarchive},
     {&operation_session_delete, ENDS, IDLE, WANTS_SESSION, run_delete},
+    {&operation_session_close, ENDS, IDLE, WANTS_SESSION, run_close},
     {&operation_session_set_model, REFUSED, IDLE, WANTS_WRITING, run_set_model},
     {&operation_session_set_system, REFUSED, IDLE, WANTS_WRITING, run_set_system},
     {&operation_session_set_draft, NOW, IDLE, WANTS_WRITING, run_set_draft},

@@ -70,15 +70,13 @@ const struct shape_codec fault_codec = {
         SHAPE_FIELD("model", STRING, OPTIONAL, SHAPE_AT_TEXT(S, model),                            \
                     .help = "Absent: as configured, or the provider's own.")
 
-static const char *const level_words[] = {[TOOL_LEVEL_CONFIGURED] = NULL,
-                                          [TOOL_LEVEL_NONE] = "none",
-                                          [TOOL_LEVEL_READ] = "read",
-                                          [TOOL_LEVEL_FULL] = "full"};
-const struct shape_names tool_level_names = {level_words, 4, -1};
+static const char *const level_words[] = {
+    [TOOLS_CONFIGURED] = NULL, [TOOLS_NONE] = "none", [TOOLS_READ] = "read", [TOOLS_FULL] = "full"};
+const struct shape_names tools_offer_names = {level_words, 4, -1};
 
 #define TOOLS_FIELD(S)                                                                             \
-    SHAPE_FIELD("tools", ENUM, OPTIONAL, SHAPE_AT(enum tool_level, S, tools),                      \
-                .names = &tool_level_names, .absent = TOOL_LEVEL_CONFIGURED,                       \
+    SHAPE_FIELD("tools", ENUM, OPTIONAL, SHAPE_AT(enum tools_offer, S, tools),                     \
+                .names = &tools_offer_names, .absent = TOOLS_CONFIGURED,                           \
                 .help = "Which tools the model may use; absent: as configured.")
 
 static const struct shape_field create_fields[] = {
@@ -112,6 +110,10 @@ static const struct shape open_shape = PARAMETERS(struct session_open_params, op
 
 const struct operation operation_session_open = RUN_IN_CONVERSATION(
     "session/open", "Opens a session that is kept.", &open_shape, &session_info_shape, 0);
+
+const struct operation operation_session_close = RUN_IN_CONVERSATION(
+    "session/close", "Ends what runs in a session and gives its memory back; it stays as it is.",
+    &session_params_shape, NULL, 0);
 
 static const struct shape_field model_fields[] = {
     SESSION_FIELD(struct session_model_params), CHOICE(struct session_model_params), {0}};

@@ -14,8 +14,8 @@
 #include "session/operation.h"
 
 /* Which tools are offered, as [chat] tools. */
-enum tool_level { TOOL_LEVEL_CONFIGURED, TOOL_LEVEL_NONE, TOOL_LEVEL_READ, TOOL_LEVEL_FULL };
-extern const struct shape_names tool_level_names;
+enum tools_offer { TOOLS_CONFIGURED, TOOLS_NONE, TOOLS_READ, TOOLS_FULL };
+extern const struct shape_names tools_offer_names;
 
 /* session/create: the session that was begun is in front then (struct session_info). What it talks
  * to is what was talked to before, where neither is said. */
@@ -25,7 +25,7 @@ struct session_create_params {
                               the program. It is kept with the session. */
     const char *system;    /* as session/set_system */
     const char *labels;    /* words parted by blanks */
-    enum tool_level tools;
+    enum tools_offer tools;
 };
 
 /* session/open: the same of one that is kept. An archived one is live again, unless it is opened
@@ -60,7 +60,7 @@ struct session_memory_params {
 /* session/set_tools, kept with the session. */
 struct session_tools_params {
     const char *session;
-    enum tool_level tools;
+    enum tools_offer tools;
 };
 
 /* session/set_compaction, likewise: the mode of its compactions; none: the configured one. */
@@ -72,7 +72,7 @@ struct session_compaction_params {
 struct session_settings {
     char *directory, *provider, *model;
     char *system; /* NULL: the configured one */
-    enum tool_level tools;
+    enum tools_offer tools;
     char *compaction; /* its mode; NULL: histories are not shortened */
     enum memory_access memory;
 };
@@ -173,15 +173,18 @@ struct report_result {
 /* A struct error as {"code","message"}. */
 extern const struct shape_codec fault_codec;
 
-/* turn/interrupt, compaction/undo, context/read (gives a struct context), models/list and
- * doctor/report take a struct session_params. */
+/* session/close: what runs in it is interrupted, and what it had in memory is given back; the next
+ * request for it opens it again. One that was begun and left as it was is gone then.
+ *
+ * session/close, turn/interrupt, compaction/undo, context/read (gives a struct context),
+ * models/list and doctor/report take a struct session_params. */
 extern const struct operation operation_session_create, operation_session_open,
-    operation_session_set_model, operation_session_set_system, operation_session_set_draft,
-    operation_session_set_memory, operation_session_set_tools, operation_session_set_compaction,
-    operation_session_settings, operation_turn_start, operation_turn_retry,
-    operation_turn_interrupt, operation_approval_decide, operation_compaction_run,
-    operation_compaction_decide, operation_compaction_undo, operation_compaction_pin,
-    operation_compaction_unpin, operation_context_read, operation_models_list,
-    operation_provider_check, operation_doctor_report;
+    operation_session_close, operation_session_set_model, operation_session_set_system,
+    operation_session_set_draft, operation_session_set_memory, operation_session_set_tools,
+    operation_session_set_compaction, operation_session_settings, operation_turn_start,
+    operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
+    operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
+    operation_compaction_pin, operation_compaction_unpin, operation_context_read,
+    operation_models_list, operation_provider_check, operation_doctor_report;
 
 #endif

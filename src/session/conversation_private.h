@@ -85,7 +85,7 @@ struct conversation {
     struct toolset tools;
 
     enum memory_access access; /* of the open session, as the next */
-    enum tool_level level;
+    enum tools_offer level;
     struct instructions instructions; /* as of the last turn that began, or of who looked */
     char *graph_hint;          /* likewise; NULL: nothing */
     char *project;             /* that it works in; NULL: not looked for yet */
@@ -108,7 +108,8 @@ struct conversation {
     struct turn_result *turn; /* of the turn that runs */
     bool prepared;            /* … the model could be asked */
     bool cancelled;
-    bool gone; /* the open session was put away */
+    bool begun; /* the open session was begun here */
+    bool gone;  /* it was put away */
     bool quit;
     VEC(struct operation_request *) deferred; /* until the turn has ended */
 };
@@ -142,7 +143,7 @@ bool conversation_find_directory(const char *given, char **resolved, struct erro
 /* conversation_settings.c: of another session that is open; its level of tools, as [chat] tools. */
 void conversation_read_settings(struct conversation *c);
 const char *conversation_offer(const struct conversation *c);
-bool conversation_set_tools(struct conversation *c, enum tool_level level, struct error *e);
+bool conversation_set_tools(struct conversation *c, enum tools_offer level, struct error *e);
 CONVERSATION_RUNS(run_set_tools);
 CONVERSATION_RUNS(run_set_compaction);
 CONVERSATION_RUNS(run_settings);
@@ -192,6 +193,7 @@ CONVERSATION_RUNS(run_label);
 CONVERSATION_RUNS(run_archive);
 CONVERSATION_RUNS(run_unarchive);
 CONVERSATION_RUNS(run_delete);
+CONVERSATION_RUNS(run_close);
 CONVERSATION_RUNS(run_set_model);
 CONVERSATION_RUNS(run_set_system);
 CONVERSATION_RUNS(run_set_draft);

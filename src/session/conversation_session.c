@@ -54,7 +54,7 @@ static void forget_session(struct conversation *c)
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
     c->last_cached = -1;
-    c->level = TOOL_LEVEL_CONFIGURED;
+    c->level = TOOLS_CONFIGURED;
 }
 
 /* In the directory, or the engine's. */
@@ -63,6 +63,7 @@ static void begin_session(struct conversation *c, const char *directory)
     forget_session(c);
     conversation_work_in(c, directory);
     journal_begin(&c->journal, c->root);
+    c->begun = true;
     conversation_read_settings(c);
     if (c->engine->options.system)
         c->journal.info.system = mem_strdup(c->engine->options.system);
@@ -152,6 +153,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
                    : false;
     }
     forget_session(c);
+    c->begun = false;
     conversation_work_in(c, c->engine->options.serves ? c->journal.info.directory : NULL);
     conversation_read_settings(c);
     conversation_open_learned(c);
@@ -241,7 +243,7 @@ bool run_create(struct conversation *c, const void *params, void *result, struct
     if (!talk_on(c, e))
         return false;
     if ((c->journal.lasting && !journal_write_row(&c->journal, e)) ||
-        (p->tools != TOOL_LEVEL_CONFIGURED && !conversation_set_tools(c, p->tools, e)))
+        (p->tools != TOOLS_CONFIGURED && !conversation_set_tools(c, p->tools, e)))
         return went_back(c);
     tell_what_is_open(c, result);
     return true;
@@ -567,6 +569,27 @@ bool run_unarchive(struct conversation *c, const void *params, void *result, str
 bool run_delete(struct conversation *c, const void *params, void *result, struct error *e)
 {
     return put_away(c, &operation_session_delete, params, result, e);
+}
+
+/* Begun by somebody who then had no use for it. */
+static bool is_untouched(const struct conversation *c)
+{
+    const struct session_info *info = &c->journal.info;
+    return c->begun && info->last_seq == 0 && !info->draft && !info->title_set && !info->labels &&
+           !info->system;
+}
+
+bool run_close(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_params *p = params;
+    struct session_changed gone;
+    (void)result;
+    if (!*c->journal.info.id || !conversation_means_current(c, p->session))
+        return true;
+    c->gone = true;
+    const struct session_params own = {.session = c->journal.info.id};
+    return !is_untouched(c) || !c->journal.stored ||
+           run_row(c, &operation_session_delete, &own, &gone, e);
 }
 
 /* --- forking -----------------------------------------------------------------------------------

@@ -21,12 +21,12 @@ static char *read_setting(const struct conversation *c, const char *name)
     return value;
 }
 
-static enum tool_level level_named(const char *word)
+static enum tools_offer level_named(const char *word)
 {
-    for (int i = TOOL_LEVEL_NONE; word && i < tool_level_names.count; i++)
-        if (strcmp(tool_level_names.words[i], word) == 0)
-            return (enum tool_level)i;
-    return TOOL_LEVEL_CONFIGURED;
+    for (int i = TOOLS_NONE; word && i < tools_offer_names.count; i++)
+        if (strcmp(tools_offer_names.words[i], word) == 0)
+            return (enum tools_offer)i;
+    return TOOLS_CONFIGURED;
 }
 
 static const struct compact_mode *configured_mode(const struct conversation *c)
@@ -46,13 +46,13 @@ void conversation_read_settings(struct conversation *c)
 
 const char *conversation_offer(const struct conversation *c)
 {
-    bool as_started = c->level == TOOL_LEVEL_CONFIGURED || c->engine->tools_asked;
-    return as_started ? c->engine->options.tools : tool_level_names.words[c->level];
+    bool as_started = c->level == TOOLS_CONFIGURED || c->engine->tools_asked;
+    return as_started ? c->engine->options.tools : tools_offer_names.words[c->level];
 }
 
-bool conversation_set_tools(struct conversation *c, enum tool_level level, struct error *e)
+bool conversation_set_tools(struct conversation *c, enum tools_offer level, struct error *e)
 {
-    const char *word = tool_level_names.words[level];
+    const char *word = tools_offer_names.words[level];
     if (!session_setting_put(c->store, c->journal.info.id, tools_name, word, e))
         return false;
     c->level = level;
