@@ -82,6 +82,9 @@ static const struct step {
     {"session/set_system", "{'session':'$S','text':'Be brief.'}", NULL, NULL},
     {"session/set_draft", "{'session':'$S','text':'not sent'}", NULL, NULL},
     {"session/set_memory", "{'session':'$S','access':'write'}", NULL, NULL},
+    {"session/set_tools", "{'session':'$S','tools':'full'}", NULL, NULL},
+    {"session/set_compaction", "{'session':'$S','mode':'handoff'}", NULL, NULL},
+    {"session/settings", "{'session':'$S'}", NULL, NULL},
     {"turn/retry", "{'session':'$S','text':'The lantern of Kyoto is red.'}", NULL, NULL},
     {"turn/start", "{'session':'Lanterns','text':'And that of Nara?'}", NULL, NULL},
     {"turn/interrupt", "{'session':'$S'}", "SESSION_NOT_RUNNING", NULL},
@@ -91,7 +94,12 @@ static const struct step {
     {"compaction/undo", "{'session':'$S'}", "NOTHING_TO_UNDO", NULL},
     {"compaction/pin", "{'session':'$S'}", NULL, NULL},
     {"compaction/unpin", "{'session':'$S'}", NULL, NULL},
+    {"compaction/run", "{'session':'$S','mode':'deterministic'}", "TOO_SMALL_TO_COMPACT", NULL},
+    {"turn/start", "{'session':'$S','text':'$B'}", NULL, NULL},
+    {"turn/start", "{'session':'$S','text':'And in short?'}", NULL, NULL},
+    {"turn/start", "{'session':'$S','text':'And in a word?'}", NULL, NULL},
     {"compaction/run", "{'session':'$S','mode':'deterministic'}", NULL, NULL},
+    {"compaction/undo", "{'session':'$S'}", NULL, NULL},
     {"compaction/ledger", "{'session':'$S','seq':1}", "USAGE", NULL},
     {"context/read", "{'session':'$S'}", NULL, NULL},
     {"models/list", "{'session':'$S'}", NULL, NULL},
@@ -103,6 +111,7 @@ static const struct step {
     {"session/rebuild", "{'session':'$I'}", NULL, NULL},
     {"session/fork", "{'session':'$S'}", NULL, "F=id"},
     {"session/open", "{'session':'$I'}", NULL, NULL},
+    {"session/close", "{'session':'$F'}", NULL, NULL},
     {"session/archive", "{'session':'$F'}", NULL, NULL},
     {"session/unarchive", "{'session':'$F'}", NULL, NULL},
     {"session/delete", "{'session':'$F'}", NULL, NULL},
@@ -244,6 +253,15 @@ static void take_step(struct rpc_client *c, const struct step *s)
     save(s, result);
 }
 
+/* Of which a compaction makes less. */
+static const char *long_text(void)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 4000; i++)
+        buf_addf(&text, "Lantern %d hangs in Gion. ", i);
+    return support_keep(buf_take(&text));
+}
+
 static bool is_walked(const char *method)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
@@ -257,6 +275,7 @@ TEST(every_method_answers_as_it_is_described)
     struct rpc_client c;
     RPC_START(&c, NULL);
     saved['D'] = support_dir();
+    saved['B'] = long_text();
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         take_step(&c, &steps[i]);
     const struct json *methods = json_get(rpc_client_result(&c, "initialize", NULL), "methods");

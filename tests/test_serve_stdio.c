@@ -221,9 +221,10 @@ TEST(a_budget_that_is_spent_ends_the_turn)
     model_server_queue(model,
                        &(struct reply){.text = "dear", .input_tokens = 900, .output_tokens = 900});
     (void)rpc_client_call(&client, "turn/start", PARAMS(",'text':'spend'"));
-    const struct json *result =
-        rpc_client_result(&client, "turn/start", PARAMS(",'text':'spend more'"));
-    assert_string_equal(text_of(json_get(result, "error"), "code"), "BUDGET_EXHAUSTED");
+    const struct json *error =
+        rpc_client_error(&client, "turn/start", PARAMS(",'text':'spend more'"), "BUDGET_EXHAUSTED");
+    const struct json *result = json_get(json_get(error, "data"), "result");
+    assert_string_equal(text_of(result, "session_id"), session);
     end();
 }
 

@@ -142,6 +142,10 @@ static struct json *errors_of(const struct method *m)
         add_error(list, ERR_SESSION_NOT_FOUND);
     if (m->operation && m->operation->executor == OPERATION_CONVERSATION)
         add_error(list, ERR_SESSION_BUSY);
+    if (json_get(json_get(m->result, "properties"), "error")) {
+        add_error(list, ERR_AGENT_ERROR);
+        add_error(list, ERR_BUDGET_EXHAUSTED);
+    }
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (m->operation && m->operation->needs & needs[i].need)
             add_error(list, needs[i].code);

@@ -193,6 +193,26 @@ static void fail(struct request *r, const struct error *e)
     wire_update(j->wire);
 }
 
+/* A turn or compaction whose message was kept, but which failed: an error that has all that came of
+ * it. False: it did not fail. */
+static bool fail_kept(struct request *r, const char *json)
+{
+    struct jsonrpc *j = r->client;
+    struct json *result = json_parse(json, strlen(json), NULL);
+    const struct json *fault = json_get(result, "error");
+    const char *name = json_get_string(fault, "code");
+    if (name) {
+        char *data = mem_printf("{\"code\":\"%s\",\"result\":%s}", name, json);
+        rpc_fail(r->call, err_info(err_from_name(name))->rpc, json_get_string(fault, "message"),
+                 data);
+        free(data);
+        drop_request(r);
+        wire_update(j->wire);
+    }
+    json_free(result);
+    return name;
+}
+
 static void answer(struct request *r, const char *json)
 {
     struct jsonrpc *j = r->client;
@@ -250,7 +270,7 @@ static void on_done(void *context, const char *result_json, const struct error *
         follow_opened(r->client, result_json);
     if (e)
         fail(r, e);
-    else
+    else if (!runs(r->method) || !fail_kept(r, result_json))
         answer(r, result_json);
 }
 
