@@ -190,6 +190,7 @@ UNIT_TESTS = \
 	tests/test_serve_loop \
 	tests/test_serve_socket \
 	tests/test_serve_stdio \
+	tests/test_serve_tails \
 	tests/test_server_figures \
 	tests/test_service \
 	tests/test_service_compaction \

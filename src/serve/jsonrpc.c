@@ -26,6 +26,7 @@ struct request {
     struct json *params;        /* while it resolves; NULL: none */
     int64_t since;              /* of events/subscribe */
     char session[UUID_LEN + 1]; /* whose turn it is; "": none's */
+    bool follows;               /* that session since this request */
     bool waits;                 /* that turn asks for an answer */
 };
 
@@ -185,9 +186,12 @@ static void drop_request(struct request *r)
     free(r);
 }
 
+/* A turn that was not begun is not heard of. */
 static void fail(struct request *r, const struct error *e)
 {
     struct jsonrpc *j = r->client;
+    if (r->follows)
+        (void)subscriptions_remove(j->subscriptions, r->session);
     rpc_fail_with(r->call, e);
     drop_request(r);
     wire_update(j->wire);
@@ -259,7 +263,7 @@ static void follow_opened(struct jsonrpc *j, const char *result_json)
     struct json *v = json_parse(result_json, strlen(result_json), NULL);
     const char *id = json_get_string(v, "id");
     if (id)
-        subscriptions_add(j->subscriptions, id, SUBSCRIBE_NOW);
+        (void)subscriptions_add(j->subscriptions, id, SUBSCRIBE_NOW);
     json_free(v);
 }
 
@@ -282,10 +286,10 @@ static void start(struct request *r, const struct json *params)
         fail(r, &e);
 }
 
-static void follow(struct request *r, const char *session, int64_t since)
+static void follow(struct request *r, const char *session)
 {
     memcpy(r->session, session, strnlen(session, UUID_LEN));
-    subscriptions_add(r->client->subscriptions, session, since);
+    r->follows = subscriptions_add(r->client->subscriptions, session, SUBSCRIBE_NOW);
 }
 
 /* What the session asks is asked again: whom it was asked may have gone. */
@@ -306,7 +310,7 @@ static void answer_subscribed(struct request *r)
     memcpy(session, r->session, sizeof session);
     answer(r, json);
     tell_question(j, session);
-    subscriptions_add(j->subscriptions, session, since);
+    (void)subscriptions_add(j->subscriptions, session, since);
     wire_update(j->wire);
     free(json);
 }
@@ -333,7 +337,7 @@ static void on_resolved(void *context, const struct operation_answer *a)
         answer_subscribed(r);
         return;
     }
-    subscriptions_add(r->client->subscriptions, r->session, SUBSCRIBE_NOW);
+    follow(r, info->id);
     start_resolved(r);
 }
 
@@ -354,7 +358,7 @@ static void start_operation(struct jsonrpc *j, struct rpc_call *call, const char
     if (!runs(method) || !session) {
         start(r, params);
     } else if (uuid_valid(session)) {
-        follow(r, session, SUBSCRIBE_NOW);
+        follow(r, session);
         start(r, params);
     } else {
         r->params = json_clone(params);

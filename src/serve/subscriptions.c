@@ -172,12 +172,13 @@ void subscriptions_free(struct subscriptions *s)
     free(s);
 }
 
-void subscriptions_add(struct subscriptions *s, const char *session, int64_t since)
+bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since)
 {
     struct subscription *one = find(s, session);
+    bool is_new = !one;
     if (one && since == SUBSCRIBE_NOW)
-        return;
-    if (!one) {
+        return false;
+    if (is_new) {
         one = mem_alloc(sizeof *one);
         one->all = s;
         memcpy(one->session, session, strnlen(session, UUID_LEN));
@@ -189,6 +190,7 @@ void subscriptions_add(struct subscriptions *s, const char *session, int64_t sin
     one->again = 0;
     if (one->replays)
         ask_page(one);
+    return is_new;
 }
 
 bool subscriptions_remove(struct subscriptions *s, const char *session)

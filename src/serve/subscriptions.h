@@ -23,8 +23,8 @@ struct subscriptions *subscriptions_new(struct server *s, const struct subscript
 void subscriptions_free(struct subscriptions *s); /* NULL is fine */
 
 /* Events behind `since` (0: all), else SUBSCRIBE_NOW. `session` is an id. One that is subscribed
- * already begins anew, with SUBSCRIBE_NOW it goes on. */
-void subscriptions_add(struct subscriptions *s, const char *session, int64_t since);
+ * already begins anew, with SUBSCRIBE_NOW it goes on. Whether it was not. */
+bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since);
 bool subscriptions_remove(struct subscriptions *s, const char *session); /* whether it was there */
 
 /* Every session there is, from now on. */

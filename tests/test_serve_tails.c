@@ -1,0 +1,89 @@
+/* What streamed and is not in a session's log yet. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/tails.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static const char session[] = "01890a5d-ac96-774b-bcce-b302099a8057";
+static const char other[] = "01890a5d-ac96-774b-bcce-b302099a8058";
+
+static void note(struct tails *t, const char *of, enum event_type type, int64_t seq,
+                 const char *text)
+{
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = event_new(type);
+    n->event->seq = seq;
+    n->event->text = mem_strdup(text);
+    memcpy(n->event->session_id, of, sizeof session);
+    notice_name_session(n, of);
+    tails_note(t, n);
+    notice_free(n);
+}
+
+static void note_idle(struct tails *t, const char *of)
+{
+    struct notice *n = notice_new(NOTICE_BUSY);
+    notice_name_session(n, of);
+    tails_note(t, n);
+    notice_free(n);
+}
+
+static void assert_after(const struct tails *t, const char *of, int64_t after, int64_t seq,
+                         const char *text)
+{
+    struct event *ev = tails_after(t, of, after);
+    assert_int_equal(ev != NULL, text != NULL);
+    if (text) {
+        assert_int_equal(ev->seq, seq);
+        assert_string_equal(ev->text, text);
+        assert_string_equal(ev->session_id, of);
+    }
+    event_free(ev);
+}
+
+TEST(the_tail_begins_behind_what_the_log_surely_has)
+{
+    struct tails *t = tails_new();
+    assert_int_equal(tails_kept(t, session), 0);
+    assert_after(t, session, 0, 0, NULL);
+    note(t, session, EVENT_CALL_STARTED, 2, NULL);
+    note(t, session, EVENT_TEXT_DELTA, 3, "one ");
+    note(t, other, EVENT_TEXT_DELTA, 9, "not mine");
+    note(t, session, EVENT_TEXT_DELTA, 4, "two ");
+    note(t, session, EVENT_TEXT_DELTA, 5, "three");
+    assert_int_equal(tails_kept(t, session), 2);
+    assert_after(t, session, 0, 5, "one two three");
+    assert_after(t, session, 3, 5, "two three"); /* as a checkpoint may have the first of them */
+    assert_after(t, session, 4, 5, "three");
+    assert_after(t, session, 5, 0, NULL);
+    assert_after(t, other, 0, 9, "not mine");
+    note(t, session, EVENT_TEXT_COMPLETE, 6, "one two three");
+    assert_int_equal(tails_kept(t, session), 6);
+    assert_after(t, session, 0, 0, NULL);
+    tails_free(t);
+}
+
+TEST(another_kind_of_text_means_that_the_log_has_the_first)
+{
+    struct tails *t = tails_new();
+    note(t, session, EVENT_REASONING_DELTA, 3, "let me ");
+    note(t, session, EVENT_REASONING_DELTA, 4, "think");
+    note(t, session, EVENT_TEXT_DELTA, 5, "It is");
+    assert_int_equal(tails_kept(t, session), 4);
+    assert_after(t, session, 0, 5, "It is");
+    tails_free(t);
+}
+
+TEST(nothing_is_kept_of_a_turn_that_is_over)
+{
+    struct tails *t = tails_new();
+    note(t, session, EVENT_TEXT_DELTA, 3, "so far");
+    note(t, other, EVENT_TEXT_DELTA, 7, "more");
+    note_idle(t, session);
+    assert_int_equal(tails_kept(t, session), 0);
+    assert_after(t, session, 0, 0, NULL);
+    assert_after(t, other, 0, 7, "more");
+    tails_free(t);
+}
