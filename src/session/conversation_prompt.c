@@ -12,7 +12,7 @@ static void read_instructions(struct conversation *c)
     char *configuration = paths_config_dir();
     instructions_release(&c->instructions);
     if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
-        instructions_read(configuration, c->engine->root, &c->instructions);
+        instructions_read(configuration, c->root, &c->instructions);
     free(configuration);
 }
 
