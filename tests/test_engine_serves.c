@@ -1,4 +1,5 @@
 /* An engine that serves: many sessions at once, none in front, each request names its own. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "base/mem.h"
 #include "session/session_operations.h"
+#include "tests/conversation.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
@@ -304,24 +306,24 @@ TEST(closing_ends_what_runs)
 /* One that rests closes by itself, and nobody who asks it again notices. */
 TEST(what_rests_closes)
 {
-    char ids[4][UUID_LEN + 1];
+    char own[4][UUID_LEN + 1];
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", &e));
     open_engine(true);
     for (int i = 0; i < 4; i++)
-        create(ids[i]);
+        create(own[i]);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
-            ask(ids[i], "Hello", "Hello from the scripted model.");
+            ask(own[i], "Hello", "Hello from the scripted model.");
     engine_free(engine);
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", &e));
     assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
     open_engine(true);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
-            ask(ids[i], "Hello", "Hello from the scripted model.");
+            ask(own[i], "Hello", "Hello from the scripted model.");
     for (int i = 0; i < 4; i++) {
         struct operation_answer *a =
-            done(&operation_session_read, &(struct session_params){ids[i]});
+            done(&operation_session_read, &(struct session_params){own[i]});
         assert_int_equal(((struct session_info *)a->result)->turns, 6);
         operation_answer_free(a);
     }
@@ -365,25 +367,25 @@ TEST_IF(capability_store(), a_session_of_another_process_is_busy)
 
 TEST(approvals_of_two_sessions_wait_at_once)
 {
-    char ids[2][UUID_LEN + 1], *places[2] = {make_place("place-1"), make_place("place-2")};
+    char own[2][UUID_LEN + 1], *places[2] = {make_place("place-1"), make_place("place-2")};
     const struct reply call = {.tool_name = "write_file",
                                .tool_args = "{\"path\":\"new.txt\",\"content\":\"x\"}"};
     open_engine(true);
     for (int i = 0; i < 2; i++) {
-        create_in(places[i], ids[i]);
+        create_in(places[i], own[i]);
         model_server_queue(surface_server(), &call);
         engine_start(engine, &operation_turn_start,
-                     &(struct turn_start_params){.session = ids[i], .text = "Write."});
+                     &(struct turn_start_params){.session = own[i], .text = "Write."});
         struct notice *n = surface_expect(engine, NOTICE_APPROVAL);
-        assert_string_equal(n->session, ids[i]);
+        assert_string_equal(n->session, own[i]);
         notice_free(n);
     }
     for (int i = 1; i >= 0; i--) { /* the second is allowed, the first is not */
         const struct approval_decide_params decide = {
-            .session = ids[i], .call = "call_1", .decision = i ? ANSWER_ONCE : ANSWER_DENY};
+            .session = own[i], .call = "call_1", .decision = i ? ANSWER_ONCE : ANSWER_DENY};
         operation_answer_free(done(&operation_approval_decide, &decide));
         struct notice *n = surface_expect_answer(engine, &operation_turn_start);
-        assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, ids[i]);
+        assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, own[i]);
         notice_free(n);
         char *path = mem_printf("%s/new.txt", places[i]);
         assert_int_equal(access(path, F_OK), i ? 0 : -1);
@@ -437,4 +439,143 @@ TEST(models_are_listed_without_a_session)
     operation_answer_free(done(&operation_doctor_report, NULL));
     engine_free(engine);
     assert_int_equal(sessions_kept(), 0);
+}
+
+/* --- races ------------------------------------------------------------------------------------ */
+
+enum { SESSIONS = 5, ASKERS = 4, ASKED = 60 };
+
+/* What is asked at random, and what may come of it but that it was done. */
+static const struct move {
+    const struct operation *operation;
+    enum err_code or_this, or_that;
+} moves[] = {
+    {&operation_turn_start, ERR_SESSION_BUSY, ERR_INTERRUPTED},
+    {&operation_turn_start, ERR_SESSION_BUSY, ERR_INTERRUPTED},
+    {&operation_turn_interrupt, ERR_SESSION_NOT_RUNNING, ERR_OK},
+    {&operation_context_read, ERR_OK, ERR_OK},
+    {&operation_session_close, ERR_OK, ERR_OK},
+    {&operation_session_open, ERR_OK, ERR_OK},
+    {&operation_session_rename, ERR_OK, ERR_OK},
+    {&operation_session_settings, ERR_OK, ERR_OK},
+    {&operation_session_set_draft, ERR_OK, ERR_OK},
+    {&operation_session_archive, ERR_OK, ERR_OK}, /* in memory alone it is deleting */
+    {&operation_session_unarchive, ERR_OK, ERR_OK},
+};
+enum { MOVES = sizeof moves / sizeof *moves, MOVES_IN_MEMORY = MOVES - 2 };
+
+struct asker {
+    pthread_t thread;
+    struct dice dice;
+    size_t moves; /* that it knows */
+};
+
+static char ids[SESSIONS][UUID_LEN + 1], titles[SESSIONS][40];
+
+static void ask_something(struct asker *a)
+{
+    const struct move *m = &moves[dice_below(&a->dice, a->moves)];
+    int which = (int)dice_below(&a->dice, SESSIONS);
+    const char *name = dice_below(&a->dice, 2) ? ids[which] : titles[which];
+    if (m->operation == &operation_turn_start)
+        engine_start(engine, m->operation,
+                     &(struct turn_start_params){.session = name, .text = "Hello"});
+    else if (m->operation == &operation_session_rename)
+        engine_start(engine, m->operation,
+                     &(struct session_rename_params){.session = name, .title = titles[which]});
+    else if (m->operation == &operation_session_open)
+        engine_start(engine, m->operation, &(struct session_open_params){.session = name});
+    else if (m->operation == &operation_session_set_draft)
+        engine_start(engine, m->operation, &(struct session_text_params){.session = name});
+    else
+        engine_start(engine, m->operation, &(struct session_params){name});
+}
+
+static void *ask_at_random(void *asker)
+{
+    struct asker *a = asker;
+    for (int i = 0; i < ASKED; i++)
+        ask_something(a);
+    return NULL;
+}
+
+static bool may_fail_so(const struct operation_answer *a)
+{
+    enum err_code code = a->error.code;
+    for (int i = 0; i < MOVES; i++)
+        if (moves[i].operation == a->request->operation)
+            return code == ERR_OK || code == moves[i].or_this || code == moves[i].or_that;
+    return false;
+}
+
+/* Takes the answers, which come once each; how many turns there were in each session. */
+static void take_answers(int turns[SESSIONS])
+{
+    bool answered[1 + 2 * SESSIONS + ASKERS * ASKED + 1] = {false};
+    for (int left = ASKERS * ASKED; left > 0; left--) {
+        struct notice *n = surface_expect(engine, NOTICE_ANSWER);
+        const struct operation_answer *a = n->answer;
+        if (!may_fail_so(a) || strstr(a->error.text, "another tiro"))
+            fail_msg("%s: %s", a->request->operation->name, a->error.text);
+        assert_in_range(a->request->id, 1, sizeof answered - 1);
+        assert_false(answered[a->request->id]);
+        answered[a->request->id] = true;
+        for (int i = 0; i < SESSIONS; i++)
+            turns[i] += a->request->operation == &operation_turn_start && a->result &&
+                        strcmp(((const struct turn_result *)a->result)->session_id, ids[i]) == 0;
+        notice_free(n);
+    }
+}
+
+static void assert_turns_kept(const char *id, int turns)
+{
+    const struct session_history_params all = {.session = id, .limit = 10000};
+    struct operation_answer *a = done(&operation_session_history, &all);
+    const struct session_history_result *kept = a->result;
+    int began = 0;
+    int64_t last = 0;
+    for (size_t i = 0; i < kept->events.items.len; i++) {
+        const struct event *ev = kept->events.items.items[i];
+        assert_true(ev->seq > last);
+        last = ev->seq;
+        began += ev->type == EVENT_TURN_STARTED;
+    }
+    assert_int_equal(began, turns);
+    assert_int_equal(kept->session.turns, turns);
+    operation_answer_free(a);
+}
+
+static void race(uint64_t seed, bool persist, const char *open_sessions, const char *idle_minutes)
+{
+    int turns[SESSIONS] = {0};
+    struct asker askers[ASKERS];
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, open_sessions, &e));
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, idle_minutes, &e));
+    open_engine(persist);
+    for (int i = 0; i < SESSIONS; i++) {
+        create(ids[i]);
+        snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
+        operation_answer_free(
+            done(&operation_session_rename, &(struct session_rename_params){ids[i], titles[i]}));
+    }
+    for (int i = 0; i < ASKERS; i++) {
+        askers[i] = (struct asker){.dice = {seed + (uint64_t)i},
+                                   .moves = persist ? MOVES : MOVES_IN_MEMORY};
+        assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_at_random, &askers[i]), 0);
+    }
+    take_answers(turns);
+    for (int i = 0; i < ASKERS; i++)
+        pthread_join(askers[i].thread, NULL);
+    for (int i = 0; i < SESSIONS; i++)
+        assert_turns_kept(ids[i], turns[i]);
+    engine_free(engine);
+}
+
+TEST_IF(capability_store(), requests_race_for_sessions)
+{
+    uint64_t seed = support_seed();
+    race(seed, true, "100", "10");
+    race(seed + 100, true, "2", "10");
+    race(seed + 200, true, "100", "0");
+    race(seed + 300, false, "3", "10");
 }

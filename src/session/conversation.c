@@ -16,6 +16,7 @@
 enum {
     PATIENCE_MS = 15000,  /* somebody else may import months of talk, and a person can end it */
     UNATTENDED_MS = 5000, /* as every command waits */
+    GRACE_MS = 3000,      /* of that where others of this process write, too */
     REST_MS = 300,        /* without a request, before what nobody waits for is done */
     ASIDE_MS = 5000,      /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
@@ -383,6 +384,10 @@ static enum when when_of(struct conversation *c, struct operation_request *r)
 
 void conversation_handle(struct conversation *c, struct operation_request *r)
 {
+    if (c->fault.code != ERR_OK && r->id != 0) {
+        conversation_refuse(c, r, &c->fault);
+        return;
+    }
     if (!conversation_takes_up(c, r))
         return;
     enum when when = when_of(c, r);
@@ -444,14 +449,20 @@ static bool wants_an_end(void *requests)
     return mailbox_has(requests, ends_a_wait);
 }
 
-/* In memory alone where the file cannot be used, and the user is told. */
-static void open_store(struct conversation *c)
+/* In memory alone where the file cannot be used, and the user is told. False: there is no
+ * connection to be had, which an engine that serves survives. */
+static bool open_store(struct conversation *c)
 {
     struct error e = {0};
-    if (!place_open(c->engine->place, STORE_READ_WRITE, &c->store, &e))
-        die(e.text);
-    store_set_patience(c->store, c->engine->options.can_ask ? PATIENCE_MS : UNATTENDED_MS,
-                       wants_an_end, c->requests);
+    if (!place_open(c->engine->place, STORE_READ_WRITE, &c->store, &c->fault)) {
+        if (!c->engine->options.serves)
+            die(c->fault.text);
+        return false;
+    }
+    bool attended = c->engine->options.can_ask || c->engine->options.serves;
+    store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end, c->requests);
+    if (c->engine->options.serves)
+        store_set_grace(c->store, GRACE_MS);
     c->journal.store = c->store;
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
@@ -462,6 +473,7 @@ static void open_store(struct conversation *c)
     conversation_open_corpora(c);
     if (place_take_fault(c->engine->place, &e))
         tell_fault(c, &e);
+    return true;
 }
 
 /* What a deleting process was killed before it could remove. */
@@ -526,10 +538,13 @@ bool conversation_run(struct conversation *c)
     bool tidied = !c->tidies;
     conversation_know_graph(c); /* its tools are listed by that */
     conversation_work_in(c, NULL);
-    open_store(c);
-    conversation_begin(c);
+    if (open_store(c))
+        conversation_begin(c);
+    else
+        engine_spend(c);
     while (!c->quit) {
         bool (*ask)(struct backend *) = question_for(c);
+        tidied = tidied || !c->store;
         int wait_ms = ask || !tidied ? REST_MS : wait_of(c);
         struct operation_request *r = mailbox_wait(c->requests, wait_ms);
         if (r) {

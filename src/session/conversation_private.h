@@ -60,6 +60,7 @@ struct conversation {
 
     struct wakeup wakeup;
     struct store *store;
+    struct error fault; /* why there is none; every request is refused with it */
     struct journal journal;
     struct backend backend;
     struct approval_policy policy;

@@ -544,6 +544,7 @@ void conversation_give_way(struct conversation *c)
     c->gone = false;
     if (!engine_has_in_front(c)) {
         journal_close(&c->journal); /* the loop sees that it is done with */
+        engine_note_session(c, "");
         return;
     }
     begin_session(c, NULL);

@@ -96,6 +96,8 @@ bool engine_is_done_with(struct conversation *c);
 /* engine_serve.c. The session is this conversation's from now on, open or not; false: it is
  * another's, who was given the request. */
 bool engine_claim(struct conversation *c, const char *session, struct operation_request *r);
+/* It is of no use to a session: it ends with the requests that it has. */
+void engine_spend(struct conversation *c);
 /* ms until it is to look whether it is needed; -1: it has something to do. */
 int engine_rest_wait(struct conversation *c, bool open);
 /* Whether nobody needs it. / It was closed, and ends: no request will come. False: one came. */

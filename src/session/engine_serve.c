@@ -121,6 +121,14 @@ bool engine_claim(struct conversation *c, const char *session, struct operation_
     return mine;
 }
 
+void engine_spend(struct conversation *c)
+{
+    struct engine *s = c->engine;
+    pthread_mutex_lock(&s->lock);
+    c->seat.spent = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* For how long it may still rest. */
 static int64_t rest_of(const struct conversation *c, bool open)
 {

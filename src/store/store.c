@@ -120,11 +120,17 @@ static int wait_for_writer(void *store, int tries)
     struct store *s = store;
     if (tries == 0)
         s->waiting_since = clock_mono_ms();
-    if (clock_mono_ms() - s->waiting_since >= s->patience_ms ||
-        (s->give_up && s->give_up(s->give_up_context)))
+    int64_t waited_ms = clock_mono_ms() - s->waiting_since;
+    if (waited_ms >= s->patience_ms ||
+        (waited_ms >= s->grace_ms && s->give_up && s->give_up(s->give_up_context)))
         return 0;
     poll(NULL, 0, NAP_MS);
     return 1;
+}
+
+void store_set_grace(struct store *s, int ms)
+{
+    s->grace_ms = ms;
 }
 
 void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context)

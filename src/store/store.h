@@ -41,6 +41,10 @@ void store_give_back_memory(struct store *s);
  * seconds. What waited in vain is SESSION_STORE_ERROR. */
 void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context), void *context);
 
+/* `give_up` is not asked before that: where others of this process write, too, each for a moment,
+ * an end that is wanted need not lose what is to be kept. Until this is called: none. */
+void store_set_grace(struct store *s, int ms);
+
 /* Any thread: the statement that runs now ends with an error. */
 void store_interrupt(struct store *s);
 
