@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "session/engine_private.h"
+#include "session/lock.h"
 #include "session/session_operations.h"
 #include "tests/conversation.h"
 #include "tests/damage.h"
@@ -303,10 +306,26 @@ TEST(closing_ends_what_runs)
     engine_free(engine);
 }
 
-/* One that rests closes by itself, and nobody who asks it again notices. */
-TEST(what_rests_closes)
+/* Waits until no more than so many are open: their locks are held. */
+static void expect_open(char own[][UUID_LEN + 1], int count, int most)
 {
-    char own[4][UUID_LEN + 1];
+    char *directory = support_path("data");
+    int held = count;
+    for (int64_t until = clock_mono_ms() + SURFACE_MS; held > most && clock_mono_ms() < until;) {
+        held = 0;
+        for (int i = 0; i < count; i++)
+            held += !lock_is_free(directory, own[i]);
+        if (held > most)
+            notice_free(mailbox_wait(engine_notices(engine), 10));
+    }
+    free(directory);
+    assert_in_range(held, 0, most);
+}
+
+/* One that rests closes by itself, and nobody who asks it again notices. */
+TEST_IF(capability_store(), what_rests_closes)
+{
+    char own[4][UUID_LEN + 1], *directory = support_path("data");
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", &e));
     open_engine(true);
     for (int i = 0; i < 4; i++)
@@ -314,6 +333,9 @@ TEST(what_rests_closes)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
             ask(own[i], "Hello", "Hello from the scripted model.");
+    expect_open(own, 4, 2);
+    assert_false(lock_is_free(directory, own[3])); /* the newest */
+    free(directory);
     engine_free(engine);
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", &e));
     assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
@@ -321,6 +343,7 @@ TEST(what_rests_closes)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
             ask(own[i], "Hello", "Hello from the scripted model.");
+    expect_open(own, 4, 0);
     for (int i = 0; i < 4; i++) {
         struct operation_answer *a =
             done(&operation_session_read, &(struct session_params){own[i]});
@@ -441,6 +464,54 @@ TEST(models_are_listed_without_a_session)
     assert_int_equal(sessions_kept(), 0);
 }
 
+/* --- withdrawals and the end -------------------------------------------------------------------
+ */
+
+/* What changes something is done although nobody waits for it. */
+TEST(what_was_asked_is_done_though_withdrawn)
+{
+    char id[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    begin_turn(id, "Half of it");
+    engine_withdraw(engine, engine_start(engine, &operation_session_rename,
+                                         &(struct session_rename_params){id, "Kyoto"}));
+    engine_withdraw(engine, engine_start(engine, &operation_session_list, NULL));
+    run(&operation_turn_interrupt, id);
+    notice_free(surface_expect_answer(engine, &operation_turn_start));
+    struct operation_answer *a = done(&operation_session_read, &(struct session_params){"Kyoto"});
+    assert_string_equal(((struct session_info *)a->result)->id, id);
+    operation_answer_free(a);
+    engine_free(engine);
+}
+
+/* What arrived is kept, of every turn that ran. */
+TEST_IF(capability_store(), the_end_keeps_what_arrived)
+{
+    enum { TURNS = 20 };
+    char own[TURNS][UUID_LEN + 1];
+    open_engine(true);
+    for (int i = 0; i < TURNS; i++) {
+        create(own[i]);
+        begin_turn(own[i], "Half of it");
+    }
+    create(own[0]); /* one that does nothing */
+    engine_free(engine);
+    open_engine(true);
+    for (int i = 1; i < TURNS; i++) {
+        const struct session_history_params last = {.session = own[i], .newest = true, .limit = 9};
+        struct operation_answer *a = done(&operation_session_history, &last);
+        const struct event_list *events = &((struct session_history_result *)a->result)->events;
+        const struct event *end = events->items.items[events->items.len - 1];
+        assert_int_equal(end->type, EVENT_INTERRUPTED);
+        operation_answer_free(a);
+        a = done(&operation_session_read, &(struct session_params){own[i]});
+        assert_string_equal(((struct session_info *)a->result)->last_line, "Half of it");
+        operation_answer_free(a);
+    }
+    engine_free(engine);
+}
+
 /* --- races ------------------------------------------------------------------------------------ */
 
 enum { SESSIONS = 5, ASKERS = 4, ASKED = 60 };
@@ -545,13 +616,15 @@ static void assert_turns_kept(const char *id, int turns)
     operation_answer_free(a);
 }
 
-static void race(uint64_t seed, bool persist, const char *open_sessions, const char *idle_minutes)
+static void race(uint64_t seed, bool persist, const char *open_sessions, const char *idle_minutes,
+                 size_t most)
 {
     int turns[SESSIONS] = {0};
     struct asker askers[ASKERS];
     assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, open_sessions, &e));
     assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, idle_minutes, &e));
     open_engine(persist);
+    engine->most = most;
     for (int i = 0; i < SESSIONS; i++) {
         create(ids[i]);
         snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
@@ -574,8 +647,51 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
 TEST_IF(capability_store(), requests_race_for_sessions)
 {
     uint64_t seed = support_seed();
-    race(seed, true, "100", "10");
-    race(seed + 100, true, "2", "10");
-    race(seed + 200, true, "100", "0");
-    race(seed + 300, false, "3", "10");
+    race(seed, true, "100", "10", 1000);
+    race(seed + 100, true, "2", "10", 1000);
+    race(seed + 200, true, "100", "0", 1000);
+    race(seed + 300, false, "3", "10", 1000);
+    race(seed + 400, true, "100", "10", 3); /* requests wait for a conversation */
+}
+
+/* --- many ------------------------------------------------------------------------------------- */
+
+enum { MANY = 100, MOST_BYTES_EACH = 1536 * 1024 };
+
+static int64_t resident_bytes(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The model's side is in this process, too, and counts. */
+TEST(a_hundred_sessions_are_open_and_busy_at_once)
+{
+    static char many[MANY][UUID_LEN + 1];
+    open_engine(true);
+    create(many[0]);
+    ask(many[0], "Hello", "Hello from the scripted model.");
+    int64_t before = resident_bytes();
+    for (int i = 1; i < MANY; i++) {
+        create(many[i]);
+        ask(many[i], "Hello", "Hello from the scripted model.");
+    }
+    int64_t each = (resident_bytes() - before) / (MANY - 1);
+    print_message("%lld KiB for an open session\n", (long long)each / 1024);
+    for (int i = 0; i < MANY; i++)
+        engine_start(engine, &operation_turn_start,
+                     &(struct turn_start_params){.session = many[i], .text = "All at once"});
+    for (int i = 0; i < MANY; i++)
+        notice_free(surface_expect_answer(engine, &operation_turn_start));
+    int64_t busy = (resident_bytes() - before) / (MANY - 1);
+    print_message("%lld KiB after a hundred turns at once\n", (long long)busy / 1024);
+    engine_free(engine);
+    print_message("%lld KiB in all after the end\n", (long long)(resident_bytes() - before) / 1024);
+    if (SUPPORT_TELLS_MEMORY && before > 0)
+        assert_in_range(each, 0, MOST_BYTES_EACH);
 }

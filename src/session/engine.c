@@ -75,6 +75,7 @@ struct engine *engine_make(const struct engine_options *options)
     s->options = copy_options(options);
     s->config = options->config;
     s->tools_asked = options->tools && !options->serves;
+    s->most = CONVERSATIONS_MOST;
     s->root = resolve_directory(options->directory);
     s->persist = options->persist && capability_store();
     s->compaction = options->compaction && capability_compaction();
@@ -109,12 +110,11 @@ static void stop_conversations(struct engine *s)
     for (size_t i = 0; i < s->conversations.len; i++)
         conversation_quit(s->conversations.items[i]);
     pthread_mutex_unlock(&s->lock);
-    for (size_t i = 0; i < s->conversations.len; i++) {
-        struct conversation *c = s->conversations.items[i];
-        if (c->seat.started)
-            pthread_join(c->seat.thread, NULL);
-        conversation_free(c);
-    }
+    for (size_t i = 0; i < s->conversations.len; i++)
+        if (s->conversations.items[i]->seat.started)
+            pthread_join(s->conversations.items[i]->seat.thread, NULL);
+    for (size_t i = 0; i < s->conversations.len; i++)
+        conversation_free(s->conversations.items[i]);
     vec_release(&s->conversations);
     if (s->has_ended)
         pthread_join(s->last_ended, NULL);

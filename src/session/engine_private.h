@@ -32,12 +32,13 @@ struct engine {
     VEC(struct operation_request *) waiting; /* for a conversation, of which there are too many */
     pthread_t last_ended; /* of a conversation that retired, which joins the one before it */
     bool has_ended;
+    size_t most;       /* conversations, whatever they do; tests set it */
     uint64_t requests; /* that were started */
     bool tidied;       /* a conversation does what is done once a process */
     bool ends;
 };
 
-/* Conversations of an engine that serves, whatever they do: what needs more waits. */
+/* Threads that a program has for sure: of an engine that serves, what needs more waits. */
 enum { CONVERSATIONS_MOST = 1000 };
 
 /* What the engine knows of a conversation. */
@@ -70,6 +71,10 @@ void engine_pass_on(struct conversation *from, struct conversation *to,
                     struct operation_request *r);
 /* Those that it has not begun. */
 void engine_move_requests(struct conversation *from, struct conversation *to);
+
+/* Where more are open than are to be, the one that rested longest looks whether it is still needed.
+ */
+void engine_make_room(const struct engine *s);
 
 /* engine_front.c: gives the request to who does it; false (with `e`): its session is not open. With
  * the lock held. */

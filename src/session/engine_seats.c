@@ -124,5 +124,6 @@ void engine_request_over(struct conversation *c, const struct operation *o)
     c->seat.claims -= conversation_begins_turn(o);
     c->seat.load--;
     c->seat.used_ms = clock_mono_ms();
+    engine_make_room(s);
     pthread_mutex_unlock(&s->lock);
 }

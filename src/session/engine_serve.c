@@ -35,7 +35,8 @@ static struct conversation *find_spare(const struct engine *s)
 
 static bool is_crowded(const struct engine *s)
 {
-    return (int64_t)s->conversations.len > config_integer(s->config, CONFIG_SERVE_OPEN_SESSIONS);
+    int64_t most = config_integer(s->config, CONFIG_SERVE_OPEN_SESSIONS);
+    return s->options.serves && ((int64_t)s->conversations.len > most || s->waiting.len > 0);
 }
 
 /* Whether others that rest were used longer ago. */
@@ -49,10 +50,9 @@ static bool is_oldest(const struct engine *s, const struct conversation *c)
     return true;
 }
 
-/* It looks whether it is still needed. */
-static void wake_oldest(const struct engine *s)
+void engine_make_room(const struct engine *s)
 {
-    for (size_t i = 0; i < s->conversations.len; i++) {
+    for (size_t i = 0; i < s->conversations.len && is_crowded(s); i++) {
         struct conversation *c = s->conversations.items[i];
         if (c->seat.load == 0 && is_oldest(s, c)) {
             conversation_leave(c);
@@ -63,12 +63,11 @@ static void wake_oldest(const struct engine *s)
 
 static struct conversation *start_another(struct engine *s, struct error *e)
 {
-    if (is_crowded(s))
-        wake_oldest(s);
     struct conversation *c = engine_add_conversation(s);
     c->tidies = !s->tidied;
     if (engine_start_conversation(c)) {
         s->tidied = true;
+        engine_make_room(s);
         return c;
     }
     s->conversations.len--;
@@ -79,10 +78,10 @@ static struct conversation *start_another(struct engine *s, struct error *e)
 
 static bool wait_for_room(struct engine *s, struct operation_request *r)
 {
-    if (s->conversations.len < CONVERSATIONS_MOST)
+    if (s->conversations.len < s->most)
         return false;
     vec_push(&s->waiting, r);
-    wake_oldest(s);
+    engine_make_room(s);
     return true;
 }
 
@@ -133,8 +132,7 @@ void engine_spend(struct conversation *c)
 static int64_t rest_of(const struct conversation *c, bool open)
 {
     const struct engine *s = c->engine;
-    if (s->waiting.len > 0 || (open && is_crowded(s) && is_oldest(s, c)) ||
-        (!open && c->seat.spent))
+    if ((open && is_crowded(s) && is_oldest(s, c)) || (!open && c->seat.spent))
         return 0;
     int64_t rest_ms =
         open ? config_integer(s->config, CONFIG_SERVE_IDLE_MINUTES) * 60000 : SPARE_MS;
@@ -160,7 +158,7 @@ bool engine_may_close(struct conversation *c, bool open)
 static void serve_waiting(struct engine *s)
 {
     size_t count = s->waiting.len;
-    for (size_t i = 0; i < count && s->conversations.len < CONVERSATIONS_MOST; i++) {
+    for (size_t i = 0; i < count && s->conversations.len < s->most; i++) {
         struct operation_request *r = s->waiting.items[0];
         struct error e;
         vec_remove(&s->waiting, 0, 1);
@@ -190,6 +188,7 @@ bool engine_retire(struct conversation *c)
         s->last_ended = c->seat.thread;
         s->has_ended = true;
         serve_waiting(s);
+        engine_make_room(s);
     }
     pthread_mutex_unlock(&s->lock);
     return retires;
