@@ -3,6 +3,8 @@ libtiro_a_SOURCES += \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
+	src/serve/jsonrpc_methods.c \
+	src/serve/jsonrpc_private.h \
 	src/serve/notice_json.c src/serve/notice_json.h \
 	src/serve/questions.c src/serve/questions.h \
 	src/serve/server.c src/serve/server.h \
