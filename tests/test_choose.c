@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/key_command.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "provider/choose.h"
 #include "provider/host.h"
-#include "provider/key_command.h"
 #include "provider/model_name.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/entropy.h"
+#include "base/key_command.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/choose.h"
-#include "provider/key_command.h"
 
 enum { KEY_COMMAND_MS = 30000, SHORTEST_CUT = 256 };
 

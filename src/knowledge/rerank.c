@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/key_command.h"
 #include "base/mem.h"
 #include "provider/exchange.h"
-#include "provider/key_command.h"
 
 static const struct dialect dialect = {.name = "reranker"};
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/environment.h"
+#include "base/key_command.h"
 #include "base/mem.h"
 #include "base/url.h"
 #include "provider/host.h"
-#include "provider/key_command.h"
 #include "provider/model_name.h"
 
 #define KEY_COMMAND_MS 30000

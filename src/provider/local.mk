@@ -8,7 +8,6 @@ libtiro_a_SOURCES += \
 	src/provider/host.c src/provider/host.h \
 	src/provider/http.c src/provider/http.h \
 	src/provider/image.c src/provider/image.h \
-	src/provider/key_command.c src/provider/key_command.h \
 	src/provider/libcurl.c src/provider/libcurl.h \
 	src/provider/lines.c src/provider/lines.h \
 	src/provider/mask.c src/provider/mask.h \

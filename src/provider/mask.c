@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/key_command.h"
 #include "base/mem.h"
 #include "provider/host.h"
 #include "provider/image.h"
-#include "provider/key_command.h"
 
 /* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
 #define MIN_SECRET 4

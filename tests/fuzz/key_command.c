@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key_command.h"
 #include "base/mem.h"
-#include "provider/key_command.h"
 #include "tests/fuzz/fuzz.h"
 
 static size_t first_line(const char **text, size_t size)

@@ -1,4 +1,4 @@
-#include "provider/key_command.h"
+#include "base/key_command.h"
 
 #include <stddef.h>
 #include <stdlib.h>

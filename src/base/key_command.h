@@ -1,6 +1,6 @@
 /* A key from a command, as password managers give it. */
-#ifndef PROVIDER_KEY_COMMAND_H
-#define PROVIDER_KEY_COMMAND_H
+#ifndef BASE_KEY_COMMAND_H
+#define BASE_KEY_COMMAND_H
 
 #include <stdbool.h>
 
