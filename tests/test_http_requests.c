@@ -1,7 +1,8 @@
-/* What a request says: targets, parameters. */
+/* What a request says: targets, parameters, routes. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/http_routes.h"
 #include "serve/http_target.h"
 #include "session/operation.h"
 #include "tests/suite.h"
@@ -108,4 +109,90 @@ TEST(a_query_becomes_parameters_as_the_shape_wants_them)
         json_free(params);
         http_target_release(&t);
     }
+}
+
+/* --- routes ----------------------------------------------------------------------------------- */
+
+TEST(each_route_of_an_operation_has_one_and_names_members_of_it)
+{
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        if (r->kind != HTTP_OPERATION)
+            continue;
+        const struct operation *o = operation_find(r->operation);
+        assert_non_null(o);
+        struct json *schema = o->params ? shape_schema(o->params) : NULL;
+        const struct json *members = json_get(schema, "properties");
+        assert_true(!strstr(r->path, "{session}") || json_get(members, "session"));
+        assert_true(!r->q || json_get(members, r->q));
+        json_free(schema);
+    }
+}
+
+TEST(a_path_and_a_method_lead_to_one_row)
+{
+    static const struct {
+        const char *method, *raw, *operation; /* NULL: none, or none of the table */
+        int status;
+        const char *session;
+    } rows[] = {
+        {"GET", "/sessions", "session/list", 200, NULL},
+        {"HEAD", "/sessions", "session/list", 200, NULL},
+        {"POST", "/sessions", "session/create", 201, NULL},
+        {"GET", "/sessions/last", "session/read", 200, "last"},
+        {"GET", "/sessions/my%20talk%2F2", "session/read", 200, "my talk/2"},
+        {"DELETE", "/sessions/x", "session/archive", 200, "x"},
+        {"GET", "/sessions/x/history", "session/history", 200, "x"},
+        {"POST", "/sessions/x/messages", "turn/start", 200, "x"},
+        {"POST", "/sessions/x/interrupt", "turn/interrupt", 200, "x"},
+        {"POST", "/sessions/x/compact", "compaction/run", 200, "x"},
+        {"GET", "/sessions/x/events", NULL, 200, "x"},
+        {"GET", "/memory?q=x", "memory/search", 200, NULL},
+        {"GET", "/capabilities", "capabilities/get", 200, NULL},
+        {"GET", "/config", "config/get", 200, NULL},
+        {"GET", "/models", "models/list", 200, NULL},
+        {"GET", "/health", NULL, 200, NULL},
+        {"POST", "/rpc", NULL, 200, NULL},
+        {"HEAD", "/sessions/x/events", NULL, 405, NULL},
+        {"GET", "/rpc", NULL, 405, NULL},
+        {"PUT", "/sessions", NULL, 405, NULL},
+        {"get", "/sessions", NULL, 405, NULL},
+        {"GET", "/", NULL, 404, NULL},
+        {"GET", "/sessions/", NULL, 404, NULL},
+        {"GET", "/sessions//history", NULL, 404, NULL},
+        {"GET", "/sessions/x/history/", NULL, 404, NULL},
+        {"GET", "/sessions/x/y/history", NULL, 404, NULL},
+        {"GET", "/Sessions", NULL, 404, NULL},
+        {"GET", "/%7Bsession%7D", NULL, 404, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_target t;
+        struct error e;
+        int status;
+        struct json *params = json_new_object();
+        assert_true(http_target_parse(rows[i].raw, &t, &e));
+        const struct http_route *r = http_route_find(rows[i].method, &t, params, &status);
+        if ((r ? r->status : status) != rows[i].status)
+            fail_msg("%s %s: %d", rows[i].method, rows[i].raw, r ? r->status : status);
+        if (rows[i].operation)
+            assert_string_equal(r->operation, rows[i].operation);
+        if (rows[i].session)
+            assert_string_equal(json_get_string(params, "session"), rows[i].session);
+        else
+            assert_int_equal(json_len(params), 0);
+        json_free(params);
+        http_target_release(&t);
+    }
+}
+
+TEST(a_path_tells_its_methods)
+{
+    struct http_target t;
+    struct error e;
+    struct buf allow = BUF_INIT;
+    assert_true(http_target_parse("/sessions/x", &t, &e));
+    http_route_allow(&t, &allow);
+    assert_string_equal(allow.data, "GET, HEAD, DELETE");
+    buf_release(&allow);
+    http_target_release(&t);
 }
