@@ -1,7 +1,9 @@
-/* What a request says: targets, parameters, routes. */
+/* What a request says and what it may not be: targets, parameters, routes, heads. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "serve/http_checks.h"
 #include "serve/http_routes.h"
 #include "serve/http_target.h"
 #include "session/operation.h"
@@ -195,4 +197,269 @@ TEST(a_path_tells_its_methods)
     assert_string_equal(allow.data, "GET, HEAD, DELETE");
     buf_release(&allow);
     http_target_release(&t);
+}
+
+/* --- heads ------------------------------------------------------------------------------------ */
+
+/* "Host: x\nOrigin: y" as a head. The text is cut up. */
+static struct http_head head_of(char *text)
+{
+    struct http_head h = {.method = "POST", .version = "HTTP/1.1"};
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *colon = strchr(line, ':');
+        *colon = '\0';
+        vec_push(&h.fields, (struct http_field){line, colon + 1 + (colon[1] == ' ')});
+    }
+    return h;
+}
+
+static int status_of(const char *text, const struct http_policy *p)
+{
+    char *copy = mem_strdup(text);
+    struct http_head h = head_of(copy);
+    struct http_refusal r = {0};
+    if (strncmp(text, "X-Version", 9) == 0)
+        h.version = "HTTP/1.0";
+    http_check_head(&h, p, &r);
+    if (r.status) {
+        assert_true(strchr(r.error.text, ';') != NULL); /* what happened; what to do */
+        assert_string_not_equal(http_status_name(r.status), "INTERNAL_ERROR");
+    }
+    vec_release(&h.fields);
+    free(copy);
+    return r.status;
+}
+
+TEST(a_head_that_two_could_read_differently_is_refused)
+{
+    static const struct {
+        const char *head;
+        int status; /* 0: it is served */
+    } rows[] = {
+        {"Host: 127.0.0.1:8476\nContent-Length: 5", 0},
+        {"Host: 127.0.0.1\nTransfer-Encoding: chunked", 0},
+        {"Host: 127.0.0.1\nTransfer-Encoding: CHUNKED", 0},
+        {"Host: 127.0.0.1\nContent-Length: 0", 0},
+        {"Host: 127.0.0.1\nContent-Length: 5\nTransfer-Encoding: chunked", 400},
+        {"Host: 127.0.0.1\nTransfer-Encoding: chunked\nContent-Length: 5", 400},
+        {"Host: 127.0.0.1\nContent-Length: 5\nContent-Length: 5", 400},
+        {"Host: 127.0.0.1\nContent-Length: 5\nContent-Length: 6", 400},
+        {"Host: 127.0.0.1\nContent-Length: 5, 5", 400},
+        {"Host: 127.0.0.1\nContent-Length: +5", 400},
+        {"Host: 127.0.0.1\nContent-Length: -5", 400},
+        {"Host: 127.0.0.1\nContent-Length: 0x5", 400},
+        {"Host: 127.0.0.1\nContent-Length: ", 400},
+        {"Host: 127.0.0.1\nContent-Length: 99999999999999999999", 400},
+        {"Host: 127.0.0.1\nContent-Length: 33554432", 0},
+        {"Host: 127.0.0.1\nContent-Length: 33554433", 413},
+        {"Host: 127.0.0.1\nTransfer-Encoding: chunked\nTransfer-Encoding: chunked", 400},
+        {"Host: 127.0.0.1\nTransfer-Encoding: gzip, chunked", 501},
+        {"Host: 127.0.0.1\nTransfer-Encoding: identity", 501},
+        {"Host: 127.0.0.1\nTransfer-Encoding: xchunked", 501},
+        {"X-Version: 1.0\nHost: 127.0.0.1\nTransfer-Encoding: chunked", 400},
+        {"Host: 127.0.0.1\nTransfer-Encoding : chunked", 400},
+        {"Host: 127.0.0.1\nX y: z", 400},
+        {"Host: 127.0.0.1\n: z", 400},
+        {"Host: 127.0.0.1\nX: a\x01z", 400},
+        {"Host: 127.0.0.1\nX: a\tz", 0},
+        {"Host: 127.0.0.1\nX: a\x7Fz", 400},
+        {"X: y", 400},
+        {"Host: 127.0.0.1\nHost: 127.0.0.1", 400},
+        {"Host: 127.0.0.1\nHost: evil.example", 400},
+    };
+    const struct http_policy policy = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int status = status_of(rows[i].head, &policy);
+        if (status != rows[i].status)
+            fail_msg("\"%s\": %d, not %d", rows[i].head, status, rows[i].status);
+    }
+}
+
+TEST(a_name_or_a_page_of_others_is_refused)
+{
+    static const struct {
+        const char *head, *hosts;
+        int status;
+    } rows[] = {
+        {"Host: 127.0.0.1:8476", "", 0},
+        {"Host: localhost", "", 0},
+        {"Host: LocalHost:1", "", 0},
+        {"Host: [::1]:8476", "", 0},
+        {"Host: 192.168.1.7:8476", "", 0},
+        {"Host: evil.example", "", 403},
+        {"Host: 127.0.0.1.evil.example", "", 403},
+        {"Host: localhost.evil.example:8476", "", 403},
+        {"Host: evil.example:127.0.0.1", "", 403},
+        {"Host: 127.0.0.1:x", "", 403},
+        {"Host: [::1", "", 403},
+        {"Host: []", "", 403},
+        {"Host: ", "", 403},
+        {"Host: :8476", "", 403},
+        {"Host: 0x7f.1", "", 403},
+        {"Host: tiro.lan:8476", "other tiro.lan", 0},
+        {"Host: TIRO.lan", "tiro.lan other", 0},
+        {"Host: tiro.la", "tiro.lan", 403},
+        {"Host: tiro.lan.x", "tiro.lan", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: http://127.0.0.1:8476", "", 0},
+        {"Host: 127.0.0.1:8476\nOrigin: http://127.0.0.1:3000", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: http://localhost:8476", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: https://127.0.0.1:8476", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: http://evil.example", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: null", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: ", "", 403},
+        {"Host: 127.0.0.1:8476\nOrigin: http://127.0.0.1:8476\nOrigin: http://127.0.0.1:8476", "",
+         403},
+        {"Host: evil.example\nOrigin: http://evil.example", "", 403},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct http_policy policy = {.hosts = rows[i].hosts};
+        int status = status_of(rows[i].head, &policy);
+        if (status != rows[i].status)
+            fail_msg("\"%s\": %d, not %d", rows[i].head, status, rows[i].status);
+    }
+}
+
+TEST(the_authority_of_an_absolute_target_is_checked_too)
+{
+    const struct http_policy policy = {0};
+    struct http_refusal r = {0};
+    char text[] = "Host: 127.0.0.1";
+    struct http_head h = head_of(text);
+    h.authority = "evil.example";
+    http_check_head(&h, &policy, &r);
+    assert_int_equal(r.status, 403);
+    h.authority = "localhost:8476";
+    http_check_head(&h, &policy, &r);
+    assert_int_equal(r.status, 0);
+    vec_release(&h.fields);
+}
+
+TEST(the_token_is_asked_for)
+{
+    const struct http_policy policy = {.token = "0123456789abcdef"};
+    static const struct {
+        const char *field;
+        int status;
+    } rows[] = {
+        {"Authorization: Bearer 0123456789abcdef", 0},
+        {"authorization: bearer 0123456789abcdef", 0},
+        {"X: y", 401},
+        {"Authorization: Bearer ", 401},
+        {"Authorization: Bearer 0123456789abcde", 401},
+        {"Authorization: Bearer 0123456789abcdef0", 401},
+        {"Authorization: Bearer 0123456789abcdeF", 401},
+        {"Authorization: Bearer 0123456789abcdef0123456789abcdef", 401},
+        {"Authorization: Basic 0123456789abcdef", 401},
+        {"Authorization: 0123456789abcdef", 401},
+        {"Authorization: Bearer 0123456789abcdef\nAuthorization: Bearer x", 401},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *head = support_keep(mem_printf("Host: 127.0.0.1\n%s", rows[i].field));
+        assert_int_equal(status_of(head, &policy), rows[i].status);
+    }
+}
+
+TEST(too_many_fields_are_refused)
+{
+    const struct http_policy policy = {0};
+    struct buf head = BUF_INIT;
+    buf_addstr(&head, "Host: 127.0.0.1");
+    for (int i = 1; i < HTTP_FIELDS_MAX; i++)
+        buf_addf(&head, "\nX-%d: y", i);
+    assert_int_equal(status_of(head.data, &policy), 0);
+    buf_addstr(&head, "\nX: y");
+    assert_int_equal(status_of(head.data, &policy), 431);
+    buf_release(&head);
+}
+
+TEST(accept_allows_or_leaves_out)
+{
+    static const struct {
+        const char *accept, *type;
+        bool yes;
+    } rows[] = {
+        {"text/event-stream", "text/event-stream", true},
+        {"application/json, text/event-stream", "text/event-stream", true},
+        {"TEXT/Event-Stream;q=0.5", "text/event-stream", true},
+        {"text/*", "text/event-stream", true},
+        {"*/*;q=0.1", "text/event-stream", true},
+        {"", "text/event-stream", true},
+        {"application/json", "text/event-stream", false},
+        {"text/html", "text/event-stream", false},
+        {"text/event-stream;q=0", "text/event-stream", false},
+        {"text/event-stream; q=0.0, */*", "text/event-stream", true},
+        {"text/event-stream; q=0.01", "text/event-stream", true},
+        {"text/event-streams", "text/event-stream", false},
+        {",,;", "text/event-stream", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_head h = {0};
+        vec_push(&h.fields, (struct http_field){"accept", rows[i].accept});
+        if (http_accepts(&h, rows[i].type) != rows[i].yes)
+            fail_msg("\"%s\"", rows[i].accept);
+        vec_release(&h.fields);
+    }
+    assert_true(http_accepts(&(struct http_head){0}, "application/json"));
+}
+
+TEST(a_body_has_to_be_json)
+{
+    static const struct {
+        const char *type;
+        int status;
+    } rows[] = {
+        {"application/json", 0},    {"Application/JSON; charset=utf-8", 0},
+        {"application/json ;x", 0}, {"text/plain", 415},
+        {"application/jsonp", 415}, {"", 415},
+        {"text/json", 415},         {"application/x-www-form-urlencoded", 415},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_head h = {0};
+        struct http_refusal r;
+        vec_push(&h.fields, (struct http_field){"Content-Type", rows[i].type});
+        http_check_body_type(&h, &r);
+        assert_int_equal(r.status, rows[i].status);
+        vec_release(&h.fields);
+    }
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+TEST(an_address_has_a_host_and_a_port)
+{
+    static const struct {
+        const char *text, *host; /* host NULL: none is said; "!": refused */
+        int port;
+    } rows[] = {
+        {"127.0.0.1:8080", "127.0.0.1", 8080},
+        {"[::1]:0", "::1", 0},
+        {"localhost", "localhost", 8476},
+        {":9", NULL, 9},
+        {"9", NULL, 9},
+        {"", NULL, 8476},
+        {"[::]", "::", 8476},
+        {"::1", "!", 0},
+        {"h:", "!", 0},
+        {"h:65536", "!", 0},
+        {"h:-1", "!", 0},
+        {"h:1x", "!", 0},
+        {"[::1", "!", 0},
+        {"[::1]x", "!", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *host = NULL;
+        int port = 8476;
+        struct error e = {0};
+        bool ok = http_parse_address(rows[i].text, &host, &port, &e);
+        bool wanted = !rows[i].host || strcmp(rows[i].host, "!") != 0;
+        if (ok != wanted)
+            fail_msg("\"%s\": %s", rows[i].text, ok ? "taken" : e.text);
+        if (ok && rows[i].host)
+            assert_string_equal(host, rows[i].host);
+        if (ok)
+            assert_int_equal(port, rows[i].port);
+        if (ok && !rows[i].host)
+            assert_null(host);
+        free(host);
+    }
 }

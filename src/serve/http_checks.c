@@ -1,0 +1,322 @@
+#include "serve/http_checks.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+const char *http_status_name(int status)
+{
+    static const struct {
+        int status;
+        const char *name;
+    } names[] = {{400, "BAD_REQUEST"},
+                 {401, "UNAUTHORIZED"},
+                 {403, "FORBIDDEN"},
+                 {404, "NOT_FOUND"},
+                 {405, "METHOD_NOT_ALLOWED"},
+                 {406, "NOT_ACCEPTABLE"},
+                 {413, "CONTENT_TOO_LARGE"},
+                 {415, "UNSUPPORTED_MEDIA_TYPE"},
+                 {431, "REQUEST_HEADER_FIELDS_TOO_LARGE"},
+                 {501, "NOT_IMPLEMENTED"},
+                 {503, "SERVICE_UNAVAILABLE"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].status == status)
+            return names[i].name;
+    return "INTERNAL_ERROR";
+}
+
+static void refuse(struct http_refusal *out, int status, const char *text)
+{
+    out->status = status;
+    err_set(&out->error, ERR_USAGE, "%s", text);
+}
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+const char *http_head_field(const struct http_head *h, const char *name)
+{
+    for (size_t i = 0; i < h->fields.len; i++)
+        if (strcasecmp(h->fields.items[i].name, name) == 0)
+            return h->fields.items[i].value;
+    return NULL;
+}
+
+static size_t count_field(const struct http_head *h, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < h->fields.len; i++)
+        n += strcasecmp(h->fields.items[i].name, name) == 0;
+    return n;
+}
+
+bool http_has_body(const struct http_head *h)
+{
+    const char *length = http_head_field(h, "Content-Length");
+    return http_head_field(h, "Transfer-Encoding") ||
+           (length && strspn(length, "0") < strlen(length));
+}
+
+/* --- framing ---------------------------------------------------------------------------------- */
+
+static bool is_token(const char *s)
+{
+    const char *at = s;
+    while (isalnum((unsigned char)*at) || (*at && strchr("!#$%&'*+-.^_`|~", *at)))
+        at++;
+    return at > s && !*at;
+}
+
+static bool is_field_value(const char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < ' ' ? *s != '\t' : *s == 0x7F)
+            return false;
+    return true;
+}
+
+static bool is_length(const char *s)
+{
+    size_t digits = strspn(s, "0123456789");
+    return digits > 0 && digits <= 18 && !s[digits];
+}
+
+static void check_length(const struct http_head *h, struct http_refusal *out)
+{
+    const char *length = http_head_field(h, "Content-Length");
+    if (!length)
+        return;
+    if (count_field(h, "Content-Length") > 1 || !is_length(length))
+        refuse(out, 400, "Content-Length is not one number; give the length of the body once");
+    else if (strtoull(length, NULL, 10) > HTTP_BODY_MAX)
+        refuse(out, 413, "the body is longer than 32 MiB; send less");
+}
+
+static void check_encoding(const struct http_head *h, struct http_refusal *out)
+{
+    const char *encoding = http_head_field(h, "Transfer-Encoding");
+    if (!encoding)
+        return;
+    if (http_head_field(h, "Content-Length"))
+        refuse(out, 400, "Content-Length and Transfer-Encoding contradict each other; give one");
+    else if (strcmp(h->version, "HTTP/1.0") == 0)
+        refuse(out, 400, "HTTP/1.0 has no Transfer-Encoding; use HTTP/1.1");
+    else if (count_field(h, "Transfer-Encoding") > 1)
+        refuse(out, 400, "Transfer-Encoding is there twice; give it once");
+    else if (strcasecmp(encoding, "chunked") != 0)
+        refuse(out, 501, "this Transfer-Encoding is not known; use chunked");
+}
+
+static void check_fields(const struct http_head *h, struct http_refusal *out)
+{
+    if (h->fields.len > HTTP_FIELDS_MAX) {
+        refuse(out, 431, "the head has more than 100 fields; send fewer");
+        return;
+    }
+    for (size_t i = 0; i < h->fields.len; i++)
+        if (!is_token(h->fields.items[i].name) || !is_field_value(h->fields.items[i].value)) {
+            refuse(out, 400, "a field of the head is malformed; see RFC 9110, section 5");
+            return;
+        }
+}
+
+/* --- for whom --------------------------------------------------------------------------------- */
+
+/* The host without its port, which does not matter to whom it leads. False: there is none. */
+static bool host_of(const char *authority, char *host, size_t size)
+{
+    size_t len = *authority == '[' ? strcspn(authority, "]") + 1 : strcspn(authority, ":");
+    const char *port = strlen(authority) > len ? authority + len : "";
+    if (len == 0 || len >= size || len > strlen(authority))
+        return false;
+    if (*port && (*port != ':' || strspn(port + 1, "0123456789") != strlen(port + 1)))
+        return false;
+    memcpy(host, authority, len);
+    host[len] = '\0';
+    return true;
+}
+
+static bool is_address(const char *host)
+{
+    struct in6_addr v6;
+    struct in_addr v4;
+    char bare[INET6_ADDRSTRLEN + 2];
+    size_t len = strlen(host);
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return true;
+    if (len < 3 || len >= sizeof bare || *host != '[')
+        return false;
+    memcpy(bare, host + 1, len - 2);
+    bare[len - 2] = '\0';
+    return inet_pton(AF_INET6, bare, &v6) == 1;
+}
+
+static bool is_listed(const char *host, const char *list)
+{
+    size_t len = strlen(host);
+    for (const char *at = list ? list : ""; *at; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word == len && strncasecmp(at, host, len) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* A page of another origin reaches us by a name of its own that leads to our address; it has no way
+ * to have an address, or our names, in Host. */
+static bool is_ours(const char *authority, const struct http_policy *p)
+{
+    char host[256];
+    return host_of(authority, host, sizeof host) &&
+           (is_address(host) || strcasecmp(host, "localhost") == 0 || is_listed(host, p->hosts));
+}
+
+static void check_host(const struct http_head *h, const struct http_policy *p,
+                       struct http_refusal *out)
+{
+    const char *host = http_head_field(h, "Host");
+    if (count_field(h, "Host") != 1)
+        refuse(out, 400, "the request has not one Host; give it once");
+    else if (!is_ours(host, p) || (h->authority && !is_ours(h->authority, p)))
+        refuse(out, 403,
+               "this Host is not served; use the server's address, or name it in [serve] hosts");
+}
+
+/* Browsers name the page that asks. None is served from here, so only our own origin fits. */
+static void check_origin(const struct http_head *h, struct http_refusal *out)
+{
+    static const char scheme[] = "http://";
+    const char *origin = http_head_field(h, "Origin");
+    const char *host = h->authority ? h->authority : http_head_field(h, "Host");
+    if (!origin)
+        return;
+    if (count_field(h, "Origin") > 1 || strncasecmp(origin, scheme, sizeof scheme - 1) != 0 ||
+        strcasecmp(origin + sizeof scheme - 1, host) != 0)
+        refuse(out, 403, "pages of another origin are not served; ask from a program");
+}
+
+/* --- from whom -------------------------------------------------------------------------------- */
+
+/* The time depends on the length of what was given alone. */
+static bool is_token_of(const char *given, const char *token)
+{
+    size_t given_len = strlen(given), len = strlen(token);
+    unsigned differs = given_len != len;
+    for (size_t i = 0; i < given_len; i++)
+        differs |= (unsigned)(given[i] ^ token[i % len]);
+    return differs == 0;
+}
+
+static void check_token(const struct http_head *h, const struct http_policy *p,
+                        struct http_refusal *out)
+{
+    static const char scheme[] = "Bearer ";
+    const char *given = http_head_field(h, "Authorization");
+    if (!p->token)
+        return;
+    if (!given || count_field(h, "Authorization") != 1 ||
+        strncasecmp(given, scheme, sizeof scheme - 1) != 0 ||
+        !is_token_of(given + sizeof scheme - 1, p->token))
+        refuse(out, 401, "the request lacks the server's token; give it as Authorization: Bearer");
+}
+
+void http_check_head(const struct http_head *h, const struct http_policy *p,
+                     struct http_refusal *out)
+{
+    out->status = 0;
+    check_fields(h, out);
+    if (!out->status)
+        check_length(h, out);
+    if (!out->status)
+        check_encoding(h, out);
+    if (!out->status)
+        check_host(h, p, out);
+    if (!out->status)
+        check_origin(h, out);
+    if (!out->status)
+        check_token(h, p, out);
+}
+
+/* --- media types ------------------------------------------------------------------------------ */
+
+static bool is_type(const char *s, size_t len, const char *type)
+{
+    while (len > 0 && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+        len--;
+    return len == strlen(type) && strncasecmp(s, type, len) == 0;
+}
+
+void http_check_body_type(const struct http_head *h, struct http_refusal *out)
+{
+    const char *type = http_head_field(h, "Content-Type");
+    out->status = 0;
+    if (!type || !is_type(type, strcspn(type, ";"), "application/json"))
+        refuse(out, 415, "the body is not said to be JSON; give Content-Type: application/json");
+}
+
+/* "q=0", "q=0.0": not wanted at all. */
+static bool is_unwanted(const char *parameters, size_t len)
+{
+    for (const char *at = parameters, *end = parameters + len; at < end; at++) {
+        at += strspn(at, "; \t");
+        if (at + 2 < end && strncasecmp(at, "q=0", 3) == 0)
+            return strspn(at + 3, ".0") == strcspn(at + 3, "; \t,");
+        at += strcspn(at, ";,");
+    }
+    return false;
+}
+
+bool http_accepts(const struct http_head *h, const char *type)
+{
+    const char *accept = http_head_field(h, "Accept");
+    char any[64];
+    snprintf(any, sizeof any, "%.*s/*", (int)strcspn(type, "/"), type);
+    if (!accept || !*accept)
+        return true;
+    for (const char *at = accept; *at; at += *at == ',') {
+        at += strspn(at, " \t");
+        size_t range = strcspn(at, ",;"), len = strcspn(at, ",");
+        if ((is_type(at, range, type) || is_type(at, range, any) || is_type(at, range, "*/*")) &&
+            !is_unwanted(at + range, len - range))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static bool parse_port(const char *text, int *port)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || n > 65535)
+        return false;
+    *port = (int)n;
+    return true;
+}
+
+bool http_parse_address(const char *text, char **host, int *port, struct error *e)
+{
+    bool bracket = *text == '[';
+    size_t len = bracket ? strcspn(text, "]") : strcspn(text, ":");
+    const char *rest = text + len + (bracket && text[len]);
+    const char *name = text + bracket;
+    int only_port = *port;
+    if (parse_port(text, &only_port)) {
+        *port = only_port;
+        *host = NULL;
+        return true;
+    }
+    if ((*rest && (*rest != ':' || !parse_port(rest + 1, port))) || (bracket && !text[len]))
+        return err_set(e, ERR_USAGE, "\"%s\" is no address; give ADDRESS:PORT, as 127.0.0.1:8476",
+                       text);
+    *host = len > bracket ? mem_strndup(name, len - bracket) : NULL;
+    return true;
+}

@@ -1,0 +1,66 @@
+/* What a request must be before it is looked at: from whom, for whom, and so framed that nobody
+ * could read it differently. Pure. */
+#ifndef SERVE_HTTP_CHECKS_H
+#define SERVE_HTTP_CHECKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+/* A request's body, and thus a message, has at most so many bytes, its head so many fields. */
+#define HTTP_BODY_MAX ((size_t)32 * 1024 * 1024)
+enum { HTTP_FIELDS_MAX = 100 };
+
+struct http_field {
+    const char *name, *value; /* borrowed */
+};
+
+struct http_head {
+    const char *method;
+    const char *version;   /* "HTTP/1.1" */
+    const char *authority; /* of an absolute target, which counts above Host; NULL: none */
+    VEC(struct http_field) fields;
+};
+
+/* What the server wants of them. */
+struct http_policy {
+    const char
+        *hosts; /* names parted by blanks that Host may have besides addresses and localhost */
+    const char *token; /* NULL: none is asked for */
+};
+
+/* Why a request is not served. */
+struct http_refusal {
+    int status; /* 0: it is served */
+    struct error error;
+};
+
+/* The word for a status that is none of base/err.h's errors, as "code" of the body of an error. */
+const char *http_status_name(int status);
+
+/* The field of that name, whatever its case; the first. NULL: it is not there. */
+const char *http_head_field(const struct http_head *h, const char *name);
+
+/* In this order: 400, 413, 431, 501 for how it is framed (RFC 9112: one Host, one length, no length
+ * beside chunks, names that are tokens); 403 for a Host that an attacker's name may have led here
+ * (DNS rebinding), or an Origin that is not this server; 401 without the token, which is compared
+ * in a time that does not tell where it differs. */
+void http_check_head(const struct http_head *h, const struct http_policy *p,
+                     struct http_refusal *out);
+
+/* 415 unless the body is JSON. Only of a request that has one. */
+void http_check_body_type(const struct http_head *h, struct http_refusal *out);
+
+/* Whether Accept allows this media type ("text/event-stream"), as it does where it is absent. */
+bool http_accepts(const struct http_head *h, const char *type);
+
+/* Whether the request has a body, or says so. */
+bool http_has_body(const struct http_head *h);
+
+/* "127.0.0.1:8476", "[::1]:8476", "localhost", ":8476", "8476": the parts, which the caller frees;
+ * a port that is not said is `port` as it was, 0: any that is free. False with USAGE. */
+bool http_parse_address(const char *text, char **host, int *port, struct error *e);
+
+#endif
