@@ -94,6 +94,7 @@ UNIT_TESTS = \
 	tests/test_fork \
 	tests/test_fuzz_seeds \
 	tests/test_history \
+	tests/test_http_feed \
 	tests/test_http_requests \
 	tests/test_log_messages \
 	tests/test_hnsw \

@@ -1,0 +1,121 @@
+/* What was told of sessions lately, for those who read on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/http_feed.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+static const char one[] = "01900000-0000-7000-8000-000000000001";
+
+static void add(struct http_feeds *all, struct http_feed *f, int64_t seq)
+{
+    http_feed_add(all, f, http_frame_new(seq, "text_delta", "{}"));
+}
+
+/* Numbers of the frames from a place on, "-" where there is none. */
+static char *from(const struct http_feed *f, uint64_t place)
+{
+    struct buf out = BUF_INIT;
+    for (struct http_frame *frame; (frame = http_feed_at(f, place)) != NULL; place++)
+        if (frame->seq)
+            buf_addf(&out, "%d ", (int)frame->seq);
+        else
+            buf_addstr(&out, "- ");
+    return support_keep(buf_take(&out));
+}
+
+TEST(a_frame_is_what_goes_over_the_wire)
+{
+    struct http_frame *f = http_frame_new(7, "text_delta", "{\"a\":1}");
+    const char wire[] = "id: 7\nevent: text_delta\ndata: {\"a\":1}\n\n";
+    assert_int_equal(f->len, sizeof wire - 1);
+    assert_memory_equal(f->bytes, wire, f->len);
+    http_frame_drop(f);
+    f = http_frame_new(-1, "x", "y");
+    assert_memory_equal(f->bytes, "event: x\ndata: y\n\n", f->len);
+    assert_int_equal(f->seq, 0);
+    http_frame_drop(f);
+}
+
+TEST(a_reader_goes_on_behind_the_number_that_it_saw)
+{
+    struct http_feeds all = {0};
+    struct http_feed *f = http_feed_get(&all, one);
+    for (int64_t seq = 1; seq <= 4; seq++)
+        add(&all, f, seq);
+    add(&all, f, -1);
+    add(&all, f, 5);
+    assert_string_equal(from(f, http_feed_behind(f, 0)), "1 2 3 4 - 5 ");
+    assert_string_equal(from(f, http_feed_behind(f, 2)), "3 4 - 5 ");
+    assert_string_equal(from(f, http_feed_behind(f, 4)), "- 5 ");
+    assert_string_equal(from(f, http_feed_behind(f, 5)), "");
+    assert_string_equal(from(f, http_feed_behind(f, 99)), "");
+    assert_int_equal(f->base, 0);
+    assert_int_equal(f->breaks, 0);
+    assert_ptr_equal(http_feed_find(&all, one), f);
+    http_feeds_release(&all);
+}
+
+TEST(a_missing_number_begins_it_anew_and_places_go_on)
+{
+    struct http_feeds all = {0};
+    struct http_feed *f = http_feed_get(&all, one);
+    http_feed_begin(f, 10);
+    add(&all, f, 11);
+    assert_int_equal(f->breaks, 0);
+    assert_int_equal(f->base, 10);
+    uint64_t place = http_feed_behind(f, 11);
+    add(&all, f, 20);
+    assert_int_equal(f->breaks, 1);
+    assert_int_equal(f->base, 19);
+    assert_int_equal(f->first, place);
+    assert_string_equal(from(f, place), "20 ");
+    http_feeds_release(&all);
+}
+
+TEST(it_is_bounded_and_tells_what_it_has_let_go_of)
+{
+    struct http_feeds all = {0};
+    struct http_feed *f = http_feed_get(&all, one);
+    char *data = support_keep(mem_alloc(10001));
+    memset(data, 'x', 10000);
+    for (int64_t seq = 1; seq <= 100; seq++) {
+        http_feed_add(&all, f, http_frame_new(seq, "e", data));
+        assert_true(f->bytes <= HTTP_FEED_BYTES);
+    }
+    assert_int_equal(f->first, f->base);
+    assert_int_equal(f->first + f->frames.len, 100);
+    assert_int_equal(http_feed_at(f, f->first)->seq, f->base + 1);
+    char *large = support_keep(mem_alloc(2 * HTTP_FEED_BYTES + 1));
+    memset(large, 'y', 2 * HTTP_FEED_BYTES);
+    http_feed_add(&all, f, http_frame_new(101, "e", large));
+    assert_int_equal(f->frames.len, 1);
+    assert_int_equal(f->base, 100);
+    http_feeds_release(&all);
+}
+
+TEST(those_that_nobody_needs_are_forgotten_oldest_first)
+{
+    struct http_feeds all = {0};
+    int reader;
+    char id[UUID_LEN + 1];
+    struct http_feed *busy = http_feed_get(&all, one), *read;
+    busy->busy = true;
+    read = http_feed_get(&all, "01900000-0000-7000-8000-000000000002");
+    http_feed_join(read, &reader);
+    for (int i = 0; i < 3 * HTTP_FEEDS_IDLE; i++) {
+        snprintf(id, sizeof id, "01900000-0000-7000-8000-0000001%05d", i);
+        add(&all, http_feed_get(&all, id), 1);
+    }
+    assert_int_equal(all.list.len, HTTP_FEEDS_IDLE + 1 + 2);
+    assert_ptr_equal(http_feed_find(&all, one), busy);
+    assert_ptr_equal(http_feed_find(&all, read->session), read);
+    assert_non_null(http_feed_find(&all, id));
+    assert_null(http_feed_find(&all, "01900000-0000-7000-8000-000000100000"));
+    http_feed_leave(read, &reader);
+    assert_int_equal(read->readers.len, 0);
+    http_feeds_release(&all);
+}
