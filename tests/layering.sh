@@ -44,6 +44,8 @@ curl/                             ^src/provider/libcurl[.]h$
 provider/libcurl[.]h              ^src/provider/(libcurl|http)[.]c$
 libxml/                           ^src/knowledge/markup[.]c$
 <archive                          ^src/knowledge/package[.]c$
+microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
+serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd[.]c|http_private[.]h)$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
@@ -62,6 +64,7 @@ SYMBOLS='
 ^curl_                                                                          ^src/provider/libcurl[.]o$
 ^(xml|html)[A-Z]                                                                ^src/knowledge/markup[.]o$
 ^archive_                                                                       ^src/knowledge/package[.]o$
+^MHD_                                                                           ^src/serve/libmicrohttpd[.]o$
 '
 
 sources=$(find src ui -name '*.[ch]' | sort)

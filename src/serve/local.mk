@@ -9,6 +9,7 @@ libtiro_a_SOURCES += \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/jsonrpc_methods.c \
 	src/serve/jsonrpc_private.h \
+	src/serve/libmicrohttpd.c src/serve/libmicrohttpd.h \
 	src/serve/listening.c src/serve/listening.h \
 	src/serve/notice_json.c src/serve/notice_json.h \
 	src/serve/questions.c src/serve/questions.h \
