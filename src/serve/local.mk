@@ -3,8 +3,11 @@ libtiro_a_SOURCES += \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \
 	src/serve/http_checks.c src/serve/http_checks.h \
+	src/serve/http_exchange.c src/serve/http_exchange.h \
 	src/serve/http_feed.c src/serve/http_feed.h \
+	src/serve/http_private.h \
 	src/serve/http_routes.c src/serve/http_routes.h \
+	src/serve/http_server.c src/serve/http_server.h \
 	src/serve/http_target.c src/serve/http_target.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/jsonrpc_methods.c \

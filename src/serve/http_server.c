@@ -1,0 +1,421 @@
+#include "serve/http_server.h"
+
+#include "serve/http_private.h"
+
+#ifndef HAVE_LIBMICROHTTPD
+
+#include <unistd.h>
+
+bool http_server_there(void)
+{
+    return false;
+}
+
+struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
+                                    const struct http_policy *policy,
+                                    const struct http_handler *handler, struct error *e)
+{
+    (void)loop, (void)policy, (void)handler;
+    for (size_t i = 0; i < count; i++)
+        close(sockets[i]);
+    err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
+    return NULL;
+}
+
+void http_server_stop(struct http_server *h)
+{
+    (void)h;
+}
+
+bool http_server_is_written(const struct http_server *h)
+{
+    (void)h;
+    return true;
+}
+
+void http_server_free(struct http_server *h)
+{
+    (void)h;
+}
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Of the library for one connection: what a head may take, and a chunk of a stream. */
+#define CONNECTION_BYTES ((size_t)32 * 1024)
+/* Descriptors that are not connections': databases, locks, what tools open. */
+enum { OTHER_DESCRIPTORS = 256 };
+enum { TICK_MS = 1000, ROUNDS_AT_ONCE = 64, ACCEPTED_AT_ONCE = 64 };
+
+struct http_listener {
+    struct http_server *server;
+    int fd;
+    struct watch *watch;
+};
+
+bool http_server_there(void)
+{
+    return true;
+}
+
+/* --- the library's turns ---------------------------------------------------------------------- */
+
+static void run(struct http_server *h);
+
+static void run_again(void *context)
+{
+    struct http_server *h = context;
+    h->again = NULL;
+    run(h);
+}
+
+void http_server_run_soon(struct http_server *h)
+{
+    if (!h->again && h->loop)
+        h->again = server_after(h->loop, 0, run_again, h);
+}
+
+/* Work that it has put off does not show in its descriptor. */
+static void run(struct http_server *h)
+{
+    MHD_UNSIGNED_LONG_LONG wait = 1;
+    for (int i = 0; i < ROUNDS_AT_ONCE; i++) {
+        (void)h->library->run(h->daemon);
+        if (h->library->get_timeout(h->daemon, &wait) != MHD_YES || wait > 0)
+            return;
+    }
+    http_server_run_soon(h);
+}
+
+static void on_events(void *context, short revents)
+{
+    (void)revents;
+    run(context);
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void on_tick(void *context);
+
+static void tick(struct http_server *h)
+{
+    if (!h->tick)
+        h->tick = server_after(h->loop, TICK_MS, on_tick, h);
+}
+
+static void listen_again(struct http_server *h, bool yes)
+{
+    h->full = !yes;
+    tick(h);
+    for (size_t i = 0; i < h->listeners.len; i++)
+        watch_events(h->listeners.items[i]->watch, yes ? POLLIN : 0);
+}
+
+/* What is read must be there in time; a peer that has left its reply lying is the library's to
+ * notice, when it is called. */
+static void on_tick(void *context)
+{
+    struct http_server *h = context;
+    int64_t now = clock_mono_ms();
+    h->tick = NULL;
+    for (size_t i = 0; i < h->connections.len; i++) {
+        struct http_connection *c = h->connections.items[i];
+        if (c->read_by && c->read_by <= now)
+            (void)shutdown(c->fd, SHUT_RDWR);
+    }
+    run(h);
+    if (h->full && h->connections.len < h->most)
+        listen_again(h, true);
+    if (h->connections.len > 0)
+        tick(h);
+}
+
+static struct http_connection *connection_of(struct http_server *h, struct MHD_Connection *c)
+{
+    return h->library->get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void read_within(struct http_connection *c, int ms)
+{
+    c->read_by = ms ? clock_mono_ms() + ms : 0;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **mine,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *h = context;
+    struct http_connection *c = *mine;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        c = mem_alloc(sizeof *c);
+        c->fd = h->library->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                    ->connect_fd;
+        c->index = h->connections.len;
+        read_within(c, HTTP_HEAD_MS);
+        vec_push(&h->connections, c);
+        *mine = c;
+        tick(h);
+        return;
+    }
+    vec_last(&h->connections)->index = c->index;
+    h->connections.items[c->index] = vec_last(&h->connections);
+    h->connections.len--;
+    free(c);
+    if (h->full && !h->stopping)
+        listen_again(h, true);
+}
+
+/* False: no more for now. */
+static bool accept_one(struct http_listener *l)
+{
+    struct http_server *h = l->server;
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    int fd = accept(l->fd, (struct sockaddr *)&from, &size);
+    if (fd < 0) {
+        /* Out of descriptors or memory: it stays readable, and has to wait. */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            listen_again(h, false);
+        return errno == EINTR || errno == ECONNABORTED;
+    }
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    (void)h->library->add_connection(h->daemon, fd, (struct sockaddr *)&from, size);
+    if (h->connections.len >= h->most)
+        listen_again(h, false);
+    return !h->full;
+}
+
+static void on_connect(void *context, short revents)
+{
+    struct http_listener *l = context;
+    (void)revents;
+    for (int i = 0; i < ACCEPTED_AT_ONCE && !l->server->full && accept_one(l); i++)
+        continue;
+    run(l->server);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void *on_target(void *context, const char *raw, struct MHD_Connection *connection)
+{
+    return http_exchange_new(context, connection, raw);
+}
+
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *s)
+{
+    (void)context, (void)connection;
+    return strlen(s);
+}
+
+static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *name,
+                                 const char *value)
+{
+    struct http_head *head = context;
+    (void)kind;
+    vec_push(&head->fields, (struct http_field){name, value ? value : ""});
+    return head->fields.len <= HTTP_FIELDS_MAX ? MHD_YES : MHD_NO;
+}
+
+/* A connection whose request was not understood cannot be gone on with. */
+static void refuse(struct http_exchange *x, const struct http_refusal *r)
+{
+    http_exchange_add_field(x, "Connection", "close");
+    if (r->status == 401)
+        http_exchange_add_field(x, "WWW-Authenticate", "Bearer");
+    http_exchange_refuse(x, r->status, r->error.text);
+}
+
+static void begin(struct http_exchange *x, const char *method, const char *version)
+{
+    struct http_server *h = x->server;
+    struct http_refusal refusal = {0};
+    bool parsed = http_target_parse(x->raw_target, &x->target, &refusal.error);
+    x->begun = true;
+    x->head.method = method;
+    x->head.version = version;
+    x->head.authority = x->target.authority;
+    h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
+    http_check_head(&x->head, &h->policy, &refusal);
+    if (!refusal.status && !parsed)
+        refusal.status = 400;
+    if (!refusal.status && http_has_body(&x->head))
+        http_check_body_type(&x->head, &refusal);
+    if (refusal.status)
+        refuse(x, &refusal);
+    else if (h->stopping)
+        http_exchange_refuse(x, 503, "the server ends; ask again later");
+    else
+        h->handler.admit(h->handler.context, x);
+}
+
+static void take_body(struct http_exchange *x, const char *bytes, size_t len)
+{
+    x->too_long = x->too_long || !buf_try_add(&x->body, bytes, len);
+}
+
+static void serve(struct http_exchange *x)
+{
+    struct http_refusal too_long = {.status = 413,
+                                    .error = {.text = "the body is longer than 32 MiB; send less"}};
+    x->progress = HTTP_RUNNING;
+    read_within(connection_of(x->server, x->connection), 0);
+    if (x->too_long)
+        refuse(x, &too_long);
+    else
+        x->server->handler.serve(x->server->handler.context, x);
+}
+
+/* The library calls it with the head, with each piece of the body, at the request's end, and again
+ * when it was suspended and goes on. */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *bytes,
+                                  size_t *len, void **mine)
+{
+    struct http_exchange *x = *mine;
+    (void)context, (void)url;
+    if (!x->begun) {
+        begin(x, method, version);
+        if (x->progress == HTTP_READING)
+            read_within(connection_of(x->server, connection), HTTP_BODY_MS);
+    } else if (*len > 0) {
+        take_body(x, bytes, *len);
+        *len = 0;
+        return MHD_YES;
+    } else if (x->progress == HTTP_READING) {
+        serve(x);
+    }
+    if (x->progress == HTTP_RUNNING)
+        http_exchange_suspend(x);
+    if (x->progress != HTTP_ANSWERED)
+        return MHD_YES;
+    x->progress = HTTP_SENDING;
+    read_within(connection_of(x->server, connection), 0);
+    return x->server->library->queue_response(connection, (unsigned)x->status, x->reply);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **mine,
+                         enum MHD_RequestTerminationCode why)
+{
+    (void)why;
+    if (!*mine)
+        return;
+    http_exchange_free(*mine);
+    *mine = NULL;
+    read_within(connection_of(context, connection), HTTP_HEAD_MS);
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+/* As many descriptors as the system allows, and connections need. */
+static size_t raise_limit(void)
+{
+    struct rlimit limit;
+    const rlim_t want = HTTP_CONNECTIONS + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return OTHER_DESCRIPTORS;
+    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < want) {
+        limit.rlim_cur =
+            limit.rlim_max == RLIM_INFINITY || limit.rlim_max > want ? want : limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+            (void)getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= want)
+        return HTTP_CONNECTIONS;
+    return limit.rlim_cur > 2 * OTHER_DESCRIPTORS ? (size_t)limit.rlim_cur - OTHER_DESCRIPTORS
+                                                  : (size_t)limit.rlim_cur / 2;
+}
+
+static void listen_on(struct http_server *h, int fd)
+{
+    struct http_listener *l = mem_alloc(sizeof *l);
+    *l = (struct http_listener){.server = h, .fd = fd};
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    l->watch = server_watch(h->loop, fd, POLLIN, on_connect, l);
+    vec_push(&h->listeners, l);
+}
+
+static bool start(struct http_server *h, struct error *e)
+{
+    h->library = libmicrohttpd_load(e);
+    if (!h->library)
+        return false;
+    h->most = raise_limit();
+    h->daemon = h->library->start_daemon(
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        on_request, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, h, MHD_OPTION_URI_LOG_CALLBACK, on_target, h, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)h->most, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)HTTP_STALLED_S, MHD_OPTION_END);
+    if (!h->daemon)
+        return err_set(e, ERR_AGENT_ERROR, "libmicrohttpd does not start; it needs epoll");
+    int fd = h->library->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    h->events = server_watch(h->loop, fd, POLLIN, on_events, h);
+    return true;
+}
+
+struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
+                                    const struct http_policy *policy,
+                                    const struct http_handler *handler, struct error *e)
+{
+    struct http_server *h = mem_alloc(sizeof *h);
+    *h = (struct http_server){.loop = loop, .policy = *policy, .handler = *handler};
+    for (size_t i = 0; i < count; i++)
+        listen_on(h, sockets[i]);
+    if (start(h, e))
+        return h;
+    http_server_free(h);
+    return NULL;
+}
+
+static void stop_listening(struct http_server *h)
+{
+    for (size_t i = 0; i < h->listeners.len; i++) {
+        server_unwatch(h->loop, h->listeners.items[i]->watch);
+        close(h->listeners.items[i]->fd);
+    }
+    vec_free_each(&h->listeners);
+}
+
+void http_server_stop(struct http_server *h)
+{
+    h->stopping = true;
+    stop_listening(h);
+}
+
+bool http_server_is_written(const struct http_server *h)
+{
+    return h->exchanges.len == 0;
+}
+
+void http_server_free(struct http_server *h)
+{
+    if (!h)
+        return;
+    stop_listening(h);
+    server_unwatch(h->loop, h->events);
+    server_take_back(h->loop, h->tick);
+    server_take_back(h->loop, h->again);
+    h->stopping = true;
+    h->loop = NULL;
+    for (size_t i = 0; i < h->exchanges.len; i++)
+        http_exchange_go_on(h->exchanges.items[i]);
+    if (h->daemon)
+        h->library->stop_daemon(h->daemon);
+    vec_release(&h->exchanges);
+    vec_release(&h->connections);
+    free(h);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* HTTP/1.1 on the server's one thread: sockets, connections and their limits, around libmicrohttpd.
+ * It checks requests (http_checks.h) and hands them over whole; what they mean it does not know. */
+#ifndef SERVE_HTTP_SERVER_H
+#define SERVE_HTTP_SERVER_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "serve/http_exchange.h"
+#include "serve/server.h"
+
+/* Of a connection. Its head must be there soon, its body too, each in whole and not byte by byte;
+ * a reply of which nothing is taken for so long ends. */
+enum { HTTP_HEAD_MS = 30000, HTTP_BODY_MS = 120000, HTTP_STALLED_S = 60 };
+/* At once; others wait until one ends. Fewer where the system allows less. */
+enum { HTTP_CONNECTIONS = 4096 };
+
+struct http_handler {
+    /* Of a request whose head is there: may answer at once, and spare its body. */
+    void (*admit)(void *context, struct http_exchange *x);
+    /* Of one that is there in whole. */
+    void (*serve)(void *context, struct http_exchange *x);
+    void *context;
+};
+
+struct http_server;
+
+/* False in a build without libmicrohttpd. */
+bool http_server_there(void);
+
+/* Serves what connects to the sockets, which listen, and are the server's from here on, also where
+ * this fails. Policy and handler are copied, but for their texts and context. */
+struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
+                                    const struct http_policy *policy,
+                                    const struct http_handler *handler, struct error *e);
+
+/* Nothing that connects is served any more; requests that run go on. */
+void http_server_stop(struct http_server *h);
+
+/* Whether all that was to be written has been. */
+bool http_server_is_written(const struct http_server *h);
+
+/* Cuts all connections. NULL is fine. */
+void http_server_free(struct http_server *h);
+
+#endif
