@@ -212,6 +212,14 @@
       "how to tell while the window has not the keyboard that a turn ended or a tool asks")        \
     X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
       "only after a turn of at least so many seconds; 0: never, also for questions")               \
+    X(SERVE_ADDRESS, "serve", "address", STRING, "localhost:8476", 0, 0, "",                       \
+      "where tiro serve --http listens, as ADDRESS:PORT")                                          \
+    X(SERVE_HOSTS, "serve", "hosts", STRING, "", 0, 0, "",                                         \
+      "names by which it may be asked for, besides addresses and localhost")                       \
+    X(SERVE_TOKEN_FILE, "serve", "token_file", STRING, "", 0, 0, "",                               \
+      "file of mode 0600 whose first line callers give as bearer token")                           \
+    X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \
+      "command; the first line of its output is that token")                                       \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
       "diagnostic log in the state directory; contains no texts and no API keys")                  \
     X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "",                          \
