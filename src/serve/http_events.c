@@ -1,0 +1,464 @@
+#include "serve/http_events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "serve/http_feed.h"
+#include "serve/notice_json.h"
+#include "session/session_operations.h"
+
+/* Events of one page of the log; of a page of large ones less would do. */
+enum { PAGE_EVENTS = 100 };
+
+struct http_events {
+    struct server *loop;
+    struct listener *listener;
+    struct timer *beat;
+    struct http_feeds feeds;
+    VEC(struct stream *) streams;
+    bool stopping;
+};
+
+/* One reader. */
+struct stream {
+    struct http_events *all;
+    struct http_exchange *exchange;
+    struct http_feed *feed; /* NULL: it is not known yet which session is meant */
+    char *reference;
+    int64_t after;   /* as it was asked */
+    int64_t seq;     /* of the last event that was handed on */
+    uint64_t place;  /* in the feed, of the next frame */
+    uint64_t breaks; /* of the feed, up to which the place counts */
+
+    bool reading;       /* the log: pages are asked for until the feed goes on from there */
+    uint64_t ask;       /* the page that is waited for; 0: none */
+    int64_t asked_base; /* of the feed when it was asked for */
+    VEC(struct http_frame *) page;
+    size_t page_at;
+    bool page_more;
+
+    VEC(struct http_frame *) own; /* what goes out before all else */
+    struct http_frame *current;   /* what goes out now, up to … */
+    size_t sent;
+    bool waiting; /* there was nothing to send */
+    bool ended;   /* what waits goes out, and nothing more */
+    int64_t spoke_ms;
+};
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void say(struct stream *s, const char *name, const char *data)
+{
+    vec_push(&s->own, http_frame_new(-1, name, data));
+}
+
+static void say_done(struct stream *s, const char *reason)
+{
+    char data[64];
+    snprintf(data, sizeof data, "{\"reason\":\"%s\"}", reason);
+    if (!s->ended)
+        say(s, "done", data);
+    s->ended = true;
+}
+
+/* The first frame has the number to come back with, should nothing follow. */
+static void say_loaded(struct stream *s, int64_t seq)
+{
+    struct buf data = BUF_INIT;
+    struct json_out out = {.buf = &data};
+    json_out_open(&out, '{');
+    json_out_member(&out, "session_id", s->feed->session);
+    json_out_int(&out, "seq", seq);
+    json_out_close(&out, '}');
+    struct http_frame *f = http_frame_new(seq, "session_loaded", data.data);
+    f->seq = 0;
+    vec_push(&s->own, f);
+    buf_release(&data);
+}
+
+static struct http_frame *event_frame(const struct event *ev)
+{
+    char *line = event_to_line(ev);
+    struct http_frame *f = http_frame_new(ev->seq, event_name(ev->type), line);
+    free(line);
+    return f;
+}
+
+/* NULL: it is not told. */
+static struct http_frame *notice_frame(const struct notice *n)
+{
+    const char *name = notification_of(n->type)->method;
+    if (n->type == NOTICE_EVENT)
+        return event_frame(n->event);
+    char *data = name ? notice_json(n) : NULL;
+    struct http_frame *f = name ? http_frame_new(-1, name, data) : NULL;
+    free(data);
+    return f;
+}
+
+static void wake(struct stream *s)
+{
+    if (!s->waiting)
+        return;
+    s->waiting = false;
+    http_exchange_wake(s->exchange);
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static void on_page(void *context, const struct operation_answer *a);
+
+static void ask_page(struct stream *s)
+{
+    bool first = !s->feed;
+    struct session_history_params params = {.session = first ? s->reference : s->feed->session,
+                                            .after = first ? s->after : s->seq,
+                                            .limit = PAGE_EVENTS};
+    if (first && s->after < 0)
+        params =
+            (struct session_history_params){.session = s->reference, .newest = true, .limit = 1};
+    s->asked_base = first ? 0 : s->feed->base;
+    s->ask = server_ask(s->all->loop, &operation_session_history, &params, on_page, s);
+}
+
+static bool is_delta(const struct event *ev)
+{
+    return ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA ||
+           ev->type == EVENT_COMPACTION_DELTA;
+}
+
+/* The log keeps what streamed in pieces of a second, for the case that nothing completes it; once
+ * something does, they say nothing that it does not say. */
+static bool is_covered(const struct event_list *l, size_t i)
+{
+    size_t next = i;
+    if (!is_delta(l->items.items[i]))
+        return false;
+    while (next < l->items.len && is_delta(l->items.items[next]))
+        next++;
+    if (next == l->items.len)
+        return false;
+    enum event_type after = l->items.items[next]->type;
+    return after != EVENT_TURN_COMPLETED && after != EVENT_TURN_FAILED &&
+           after != EVENT_INTERRUPTED && after != EVENT_RETRYING;
+}
+
+static void take_page(struct stream *s, const struct session_history_result *r)
+{
+    for (size_t i = 0; i < r->events.items.len; i++)
+        if (!is_covered(&r->events, i))
+            vec_push(&s->page, event_frame(r->events.items.items[i]));
+    s->page_more = r->more;
+}
+
+static int64_t last_of(const struct session_history_result *r)
+{
+    return r->events.items.len > 0 ? vec_last(&r->events.items)->seq : 0;
+}
+
+static void join(struct stream *s, const char *session)
+{
+    s->feed = http_feed_get(&s->all->feeds, session);
+    http_feed_join(s->feed, s);
+    s->breaks = s->feed->breaks;
+}
+
+static long read_stream(void *context, char *to, size_t size);
+
+static void start(struct stream *s)
+{
+    const struct http_source source = {read_stream, s};
+    say_loaded(s, s->seq);
+    http_exchange_stream(s->exchange, "text/event-stream", &source);
+}
+
+/* From now on: behind the last event that was told here, or kept by whom else. What waits for a
+ * word has no number, and comes. */
+static void begin_now(struct stream *s, int64_t last)
+{
+    http_feed_begin(s->feed, last);
+    s->seq = s->feed->last;
+    s->place = http_feed_behind(s->feed, s->seq);
+}
+
+static void begin(struct stream *s, const struct session_history_result *r)
+{
+    join(s, r->session.id);
+    if (s->after < 0) {
+        begin_now(s, last_of(r));
+    } else {
+        s->seq = s->after;
+        s->reading = true;
+        if (s->feed->frames.len == 0 || s->after < s->feed->base)
+            take_page(s, r);
+    }
+    start(s);
+}
+
+/* A session that is not kept, or in which nothing was said yet, is known by what is told of it
+ * alone. */
+static bool is_without_log(const struct http_feed *f, const struct error *e)
+{
+    return f && (e->code == ERR_SESSION_PERSISTENCE_DISABLED ||
+                 (e->code == ERR_SESSION_NOT_FOUND && f->last == 0));
+}
+
+static bool begin_without_log(struct stream *s, const struct error *e)
+{
+    struct http_feed *feed = http_feed_find(&s->all->feeds, s->reference);
+    if (!is_without_log(feed, e))
+        return false;
+    join(s, feed->session);
+    s->seq = s->after < 0 ? feed->last : s->after;
+    s->place = http_feed_behind(feed, s->seq);
+    start(s);
+    return true;
+}
+
+static void on_page(void *context, const struct operation_answer *a)
+{
+    struct stream *s = context;
+    s->ask = 0;
+    if (!s->feed && a->error.code == ERR_OK) {
+        begin(s, a->result);
+        return;
+    }
+    if (!s->feed) {
+        if (!begin_without_log(s, &a->error))
+            http_exchange_fail(s->exchange, &a->error);
+        return;
+    }
+    if (a->error.code == ERR_OK)
+        take_page(s, a->result);
+    else if (a->error.code == ERR_SESSION_NOT_FOUND && s->seq > 0)
+        say_done(s, "deleted");
+    else
+        s->page_more = false;
+    wake(s);
+}
+
+/* --- what is next ----------------------------------------------------------------------------- */
+
+/* The log has told all that it had when it was asked. The feed goes on from there, unless it has
+ * let go of more since. */
+static void leave_log(struct stream *s)
+{
+    int64_t reached = s->asked_base > s->seq ? s->asked_base : s->seq;
+    if (s->feed->frames.len > 0 && s->feed->base > reached) {
+        ask_page(s);
+        return;
+    }
+    http_feed_begin(s->feed, s->seq);
+    uint64_t behind = http_feed_behind(s->feed, s->seq);
+    s->place = s->breaks == s->feed->breaks && s->place > behind ? s->place : behind;
+    s->breaks = s->feed->breaks;
+    s->reading = false;
+}
+
+static struct http_frame *next_of_log(struct stream *s)
+{
+    if (s->page_at < s->page.len) {
+        struct http_frame *f = s->page.items[s->page_at++];
+        s->seq = f->seq;
+        return f;
+    }
+    vec_clear(&s->page);
+    s->page_at = 0;
+    if (s->ask == 0 && s->page_more) {
+        s->page_more = false;
+        ask_page(s);
+    } else if (s->ask == 0) {
+        leave_log(s);
+    }
+    return NULL;
+}
+
+static struct http_frame *say_truncated(struct stream *s)
+{
+    char data[96];
+    snprintf(data, sizeof data, "{\"dropped\":%" PRIu64 ",\"after\":%" PRId64 "}",
+             s->feed->first - s->place, s->seq);
+    s->place = s->feed->first;
+    return http_frame_new(-1, "stream_truncated", data);
+}
+
+static struct http_frame *next_of_feed(struct stream *s)
+{
+    if (s->breaks != s->feed->breaks) {
+        s->reading = true;
+        ask_page(s);
+        return NULL;
+    }
+    if (s->place < s->feed->first)
+        return say_truncated(s);
+    struct http_frame *f = http_feed_at(s->feed, s->place);
+    if (!f)
+        return NULL;
+    s->place++;
+    if (f->seq > 0)
+        s->seq = f->seq;
+    return http_frame_hold(f);
+}
+
+static struct http_frame *next_frame(struct stream *s)
+{
+    struct http_frame *f = NULL;
+    if (s->own.len > 0) {
+        f = s->own.items[0];
+        vec_remove(&s->own, 0, 1);
+        return f;
+    }
+    if (s->ended)
+        return NULL;
+    if (s->reading)
+        f = next_of_log(s);
+    return f || s->reading ? f : next_of_feed(s);
+}
+
+static long read_stream(void *context, char *to, size_t size)
+{
+    struct stream *s = context;
+    size_t len = 0;
+    while (len < size && (s->current || (s->current = next_frame(s)))) {
+        size_t left = s->current->len - s->sent;
+        size_t part = left < size - len ? left : size - len;
+        memcpy(to + len, s->current->bytes + s->sent, part);
+        len += part;
+        s->sent += part;
+        if (s->sent < s->current->len)
+            break;
+        http_frame_drop(s->current);
+        s->current = NULL;
+        s->sent = 0;
+    }
+    s->waiting = len == 0 && !s->ended;
+    if (len > 0)
+        s->spoke_ms = clock_mono_ms();
+    return len == 0 && s->ended ? -1 : (long)len;
+}
+
+/* --- what is told ----------------------------------------------------------------------------- */
+
+static void on_notice(void *context, const struct notice *n)
+{
+    struct http_events *all = context;
+    if (!*n->session)
+        return;
+    struct http_feed *feed = http_feed_get(&all->feeds, n->session);
+    if (n->type == NOTICE_BUSY)
+        feed->busy = n->flag;
+    struct http_frame *f = notice_frame(n);
+    if (!f)
+        return;
+    http_feed_add(&all->feeds, feed, f);
+    for (size_t i = 0; i < feed->readers.len; i++)
+        wake(feed->readers.items[i]);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* The comment shows whether the reader is there; the log is asked for what others wrote. */
+static void beat(struct stream *s)
+{
+    static const char comment[] = ":\n\n";
+    struct http_frame *f = mem_alloc(sizeof *f + sizeof comment);
+    f->refs = 1;
+    f->len = sizeof comment - 1;
+    memcpy(f->bytes, comment, f->len);
+    vec_push(&s->own, f);
+    if (!s->feed->busy && !s->reading) {
+        s->reading = true;
+        ask_page(s);
+    }
+    wake(s);
+}
+
+static void on_beat(void *context)
+{
+    struct http_events *all = context;
+    int64_t due = clock_mono_ms() - HTTP_BEAT_MS;
+    all->beat = NULL;
+    for (size_t i = 0; i < all->streams.len; i++)
+        if (all->streams.items[i]->waiting && all->streams.items[i]->spoke_ms <= due)
+            beat(all->streams.items[i]);
+    if (all->streams.len > 0)
+        all->beat = server_after(all->loop, HTTP_BEAT_MS / 4, on_beat, all);
+}
+
+static void drop_frames(struct http_frame **frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        http_frame_drop(frames[i]);
+}
+
+static void stream_free(void *mine)
+{
+    struct stream *s = mine;
+    struct http_events *all = s->all;
+    if (s->ask)
+        server_withdraw(all->loop, s->ask);
+    if (s->feed)
+        http_feed_leave(s->feed, s);
+    for (size_t i = 0; i < all->streams.len; i++)
+        if (all->streams.items[i] == s) {
+            all->streams.items[i] = vec_last(&all->streams);
+            all->streams.len--;
+            break;
+        }
+    drop_frames(s->page.items + s->page_at, s->page.len - s->page_at);
+    drop_frames(s->own.items, s->own.len);
+    http_frame_drop(s->current);
+    vec_release(&s->page);
+    vec_release(&s->own);
+    free(s->reference);
+    free(s);
+}
+
+void http_events_begin(struct http_events *all, struct http_exchange *x, const char *session,
+                       int64_t after)
+{
+    struct stream *s = mem_alloc(sizeof *s);
+    *s = (struct stream){.all = all,
+                         .exchange = x,
+                         .reference = mem_strdup(session),
+                         .after = after,
+                         .spoke_ms = clock_mono_ms()};
+    vec_push(&all->streams, s);
+    http_exchange_keep(x, s, stream_free);
+    if (!all->beat)
+        all->beat = server_after(all->loop, HTTP_BEAT_MS / 4, on_beat, all);
+    ask_page(s);
+}
+
+struct http_events *http_events_new(struct server *loop)
+{
+    struct http_events *all = mem_alloc(sizeof *all);
+    all->loop = loop;
+    all->listener = server_listen(loop, on_notice, all);
+    return all;
+}
+
+void http_events_stop(struct http_events *all)
+{
+    all->stopping = true;
+    for (size_t i = 0; i < all->streams.len; i++) {
+        say_done(all->streams.items[i], "shutdown");
+        wake(all->streams.items[i]);
+    }
+}
+
+void http_events_free(struct http_events *all)
+{
+    if (!all)
+        return;
+    server_deafen(all->loop, all->listener);
+    server_take_back(all->loop, all->beat);
+    http_feeds_release(&all->feeds);
+    vec_release(&all->streams);
+    free(all);
+}
