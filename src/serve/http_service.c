@@ -1,0 +1,353 @@
+#include "serve/http_service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "rpc/peer.h"
+#include "serve/contract.h"
+#include "serve/http_events.h"
+#include "serve/http_routes.h"
+
+static const char json_type_name[] = "application/json";
+
+struct http_service {
+    struct server *loop;
+    struct http_events *events;
+};
+
+/* A request whose path is served. */
+struct request {
+    struct http_service *service;
+    struct http_exchange *exchange;
+    const struct http_route *route;
+    struct json *params;
+    uint64_t asked;        /* an operation that runs; 0: none */
+    struct rpc_peer *peer; /* of POST /rpc; NULL */
+    VEC(struct rpc_running *) running;
+    bool fed; /* all of the body */
+};
+
+/* A call of such a body, until it is answered. */
+struct rpc_running {
+    struct request *request;
+    struct rpc_call *call;
+    uint64_t id;
+};
+
+static void request_free(void *mine)
+{
+    struct request *r = mine;
+    if (r->asked)
+        contract_withdraw(r->service->loop, r->asked);
+    for (size_t i = 0; i < r->running.len; i++)
+        contract_withdraw(r->service->loop, r->running.items[i]->id);
+    vec_free_each(&r->running);
+    rpc_peer_free(r->peer);
+    json_free(r->params);
+    free(r);
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+/* The message is kept, and its turn has failed: the error is the reply's, and nothing of the result
+ * is lost. */
+static bool reply_fault(struct http_exchange *x, const char *result_json)
+{
+    struct json *result = json_parse(result_json, strlen(result_json), NULL);
+    const struct json *fault = json_get(result, "error");
+    const char *code = json_get_string(fault, "code");
+    if (code) {
+        struct buf text = BUF_INIT;
+        struct json_out out = {.buf = &text};
+        json_out_open(&out, '{');
+        json_out_member(&out, "code", code);
+        json_out_member(&out, "message", json_get_string(fault, "message"));
+        json_out_name(&out, "result");
+        json_out_raw(&out, result_json);
+        json_out_close(&out, '}');
+        http_exchange_reply(x, err_info(err_from_name(code))->rest, json_type_name, text.data,
+                            text.len);
+        buf_release(&text);
+    }
+    json_free(result);
+    return code != NULL;
+}
+
+static void add_location(struct http_exchange *x, const char *result_json)
+{
+    struct json *result = json_parse(result_json, strlen(result_json), NULL);
+    const char *id = json_get_string(result, "id");
+    char *path = id ? mem_printf("/sessions/%s", id) : NULL;
+    if (path)
+        http_exchange_add_field(x, "Location", path);
+    free(path);
+    json_free(result);
+}
+
+static void on_done(void *context, const char *result_json, const struct error *e)
+{
+    struct request *r = context;
+    r->asked = 0;
+    if (e) {
+        http_exchange_fail(r->exchange, e);
+        return;
+    }
+    if (r->route->fails && reply_fault(r->exchange, result_json))
+        return;
+    if (r->route->status == 201)
+        add_location(r->exchange, result_json);
+    http_exchange_reply(r->exchange, r->route->status, json_type_name, result_json,
+                        strlen(result_json));
+}
+
+/* The short name "q" as the member that it means. */
+static bool add_query(struct request *r, const struct operation *o, struct error *e)
+{
+    struct http_target t = *http_exchange_target(r->exchange);
+    VEC(struct http_parameter) query = {0};
+    for (size_t i = 0; i < t.query.len; i++) {
+        struct http_parameter p = t.query.items[i];
+        if (r->route->q && strcmp(p.name, "q") == 0)
+            p.name = (char *)(uintptr_t)r->route->q;
+        vec_push(&query, p);
+    }
+    t.query.items = query.items;
+    bool ok = http_target_add_params(&t, o->params, r->params, e);
+    vec_release(&query);
+    return ok;
+}
+
+static bool is_same(const struct json *a, const struct json *b)
+{
+    char *first = json_print(a), *second = json_print(b);
+    bool same = strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
+
+static bool add_member(struct json *params, const struct json *m, struct error *e)
+{
+    const struct json *had = json_get(params, json_name(m));
+    if (!had)
+        json_set(params, json_name(m), json_clone(m));
+    return !had || is_same(had, m) ||
+           err_set(e, ERR_USAGE, "\"%.60s\" is said twice, and not alike; leave it out of the body",
+                   json_name(m));
+}
+
+static bool add_body(struct request *r, struct error *e)
+{
+    const struct buf *body = http_exchange_body(r->exchange);
+    if (body->len == 0)
+        return true;
+    struct json *v = json_parse_foreign(body->data, body->len, e);
+    bool ok = v && (json_type(v) == JSON_OBJECT ||
+                    err_set(e, ERR_USAGE, "the body is no JSON object; give one"));
+    for (const struct json *m = ok ? json_first(v) : NULL; m && ok; m = json_next(m))
+        ok = add_member(r->params, m, e);
+    json_free(v);
+    if (!ok && e->code != ERR_USAGE)
+        e->code = ERR_USAGE;
+    return ok;
+}
+
+static void serve_operation(struct request *r)
+{
+    struct error e = {0};
+    const struct operation *o = operation_find(r->route->operation);
+    if (!add_query(r, o, &e) || !add_body(r, &e) ||
+        !contract_start(r->service->loop, o->name, r->params, on_done, r, &r->asked, &e))
+        http_exchange_fail(r->exchange, &e);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* -1: it does not say. */
+static bool read_after(const struct http_exchange *x, int64_t *after, struct error *e)
+{
+    const char *given = http_head_field(http_exchange_head(x), "Last-Event-ID");
+    if (!given)
+        given = http_target_query(http_exchange_target(x), "after");
+    *after = -1;
+    if (!given)
+        return true;
+    size_t digits = strspn(given, "0123456789");
+    if (digits == 0 || digits > 15 || given[digits])
+        return err_set(e, ERR_USAGE, "\"after\" does not fit; give the number of an event");
+    *after = strtoll(given, NULL, 10);
+    return true;
+}
+
+static void serve_events(struct request *r)
+{
+    struct error e = {0};
+    struct http_exchange *x = r->exchange;
+    struct http_service *s = r->service;
+    char *session = mem_strdup(json_get_string(r->params, "session"));
+    int64_t after;
+    if (!read_after(x, &after, &e)) {
+        http_exchange_fail(x, &e);
+    } else {
+        request_free(r);
+        http_events_begin(s->events, x, session, after);
+    }
+    free(session);
+}
+
+/* --- JSON-RPC --------------------------------------------------------------------------------- */
+
+static void reply_rpc(struct request *r)
+{
+    size_t len;
+    if (!r->fed || rpc_peer_calls(r->peer) > 0)
+        return;
+    const char *output = rpc_peer_output(r->peer, &len);
+    http_exchange_reply(r->exchange, len ? r->route->status : 202, json_type_name, output, len);
+}
+
+static void forget_call(struct request *r, const struct rpc_running *c)
+{
+    for (size_t i = 0; i < r->running.len; i++)
+        if (r->running.items[i] == c) {
+            vec_remove(&r->running, i, 1);
+            return;
+        }
+}
+
+static void on_rpc_done(void *context, const char *result_json, const struct error *e)
+{
+    struct rpc_running *c = context;
+    struct request *r = c->request;
+    if (e)
+        rpc_fail_with(c->call, e);
+    else
+        rpc_answer(c->call, result_json);
+    forget_call(r, c);
+    free(c);
+    reply_rpc(r);
+}
+
+static void on_rpc_request(void *context, struct rpc_call *call, const char *method,
+                           const struct json *params)
+{
+    struct request *r = context;
+    struct error e = {0};
+    struct rpc_running *c = mem_alloc(sizeof *c);
+    *c = (struct rpc_running){.request = r, .call = call};
+    if (!operation_find(method))
+        rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
+    else if (!contract_start(r->service->loop, method, params, on_rpc_done, c, &c->id, &e))
+        rpc_fail_with(call, &e);
+    else {
+        vec_push(&r->running, c);
+        return;
+    }
+    free(c);
+}
+
+static const struct rpc_handlers rpc_handlers = {.request = on_rpc_request};
+
+static void serve_rpc(struct request *r)
+{
+    struct error e = {0};
+    const struct buf *body = http_exchange_body(r->exchange);
+    r->peer = rpc_peer_new(&rpc_handlers, r);
+    if (!rpc_peer_feed(r->peer, body->data, body->len, &e) ||
+        !rpc_peer_feed(r->peer, "\n", 1, &e)) {
+        http_exchange_fail(r->exchange, &e);
+        return;
+    }
+    r->fed = true;
+    reply_rpc(r);
+}
+
+/* --- what the server itself knows ------------------------------------------------------------- */
+
+static void serve_health(struct request *r)
+{
+    static const char body[] = "{\"status\":\"ok\",\"version\":\"" PACKAGE_VERSION
+                               "\",\"contract_version\":\"" CONTRACT_VERSION "\"}";
+    http_exchange_reply(r->exchange, r->route->status, json_type_name, body, sizeof body - 1);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void (*const serve_kind[])(struct request *r) = {
+    [HTTP_OPERATION] = serve_operation,
+    [HTTP_EVENTS] = serve_events,
+    [HTTP_RPC] = serve_rpc,
+    [HTTP_HEALTH] = serve_health,
+};
+
+static void serve(void *context, struct http_exchange *x)
+{
+    (void)context;
+    struct request *r = http_exchange_kept(x);
+    serve_kind[r->route->kind](r);
+}
+
+static void refuse_method(struct http_exchange *x)
+{
+    struct buf allow = BUF_INIT;
+    http_route_allow(http_exchange_target(x), &allow);
+    http_exchange_add_field(x, "Allow", allow.data);
+    http_exchange_refuse(x, 405, "this path has other methods; see Allow");
+    buf_release(&allow);
+}
+
+static const char *type_of(const struct http_route *route)
+{
+    return route->kind == HTTP_EVENTS ? "text/event-stream" : json_type_name;
+}
+
+static void admit(void *context, struct http_exchange *x)
+{
+    int status;
+    struct json *params = json_new_object();
+    const struct http_route *route =
+        http_route_find(http_exchange_head(x)->method, http_exchange_target(x), params, &status);
+    if (route && http_accepts(http_exchange_head(x), type_of(route))) {
+        struct request *r = mem_alloc(sizeof *r);
+        *r = (struct request){.service = context, .exchange = x, .route = route, .params = params};
+        http_exchange_keep(x, r, request_free);
+        return;
+    }
+    json_free(params);
+    if (route)
+        http_exchange_refuse(x, 406, "Accept leaves out what this path gives; allow its type");
+    else if (status == 405)
+        refuse_method(x);
+    else
+        http_exchange_refuse(x, 404, "there is nothing at this path; see doc/protocols.md");
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+struct http_service *http_service_new(struct server *loop)
+{
+    struct http_service *s = mem_alloc(sizeof *s);
+    s->loop = loop;
+    s->events = http_events_new(loop);
+    return s;
+}
+
+struct http_handler http_service_handler(struct http_service *s)
+{
+    return (struct http_handler){.admit = admit, .serve = serve, .context = s};
+}
+
+void http_service_stop(struct http_service *s)
+{
+    http_events_stop(s->events);
+}
+
+void http_service_free(struct http_service *s)
+{
+    if (!s)
+        return;
+    http_events_free(s->events);
+    free(s);
+}
