@@ -11,6 +11,7 @@
 #include "cli/setup.h"
 #include "cli/signals.h"
 #include "serve/describe.h"
+#include "serve/http_surface.h"
 #include "serve/jsonrpc.h"
 #include "serve/socket.h"
 
@@ -18,6 +19,7 @@ struct serve_options {
     struct session_options session;
     bool stdio;
     const char *socket; /* NULL: none */
+    const char *http;   /* address; "": the configured one; NULL: none */
     const char *describe;
 };
 
@@ -30,6 +32,7 @@ struct serving {
     int in, out; /* of the protocol; -1: none is spoken there */
     struct jsonrpc *stdio;
     struct socket_surface *socket;
+    struct http_surface *http;
 };
 
 /* Standard output is the protocol's alone: whatever else is printed goes to standard error. */
@@ -79,10 +82,34 @@ static void close_socket(struct serving *s)
     socket_free(s->socket);
 }
 
+static void print_urls(const struct http_surface *h)
+{
+    struct buf urls = BUF_INIT;
+    http_surface_add_urls(h, &urls);
+    fprintf(stderr, _("tiro: serving %s\n"), urls.data);
+    buf_release(&urls);
+}
+
+static bool open_http(struct serving *s, struct error *e)
+{
+    const char *address = s->options->http;
+    if (!address)
+        return true;
+    s->http = http_surface_new(s->server, *address ? address : NULL, e);
+    if (s->http)
+        print_urls(s->http);
+    return s->http != NULL;
+}
+
+static void close_http(struct serving *s)
+{
+    http_surface_free(s->http);
+}
+
 static const struct surface {
     bool (*open)(struct serving *s, struct error *e); /* also where it is not wanted */
     void (*close)(struct serving *s);                 /* also where it was not opened */
-} surfaces[] = {{open_stdio, close_stdio}, {open_socket, close_socket}};
+} surfaces[] = {{open_stdio, close_stdio}, {open_socket, close_socket}, {open_http, close_http}};
 enum { SURFACES = sizeof surfaces / sizeof *surfaces };
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -130,8 +157,9 @@ static int describe(const char *format)
 
 static bool check_options(const struct serve_options *o, struct error *e)
 {
-    return o->describe || o->stdio || o->socket ||
-           err_set(e, ERR_USAGE, _("nothing says how to serve; give --stdio or --socket PATH"));
+    return o->describe || o->stdio || o->socket || o->http ||
+           err_set(e, ERR_USAGE,
+                   _("nothing says how to serve; give --stdio, --socket PATH or --http"));
 }
 
 static int run_options(const struct serve_options *o)
@@ -154,11 +182,21 @@ static char *formats(void)
     return mem_strdup(describe_formats);
 }
 
+static bool take_http(const struct option *o, void *at, const char *value, struct error *e)
+{
+    (void)o, (void)e;
+    *(const char **)at = value ? value : "";
+    return true;
+}
+
 static const struct option options[] = {
     {"stdio", 0, OPTION_FLAG, NULL, N_("JSON-RPC on standard input and output, for one client"),
      .at = offsetof(struct serve_options, stdio)},
     {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),
      .at = offsetof(struct serve_options, socket), .offer = {.what = OFFER_FILES}},
+    {"http", 0, OPTION_MAYBE, "ADDRESS:PORT",
+     N_("HTTP; without an address at [serve] address, for this machine alone"),
+     .at = offsetof(struct serve_options, http), .take = take_http},
     {"describe", 0, OPTION_VALUE, "FORMAT",
      N_("print what can be asked, as openrpc, openapi or json-schema, and end"),
      .at = offsetof(struct serve_options, describe), .offer = {OFFER_CHOICES, .choices = formats}},
@@ -178,7 +216,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
 
 const struct cli_command cmd_serve = {
     .name = "serve",
-    .synopsis = "serve --stdio|--socket PATH [OPTION]...",
+    .synopsis = "serve --stdio|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
     .help = N_("conversations for other programs"),
     .details = N_("Other programs ask for all that tiro can do, in many conversations at once, as "
                   "doc/protocols.md\nsays. With --stdio it ends when its input has ended and all "

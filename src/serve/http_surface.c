@@ -1,0 +1,113 @@
+#include "serve/http_surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/key_command.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "serve/http_server.h"
+#include "serve/http_service.h"
+#include "serve/http_token.h"
+#include "serve/listening.h"
+
+/* TIRO on the keys of a telephone. */
+enum { USUAL_PORT = 8476 };
+
+struct http_surface {
+    struct server *loop;
+    char *urls;
+    char *token; /* NULL: none is asked for */
+    struct http_service *service;
+    struct http_server *server;
+    struct surface_end *end;
+};
+
+static bool open_sockets(const char *address, struct listening *sockets, struct error *e)
+{
+    char *host = NULL;
+    int port = USUAL_PORT;
+    listening_take_over(sockets);
+    if (sockets->sockets.len > 0)
+        return true;
+    bool ok =
+        http_parse_address(address, &host, &port, e) && listening_open(sockets, host, port, e);
+    free(host);
+    return ok;
+}
+
+static bool need_token(const struct listening *l, const char *token, struct error *e)
+{
+    for (size_t i = 0; i < l->sockets.len; i++)
+        if (!token && !listening_is_local(l->sockets.items[i]))
+            return err_set(e, ERR_USAGE,
+                           "other machines reach this address; set [serve] token_file or "
+                           "token_command, or serve 127.0.0.1");
+    return true;
+}
+
+static void on_stop(void *context)
+{
+    struct http_surface *h = context;
+    http_service_stop(h->service);
+    http_server_stop(h->server);
+}
+
+static bool is_written(void *context)
+{
+    const struct http_surface *h = context;
+    return http_server_is_written(h->server);
+}
+
+static bool start(struct http_surface *h, struct listening *sockets, struct error *e)
+{
+    const struct http_policy policy = {
+        .hosts = config_string(server_config(h->loop), CONFIG_SERVE_HOSTS), .token = h->token};
+    struct buf urls = BUF_INIT;
+    listening_add_urls(sockets, &urls);
+    h->urls = buf_take(&urls);
+    h->service = http_service_new(h->loop);
+    const struct http_handler handler = http_service_handler(h->service);
+    size_t count = sockets->sockets.len;
+    sockets->sockets.len = 0; /* they are the server's now */
+    h->server = http_server_new(h->loop, sockets->sockets.items, count, &policy, &handler, e);
+    return h->server != NULL;
+}
+
+struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e)
+{
+    struct listening sockets = {0};
+    struct http_surface *h = mem_alloc(sizeof *h);
+    h->loop = loop;
+    server_hold(loop);
+    if (!address)
+        address = config_string(server_config(loop), CONFIG_SERVE_ADDRESS);
+    bool ok = http_token_read(server_config(loop), &h->token, e) &&
+              open_sockets(address, &sockets, e) && need_token(&sockets, h->token, e) &&
+              start(h, &sockets, e);
+    listening_release(&sockets);
+    if (ok) {
+        h->end = server_at_end(loop, on_stop, is_written, h);
+        return h;
+    }
+    http_surface_free(h);
+    return NULL;
+}
+
+void http_surface_add_urls(const struct http_surface *h, struct buf *out)
+{
+    buf_addstr(out, h->urls);
+}
+
+void http_surface_free(struct http_surface *h)
+{
+    if (!h)
+        return;
+    server_take_end(h->loop, h->end);
+    http_server_free(h->server);
+    http_service_free(h->service);
+    key_command_free(h->token);
+    server_let_go(h->loop);
+    free(h->urls);
+    free(h);
+}

@@ -1,0 +1,22 @@
+/* `tiro serve --http`: where it listens, who may ask, and what is served there. */
+#ifndef SERVE_HTTP_SURFACE_H
+#define SERVE_HTTP_SURFACE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "serve/server.h"
+
+struct http_surface;
+
+/* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
+ * [serve] address). One that others reach needs a token, [serve] token_file or token_command: USAGE
+ * without. Holds the server until it is freed. */
+struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e);
+
+/* Where it listens, as URLs with blanks between them. */
+void http_surface_add_urls(const struct http_surface *h, struct buf *out);
+
+/* After server_run(). NULL is fine. */
+void http_surface_free(struct http_surface *h);
+
+#endif
