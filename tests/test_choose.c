@@ -411,7 +411,7 @@ TEST(command_gives_its_first_line)
                                            "sleep 60 & echo k-1"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
-        assert_true(key_command_run(commands[i], 20000, NULL, &key, &fault));
+        assert_true(key_command_run("api_key_command", commands[i], 20000, NULL, &key, &fault));
         assert_string_equal(key, "k-1");
         key_command_free(key);
     }
@@ -430,7 +430,8 @@ TEST(command_fails_without_telling_its_output)
                 {"head -c 20000 /dev/zero | tr '\\0' s", "8 KiB"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *key = NULL;
-        assert_false(key_command_run(rows[i].command, 20000, NULL, &key, &fault));
+        assert_false(
+            key_command_run("api_key_command", rows[i].command, 20000, NULL, &key, &fault));
         assert_null(key);
         assert_int_equal(fault.code, ERR_CONFIG_ERROR);
         assert_non_null(strstr(fault.text, rows[i].text));
@@ -444,7 +445,7 @@ TEST(command_is_stopped_in_time)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
         int64_t start = clock_mono_ms();
-        assert_false(key_command_run(commands[i], 100, NULL, &key, &fault));
+        assert_false(key_command_run("api_key_command", commands[i], 100, NULL, &key, &fault));
         assert_true(clock_mono_ms() - start < 10000);
         assert_null(key);
         assert_non_null(strstr(fault.text, "in time"));
@@ -467,7 +468,7 @@ TEST(command_is_stopped_by_the_wakeup)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *key = NULL;
         int64_t start = clock_mono_ms();
-        assert_false(key_command_run(commands[i], 60000, &wakeup, &key, &fault));
+        assert_false(key_command_run("api_key_command", commands[i], 60000, &wakeup, &key, &fault));
         assert_true(clock_mono_ms() - start < 10000);
         assert_int_equal(fault.code, ERR_INTERRUPTED);
     }

@@ -38,29 +38,31 @@ static bool take_bytes(void *context, const char *bytes, size_t len)
     return true;
 }
 
-static bool check(const struct child_result *result, struct error *e)
+static bool check(const char *name, const struct child_result *result, struct error *e)
 {
     switch (result->end) {
     case CHILD_STOPPED:
-        return err_set(e, ERR_INTERRUPTED, "api_key_command was interrupted; send it again");
+        return err_set(e, ERR_INTERRUPTED, "%s was interrupted; send it again", name);
     case CHILD_REFUSED:
         return err_set(e, ERR_CONFIG_ERROR,
-                       "the first line of api_key_command's output is longer than 8 KiB; it must "
-                       "print nothing but the key there");
+                       "the first line of %s's output is longer than 8 KiB; it must "
+                       "print nothing but the key there",
+                       name);
     case CHILD_LATE:
         return err_set(e, ERR_CONFIG_ERROR,
-                       "api_key_command did not end in time and was stopped; run it in a shell to "
-                       "see what it waits for");
+                       "%s did not end in time and was stopped; run it in a shell to "
+                       "see what it waits for",
+                       name);
     case CHILD_SIGNALED:
         return err_set(e, ERR_CONFIG_ERROR,
-                       "api_key_command was ended by signal %d; run it in a shell to see why",
+                       "%s was ended by signal %d; run it in a shell to see why", name,
                        result->status);
     case CHILD_EXITED:
         break;
     }
     if (result->status != 0)
         return err_set(e, ERR_CONFIG_ERROR,
-                       "api_key_command failed with exit status %d; run it in a shell to see why",
+                       "%s failed with exit status %d; run it in a shell to see why", name,
                        result->status);
     return true;
 }
@@ -70,7 +72,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool take_key(const struct first_line *line, char **key, struct error *e)
+static bool take_key(const char *name, const struct first_line *line, char **key, struct error *e)
 {
     size_t from = 0;
     size_t to = line->len;
@@ -80,16 +82,17 @@ static bool take_key(const struct first_line *line, char **key, struct error *e)
         to--;
     if (from == to)
         return err_set(e, ERR_CONFIG_ERROR,
-                       "api_key_command printed nothing on its first line; the key belongs there");
+                       "%s printed nothing on its first line; the key belongs there", name);
     if (memchr(line->bytes + from, '\0', to - from))
         return err_set(e, ERR_CONFIG_ERROR,
-                       "api_key_command printed a NUL character on its first line; it must print "
-                       "nothing but the key there");
+                       "%s printed a NUL character on its first line; it must print "
+                       "nothing but the key there",
+                       name);
     *key = mem_strndup(line->bytes + from, to - from);
     return true;
 }
 
-static bool run(const char *command, int timeout_ms, const struct wakeup *wakeup,
+static bool run(const char *name, const char *command, int timeout_ms, const struct wakeup *wakeup,
                 struct first_line *line, struct error *e)
 {
     const char *const argv[] = {"/bin/sh", "-c", command, NULL};
@@ -102,15 +105,15 @@ static bool run(const char *command, int timeout_ms, const struct wakeup *wakeup
     struct child_result result;
     struct error fault = {0};
     if (!child_run(&child, &result, &fault))
-        return err_set(e, ERR_CONFIG_ERROR, "cannot run api_key_command: %s", fault.text);
-    return check(&result, e);
+        return err_set(e, ERR_CONFIG_ERROR, "cannot run %s: %s", name, fault.text);
+    return check(name, &result, e);
 }
 
-bool key_command_run(const char *command, int timeout_ms, const struct wakeup *wakeup, char **key,
-                     struct error *e)
+bool key_command_run(const char *name, const char *command, int timeout_ms,
+                     const struct wakeup *wakeup, char **key, struct error *e)
 {
     struct first_line line = {.len = 0};
-    bool ok = run(command, timeout_ms, wakeup, &line, e) && take_key(&line, key, e);
+    bool ok = run(name, command, timeout_ms, wakeup, &line, e) && take_key(name, &line, key, e);
     mem_wipe(&line, sizeof line);
     return ok;
 }

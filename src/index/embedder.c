@@ -80,7 +80,8 @@ static bool read_key(const struct config *config, char *(*getenv_fn)(const char 
     const char *command = config_string(config, CONFIG_EMBEDDING_API_KEY_COMMAND);
     const char *own = config_string(config, CONFIG_EMBEDDING_API_KEY);
     if (*command)
-        return key_command_run(command, KEY_COMMAND_MS, wakeup, &c->endpoint.key, e);
+        return key_command_run("api_key_command", command, KEY_COMMAND_MS, wakeup, &c->endpoint.key,
+                               e);
     if (!*own)
         return choose_key(config, getenv_fn, wakeup, c, e);
     c->endpoint.key = mem_strdup(own);

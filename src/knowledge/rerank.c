@@ -42,7 +42,7 @@ static bool read_key(const struct config *config, const struct wakeup *wakeup, c
     struct error e = {0};
     *key = NULL;
     if (*command)
-        return key_command_run(command, RERANK_MS, wakeup, key, &e) ||
+        return key_command_run("api_key_command", command, RERANK_MS, wakeup, key, &e) ||
                failure_set(f, FAILURE_SETUP, "reranker: %s", e.text);
     if (*own)
         *key = mem_strdup(own);

@@ -276,7 +276,8 @@ static bool find_key(const struct config *config, environment *getenv_fn,
     }
     if (!value && *command) {
         *source = "api_key_command";
-        return key_command_run(command, KEY_COMMAND_MS, wakeup, &endpoint->key, e);
+        return key_command_run("api_key_command", command, KEY_COMMAND_MS, wakeup, &endpoint->key,
+                               e);
     }
     if (!value && *config_string(config, s->key)) {
         value = config_string(config, s->key);

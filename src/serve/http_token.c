@@ -62,8 +62,8 @@ bool http_token_read(const struct config *config, char **token, struct error *e)
     if (*file && *command)
         return err_set(e, ERR_CONFIG_ERROR,
                        "[serve] has token_file and token_command; set one of them");
-    bool ok =
-        *file ? read_file(file, token, e) : key_command_run(command, COMMAND_MS, NULL, token, e);
+    bool ok = *file ? read_file(file, token, e)
+                    : key_command_run("[serve] token_command", command, COMMAND_MS, NULL, token, e);
     if (ok && is_token(*token))
         return true;
     key_command_free(*token);

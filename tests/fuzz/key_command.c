@@ -25,7 +25,7 @@ int fuzz_key_command(const uint8_t *data, size_t size)
     size_t len = size > 0 ? first_line(&line, size) : 0;
     char *key = NULL;
     struct error e = {0};
-    if (key_command_run(command, 5000, NULL, &key, &e)) {
+    if (key_command_run("api_key_command", command, 5000, NULL, &key, &e)) {
         FUZZ_CHECK(strlen(key) == len && memcmp(key, line, len) == 0);
     } else {
         fuzz_check_error(&e);
