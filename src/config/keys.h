@@ -220,6 +220,10 @@
       "file of mode 0600 whose first line callers give as bearer token")                           \
     X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \
       "command; the first line of its output is that token")                                       \
+    X(SERVE_TIMEOUT, "serve", "timeout", INTEGER, "30", 1, 3600, "",                               \
+      "seconds within which the head of a request must be there, its body in four times as many")  \
+    X(SERVE_HEARTBEAT, "serve", "heartbeat", INTEGER, "15", 1, 3600, "",                           \
+      "seconds after which an event stream without events says that it is there")                  \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
       "diagnostic log in the state directory; contains no texts and no API keys")                  \
     X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "",                          \

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "config/config.h"
 #include "serve/http_feed.h"
 #include "serve/notice_json.h"
 #include "session/session_operations.h"
@@ -19,6 +20,7 @@ struct http_events {
     struct server *loop;
     struct listener *listener;
     struct timer *beat;
+    int beat_ms;
     struct http_feeds feeds;
     VEC(struct stream *) streams;
     bool stopping;
@@ -381,13 +383,13 @@ static void beat(struct stream *s)
 static void on_beat(void *context)
 {
     struct http_events *all = context;
-    int64_t due = clock_mono_ms() - HTTP_BEAT_MS;
+    int64_t due = clock_mono_ms() - all->beat_ms;
     all->beat = NULL;
     for (size_t i = 0; i < all->streams.len; i++)
         if (all->streams.items[i]->waiting && all->streams.items[i]->spoke_ms <= due)
             beat(all->streams.items[i]);
     if (all->streams.len > 0)
-        all->beat = server_after(all->loop, HTTP_BEAT_MS / 4, on_beat, all);
+        all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
 }
 
 static void drop_frames(struct http_frame **frames, size_t count)
@@ -431,7 +433,7 @@ void http_events_begin(struct http_events *all, struct http_exchange *x, const c
     vec_push(&all->streams, s);
     http_exchange_keep(x, s, stream_free);
     if (!all->beat)
-        all->beat = server_after(all->loop, HTTP_BEAT_MS / 4, on_beat, all);
+        all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
     ask_page(s);
 }
 
@@ -439,6 +441,7 @@ struct http_events *http_events_new(struct server *loop)
 {
     struct http_events *all = mem_alloc(sizeof *all);
     all->loop = loop;
+    all->beat_ms = 1000 * (int)config_integer(server_config(loop), CONFIG_SERVE_HEARTBEAT);
     all->listener = server_listen(loop, on_notice, all);
     return all;
 }

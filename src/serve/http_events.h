@@ -8,12 +8,10 @@
 #include "serve/http_exchange.h"
 #include "serve/server.h"
 
-/* After so long without a word a comment is sent, and the log looked at, which nobody here writes
- * to just now. */
-enum { HTTP_BEAT_MS = 15000 };
-
 struct http_events;
 
+/* After [serve] heartbeat without a word a comment is sent, and the log is looked at, where nobody writes to it here
+ * just now. */
 struct http_events *http_events_new(struct server *loop);
 
 /* All streams end, with the event "done". */

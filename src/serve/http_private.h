@@ -20,6 +20,7 @@ struct http_server {
     const struct libmicrohttpd *library;
     struct MHD_Daemon *daemon;
     struct http_policy policy;
+    int head_ms;
     struct http_handler handler;
     VEC(struct http_listener *) listeners;
     VEC(struct http_connection *) connections;

@@ -12,10 +12,10 @@ bool http_server_there(void)
 }
 
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
-                                    const struct http_policy *policy,
+                                    const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e)
 {
-    (void)loop, (void)policy, (void)handler;
+    (void)loop, (void)policy, (void)head_ms, (void)handler;
     for (size_t i = 0; i < count; i++)
         close(sockets[i]);
     err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
@@ -57,6 +57,8 @@ void http_server_free(struct http_server *h)
 #define CONNECTION_BYTES ((size_t)32 * 1024)
 /* Descriptors that are not connections': databases, locks, what tools open. */
 enum { OTHER_DESCRIPTORS = 256 };
+/* What the system keeps of a reply for a reader who is slow: without it, megabytes. */
+enum { SEND_BYTES = 256 * 1024 };
 enum { TICK_MS = 1000, ROUNDS_AT_ONCE = 64, ACCEPTED_AT_ONCE = 64 };
 
 struct http_listener {
@@ -162,7 +164,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         c->fd = h->library->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
                     ->connect_fd;
         c->index = h->connections.len;
-        read_within(c, HTTP_HEAD_MS);
+        read_within(c, h->head_ms);
         vec_push(&h->connections, c);
         *mine = c;
         tick(h);
@@ -182,6 +184,7 @@ static bool accept_one(struct http_listener *l)
     struct http_server *h = l->server;
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
+    const int send_bytes = SEND_BYTES;
     int fd = accept(l->fd, (struct sockaddr *)&from, &size);
     if (fd < 0) {
         /* Out of descriptors or memory: it stays readable, and has to wait. */
@@ -190,6 +193,7 @@ static bool accept_one(struct http_listener *l)
         return errno == EINTR || errno == ECONNABORTED;
     }
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     (void)h->library->add_connection(h->daemon, fd, (struct sockaddr *)&from, size);
     if (h->connections.len >= h->most)
         listen_again(h, false);
@@ -287,7 +291,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (!x->begun) {
         begin(x, method, version);
         if (x->progress == HTTP_READING)
-            read_within(connection_of(x->server, connection), HTTP_BODY_MS);
+            read_within(connection_of(x->server, connection), 4 * x->server->head_ms);
     } else if (*len > 0) {
         take_body(x, bytes, *len);
         *len = 0;
@@ -307,12 +311,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void on_completed(void *context, struct MHD_Connection *connection, void **mine,
                          enum MHD_RequestTerminationCode why)
 {
+    struct http_server *h = context;
     (void)why;
     if (!*mine)
         return;
     http_exchange_free(*mine);
     *mine = NULL;
-    read_within(connection_of(context, connection), HTTP_HEAD_MS);
+    read_within(connection_of(h, connection), h->head_ms);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -366,11 +371,11 @@ static bool start(struct http_server *h, struct error *e)
 }
 
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
-                                    const struct http_policy *policy,
+                                    const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e)
 {
     struct http_server *h = mem_alloc(sizeof *h);
-    *h = (struct http_server){.loop = loop, .policy = *policy, .handler = *handler};
+    *h = (struct http_server){.loop = loop, .policy = *policy, .head_ms = head_ms, .handler = *handler};
     for (size_t i = 0; i < count; i++)
         listen_on(h, sockets[i]);
     if (start(h, e))

@@ -8,9 +8,8 @@
 #include "serve/http_exchange.h"
 #include "serve/server.h"
 
-/* Of a connection. Its head must be there soon, its body too, each in whole and not byte by byte;
- * a reply of which nothing is taken for so long ends. */
-enum { HTTP_HEAD_MS = 30000, HTTP_BODY_MS = 120000, HTTP_STALLED_S = 60 };
+/* A reply of which nothing is taken for so long ends. */
+enum { HTTP_STALLED_S = 60 };
 /* At once; others wait until one ends. Fewer where the system allows less. */
 enum { HTTP_CONNECTIONS = 4096 };
 
@@ -28,9 +27,10 @@ struct http_server;
 bool http_server_there(void);
 
 /* Serves what connects to the sockets, which listen, and are the server's from here on, also where
- * this fails. Policy and handler are copied, but for their texts and context. */
+ * this fails. The head of a request must be there within `head_ms`, its body within four times as
+ * much, each in whole and not byte by byte; a slower connection is cut. Policy and handler are copied, but for their texts and context. */
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
-                                    const struct http_policy *policy,
+                                    const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e);
 
 /* Nothing that connects is served any more; requests that run go on. */

@@ -143,14 +143,14 @@ static bool add_body(struct request *r, struct error *e)
     const struct buf *body = http_exchange_body(r->exchange);
     if (body->len == 0)
         return true;
-    struct json *v = json_parse_foreign(body->data, body->len, e);
-    bool ok = v && (json_type(v) == JSON_OBJECT ||
-                    err_set(e, ERR_USAGE, "the body is no JSON object; give one"));
+    struct error fault = {0};
+    struct json *v = json_parse_foreign(body->data, body->len, &fault);
+    bool ok = v ? json_type(v) == JSON_OBJECT ||
+                      err_set(e, ERR_USAGE, "the body is no JSON object; give one")
+                : err_set(e, ERR_USAGE, "the body is %s; give a JSON object", fault.text);
     for (const struct json *m = ok ? json_first(v) : NULL; m && ok; m = json_next(m))
         ok = add_member(r->params, m, e);
     json_free(v);
-    if (!ok && e->code != ERR_USAGE)
-        e->code = ERR_USAGE;
     return ok;
 }
 

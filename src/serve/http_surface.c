@@ -63,6 +63,7 @@ static bool start(struct http_surface *h, struct listening *sockets, struct erro
 {
     const struct http_policy policy = {
         .hosts = config_string(server_config(h->loop), CONFIG_SERVE_HOSTS), .token = h->token};
+    int head_ms = 1000 * (int)config_integer(server_config(h->loop), CONFIG_SERVE_TIMEOUT);
     struct buf urls = BUF_INIT;
     listening_add_urls(sockets, &urls);
     h->urls = buf_take(&urls);
@@ -70,7 +71,8 @@ static bool start(struct http_surface *h, struct listening *sockets, struct erro
     const struct http_handler handler = http_service_handler(h->service);
     size_t count = sockets->sockets.len;
     sockets->sockets.len = 0; /* they are the server's now */
-    h->server = http_server_new(h->loop, sockets->sockets.items, count, &policy, &handler, e);
+    h->server = http_server_new(h->loop, sockets->sockets.items, count, &policy,
+                                head_ms, &handler, e);
     return h->server != NULL;
 }
 
