@@ -249,6 +249,7 @@ tests_libsupport_a_SOURCES = \
 	tests/facts.c tests/facts.h \
 	tests/fault_vfs.c tests/fault_vfs.h \
 	tests/history_check.c tests/history_check.h \
+	tests/http_client.c tests/http_client.h \
 	tests/imported.c tests/imported.h \
 	tests/kill_campaign.c tests/kill_campaign.h tests/kill_private.h \
 	tests/kill_chat.c \
