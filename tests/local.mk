@@ -189,6 +189,7 @@ UNIT_TESTS = \
 	tests/test_sentences \
 	tests/test_separation \
 	tests/test_serve_contract \
+	tests/test_serve_events \
 	tests/test_serve_http \
 	tests/test_serve_loop \
 	tests/test_serve_socket \

@@ -1,0 +1,421 @@
+/* GET /sessions/{id}/events: each event once and in order, whatever happens to the connection. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "serve/http_feed.h"
+#include "serve/http_server.h"
+#include "session/capability.h"
+#include "tests/http_client.h"
+#include "tests/program.h"
+#include "tests/suite.h"
+
+NEEDS(http_server_there());
+
+static struct model_server *model;
+
+static int setup(void **state)
+{
+    support_setup(state);
+    model = begin_server();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    model_server_release(model);
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(setup, teardown);
+
+enum { WAIT_MS = 10000 };
+
+#define SCRIPTED "--provider", "openai", "--model", "m"
+
+/* A turn whose answer nobody waits for here. */
+static void begin_turn(struct http_client *c, int port, const char *session, const char *text)
+{
+    char *body = support_text("{\"text\":\"%s\"}", text);
+    http_client_open(c, port);
+    http_client_send(c, support_text("POST /sessions/%s/messages HTTP/1.1\r\nHost: localhost\r\n"
+                                     "Content-Type: application/json\r\nContent-Length: %zu"
+                                     "\r\n\r\n%s",
+                                     session, strlen(body), body));
+}
+
+static void end_turn(struct http_client *c)
+{
+    struct http_answer a = http_client_answer(c);
+    if (a.status != 200)
+        fail_msg("%d: %s", a.status, a.body);
+    http_client_close(c);
+}
+
+static void run_turn(int port, const char *session, const char *text)
+{
+    struct http_client c;
+    begin_turn(&c, port, session, text);
+    end_turn(&c);
+}
+
+static bool is_end(const char *name)
+{
+    return strcmp(name, "run_completed") == 0 || strcmp(name, "interrupted") == 0 ||
+           strcmp(name, "run_failed") == 0;
+}
+
+/* Adds the numbered events up to the end of a turn: a line each. */
+static void add_turn(struct http_stream *s, struct buf *out)
+{
+    while (events_next(s, WAIT_MS)) {
+        if (!*s->id || strcmp(s->name, "session_loaded") == 0)
+            continue;
+        buf_addf(out, "%s %s %s\n", s->id, s->name, s->data);
+        if (is_end(s->name))
+            return;
+    }
+    fail_msg("the stream ended after: %s", s->data ? s->data : "nothing");
+}
+
+/* --- what comes ------------------------------------------------------------------------------- */
+
+TEST(what_happens_comes_numbered_and_in_order)
+{
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, -1);
+    assert_true(events_next(&events, WAIT_MS));
+    assert_string_equal(events.name, "session_loaded");
+    assert_string_equal(events.id, "0");
+    assert_json(parse_json(events.data), support_text("{'session_id':'%s','seq':0}", id));
+    run_turn(s.port, id, "hello");
+    for (int64_t seq = 1;; seq++) {
+        do
+            assert_true(events_next(&events, WAIT_MS));
+        while (!*events.id);
+        assert_int_equal(atoll(events.id), seq);
+        const struct json *v = parse_json(events.data);
+        assert_int_equal(json_get_int(v, "seq", 0), seq);
+        assert_string_equal(json_get_string(v, "type"), events.name);
+        assert_string_equal(json_get_string(v, "session_id"), id);
+        if (is_end(events.name))
+            break;
+    }
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST_IF(capability_store(), without_a_number_it_begins_now_with_one_behind_it)
+{
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
+    events_open(&events, s.port, id, -1);
+    assert_true(events_next(&events, WAIT_MS));
+    assert_int_equal(atoll(events.id), last);
+    run_turn(s.port, id, "two");
+    events_expect(&events, "run_started");
+    assert_int_equal(atoll(events.id), last + 1);
+    events_close(&events);
+
+    events_open(&events, s.port, id, last);
+    events_expect(&events, "run_started");
+    assert_int_equal(atoll(events.id), last + 1);
+    assert_text(events.data, "\"two\"");
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
+{
+    struct served s;
+    struct http_stream events;
+    struct buf first = BUF_INIT, again = BUF_INIT;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    run_turn(s.port, id, "two");
+    events_open(&events, s.port, id, 0);
+    add_turn(&events, &first);
+    add_turn(&events, &first);
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+    SERVE(&s, SCRIPTED);
+    events_open(&events, s.port, id, 0);
+    add_turn(&events, &again);
+    add_turn(&events, &again);
+    /* The log has texts whole, and not the pieces that they came in. */
+    assert_no_text(again.data, " text_delta ");
+    int lines = 0;
+    for (const char *at = first.data; *at; at = strchr(at, '\n') + 1) {
+        char *line = mem_strndup(at, strcspn(at, "\n"));
+        bool delta = strstr(line, " text_delta ") != NULL;
+        assert_true(delta == !strstr(again.data, line));
+        lines += !delta;
+        free(line);
+    }
+    for (const char *at = again.data; *at; at = strchr(at, '\n') + 1)
+        lines--;
+    assert_int_equal(lines, 0);
+    run_turn(s.port, id, "three");
+    add_turn(&events, &again); /* … and it goes on with what happens */
+    events_close(&events);
+    buf_release(&first);
+    buf_release(&again);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST_IF(capability_store(), what_another_process_wrote_comes_too)
+{
+    write_config("[serve]\nheartbeat = 1\n");
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
+    assert_int_equal(served_stop(&s), 0);
+    SERVE(&s, SCRIPTED);
+    events_open(&events, s.port, id, last);
+    run_ok(RUN("run", "--resume", id, SCRIPTED, "from the command line"));
+    events_expect(&events, "run_started");
+    assert_int_equal(atoll(events.id), last + 1);
+    events_expect(&events, "run_completed");
+    run_turn(s.port, id, "and from here");
+    events_expect(&events, "run_started");
+    assert_text(events.data, "and from here");
+    assert_true(events.comments > 0);
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST_IF(capability_store(), a_session_that_is_deleted_ends_its_streams)
+{
+    write_config("[serve]\nheartbeat = 1\n");
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    assert_int_equal(served_stop(&s), 0);
+    SERVE(&s, SCRIPTED);
+    events_open(&events, s.port, id, 0);
+    run_ok(RUN("sessions", "delete", "--yes", id));
+    events_expect(&events, "done");
+    assert_text(events.data, "deleted");
+    assert_false(events_next(&events, WAIT_MS));
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+/* --- cuts ------------------------------------------------------------------------------------- */
+
+/* Reads on after cuts at chance places, until it has seen the end of the turn. */
+static void add_turn_with_cuts(int port, const char *id, uint64_t *seed, struct buf *out, int *cuts)
+{
+    struct http_stream s;
+    int64_t seen = 0;
+    for (bool over = false; !over; ++*cuts) {
+        int left = (int)(support_random(seed) % 40);
+        events_open(&s, port, id, seen);
+        while (!over && left-- > 0 && events_next(&s, WAIT_MS)) {
+            if (!*s.id || strcmp(s.name, "session_loaded") == 0)
+                continue;
+            seen = atoll(s.id);
+            buf_addf(out, "%s %s %s\n", s.id, s.name, s.data);
+            over = is_end(s.name);
+        }
+        events_close(&s);
+    }
+}
+
+TEST(cuts_miss_nothing_and_repeat_nothing)
+{
+    uint64_t seed = support_seed();
+    struct served s;
+    struct http_client turn;
+    struct http_stream whole;
+    struct buf text = BUF_INIT, first = BUF_INIT, second = BUF_INIT;
+    int cuts = 0;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    for (int i = 0; i < 400; i++)
+        buf_addf(&text, "word%d ", i);
+    model_server_queue(
+        model, &(struct reply){.text = text.data, .reasoning = "hm", .piece = 8, .interval_ms = 2});
+    events_open(&whole, s.port, id, 0);
+    begin_turn(&turn, s.port, id, "go");
+    add_turn_with_cuts(s.port, id, &seed, &second, &cuts);
+    add_turn(&whole, &first);
+    assert_string_equal(first.data, second.data);
+    assert_true(cuts > 5);
+    assert_text(first.data, "word399");
+    /* … and at any place afterwards. */
+    for (int i = 0; i < 20; i++) {
+        struct http_stream late;
+        struct buf rest = BUF_INIT;
+        int64_t lines = 0, from;
+        for (const char *at = first.data; *at; at = strchr(at, '\n') + 1)
+            lines++;
+        from = (int64_t)(support_random(&seed) % (uint64_t)lines);
+        events_open(&late, s.port, id, from);
+        add_turn(&late, &rest);
+        const char *at = first.data;
+        for (int64_t n = 0; n < from; n++)
+            at = strchr(at, '\n') + 1;
+        assert_string_equal(rest.data, at);
+        events_close(&late);
+        buf_release(&rest);
+    }
+    end_turn(&turn);
+    events_close(&whole);
+    buf_release(&text);
+    buf_release(&first);
+    buf_release(&second);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST(a_reader_that_goes_away_stops_nothing)
+{
+    struct served s;
+    struct http_client turn;
+    struct http_stream events;
+    model_server_queue(
+        model,
+        &(struct reply){.text = "some words that take their time", .piece = 2, .interval_ms = 5});
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, 0);
+    begin_turn(&turn, s.port, id, "go");
+    events_expect(&events, "text_delta");
+    events_close(&events);
+    struct http_answer a = http_client_answer(&turn);
+    assert_json(http_json(&a), "{'stop_reason':'end_turn'}");
+    http_client_close(&turn);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+/* --- readers that are slow, readers that are many --------------------------------------------- */
+
+TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
+{
+    struct served s;
+    struct http_stream slow;
+    const int small = 4096, turns = 3;
+    const size_t len = (size_t)3 << 20;
+    char *text = support_keep(mem_alloc(len + 1));
+    memset(text, 'x', len);
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&slow, s.port, id, 0);
+    setsockopt(slow.client.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    for (int i = 0; i < turns; i++) {
+        model_server_queue(model, &(struct reply){.text = text, .piece = 16384});
+        run_turn(s.port, id, "go");
+    }
+    run_turn(s.port, id, "the last one");
+    int64_t dropped = 0, seen = 0;
+    while (!(slow.data && strstr(slow.data, "the last one")) && events_next(&slow, WAIT_MS)) {
+        if (strcmp(slow.name, "stream_truncated") == 0) {
+            const struct json *v = parse_json(slow.data);
+            dropped += json_get_int(v, "dropped", 0);
+            assert_int_equal(json_get_int(v, "after", -1), seen);
+        } else if (*slow.id) {
+            assert_true(atoll(slow.id) > seen || strcmp(slow.name, "session_loaded") == 0);
+            seen = atoll(slow.id);
+        }
+    }
+    assert_text(slow.data, "the last one");
+    assert_true(dropped > 0);
+    events_close(&slow);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+enum { MANY = 1000 };
+
+/* As many descriptors here, too. */
+static bool raise_limit(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > MANY + 100;
+}
+
+TEST(a_thousand_streams_at_once)
+{
+    if (!raise_limit())
+        skip();
+    struct served s;
+    struct http_stream *streams = mem_alloc(MANY * sizeof *streams);
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "before");
+    size_t before = served_memory(&s);
+    for (int i = 0; i < MANY; i++)
+        events_open(&streams[i], s.port, id, -1);
+    size_t each = (served_memory(&s) - before) / MANY;
+    int64_t began = clock_mono_ms();
+    run_turn(s.port, id, "to all");
+    for (int i = 0; i < MANY; i++) {
+        events_expect(&streams[i], "run_completed");
+        events_close(&streams[i]);
+    }
+    print_message("%d streams: %zu bytes each, a turn to all of them in %" PRId64 " ms\n", MANY,
+                  each, clock_mono_ms() - began);
+    if (SUPPORT_TELLS_MEMORY)
+        assert_true(each < 64 * 1024);
+    assert_int_equal(http_ask(s.port, "GET", "/health", NULL).status, 200);
+    free(streams);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+/* --- what has no number ----------------------------------------------------------------------- */
+
+TEST(a_question_that_waits_is_told_to_who_comes_back)
+{
+    struct served s;
+    struct http_client turn;
+    struct http_stream events;
+    model_server_queue(model, &(struct reply){.tool_name = "run_command",
+                                              .tool_args = "{\"command\":\"echo hi\"}"});
+    SERVE(&s, SCRIPTED, "--tools", "full");
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, 0);
+    begin_turn(&turn, s.port, id, "go");
+    events_expect(&events, "approval/requested");
+    assert_string_equal(events.id, "");
+    events_close(&events);
+    events_open(&events, s.port, id, -1);
+    events_expect(&events, "approval/requested");
+    const struct json *asked = parse_json(events.data);
+    struct http_answer a = http_ask(
+        s.port, "POST", "/rpc",
+        support_text("{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session':'%s',"
+                     "'call':'%s','decision':'once'}}",
+                     id, json_get_string(asked, "call")));
+    assert_no_text(a.body, "\"error\"");
+    events_expect(&events, "tool_execution_completed");
+    assert_text(events.data, "hi");
+    events_expect(&events, "run_completed");
+    events_close(&events);
+    end_turn(&turn);
+    assert_int_equal(served_stop(&s), 0);
+}
