@@ -54,6 +54,18 @@ dist_zshcompletion_DATA = data/completion/zsh/_tiro
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
 dist_fishcompletion_DATA = data/completion/fish/tiro.fish
 
+# Units of systemd for the user, within the prefix: systemd looks in /usr and /usr/local.
+EXTRA_DIST += data/systemd/tiro.service.in data/systemd/tiro.socket
+if HAVE_SYSTEMD
+systemduserunit_DATA = data/systemd/tiro.socket data/systemd/tiro.service
+CLEANFILES += data/systemd/tiro.service
+endif
+
+data/systemd/tiro.service: data/systemd/tiro.service.in Makefile
+	$(AM_V_at)$(MKDIR_P) data/systemd
+	$(AM_V_GEN)$(SED) 's,@[b]indir@,$(bindir),' $(srcdir)/data/systemd/tiro.service.in >$@.tmp
+	$(AM_V_at)mv $@.tmp $@
+
 dist_man_MANS = data/man/tiro.1 data/man/tiro.ini.5
 
 nodist_libtiro_a_SOURCES += data/embedded.c
