@@ -13,6 +13,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/graph.c \
 	tests/fuzz/graph_lines.c \
 	tests/fuzz/history.c \
+	tests/fuzz/http_request.c \
 	tests/fuzz/import.c \
 	tests/fuzz/json.c \
 	tests/fuzz/key_command.c \

@@ -17,6 +17,7 @@
     X(history, 8192)                                                                               \
     X(snapshot, 65536)                                                                             \
     X(transcript, 32768)                                                                           \
+    X(http_request, 16384)                                                                         \
     X(import, 65536)                                                                               \
     X(memory, 65536)                                                                               \
     X(graph_lines, 65536)                                                                          \

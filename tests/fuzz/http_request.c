@@ -1,0 +1,120 @@
+/* A request of HTTP: the target in the first line, fields of its head in the others. What is taken
+ * of a target is text that leads to the same again, whatever route it has takes its query or says
+ * which member does not fit, and a head is served or refused with a word. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/url.h"
+#include "base/utf8.h"
+#include "serve/http_checks.h"
+#include "serve/http_routes.h"
+#include "serve/http_target.h"
+#include "session/operation.h"
+#include "tests/fuzz/fuzz.h"
+
+static void add_escaped(struct buf *out, const char *text)
+{
+    char *escaped = url_escape(text);
+    FUZZ_CHECK(utf8_valid(text, strlen(text)));
+    buf_addstr(out, escaped);
+    free(escaped);
+}
+
+static void check_same(const struct http_target *t)
+{
+    struct buf again = BUF_INIT;
+    struct http_target second;
+    struct error e;
+    for (size_t i = 0; i < t->path.len; i++) {
+        buf_addch(&again, '/');
+        add_escaped(&again, t->path.items[i]);
+    }
+    for (size_t i = 0; i < t->query.len; i++) {
+        buf_addch(&again, i ? '&' : '?');
+        add_escaped(&again, t->query.items[i].name);
+        buf_addch(&again, '=');
+        add_escaped(&again, t->query.items[i].value);
+    }
+    FUZZ_CHECK_ERROR(http_target_parse(again.data, &second, &e), &e);
+    FUZZ_CHECK(second.path.len == t->path.len && second.query.len == t->query.len);
+    for (size_t i = 0; i < t->path.len; i++)
+        FUZZ_CHECK_SAME(second.path.items[i], t->path.items[i]);
+    for (size_t i = 0; i < t->query.len; i++) {
+        FUZZ_CHECK_SAME(second.query.items[i].name, t->query.items[i].name);
+        FUZZ_CHECK_SAME(second.query.items[i].value, t->query.items[i].value);
+    }
+    http_target_release(&second);
+    buf_release(&again);
+}
+
+/* As the query of every route, since few inputs lead to one by their path. */
+static void check_params(const struct http_target *t)
+{
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        struct error e = {0};
+        struct json *params = json_new_object();
+        const struct shape *s =
+            r->kind == HTTP_OPERATION ? operation_find(r->operation)->params : NULL;
+        if (!http_target_add_params(t, s, params, &e))
+            fuzz_check_error(&e);
+        json_free(params);
+    }
+}
+
+static void check_route(const struct http_target *t)
+{
+    int status = 0;
+    struct json *params = json_new_object();
+    const struct http_route *r = http_route_find("GET", t, params, &status);
+    struct buf allow = BUF_INIT;
+    http_route_allow(t, &allow);
+    FUZZ_CHECK(r || status == 404 || status == 405);
+    FUZZ_CHECK((allow.len > 0) == (r || status == 405));
+    buf_release(&allow);
+    json_free(params);
+}
+
+static void check_head(struct http_head *h)
+{
+    const struct http_policy policy = {.hosts = "tiro.lan", .token = "0123456789abcdef"};
+    struct http_refusal r = {0};
+    http_check_head(h, &policy, &r);
+    FUZZ_CHECK(r.status == 0 || strcmp(http_status_name(r.status), "INTERNAL_ERROR") != 0);
+    if (r.status)
+        fuzz_check_error(&r.error);
+    else
+        FUZZ_CHECK(http_head_field(h, "Host") && http_head_field(h, "Authorization"));
+    http_check_body_type(h, &r);
+    (void)http_accepts(h, "text/event-stream");
+    (void)http_has_body(h);
+}
+
+int fuzz_http_request(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *line = text + strcspn(text, "\n");
+    struct http_head h = {.method = "GET", .version = "HTTP/1.1"};
+    struct http_target t;
+    struct error e = {0};
+    while (*line) {
+        *line++ = '\0';
+        char *colon = line + strcspn(line, ":\n"), *end = line + strcspn(line, "\n");
+        if (*colon == ':') {
+            *colon = '\0';
+            vec_push(&h.fields, (struct http_field){line, colon + 1});
+        }
+        line = end;
+    }
+    if (http_target_parse(text, &t, &e)) {
+        check_same(&t);
+        check_params(&t);
+        check_route(&t);
+    } else {
+        fuzz_check_error(&e);
+    }
+    check_head(&h);
+    vec_release(&h.fields);
+    http_target_release(&t);
+    free(text);
+    return 0;
+}
