@@ -419,3 +419,56 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
     end_turn(&turn);
     assert_int_equal(served_stop(&s), 0);
 }
+
+/* --- readers that go away --------------------------------------------------------------------- */
+
+static bool few_files(void *context)
+{
+    const struct served *s = context;
+    char *script = support_text("ls /proc/%d/fd | wc -l", (int)s->child.pid);
+    FILE *p = popen(script, "r");
+    int n = 0;
+    assert_non_null(p);
+    assert_int_equal(fscanf(p, "%d", &n), 1);
+    pclose(p);
+    return n < 60;
+}
+
+/* Long before the heartbeat tells. */
+TEST(readers_that_hang_up_are_let_go)
+{
+    write_config("[serve]\nheartbeat = 3600\n");
+    enum { READERS = 100 };
+    struct served s;
+    struct http_stream streams[READERS];
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    for (int i = 0; i < READERS; i++)
+        events_open(&streams[i], s.port, id, -1);
+    assert_false(few_files(&s));
+    for (int i = 0; i < READERS; i++)
+        events_close(&streams[i]);
+    assert_true(support_wait_until(few_files, &s, WAIT_MS));
+    assert_int_equal(served_stop(&s), 0);
+}
+
+/* As netcat does it: the request is all that it has to say. */
+TEST(who_closes_its_half_alone_is_answered)
+{
+    struct served s;
+    struct http_client turn;
+    struct http_stream events;
+    model_server_queue(model, &(struct reply){.text = "late", .hold = true});
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, -1);
+    shutdown(events.client.fd, SHUT_WR);
+    begin_turn(&turn, s.port, id, "go");
+    shutdown(turn.fd, SHUT_WR);
+    assert_true(model_server_wait(model, 1, WAIT_MS));
+    model_server_release(model);
+    end_turn(&turn);
+    events_expect(&events, "run_completed");
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}

@@ -171,10 +171,11 @@ static void join(struct stream *s, const char *session)
 }
 
 static long read_stream(void *context, char *to, size_t size);
+static void probe_stream(void *context);
 
 static void start(struct stream *s)
 {
-    const struct http_source source = {read_stream, s};
+    const struct http_source source = {read_stream, probe_stream, s};
     say_loaded(s, s->seq);
     http_exchange_stream(s->exchange, "text/event-stream", &source);
 }
@@ -364,8 +365,8 @@ static void on_notice(void *context, const struct notice *n)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* The comment shows whether the reader is there; the log is asked for what others wrote. */
-static void beat(struct stream *s)
+/* Whether the reader is there shows when something is sent. */
+static void say_comment(struct stream *s)
 {
     static const char comment[] = ":\n\n";
     struct http_frame *f = mem_alloc(sizeof *f + sizeof comment);
@@ -373,11 +374,22 @@ static void beat(struct stream *s)
     f->len = sizeof comment - 1;
     memcpy(f->bytes, comment, f->len);
     vec_push(&s->own, f);
+    wake(s);
+}
+
+static void probe_stream(void *context)
+{
+    say_comment(context);
+}
+
+/* … and the log is asked for what others wrote. */
+static void beat(struct stream *s)
+{
     if (!s->feed->busy && !s->reading) {
         s->reading = true;
         ask_page(s);
     }
-    wake(s);
+    say_comment(s);
 }
 
 static void on_beat(void *context)

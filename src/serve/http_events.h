@@ -10,8 +10,8 @@
 
 struct http_events;
 
-/* After [serve] heartbeat without a word a comment is sent, and the log is looked at, where nobody writes to it here
- * just now. */
+/* After [serve] heartbeat without a word a comment is sent, and the log is looked at, where nobody
+ * writes to it here just now. */
 struct http_events *http_events_new(struct server *loop);
 
 /* All streams end, with the event "done". */

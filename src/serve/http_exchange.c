@@ -4,9 +4,16 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 
 #include "base/json_out.h"
 #include "base/mem.h"
+
+static int socket_of(const struct http_exchange *x)
+{
+    return x->server->library->get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+        ->connect_fd;
+}
 
 struct http_exchange *http_exchange_new(struct http_server *h, struct MHD_Connection *connection,
                                         const char *raw_target)
@@ -24,6 +31,8 @@ struct http_exchange *http_exchange_new(struct http_server *h, struct MHD_Connec
 void http_exchange_free(struct http_exchange *x)
 {
     struct http_exchange *last = vec_last(&x->server->exchanges);
+    if (x->watched)
+        (void)epoll_ctl(x->server->hangups, EPOLL_CTL_DEL, socket_of(x), NULL);
     if (x->forget)
         x->forget(x->kept);
     if (x->reply)
@@ -69,11 +78,19 @@ void *http_exchange_kept(const struct http_exchange *x)
     return x->kept;
 }
 
+static void watch(struct http_exchange *x)
+{
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = x};
+    x->watched = epoll_ctl(x->server->hangups, EPOLL_CTL_ADD, socket_of(x), &event) == 0;
+}
+
 /* The library may be told so by its own callbacks alone. */
 void http_exchange_suspend(struct http_exchange *x)
 {
     assert(!x->suspended);
     x->suspended = true;
+    if (!x->watched)
+        watch(x);
     x->server->library->suspend_connection(x->connection);
 }
 
@@ -150,6 +167,8 @@ static ssize_t read_source(void *context, uint64_t position, char *to, size_t si
 {
     struct http_exchange *x = context;
     (void)position;
+    if (x->gone)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
     long len = x->source.read(x->source.context, to, size);
     if (len == 0)
         http_exchange_suspend(x);
@@ -166,6 +185,19 @@ void http_exchange_stream(struct http_exchange *x, const char *type,
     answer(x, 200, type,
            x->server->library->create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
                                                              read_source, x, NULL));
+}
+
+void http_exchange_hung_up(struct http_exchange *x, bool surely)
+{
+    bool streams = x->progress == HTTP_SENDING;
+    if (!x->suspended)
+        return;
+    if (!surely && streams && x->source.probe) {
+        x->source.probe(x->source.context);
+    } else if (surely || streams) {
+        x->gone = true;
+        http_exchange_go_on(x);
+    }
 }
 
 void http_exchange_wake(struct http_exchange *x)

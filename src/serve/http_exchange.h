@@ -1,6 +1,6 @@
 /* A request and its reply. The request is whole and checked when it is handed over; it is answered
- * once, now or later, from the server's thread. Who asked may have gone meanwhile, which the
- * library tells nobody while an answer is awaited. */
+ * once, now or later, from the server's thread. Once who asked has hung up, the exchange is gone.
+ */
 #ifndef SERVE_HTTP_EXCHANGE_H
 #define SERVE_HTTP_EXCHANGE_H
 
@@ -42,6 +42,9 @@ void http_exchange_refuse(struct http_exchange *x, int status, const char *messa
 struct http_source {
     /* Bytes written to `to`; 0: none now, and http_exchange_wake() will say when; -1: the end. */
     long (*read)(void *context, char *to, size_t size);
+    /* The reader sends nothing more, and may have gone: only what is written to it will tell. NULL:
+     * the stream ends then. */
+    void (*probe)(void *context);
     void *context;
 };
 void http_exchange_stream(struct http_exchange *x, const char *type,

@@ -26,6 +26,8 @@ struct http_server {
     VEC(struct http_connection *) connections;
     VEC(struct http_exchange *) exchanges;
     struct watch *events;
+    int hangups; /* an epoll of connections that rest, which the library does not look at */
+    struct watch *hung_up;
     struct timer *tick, *again;
     size_t most; /* connections */
     bool full, stopping;
@@ -50,6 +52,8 @@ struct http_exchange {
     bool too_long; /* more came than a body may have, and is not kept */
     enum http_progress progress;
     bool suspended;
+    bool watched; /* among the server's hangups */
+    bool gone;    /* the caller is */
     struct MHD_Response *reply;
     int status;
     VEC(struct http_parameter) reply_fields;
@@ -68,6 +72,10 @@ void http_exchange_free(struct http_exchange *x);
 /* The library leaves the connection alone until http_exchange_go_on(). */
 void http_exchange_suspend(struct http_exchange *x);
 void http_exchange_go_on(struct http_exchange *x); /* nothing where it is not suspended */
+
+/* The connection is broken (`surely`), or its other end sends nothing more: a caller that still
+ * waits for its answer may have closed that half alone. */
+void http_exchange_hung_up(struct http_exchange *x, bool surely);
 
 #endif
 

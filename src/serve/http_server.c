@@ -45,6 +45,7 @@ void http_server_free(struct http_server *h)
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -123,6 +124,20 @@ static void listen_again(struct http_server *h, bool yes)
     tick(h);
     for (size_t i = 0; i < h->listeners.len; i++)
         watch_events(h->listeners.items[i]->watch, yes ? POLLIN : 0);
+}
+
+/* At most so many at a time, so that none of them ends another that is still to be looked at: all
+ * that they do is to let it go on. */
+enum { HANGUPS_AT_ONCE = 64 };
+
+static void on_hangups(void *context, short revents)
+{
+    struct http_server *h = context;
+    struct epoll_event events[HANGUPS_AT_ONCE];
+    (void)revents;
+    int count = epoll_wait(h->hangups, events, HANGUPS_AT_ONCE, 0);
+    for (int i = 0; i < count; i++)
+        http_exchange_hung_up(events[i].data.ptr, events[i].events & (EPOLLHUP | EPOLLERR));
 }
 
 /* What is read must be there in time; a peer that has left its reply lying is the library's to
@@ -299,6 +314,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     } else if (x->progress == HTTP_READING) {
         serve(x);
     }
+    if (x->gone)
+        return MHD_NO;
     if (x->progress == HTTP_RUNNING)
         http_exchange_suspend(x);
     if (x->progress != HTTP_ANSWERED)
@@ -365,6 +382,10 @@ static bool start(struct http_server *h, struct error *e)
         (unsigned)HTTP_STALLED_S, MHD_OPTION_END);
     if (!h->daemon)
         return err_set(e, ERR_AGENT_ERROR, "libmicrohttpd does not start; it needs epoll");
+    h->hangups = epoll_create1(EPOLL_CLOEXEC);
+    if (h->hangups < 0)
+        return err_set_errno(e, ERR_AGENT_ERROR, "connections cannot be watched");
+    h->hung_up = server_watch(h->loop, h->hangups, POLLIN, on_hangups, h);
     int fd = h->library->get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     h->events = server_watch(h->loop, fd, POLLIN, on_events, h);
     return true;
@@ -375,7 +396,8 @@ struct http_server *http_server_new(struct server *loop, const int *sockets, siz
                                     const struct http_handler *handler, struct error *e)
 {
     struct http_server *h = mem_alloc(sizeof *h);
-    *h = (struct http_server){.loop = loop, .policy = *policy, .head_ms = head_ms, .handler = *handler};
+    *h = (struct http_server){
+        .loop = loop, .hangups = -1, .policy = *policy, .head_ms = head_ms, .handler = *handler};
     for (size_t i = 0; i < count; i++)
         listen_on(h, sockets[i]);
     if (start(h, e))
@@ -410,6 +432,7 @@ void http_server_free(struct http_server *h)
         return;
     stop_listening(h);
     server_unwatch(h->loop, h->events);
+    server_unwatch(h->loop, h->hung_up);
     server_take_back(h->loop, h->tick);
     server_take_back(h->loop, h->again);
     h->stopping = true;
@@ -418,6 +441,8 @@ void http_server_free(struct http_server *h)
         http_exchange_go_on(h->exchanges.items[i]);
     if (h->daemon)
         h->library->stop_daemon(h->daemon);
+    if (h->hangups >= 0)
+        close(h->hangups);
     vec_release(&h->exchanges);
     vec_release(&h->connections);
     free(h);

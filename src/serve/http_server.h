@@ -28,7 +28,8 @@ bool http_server_there(void);
 
 /* Serves what connects to the sockets, which listen, and are the server's from here on, also where
  * this fails. The head of a request must be there within `head_ms`, its body within four times as
- * much, each in whole and not byte by byte; a slower connection is cut. Policy and handler are copied, but for their texts and context. */
+ * much, each in whole and not byte by byte; a slower connection is cut. Policy and handler are
+ * copied, but for their texts and context. */
 struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
                                     const struct http_policy *policy, int head_ms,
                                     const struct http_handler *handler, struct error *e);

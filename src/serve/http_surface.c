@@ -71,8 +71,8 @@ static bool start(struct http_surface *h, struct listening *sockets, struct erro
     const struct http_handler handler = http_service_handler(h->service);
     size_t count = sockets->sockets.len;
     sockets->sockets.len = 0; /* they are the server's now */
-    h->server = http_server_new(h->loop, sockets->sockets.items, count, &policy,
-                                head_ms, &handler, e);
+    h->server =
+        http_server_new(h->loop, sockets->sockets.items, count, &policy, head_ms, &handler, e);
     return h->server != NULL;
 }
 
