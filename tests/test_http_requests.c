@@ -1,8 +1,10 @@
 /* What a request says and what it may not be: targets, parameters, routes, heads. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "serve/describe.h"
 #include "serve/http_checks.h"
 #include "serve/http_routes.h"
 #include "serve/http_target.h"
@@ -130,6 +132,51 @@ TEST(each_route_of_an_operation_has_one_and_names_members_of_it)
         assert_true(!r->q || json_get(members, r->q));
         json_free(schema);
     }
+}
+
+/* Follows each "$ref" from the root. */
+static void check_references(const struct json *root, const struct json *v)
+{
+    const char *to = json_get_string(v, "$ref");
+    if (to) {
+        const struct json *at = root;
+        char *copy = support_text("%s", to + 2);
+        for (char *part = strtok(copy, "/"); part; part = strtok(NULL, "/"))
+            at = json_get(at, part);
+        if (!at)
+            fail_msg("%s leads nowhere", to);
+    }
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        check_references(root, m);
+}
+
+TEST(each_route_is_described)
+{
+    struct json *api = describe_contract("openapi");
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        const struct json *path = json_get(json_get(api, "paths"), r->path);
+        char name[8] = "";
+        for (size_t c = 0; r->method[c]; c++)
+            name[c] = (char)tolower((unsigned char)r->method[c]);
+        const struct json *method = json_get(path, name);
+        if (!method)
+            fail_msg("%s %s is not described", r->method, r->path);
+        const struct json *first = json_first(json_get(method, "parameters"));
+        if (strstr(r->path, "{session}")) {
+            assert_string_equal(json_get_string(first, "name"), "session");
+            assert_string_equal(json_get_string(first, "in"), "path");
+            assert_true(json_get_bool(first, "required", false));
+        }
+        assert_non_null(json_get_string(method, "summary"));
+    }
+    check_references(api, api);
+    const struct json *messages =
+        json_get(json_get(json_get(api, "paths"), "/sessions/{session}/messages"), "post");
+    char *body = support_keep(json_print(json_get(messages, "requestBody")));
+    assert_non_null(strstr(body, "\"required\":[\"text\"]"));
+    assert_null(strstr(body, "\"session\""));
+    json_free(api);
 }
 
 TEST(a_path_and_a_method_lead_to_one_row)

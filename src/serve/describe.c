@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "chat/event.h"
 #include "serve/contract.h"
+#include "serve/http_describe.h"
 #include "serve/jsonrpc.h"
 #include "serve/notice_json.h"
 
@@ -326,6 +327,7 @@ static struct json *openapi(void)
     json_set(v, "paths", paths);
     add_envelope(schemas);
     each_method(add_components, schemas);
+    http_describe(paths, schemas);
     json_set(parts, "schemas", schemas);
     json_set(v, "components", parts);
     return v;

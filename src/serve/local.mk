@@ -3,6 +3,7 @@ libtiro_a_SOURCES += \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \
 	src/serve/http_checks.c src/serve/http_checks.h \
+	src/serve/http_describe.c src/serve/http_describe.h \
 	src/serve/http_events.c src/serve/http_events.h \
 	src/serve/http_exchange.c src/serve/http_exchange.h \
 	src/serve/http_feed.c src/serve/http_feed.h \
