@@ -39,6 +39,7 @@ bench_tiro_bench_SOURCES = \
 	bench/process.c bench/process.h \
 	bench/prose.c bench/prose.h \
 	bench/source.c bench/source.h \
+	bench/served_events.c bench/served_events.h \
 	bench/stamped.c bench/stamped.h \
 	bench/table.c bench/table.h \
 	bench/write_session.c bench/write_session.h \

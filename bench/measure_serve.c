@@ -18,8 +18,10 @@
 #include "bench/chat.h"
 #include "bench/measures.h"
 #include "bench/process.h"
+#include "bench/served_events.h"
 #include "bench/stamped.h"
 #include "bench/table.h"
+#include "serve/http_server.h"
 
 enum {
     RUNS = 15,
@@ -209,6 +211,24 @@ static struct delays of_serve(void)
     return d;
 }
 
+static struct delays of_events(void)
+{
+    struct delays d = {0};
+    struct served_events *s = served_events_start();
+    served_events_say(s);
+    const char *data;
+    bool over = false;
+    while (!over && (data = served_events_next(s))) {
+        struct json *event = json_parse(data, strlen(data), NULL);
+        const char *type = json_get_string(event, "type");
+        note_event(&d, event);
+        over = type && strcmp(type, "run_completed") == 0;
+        json_free(event);
+    }
+    served_events_stop(s);
+    return d;
+}
+
 /* The same engine and the same model on both sides: what differs is the surface. */
 static void measure_delta(void)
 {
@@ -221,6 +241,14 @@ static void measure_delta(void)
     table_note("  for comparison: tiro run --output-format stream-json", "%.3f ms, %.3f ms",
                delay(&run, 50), delay(&run, 99));
     table_row("  overhead of stdio over that, p50", 50, (p50 - delay(&run, 50)) * 1e3, "µs", 0);
+    if (http_server_there()) {
+        struct delays events = of_events();
+        table_note("  as an event stream over HTTP, p50, p99", "%.3f ms, %.3f ms",
+                   delay(&events, 50), delay(&events, 99));
+        table_row("  overhead of the event stream, p50", 50,
+                  (delay(&events, 50) - delay(&run, 50)) * 1e3, "µs", 0);
+        vec_release(&events.items);
+    }
     vec_release(&run.items);
     vec_release(&served.items);
     stamped_stop(model);
