@@ -3,9 +3,11 @@
 # (←). Compares it with doc/protocols.md, but for ids, times and figures; with --write it writes it
 # there, between its marks. TIRO names the program, SOURCE_DIR the source tree.
 set -eu
-page=${SOURCE_DIR:-$(dirname "$0")/..}/doc/protocols.md
+root=${SOURCE_DIR:-$(dirname "$0")/..}
+page=$root/doc/protocols.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+. "$root/doc/record.sh"
 mkdir "$work/home"
 mkfifo "$work/in" "$work/out"
 (cd "$work/home" && HOME=$work/home LC_ALL=C.UTF-8 exec env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u XDG_STATE_HOME \
@@ -49,25 +51,4 @@ talk | awk '/"text_delta"/ && ++pieces > 2 { if (pieces == 3) print "← …"; n
 exec 3>&- 4<&-
 wait
 
-bare() {
-    sed -e 's/[0-9a-f]\{8\}-[0-9a-f-]\{27\}/ID/g' -e 's/[0-9-]\{10\}T[0-9:.]*Z/TIME/g' \
-        -e 's/"\(ms\|run_ms\|duration_ms\|[a-z_]*tokens\|estimate\|seq\|last_seq\)":[0-9]*/"\1":0/g' \
-        -e 's/"version":"[^"]*"/"version":""/g' -e 's|/tmp/example[^"]*|DIR|g' "$1"
-}
-
-sed -n '/^<!-- jsonrpc -->$/,/^<!-- end -->$/p' "$page" | grep '^[→←]' >"$work/page" || true
-if [ "${1:-}" != --write ]; then
-    ! grep -q '"built_[a-z]*":false' "$work/talk" || exit 77
-    bare "$work/page" >"$work/a"
-    bare "$work/talk" >"$work/b"
-    diff "$work/a" "$work/b" || {
-        echo "doc/protocols.md: the example is not what the program says; run doc/example-jsonrpc.sh --write" >&2
-        exit 1
-    }
-    exit
-fi
-awk -v talk="$work/talk" '
-    /^<!-- jsonrpc -->$/ { print; print "```"; while ((getline line < talk) > 0) print line; print "```"; skip = 1 }
-    /^<!-- end -->$/ { skip = 0 }
-    !skip' "$page" >"$work/new"
-cat "$work/new" >"$page"
+record jsonrpc "$@"

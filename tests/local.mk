@@ -237,6 +237,7 @@ SCRIPT_TESTS = \
 	tests/catalogues.sh \
 	tests/manual.sh \
 	tests/map.sh \
+	doc/example-http.sh \
 	doc/example-jsonrpc.sh
 
 tests_libsupport_a_SOURCES = \
@@ -319,7 +320,7 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/surface.c tests/hostile/surface.h \
 	tests/hostile/visit.c tests/hostile/visit.h
 
-EXTRA_DIST += $(SCRIPT_TESTS) tests/valgrind.sh tests/valgrind.supp
+EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
 TEST_EXTENSIONS = .sh
