@@ -202,16 +202,6 @@
       "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
       "minutes after which tiro serve closes a session that rests; the next request opens it")     \
-    X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
-      "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
-      "solarized-light, or a file of the config directory's themes/")                              \
-    X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "use the mouse wheel and clicks")        \
-    X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
-      "how the model's reasoning is shown")                                                        \
-    X(UI_NOTIFY, "ui", "notify", CHOICE, "auto", 0, 0, "auto bell osc9 osc777 osc99 off",          \
-      "how to tell while the window has not the keyboard that a turn ended or a tool asks")        \
-    X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
-      "only after a turn of at least so many seconds; 0: never, also for questions")               \
     X(SERVE_ADDRESS, "serve", "address", STRING, "localhost:8476", 0, 0, "",                       \
       "where tiro serve --http listens, as ADDRESS:PORT")                                          \
     X(SERVE_HOSTS, "serve", "hosts", STRING, "", 0, 0, "",                                         \
@@ -224,6 +214,16 @@
       "seconds within which the head of a request must be there, its body in four times as many")  \
     X(SERVE_HEARTBEAT, "serve", "heartbeat", INTEGER, "15", 1, 3600, "",                           \
       "seconds after which an event stream without events says that it is there")                  \
+    X(UI_THEME, "ui", "theme", STRING, "auto", 0, 0, "",                                           \
+      "auto (dark or light as the terminal is), dark, light, mono, high-contrast, solarized, "     \
+      "solarized-light, or a file of the config directory's themes/")                              \
+    X(UI_MOUSE, "ui", "mouse", BOOLEAN, "true", 0, 0, "", "use the mouse wheel and clicks")        \
+    X(UI_REASONING, "ui", "reasoning", CHOICE, "folded", 0, 0, "folded open hidden",               \
+      "how the model's reasoning is shown")                                                        \
+    X(UI_NOTIFY, "ui", "notify", CHOICE, "auto", 0, 0, "auto bell osc9 osc777 osc99 off",          \
+      "how to tell while the window has not the keyboard that a turn ended or a tool asks")        \
+    X(UI_NOTIFY_AFTER, "ui", "notify_after", INTEGER, "20", 0, 86400, "",                          \
+      "only after a turn of at least so many seconds; 0: never, also for questions")               \
     X(LOG_LEVEL, "log", "level", CHOICE, "off", 0, 0, "off error info debug",                      \
       "diagnostic log in the state directory; contains no texts and no API keys")                  \
     X(MODEL_WINDOW, "model *", "window", INTEGER, "", 256, 100000000, "",                          \
