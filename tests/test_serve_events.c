@@ -146,6 +146,10 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     struct served s;
     struct http_stream events;
     struct buf first = BUF_INIT, again = BUF_INIT;
+    /* … of which the log keeps pieces of a second, in case that it is not completed. */
+    model_server_queue(model, &(struct reply){.text = "an answer that takes more than a second",
+                                              .piece = 2,
+                                              .interval_ms = 70});
     SERVE(&s, SCRIPTED);
     char *id = http_begin_session(s.port);
     run_turn(s.port, id, "one");
@@ -201,6 +205,33 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_too)
     events_expect(&events, "run_started");
     assert_text(events.data, "and from here");
     assert_true(events.comments > 0);
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+/* What happens here shows that something is missing before it. */
+TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows)
+{
+    write_config("[serve]\nheartbeat = 3600\nidle_minutes = 0\n");
+    struct served s, other;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
+    assert_int_equal(served_stop(&s), 0);
+    SERVE(&s, SCRIPTED);
+    events_open(&events, s.port, id, last);
+    SERVE(&other, SCRIPTED);
+    run_turn(other.port, id, "from another");
+    assert_int_equal(served_stop(&other), 0);
+    run_turn(s.port, id, "from here");
+    events_expect(&events, "run_started");
+    assert_int_equal(atoll(events.id), last + 1);
+    assert_text(events.data, "from another");
+    events_expect(&events, "run_started");
+    assert_text(events.data, "from here");
     events_close(&events);
     assert_int_equal(served_stop(&s), 0);
 }
@@ -291,6 +322,25 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     assert_int_equal(served_stop(&s), 0);
 }
 
+TEST(who_asked_and_goes_away_stops_nothing)
+{
+    struct served s;
+    struct http_client turn;
+    struct http_stream events;
+    model_server_queue(model, &(struct reply){.text = "to nobody", .hold = true});
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, 0);
+    begin_turn(&turn, s.port, id, "go");
+    assert_true(model_server_wait(model, 1, WAIT_MS));
+    http_client_close(&turn);
+    model_server_release(model);
+    events_expect(&events, "run_completed");
+    assert_text(events.data, "to nobody");
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 TEST(a_reader_that_goes_away_stops_nothing)
 {
     struct served s;
@@ -349,23 +399,26 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
 
 enum { MANY = 1000 };
 
-/* As many descriptors here, too. */
-static bool raise_limit(void)
+/* Of descriptors; the program raises it as far as it may, and so do we. False: that is not enough.
+ */
+static bool limit_files(rlim_t files)
 {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
+    limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur > MANY + 100;
+    return limit.rlim_cur == files;
 }
 
 TEST(a_thousand_streams_at_once)
 {
-    if (!raise_limit())
+    if (!limit_files(2 * MANY))
         skip();
     struct served s;
     struct http_stream *streams = mem_alloc(MANY * sizeof *streams);
+    limit_files(256);
     SERVE(&s, SCRIPTED);
+    limit_files(2 * MANY);
     char *id = http_begin_session(s.port);
     run_turn(s.port, id, "before");
     size_t before = served_memory(&s);
