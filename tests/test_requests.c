@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "provider/dialects.h"
@@ -330,7 +331,7 @@ TEST(test_base64)
         {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFF\xFE\xFD", "//79"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text =
-            support_keep(image_base64((const unsigned char *)cases[i][0], strlen(cases[i][0])));
+            support_keep(base64_encode((const unsigned char *)cases[i][0], strlen(cases[i][0])));
         assert_string_equal(text, cases[i][1]);
     }
 }

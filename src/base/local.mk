@@ -1,4 +1,5 @@
 libtiro_a_SOURCES += \
+	src/base/base64.c src/base/base64.h \
 	src/base/buf.c src/base/buf.h \
 	src/base/charset.c src/base/charset.h \
 	src/base/child.c src/base/child.h \

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -31,24 +32,6 @@ static const char *find_format(const struct buf *bytes)
     return NULL;
 }
 
-char *image_base64(const unsigned char *bytes, size_t len)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = mem_alloc((len + 2) / 3 * 4 + 1);
-    char *p = out;
-    for (size_t i = 0; i < len; i += 3) {
-        unsigned b1 = i + 1 < len ? bytes[i + 1] : 0;
-        unsigned b2 = i + 2 < len ? bytes[i + 2] : 0;
-        unsigned group = (unsigned)bytes[i] << 16 | b1 << 8 | b2;
-        *p++ = digits[group >> 18];
-        *p++ = digits[group >> 12 & 63];
-        *p++ = i + 1 < len ? digits[group >> 6 & 63] : '=';
-        *p++ = i + 2 < len ? digits[group & 63] : '=';
-    }
-    *p = '\0';
-    return out;
-}
-
 static bool is_url(const char *s)
 {
     return strncasecmp(s, "http://", 7) == 0 || strncasecmp(s, "https://", 8) == 0;
@@ -71,7 +54,7 @@ void image_load(struct image *out, const struct block *block)
     else if ((out->media_type = find_format(&bytes)) == NULL)
         out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);
     else
-        out->base64 = image_base64((const unsigned char *)bytes.data, bytes.len);
+        out->base64 = base64_encode((const unsigned char *)bytes.data, bytes.len);
     buf_release(&bytes);
 }
 

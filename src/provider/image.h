@@ -18,7 +18,4 @@ struct image {
 void image_load(struct image *out, const struct block *block);
 void image_release(struct image *image);
 
-/* Of any bytes; the caller frees. */
-char *image_base64(const unsigned char *bytes, size_t len);
-
 #endif

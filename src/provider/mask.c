@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/key_command.h"
 #include "base/mem.h"
 #include "provider/host.h"
-#include "provider/image.h"
 
 /* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
 #define MIN_SECRET 4
@@ -34,7 +34,7 @@ void mask_init(struct mask *m, const char *key, const char *base_url)
     if (login == NULL)
         return;
     const char *colon = strchr(login, ':');
-    add_secret(m, image_base64((const unsigned char *)login, strlen(login)));
+    add_secret(m, base64_encode((const unsigned char *)login, strlen(login)));
     add_secret(m, mem_strdup(colon == NULL ? login : colon + 1));
     key_command_free(login);
 }

@@ -27,3 +27,4 @@ libtiro_a_SOURCES += \
 	src/serve/tails.c src/serve/tails.h \
 	src/serve/transfer.c src/serve/transfer.h \
 	src/serve/wire.c src/serve/wire.h
+
