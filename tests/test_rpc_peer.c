@@ -204,6 +204,21 @@ TEST(what_is_no_json_is_a_parse_error_and_passed_over)
     close_side(&s);
 }
 
+TEST(a_message_that_comes_whole_may_have_line_breaks)
+{
+    static const char text[] =
+        "{\n \"jsonrpc\": \"2.0\",\r\n \"id\": 1,\n \"method\": \"echo\","
+        "\n \"params\": {}\n}\n";
+    struct side s;
+    struct error e;
+    open_side(&s, &handlers);
+    assert_true(rpc_peer_take(s.peer, text, strlen(text), &e));
+    assert_string_equal(output(&s), MESSAGE("\"id\":1,\"result\":{}"));
+    assert_true(rpc_peer_take(s.peer, "\n \n", 3, &e));
+    assert_string_equal(output(&s), "");
+    close_side(&s);
+}
+
 TEST(any_split_of_the_stream_is_alike)
 {
     struct buf all = BUF_INIT, whole = BUF_INIT;

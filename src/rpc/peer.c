@@ -474,7 +474,7 @@ static struct json *parse(const char *line, size_t len, struct error *e)
 
 static bool is_blank(const char *line, size_t len)
 {
-    while (len > 0 && strchr(" \t\r", line[len - 1]) && line[len - 1])
+    while (len > 0 && strchr(" \t\r\n", line[len - 1]) && line[len - 1])
         len--;
     return len == 0;
 }
@@ -499,6 +499,14 @@ static bool too_long(struct rpc_peer *p, struct error *e)
     err_set(e, ERR_USAGE, "a message has more than %zu bytes; send less at once", RPC_MESSAGE_MAX);
     refuse(p, NULL, NULL, RPC_INVALID_REQUEST, "the message has more than 32 MiB; send less");
     return false;
+}
+
+bool rpc_peer_take(struct rpc_peer *p, const char *text, size_t len, struct error *e)
+{
+    if (len > RPC_MESSAGE_MAX)
+        return too_long(p, e);
+    on_line(p, text, len);
+    return true;
 }
 
 bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct error *e)

@@ -57,6 +57,10 @@ void rpc_peer_free(struct rpc_peer *p);
  * written. What is no JSON and what is no message is answered by an error, and passed over. */
 bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct error *e);
 
+/* A message (or an array of them) that comes whole, as the body of a request: in it line breaks may
+ * stand. Not between the pieces of a stream. */
+bool rpc_peer_take(struct rpc_peer *p, const char *text, size_t len, struct error *e);
+
 /* Whether so much output waits that nothing more should be read. */
 bool rpc_peer_is_full(const struct rpc_peer *p);
 
