@@ -230,6 +230,9 @@ static const struct shape_field model_fields[] = {
     ID,
     {0},
 };
+const struct shape memory_hit_model_shape = {
+    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = model_fields};
+
 static const struct shape_field told_fields[] = {
     ID,
     SCORE,
@@ -242,27 +245,28 @@ static const struct shape_field told_fields[] = {
     {0},
 };
 
-static char *print_hits(const struct memory_hits *h, const struct shape_field *fields)
+static const struct shape told_shape = {
+    .name = "memory hit", .size = sizeof(struct memory_hit), .fields = told_fields};
+
+static char *print_hits(const struct memory_hits *h, const struct shape *s)
 {
-    const struct shape s = {
-        .name = "memory hit", .size = sizeof(struct memory_hit), .fields = fields};
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '[');
     for (size_t i = 0; i < h->items.len; i++)
-        shape_write(&s, &h->items.items[i], &o);
+        shape_write(s, &h->items.items[i], &o);
     json_out_close(&o, ']');
     return buf_take(&text);
 }
 
 char *memory_hits_for_model(const struct memory_hits *h)
 {
-    return print_hits(h, model_fields);
+    return print_hits(h, &memory_hit_model_shape);
 }
 
 char *memory_hits_told(const struct memory_hits *h)
 {
-    return print_hits(h, told_fields);
+    return print_hits(h, &told_shape);
 }
 
 #define STAT(name, member, what)                                                                   \

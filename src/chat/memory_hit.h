@@ -63,6 +63,9 @@ char *memory_hit_passage(const struct memory_hit *h);
  * decimals. "speaker" is memory_entry_speaker(). */
 extern const struct shape memory_hit_shape, memory_why_shape;
 
+/* What models get of a hit. It is only written. */
+extern const struct shape memory_hit_model_shape;
+
 /* The result of memory_search: an array of {"content","score","session_id","turn","id"}, best
  * first; of an entry of more than MEMORY_PASSAGE characters its best passage, which says so. The
  * caller frees. */

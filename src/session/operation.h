@@ -87,6 +87,10 @@ const struct operation *operation_find(const char *name); /* NULL: there is none
 /* It changes something: what was begun is done, whether or not anybody waits for the answer. */
 bool operation_lasts(const struct operation *o);
 
+/* Whether build and configuration have what the row needs: false with the code of what is lacking.
+ * Whether a store is there, can be written, or a stream comes along, shows when it is called. */
+bool operation_offered(const struct operation *o, const struct config *config, struct error *e);
+
 /* Opens what the row works on (store_path NULL: the default), with a connection of its own, for it
  * and the other rows of its executor that need no more. False where a need is not met. A store that
  * does not exist yet is empty to readers. `config` and `project` are borrowed. */

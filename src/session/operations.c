@@ -82,20 +82,31 @@ static unsigned allowed_by(const struct config *config)
            (corpora ? NEED_CORPORA : 0U);
 }
 
-static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
+static bool parts_are_there(unsigned lacking, struct error *e)
 {
-    unsigned lacking = o->needs & ~(c->met | (c->stream ? NEED_STREAM : 0U));
-    if (!o->run)
-        return err_set(e, ERR_USAGE, "%s needs an open conversation; ask an engine for it",
-                       o->name);
     if (lacking & NEED_MEMORY)
         return capability_need_memory(false, e);
     if (lacking & NEED_GRAPH)
         return capability_need_graph(false, e);
     if (lacking & NEED_CORPORA)
         return capability_need_corpora(false, e);
-    if (lacking & NEED_STORE)
-        return capability_need_store(false, e);
+    return !(lacking & NEED_STORE) || capability_need_store(false, e);
+}
+
+bool operation_offered(const struct operation *o, const struct config *config, struct error *e)
+{
+    return parts_are_there(o->needs & ~allowed_by(config), e) &&
+           (!(o->needs & NEED_COMPACTION) || capability_need_compaction(config_boolean(config, CONFIG_COMPACTION_ENABLED), e));
+}
+
+static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
+{
+    unsigned lacking = o->needs & ~(c->met | (c->stream ? NEED_STREAM : 0U));
+    if (!o->run)
+        return err_set(e, ERR_USAGE, "%s needs an open conversation; ask an engine for it",
+                       o->name);
+    if (!parts_are_there(lacking, e))
+        return false;
     if (lacking & NEED_WRITE)
         return err_set(e, ERR_SESSION_STORE_ERROR, "%s writes, but the store is open for reading",
                        o->name);
