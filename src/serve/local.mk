@@ -28,3 +28,6 @@ libtiro_a_SOURCES += \
 	src/serve/transfer.c src/serve/transfer.h \
 	src/serve/wire.c src/serve/wire.h
 
+libtiro_a_SOURCES += \
+	src/serve/mcp_admit.c src/serve/mcp_admit.h \
+	src/serve/mcp_uri.c src/serve/mcp_uri.h

@@ -21,6 +21,7 @@ FUZZ_TARGET_SOURCES = \
 	tests/fuzz/learned.c \
 	tests/fuzz/lines.c \
 	tests/fuzz/markdown.c \
+	tests/fuzz/mcp.c \
 	tests/fuzz/memory.c \
 	tests/fuzz/ollama.c \
 	tests/fuzz/openai.c \

@@ -39,6 +39,7 @@
     X(graph, 65536)                                                                                \
     X(learned, 32768)                                                                              \
     X(doclist, 65536)                                                                              \
-    X(document, 16384)
+    X(document, 16384)                                                                             \
+    X(mcp, 16384)
 
 #endif

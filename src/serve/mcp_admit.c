@@ -1,0 +1,183 @@
+#include "serve/mcp_admit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "rpc/peer.h"
+
+#define META "io.modelcontextprotocol/"
+
+const char *const mcp_versions[] = {"2026-07-28", "2025-11-25", "2025-06-18",
+                                    "2025-03-26", "2024-11-05", NULL};
+
+/* Of who does not say it (HTTP); and the first that has no arrays of messages. */
+static const char assumed[] = "2025-03-26", without_batches[] = "2025-06-18";
+
+static const char *find_version(const char *name)
+{
+    for (size_t i = 0; name && mcp_versions[i]; i++)
+        if (strcmp(mcp_versions[i], name) == 0)
+            return mcp_versions[i];
+    return NULL;
+}
+
+static bool is_modern(const char *name)
+{
+    return strcmp(name, mcp_versions[0]) == 0;
+}
+
+const char *mcp_version_for(const char *wanted)
+{
+    const char *known = find_version(wanted);
+    return known && !is_modern(known) ? known : mcp_versions[1];
+}
+
+void mcp_write_versions(struct json_out *o)
+{
+    json_out_open(o, '[');
+    for (size_t i = 0; mcp_versions[i]; i++)
+        json_out_string(o, mcp_versions[i]);
+    json_out_close(o, ']');
+}
+
+/* --- refusals --------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 4, 5))) static bool refuse(struct mcp_refusal *out, int status,
+                                                         int code, const char *format, ...)
+{
+    va_list args;
+    *out = (struct mcp_refusal){.status = status, .code = code};
+    va_start(args, format);
+    vsnprintf(out->message, sizeof out->message, format, args);
+    va_end(args);
+    size_t len = strlen(out->message);
+    out->message[len - utf8_incomplete_tail(out->message, len)] = '\0';
+    return false;
+}
+
+static bool refuse_version(struct mcp_refusal *out, const char *requested)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    json_out_name(&o, "supported");
+    mcp_write_versions(&o);
+    json_out_member(&o, "requested", requested);
+    json_out_close(&o, '}');
+    refuse(out, 400, MCP_UNSUPPORTED_VERSION,
+           "Unsupported protocol version; use one of \"supported\"");
+    out->data = buf_take(&text);
+    return false;
+}
+
+static bool refuse_batch(struct mcp_refusal *out)
+{
+    return refuse(out, 400, RPC_INVALID_REQUEST,
+                  "this version has no arrays of messages; send each by itself");
+}
+
+/* --- 2026-07-28 --------------------------------------------------------------------------------
+ */
+
+/* A value that does not fit into a header comes as =?base64?…?=. */
+static bool header_says(const char *header, const char *value)
+{
+    static const char prefix[] = "=?base64?", suffix[] = "?=";
+    size_t len = strlen(header), before = strlen(prefix), behind = strlen(suffix);
+    if (len < before + behind || strncmp(header, prefix, before) != 0 ||
+        strcmp(header + len - behind, suffix) != 0)
+        return strcmp(header, value) == 0;
+    char *encoded = base64_encode((const unsigned char *)value, strlen(value));
+    size_t size = len - before - behind;
+    bool same = strlen(encoded) == size && strncmp(header + before, encoded, size) == 0;
+    free(encoded);
+    return same;
+}
+
+/* The member that Mcp-Name repeats; NULL: of this method there is none. */
+static const char *named_member(const char *method)
+{
+    static const char *const members[][2] = {
+        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i][0], method) == 0)
+            return members[i][1];
+    return NULL;
+}
+
+static bool repeats(const char *name, const char *header, const char *value,
+                    struct mcp_refusal *refusal)
+{
+    if (!header)
+        return refuse(refusal, 400, MCP_HEADER_MISMATCH,
+                      "Header mismatch: %s is missing; repeat the message's value", name);
+    return header_says(header, value) ||
+           refuse(refusal, 400, MCP_HEADER_MISMATCH,
+                  "Header mismatch: %s is not what the message says; repeat its value", name);
+}
+
+static bool headers_repeat(const struct mcp_request *r, struct mcp_refusal *refusal)
+{
+    const char *member = named_member(r->method);
+    const char *name = member ? json_get_string(r->params, member) : NULL;
+    return repeats("Mcp-Method", r->headers->method, r->method, refusal) &&
+           (!name || repeats("Mcp-Name", r->headers->name, name, refusal));
+}
+
+static bool admit_modern(const struct mcp_request *r, const char *version,
+                         struct mcp_refusal *refusal)
+{
+    const struct json *meta = json_get(r->params, "_meta");
+    if (r->batch)
+        return refuse_batch(refusal);
+    if (!version)
+        return refuse(refusal, 400, RPC_INVALID_PARAMS,
+                      "\"_meta\" lacks \"" META "protocolVersion\"; give a string");
+    if (r->headers &&
+        !repeats("MCP-Protocol-Version", r->headers->protocol_version, version, refusal))
+        return false;
+    if (!is_modern(version))
+        return refuse_version(refusal, version);
+    if (json_type(json_get(meta, META "clientCapabilities")) != JSON_OBJECT)
+        return refuse(refusal, 400, RPC_INVALID_PARAMS,
+                      "\"_meta\" lacks \"" META "clientCapabilities\"; give an object");
+    return !r->headers || headers_repeat(r, refusal);
+}
+
+/* --- before ------------------------------------------------------------------------------------
+ */
+
+static bool admit_legacy(const struct mcp_request *r, struct mcp_refusal *refusal)
+{
+    bool begins = strcmp(r->method, "initialize") == 0;
+    const char *version = r->agreed;
+    if (r->headers && r->headers->protocol_version)
+        version = r->headers->protocol_version;
+    else if (r->headers && !version)
+        version = assumed;
+    if (!version && !begins && strcmp(r->method, "ping") != 0)
+        return refuse(
+            refusal, 400, RPC_INVALID_PARAMS,
+            "nothing says which version this is; begin with initialize, or give \"_meta\" "
+            "with \"" META "protocolVersion\"");
+    if (r->batch && (begins || !version || strcmp(version, without_batches) >= 0))
+        return refuse_batch(refusal);
+    return true;
+}
+
+bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *refusal)
+{
+    const struct json *said = json_get(json_get(r->params, "_meta"), META "protocolVersion");
+    const char *header = r->headers ? r->headers->protocol_version : NULL;
+    if (!said && header && !find_version(header)) {
+        *modern = false;
+        return refuse_version(refusal, header);
+    }
+    *modern = said || (header && is_modern(header));
+    return *modern ? admit_modern(r, json_string(said), refusal) : admit_legacy(r, refusal);
+}
