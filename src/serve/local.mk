@@ -29,5 +29,8 @@ libtiro_a_SOURCES += \
 	src/serve/wire.c src/serve/wire.h
 
 libtiro_a_SOURCES += \
+	src/serve/mcp.c src/serve/mcp.h src/serve/mcp_private.h \
 	src/serve/mcp_admit.c src/serve/mcp_admit.h \
+	src/serve/mcp_call.c \
+	src/serve/mcp_lines.c \
 	src/serve/mcp_uri.c src/serve/mcp_uri.h

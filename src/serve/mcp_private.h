@@ -1,0 +1,152 @@
+/* What the parts of the MCP server share. */
+#ifndef SERVE_MCP_PRIVATE_H
+#define SERVE_MCP_PRIVATE_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/json_out.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "rpc/peer.h"
+#include "serve/mcp.h"
+#include "serve/server.h"
+
+struct mcp {
+    struct server *server;
+    unsigned leave; /* of enum mcp_leave */
+    struct listener *listener;
+    struct surface_end *end;
+    struct timer *watching; /* of the subscriptions; NULL: there are none */
+    VEC(struct mcp_subscription *) subscriptions;
+    VEC(struct mcp_link *) links;
+    VEC(struct mcp_call *) calls;
+    VEC(struct mcp_session *) sessions; /* of HTTP, the one that was used last behind the others */
+    char *tools;                        /* the array of those that are offered, JSON */
+};
+
+/* A client of HTTP that has said initialize. */
+struct mcp_session {
+    char id[UUID_LEN + 1];
+    const char *version;
+};
+
+/* Where messages come from: a connection, or one POST. */
+struct mcp_link {
+    struct mcp *mcp;
+    struct rpc_peer *peer;
+    const char *agreed; /* version of initialize; NULL: none was */
+    bool begun;         /* … that came over this link */
+
+    bool http;                         /* it is one POST */
+    const struct mcp_headers *headers; /* of it, while it is read */
+    char session[UUID_LEN + 1];        /* … "": none */
+    bool lost;                         /* … the session that it names has ended */
+    int status;                        /* … 0: nothing was asked */
+    bool hears;                        /* notifications can be sent */
+    struct mcp_subscription *followed; /* by resources/subscribe; NULL: nothing */
+
+    void (*wrote)(void *context); /* there is output */
+    void *context;
+};
+
+/* A request that waits for its answer, or a turn that goes on without a client. */
+struct mcp_call {
+    struct mcp *mcp;
+    struct mcp_link *link; /* NULL: it has gone */
+    struct rpc_call *rpc;  /* NULL: nobody waits any more */
+    bool modern;
+    char *id;                   /* JSON */
+    char session[UUID_LEN + 1]; /* the link's */
+    uint64_t asked;             /* of the server; 0: nothing */
+    void (*answered)(struct mcp_call *c, const struct operation_answer *a);
+    const struct mcp_work *work; /* NULL: what was asked is all that there is */
+    void *state;
+};
+
+/* What a call does that takes more than one question. */
+struct mcp_work {
+    bool lasts; /* it goes on where the client has just gone */
+    /* Nobody waits any more: what can be ended is ended, and the call in the end. NULL: it is
+     * withdrawn and gone. */
+    void (*cancel)(struct mcp_call *c);
+    void (*free)(struct mcp_call *c);
+};
+
+/* --- calls (mcp_call.c) ------------------------------------------------------------------------
+ */
+
+struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool modern);
+
+/* One question at a time. The call is still there when `answered` is called. */
+void mcp_ask(struct mcp_call *c, const struct operation *o, const void *params,
+             void (*answered)(struct mcp_call *c, const struct operation_answer *a));
+
+/* The result: its object is open for members in between. mcp_result_send() ends the call; where
+ * nobody waits, too. */
+struct mcp_result {
+    struct buf text;
+    struct json_out out;
+};
+void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r);
+/* … of a listing or a text that may be kept for `ttl_ms`. */
+void mcp_result_begin_kept(const struct mcp_call *c, struct mcp_result *r, int ttl_ms);
+/* … of a tool that failed. */
+void mcp_result_begin_failed(const struct mcp_call *c, struct mcp_result *r, enum err_code code);
+/* … of subscriptions/listen, at its end. */
+void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r);
+void mcp_result_send(struct mcp_call *c, struct mcp_result *r);
+
+/* An error of the protocol; ends the call. `data_json` may be NULL. */
+void mcp_fail(struct mcp_call *c, int code, const char *message, const char *data_json);
+
+/* What the engine could not do, where it is not the result of a tool: never by tiro's numbers. */
+void mcp_fail_with(struct mcp_call *c, const struct error *e);
+
+/* The result of a tool: a struct of the shape, and a text (NULL: its JSON). One that failed may
+ * have one, too (shape NULL: none). */
+void mcp_tool_send(struct mcp_call *c, const struct shape *shape, const void *result,
+                   const char *text);
+void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape *shape,
+                   const void *result);
+
+/* Without an answer: it is taken back and gone, or ended by its work. */
+void mcp_call_cancel(struct mcp_call *c);
+void mcp_call_free(struct mcp_call *c);
+
+/* False: it is not heard. */
+bool mcp_notify(struct mcp_link *l, const char *method, const char *params_json);
+
+/* --- links (mcp.c) -----------------------------------------------------------------------------
+ */
+
+void mcp_link_open(struct mcp_link *l, struct mcp *m);
+/* `gone`: the client closed it, so that what 2026-07-28 asked for over HTTP is cancelled. */
+void mcp_link_close(struct mcp_link *l, bool gone);
+
+/* --- methods -----------------------------------------------------------------------------------
+ */
+
+typedef void mcp_method(struct mcp_call *c, const struct json *params);
+mcp_method mcp_tools_list, mcp_tools_call;                                  /* mcp_tools.c */
+mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read; /* mcp_resources.c */
+mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen; /* mcp_subscriptions.c */
+
+/* The array of tools that are offered; the caller frees. */
+char *mcp_tools_json(const struct config *config, unsigned leave);
+
+/* mcp_subscriptions.c: what the link has followed is over; so is subscriptions/listen, answered. */
+void mcp_unfollow(struct mcp_link *l);
+void mcp_stop_listening(struct mcp_link *l);
+
+/* --- turns (mcp_turn.c) ------------------------------------------------------------------------
+ */
+
+struct mcp_tool;
+extern const struct shape mcp_run_shape, mcp_resume_shape;
+/* `params` is a struct of the shape, which is taken; `token` (JSON, NULL) is the caller's. */
+void mcp_turn_run(struct mcp_call *c, void *params, const char *token);
+void mcp_turn_resume(struct mcp_call *c, void *params, const char *token);
+/* Of a session whose turn somebody waits for: its progress is told, its questions are answered. */
+void mcp_turn_notice(struct mcp *m, const struct notice *n);
+
+#endif
