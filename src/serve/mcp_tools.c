@@ -1,0 +1,416 @@
+/* The tools: a row each, made of a row of the table of operations. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "chat/transcript_text.h"
+#include "serve/mcp_private.h"
+#include "session/corpus_operations.h"
+#include "session/graph_operations.h"
+#include "session/memory_operations.h"
+#include "session/session_operations.h"
+
+struct mcp_tool {
+    const char *name, *title, *description;
+    const struct operation *operation; /* whose needs are the tool's */
+    const struct shape *params;        /* NULL: the operation's */
+    const struct shape *result; /* of the operation's struct; NULL: as the operation has it */
+    char *(*text)(const void *result); /* what models read; NULL: JSON. The caller frees */
+    void (*start)(struct mcp_call *c, void *params, const char *token); /* NULL: asks for the row */
+    unsigned leave;   /* that it needs; 0: it only reads */
+    bool destroys;    /* what was there */
+    bool repeatable;  /* … without more coming of it */
+    bool reaches_out; /* beyond what tiro keeps */
+};
+
+/* --- tiro_memory_search ----------------------------------------------------------------------- */
+
+enum { RECALL = 5, RECALL_MOST = 20 };
+
+static const struct shape_field recall_fields[] = {
+    SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_search, query), .least = 1,
+                .help = "what to recall, in natural language"),
+    SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
+                .most = RECALL_MOST, .nearest = true, .absent = RECALL,
+                .help = "how many results; default 5, at most 20"),
+    {0},
+};
+static const struct shape recall_shape = {.name = "parameters",
+                                          .size = sizeof(struct memory_search),
+                                          .fields = recall_fields,
+                                          .closed = true};
+
+static const struct shape_field recalled_fields[] = {
+    SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct memory_found, hits.items),
+                .of = &memory_hit_model_shape, .help = "Best first."),
+    SHAPE_FIELD("total", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct memory_found, total),
+                .help = "Entries that were searched."),
+    {0},
+};
+static const struct shape recalled_shape = {
+    .name = "recalled", .size = sizeof(struct memory_found), .fields = recalled_fields};
+
+/* --- tiro_session_read ------------------------------------------------------------------------ */
+
+static void add_transcript(const struct session_history_result *page, struct buf *out)
+{
+    struct transcript_text t;
+    transcript_text_init(&t, &transcript_words_fixed);
+    for (size_t i = 0; i < page->events.items.len; i++)
+        transcript_text_add(&t, out, page->events.items.items[i]);
+    transcript_text_release(&t);
+}
+
+static void write_transcript(struct json_out *o, const void *page)
+{
+    struct buf text = BUF_INIT;
+    add_transcript(page, &text);
+    json_out_string(o, text.data);
+    buf_release(&text);
+}
+
+static const struct shape_codec transcript = {
+    .write = write_transcript, .schema = "{\"type\":\"string\"}", .expected = "a string"};
+
+static bool has_events(const void *page)
+{
+    return ((const struct session_history_result *)page)->events.items.len > 0;
+}
+
+static int64_t first_of(const struct session_history_result *page)
+{
+    return page->events.items.items[0]->seq;
+}
+
+static int64_t last_of(const struct session_history_result *page)
+{
+    return vec_last(&page->events.items)->seq;
+}
+
+static void write_first(struct json_out *o, const void *page)
+{
+    json_out_number(o, first_of(page));
+}
+
+static void write_last(struct json_out *o, const void *page)
+{
+    json_out_number(o, last_of(page));
+}
+
+#define NUMBER(function)                                                                           \
+    {                                                                                              \
+        .write = function, .schema = "{\"type\":\"integer\"}", .expected = "a whole number"        \
+    }
+static const struct shape_codec first = NUMBER(write_first), last = NUMBER(write_last);
+
+static const struct shape_field page_fields[] = {
+    SHAPE_FIELD("session", OBJECT, REQUIRED,
+                SHAPE_AT(struct session_info, struct session_history_result, session),
+                .of = &session_info_shape, .help = "The session."),
+    SHAPE_FIELD("transcript", OWN, REQUIRED, 0, .codec = &transcript,
+                .help = "The page, as Markdown."),
+    SHAPE_FIELD("first", OWN, OPTIONAL, 0, .codec = &first, .there = has_events,
+                .help = "Number of its first event: \"before\" of the page before it."),
+    SHAPE_FIELD("last", OWN, OPTIONAL, 0, .codec = &last, .there = has_events,
+                .help = "Number of its last event: \"after\" of the page behind it."),
+    SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
+                .help = "There is more behind the page; with \"newest\" before it."),
+    {0},
+};
+static const struct shape page_shape = {
+    .name = "page", .size = sizeof(struct session_history_result), .fields = page_fields};
+
+static char *page_text(const void *result)
+{
+    const struct session_history_result *page = result;
+    struct buf text = BUF_INIT;
+    transcript_text_head(&text, &page->session, &transcript_words_fixed, false);
+    add_transcript(page, &text);
+    if (has_events(page))
+        buf_addf(&text, "\n[events %lld to %lld%s]\n", (long long)first_of(page),
+                 (long long)last_of(page), page->more ? "; there are more" : "");
+    return buf_take(&text);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static const struct mcp_tool tools[] = {
+    {.name = "tiro_memory_search",
+     .title = "Search memory",
+     .description = "Search semantic memory for past conversation content. Memory contains text "
+                    "from earlier conversation turns that were compacted away to save context "
+                    "space, and from sessions that were left.",
+     .operation = &operation_memory_search,
+     .params = &recall_shape,
+     .result = &recalled_shape},
+    {.name = "tiro_memory_read",
+     .title = "Read a memory",
+     .description = "Read an entry of semantic memory in full: for results of tiro_memory_search "
+                    "that are parts of long messages.",
+     .operation = &operation_memory_read},
+    {.name = "tiro_sessions_search",
+     .title = "Search sessions",
+     .description = "Search the whole transcripts of all sessions for words, or of one session. "
+                    "Gives a line around each match, and where it is.",
+     .operation = &operation_session_search},
+    {.name = "tiro_session_read",
+     .title = "Read a session",
+     .description = "Read a page of a session's transcript: from its beginning, behind an event "
+                    "(after), or the newest (newest), perhaps before an event (before).",
+     .operation = &operation_session_history,
+     .result = &page_shape,
+     .text = page_text},
+    {.name = "tiro_rag_search",
+     .title = "Search documents",
+     .description = "Search the documents of a corpus, or of all, by meaning and words. Gives "
+                    "passages, best first, with their files.",
+     .operation = &operation_corpus_search},
+    {.name = "tiro_rag_corpora",
+     .title = "List corpora",
+     .description = "List the corpora of documents that tiro_rag_search can search.",
+     .operation = &operation_corpus_list},
+    {.name = "tiro_memory_search_nodes",
+     .title = "Search the knowledge graph",
+     .description = "Search the knowledge graph by words, or by a part of a name, type or "
+                    "observation. Gives entities, best first, and their relations.",
+     .operation = &operation_graph_search},
+    {.name = "tiro_memory_open_nodes",
+     .title = "Open entities",
+     .description = "Open entities of the knowledge graph by their exact names, with their "
+                    "relations.",
+     .operation = &operation_graph_open},
+    {.name = "tiro_run",
+     .title = "Run a prompt",
+     .description = "Begin a session with tiro and send it a message. Gives the answer, and the "
+                    "session's id for tiro_resume.",
+     .operation = &operation_turn_start,
+     .params = &mcp_run_shape,
+     .start = mcp_turn_run,
+     .leave = MCP_RUN,
+     .destroys = true,
+     .reaches_out = true},
+    {.name = "tiro_resume",
+     .title = "Go on with a session",
+     .description = "Send a message to a session that exists. Gives the answer.",
+     .operation = &operation_turn_start,
+     .params = &mcp_resume_shape,
+     .start = mcp_turn_resume,
+     .leave = MCP_RUN,
+     .destroys = true,
+     .reaches_out = true},
+    {.name = "tiro_rag_ingest",
+     .title = "Add a document",
+     .description = "Add a text to a corpus, in the place of one of that name.",
+     .operation = &operation_corpus_ingest,
+     .leave = MCP_CORPORA,
+     .destroys = true,
+     .repeatable = true},
+    {.name = "tiro_memory_create_entities",
+     .title = "Create entities",
+     .description = "Create entities in the knowledge graph, which lasts across sessions. Gives "
+                    "those that are new; one that exists stays as it is.",
+     .operation = &operation_graph_create,
+     .leave = MCP_GRAPH,
+     .repeatable = true},
+    {.name = "tiro_memory_add_observations",
+     .title = "Add observations",
+     .description = "Add observations to entities of the knowledge graph that exist. Gives those "
+                    "that are new, for each entity.",
+     .operation = &operation_graph_observe,
+     .leave = MCP_GRAPH,
+     .repeatable = true},
+    {.name = "tiro_memory_create_relations",
+     .title = "Create relations",
+     .description = "Create relations between entities of the knowledge graph that exist; in the "
+                    "active voice (\"works at\"). Gives those that are new.",
+     .operation = &operation_graph_relate,
+     .leave = MCP_GRAPH,
+     .repeatable = true},
+    {.name = "tiro_memory_delete_entities",
+     .title = "Delete entities",
+     .description = "Delete entities of the knowledge graph with their observations and "
+                    "relations: all that are named, or none.",
+     .operation = &operation_graph_delete,
+     .leave = MCP_GRAPH,
+     .destroys = true},
+    {.name = "tiro_memory_delete_observations",
+     .title = "Delete observations",
+     .description = "Delete observations of entities of the knowledge graph, given exactly as "
+                    "they are.",
+     .operation = &operation_graph_unobserve,
+     .leave = MCP_GRAPH,
+     .destroys = true},
+    {.name = "tiro_memory_delete_relations",
+     .title = "Delete relations",
+     .description = "Delete relations of the knowledge graph.",
+     .operation = &operation_graph_unrelate,
+     .leave = MCP_GRAPH,
+     .destroys = true},
+};
+enum { TOOLS = sizeof tools / sizeof *tools };
+
+static const struct shape *params_of(const struct mcp_tool *t)
+{
+    return t->params ? t->params : t->operation->params;
+}
+
+static const struct shape *result_of(const struct mcp_tool *t)
+{
+    return t->result ? t->result : t->operation->result;
+}
+
+/* --- tools/list ------------------------------------------------------------------------------- */
+
+static struct json *schema_of(const struct shape *shape)
+{
+    static const char nothing[] = "{\"type\":\"object\",\"additionalProperties\":false}";
+    return shape ? shape_schema(shape) : json_parse(nothing, strlen(nothing), NULL);
+}
+
+static struct json *annotations_of(const struct mcp_tool *t)
+{
+    struct json *hints = json_new_object();
+    json_set_string(hints, "title", t->title);
+    json_set_bool(hints, "readOnlyHint", !t->leave);
+    json_set_bool(hints, "destructiveHint", t->destroys);
+    json_set_bool(hints, "idempotentHint", t->repeatable || !t->leave);
+    json_set_bool(hints, "openWorldHint", t->reaches_out);
+    return hints;
+}
+
+static struct json *describe(const struct mcp_tool *t)
+{
+    struct json *tool = json_new_object();
+    json_set_string(tool, "name", t->name);
+    json_set_string(tool, "title", t->title);
+    json_set_string(tool, "description", t->description);
+    json_set(tool, "inputSchema", schema_of(params_of(t)));
+    if (result_of(t))
+        json_set(tool, "outputSchema", schema_of(result_of(t)));
+    json_set(tool, "annotations", annotations_of(t));
+    return tool;
+}
+
+char *mcp_tools_json(const struct config *config, unsigned leave)
+{
+    struct json *list = json_new_array();
+    struct error e;
+    for (size_t i = 0; i < TOOLS; i++)
+        if (!(tools[i].leave & ~leave) && operation_offered(tools[i].operation, config, &e))
+            json_push(list, describe(&tools[i]));
+    char *text = json_print(list);
+    json_free(list);
+    return text;
+}
+
+/* How long a client may go by it: which there are is decided at start. */
+enum { LISTED_MS = 3600 * 1000 };
+
+void mcp_tools_list(struct mcp_call *c, const struct json *params)
+{
+    struct mcp_result r;
+    if (json_get_string(params, "cursor")) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"cursor\" is not one that was given; leave it out", NULL);
+        return;
+    }
+    mcp_result_begin_kept(c, &r, LISTED_MS);
+    json_out_name(&r.out, "tools");
+    json_out_raw(&r.out, c->mcp->tools);
+    mcp_result_send(c, &r);
+}
+
+/* --- tools/call ------------------------------------------------------------------------------- */
+
+static const struct mcp_tool *find_tool(const char *name)
+{
+    for (size_t i = 0; name && i < TOOLS; i++)
+        if (strcmp(tools[i].name, name) == 0)
+            return &tools[i];
+    return NULL;
+}
+
+static void on_answer(struct mcp_call *c, const struct operation_answer *a)
+{
+    const struct mcp_tool *t = c->state;
+    if (a->error.code != ERR_OK) {
+        mcp_tool_fail(c, &a->error, NULL, NULL);
+        return;
+    }
+    char *text = t->text ? t->text(a->result) : NULL;
+    mcp_tool_send(c, result_of(t), a->result, text);
+    free(text);
+}
+
+static void start(struct mcp_call *c, const struct mcp_tool *t, void *params, const char *token)
+{
+    if (t->start) {
+        t->start(c, params, token);
+        return;
+    }
+    c->state = (void *)t;
+    mcp_ask(c, t->operation, params, on_answer);
+    if (params)
+        shape_release(params_of(t), params);
+    free(params);
+}
+
+/* NULL with `e`: they do not fit. Without arguments there is an empty object. */
+static bool read_params(const struct mcp_tool *t, const struct json *given, void **out,
+                        struct error *e)
+{
+    const struct shape *shape = params_of(t);
+    struct json *none = given ? NULL : json_new_object();
+    const struct json *arguments = given ? given : none;
+    bool ok = true;
+    *out = shape ? mem_alloc(shape->size) : NULL;
+    if (shape)
+        ok = shape_read(shape, arguments, *out, e);
+    else if (json_len(arguments) > 0)
+        ok = err_set(e, ERR_USAGE, "\"%s\" is not known; this tool takes no arguments",
+                     json_name(json_first(arguments)));
+    if (!ok) {
+        free(*out);
+        *out = NULL;
+    }
+    json_free(none);
+    return ok;
+}
+
+/* What was not allowed at start is not there, but whoever calls it is told why. */
+static const char *fault_of(const struct mcp_call *c, const struct mcp_tool *t,
+                            const struct json *arguments)
+{
+    if (!t)
+        return "Unknown tool; tools/list names those that there are";
+    if (t->leave & ~c->mcp->leave)
+        return "this tool is not offered; tiro serve --mcp takes --allow run,corpora,graph";
+    if (arguments && json_type(arguments) != JSON_OBJECT)
+        return "\"arguments\" is no object; give one";
+    return NULL;
+}
+
+static char *token_of(const struct json *params)
+{
+    const struct json *token = json_get(json_get(params, "_meta"), "progressToken");
+    enum json_type type = json_type(token);
+    return token && (type == JSON_STRING || type == JSON_NUMBER) ? json_print(token) : NULL;
+}
+
+void mcp_tools_call(struct mcp_call *c, const struct json *params)
+{
+    const struct json *arguments = json_get(params, "arguments");
+    const struct mcp_tool *t = find_tool(json_get_string(params, "name"));
+    const char *fault = fault_of(c, t, arguments);
+    struct error e = {0};
+    void *taken;
+    if (fault) {
+        mcp_fail(c, RPC_INVALID_PARAMS, fault, NULL);
+    } else if (!operation_offered(t->operation, server_config(c->mcp->server), &e) ||
+               !read_params(t, arguments, &taken, &e)) {
+        mcp_tool_fail(c, &e, NULL, NULL);
+    } else {
+        char *token = token_of(params);
+        start(c, t, taken, token);
+        free(token);
+    }
+}
