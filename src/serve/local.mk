@@ -33,6 +33,8 @@ libtiro_a_SOURCES += \
 	src/serve/mcp_admit.c src/serve/mcp_admit.h \
 	src/serve/mcp_call.c \
 	src/serve/mcp_lines.c \
+	src/serve/mcp_resources.c \
+	src/serve/mcp_subscriptions.c \
 	src/serve/mcp_tools.c \
 	src/serve/mcp_turn.c \
 	src/serve/mcp_uri.c src/serve/mcp_uri.h
