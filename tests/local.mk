@@ -114,6 +114,7 @@ UNIT_TESTS = \
 	tests/test_learned_view \
 	tests/test_list \
 	tests/test_mcp_admit \
+	tests/test_mcp_http \
 	tests/test_mailbox \
 	tests/test_manual \
 	tests/test_markdown \

@@ -32,6 +32,7 @@ libtiro_a_SOURCES += \
 	src/serve/mcp.c src/serve/mcp.h src/serve/mcp_private.h \
 	src/serve/mcp_admit.c src/serve/mcp_admit.h \
 	src/serve/mcp_call.c \
+	src/serve/mcp_http.c \
 	src/serve/mcp_lines.c \
 	src/serve/mcp_resources.c \
 	src/serve/mcp_subscriptions.c \
