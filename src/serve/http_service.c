@@ -255,8 +255,7 @@ static void serve_rpc(struct request *r)
     struct error e = {0};
     const struct buf *body = http_exchange_body(r->exchange);
     r->peer = rpc_peer_new(&rpc_handlers, r);
-    if (!rpc_peer_feed(r->peer, body->data, body->len, &e) ||
-        !rpc_peer_feed(r->peer, "\n", 1, &e)) {
+    if (!rpc_peer_take(r->peer, body->data, body->len, &e)) {
         http_exchange_fail(r->exchange, &e);
         return;
     }
