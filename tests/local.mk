@@ -113,6 +113,7 @@ UNIT_TESTS = \
 	tests/test_learned_prompt \
 	tests/test_learned_view \
 	tests/test_list \
+	tests/test_mcp \
 	tests/test_mcp_admit \
 	tests/test_mcp_http \
 	tests/test_mailbox \

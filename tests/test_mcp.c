@@ -1,0 +1,648 @@
+/* The MCP server as its clients have it: messages in, messages out, with an engine and a scripted
+ * model behind it. The loop runs on a thread of its own, the test is the client. */
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "serve/mcp.h"
+#include "serve/server.h"
+#include "tests/suite.h"
+#include "tests/surface.h"
+
+enum { WAIT_MS = 10000 };
+
+#define EVERYTHING (MCP_RUN | MCP_CORPORA | MCP_GRAPH)
+#define META                                                                                       \
+    "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28',"                             \
+    "'io.modelcontextprotocol/clientCapabilities':{}}"
+
+/* --- the other side --------------------------------------------------------------------------- */
+
+static struct side {
+    struct server *server;
+    struct mcp *mcp;
+    struct mcp_connection *connection;
+    pthread_t loop;
+    int fd, served;              /* the test's end, the server's */
+    struct buf in;               /* of which the first messages have not been taken yet */
+    VEC(struct json *) messages; /* that were taken while another was waited for */
+    int id, status;
+} t;
+
+static void on_closed(void *context)
+{
+    (void)context;
+    mcp_disconnect(t.connection);
+    t.connection = NULL;
+    server_let_go(t.server);
+}
+
+static void *run_loop(void *context)
+{
+    *(int *)context = server_run(t.server);
+    return NULL;
+}
+
+static void forget_messages(void)
+{
+    for (size_t i = 0; i < t.messages.len; i++)
+        json_free(t.messages.items[i]);
+    vec_release(&t.messages);
+}
+
+static void start(unsigned leave, bool persist)
+{
+    struct engine_options options = surface_options(NULL, persist);
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    forget_messages();
+    options.memory = true;
+    options.serves = true;
+    options.can_ask = true;
+    options.tools = "full";
+    t = (struct side){.fd = fds[0], .served = fds[1], .in = BUF_INIT};
+    t.server = server_new(&options);
+    t.mcp = mcp_new(t.server, leave);
+    server_hold(t.server);
+    t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
+    assert_int_equal(pthread_create(&t.loop, NULL, run_loop, &t.status), 0);
+}
+
+static void say(const char *bytes)
+{
+    size_t len = strlen(bytes);
+    while (len > 0) {
+        ssize_t n = write(t.fd, bytes, len);
+        assert_true(n > 0);
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+static struct json *take_line(void)
+{
+    char *end = memchr(t.in.data, '\n', t.in.len);
+    if (!end)
+        return NULL;
+    size_t len = (size_t)(end - t.in.data);
+    struct json *v = json_parse(t.in.data, len, NULL);
+    assert_non_null(v);
+    buf_consume(&t.in, len + 1);
+    return v;
+}
+
+/* Reads what comes, for so long at most. False: nothing did. */
+static bool read_some(int64_t ms)
+{
+    struct pollfd p = {.fd = t.fd, .events = POLLIN};
+    char bytes[65536];
+    ssize_t n = poll(&p, 1, ms < 0 ? 0 : (int)ms) > 0 ? read(t.fd, bytes, sizeof bytes) : 0;
+    if (n > 0)
+        buf_add(&t.in, bytes, (size_t)n);
+    return n > 0;
+}
+
+/* The next message as it comes; the caller frees. Fails after ten seconds. */
+static struct json *hear(void)
+{
+    int64_t until = clock_mono_ms() + WAIT_MS;
+    struct json *v;
+    while (!(v = take_line()))
+        if (!read_some(until - clock_mono_ms()))
+            fail_msg("nothing was answered");
+    return v;
+}
+
+/* NULL: there is none any more. */
+static struct json *hear_if_any(void)
+{
+    while (read_some(0))
+        continue;
+    return take_line();
+}
+
+/* What was asked is answered before. */
+static void stop(void)
+{
+    struct json *v;
+    assert_int_equal(shutdown(t.fd, SHUT_WR), 0);
+    assert_int_equal(pthread_join(t.loop, NULL), 0);
+    assert_int_equal(t.status, 0);
+    mcp_disconnect(t.connection);
+    mcp_free(t.mcp);
+    server_free(t.server);
+    close(t.served);
+    while ((v = hear_if_any()))
+        vec_push(&t.messages, v);
+    close(t.fd);
+    buf_release(&t.in);
+}
+
+typedef bool wanted(const struct json *message, const void *what);
+
+static bool answers(const struct json *message, const void *id)
+{
+    return json_get(message, "id") && json_get_int(message, "id", 0) == *(const int *)id &&
+           !json_get(message, "method");
+}
+
+static bool tells(const struct json *message, const void *method)
+{
+    const char *said = json_get_string(message, "method");
+    return said && strcmp(said, method) == 0;
+}
+
+/* The first that fits, also of those that were passed over; kept until the end of the test. */
+static const struct json *await(wanted *fits, const void *what)
+{
+    for (size_t i = 0;; i++) {
+        if (i == t.messages.len)
+            vec_push(&t.messages, hear());
+        if (fits(t.messages.items[i], what))
+            return t.messages.items[i];
+    }
+}
+
+static bool was_heard(wanted *fits, const void *what)
+{
+    for (size_t i = 0; i < t.messages.len; i++)
+        if (fits(t.messages.items[i], what))
+            return true;
+    return false;
+}
+
+/* Sends a request, params with ' for "; its id. */
+static int send_request(const char *method, const char *params)
+{
+    say(support_text("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\"%s%s}\n", ++t.id, method,
+                     params ? ",\"params\":" : "", params ? support_json(params) : ""));
+    return t.id;
+}
+
+static const struct json *request(const char *method, const char *params)
+{
+    int id = send_request(method, params);
+    return await(answers, &id);
+}
+
+static const struct json *result_of(const struct json *answer)
+{
+    if (!json_get(answer, "result"))
+        fail_msg("%s", support_keep(json_print(answer)));
+    return json_get(answer, "result");
+}
+
+static const struct json *ask(const char *method, const char *params)
+{
+    return result_of(request(method, params));
+}
+
+static int64_t code_of(const struct json *answer)
+{
+    return json_get_int(json_get(answer, "error"), "code", 0);
+}
+
+static void notify(const char *method, const char *params)
+{
+    say(support_text("{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s}\n", method,
+                     support_json(params)));
+}
+
+static void begin_legacy(void)
+{
+    ask("initialize",
+        "{'protocolVersion':'2025-11-25','capabilities':{},"
+        "'clientInfo':{'name':'test','version':'1'}}");
+    notify("notifications/initialized", "{}");
+}
+
+/* --- tools as they are called ----------------------------------------------------------------- */
+
+static int send_call(const char *name, const char *arguments)
+{
+    return send_request("tools/call",
+                        support_text("{'name':'%s','arguments':%s}", name, arguments));
+}
+
+static const struct json *call(const char *name, const char *arguments)
+{
+    int id = send_call(name, arguments);
+    return result_of(await(answers, &id));
+}
+
+static const char *text_of(const struct json *result)
+{
+    return json_get_string(json_first(json_get(result, "content")), "text");
+}
+
+static const struct json *succeed(const char *name, const char *arguments)
+{
+    const struct json *result = call(name, arguments);
+    if (json_get_bool(result, "isError", false))
+        fail_msg("%s: %s", name, text_of(result));
+    assert_non_null(json_get(result, "structuredContent"));
+    return json_get(result, "structuredContent");
+}
+
+/* It failed with this code, and says this. */
+static void assert_failure(const struct json *result, const char *code, const char *says)
+{
+    const char *text = text_of(result);
+    assert_true(json_get_bool(result, "isError", false));
+    assert_string_equal(json_get_string(json_get(result, "_meta"), "tiro/code"), code);
+    if (strncmp(text, code, strlen(code)) != 0 || (says && !strstr(text, says)))
+        fail_msg("%s", text);
+}
+
+static const char *run_prompt(const char *prompt)
+{
+    const struct json *turn = succeed("tiro_run", support_text("{'prompt':'%s'}", prompt));
+    return json_get_string(turn, "session_id");
+}
+
+static bool is_interrupted(void *session)
+{
+    const char *read = support_text("{'session':'%s'}", (const char *)session);
+    return strstr(text_of(call("tiro_session_read", read)), "interrupted");
+}
+
+static void await_interruption(const char *session)
+{
+    assert_true(support_wait_until(is_interrupted, (void *)(uintptr_t)session, WAIT_MS));
+}
+
+static int setup(void **state)
+{
+    return surface_setup(state);
+}
+
+static int teardown(void **state)
+{
+    forget_messages();
+    return surface_teardown(state);
+}
+
+FIXTURE(setup, teardown);
+NEEDS(capability_store() && capability_memory());
+
+/* --- both eras -------------------------------------------------------------------------------- */
+
+TEST(a_handshake_agrees_on_a_version)
+{
+    static const char *const agreed[][2] = {
+        {"2025-11-25", "2025-11-25"}, {"2025-06-18", "2025-06-18"}, {"2025-03-26", "2025-03-26"},
+        {"2024-11-05", "2024-11-05"}, {"2026-07-28", "2025-11-25"}, {"1999-01-01", "2025-11-25"}};
+    for (size_t i = 0; i < sizeof agreed / sizeof *agreed; i++) {
+        start(0, true);
+        const struct json *r =
+            ask("initialize", support_text("{'protocolVersion':'%s','capabilities':{},"
+                                           "'clientInfo':{'name':'test','version':'1'}}",
+                                           agreed[i][0]));
+        assert_string_equal(json_get_string(r, "protocolVersion"), agreed[i][1]);
+        assert_string_equal(json_get_string(json_get(r, "serverInfo"), "name"), "tiro");
+        assert_non_null(json_get(json_get(r, "capabilities"), "tools"));
+        assert_true(
+            json_get_bool(json_get(json_get(r, "capabilities"), "resources"), "subscribe", false));
+        assert_null(json_get(r, "resultType"));
+        assert_int_equal(json_len(ask("ping", NULL)), 0);
+        assert_int_equal(code_of(request("server/discover", "{}")), -32601);
+        assert_int_equal(code_of(request("prompts/list", "{}")), -32601);
+        stop();
+    }
+}
+
+TEST(a_request_that_says_its_version_needs_no_handshake)
+{
+    start(0, true);
+    const struct json *r = ask("server/discover", "{" META "}");
+    assert_string_equal(json_get_string(r, "resultType"), "complete");
+    assert_string_equal(json_string(json_first(json_get(r, "supportedVersions"))), "2026-07-28");
+    assert_int_equal(json_len(json_get(r, "supportedVersions")), 5);
+    assert_non_null(json_get(json_get(r, "_meta"), "io.modelcontextprotocol/serverInfo"));
+    r = ask("tools/list", "{" META "}");
+    assert_string_equal(json_get_string(r, "cacheScope"), "private");
+    assert_true(json_get_int(r, "ttlMs", -1) >= 0);
+    static const char *const gone[] = {"initialize", "ping", "logging/setLevel",
+                                       "resources/subscribe", "resources/unsubscribe"};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        assert_int_equal(code_of(request(gone[i], "{" META "}")), -32601);
+    stop();
+}
+
+TEST(both_eras_are_spoken_over_one_connection)
+{
+    start(0, true);
+    assert_int_equal(code_of(request("tools/list", "{}")), -32602);
+    assert_non_null(json_get(ask("tools/list", "{" META "}"), "resultType"));
+    begin_legacy();
+    assert_null(json_get(ask("tools/list", "{}"), "resultType"));
+    assert_non_null(json_get(ask("tools/list", "{" META "}"), "resultType"));
+    stop();
+}
+
+TEST(arrays_of_messages_are_of_the_versions_that_have_them)
+{
+    static const char two[] =
+        "[{\"jsonrpc\":\"2.0\",\"id\":71,\"method\":\"ping\"},"
+        "{\"jsonrpc\":\"2.0\",\"id\":72,\"method\":\"tools/list\"}]\n";
+    static const struct {
+        const char *version;
+        int64_t code;
+    } cases[] = {{"2025-03-26", 0}, {"2025-06-18", -32600}};
+    for (size_t i = 0; i < 2; i++) {
+        start(0, true);
+        ask("initialize", support_text("{'protocolVersion':'%s'}", cases[i].version));
+        say(two);
+        struct json *both = hear();
+        assert_int_equal(json_len(both), 2);
+        assert_int_equal(code_of(json_at(both, 0)), cases[i].code);
+        assert_int_equal(code_of(json_at(both, 1)), cases[i].code);
+        json_free(both);
+        stop();
+    }
+}
+
+/* --- tools ------------------------------------------------------------------------------------ */
+
+static const struct json *listed(const char *name)
+{
+    const struct json *tools = json_get(ask("tools/list", NULL), "tools");
+    for (const struct json *tool = json_first(tools); tool; tool = json_next(tool))
+        if (strcmp(json_get_string(tool, "name"), name) == 0)
+            return tool;
+    return NULL;
+}
+
+TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
+{
+    static const char *const reading[] = {"tiro_memory_search",       "tiro_memory_read",
+                                          "tiro_sessions_search",     "tiro_session_read",
+                                          "tiro_rag_search",          "tiro_rag_corpora",
+                                          "tiro_memory_search_nodes", "tiro_memory_open_nodes"};
+    static const struct {
+        const char *name;
+        unsigned leave;
+        bool destroys;
+    } writing[] = {{"tiro_run", MCP_RUN, true},
+                   {"tiro_resume", MCP_RUN, true},
+                   {"tiro_rag_ingest", MCP_CORPORA, true},
+                   {"tiro_memory_create_entities", MCP_GRAPH, false},
+                   {"tiro_memory_delete_relations", MCP_GRAPH, true}};
+    for (unsigned leave = 0; leave <= EVERYTHING; leave++) {
+        start(leave, true);
+        begin_legacy();
+        for (size_t i = 0; i < sizeof reading / sizeof *reading; i++) {
+            const struct json *hints = json_get(listed(reading[i]), "annotations");
+            assert_true(json_get_bool(hints, "readOnlyHint", false));
+            assert_false(json_get_bool(hints, "openWorldHint", true));
+        }
+        for (size_t i = 0; i < sizeof writing / sizeof *writing; i++) {
+            bool allowed = writing[i].leave & leave;
+            const struct json *tool = listed(writing[i].name);
+            assert_int_equal(tool != NULL, allowed);
+            int id = send_call(writing[i].name, "{}");
+            if (!allowed) {
+                assert_int_equal(code_of(await(answers, &id)), -32602);
+                continue;
+            }
+            const struct json *hints = json_get(tool, "annotations");
+            assert_false(json_get_bool(hints, "readOnlyHint", true));
+            assert_int_equal(json_get_bool(hints, "destructiveHint", !writing[i].destroys),
+                             writing[i].destroys);
+        }
+        stop();
+    }
+}
+
+TEST(words_say_what_is_allowed)
+{
+    struct buf words = BUF_INIT;
+    assert_int_equal(mcp_take_leave(&words), 0);
+    buf_addstr(&words, "run_command,run, graph read runs");
+    assert_int_equal(mcp_take_leave(&words), MCP_RUN | MCP_GRAPH);
+    assert_string_equal(words.data, "run_command,,  read runs");
+    assert_int_equal(mcp_take_leave(&words), 0);
+    buf_release(&words);
+}
+
+TEST(arguments_that_do_not_fit_are_named)
+{
+    static const struct {
+        const char *tool, *arguments, *says;
+    } cases[] = {
+        {"tiro_memory_search", "{}", "\"query\""},
+        {"tiro_memory_search", "{'query':7}", "\"query\""},
+        {"tiro_memory_search", "{'query':'a','scope':'all'}", "\"scope\""},
+        {"tiro_session_read", "{'session':'a','limit':0}", "\"limit\""},
+        {"tiro_session_read", "{'session':''}", "\"session\""},
+        {"tiro_rag_corpora", "{'corpus_id':'a'}", "\"corpus_id\""},
+        {"tiro_run", "{'prompt':['a']}", "\"prompt\""},
+        {"tiro_memory_create_entities", "{'entities':[{'name':'a'}]}", "entity_type"},
+    };
+    start(EVERYTHING, true);
+    begin_legacy();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_failure(call(cases[i].tool, cases[i].arguments), "USAGE", cases[i].says);
+    assert_int_equal(code_of(request("tools/call", "{'name':'tiro_run','arguments':[1]}")), -32602);
+    assert_int_equal(code_of(request("tools/call", "{'name':'no_such_tool'}")), -32602);
+    assert_int_equal(code_of(request("tools/call", "{'name':7}")), -32602);
+    assert_int_equal(code_of(request("tools/call", NULL)), -32602);
+    assert_int_equal(code_of(request("tools/list", "{'cursor':'x'}")), -32602);
+    stop();
+}
+
+TEST(a_prompt_runs_and_its_progress_is_told_before)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    int id = send_request("tools/call",
+                          "{'name':'tiro_run','arguments':{'prompt':'hello'},"
+                          "'_meta':{'progressToken':'mine'}}");
+    const struct json *progress = json_get(await(tells, "notifications/progress"), "params");
+    assert_string_equal(json_get_string(progress, "progressToken"), "mine");
+    assert_int_equal(json_get_int(progress, "progress", 0), 1);
+    assert_false(was_heard(answers, &id));
+    const struct json *turn = json_get(result_of(await(answers, &id)), "structuredContent");
+    assert_string_equal(json_get_string(turn, "text"), "Hello from the scripted model.");
+    const char *session = json_get_string(turn, "session_id");
+    turn = succeed("tiro_resume", support_text("{'session':'%s','prompt':'again'}", session));
+    assert_int_equal(json_get_int(turn, "turns", 0), 2);
+    assert_string_equal(json_get_string(turn, "session_id"), session);
+    stop();
+}
+
+TEST(a_session_is_begun_as_it_is_asked_for)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    assert_int_equal(mkdir(support_path("work"), 0700), 0);
+    const struct json *turn = succeed(
+        "tiro_run", support_text("{'prompt':'hello','labels':'mine other','system':'Be brief.',"
+                                 "'tools':'none','directory':'%s'}",
+                                 support_path("work")));
+    const struct json *page = succeed(
+        "tiro_session_read", support_text("{'session':'%s'}", json_get_string(turn, "session_id")));
+    const struct json *session = json_get(page, "session");
+    assert_string_equal(json_get_string(session, "directory"), support_path("work"));
+    assert_int_equal(json_len(json_get(session, "labels")), 2);
+    assert_non_null(strstr(model_server_body(surface_server(), 0), "Be brief."));
+    assert_null(strstr(model_server_body(surface_server(), 0), "\"tools\""));
+    assert_failure(call("tiro_run", "{'prompt':'a','tools':'some'}"), "USAGE", "\"tools\"");
+    assert_failure(call("tiro_run", "{'prompt':'a','directory':'not/absolute'}"), "USAGE", NULL);
+    stop();
+}
+
+TEST(what_was_said_is_found_and_read)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = run_prompt("the walrus sleeps");
+    const struct json *found = succeed("tiro_sessions_search", "{'query':'walrus'}");
+    const struct json *match = json_first(json_get(found, "matches"));
+    assert_string_equal(json_get_string(match, "session_id"), session);
+    const struct json *page = call("tiro_session_read", support_text("{'session':'%s'}", session));
+    assert_non_null(strstr(text_of(page), "the walrus sleeps"));
+    page = json_get(page, "structuredContent");
+    assert_non_null(strstr(json_get_string(page, "transcript"), "the walrus sleeps"));
+    assert_string_equal(json_get_string(json_get(page, "session"), "id"), session);
+    assert_int_equal(json_get_int(page, "first", 0), 1);
+    page = succeed("tiro_session_read", support_text("{'session':'%s','limit':1}", session));
+    assert_int_equal(json_get_int(page, "last", 0), 1);
+    assert_true(json_get_bool(page, "more", false));
+    stop();
+}
+
+TEST(documents_and_facts_are_kept_and_found)
+{
+    start(EVERYTHING, true);
+    begin_legacy();
+    succeed("tiro_rag_ingest",
+            "{'corpus_id':'sea','filename':'tides.md',"
+            "'text':'# Tides\\n\\nThe moon pulls the water.\\n'}");
+    assert_non_null(strstr(text_of(call("tiro_rag_corpora", "{}")), "sea"));
+    assert_non_null(strstr(text_of(call("tiro_rag_search", "{'query':'moon'}")), "tides.md"));
+    succeed("tiro_memory_create_entities",
+            "{'entities':[{'name':'Alice','entity_type':'person','observations':['likes tea']}]}");
+    succeed("tiro_memory_add_observations",
+            "{'observations':[{'entity_name':'Alice','contents':['has a cat']}]}");
+    assert_non_null(strstr(text_of(call("tiro_memory_search_nodes", "{'query':'cat'}")), "Alice"));
+    succeed("tiro_memory_delete_entities", "{'entity_names':['Alice']}");
+    const struct json *left = succeed("tiro_memory_open_nodes", "{'names':['Alice']}");
+    assert_int_equal(json_len(json_get(left, "entities")), 0);
+    stop();
+}
+
+TEST(a_tool_that_would_ask_is_denied)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    model_server_queue(
+        surface_server(),
+        &(struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"touch made\"}"});
+    model_server_queue(surface_server(), &(struct reply){.text = "It was not allowed."});
+    const struct json *turn = succeed("tiro_run", "{'prompt':'touch a file'}");
+    assert_string_equal(json_get_string(turn, "text"), "It was not allowed.");
+    assert_non_null(strstr(model_server_body(surface_server(), 1), "declined this call"));
+    assert_int_not_equal(access(support_path("made"), F_OK), 0);
+    stop();
+}
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+TEST(failures_are_results_that_name_their_code)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    run_prompt("twice");
+    run_prompt("twice");
+    assert_failure(call("tiro_session_read", "{'session':'nowhere'}"), "SESSION_NOT_FOUND", NULL);
+    assert_failure(call("tiro_session_read", "{'session':'twice'}"), "SESSION_AMBIGUOUS", NULL);
+    assert_failure(call("tiro_resume", "{'session':'nowhere','prompt':'a'}"), "SESSION_NOT_FOUND",
+                   NULL);
+    assert_failure(call("tiro_memory_read", "{'id':'none'}"), "MEMORY_NOT_FOUND", NULL);
+    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
+                                                         .status = 400,
+                                                         .error_type = "invalid_request_error",
+                                                         .error_message = "no such thing"});
+    const struct json *failed = call("tiro_run", "{'prompt':'refused'}");
+    assert_failure(failed, "AGENT_ERROR", "no such thing");
+    assert_non_null(json_get_string(json_get(failed, "structuredContent"), "session_id"));
+    stop();
+}
+
+TEST(a_session_whose_turn_runs_is_busy)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = run_prompt("first");
+    const char *again = support_text("{'session':'%s','prompt':'again'}", session);
+    model_server_queue(surface_server(), &(struct reply){.text = "at last", .hold = true});
+    int waits = send_call("tiro_resume", again);
+    assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
+    assert_failure(call("tiro_resume", again), "SESSION_BUSY", NULL);
+    model_server_release(surface_server());
+    const struct json *turn = json_get(result_of(await(answers, &waits)), "structuredContent");
+    assert_string_equal(json_get_string(turn, "text"), "at last");
+    stop();
+}
+
+TEST(what_is_switched_off_says_so)
+{
+    struct error e;
+    assert_true(config_set(surface_config(), CONFIG_MEMORY_ENABLED, "false", &e));
+    start(0, true);
+    begin_legacy();
+    assert_null(listed("tiro_memory_search"));
+    assert_failure(call("tiro_memory_search", "{'query':'a'}"), "MEMORY_DISABLED", NULL);
+    stop();
+    assert_true(config_set(surface_config(), CONFIG_MEMORY_ENABLED, "true", &e));
+    assert_true(config_set(surface_config(), CONFIG_SESSION_PERSIST, "false", &e));
+    start(0, false);
+    begin_legacy();
+    assert_null(listed("tiro_memory_search"));
+    assert_failure(call("tiro_memory_search", "{'query':'a'}"), "SESSION_PERSISTENCE_DISABLED",
+                   NULL);
+    stop();
+}
+
+TEST(a_budget_that_is_used_up_says_so)
+{
+    struct error e;
+    assert_true(config_set(surface_config(), CONFIG_BUDGET_TOKENS, "1", &e));
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = json_get_string(
+        json_get(call("tiro_run", "{'prompt':'a'}"), "structuredContent"), "session_id");
+    assert_failure(call("tiro_resume", support_text("{'session':'%s','prompt':'b'}", session)),
+                   "BUDGET_EXHAUSTED", NULL);
+    stop();
+}
+
+/* --- cancelling ------------------------------------------------------------------------------- */
+
+TEST(a_cancelled_turn_is_interrupted_and_not_answered)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = run_prompt("first");
+    model_server_queue(surface_server(), &(struct reply){.text = "never", .hold = true});
+    int waits =
+        send_call("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+    assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
+    const char *cancel = support_text("{'requestId':%d,'reason':'test'}", waits);
+    succeed("tiro_sessions_search", "{'query':'first'}"); /* no call waits for another */
+    assert_false(was_heard(answers, &waits));
+    notify("notifications/cancelled", cancel);
+    notify("notifications/cancelled", cancel); /* it may be too late for that */
+    await_interruption(session);
+    model_server_release(surface_server());
+    succeed("tiro_resume", support_text("{'session':'%s','prompt':'third'}", session));
+    stop();
+    assert_false(was_heard(answers, &waits));
+}
