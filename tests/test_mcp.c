@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
+#include "tests/imported.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 
@@ -645,4 +646,208 @@ TEST(a_cancelled_turn_is_interrupted_and_not_answered)
     succeed("tiro_resume", support_text("{'session':'%s','prompt':'third'}", session));
     stop();
     assert_false(was_heard(answers, &waits));
+}
+
+/* --- resources -------------------------------------------------------------------------------- */
+
+TEST(a_session_is_a_resource)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = run_prompt("the walrus sleeps");
+    const char *uri = support_text("tiro://session/%s", session);
+    const struct json *all = json_get(ask("resources/list", NULL), "resources");
+    assert_int_equal(json_len(all), 1);
+    assert_string_equal(json_get_string(json_first(all), "uri"), uri);
+    assert_string_equal(json_get_string(json_first(all), "title"), "the walrus sleeps");
+    const struct json *templates = ask("resources/templates/list", NULL);
+    assert_int_equal(json_len(json_get(templates, "resourceTemplates")), 2);
+    const struct json *text =
+        json_first(json_get(ask("resources/read", support_text("{'uri':'%s'}", uri)), "contents"));
+    assert_string_equal(json_get_string(text, "mimeType"), "text/markdown");
+    assert_non_null(strstr(json_get_string(text, "text"), "the walrus sleeps"));
+    text = json_first(
+        json_get(ask("resources/read", support_text("{'uri':'%s.json'}", uri)), "contents"));
+    assert_string_equal(json_get_string(text, "mimeType"), "application/json");
+    const char *json = json_get_string(text, "text");
+    struct json *whole = json_parse(json, strlen(json), NULL);
+    assert_string_equal(json_get_string(json_get(whole, "session"), "id"), session);
+    assert_true(json_len(json_get(whole, "events")) > 2);
+    json_free(whole);
+    text = json_first(json_get(
+        ask("resources/read", "{'uri':'tiro://session/the%20walrus%20sleeps'}"), "contents"));
+    assert_non_null(text);
+    stop();
+}
+
+TEST(what_is_no_resource_is_not_found)
+{
+    static const char *const uris[] = {"tiro://session/nowhere",
+                                       "file:///etc/passwd",
+                                       "tiro://session/../x",
+                                       "tiro://session/%00",
+                                       "",
+                                       "x"};
+    start(0, true);
+    begin_legacy();
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        const struct json *legacy =
+            request("resources/read", support_text("{'uri':'%s'}", uris[i]));
+        const struct json *modern =
+            request("resources/read", support_text("{'uri':'%s'," META "}", uris[i]));
+        assert_int_equal(code_of(legacy), -32002);
+        assert_int_equal(code_of(modern), -32602);
+        assert_string_equal(json_get_string(json_get(json_get(modern, "error"), "data"), "uri"),
+                            uris[i]);
+    }
+    assert_int_equal(code_of(request("resources/read", "{}")), -32602);
+    assert_int_equal(code_of(request("resources/list", "{'cursor':'1; --'}")), -32602);
+    assert_int_equal(code_of(request("resources/list", "{'cursor':7}")), -32602);
+    stop();
+}
+
+static void import_sessions(int count)
+{
+    struct catalog catalog;
+    struct error e = {0};
+    assert_true(catalog_open(&catalog, surface_store(), CATALOG_WRITE, &e));
+    for (int i = 0; i < count; i++) {
+        struct session_info info;
+        const char *json = "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
+        if (!imported_text(&catalog, json, strlen(json), NULL, support_dir(), &info, &e))
+            fail_msg("%s", e.text);
+        session_info_release(&info);
+    }
+    catalog_release(&catalog);
+}
+
+TEST(resources_come_in_pages_each_once)
+{
+    enum { SESSIONS = 230 };
+    VEC(const char *) seen = {0};
+    const char *cursor = NULL;
+    int pages = 0;
+    import_sessions(SESSIONS);
+    start(0, true);
+    begin_legacy();
+    do {
+        const struct json *page =
+            ask("resources/list", cursor ? support_text("{'cursor':'%s'}", cursor) : NULL);
+        const struct json *all = json_get(page, "resources");
+        for (const struct json *r = json_first(all); r; r = json_next(r))
+            vec_push(&seen, json_get_string(r, "uri"));
+        cursor = json_get_string(page, "nextCursor");
+        pages++;
+    } while (cursor);
+    assert_int_equal(pages, 3);
+    assert_int_equal(seen.len, SESSIONS);
+    vec_sort(&seen, vec_text_order);
+    for (size_t i = 1; i < seen.len; i++)
+        assert_string_not_equal(seen.items[i - 1], seen.items[i]);
+    vec_release(&seen);
+    stop();
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+TEST(who_subscribed_hears_of_changes)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = run_prompt("first");
+    const char *uri = support_text("{'uri':'tiro://session/%s'}", session);
+    assert_int_equal(code_of(request("resources/subscribe", "{'uri':'file:///x'}")), -32602);
+    ask("resources/subscribe", uri);
+    ask("resources/subscribe", uri);
+    succeed("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+    const struct json *told = await(tells, "notifications/resources/updated");
+    assert_string_equal(json_get_string(json_get(told, "params"), "uri"),
+                        support_text("tiro://session/%s", session));
+    assert_null(json_get(json_get(told, "params"), "_meta"));
+    ask("resources/unsubscribe", uri);
+    assert_int_equal(code_of(request("resources/unsubscribe", uri)), -32602);
+    stop();
+}
+
+TEST(who_listens_hears_what_was_asked_for_alone)
+{
+    start(MCP_RUN, true);
+    const char *session = json_get_string(
+        json_get(ask("tools/call", "{'name':'tiro_run','arguments':{'prompt':'a'}," META "}"),
+                 "structuredContent"),
+        "session_id");
+    int listening = send_request(
+        "subscriptions/listen",
+        support_text("{'notifications':{'toolsListChanged':true,'resourcesListChanged':true,"
+                     "'resourceSubscriptions':['tiro://session/%s','file:///x']}," META "}",
+                     session));
+    struct json *first = hear();
+    assert_true(tells(first, "notifications/subscriptions/acknowledged"));
+    const struct json *agreed = json_get(json_get(first, "params"), "notifications");
+    assert_int_equal(json_len(agreed), 2);
+    assert_int_equal(json_len(json_get(agreed, "resourceSubscriptions")), 1);
+    json_free(first);
+    ask("tools/call", "{'name':'tiro_run','arguments':{'prompt':'b'}," META "}");
+    const struct json *told = await(tells, "notifications/resources/list_changed");
+    const struct json *meta = json_get(json_get(told, "params"), "_meta");
+    assert_int_equal(json_get_int(meta, "io.modelcontextprotocol/subscriptionId", 0), listening);
+    assert_false(was_heard(tells, "notifications/resources/updated"));
+    stop();
+}
+
+TEST(who_listens_no_longer_is_left_alone)
+{
+    start(MCP_RUN, true);
+    int listening = send_request("subscriptions/listen",
+                                 "{'notifications':{'resourcesListChanged':true}," META "}");
+    await(tells, "notifications/subscriptions/acknowledged");
+    notify("notifications/cancelled", support_text("{'requestId':%d}", listening));
+    ask("server/discover", "{" META "}");
+    assert_false(was_heard(answers, &listening));
+    assert_int_equal(code_of(request("subscriptions/listen", "{" META "}")), -32602);
+    stop();
+}
+
+/* --- foreign bytes ---------------------------------------------------------------------------- */
+
+TEST(nothing_that_a_client_says_ends_the_server)
+{
+    static const char *const lines[] = {
+        "",
+        "{",
+        "null",
+        "[]",
+        "[1,2]",
+        "{}",
+        "\xff\xfe",
+        "{'jsonrpc':'1.0','id':1,'method':'ping'}",
+        "{'jsonrpc':'2.0','id':{},'method':'ping'}",
+        "{'jsonrpc':'2.0','id':null,'method':'x'}",
+        "{'jsonrpc':'2.0','method':'tools/call'}",
+        "{'jsonrpc':'2.0','method':'notifications/cancelled'}",
+        "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':[]}}",
+        "{'jsonrpc':'2.0','id':9,'method':'tools/call','params':[]}",
+        "{'jsonrpc':'2.0','id':9,'method':'tools/call','params':{'name':[],'_meta':7}}",
+        "{'jsonrpc':'2.0','id':9,'method':'initialize','params':{'protocolVersion':{}}}",
+        "{'jsonrpc':'2.0','id':9,'method':'resources/read','params':{'uri':['x']}}",
+        ("{'jsonrpc':'2.0','id':9,'method':'subscriptions/listen','params':{'notifications':{"
+         "'resourceSubscriptions':[1,[],{}]}," META "}}"),
+        ("{'jsonrpc':'2.0','id':9,'method':'tools/call','params':{'name':'tiro_sessions_search',"
+         "'arguments':{'query':'\\u0000'},'_meta':{'progressToken':{}}}}"),
+        "{'jsonrpc':'2.0','id':1,'result':{}}",
+    };
+    start(0, true);
+    begin_legacy();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        say(support_text("%s\n", support_json(lines[i])));
+    struct buf deep = BUF_INIT;
+    for (int i = 0; i < 100000; i++)
+        buf_addch(&deep, '[');
+    buf_addch(&deep, '\n');
+    say(deep.data);
+    buf_release(&deep);
+    t.id = 100;
+    ask("ping", NULL);
+    succeed("tiro_sessions_search", "{'query':'\\\"; drop table \\u001b[2J'}");
+    stop();
 }
