@@ -851,3 +851,39 @@ TEST(nothing_that_a_client_says_ends_the_server)
     succeed("tiro_sessions_search", "{'query':'\\\"; drop table \\u001b[2J'}");
     stop();
 }
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+TEST(the_program_answers_all_that_it_was_asked_and_ends)
+{
+    static const char *const args[] = {"serve", "--mcp", "--allow", "run", "-p", "offline", NULL};
+    const char *input = support_json(
+        "{'jsonrpc':'2.0','id':1,'method':'server/discover','params':{" META
+        "}}\n"
+        "{'jsonrpc':'2.0','id':2,'method':'subscriptions/listen','params':{'notifications':{}," META
+        "}}\n"
+        "{'jsonrpc':'2.0','id':3,'method':'tools/call','params':{'name':'tiro_run',"
+        "'arguments':{'prompt':'hello'}," META "}}\n");
+    char *out, *err;
+    assert_int_equal(support_run(args, input, &out, &err), 0);
+    assert_string_equal(err, "");
+    int answered = 0;
+    for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
+        struct json *v = json_parse(line, strlen(line), NULL);
+        assert_non_null(v);
+        answered += json_get(v, "result") != NULL;
+        json_free(v);
+    }
+    assert_int_equal(answered, 3);
+    free(out);
+    free(err);
+}
+
+TEST(one_protocol_is_spoken_on_standard_output)
+{
+    static const char *const args[] = {"serve", "--mcp", "--stdio", NULL};
+    char *err;
+    assert_int_equal(support_run(args, "", NULL, &err), 64);
+    assert_non_null(strstr(err, "--mcp"));
+    free(err);
+}

@@ -13,11 +13,13 @@
 #include "serve/describe.h"
 #include "serve/http_surface.h"
 #include "serve/jsonrpc.h"
+#include "serve/mcp.h"
 #include "serve/socket.h"
 
 struct serve_options {
     struct session_options session;
-    bool stdio;
+    bool stdio, mcp;
+    unsigned leave;     /* of clients of the Model Context Protocol */
     const char *socket; /* NULL: none */
     const char *http;   /* address; "": the configured one; NULL: none */
     const char *describe;
@@ -31,6 +33,8 @@ struct serving {
     struct server *server;
     int in, out; /* of the protocol; -1: none is spoken there */
     struct jsonrpc *stdio;
+    struct mcp *mcp;
+    struct mcp_connection *mcp_client;
     struct socket_surface *socket;
     struct http_surface *http;
 };
@@ -59,6 +63,22 @@ static bool open_stdio(struct serving *s, struct error *e)
     server_hold(s->server);
     s->stdio = jsonrpc_new(s->server, s->in, s->out, !s->options->socket, client_gone, s);
     return true;
+}
+
+static bool open_mcp(struct serving *s, struct error *e)
+{
+    if (!s->options->mcp)
+        return true;
+    if (!take_standard_files(s, e))
+        return false;
+    server_hold(s->server);
+    s->mcp_client = mcp_connect(s->mcp, s->in, s->out, client_gone, s);
+    return true;
+}
+
+static void close_mcp(struct serving *s)
+{
+    mcp_disconnect(s->mcp_client);
 }
 
 static void close_stdio(struct serving *s)
@@ -109,7 +129,10 @@ static void close_http(struct serving *s)
 static const struct surface {
     bool (*open)(struct serving *s, struct error *e); /* also where it is not wanted */
     void (*close)(struct serving *s);                 /* also where it was not opened */
-} surfaces[] = {{open_stdio, close_stdio}, {open_socket, close_socket}, {open_http, close_http}};
+} surfaces[] = {{open_mcp, close_mcp},
+                {open_stdio, close_stdio},
+                {open_socket, close_socket},
+                {open_http, close_http}};
 enum { SURFACES = sizeof surfaces / sizeof *surfaces };
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -131,12 +154,15 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     struct error e = {0};
     int signal_fd = signals_open(), opened = 0, status;
     s.server = server_new(&options);
+    if (o->mcp)
+        s.mcp = mcp_new(s.server, o->leave);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
     while (opened < SURFACES && surfaces[opened].open(&s, &e))
         opened++;
     status = opened == SURFACES ? server_run(s.server) : cli_fail(&e);
     for (int i = 0; i < SURFACES; i++)
         surfaces[i].close(&s);
+    mcp_free(s.mcp);
     server_unwatch(s.server, signals);
     server_free(s.server);
     return status;
@@ -157,9 +183,12 @@ static int describe(const char *format)
 
 static bool check_options(const struct serve_options *o, struct error *e)
 {
-    return o->describe || o->stdio || o->socket || o->http ||
+    if (o->stdio && o->mcp)
+        return err_set(e, ERR_USAGE, _("standard input and output are one protocol's; give --stdio "
+                                       "or --mcp"));
+    return o->describe || o->stdio || o->mcp || o->socket || o->http ||
            err_set(e, ERR_USAGE,
-                   _("nothing says how to serve; give --stdio, --socket PATH or --http"));
+                   _("nothing says how to serve; give --stdio, --mcp, --socket PATH or --http"));
 }
 
 static int run_options(const struct serve_options *o)
@@ -192,6 +221,10 @@ static bool take_http(const struct option *o, void *at, const char *value, struc
 static const struct option options[] = {
     {"stdio", 0, OPTION_FLAG, NULL, N_("JSON-RPC on standard input and output, for one client"),
      .at = offsetof(struct serve_options, stdio)},
+    {"mcp", 0, OPTION_FLAG, NULL,
+     N_("tools and resources for another agent, by the Model Context Protocol; with --allow "
+        "run,corpora,graph it may do that, too"),
+     .at = offsetof(struct serve_options, mcp)},
     {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),
      .at = offsetof(struct serve_options, socket), .offer = {.what = OFFER_FILES}},
     {"http", 0, OPTION_MAYBE, "ADDRESS:PORT",
@@ -208,18 +241,20 @@ static int run(const struct cli_command *self, int argc, char **argv)
 {
     struct serve_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
-    if (cli_parse(self, argc, argv, &o, &status))
+    if (cli_parse(self, argc, argv, &o, &status)) {
+        o.leave = o.mcp ? mcp_take_leave(&o.session.allow) : 0;
         status = run_options(&o);
+    }
     session_options_release(&o.session);
     return status;
 }
 
 const struct cli_command cmd_serve = {
     .name = "serve",
-    .synopsis = "serve --stdio|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
+    .synopsis = "serve --stdio|--mcp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
     .help = N_("conversations for other programs"),
     .details = N_("Other programs ask for all that tiro can do, in many conversations at once, as "
-                  "doc/protocols.md\nsays. With --stdio it ends when its input has ended and all "
+                  "doc/protocols.md\nsays. With --stdio and --mcp it ends when its input has ended and all "
                   "that was asked is answered.\nSIGTERM ends it: what a running turn has given is "
                   "kept, and its turn is marked as interrupted."),
     .options = options,
