@@ -1,5 +1,7 @@
 /* The MCP server as its clients have it: messages in, messages out, with an engine and a scripted
  * model behind it. The loop runs on a thread of its own, the test is the client. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "serve/http_server.h"
+#include "serve/http_surface.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
 #include "tests/imported.h"
@@ -29,6 +33,7 @@ static struct side {
     struct server *server;
     struct mcp *mcp;
     struct mcp_connection *connection;
+    struct http_surface *http; /* NULL: lines alone */
     pthread_t loop;
     int fd, served;              /* the test's end, the server's */
     struct buf in;               /* of which the first messages have not been taken yet */
@@ -42,6 +47,7 @@ static void on_closed(void *context)
     mcp_disconnect(t.connection);
     t.connection = NULL;
     server_let_go(t.server);
+    server_stop(t.server); /* that of HTTP holds it, too */
 }
 
 static void *run_loop(void *context)
@@ -57,8 +63,9 @@ static void forget_messages(void)
     vec_release(&t.messages);
 }
 
-static void start(unsigned leave, bool persist)
+static void start_with(unsigned leave, bool persist, bool http)
 {
+    struct error e;
     struct engine_options options = surface_options(NULL, persist);
     int fds[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
@@ -72,7 +79,14 @@ static void start(unsigned leave, bool persist)
     t.mcp = mcp_new(t.server, leave);
     server_hold(t.server);
     t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
+    if (http && !(t.http = http_surface_new(t.server, t.mcp, "127.0.0.1:0", &e)))
+        fail_msg("%s", e.text);
     assert_int_equal(pthread_create(&t.loop, NULL, run_loop, &t.status), 0);
+}
+
+static void start(unsigned leave, bool persist)
+{
+    start_with(leave, persist, false);
 }
 
 static void say(const char *bytes)
@@ -136,6 +150,7 @@ static void stop(void)
     assert_int_equal(pthread_join(t.loop, NULL), 0);
     assert_int_equal(t.status, 0);
     mcp_disconnect(t.connection);
+    http_surface_free(t.http);
     mcp_free(t.mcp);
     server_free(t.server);
     close(t.served);
@@ -849,6 +864,110 @@ TEST(nothing_that_a_client_says_ends_the_server)
     t.id = 100;
     ask("ping", NULL);
     succeed("tiro_sessions_search", "{'query':'\\\"; drop table \\u001b[2J'}");
+    stop();
+}
+
+/* --- HTTP ------------------------------------------------------------------------------------- */
+
+static int connect_http(void)
+{
+    struct buf urls = BUF_INIT;
+    http_surface_add_urls(t.http, &urls);
+    int port = atoi(strrchr(urls.data, ':') + 1);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    buf_release(&urls);
+    return fd;
+}
+
+static void send_http(int fd, const char *method, const char *fields, const char *body)
+{
+    const char *json = support_json(body);
+    const char *text = support_text(
+        "%s /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
+        "\r\n%s",
+        method, fields, strlen(json), json);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+/* Until the reply ends, or has this text (NULL: none); kept. */
+static const char *read_http(int fd, const char *until)
+{
+    struct buf got = BUF_INIT;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    char bytes[4096];
+    ssize_t n = 1;
+    while (n > 0 && !(until && strstr(got.data, until))) {
+        if (poll(&p, 1, WAIT_MS) <= 0)
+            fail_msg("no more came than: %s", got.data);
+        n = read(fd, bytes, sizeof bytes);
+        buf_add(&got, bytes, n > 0 ? (size_t)n : 0);
+    }
+    return support_keep(buf_take(&got));
+}
+
+static const char *http(const char *method, const char *fields, const char *body)
+{
+    int fd = connect_http();
+    send_http(fd, method, fields, body);
+    const char *reply = read_http(fd, NULL);
+    close(fd);
+    return reply;
+}
+
+#define OF_2026 "MCP-Protocol-Version: 2026-07-28\r\n"
+#define HTTP_MESSAGE(method, params)                                                               \
+    "{'jsonrpc':'2.0','id':1,'method':'" method "','params':{" params "}}"
+
+TEST_IF(http_server_there(), messages_come_as_bodies_of_posts)
+{
+    start_with(0, true, true);
+    const char *begun =
+        http("POST", "", HTTP_MESSAGE("initialize", "'protocolVersion':'2025-11-25'"));
+    const char *session = strstr(begun, "Mcp-Session-Id: ");
+    assert_non_null(strstr(begun, "HTTP/1.1 200 "));
+    assert_non_null(session);
+    const char *mine = support_text("%.*s\r\n", (int)strcspn(session, "\r"), session);
+    assert_non_null(strstr(http("POST", mine, HTTP_MESSAGE("ping", "")), "\"result\":{}"));
+    assert_non_null(
+        strstr(http("POST", mine, "{'jsonrpc':'2.0','method':'notifications/initialized'}"),
+               "HTTP/1.1 202 "));
+    assert_non_null(strstr(http("DELETE", mine, ""), "HTTP/1.1 204 "));
+    assert_non_null(strstr(http("POST", mine, HTTP_MESSAGE("ping", "")), "HTTP/1.1 404 "));
+    assert_non_null(strstr(http("GET", "", ""), "HTTP/1.1 405 "));
+    assert_non_null(strstr(http("POST", "Origin: http://evil.example\r\n", "{}"), "HTTP/1.1 403 "));
+    assert_non_null(strstr(
+        http("POST", OF_2026 "Mcp-Method: tools/list  \r\n", HTTP_MESSAGE("tools/list", META)),
+        "tiro_memory_search"));
+    assert_non_null(
+        strstr(http("POST", OF_2026 "Mcp-Method: x\r\n", HTTP_MESSAGE("tools/list", META)),
+               "\"code\":-32020"));
+    stop();
+}
+
+TEST_IF(http_server_there(), a_client_that_closes_its_stream_interrupts_the_turn)
+{
+    start_with(MCP_RUN, true, true);
+    begin_legacy();
+    const char *session = run_prompt("first");
+    model_server_queue(surface_server(), &(struct reply){.text = "never", .hold = true});
+    int fd = connect_http();
+    send_http(fd, "POST",
+              OF_2026
+              "Mcp-Method: tools/call\r\nMcp-Name: tiro_resume\r\n"
+              "Accept: application/json, text/event-stream\r\n",
+              support_text(HTTP_MESSAGE("tools/call",
+                                        "'name':'tiro_resume','arguments':{"
+                                        "'session':'%s','prompt':'second'},"
+                                        "'_meta':{'progressToken':1,%s"),
+                           session, strchr(META, '{') + 1));
+    read_http(fd, "notifications/progress");
+    assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
+    close(fd);
+    await_interruption(session);
     stop();
 }
 

@@ -115,7 +115,7 @@ static bool open_http(struct serving *s, struct error *e)
     const char *address = s->options->http;
     if (!address)
         return true;
-    s->http = http_surface_new(s->server, *address ? address : NULL, e);
+    s->http = http_surface_new(s->server, s->mcp, *address ? address : NULL, e);
     if (s->http)
         print_urls(s->http);
     return s->http != NULL;
@@ -154,7 +154,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     struct error e = {0};
     int signal_fd = signals_open(), opened = 0, status;
     s.server = server_new(&options);
-    if (o->mcp)
+    if (o->mcp || o->http)
         s.mcp = mcp_new(s.server, o->leave);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
     while (opened < SURFACES && surfaces[opened].open(&s, &e))
@@ -242,7 +242,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct serve_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
     if (cli_parse(self, argc, argv, &o, &status)) {
-        o.leave = o.mcp ? mcp_take_leave(&o.session.allow) : 0;
+        o.leave = o.mcp || o.http ? mcp_take_leave(&o.session.allow) : 0;
         status = run_options(&o);
     }
     session_options_release(&o.session);

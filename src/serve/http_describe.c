@@ -100,8 +100,9 @@ static struct json *responses(const struct http_route *r)
     struct json *v = json_new_object(), *good = text_object("description", "It was done.");
     struct json *bad = text_object("description", "It was not; the status is the error's.");
     char *status = mem_printf("%d", r->status);
-    json_set(good, "content",
-             content(type, r->operation ? reference(r->operation, "result") : NULL));
+    if (r->status != 204)
+        json_set(good, "content",
+                 content(type, r->operation ? reference(r->operation, "result") : NULL));
     json_set(bad, "content", content("application/json", reference(NULL, "error")));
     json_set(v, status, good);
     json_set(v, "default", bad);
@@ -124,10 +125,10 @@ static struct json *body_schema(const struct http_route *r, const struct json *s
     return v;
 }
 
-static void add_body(struct json *v, const struct http_route *r, const struct json *schema)
+/* `schema` is taken. */
+static void add_body(struct json *v, struct json *schema)
 {
-    json_set(v, "requestBody",
-             wrapped("content", content("application/json", body_schema(r, schema))));
+    json_set(v, "requestBody", wrapped("content", content("application/json", schema)));
 }
 
 static struct json *method(const struct http_route *r)
@@ -137,7 +138,9 @@ static struct json *method(const struct http_route *r)
     struct json *schema = o ? contract_params_schema(o) : NULL;
     json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters() : parameters(r, schema));
     if (o && strcmp(r->method, "POST") == 0)
-        add_body(v, r, schema);
+        add_body(v, body_schema(r, schema));
+    if (r->kind == HTTP_MCP && strcmp(r->method, "POST") == 0)
+        add_body(v, text_object("type", "object"));
     json_set(v, "responses", responses(r));
     json_free(schema);
     return v;
@@ -164,7 +167,7 @@ void http_describe(struct json *paths, struct json *schemas)
 {
     const struct http_route *r;
     for (size_t i = 0; (r = http_route_at(i)) != NULL; i++)
-        if (r->kind == HTTP_OPERATION || r->kind == HTTP_EVENTS || r->kind == HTTP_HEALTH)
+        if (r->kind != HTTP_RPC) /* that one is described with its schemas */
             add_method(paths, r);
     json_set(schemas, "error", json_parse(error_schema, sizeof error_schema - 1, NULL));
 }

@@ -22,6 +22,10 @@ static const struct http_route routes[] = {
     {"GET", "/config", HTTP_OPERATION, "config/get", .status = 200},
     {"GET", "/models", HTTP_OPERATION, "models/list", .status = 200},
     {"GET", "/health", HTTP_HEALTH, .status = 200, .summary = "Tells that the server answers."},
+    {"POST", "/mcp", HTTP_MCP, .status = 200,
+     .summary = "Takes a message of the Model Context Protocol."},
+    {"DELETE", "/mcp", HTTP_MCP, .status = 204,
+     .summary = "Ends a session of the Model Context Protocol."},
     {"POST", "/rpc", HTTP_RPC, .status = 200,
      .summary = "Calls any operation, as JSON-RPC 2.0; batches are answered as batches."},
 };

@@ -12,6 +12,7 @@ enum http_route_kind {
     HTTP_OPERATION, /* a row of the table of operations */
     HTTP_EVENTS,    /* the events of a session, as they happen */
     HTTP_RPC,       /* any operation, as JSON-RPC */
+    HTTP_MCP,       /* a message of the Model Context Protocol */
     HTTP_HEALTH
 };
 

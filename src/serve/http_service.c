@@ -8,12 +8,14 @@
 #include "rpc/peer.h"
 #include "serve/contract.h"
 #include "serve/http_events.h"
+#include "serve/http_mcp.h"
 #include "serve/http_routes.h"
 
 static const char json_type_name[] = "application/json";
 
 struct http_service {
     struct server *loop;
+    struct mcp *mcp;
     struct http_events *events;
 };
 
@@ -263,6 +265,16 @@ static void serve_rpc(struct request *r)
     reply_rpc(r);
 }
 
+/* --- the Model Context Protocol --------------------------------------------------------------- */
+
+static void serve_mcp(struct request *r)
+{
+    struct http_exchange *x = r->exchange;
+    struct http_service *s = r->service;
+    request_free(r);
+    http_mcp_serve(s->loop, s->mcp, x);
+}
+
 /* --- what the server itself knows ------------------------------------------------------------- */
 
 static void serve_health(struct request *r)
@@ -278,6 +290,7 @@ static void (*const serve_kind[])(struct request *r) = {
     [HTTP_OPERATION] = serve_operation,
     [HTTP_EVENTS] = serve_events,
     [HTTP_RPC] = serve_rpc,
+    [HTTP_MCP] = serve_mcp,
     [HTTP_HEALTH] = serve_health,
 };
 
@@ -297,9 +310,11 @@ static void refuse_method(struct http_exchange *x)
     buf_release(&allow);
 }
 
-static const char *type_of(const struct http_route *route)
+/* The Model Context Protocol looks for itself. */
+static bool is_taken(const struct http_head *h, const struct http_route *route)
 {
-    return route->kind == HTTP_EVENTS ? "text/event-stream" : json_type_name;
+    return route->kind == HTTP_MCP ||
+           http_accepts(h, route->kind == HTTP_EVENTS ? "text/event-stream" : json_type_name);
 }
 
 static void admit(void *context, struct http_exchange *x)
@@ -308,7 +323,7 @@ static void admit(void *context, struct http_exchange *x)
     struct json *params = json_new_object();
     const struct http_route *route =
         http_route_find(http_exchange_head(x)->method, http_exchange_target(x), params, &status);
-    if (route && http_accepts(http_exchange_head(x), type_of(route))) {
+    if (route && is_taken(http_exchange_head(x), route)) {
         struct request *r = mem_alloc(sizeof *r);
         *r = (struct request){.service = context, .exchange = x, .route = route, .params = params};
         http_exchange_keep(x, r, request_free);
@@ -325,10 +340,11 @@ static void admit(void *context, struct http_exchange *x)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-struct http_service *http_service_new(struct server *loop)
+struct http_service *http_service_new(struct server *loop, struct mcp *mcp)
 {
     struct http_service *s = mem_alloc(sizeof *s);
     s->loop = loop;
+    s->mcp = mcp;
     s->events = http_events_new(loop);
     return s;
 }

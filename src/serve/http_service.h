@@ -6,8 +6,9 @@
 #include "serve/server.h"
 
 struct http_service;
+struct mcp;
 
-struct http_service *http_service_new(struct server *loop);
+struct http_service *http_service_new(struct server *loop, struct mcp *mcp);
 
 /* For the server of its requests. */
 struct http_handler http_service_handler(struct http_service *s);

@@ -16,6 +16,7 @@ enum { USUAL_PORT = 8476 };
 
 struct http_surface {
     struct server *loop;
+    struct mcp *mcp;
     char *urls;
     char *token; /* NULL: none is asked for */
     struct http_service *service;
@@ -67,7 +68,7 @@ static bool start(struct http_surface *h, struct listening *sockets, struct erro
     struct buf urls = BUF_INIT;
     listening_add_urls(sockets, &urls);
     h->urls = buf_take(&urls);
-    h->service = http_service_new(h->loop);
+    h->service = http_service_new(h->loop, h->mcp);
     const struct http_handler handler = http_service_handler(h->service);
     size_t count = sockets->sockets.len;
     sockets->sockets.len = 0; /* they are the server's now */
@@ -76,11 +77,13 @@ static bool start(struct http_surface *h, struct listening *sockets, struct erro
     return h->server != NULL;
 }
 
-struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e)
+struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e)
 {
     struct listening sockets = {0};
     struct http_surface *h = mem_alloc(sizeof *h);
     h->loop = loop;
+    h->mcp = mcp;
     server_hold(loop);
     if (!address)
         address = config_string(server_config(loop), CONFIG_SERVE_ADDRESS);

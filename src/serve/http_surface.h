@@ -7,11 +7,14 @@
 #include "serve/server.h"
 
 struct http_surface;
+struct mcp;
 
 /* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
  * [serve] address). One that others reach needs a token, [serve] token_file or token_command: USAGE
- * without. Holds the server until it is freed. */
-struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e);
+ * without. Holds the server until it is freed.
+ * `mcp` answers POST /mcp, and outlives it. */
+struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e);
 
 /* Where it listens, as URLs with blanks between them. */
 void http_surface_add_urls(const struct http_surface *h, struct buf *out);

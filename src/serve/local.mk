@@ -7,6 +7,7 @@ libtiro_a_SOURCES += \
 	src/serve/http_events.c src/serve/http_events.h \
 	src/serve/http_exchange.c src/serve/http_exchange.h \
 	src/serve/http_feed.c src/serve/http_feed.h \
+	src/serve/http_mcp.c src/serve/http_mcp.h \
 	src/serve/http_private.h \
 	src/serve/http_routes.c src/serve/http_routes.h \
 	src/serve/http_server.c src/serve/http_server.h \
