@@ -241,6 +241,7 @@ SCRIPT_TESTS = \
 	tests/manual.sh \
 	tests/map.sh \
 	doc/example-http.sh \
+	doc/example-mcp.sh \
 	doc/example-jsonrpc.sh
 
 tests_libsupport_a_SOURCES = \
