@@ -324,6 +324,16 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/surface.c tests/hostile/surface.h \
 	tests/hostile/visit.c tests/hostile/visit.h
 
+EXTRA_DIST += \
+	tests/counterparts/mcp_conformance.mjs \
+	tests/counterparts/mcp_expected_2025-11-25.yaml \
+	tests/counterparts/mcp_expected_2026-07-28.yaml \
+	tests/counterparts/mcp_inspector.mjs \
+	tests/counterparts/mcp_place.mjs \
+	tests/counterparts/mcp_sdk.mjs \
+	tests/counterparts/package.json \
+	tests/counterparts/run
+
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
