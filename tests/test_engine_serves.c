@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/engine_private.h"
@@ -509,6 +510,98 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
         assert_string_equal(((struct session_info *)a->result)->last_line, "Half of it");
         operation_answer_free(a);
     }
+    engine_free(engine);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* What streamed up to an event, by its number. */
+static struct buf streamed;
+static VEC(size_t) streamed_up_to; /* by number: bytes */
+
+static void note_streamed(const struct event *ev)
+{
+    if (ev->type == EVENT_TEXT_DELTA)
+        buf_addstr(&streamed, ev->text);
+    while ((int64_t)streamed_up_to.len <= ev->seq)
+        vec_push(&streamed_up_to, streamed.len);
+    streamed_up_to.items[ev->seq] = streamed.len;
+}
+
+static bool keep_event(void *log, const struct event *ev)
+{
+    vec_push(&((struct event_list *)log)->items, event_clone(ev));
+    return true;
+}
+
+/* Beside the engine, whose notices all count here. */
+static void read_log(const char *id, struct event_list *log)
+{
+    struct session_info info = {0};
+    *log = (struct event_list){0};
+    assert_true(surface_read(id, &info, keep_event, log, &e));
+    session_info_release(&info);
+}
+
+static void assert_in_log(const char *id, const struct event *ev)
+{
+    struct event_list log;
+    bool found = false;
+    read_log(id, &log);
+    for (size_t i = 0; i < log.items.len; i++)
+        found =
+            found || (log.items.items[i]->seq == ev->seq && log.items.items[i]->type == ev->type);
+    assert_true(found);
+    event_list_release(&log);
+}
+
+/* What who follows a session builds on: all but pieces of an answer is in the log when it is told;
+ * in the log pieces are joined, under the number of the last. */
+TEST_IF(capability_store(), the_log_has_what_was_told)
+{
+    char id[UUID_LEN + 1];
+    const struct reply slow = {.text = "A rather long answer which comes word by word, slowly.",
+                               .piece = 1,
+                               .interval_ms = 40};
+    int64_t last = 0;
+    buf_init(&streamed, 0);
+    open_engine(true);
+    create(id);
+    model_server_queue(surface_server(), &slow);
+    engine_start(engine, &operation_turn_start,
+                 &(struct turn_start_params){.session = id, .text = "Tell me."});
+    for (bool over = false; !over;) {
+        struct notice *n = surface_expect(engine, NOTICE_EVENT);
+        const struct event *ev = n->event;
+        assert_true(ev->seq > last);
+        last = ev->seq;
+        note_streamed(ev);
+        if (ev->type != EVENT_TEXT_DELTA)
+            assert_in_log(id, ev);
+        if (streamed.len == 45 && ev->type == EVENT_TEXT_DELTA)
+            engine_start(engine, &operation_turn_interrupt, &(struct session_params){id});
+        over = ev->type == EVENT_INTERRUPTED;
+        notice_free(n);
+    }
+    struct event_list log;
+    size_t joined = 0, deltas = 0;
+    read_log(id, &log);
+    for (size_t i = 0; i < log.items.len; i++) {
+        const struct event *ev = log.items.items[i];
+        if (ev->type == EVENT_TEXT_COMPLETE) /* with what was not joined yet */
+            assert_string_equal(ev->text, streamed.data);
+        if (ev->type != EVENT_TEXT_DELTA)
+            continue;
+        size_t upto = streamed_up_to.items[ev->seq];
+        assert_int_equal(strlen(ev->text), upto - joined);
+        assert_memory_equal(ev->text, streamed.data + joined, upto - joined);
+        joined = upto;
+        deltas++;
+    }
+    assert_in_range(deltas, 1, 3); /* a second each */
+    event_list_release(&log);
+    vec_release(&streamed_up_to);
+    buf_release(&streamed);
     engine_free(engine);
 }
 

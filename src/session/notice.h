@@ -39,7 +39,11 @@
  * BUSY: `flag`: a turn or a compaction by hand began `number` ms ago; else it has ended. It comes
  *     before the first event of a turn, and after its last event and the answer to its request.
  *
- * EVENT: `event`.
+ * EVENT: `event`. Numbers ascend. All but pieces of an answer (deltas) is in the log when it is
+ * told; the log has pieces up to a second later, joined under the number of the last, or the whole
+ * text alone. So who listens first, then reads the log behind a number (session/history), and drops
+ * of what came meanwhile what the log had, misses nothing but pieces from before it listened, and
+ * gets nothing twice.
  *
  * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
  *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
