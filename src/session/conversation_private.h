@@ -1,9 +1,10 @@
 /* What the parts of the agent thread share: conversation.c (the loop and what may happen when),
- * conversation_session.c (opening, changing and leaving sessions), conversation_turn.c (turns and
- * their questions), conversation_compact.c (compaction and what it asks), conversation_context.c
- * (the next request by parts), conversation_serve.c (what a server adds), conversation_memory.c
- * (semantic memory), conversation_learned.c (learned memory), conversation_prompt.c (files of
- * instructions, the graph), conversation_tell.c (notices). */
+ * conversation_session.c (opening sessions), conversation_change.c (changing and leaving them),
+ * conversation_settings.c and conversation_place.c (what a session is set to, where it works),
+ * conversation_turn.c (turns and their questions), conversation_compact.c (compaction and what it
+ * asks), conversation_context.c (the next request by parts), conversation_serve.c (what a server
+ * adds), conversation_memory.c (semantic memory), conversation_learned.c (learned memory),
+ * conversation_prompt.c (files of instructions, the graph), conversation_tell.c (notices). */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 
@@ -176,9 +177,16 @@ struct budget_use conversation_spent(const struct conversation *c);
 /* Before the first request: the first conversation opens what the options say. */
 void conversation_begin(struct conversation *c);
 bool conversation_choose(struct conversation *c, struct error *e);
+/* A new one, in the directory (NULL: the engine's). What it talks to stays
+ * (conversation_talk_on()). */
+void conversation_begin_session(struct conversation *c, const char *directory);
+bool conversation_talk_on(struct conversation *c, struct error *e);
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e);
 void conversation_note_backend(struct conversation *c);
+/* conversation_change.c. Runs the row as whoever has no engine does. */
+bool conversation_run_row(struct conversation *c, const struct operation *o, const void *params,
+                          void *result, struct error *e);
 /* The reference names the open session; NULL and "" do. */
 bool conversation_means_current(struct conversation *c, const char *reference);
 /* Gives the request to the conversation that has the session open which it opens; false: there is

@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/session/compaction_operations.c src/session/compaction_operations.h \
 	src/session/config_check.c src/session/config_check.h \
 	src/session/conversation.c src/session/conversation.h src/session/conversation_private.h \
+	src/session/conversation_change.c \
 	src/session/conversation_compact.c \
 	src/session/conversation_context.c \
 	src/session/conversation_corpora.c \
