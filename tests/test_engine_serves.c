@@ -245,6 +245,24 @@ TEST(settings_stay_with_the_session)
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }
 
+/* Whatever the program was started with. */
+TEST(a_session_keeps_its_model)
+{
+    char id[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    operation_answer_free(
+        done(&operation_session_set_model,
+             &(struct session_model_params){.session = id, .model = "another-model"}));
+    ask(id, "Hello", "Hello from the scripted model.");
+    operation_answer_free(done(&operation_session_close, &(struct session_params){id}));
+    assert_true(offers(id, "another-model"));
+    engine_free(engine);
+    open_engine(true);
+    assert_true(offers(id, "another-model"));
+    engine_free(engine);
+}
+
 /* --- closing ---------------------------------------------------------------------------------- */
 
 static void run(const struct operation *o, const char *session)

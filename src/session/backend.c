@@ -23,6 +23,13 @@ void backend_release(struct backend *b)
     http_free(b->http);
 }
 
+void backend_forget(struct backend *b)
+{
+    if (b->chosen)
+        choice_release(&b->choice);
+    *b = (struct backend){.config = b->config, .wakeup = b->wakeup, .http = b->http};
+}
+
 static bool is_same(const struct choice *a, const struct choice *b)
 {
     const char *a_url = a->endpoint.base_url, *b_url = b->endpoint.base_url;

@@ -27,6 +27,9 @@ struct backend {
 void backend_init(struct backend *b, const struct config *config, const struct wakeup *wakeup);
 void backend_release(struct backend *b);
 
+/* As if nothing had been chosen yet. */
+void backend_forget(struct backend *b);
+
 /* Chooses anew; NULL: not asked for. What was chosen before stays on failure; chosen again, it
  * keeps what was learned of it. */
 bool backend_choose(struct backend *b, const char *provider, const char *model, struct error *e);

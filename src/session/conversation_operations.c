@@ -120,21 +120,33 @@ static const struct shape_field model_fields[] = {
 static const struct shape model_shape = PARAMETERS(struct session_model_params, model_fields);
 
 const struct operation operation_session_set_model = RUN_IN_CONVERSATION(
-    "session/set_model", "Chooses what the session talks to.", &model_shape, NULL, 0);
+    "session/set_model", "Chooses the provider and model that a session talks to.", &model_shape,
+    NULL, 0);
 
-static const struct shape_field text_fields[] = {
+#define TEXT_FIELD(what)                                                                           \
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),         \
+                .help = what)
+
+static const struct shape_field system_fields[] = {
     SESSION_FIELD(struct session_text_params),
-    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),
-                .help = "Absent: the configured prompt; no draft."),
+    TEXT_FIELD("The prompt; absent: the configured one."),
     {0},
 };
-static const struct shape text_shape = PARAMETERS(struct session_text_params, text_fields);
+static const struct shape system_shape = PARAMETERS(struct session_text_params, system_fields);
 
-const struct operation operation_session_set_system = RUN_IN_CONVERSATION(
-    "session/set_system", "Sets the system prompt from the next message on.", &text_shape, NULL, 0);
+const struct operation operation_session_set_system =
+    RUN_IN_CONVERSATION("session/set_system", "Sets the system prompt from the next message on.",
+                        &system_shape, NULL, 0);
+
+static const struct shape_field draft_fields[] = {
+    SESSION_FIELD(struct session_text_params),
+    TEXT_FIELD("What is written; absent: nothing."),
+    {0},
+};
+static const struct shape draft_shape = PARAMETERS(struct session_text_params, draft_fields);
 
 const struct operation operation_session_set_draft = RUN_IN_CONVERSATION(
-    "session/set_draft", "Keeps what is written and not sent yet.", &text_shape, NULL, 0);
+    "session/set_draft", "Keeps what is written and not sent yet.", &draft_shape, NULL, 0);
 
 static const struct shape_field memory_fields[] = {
     SESSION_FIELD(struct session_memory_params),
@@ -196,7 +208,8 @@ static const struct shape_field start_fields[] = {
     SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
                 .help = "The message."),
     SHAPE_FIELD("attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
-                .help = "Array of image blocks."),
+                .help = "Array of images: {\"type\": \"image\", \"text\": path or URL, "
+                        "\"media_type\": \"image/png\"}."),
     {0},
 };
 static const struct shape start_shape = PARAMETERS(struct turn_start_params, start_fields);
@@ -240,7 +253,7 @@ const struct operation operation_turn_retry =
                         &retry_shape, &turn_shape, 0);
 
 const struct operation operation_turn_interrupt = RUN_IN_CONVERSATION(
-    "turn/interrupt", "Stops the turn or compaction that runs; what arrived is kept.",
+    "turn/interrupt", "Stops the turn or compaction that runs in a session; what arrived is kept.",
     &session_params_shape, NULL, 0);
 
 static const char *const answer_words[] = {
@@ -285,8 +298,9 @@ static const struct shape_field compaction_fields[] = {
 static const struct shape compaction_shape = {
     .name = "compaction", .size = sizeof(struct compaction_result), .fields = compaction_fields};
 
-const struct operation operation_compaction_run = RUN_IN_CONVERSATION(
-    "compaction/run", "Shortens the history now.", &run_shape, &compaction_shape, NEED_COMPACTION);
+const struct operation operation_compaction_run =
+    RUN_IN_CONVERSATION("compaction/run", "Shortens the history of a session now.", &run_shape,
+                        &compaction_shape, NEED_COMPACTION);
 
 static const char *const draft_words[] = {
     [DRAFT_COMMIT] = "commit", [DRAFT_REFUSE] = "refuse", [DRAFT_AGAIN] = "again"};
@@ -307,13 +321,13 @@ const struct operation operation_compaction_decide = RUN_IN_CONVERSATION(
     "compaction/decide", "Answers a draft summary that waits.", &decide_shape, NULL, 0);
 
 const struct operation operation_compaction_undo =
-    RUN_IN_CONVERSATION("compaction/undo", "Takes the last compaction back.", &session_params_shape,
-                        NULL, NEED_COMPACTION);
+    RUN_IN_CONVERSATION("compaction/undo", "Takes the last compaction of a session back.",
+                        &session_params_shape, NULL, NEED_COMPACTION);
 
 static const struct shape_field pin_fields[] = {
     SESSION_FIELD(struct compaction_pin_params),
     SHAPE_FIELD("seq", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct compaction_pin_params, seq),
-                .help = "Number of a message; 0: the newest of the user's."),
+                .help = "Number of the message's event; absent or 0: the newest of the user's."),
     {0},
 };
 static const struct shape pin_shape = PARAMETERS(struct compaction_pin_params, pin_fields);

@@ -57,8 +57,9 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
         conversation_wants(r) == WANTS_READING ? JOURNAL_READ : JOURNAL_RESUME;
     if (!conversation_open_session(c, named_by(c, r), access, e))
         return false;
-    /* who needs a model will say what lacks */
     if (conversation_choose(c, &fault))
         tell_provider(c);
+    else /* who needs a model will say what lacks */
+        backend_forget(&c->backend);
     return true;
 }

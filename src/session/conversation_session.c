@@ -20,17 +20,19 @@ void conversation_note_backend(struct conversation *c)
     info->model = mem_strdup(choice->model);
 }
 
-/* What the user asked for at the start, else what the session used, else by the rules. */
+/* What the user asked for at the start, else what the session used, else by the rules. A server was
+ * started for many sessions: what one used comes first. */
 bool conversation_choose(struct conversation *c, struct error *e)
 {
     const struct session_info *info = &c->journal.info;
-    bool asked = c->engine->options.provider || c->engine->options.model;
+    const struct engine_options *o = &c->engine->options;
+    bool asked = !o->serves && (o->provider || o->model);
     bool remembered = !asked && info->provider && *info->provider;
     if (remembered && backend_choose(&c->backend, info->provider, info->model, e)) {
         conversation_note_backend(c);
         return true;
     }
-    if (!backend_choose(&c->backend, c->engine->options.provider, c->engine->options.model, e))
+    if (!backend_choose(&c->backend, o->provider, o->model, e))
         return false;
     conversation_note_backend(c);
     return true;
