@@ -236,6 +236,12 @@ TEST(a_failed_turn_has_the_status_of_its_error_and_its_result)
     struct http_answer a = http_ask(s.port, "POST", path, json_body);
     http_expect_error(a, 402, "BUDGET_EXHAUSTED", NULL);
     assert_json(http_json(&a), "{'result':{'error':{'code':'BUDGET_EXHAUSTED'}}}");
+    a = http_ask(s.port, "POST", "/rpc",
+                 support_text("{'jsonrpc':'2.0','id':1,'method':'turn/start','params':{'session':"
+                              "'last','text':'more'}}"));
+    assert_json(http_json(&a),
+                "{'error':{'code':-32000,'data':{'code':'BUDGET_EXHAUSTED',"
+                "'result':{'stop_reason':'other'}}}}");
     model_server_set_default(model, &(struct reply){.fault = REPLY_STATUS,
                                                     .status = 401,
                                                     .error_type = "invalid_api_key",

@@ -36,6 +36,7 @@ struct rpc_running {
     struct request *request;
     struct rpc_call *call;
     uint64_t id;
+    bool fails; /* the error of its result is its own */
 };
 
 static void request_free(void *mine)
@@ -53,28 +54,43 @@ static void request_free(void *mine)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* The message is kept, and its turn has failed: the error is the reply's, and nothing of the result
- * is lost. */
-static bool reply_fault(struct http_exchange *x, const char *result_json)
+/* A turn whose message was kept may fail: its error is that of the request, and what came of it is
+ * told beside it. NULL: it did not fail. The caller frees. */
+static struct json *read_fault(const char *result_json)
 {
     struct json *result = json_parse(result_json, strlen(result_json), NULL);
-    const struct json *fault = json_get(result, "error");
-    const char *code = json_get_string(fault, "code");
-    if (code) {
-        struct buf text = BUF_INIT;
-        struct json_out out = {.buf = &text};
-        json_out_open(&out, '{');
-        json_out_member(&out, "code", code);
+    if (json_get_string(json_get(result, "error"), "code"))
+        return result;
+    json_free(result);
+    return NULL;
+}
+
+static char *fault_text(const struct json *fault, bool message, const char *result_json)
+{
+    struct buf text = BUF_INIT;
+    struct json_out out = {.buf = &text};
+    json_out_open(&out, '{');
+    json_out_member(&out, "code", json_get_string(fault, "code"));
+    if (message)
         json_out_member(&out, "message", json_get_string(fault, "message"));
-        json_out_name(&out, "result");
-        json_out_raw(&out, result_json);
-        json_out_close(&out, '}');
-        http_exchange_reply(x, err_info(err_from_name(code))->rest, json_type_name, text.data,
-                            text.len);
-        buf_release(&text);
+    json_out_name(&out, "result");
+    json_out_raw(&out, result_json);
+    json_out_close(&out, '}');
+    return buf_take(&text);
+}
+
+static bool reply_fault(struct http_exchange *x, const char *result_json)
+{
+    struct json *result = read_fault(result_json);
+    const struct json *fault = json_get(result, "error");
+    if (fault) {
+        char *text = fault_text(fault, true, result_json);
+        http_exchange_reply(x, err_info(err_from_name(json_get_string(fault, "code")))->rest,
+                            json_type_name, text, strlen(text));
+        free(text);
     }
     json_free(result);
-    return code != NULL;
+    return fault != NULL;
 }
 
 static void add_location(struct http_exchange *x, const char *result_json)
@@ -219,13 +235,33 @@ static void forget_call(struct request *r, const struct rpc_running *c)
         }
 }
 
+static bool fail_call(struct rpc_call *call, const char *result_json)
+{
+    struct json *result = read_fault(result_json);
+    const struct json *fault = json_get(result, "error");
+    if (fault) {
+        char *data = fault_text(fault, false, result_json);
+        rpc_fail(call, err_info(err_from_name(json_get_string(fault, "code")))->rpc,
+                 json_get_string(fault, "message"), data);
+        free(data);
+    }
+    json_free(result);
+    return fault != NULL;
+}
+
+static bool fails(const char *method)
+{
+    return strcmp(method, "turn/start") == 0 || strcmp(method, "turn/retry") == 0 ||
+           strcmp(method, "compaction/run") == 0;
+}
+
 static void on_rpc_done(void *context, const char *result_json, const struct error *e)
 {
     struct rpc_running *c = context;
     struct request *r = c->request;
     if (e)
         rpc_fail_with(c->call, e);
-    else
+    else if (!c->fails || !fail_call(c->call, result_json))
         rpc_answer(c->call, result_json);
     forget_call(r, c);
     free(c);
@@ -238,7 +274,7 @@ static void on_rpc_request(void *context, struct rpc_call *call, const char *met
     struct request *r = context;
     struct error e = {0};
     struct rpc_running *c = mem_alloc(sizeof *c);
-    *c = (struct rpc_running){.request = r, .call = call};
+    *c = (struct rpc_running){.request = r, .call = call, .fails = fails(method)};
     if (!operation_find(method))
         rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
     else if (!contract_start(r->service->loop, method, params, on_rpc_done, c, &c->id, &e))
