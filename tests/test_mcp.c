@@ -922,7 +922,7 @@ static const char *http(const char *method, const char *fields, const char *body
 #define HTTP_MESSAGE(method, params)                                                               \
     "{'jsonrpc':'2.0','id':1,'method':'" method "','params':{" params "}}"
 
-TEST_IF(http_server_there(), messages_come_as_bodies_of_posts)
+TEST_IF(http_surface_there(), messages_come_as_bodies_of_posts)
 {
     start_with(0, true, true);
     const char *begun =
@@ -948,7 +948,7 @@ TEST_IF(http_server_there(), messages_come_as_bodies_of_posts)
     stop();
 }
 
-TEST_IF(http_server_there(), a_client_that_closes_its_stream_interrupts_the_turn)
+TEST_IF(http_surface_there(), a_client_that_closes_its_stream_interrupts_the_turn)
 {
     start_with(MCP_RUN, true, true);
     begin_legacy();

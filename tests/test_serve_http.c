@@ -13,13 +13,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "serve/http_checks.h"
-#include "serve/http_server.h"
+#include "serve/http_surface.h"
 #include "session/capability.h"
 #include "tests/http_client.h"
 #include "tests/program.h"
 #include "tests/suite.h"
 
-NEEDS(http_server_there());
+NEEDS(http_surface_there());
 FIXTURE(support_setup, support_teardown);
 
 #define OFFLINE "--provider", "offline"

@@ -2,43 +2,7 @@
 
 #include "serve/http_private.h"
 
-#ifndef HAVE_LIBMICROHTTPD
-
-#include <unistd.h>
-
-bool http_server_there(void)
-{
-    return false;
-}
-
-struct http_server *http_server_new(struct server *loop, const int *sockets, size_t count,
-                                    const struct http_policy *policy, int head_ms,
-                                    const struct http_handler *handler, struct error *e)
-{
-    (void)loop, (void)policy, (void)head_ms, (void)handler;
-    for (size_t i = 0; i < count; i++)
-        close(sockets[i]);
-    err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
-    return NULL;
-}
-
-void http_server_stop(struct http_server *h)
-{
-    (void)h;
-}
-
-bool http_server_is_written(const struct http_server *h)
-{
-    (void)h;
-    return true;
-}
-
-void http_server_free(struct http_server *h)
-{
-    (void)h;
-}
-
-#else
+#ifdef HAVE_LIBMICROHTTPD
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,11 +31,6 @@ struct http_listener {
     int fd;
     struct watch *watch;
 };
-
-bool http_server_there(void)
-{
-    return true;
-}
 
 /* --- the library's turns ---------------------------------------------------------------------- */
 

@@ -23,9 +23,6 @@ struct http_handler {
 
 struct http_server;
 
-/* False in a build without libmicrohttpd. */
-bool http_server_there(void);
-
 /* Serves what connects to the sockets, which listen, and are the server's from here on, also where
  * this fails. The head of a request must be there within `head_ms`, its body within four times as
  * much, each in whole and not byte by byte; a slower connection is cut. Policy and handler are

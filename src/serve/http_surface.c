@@ -1,5 +1,31 @@
 #include "serve/http_surface.h"
 
+#ifndef HAVE_LIBMICROHTTPD
+
+bool http_surface_there(void)
+{
+    return false;
+}
+
+struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e)
+{
+    (void)loop, (void)address;
+    err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
+    return NULL;
+}
+
+void http_surface_add_urls(const struct http_surface *h, struct buf *out)
+{
+    (void)h, (void)out;
+}
+
+void http_surface_free(struct http_surface *h)
+{
+    (void)h;
+}
+
+#else
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +39,11 @@
 
 /* TIRO on the keys of a telephone. */
 enum { USUAL_PORT = 8476 };
+
+bool http_surface_there(void)
+{
+    return true;
+}
 
 struct http_surface {
     struct server *loop;
@@ -116,3 +147,5 @@ void http_surface_free(struct http_surface *h)
     free(h->urls);
     free(h);
 }
+
+#endif

@@ -9,6 +9,9 @@
 struct http_surface;
 struct mcp;
 
+/* False in a build without libmicrohttpd: http_surface_new() fails with USAGE there. */
+bool http_surface_there(void);
+
 /* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
  * [serve] address). One that others reach needs a token, [serve] token_file or token_command: USAGE
  * without. Holds the server until it is freed.
