@@ -50,7 +50,7 @@ md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
-base/i18n[.]h                      ^(ui|src/cli)/
+base/i18n[.]h                      ^(ui|src/(cli|serve))/
 '
 
 # symbol: the only objects that may use it

@@ -1,4 +1,4 @@
-/* Gettext's face. Text for the user lives in ui/ and cli/; tables mark theirs with N_(). */
+/* Gettext's face. Text for the user lives in ui/, cli/ and serve/; tables mark theirs with N_(). */
 #ifndef BASE_I18N_H
 #define BASE_I18N_H
 

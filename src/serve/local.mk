@@ -1,3 +1,7 @@
+# The Agent Client Protocol.
+libtiro_a_SOURCES += \
+	src/serve/acp_words.c src/serve/acp_words.h
+
 libtiro_a_SOURCES += \
 	src/serve/activation.c src/serve/activation.h \
 	src/serve/contract.c src/serve/contract.h \
