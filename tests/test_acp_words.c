@@ -1,8 +1,10 @@
-/* The vocabularies of the Agent Client Protocol: errors, stop reasons, answers. */
+/* The vocabularies of the Agent Client Protocol: errors, stop reasons, answers; texts before a
+ * change. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "serve/acp_difference.h"
 #include "serve/acp_words.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -70,4 +72,55 @@ TEST(a_draft_is_kept_by_the_users_word_alone)
     assert_int_equal(acp_choice_answer(drafts, "again"), DRAFT_AGAIN);
     assert_int_equal(acp_choice_answer(drafts, "x"), DRAFT_REFUSE);
     assert_int_equal(acp_choice_answer(drafts, NULL), DRAFT_REFUSE);
+}
+
+/* --- differences ------------------------------------------------------------------------------ */
+
+#define NAMES "--- a.txt\n+++ a.txt\n"
+
+TEST(a_difference_is_undone)
+{
+    static const struct {
+        const char *difference, *after, *before; /* before NULL: it does not lead there */
+    } rows[] = {
+        {NAMES "@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n", "one\nzwei\nthree\n",
+         "one\ntwo\nthree\n"},
+        {NAMES "@@ -2,0 +3 @@\n+new\n", "1\n2\nnew\n3\n", "1\n2\n3\n"},
+        {NAMES "@@ -3 +2,0 @@\n-gone\n", "1\n2\n4\n", "1\n2\ngone\n4\n"},
+        {NAMES "@@ -1 +1 @@\n-a\n+b\n@@ -5 +5 @@\n-e\n+f\n", "b\n2\n3\n4\nf\n6\n",
+         "a\n2\n3\n4\ne\n6\n"},
+        {NAMES "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n", "a\n", "a"},
+        {NAMES "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n", "a", "a\n"},
+        {NAMES "@@ -1,2 +1,2 @@\n-a\n+b\n c\n\\ No newline at end of file\n", "b\nc", "a\nc"},
+        {NAMES "@@ -1,2 +0,0 @@\n-a\n-b\n", "", "a\nb\n"},
+        {NAMES "@@ -0,0 +1 @@\n+a\n", "a\n", ""},
+        {"[no difference]\n", "same\n", "same\n"},
+        /* another text, the beginning of a line, too far, no difference at all */
+        {NAMES "@@ -1 +1 @@\n-a\n+b\n", "c\n", NULL},
+        {NAMES "@@ -1 +1 @@\n-a\n+b\n", "bb\n", NULL},
+        {NAMES "@@ -9 +9 @@\n-a\n+b\n", "b\n", NULL},
+        {NAMES "@@ -9 +9", "b\n", NULL},
+        {NAMES "@@ -1 +1 @@\nx", "b\n", NULL},
+        {NAMES, "b\n", NULL},
+        {"[diff is not installed; this is the whole new content of a]\nb\n", "b\n", NULL},
+        {"", "", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *before;
+        bool ok = acp_difference_undo(rows[i].difference, rows[i].after, &before);
+        if (ok != (rows[i].before != NULL))
+            fail_msg("row %zu", i);
+        if (ok)
+            assert_string_equal(before, rows[i].before);
+        else
+            assert_null(before);
+        free(before);
+    }
+}
+
+TEST(a_new_file_had_no_text)
+{
+    char *before;
+    assert_true(acp_difference_undo("--- /dev/null\n+++ a\n@@ -0,0 +1,1 @@\n+x\n", "x\n", &before));
+    assert_null(before);
 }

@@ -1,5 +1,6 @@
 # The Agent Client Protocol.
 libtiro_a_SOURCES += \
+	src/serve/acp_difference.c src/serve/acp_difference.h \
 	src/serve/acp_words.c src/serve/acp_words.h
 
 libtiro_a_SOURCES += \
