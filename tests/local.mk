@@ -22,6 +22,7 @@ LONG_TESTS = \
 	tests/test_memory_cli
 
 UNIT_TESTS = \
+	tests/test_acp_prompt \
 	tests/test_acp_words \
 	tests/test_agent \
 	tests/test_agent_budget \
