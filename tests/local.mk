@@ -23,6 +23,7 @@ LONG_TESTS = \
 
 UNIT_TESTS = \
 	tests/test_acp_prompt \
+	tests/test_acp_updates \
 	tests/test_acp_words \
 	tests/test_agent \
 	tests/test_agent_budget \

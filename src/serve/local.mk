@@ -3,6 +3,7 @@ libtiro_a_SOURCES += \
 	src/serve/acp_difference.c src/serve/acp_difference.h \
 	src/serve/acp_prompt.c src/serve/acp_prompt.h \
 	src/serve/acp_tool_call.c src/serve/acp_tool_call.h \
+	src/serve/acp_updates.c src/serve/acp_updates.h \
 	src/serve/acp_words.c src/serve/acp_words.h
 
 libtiro_a_SOURCES += \

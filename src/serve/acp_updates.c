@@ -1,0 +1,406 @@
+#include "serve/acp_updates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/rfc3339.h"
+#include "serve/acp_prompt.h"
+#include "serve/acp_tool_call.h"
+
+/* --- one update ------------------------------------------------------------------------------- */
+
+struct update {
+    struct buf buf;
+    struct json_out out;
+};
+
+static struct json_out *begin(struct update *u, const char *kind)
+{
+    u->buf = (struct buf)BUF_INIT;
+    u->out = (struct json_out){.buf = &u->buf};
+    json_out_open(&u->out, '{');
+    json_out_member(&u->out, "sessionUpdate", kind);
+    return &u->out;
+}
+
+static void send(struct acp_telling *t, struct update *u)
+{
+    json_out_close(&u->out, '}');
+    t->update(t->context, u->buf.data);
+    buf_release(&u->buf);
+}
+
+static void write_text_content(struct json_out *o, const char *text)
+{
+    json_out_name(o, "content");
+    json_out_open(o, '{');
+    acp_content_write_text(o, text);
+    json_out_close(o, '}');
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static void tell_chunk(struct acp_telling *t, const char *kind, const char *id, const char *text)
+{
+    struct update u;
+    struct json_out *o = begin(&u, kind);
+    json_out_member(o, "messageId", id);
+    write_text_content(o, text);
+    send(t, &u);
+}
+
+static void tell_part(struct acp_telling *t, const char *kind, const char *text)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%" PRId64 ".%d", t->call, t->part);
+    tell_chunk(t, kind, id, text);
+}
+
+static void tell_delta(struct acp_telling *t, const char *kind, const struct event *ev)
+{
+    t->streamed += strlen(ev->text);
+    tell_part(t, kind, ev->text);
+}
+
+/* The deltas of a text are its beginning. */
+static void tell_complete(struct acp_telling *t, const char *kind, const struct event *ev)
+{
+    size_t len = ev->text ? strlen(ev->text) : 0;
+    if (len > t->streamed)
+        tell_part(t, kind, ev->text + t->streamed);
+    t->streamed = 0;
+    t->part++;
+}
+
+void acp_tell_line(struct acp_telling *t, const char *text)
+{
+    tell_part(t, "agent_message_chunk", text);
+    t->part++;
+    t->streamed = 0;
+}
+
+static void tell_as_notice(struct acp_telling *t, const char *severity, const char *text)
+{
+    struct update u;
+    struct json_out *o = begin(&u, "notice");
+    json_out_member(o, "severity", severity);
+    json_out_member(o, "title", text);
+    send(t, &u);
+}
+
+void acp_tell_notice(struct acp_telling *t, const char *severity, const char *text)
+{
+    if (!*text)
+        return;
+    if (t->client->notices && !t->replays) {
+        tell_as_notice(t, severity, text);
+        return;
+    }
+    char *line = mem_printf("\n\n*%s*\n\n", text);
+    acp_tell_line(t, line);
+    free(line);
+}
+
+/* --- a turn ----------------------------------------------------------------------------------- */
+
+static void forget_call(struct acp_telling *t, size_t index)
+{
+    struct acp_open_call *c = &t->calls.items[index];
+    free(c->id);
+    free(c->told);
+    free(c->tool);
+    free(c->args);
+    vec_remove(&t->calls, index, 1);
+}
+
+void acp_telling_release(struct acp_telling *t)
+{
+    while (t->calls.len > 0)
+        forget_call(t, t->calls.len - 1);
+    vec_release(&t->calls);
+}
+
+static void begin_part(struct acp_telling *t, const struct event *ev)
+{
+    t->call = ev->seq;
+    t->part = 0;
+    t->streamed = 0;
+}
+
+static void tell_image(struct acp_telling *t, const char *id, const struct json *image)
+{
+    struct update u;
+    const char *place = json_get_string(image, "text");
+    if (!place)
+        return;
+    const char *name = strrchr(place, '/');
+    char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
+    struct json_out *o = begin(&u, "user_message_chunk");
+    json_out_member(o, "messageId", id);
+    json_out_name(o, "content");
+    json_out_open(o, '{');
+    json_out_member(o, "type", "resource_link");
+    json_out_member(o, "uri", uri);
+    json_out_member(o, "name", name && name[1] ? name + 1 : place);
+    json_out_member(o, "mimeType", json_get_string(image, "media_type"));
+    json_out_close(o, '}');
+    send(t, &u);
+    free(uri);
+}
+
+static void turn_started(struct acp_telling *t, const struct event *ev)
+{
+    bool known = t->told_input;
+    begin_part(t, ev);
+    t->told_input = false;
+    if (known)
+        return;
+    char id[32];
+    snprintf(id, sizeof id, "%" PRId64, ev->seq);
+    tell_chunk(t, "user_message_chunk", id, ev->text ? ev->text : "");
+    const char *attachments = ev->attachments ? ev->attachments : "";
+    struct json *images = json_parse(attachments, strlen(attachments), NULL);
+    for (const struct json *i = json_first(images); i; i = json_next(i))
+        tell_image(t, id, i);
+    json_free(images);
+}
+
+static void text_delta(struct acp_telling *t, const struct event *ev)
+{
+    tell_delta(t, "agent_message_chunk", ev);
+}
+
+static void text_complete(struct acp_telling *t, const struct event *ev)
+{
+    tell_complete(t, "agent_message_chunk", ev);
+}
+
+static void reasoning_delta(struct acp_telling *t, const struct event *ev)
+{
+    tell_delta(t, "agent_thought_chunk", ev);
+}
+
+static void reasoning_complete(struct acp_telling *t, const struct event *ev)
+{
+    tell_complete(t, "agent_thought_chunk", ev);
+}
+
+static void retrying(struct acp_telling *t, const struct event *ev)
+{
+    t->part++;
+    t->streamed = 0;
+    if (t->replays)
+        return;
+    char *text = mem_printf(_("Trying again (%d of %d): %s"), ev->count, ev->limit, ev->text);
+    acp_tell_notice(t, "info", text);
+    free(text);
+}
+
+static void warning(struct acp_telling *t, const struct event *ev)
+{
+    acp_tell_notice(t, "warning", ev->text && *ev->text ? ev->text : ev->name);
+}
+
+static void budget_warning(struct acp_telling *t, const struct event *ev)
+{
+    char *text = mem_printf(_("%d %% of the budget %s is used"), ev->count, ev->name);
+    acp_tell_notice(t, "warning", text);
+    free(text);
+}
+
+static void learned_noted(struct acp_telling *t, const struct event *ev)
+{
+    char *text = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"),
+                            ev->text ? ev->text : "");
+    acp_tell_notice(t, "info", text);
+    free(text);
+}
+
+/* --- tool calls ------------------------------------------------------------------------------- */
+
+static struct acp_open_call *find_call(const struct acp_telling *t, const char *id)
+{
+    for (size_t i = 0; id && i < t->calls.len; i++)
+        if (strcmp(t->calls.items[i].id, id) == 0)
+            return &t->calls.items[i];
+    return NULL;
+}
+
+const struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id)
+{
+    return find_call(t, id);
+}
+
+static struct acp_tool_call call_as_told(const struct acp_telling *t, const struct acp_open_call *c)
+{
+    return (struct acp_tool_call){
+        .id = c->told, .tool = c->tool, .args = c->args, .directory = t->directory};
+}
+
+static void tool_call_requested(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    struct acp_open_call c = {.id = mem_strdup(ev->id),
+                              .told = mem_printf("%" PRId64 ":%s", t->call, ev->id),
+                              .tool = mem_strdup(ev->name),
+                              .args = mem_strdup(ev->text)};
+    vec_push(&t->calls, c);
+    const struct acp_tool_call told = call_as_told(t, &c);
+    struct json_out *o = begin(&u, "tool_call");
+    acp_tool_call_write(o, &told);
+    json_out_member(o, "status", "pending");
+    send(t, &u);
+}
+
+static void tell_status(struct acp_telling *t, struct acp_open_call *c, const char *status)
+{
+    struct update u;
+    struct json_out *o = begin(&u, "tool_call_update");
+    json_out_member(o, "toolCallId", c->told);
+    json_out_member(o, "status", status);
+    send(t, &u);
+}
+
+void acp_tell_running(struct acp_telling *t, const char *id)
+{
+    struct acp_open_call *c = find_call(t, id);
+    if (c)
+        tell_status(t, c, "in_progress");
+}
+
+/* Calls run one after another. */
+static void tell_next_runs(struct acp_telling *t)
+{
+    if (t->calls.len > 0)
+        tell_status(t, &t->calls.items[0], "in_progress");
+}
+
+static void call_completed(struct acp_telling *t, const struct event *ev)
+{
+    (void)ev;
+    tell_next_runs(t);
+}
+
+void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview)
+{
+    struct update u;
+    struct acp_open_call *c = find_call(t, id);
+    if (!c || !preview)
+        return;
+    const struct acp_tool_call told = call_as_told(t, c);
+    struct json_out *o = begin(&u, "tool_call_update");
+    json_out_member(o, "toolCallId", c->told);
+    acp_tool_call_write_preview(o, &told, preview);
+    send(t, &u);
+    c->shown = true;
+}
+
+/* What a change was is worth more than that it was made. */
+static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    struct acp_open_call *c = find_call(t, ev->id);
+    if (!c)
+        return;
+    struct json_out *o = begin(&u, "tool_call_update");
+    json_out_member(o, "toolCallId", c->told);
+    json_out_member(o, "status", ev->flag ? "failed" : "completed");
+    if (ev->flag || !c->shown || strcmp(c->tool, "write_file") != 0)
+        acp_tool_call_write_result(o, ev->text ? ev->text : "");
+    json_out_member(o, "rawOutput", ev->text);
+    send(t, &u);
+    forget_call(t, (size_t)(c - t->calls.items));
+    tell_next_runs(t);
+}
+
+/* The turn did not come to them, or did not finish them. */
+static void give_up_calls(struct acp_telling *t)
+{
+    while (t->calls.len > 0) {
+        tell_status(t, &t->calls.items[0], "failed");
+        forget_call(t, 0);
+    }
+}
+
+static void turn_completed(struct acp_telling *t, const struct event *ev)
+{
+    (void)ev;
+    give_up_calls(t);
+}
+
+static void turn_failed(struct acp_telling *t, const struct event *ev)
+{
+    give_up_calls(t);
+    if (t->replays)
+        acp_tell_notice(t, "error", ev->text && *ev->text ? ev->text : ev->name);
+}
+
+static void interrupted(struct acp_telling *t, const struct event *ev)
+{
+    (void)ev;
+    give_up_calls(t);
+    if (t->replays)
+        acp_tell_notice(t, "info", _("interrupted"));
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+void acp_tell_event(struct acp_telling *t, const struct event *ev)
+{
+    static void (*const tellers[EVENT_TYPE_COUNT])(struct acp_telling *, const struct event *) = {
+        [EVENT_TURN_STARTED] = turn_started,
+        [EVENT_CALL_STARTED] = begin_part,
+        [EVENT_CALL_COMPLETED] = call_completed,
+        [EVENT_TEXT_DELTA] = text_delta,
+        [EVENT_TEXT_COMPLETE] = text_complete,
+        [EVENT_REASONING_DELTA] = reasoning_delta,
+        [EVENT_REASONING_COMPLETE] = reasoning_complete,
+        [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
+        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
+        [EVENT_RETRYING] = retrying,
+        [EVENT_LEARNED_NOTED] = learned_noted,
+        [EVENT_BUDGET_WARNING] = budget_warning,
+        [EVENT_WARNING] = warning,
+        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_FAILED] = turn_failed,
+        [EVENT_INTERRUPTED] = interrupted,
+    };
+    if (tellers[ev->type])
+        tellers[ev->type](t, ev);
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+void acp_tell_info(struct acp_telling *t, const struct session_info *info)
+{
+    struct update u;
+    char at[25];
+    struct json_out *o = begin(&u, "session_info_update");
+    json_out_member(o, "title", info->title ? info->title : "");
+    rfc3339_format(info->updated_ms, at);
+    json_out_member(o, "updatedAt", at);
+    send(t, &u);
+}
+
+void acp_tell_usage(struct acp_telling *t, const struct meters *meters)
+{
+    struct update u;
+    if (meters->window <= 0)
+        return;
+    struct json_out *o = begin(&u, "usage_update");
+    json_out_int(o, "used", meters->request.tokens);
+    json_out_int(o, "size", meters->window);
+    if (meters->cost >= 0) {
+        json_out_name(o, "cost");
+        json_out_open(o, '{');
+        json_out_name(o, "amount");
+        json_out_real_number(o, meters->cost);
+        json_out_member(o, "currency", "USD");
+        json_out_close(o, '}');
+    }
+    send(t, &u);
+}

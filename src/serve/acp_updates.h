@@ -1,0 +1,68 @@
+/* What happens in a session, as the updates that a client of the Agent Client Protocol is told:
+ * events as they come, and those of the log to a client that loads the session. Pure. */
+#ifndef SERVE_ACP_UPDATES_H
+#define SERVE_ACP_UPDATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "chat/event.h"
+#include "chat/session_info.h"
+#include "session/notice.h"
+
+/* What the client can be told (its clientCapabilities). */
+struct acp_client {
+    bool notices;    /* session.notices */
+    bool booleans;   /* session.configOptions.boolean */
+};
+
+/* A tool call that was told and is not done. */
+struct acp_open_call {
+    char *id;   /* of the engine, not unique in a session */
+    char *told; /* as the client knows it */
+    char *tool, *args;
+    bool shown; /* the client knows what it changes */
+};
+
+/* Where a session's telling stands. Zeroed at first, but for what says otherwise. */
+struct acp_telling {
+    const struct acp_client *client; /* set, and borrowed */
+    const char *directory;           /* of the session; set, and borrowed; NULL: unknown */
+    bool replays;                    /* set: events of the log; what is of the moment is left out */
+    bool told_input; /* set: the client sent what the next run_started has, and knows it */
+
+    /* One update, the JSON of its object. */
+    void (*update)(void *context, const char *json); /* set */
+    void *context;
+
+    int64_t call;                    /* number of the turn_started event */
+    int part;                        /* of the answer: texts and reasonings */
+    size_t streamed;                 /* bytes of the part that is open */
+    VEC(struct acp_open_call) calls; /* in the order in which they run */
+};
+void acp_telling_release(struct acp_telling *t);
+
+/* What the event is to the client, which may be nothing. */
+void acp_tell_event(struct acp_telling *t, const struct event *ev);
+
+/* The open call of this id, which is the engine's; NULL: there is none. */
+const struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
+
+/* What an open call would do; that it goes on, as a person allowed it. */
+void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
+void acp_tell_running(struct acp_telling *t, const char *id);
+
+/* Title and date of the session. */
+void acp_tell_info(struct acp_telling *t, const struct session_info *info);
+
+/* How full the window is, and what it cost; nothing where the window is unknown. */
+void acp_tell_usage(struct acp_telling *t, const struct meters *meters);
+
+/* A text of the program's own: a message of its own. */
+void acp_tell_line(struct acp_telling *t, const char *text);
+
+/* The same as a notice to clients that know them. `severity`: "info", "warning" or "error". */
+void acp_tell_notice(struct acp_telling *t, const char *severity, const char *text);
+
+#endif

@@ -1,0 +1,295 @@
+/* Events as updates of the Agent Client Protocol. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/acp_updates.h"
+#include "tests/suite.h"
+#include "tests/support.h"
+
+/* --- what a client is told -------------------------------------------------------------------- */
+
+static struct buf told;
+static struct acp_client client;
+static struct acp_telling telling;
+static int64_t seq;
+
+static void take_update(void *context, const char *json)
+{
+    (void)context;
+    struct error e;
+    struct json *v = json_parse(json, strlen(json), &e);
+    assert_non_null(v);
+    json_free(v);
+    buf_addstr(&told, json);
+    buf_addch(&told, '\n');
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    told = (struct buf)BUF_INIT;
+    client = (struct acp_client){0};
+    telling = (struct acp_telling){.client = &client, .directory = "/work", .update = take_update};
+    seq = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    acp_telling_release(&telling);
+    buf_release(&told);
+    return 0;
+}
+
+FIXTURE(begin, end);
+
+static struct event *make(enum event_type type, const char *text)
+{
+    struct event *ev = event_new(type);
+    ev->seq = ++seq;
+    ev->text = mem_strdup(text);
+    return ev;
+}
+
+static void tell(struct event *ev)
+{
+    acp_tell_event(&telling, ev);
+    event_free(ev);
+}
+
+static void tell_text(enum event_type type, const char *text)
+{
+    tell(make(type, text));
+}
+
+static void call_tool(const char *id, const char *name, const char *args)
+{
+    struct event *ev = make(EVENT_TOOL_CALL_REQUESTED, args);
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup(name);
+    tell(ev);
+}
+
+static void end_tool(const char *id, const char *name, const char *text, bool is_error)
+{
+    struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, text);
+    ev->id = mem_strdup(id);
+    ev->name = mem_strdup(name);
+    ev->flag = is_error;
+    tell(ev);
+}
+
+/* All since the last time; ' stands for ". */
+static void expect(const char *updates)
+{
+    assert_string_equal(told.data, support_json(updates));
+    buf_clear(&told);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+TEST(a_streamed_answer_is_told_once)
+{
+    telling.told_input = true;
+    tell_text(EVENT_TURN_STARTED, "hi");
+    tell_text(EVENT_CALL_STARTED, NULL);
+    expect("");
+    tell_text(EVENT_REASONING_DELTA, "Hm");
+    tell_text(EVENT_TEXT_DELTA, "He");
+    expect(
+        "{'sessionUpdate':'agent_thought_chunk','messageId':'2.0','content':{'type':'text',"
+        "'text':'Hm'}}\n"
+        "{'sessionUpdate':'agent_message_chunk','messageId':'2.0','content':{'type':'text',"
+        "'text':'He'}}\n");
+}
+
+TEST(a_message_is_known_by_its_id)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    tell_text(EVENT_REASONING_DELTA, "Hm");
+    tell_text(EVENT_REASONING_COMPLETE, "Hmm");
+    tell_text(EVENT_TEXT_COMPLETE, "Hello");
+    expect(
+        "{'sessionUpdate':'agent_thought_chunk','messageId':'1.0','content':{'type':'text',"
+        "'text':'Hm'}}\n"
+        "{'sessionUpdate':'agent_thought_chunk','messageId':'1.0','content':{'type':'text',"
+        "'text':'m'}}\n"
+        "{'sessionUpdate':'agent_message_chunk','messageId':'1.1','content':{'type':'text',"
+        "'text':'Hello'}}\n");
+}
+
+TEST(what_another_surface_sent_is_told)
+{
+    struct event *ev = make(EVENT_TURN_STARTED, "look");
+    ev->attachments = mem_strdup(
+        "[{\"type\":\"image\",\"text\":\"/x/a b.png\",\"media_type\":"
+        "\"image/png\"}]");
+    tell(ev);
+    expect(
+        "{'sessionUpdate':'user_message_chunk','messageId':'1','content':{'type':'text',"
+        "'text':'look'}}\n"
+        "{'sessionUpdate':'user_message_chunk','messageId':'1','content':{'type':"
+        "'resource_link','uri':'file:///x/a%20b.png','name':'a b.png','mimeType':'image/png'}}\n");
+}
+
+/* --- tool calls ------------------------------------------------------------------------------- */
+
+TEST(a_call_is_told_from_its_beginning_to_its_end)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("call_1", "read_file", "{\"path\":\"a.c\",\"offset\":7}");
+    expect(
+        "{'sessionUpdate':'tool_call','toolCallId':'1:call_1','title':'Read a.c','kind':'read',"
+        "'locations':[{'path':'/work/a.c','line':7}],'rawInput':{'path':'a.c','offset':7},"
+        "'status':'pending'}\n");
+    tell_text(EVENT_CALL_COMPLETED, NULL);
+    expect("{'sessionUpdate':'tool_call_update','toolCallId':'1:call_1','status':'in_progress'}\n");
+    end_tool("call_1", "read_file", "int ```` a;", false);
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:call_1','status':'completed',"
+        "'content':[{'type':'content','content':{'type':'text','text':"
+        "'`````\\nint ```` a;\\n`````\\n'}}],'rawOutput':'int ```` a;'}\n");
+}
+
+/* Models give the ids of calls, and may give one again. */
+TEST(calls_of_one_id_are_different)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("x", "run_command", "{\"command\":\"ls\\n-l\"}");
+    end_tool("x", "run_command", "", true);
+    tell_text(EVENT_CALL_STARTED, NULL);
+    buf_clear(&told);
+    call_tool("x", "mystery", "no JSON");
+    expect(
+        "{'sessionUpdate':'tool_call','toolCallId':'4:x','title':'mystery','kind':'other',"
+        "'rawInput':'no JSON','status':'pending'}\n");
+    assert_non_null(acp_find_call(&telling, "x"));
+    assert_string_equal(acp_find_call(&telling, "x")->told, "4:x");
+}
+
+TEST(calls_run_one_after_another_and_an_end_ends_all)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("a", "run_command", "{}");
+    call_tool("b", "run_command", "{}");
+    tell_text(EVENT_CALL_COMPLETED, NULL);
+    buf_clear(&told);
+    end_tool("a", "run_command", "", false);
+    assert_non_null(strstr(told.data, "\"toolCallId\":\"1:b\",\"status\":\"in_progress\""));
+    buf_clear(&told);
+    tell_text(EVENT_INTERRUPTED, NULL);
+    expect("{'sessionUpdate':'tool_call_update','toolCallId':'1:b','status':'failed'}\n");
+    assert_null(acp_find_call(&telling, "b"));
+}
+
+#define WRITE "{\"path\":\"/work/n.txt\",\"content\":\"one\\nzwei\\n\"}"
+
+TEST(a_change_is_a_diff_and_stays_one)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("w", "write_file", WRITE);
+    buf_clear(&told);
+    acp_tell_preview(&telling, "w", "--- n.txt\n+++ n.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n");
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
+        "'path':'/work/n.txt','oldText':'one\\ntwo\\n','newText':'one\\nzwei\\n'}]}\n");
+    end_tool("w", "write_file", "wrote 9 bytes", false);
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
+        "'rawOutput':'wrote 9 bytes'}\n");
+}
+
+TEST(a_new_file_has_no_old_text)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("w", "write_file", WRITE);
+    buf_clear(&told);
+    acp_tell_preview(&telling, "w", "--- /dev/null\n+++ n.txt\n@@ -0,0 +1,2 @@\n+one\n+zwei\n");
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
+        "'path':'/work/n.txt','newText':'one\\nzwei\\n'}]}\n");
+    end_tool("w", "write_file", "disk full", true);
+    assert_non_null(strstr(told.data, "disk full\\n```"));
+}
+
+/* A preview has nothing invisible in it: neither has the text that it leads to. */
+TEST(a_change_of_hidden_characters_is_shown)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("w", "write_file", "{\"path\":\"n\",\"content\":\"a\\u202eb\\n\"}");
+    buf_clear(&told);
+    acp_tell_preview(&telling, "w", "--- n\n+++ n\n@@ -1 +1 @@\n-a\n+a<U+202E>b\n");
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
+        "'path':'/work/n','oldText':'a\\n','newText':'a<U+202E>b\\n'}]}\n");
+}
+
+TEST(a_preview_that_is_no_difference_is_text)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("r", "run_command", "{\"command\":\"make\"}");
+    buf_clear(&told);
+    acp_tell_preview(&telling, "r", "make");
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'content',"
+        "'content':{'type':'text','text':'```\\nmake\\n```\\n'}}]}\n");
+    acp_tell_preview(&telling, "unknown", "x");
+    acp_tell_running(&telling, "unknown");
+    expect("");
+}
+
+/* --- notices ---------------------------------------------------------------------------------- */
+
+TEST(warnings_are_notices_where_the_client_knows_them)
+{
+    tell_text(EVENT_WARNING, "careful");
+    expect(
+        "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
+        "'text':'\\n\\n*careful*\\n\\n'}}\n");
+    client.notices = true;
+    tell_text(EVENT_WARNING, "careful");
+    expect("{'sessionUpdate':'notice','severity':'warning','title':'careful'}\n");
+}
+
+TEST(a_replay_tells_how_turns_ended)
+{
+    client.notices = true;
+    tell_text(EVENT_TURN_FAILED, "no key");
+    expect("");
+    telling.replays = true;
+    tell_text(EVENT_TURN_FAILED, "no key");
+    expect(
+        "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
+        "'text':'\\n\\n*no key*\\n\\n'}}\n");
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+TEST(usage_needs_a_window)
+{
+    struct meters m = {.request = {.tokens = 1234}, .window = 0, .cost = -1};
+    acp_tell_usage(&telling, &m);
+    expect("");
+    m.window = 8000;
+    acp_tell_usage(&telling, &m);
+    expect("{'sessionUpdate':'usage_update','used':1234,'size':8000}\n");
+    m.cost = 0.25;
+    acp_tell_usage(&telling, &m);
+    expect(
+        "{'sessionUpdate':'usage_update','used':1234,'size':8000,'cost':{'amount':0.25,"
+        "'currency':'USD'}}\n");
+}
+
+TEST(title_and_date)
+{
+    struct session_info info;
+    session_info_init(&info);
+    info.updated_ms = 1000;
+    acp_tell_info(&telling, &info);
+    expect(
+        "{'sessionUpdate':'session_info_update','title':'','updatedAt':"
+        "'1970-01-01T00:00:01.000Z'}\n");
+    session_info_release(&info);
+}
