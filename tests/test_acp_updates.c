@@ -240,6 +240,75 @@ TEST(a_preview_that_is_no_difference_is_text)
     expect("");
 }
 
+/* --- compactions ------------------------------------------------------------------------------ */
+
+static void compact(enum event_type type, const char *text)
+{
+    struct event *ev = make(type, text);
+    ev->compaction.mode = mem_strdup("handoff");
+    if (type == EVENT_COMPACTION_COMPLETED)
+        ev->compaction.effective_mode = mem_strdup("handoff");
+    ev->compaction.messages_before = 40;
+    ev->compaction.messages_after = 12;
+    ev->compaction.tokens_before = 90000;
+    ev->compaction.tokens_after = 20000;
+    tell(ev);
+}
+
+static void tell_part_of_summary(const char *text, int part, int of)
+{
+    struct event *ev = make(EVENT_COMPACTION_DELTA, text);
+    ev->count = part;
+    ev->limit = of;
+    tell(ev);
+}
+
+TEST(a_compaction_is_told_to_a_client_that_knows_them)
+{
+    client.compaction = true;
+    compact(EVENT_COMPACTION_STARTED, NULL);
+    tell_part_of_summary("draft of part 1", 1, 2);
+    tell_part_of_summary("Sum", 2, 2);
+    tell_part_of_summary("mary", 0, 0);
+    compact(EVENT_COMPACTION_COMPLETED, "Summary");
+    expect(
+        "{'sessionUpdate':'compaction_update','compactionId':'1','status':'in_progress'}\n"
+        "{'sessionUpdate':'compaction_summary_chunk','compactionId':'1','content':{'type':"
+        "'text','text':'Sum'}}\n"
+        "{'sessionUpdate':'compaction_summary_chunk','compactionId':'1','content':{'type':"
+        "'text','text':'mary'}}\n"
+        "{'sessionUpdate':'compaction_update','compactionId':'1','status':'completed',"
+        "'summary':[{'type':'text','text':'Summary'}]}\n");
+}
+
+TEST(a_compaction_that_fails_or_is_cancelled)
+{
+    client.compaction = true;
+    struct event *ev = make(EVENT_COMPACTION_FAILED, "stopped");
+    ev->compaction.reason = mem_strdup("cancelled");
+    tell(ev);
+    ev = make(EVENT_COMPACTION_FAILED, "no answer");
+    ev->compaction.reason = mem_strdup("llm");
+    tell(ev);
+    expect(
+        "{'sessionUpdate':'compaction_update','compactionId':'1','status':'cancelled',"
+        "'error':'stopped'}\n"
+        "{'sessionUpdate':'compaction_update','compactionId':'2','status':'failed',"
+        "'error':'no answer'}\n");
+}
+
+TEST(others_get_a_line_of_text)
+{
+    compact(EVENT_COMPACTION_STARTED, NULL);
+    tell_part_of_summary("Sum", 0, 0);
+    expect("");
+    compact(EVENT_COMPACTION_COMPLETED, "Summary");
+    expect(
+        "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
+        "'text':'\\n\\n*Compacted (handoff): 40 messages became 12, about 90000 tokens 20000.*"
+        "\\n\\n'}}\n");
+}
+
 /* --- notices ---------------------------------------------------------------------------------- */
 
 TEST(warnings_are_notices_where_the_client_knows_them)

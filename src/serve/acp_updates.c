@@ -347,6 +347,100 @@ static void interrupted(struct acp_telling *t, const struct event *ev)
         acp_tell_notice(t, "info", _("interrupted"));
 }
 
+/* --- compactions ------------------------------------------------------------------------------ */
+
+static struct json_out *begin_compaction(struct acp_telling *t, struct update *u, const char *kind)
+{
+    char id[32];
+    struct json_out *o = begin(u, kind);
+    snprintf(id, sizeof id, "%" PRId64, t->compaction);
+    json_out_member(o, "compactionId", id);
+    return o;
+}
+
+static void compaction_started(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    t->compaction = ev->seq;
+    if (!t->client->compaction)
+        return;
+    json_out_member(begin_compaction(t, &u, "compaction_update"), "status", "in_progress");
+    send(t, &u);
+}
+
+/* Parts of a long history are folded into the last, which is the summary. */
+static void compaction_delta(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    if (!t->client->compaction || t->replays || ev->count < ev->limit)
+        return;
+    write_text_content(begin_compaction(t, &u, "compaction_summary_chunk"), ev->text);
+    send(t, &u);
+}
+
+static void write_summary(struct json_out *o, const char *summary)
+{
+    json_out_name(o, "summary");
+    json_out_open(o, '[');
+    if (summary && *summary) {
+        json_out_open(o, '{');
+        acp_content_write_text(o, summary);
+        json_out_close(o, '}');
+    }
+    json_out_close(o, ']');
+}
+
+static void tell_compacted(struct acp_telling *t, const struct compaction *c)
+{
+    char *text = mem_printf(_("Compacted (%s): %d messages became %d, about %lld tokens %lld."),
+                            c->effective_mode, c->messages_before, c->messages_after,
+                            (long long)c->tokens_before, (long long)c->tokens_after);
+    acp_tell_notice(t, "info", text);
+    free(text);
+}
+
+static void compaction_completed(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    if (t->compaction == 0)
+        t->compaction = ev->seq;
+    if (t->client->compaction) {
+        struct json_out *o = begin_compaction(t, &u, "compaction_update");
+        json_out_member(o, "status", "completed");
+        write_summary(o, ev->text);
+        send(t, &u);
+    } else {
+        tell_compacted(t, &ev->compaction);
+    }
+    t->compaction = 0;
+}
+
+static void compaction_failed(struct acp_telling *t, const struct event *ev)
+{
+    struct update u;
+    const char *reason = ev->compaction.reason ? ev->compaction.reason : "";
+    bool cancelled = strcmp(reason, "cancelled") == 0;
+    if (t->compaction == 0)
+        t->compaction = ev->seq;
+    if (t->client->compaction) {
+        struct json_out *o = begin_compaction(t, &u, "compaction_update");
+        json_out_member(o, "status", cancelled ? "cancelled" : "failed");
+        json_out_member(o, "error", ev->text);
+        send(t, &u);
+    } else {
+        char *text = mem_printf(_("Compaction failed: %s"), ev->text);
+        acp_tell_notice(t, "warning", text);
+        free(text);
+    }
+    t->compaction = 0;
+}
+
+static void compaction_undone(struct acp_telling *t, const struct event *ev)
+{
+    (void)ev;
+    acp_tell_notice(t, "info", _("The last compaction was undone."));
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 void acp_tell_event(struct acp_telling *t, const struct event *ev)
@@ -362,6 +456,11 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
         [EVENT_RETRYING] = retrying,
+        [EVENT_COMPACTION_STARTED] = compaction_started,
+        [EVENT_COMPACTION_DELTA] = compaction_delta,
+        [EVENT_COMPACTION_COMPLETED] = compaction_completed,
+        [EVENT_COMPACTION_FAILED] = compaction_failed,
+        [EVENT_COMPACTION_UNDONE] = compaction_undone,
         [EVENT_LEARNED_NOTED] = learned_noted,
         [EVENT_BUDGET_WARNING] = budget_warning,
         [EVENT_WARNING] = warning,

@@ -13,6 +13,7 @@
 
 /* What the client can be told (its clientCapabilities). */
 struct acp_client {
+    bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
     bool notices;    /* session.notices */
     bool booleans;   /* session.configOptions.boolean */
 };
@@ -40,6 +41,7 @@ struct acp_telling {
     int part;                        /* of the answer: texts and reasonings */
     size_t streamed;                 /* bytes of the part that is open */
     VEC(struct acp_open_call) calls; /* in the order in which they run */
+    int64_t compaction;              /* number of the compaction_started; 0: none is open */
 };
 void acp_telling_release(struct acp_telling *t);
 
