@@ -21,12 +21,12 @@ static const struct {
 };
 
 /* What the bytes are counts, not what the file is called: servers refuse a mismatch. */
-static const char *find_format(const struct buf *bytes)
+const char *image_media_type(const char *bytes, size_t bytes_len)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         size_t len = strlen(formats[i].magic);
-        if (bytes->len >= formats[i].at + len &&
-            memcmp(bytes->data + formats[i].at, formats[i].magic, len) == 0)
+        if (bytes_len >= formats[i].at + len &&
+            memcmp(bytes + formats[i].at, formats[i].magic, len) == 0)
             return formats[i].media_type;
     }
     return NULL;
@@ -51,7 +51,7 @@ void image_load(struct image *out, const struct block *block)
     buf_init(&bytes, IMAGE_MAX_BYTES);
     if (!paths_read_regular(where, &bytes, &e))
         out->problem = mem_printf("[an image that cannot be read: %s]", e.text);
-    else if ((out->media_type = find_format(&bytes)) == NULL)
+    else if ((out->media_type = image_media_type(bytes.data, bytes.len)) == NULL)
         out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);
     else
         out->base64 = base64_encode((const unsigned char *)bytes.data, bytes.len);

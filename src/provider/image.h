@@ -13,6 +13,10 @@ struct image {
     char *problem; /* why there is neither: text to send in its place */
 };
 
+/* "image/png" of the bytes, whatever their file is called; NULL: no PNG, JPEG, GIF or WebP. Static.
+ */
+const char *image_media_type(const char *bytes, size_t len);
+
 /* A path whose file is gone, too large or no PNG, JPEG, GIF or WebP is no fault of the call: the
  * model is told. */
 void image_load(struct image *out, const struct block *block);
