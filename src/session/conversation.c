@@ -221,6 +221,7 @@ static const struct action {
     {&operation_session_set_tools, REFUSED, IDLE, WANTS_WRITING, run_set_tools},
     {&operation_session_set_compaction, REFUSED, IDLE, WANTS_WRITING, run_set_compaction},
     {&operation_session_settings, NOW, IDLE, WANTS_READING, run_settings},
+    {&operation_session_add_image, NOW, IDLE, WANTS_WRITING, run_add_image},
     {&operation_turn_start, REFUSED, TURN, WANTS_WRITING, run_start_turn},
     {&operation_turn_retry, REFUSED, TURN, WANTS_WRITING, run_retry},
     {&operation_turn_interrupt, NOW, IDLE, WANTS_SESSION, run_interrupt},

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/capability.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
+#include "session/image_file.h"
+#include "session/projection.h"
 
 /* --- changing ----------------------------------------------------------------------------------
  */
@@ -160,6 +163,19 @@ bool run_set_system(struct conversation *c, const void *params, void *result, st
     bool saved = journal_save_info(&c->journal, e);
     tell_session(c, false);
     return saved;
+}
+
+bool run_add_image(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_image_params *p = params;
+    struct catalog catalog;
+    catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
+    char *directory = projection_directory(&catalog, c->journal.info.id);
+    bool ok = directory ? image_file_add(directory, p->data, result, e)
+                        : capability_need_store(false, e);
+    free(directory);
+    catalog_release(&catalog);
+    return ok;
 }
 
 bool run_set_draft(struct conversation *c, const void *params, void *result, struct error *e)

@@ -201,6 +201,28 @@ const struct operation operation_session_settings =
     RUN_IN_CONVERSATION("session/settings", "Tells what a session is set to.",
                         &session_params_shape, &settings_shape, 0);
 
+static const struct shape_field image_fields[] = {
+    SESSION_FIELD(struct session_image_params),
+    SHAPE_FIELD("data", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_image_params, data),
+                .least = 4, .help = "PNG, JPEG, GIF or WebP, in base64."),
+    {0},
+};
+static const struct shape image_shape = PARAMETERS(struct session_image_params, image_fields);
+
+static const struct shape_field image_result_fields[] = {
+    SHAPE_FIELD("path", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_image, path),
+                .help = "Of the file; text of an image block."),
+    SHAPE_FIELD("media_type", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_image, media_type),
+                .help = "What it is."),
+    {0},
+};
+static const struct shape image_result_shape = {
+    .name = "image", .size = sizeof(struct session_image), .fields = image_result_fields};
+
+const struct operation operation_session_add_image = RUN_IN_CONVERSATION(
+    "session/add_image", "Keeps an image with a session, for a message that is to come.",
+    &image_shape, &image_result_shape, 0);
+
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
 static const struct shape_field start_fields[] = {

@@ -77,6 +77,16 @@ struct session_settings {
     enum memory_access memory;
 };
 
+/* session/add_image: keeps it with the session, for a message that is to come. */
+struct session_image_params {
+    const char *session;
+    const char *data; /* PNG, JPEG, GIF or WebP, in base64 */
+};
+struct session_image {
+    char *path;
+    char *media_type;
+};
+
 struct turn_start_params {
     const char *session;
     const char *text;
@@ -181,7 +191,8 @@ extern const struct shape_codec fault_codec;
 extern const struct operation operation_session_create, operation_session_open,
     operation_session_close, operation_session_set_model, operation_session_set_system,
     operation_session_set_draft, operation_session_set_memory, operation_session_set_tools,
-    operation_session_set_compaction, operation_session_settings, operation_turn_start,
+    operation_session_set_compaction, operation_session_settings, operation_session_add_image,
+    operation_turn_start,
     operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
     operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
     operation_compaction_pin, operation_compaction_unpin, operation_context_read,

@@ -206,6 +206,7 @@ CONVERSATION_RUNS(run_close);
 CONVERSATION_RUNS(run_set_model);
 CONVERSATION_RUNS(run_set_system);
 CONVERSATION_RUNS(run_set_draft);
+CONVERSATION_RUNS(run_add_image);
 
 /* conversation_turn.c */
 /* How large the next request is, also of a session whose messages are not loaded. */

@@ -37,6 +37,7 @@ libtiro_a_SOURCES += \
 	src/session/graph_transfer.c \
 	src/session/graphs.c src/session/graphs.h \
 	src/session/health.c src/session/health.h \
+	src/session/image_file.c src/session/image_file.h \
 	src/session/import.c src/session/import.h src/session/import_private.h \
 	src/session/import_form.c \
 	src/session/import_info.c \

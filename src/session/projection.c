@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "chat/transcript_text.h"
+#include "session/image_file.h"
 #include "session/open_run.h"
 #include "session/summary_file.h"
 #include "store/event_log.h"
@@ -57,7 +58,7 @@ char *projection_directory(const struct catalog *c, const char *id)
 
 bool projection_has(const char *name, bool unfinished)
 {
-    bool has = summary_file_is(name, unfinished);
+    bool has = summary_file_is(name, unfinished) || image_file_is(name, unfinished);
     for (int i = 0; i < FILE_COUNT; i++)
         has = has || strcmp(name, (unfinished ? new_names : names)[i]) == 0;
     return has;
@@ -339,7 +340,7 @@ static bool is_gone(int result)
 
 static bool remove_files(struct projection *p)
 {
-    bool ok = summary_file_remove(p->dir);
+    bool ok = summary_file_remove(p->dir) && image_file_remove_all(p->dir);
     for (int i = 0; i < FILE_COUNT; i++) {
         ok = is_gone(unlinkat(p->dir, names[i], 0)) && ok;
         ok = is_gone(unlinkat(p->dir, new_names[i], 0)) && ok;
