@@ -360,5 +360,10 @@ TEST(title_and_date)
     expect(
         "{'sessionUpdate':'session_info_update','title':'','updatedAt':"
         "'1970-01-01T00:00:01.000Z'}\n");
+    acp_tell_info(&telling, &info);
+    expect("");
+    info.updated_ms = 2000;
+    acp_tell_info(&telling, &info);
+    assert_non_null(strstr(told.data, "00:00:02"));
     session_info_release(&info);
 }

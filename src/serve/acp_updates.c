@@ -122,6 +122,7 @@ void acp_telling_release(struct acp_telling *t)
     while (t->calls.len > 0)
         forget_call(t, t->calls.len - 1);
     vec_release(&t->calls);
+    free(t->title);
 }
 
 static void begin_part(struct acp_telling *t, const struct event *ev)
@@ -478,8 +479,14 @@ void acp_tell_info(struct acp_telling *t, const struct session_info *info)
 {
     struct update u;
     char at[25];
+    const char *title = info->title ? info->title : "";
+    if (t->title && strcmp(t->title, title) == 0 && t->updated_ms == info->updated_ms)
+        return;
+    free(t->title);
+    t->title = mem_strdup(title);
+    t->updated_ms = info->updated_ms;
     struct json_out *o = begin(&u, "session_info_update");
-    json_out_member(o, "title", info->title ? info->title : "");
+    json_out_member(o, "title", title);
     rfc3339_format(info->updated_ms, at);
     json_out_member(o, "updatedAt", at);
     send(t, &u);

@@ -42,6 +42,8 @@ struct acp_telling {
     size_t streamed;                 /* bytes of the part that is open */
     VEC(struct acp_open_call) calls; /* in the order in which they run */
     int64_t compaction;              /* number of the compaction_started; 0: none is open */
+    char *title;                     /* that was told last; NULL: none */
+    int64_t updated_ms;              /* likewise */
 };
 void acp_telling_release(struct acp_telling *t);
 
@@ -55,7 +57,7 @@ const struct acp_open_call *acp_find_call(const struct acp_telling *t, const cha
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
 void acp_tell_running(struct acp_telling *t, const char *id);
 
-/* Title and date of the session. */
+/* Title and date of the session, where they are others than those that were told last. */
 void acp_tell_info(struct acp_telling *t, const struct session_info *info);
 
 /* How full the window is, and what it cost; nothing where the window is unknown. */
