@@ -122,21 +122,26 @@ void acp_content_write_text(struct json_out *o, const char *text)
     json_out_member(o, "text", text);
 }
 
-/* What is no Markdown: a fence keeps it as it is. */
-static void write_fenced(struct json_out *o, const char *text)
+void acp_tool_call_write_text(struct json_out *o, const char *text)
 {
-    struct buf fenced = BUF_INIT;
-    attached_file_fence(&fenced, text, strlen(text));
     json_out_name(o, "content");
     json_out_open(o, '[');
     json_out_open(o, '{');
     json_out_member(o, "type", "content");
     json_out_name(o, "content");
     json_out_open(o, '{');
-    acp_content_write_text(o, fenced.data);
+    acp_content_write_text(o, text);
     json_out_close(o, '}');
     json_out_close(o, '}');
     json_out_close(o, ']');
+}
+
+/* What is no Markdown: a fence keeps it as it is. */
+static void write_fenced(struct json_out *o, const char *text)
+{
+    struct buf fenced = BUF_INIT;
+    attached_file_fence(&fenced, text, strlen(text));
+    acp_tool_call_write_text(o, fenced.data);
     buf_release(&fenced);
 }
 

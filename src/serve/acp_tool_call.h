@@ -22,6 +22,9 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview);
 
+/* The member content: a text for people, as Markdown. */
+void acp_tool_call_write_text(struct json_out *o, const char *text);
+
 /* The member content: what the tool gave, as it is. */
 void acp_tool_call_write_result(struct json_out *o, const char *result);
 

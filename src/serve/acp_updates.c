@@ -257,11 +257,11 @@ static void tool_call_requested(struct acp_telling *t, const struct event *ev)
     send(t, &u);
 }
 
-static void tell_status(struct acp_telling *t, struct acp_open_call *c, const char *status)
+static void tell_status(struct acp_telling *t, const char *told, const char *status)
 {
     struct update u;
     struct json_out *o = begin(&u, "tool_call_update");
-    json_out_member(o, "toolCallId", c->told);
+    json_out_member(o, "toolCallId", told);
     json_out_member(o, "status", status);
     send(t, &u);
 }
@@ -270,14 +270,14 @@ void acp_tell_running(struct acp_telling *t, const char *id)
 {
     struct acp_open_call *c = find_call(t, id);
     if (c)
-        tell_status(t, c, "in_progress");
+        tell_status(t, c->told, "in_progress");
 }
 
 /* Calls run one after another. */
 static void tell_next_runs(struct acp_telling *t)
 {
     if (t->calls.len > 0)
-        tell_status(t, &t->calls.items[0], "in_progress");
+        tell_status(t, t->calls.items[0].told, "in_progress");
 }
 
 static void call_completed(struct acp_telling *t, const struct event *ev)
@@ -322,7 +322,7 @@ static void tool_execution_completed(struct acp_telling *t, const struct event *
 static void give_up_calls(struct acp_telling *t)
 {
     while (t->calls.len > 0) {
-        tell_status(t, &t->calls.items[0], "failed");
+        tell_status(t, t->calls.items[0].told, "failed");
         forget_call(t, 0);
     }
 }
@@ -346,6 +346,36 @@ static void interrupted(struct acp_telling *t, const struct event *ev)
     give_up_calls(t);
     if (t->replays)
         acp_tell_notice(t, "info", _("interrupted"));
+}
+
+/* --- draft summaries -------------------------------------------------------------------------- */
+
+static void write_draft_members(struct json_out *o, const char *told, const char *summary)
+{
+    json_out_member(o, "toolCallId", told);
+    json_out_member(o, "title", _("Summary of the conversation"));
+    json_out_member(o, "kind", "think");
+    json_out_member(o, "status", "pending");
+    acp_tool_call_write_text(o, summary);
+}
+
+void acp_write_draft(struct json_out *o, const char *told, const char *summary)
+{
+    json_out_open(o, '{');
+    write_draft_members(o, told, summary);
+    json_out_close(o, '}');
+}
+
+void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary)
+{
+    struct update u;
+    write_draft_members(begin(&u, "tool_call"), told, summary);
+    send(t, &u);
+}
+
+void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool committed)
+{
+    tell_status(t, told, committed ? "completed" : "failed");
 }
 
 /* --- compactions ------------------------------------------------------------------------------ */

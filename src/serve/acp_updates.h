@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json_out.h"
 #include "base/vec.h"
 #include "chat/event.h"
 #include "chat/session_info.h"
@@ -56,6 +57,11 @@ const struct acp_open_call *acp_find_call(const struct acp_telling *t, const cha
 /* What an open call would do; that it goes on, as a person allowed it. */
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
 void acp_tell_running(struct acp_telling *t, const char *id);
+
+/* A draft summary that waits for a person is a tool call to the client, of the id `told`. */
+void acp_write_draft(struct json_out *o, const char *told, const char *summary); /* an object */
+void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary);
+void acp_tell_draft_decided(struct acp_telling *t, const char *told, bool committed);
 
 /* Title and date of the session, where they are others than those that were told last. */
 void acp_tell_info(struct acp_telling *t, const struct session_info *info);
