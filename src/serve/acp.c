@@ -1,0 +1,225 @@
+#include "serve/acp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "serve/acp_private.h"
+#include "serve/wire.h"
+#include "session/capability.h"
+
+enum { PROTOCOL_VERSION = 1 };
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+void acp_fail(struct rpc_call *call, const struct error *e)
+{
+    char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
+    rpc_fail(call, acp_error_code(e->code), e->text, data);
+    free(data);
+}
+
+void acp_refuse(struct rpc_call *call, enum err_code code, const char *text)
+{
+    struct error e;
+    err_set(&e, code, "%s", text);
+    acp_fail(call, &e);
+}
+
+bool acp_failed(struct rpc_call *call, const struct operation_answer *answer)
+{
+    if (answer->error.code == ERR_OK)
+        return false;
+    acp_fail(call, &answer->error);
+    return true;
+}
+
+/* --- what the engine is asked ----------------------------------------------------------------- */
+
+static void forget_ask(struct acp *a, const struct acp_ask *ask)
+{
+    size_t i = 0;
+    while (a->asks.items[i] != ask)
+        i++;
+    vec_remove(&a->asks, i, 1);
+}
+
+static void free_ask(struct acp_ask *ask)
+{
+    free(ask);
+}
+
+static void engine_answered(void *context, const struct operation_answer *answer)
+{
+    struct acp_ask *ask = context;
+    struct acp *a = ask->acp;
+    forget_ask(a, ask);
+    ask->done(ask, answer);
+    free_ask(ask);
+    wire_update(a->wire);
+}
+
+struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session *s,
+                        const struct operation *o, const void *params, acp_done *done)
+{
+    struct acp_ask *ask = mem_alloc(sizeof *ask);
+    *ask = (struct acp_ask){.acp = a, .call = call, .session = s, .done = done};
+    vec_push(&a->asks, ask);
+    ask->id = server_ask(a->server, o, params, engine_answered, ask);
+    return ask;
+}
+
+/* --- initialize ------------------------------------------------------------------------------- */
+
+static bool keeps_sessions(const struct acp *a)
+{
+    return capability_store() && config_boolean(server_config(a->server), CONFIG_SESSION_PERSIST);
+}
+
+static void write_true(struct json_out *o, const char *name, bool value)
+{
+    json_out_name(o, name);
+    json_out_raw(o, value ? "true" : "false");
+}
+
+static void write_session_capabilities(struct json_out *o, bool kept)
+{
+    static const char *const always[] = {"resume", "close"}, *const kept_ones[] = {"list",
+                                                                                   "delete"};
+    json_out_name(o, "sessionCapabilities");
+    json_out_open(o, '{');
+    for (size_t i = 0; kept && i < 2; i++) {
+        json_out_name(o, kept_ones[i]);
+        json_out_raw(o, "{}");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        json_out_name(o, always[i]);
+        json_out_raw(o, "{}");
+    }
+    json_out_close(o, '}');
+}
+
+static void write_capabilities(const struct acp *a, struct json_out *o)
+{
+    bool kept = keeps_sessions(a);
+    json_out_open(o, '{');
+    write_true(o, "loadSession", kept);
+    json_out_name(o, "promptCapabilities");
+    json_out_open(o, '{');
+    write_true(o, "image", kept); /* they are kept with the session */
+    write_true(o, "audio", false);
+    write_true(o, "embeddedContext", true);
+    json_out_close(o, '}');
+    json_out_name(o, "mcpCapabilities");
+    json_out_raw(o, "{\"http\":false,\"sse\":false}");
+    write_session_capabilities(o, kept);
+    json_out_close(o, '}');
+}
+
+/* {} or more of it. */
+static bool offers(const struct json *capabilities, const char *name)
+{
+    return json_type(json_get(capabilities, name)) == JSON_OBJECT;
+}
+
+static void initialize(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    const struct json *session = json_get(json_get(params, "clientCapabilities"), "session");
+    const struct json *version = json_get(params, "protocolVersion");
+    if (json_type(version) != JSON_NUMBER) {
+        acp_refuse(call, ERR_USAGE, "\"protocolVersion\" does not fit; give a whole number");
+        return;
+    }
+    a->initialized = true;
+    a->client = (struct acp_client){.compaction = offers(session, "compaction"),
+                                    .notices = offers(session, "notices")};
+    json_out_open(&o, '{');
+    json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
+    json_out_name(&o, "agentCapabilities");
+    write_capabilities(a, &o);
+    json_out_name(&o, "agentInfo");
+    json_out_open(&o, '{');
+    json_out_member(&o, "name", "tiro");
+    json_out_member(&o, "title", "Tiro");
+    json_out_member(&o, "version", PACKAGE_VERSION);
+    json_out_close(&o, '}');
+    json_out_name(&o, "authMethods");
+    json_out_raw(&o, "[]");
+    json_out_close(&o, '}');
+    rpc_answer(call, buf.data);
+    buf_release(&buf);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void on_request(void *context, struct rpc_call *call, const char *method,
+                       const struct json *params)
+{
+    static const struct {
+        const char *name;
+        acp_method *run;
+        bool at_once; /* before initialize */
+    } methods[] = {
+        {"initialize", initialize, true},
+    };
+    struct acp *a = context;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(method, methods[i].name) != 0)
+            continue;
+        if (a->initialized || methods[i].at_once)
+            methods[i].run(a, call, params);
+        else
+            rpc_fail(call, RPC_INVALID_REQUEST, "initialize comes first", NULL);
+        return;
+    }
+    rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
+}
+
+static const struct rpc_handlers handlers = {.request = on_request};
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+/* What was asked is answered all the same. */
+static void input_ended(void *context)
+{
+    (void)context;
+}
+
+static void closed(void *context)
+{
+    struct acp *a = context;
+    a->closed(a->context);
+}
+
+static const struct wire_events wire_events = {.ended = input_ended, .closed = closed};
+
+struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *context), void *context)
+{
+    struct acp *a = mem_alloc(sizeof *a);
+    a->server = s;
+    a->closed = over;
+    a->context = context;
+    a->peer = rpc_peer_new(&handlers, a);
+    a->wire = wire_new(s, a->peer, in, out, &wire_events, a);
+    return a;
+}
+
+void acp_free(struct acp *a)
+{
+    if (!a)
+        return;
+    while (a->asks.len > 0) {
+        struct acp_ask *ask = a->asks.items[0];
+        server_withdraw(a->server, ask->id);
+        forget_ask(a, ask);
+        free_ask(ask);
+    }
+    vec_release(&a->asks);
+    wire_free(a->wire);
+    rpc_peer_free(a->peer);
+    free(a);
+}
