@@ -48,6 +48,8 @@ static void forget_ask(struct acp *a, const struct acp_ask *ask)
 
 static void free_ask(struct acp_ask *ask)
 {
+    free(ask->text);
+    free(ask->servers);
     free(ask);
 }
 
@@ -165,6 +167,14 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         bool at_once; /* before initialize */
     } methods[] = {
         {"initialize", initialize, true},
+        {"session/new", acp_session_new, false},
+        {"session/load", acp_session_load, false},
+        {"session/resume", acp_session_resume, false},
+        {"session/list", acp_session_list, false},
+        {"session/close", acp_session_close, false},
+        {"session/delete", acp_session_delete, false},
+        {"session/set_mode", acp_session_set_mode, false},
+        {"session/set_config_option", acp_session_set_option, false},
     };
     struct acp *a = context;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -195,7 +205,15 @@ static void closed(void *context)
     a->closed(a->context);
 }
 
-static const struct wire_events wire_events = {.ended = input_ended, .closed = closed};
+static void wrote(void *context)
+{
+    struct acp *a = context;
+    for (size_t i = 0; i < a->sessions.len && !rpc_peer_is_full(a->peer); i++)
+        acp_load_more(a->sessions.items[i]);
+}
+
+static const struct wire_events wire_events = {
+    .ended = input_ended, .closed = closed, .wrote = wrote};
 
 struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *context), void *context)
 {
@@ -212,6 +230,9 @@ void acp_free(struct acp *a)
 {
     if (!a)
         return;
+    while (a->sessions.len > 0)
+        acp_session_free(a->sessions.items[0]);
+    vec_release(&a->sessions);
     while (a->asks.len > 0) {
         struct acp_ask *ask = a->asks.items[0];
         server_withdraw(a->server, ask->id);

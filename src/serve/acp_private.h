@@ -2,8 +2,10 @@
 #ifndef SERVE_ACP_PRIVATE_H
 #define SERVE_ACP_PRIVATE_H
 
+#include "base/uuid.h"
 #include "rpc/peer.h"
 #include "serve/acp.h"
+#include "serve/acp_options.h"
 #include "serve/acp_updates.h"
 #include "serve/acp_words.h"
 #include "session/operation_request.h"
@@ -19,10 +21,9 @@ struct acp {
     void *context;
     struct acp_client client; /* as it said in initialize */
     bool initialized;
-    VEC(struct acp_ask *) asks; /* that wait for the engine */
+    VEC(struct acp_session *) sessions; /* that the client has open */
+    VEC(struct acp_ask *) asks;         /* that wait for the engine */
 };
-
-typedef void acp_method(struct acp *a, struct rpc_call *call, const struct json *params);
 
 struct acp_ask;
 typedef void acp_done(struct acp_ask *ask, const struct operation_answer *answer);
@@ -35,6 +36,27 @@ struct acp_ask {
     acp_done *done;
     uint64_t id;
     int64_t number;              /* what `done` wants to know */
+    char *text, *servers;        /* likewise, owned */
+    bool answers_options;        /* … */
+};
+
+/* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
+struct acp_loading {
+    struct rpc_call *call; /* to be answered then; NULL: nothing is loaded */
+    char *servers;         /* of MCP, that the client names; NULL: none */
+    int64_t told;          /* number of the last event */
+    bool missed;           /* there are others since the page was asked for */
+    bool waits;            /* for the reader to catch up */
+};
+
+struct acp_session {
+    struct acp *acp;
+    char id[UUID_LEN + 1];
+    char *directory;
+    struct acp_telling telling;
+    struct acp_options options;
+    int64_t dropped;         /* updates that the client was too slow for */
+    struct acp_loading loading;
 };
 
 /* --- acp.c -------------------------------------------------------------------------------------
@@ -51,5 +73,30 @@ void acp_refuse(struct rpc_call *call, enum err_code code, const char *text);
 
 /* Fails the call where the answer is an error. */
 bool acp_failed(struct rpc_call *call, const struct operation_answer *answer);
+
+/* --- acp_session.c -----------------------------------------------------------------------------
+ */
+
+struct acp_session *acp_find_session(struct acp *a, const char *id);
+void acp_session_free(struct acp_session *s);
+
+/* The open session that the parameters name; NULL: the call was failed. */
+struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
+                                     const struct json *params);
+
+/* The client is told what can be chosen, and what is. */
+void acp_tell_options(struct acp_session *s);
+
+/* The reader may have caught up. */
+void acp_load_more(struct acp_session *s);
+
+/* Before a turn: what was chosen counts, though the engine may have closed the session since. */
+void acp_choose_again(struct acp_session *s);
+struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,
+                                  acp_done *done);
+
+typedef void acp_method(struct acp *a, struct rpc_call *call, const struct json *params);
+acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_list,
+    acp_session_close, acp_session_delete, acp_session_set_mode, acp_session_set_option;
 
 #endif

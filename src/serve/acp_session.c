@@ -1,0 +1,648 @@
+/* Sessions that the client has open: how they begin, are told from their log, and end; what can be
+ * chosen for them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/rfc3339.h"
+#include "config/config.h"
+#include "serve/acp_private.h"
+#include "session/capability.h"
+#include "session/session_operations.h"
+
+enum {
+    PAGE_EVENTS = 32,   /* of a log that is told: between pages the reader can catch up */
+    PAGE_SESSIONS = 100 /* of a list */
+};
+
+/* --- the list of them ------------------------------------------------------------------------- */
+
+struct acp_session *acp_find_session(struct acp *a, const char *id)
+{
+    for (size_t i = 0; i < a->sessions.len; i++)
+        if (strcmp(a->sessions.items[i]->id, id) == 0)
+            return a->sessions.items[i];
+    return NULL;
+}
+
+struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
+                                     const struct json *params)
+{
+    const char *id = json_get_string(params, "sessionId");
+    struct acp_session *s = id ? acp_find_session(a, id) : NULL;
+    if (!id)
+        acp_refuse(call, ERR_USAGE, "\"sessionId\" is missing; give a string");
+    else if (!s || s->loading.call)
+        acp_refuse(call, ERR_SESSION_NOT_FOUND,
+                   "that session is not open; load or resume it first");
+    return s && !s->loading.call ? s : NULL;
+}
+
+static void write_update(struct buf *out, const struct acp_session *s, const char *update)
+{
+    struct json_out o = {.buf = out};
+    json_out_open(&o, '{');
+    json_out_member(&o, "sessionId", s->id);
+    json_out_name(&o, "update");
+    json_out_raw(&o, update);
+    json_out_close(&o, '}');
+}
+
+static bool send_update(struct acp_session *s, const char *update)
+{
+    struct buf params = BUF_INIT;
+    write_update(&params, s, update);
+    bool sent = rpc_notify(s->acp->peer, "session/update", params.data);
+    buf_release(&params);
+    return sent;
+}
+
+/* What the reader was too slow for is at least told. */
+static bool tell_dropped(struct acp_session *s)
+{
+    char update[200];
+    snprintf(update, sizeof update,
+             "{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":"
+             "\"\\n\\n*[%lld updates were left out: they were not read in time]*\\n\\n\"}}",
+             (long long)s->dropped);
+    if (!send_update(s, update))
+        return false;
+    s->dropped = 0;
+    return true;
+}
+
+static void update(void *context, const char *json)
+{
+    struct acp_session *s = context;
+    if ((s->dropped > 0 && !tell_dropped(s)) || !send_update(s, json))
+        s->dropped++;
+}
+
+static struct acp_session *add_session(struct acp *a, const struct session_info *info)
+{
+    const struct config *config = server_config(a->server);
+    struct acp_session *s = mem_alloc(sizeof *s);
+    s->acp = a;
+    memcpy(s->id, info->id, sizeof s->id);
+    s->directory = mem_strdup(info->directory);
+    s->telling = (struct acp_telling){
+        .client = &a->client, .directory = s->directory, .update = update, .context = s};
+    s->options = (struct acp_options){.provider = mem_strdup(info->provider),
+                                      .model = mem_strdup(info->model)};
+    if (capability_compaction() && config_boolean(config, CONFIG_COMPACTION_ENABLED))
+        s->options.compaction = mem_strdup(config_string(config, CONFIG_COMPACTION_MODE));
+    s->options.tools = mem_strdup(config_string(config, CONFIG_CHAT_TOOLS));
+    vec_push(&a->sessions, s);
+    return s;
+}
+
+/* Whoever still waits for the engine on its behalf waits no more. */
+static void orphan_asks(struct acp_session *s)
+{
+    for (size_t i = 0; i < s->acp->asks.len; i++)
+        if (s->acp->asks.items[i]->session == s)
+            s->acp->asks.items[i]->session = NULL;
+}
+
+void acp_session_free(struct acp_session *s)
+{
+    struct acp *a = s->acp;
+    orphan_asks(s);
+    size_t i = 0;
+    while (a->sessions.items[i] != s)
+        i++;
+    vec_remove(&a->sessions, i, 1);
+    free(s->loading.servers);
+    acp_telling_release(&s->telling);
+    acp_options_release(&s->options);
+    free(s->directory);
+    free(s);
+}
+
+/* --- what can be chosen ----------------------------------------------------------------------- */
+
+static void write_options(const struct acp_session *s, struct json_out *o)
+{
+    json_out_name(o, "configOptions");
+    acp_options_write(&s->options, o);
+}
+
+/* Members of the answer to session/new, load and resume. */
+static void write_choices(const struct acp_session *s, struct json_out *o)
+{
+    json_out_name(o, "modes");
+    acp_options_write_modes(&s->options, o);
+    write_options(s, o);
+}
+
+void acp_tell_options(struct acp_session *s)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    json_out_open(&o, '{');
+    json_out_member(&o, "sessionUpdate", "config_option_update");
+    write_options(s, &o);
+    json_out_close(&o, '}');
+    update(s, buf.data);
+    buf_release(&buf);
+}
+
+/* The other way in which the client shows it. */
+static void tell_mode(struct acp_session *s)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    json_out_open(&o, '{');
+    json_out_member(&o, "sessionUpdate", "current_mode_update");
+    json_out_member(&o, "currentModeId", s->options.tools);
+    json_out_close(&o, '}');
+    update(s, buf.data);
+    buf_release(&buf);
+}
+
+static void models_listed(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct models_result *models = answer->result;
+    struct acp_session *s = ask->session;
+    if (!s || answer->error.code != ERR_OK)
+        return;
+    vec_free_each(&s->options.models);
+    vec_free_each(&s->options.providers);
+    for (size_t i = 0; i < models->models.len; i++)
+        vec_push(&s->options.models, mem_strdup(models->models.items[i]));
+    for (size_t i = 0; i < models->providers.len; i++)
+        if (!models->providers.items[i].wants)
+            vec_push(&s->options.providers, mem_strdup(models->providers.items[i].name));
+    acp_tell_options(s);
+}
+
+/* A server lists its models in its own time: the client learns of them later. */
+static void ask_for_models(struct acp_session *s)
+{
+    const struct session_params params = {.session = s->id};
+    acp_ask(s->acp, NULL, s, &operation_models_list, &params, models_listed);
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static bool check_directory(const struct json *params, const char **out, struct error *e)
+{
+    *out = json_get_string(params, "cwd");
+    if (!*out || **out != '/')
+        return err_set(e, ERR_USAGE, "\"cwd\" does not fit; give an absolute path");
+    if (json_len(json_get(params, "additionalDirectories")) > 0)
+        return err_set(e, ERR_USAGE,
+                       "\"additionalDirectories\" is not supported; a session has one directory");
+    return true;
+}
+
+/* Names of the servers that the client wants to be used; NULL: none. The caller frees. */
+static char *named_servers(const struct json *params)
+{
+    const struct json *servers = json_get(params, "mcpServers");
+    struct buf names = BUF_INIT;
+    for (const struct json *i = json_first(servers); i; i = json_next(i)) {
+        const char *name = json_get_string(i, "name");
+        buf_addf(&names, "%s%s", names.len ? ", " : "", name ? name : "?");
+    }
+    char *text = names.len ? mem_strdup(names.data) : NULL;
+    buf_release(&names);
+    return text;
+}
+
+/* What a client is told of a session that it has just opened. */
+static void begin_telling(struct acp_session *s, const char *servers)
+{
+    if (servers) {
+        char *text = mem_printf(_("MCP servers are not used yet: %s"), servers);
+        acp_tell_notice(&s->telling, "warning", text);
+        free(text);
+    }
+    ask_for_models(s);
+}
+
+static void answer_opened(struct rpc_call *call, const struct acp_session *s, bool is_new)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    json_out_open(&o, '{');
+    if (is_new)
+        json_out_member(&o, "sessionId", s->id);
+    write_choices(s, &o);
+    json_out_close(&o, '}');
+    rpc_answer(call, buf.data);
+    buf_release(&buf);
+}
+
+static void created(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (acp_failed(ask->call, answer))
+        return;
+    struct acp_session *s = add_session(ask->acp, answer->result);
+    answer_opened(ask->call, s, true);
+    begin_telling(s, ask->text);
+}
+
+void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    struct error e;
+    struct session_create_params create = {0};
+    if (!check_directory(params, &create.directory, &e)) {
+        acp_fail(call, &e);
+        return;
+    }
+    acp_ask(a, call, NULL, &operation_session_create, &create, created)->text =
+        named_servers(params);
+}
+
+/* --- loading and resuming --------------------------------------------------------------------- */
+
+static void end_loading(struct acp_session *s)
+{
+    struct acp_loading done = s->loading;
+    s->loading = (struct acp_loading){.call = NULL};
+    s->telling.replays = false;
+    answer_opened(done.call, s, false);
+    begin_telling(s, done.servers);
+    free(done.servers);
+}
+
+static void ask_for_page(struct acp_session *s);
+
+static void page_came(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct session_history_result *page = answer->result;
+    struct acp_session *s = ask->session;
+    if (!s)
+        return;
+    if (acp_failed(s->loading.call, answer)) {
+        acp_session_free(s);
+        return;
+    }
+    for (size_t i = 0; i < page->events.items.len; i++) {
+        acp_tell_event(&s->telling, page->events.items.items[i]);
+        s->loading.told = page->events.items.items[i]->seq;
+    }
+    if (page->more || s->loading.missed)
+        ask_for_page(s);
+    else
+        end_loading(s);
+}
+
+static void ask_for_page(struct acp_session *s)
+{
+    s->loading.waits = rpc_peer_is_full(s->acp->peer);
+    if (s->loading.waits)
+        return;
+    const struct session_history_params params = {
+        .session = s->id, .after = s->loading.told, .limit = PAGE_EVENTS};
+    s->loading.missed = false;
+    acp_ask(s->acp, NULL, s, &operation_session_history, &params, page_came);
+}
+
+void acp_load_more(struct acp_session *s)
+{
+    if (s->loading.waits)
+        ask_for_page(s);
+}
+
+static void begin_loading(struct acp_ask *ask, const struct operation_answer *answer, bool replays)
+{
+    if (acp_failed(ask->call, answer))
+        return;
+    struct acp_session *before =
+        acp_find_session(ask->acp, ((struct session_info *)answer->result)->id);
+    struct acp_options chosen = {0};
+    if (before) {
+        chosen = before->options;
+        before->options = (struct acp_options){0};
+        acp_session_free(before);
+    }
+    struct acp_session *s = add_session(ask->acp, answer->result);
+    if (before) {
+        acp_options_release(&s->options);
+        s->options = chosen;
+    }
+    s->loading = (struct acp_loading){.call = ask->call, .servers = ask->text};
+    s->telling.replays = replays;
+    ask->text = NULL;
+    if (replays)
+        ask_for_page(s);
+    else
+        end_loading(s);
+}
+
+static void opened_to_load(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    begin_loading(ask, answer, true);
+}
+
+static void opened_to_resume(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    begin_loading(ask, answer, false);
+}
+
+/* A client that has it open already may have it told once more, but not while it is used. */
+static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
+{
+    const struct acp_session *s = acp_find_session(a, id);
+    bool used = s && s->loading.call;
+    if (used)
+        acp_refuse(call, ERR_SESSION_BUSY, "that session is in use; wait until its turn has ended");
+    return !used;
+}
+
+/* A session stays in its directory: its tools, its project and what was learned of it are there. */
+static bool is_in(const struct session_info *info, const char *directory)
+{
+    char *resolved = realpath(directory, NULL);
+    bool same = !info->directory || strcmp(info->directory, directory) == 0 ||
+                (resolved && strcmp(info->directory, resolved) == 0);
+    free(resolved);
+    return same;
+}
+
+/* `ask->text` is the directory that the client names. */
+static void found(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct session_params *asked = answer->request->params;
+    const struct session_info *info = answer->result;
+    struct error e;
+    if (acp_failed(ask->call, answer) || !may_open(ask->acp, ask->call, info->id))
+        return;
+    if (strcmp(info->id, asked->session) != 0) {
+        acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "there is no session of that id");
+        return;
+    }
+    if (!is_in(info, ask->text)) {
+        err_set(&e, ERR_USAGE, "\"cwd\" does not fit; that session is in %s", info->directory);
+        acp_fail(ask->call, &e);
+        return;
+    }
+    const struct session_open_params open = {.session = info->id};
+    struct acp_ask *next = acp_ask(ask->acp, ask->call, NULL, &operation_session_open, &open,
+                                   ask->number ? opened_to_load : opened_to_resume);
+    next->text = ask->servers;
+    ask->servers = NULL;
+}
+
+static void open_session(struct acp *a, struct rpc_call *call, const struct json *params,
+                         bool replays)
+{
+    struct error e;
+    const char *directory;
+    const struct session_params read = {.session = json_get_string(params, "sessionId")};
+    if (!read.session || !*read.session) {
+        acp_refuse(call, ERR_USAGE, "\"sessionId\" is missing; give a string");
+        return;
+    }
+    if (!check_directory(params, &directory, &e)) {
+        acp_fail(call, &e);
+        return;
+    }
+    struct acp_ask *ask = acp_ask(a, call, NULL, &operation_session_read, &read, found);
+    ask->number = replays;
+    ask->text = mem_strdup(directory);
+    ask->servers = named_servers(params);
+}
+
+void acp_session_load(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    open_session(a, call, params, true);
+}
+
+void acp_session_resume(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    open_session(a, call, params, false);
+}
+
+/* --- listing ---------------------------------------------------------------------------------- */
+
+static void write_row(struct json_out *o, const struct session_info *info)
+{
+    char at[25];
+    json_out_open(o, '{');
+    json_out_member(o, "sessionId", info->id);
+    json_out_member(o, "cwd", info->directory ? info->directory : "/");
+    json_out_member(o, "title", info->title);
+    rfc3339_format(info->updated_ms, at);
+    json_out_member(o, "updatedAt", at);
+    json_out_close(o, '}');
+}
+
+/* `ask->number` sessions were told before. */
+static void listed(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct session_list_result *list = answer->result;
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    if (acp_failed(ask->call, answer))
+        return;
+    size_t end = list->sessions.items.len;
+    json_out_open(&o, '{');
+    json_out_name(&o, "sessions");
+    json_out_open(&o, '[');
+    for (size_t i = (size_t)ask->number; i < end; i++)
+        write_row(&o, &list->sessions.items.items[i]);
+    json_out_close(&o, ']');
+    if (list->total > (int64_t)end) {
+        char cursor[24];
+        snprintf(cursor, sizeof cursor, "%zu", end);
+        json_out_member(&o, "nextCursor", cursor);
+    }
+    json_out_close(&o, '}');
+    rpc_answer(ask->call, buf.data);
+    buf_release(&buf);
+}
+
+/* A cursor says how many were told. */
+static bool read_cursor(const struct json *params, int64_t *out, struct error *e)
+{
+    const char *cursor = json_get_string(params, "cursor");
+    char *end = NULL;
+    *out = cursor ? strtoll(cursor, &end, 10) : 0;
+    return (!cursor || (*cursor && !*end && *out >= 0 && *out <= INT32_MAX - PAGE_SESSIONS)) ||
+           err_set(e, ERR_USAGE, "\"cursor\" does not fit; give the one of the page before");
+}
+
+void acp_session_list(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    struct error e;
+    int64_t told;
+    const char *directory = json_get_string(params, "cwd");
+    if (!read_cursor(params, &told, &e)) {
+        acp_fail(call, &e);
+        return;
+    }
+    char *resolved = directory ? realpath(directory, NULL) : NULL;
+    const struct session_filter filter = {.directory = resolved ? resolved : directory,
+                                          .state = SESSION_LIVE,
+                                          .limit = (int)told + PAGE_SESSIONS};
+    acp_ask(a, call, NULL, &operation_session_list, &filter, listed)->number = told;
+    free(resolved);
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+void acp_session_close(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    struct acp_session *s = acp_need_session(a, call, params);
+    if (!s)
+        return;
+    acp_session_free(s);
+    rpc_answer(call, "{}");
+}
+
+static void done_without_result(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (!acp_failed(ask->call, answer))
+        rpc_answer(ask->call, "{}");
+}
+
+void acp_session_delete(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    const struct session_params delete = {.session = json_get_string(params, "sessionId")};
+    struct acp_session *s = delete.session ? acp_find_session(a, delete.session) : NULL;
+    if (!delete.session || !*delete.session) {
+        acp_refuse(call, ERR_USAGE, "\"sessionId\" is missing; give a string");
+        return;
+    }
+    if (s && !may_open(a, call, s->id))
+        return;
+    acp_ask(a, call, NULL, &operation_session_delete, &delete, done_without_result);
+    if (s)
+        acp_session_free(s);
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+static void answer_options(struct rpc_call *call, const struct acp_session *s)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    json_out_open(&o, '{');
+    write_options(s, &o);
+    json_out_close(&o, '}');
+    rpc_answer(call, buf.data);
+    buf_release(&buf);
+}
+
+/* What was chosen is what the session has from now on. */
+static void chosen(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = ask->session;
+    if (acp_failed(ask->call, answer))
+        return;
+    if (!s) {
+        acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "that session was closed");
+        return;
+    }
+    acp_options_choose(&s->options, (enum acp_option)ask->number, ask->text);
+    if (ask->answers_options) {
+        answer_options(ask->call, s);
+    } else {
+        rpc_answer(ask->call, "{}");
+        acp_tell_options(s);
+    }
+    if (ask->number == ACP_OPTION_TOOLS)
+        tell_mode(s);
+}
+
+struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,
+                                  acp_done *done)
+{
+    char *provider, *model;
+    acp_options_split_model(&s->options, value, &provider, &model);
+    const struct session_model_params params = {
+        .session = s->id, .provider = provider, .model = model};
+    struct acp_ask *ask = acp_ask(s->acp, call, s, &operation_session_set_model, &params, done);
+    free(provider);
+    free(model);
+    return ask;
+}
+
+static struct acp_ask *ask_for_model(struct acp_session *s, struct rpc_call *call,
+                                     const char *value)
+{
+    return acp_ask_for_model(s, call, value, chosen);
+}
+
+static struct acp_ask *ask_for_compaction(struct acp_session *s, struct rpc_call *call,
+                                          const char *value)
+{
+    const struct session_compaction_params params = {.session = s->id, .mode = value};
+    return acp_ask(s->acp, call, s, &operation_session_set_compaction, &params, chosen);
+}
+
+static enum tools_offer find_offer(const char *word)
+{
+    int i = TOOLS_NONE;
+    while (strcmp(tools_offer_names.words[i], word) != 0)
+        i++;
+    return (enum tools_offer)i;
+}
+
+static struct acp_ask *ask_for_tools(struct acp_session *s, struct rpc_call *call,
+                                     const char *value)
+{
+    const struct session_tools_params params = {.session = s->id, .tools = find_offer(value)};
+    return acp_ask(s->acp, call, s, &operation_session_set_tools, &params, chosen);
+}
+
+static void chosen_again(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (ask->session && answer->error.code != ERR_OK)
+        acp_tell_notice(&ask->session->telling, "error", answer->error.text);
+}
+
+void acp_choose_again(struct acp_session *s)
+{
+    if (s->options.chose_compaction)
+        ask_for_compaction(s, NULL, s->options.compaction)->done = chosen_again;
+    if (s->options.chose_tools)
+        ask_for_tools(s, NULL, s->options.tools)->done = chosen_again;
+}
+
+static void choose(struct acp_session *s, struct rpc_call *call, enum acp_option option,
+                   const char *value, bool answers_options)
+{
+    static struct acp_ask *(*const asks[])(struct acp_session *, struct rpc_call *,
+                                           const char *) = {
+        [ACP_OPTION_MODEL] = ask_for_model,
+        [ACP_OPTION_COMPACTION] = ask_for_compaction,
+        [ACP_OPTION_TOOLS] = ask_for_tools,
+    };
+    struct acp_ask *ask = asks[option](s, call, value);
+    ask->number = option;
+    ask->text = mem_strdup(value);
+    ask->answers_options = answers_options;
+}
+
+void acp_session_set_option(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    const char *id = json_get_string(params, "configId"), *value = json_get_string(params, "value");
+    struct acp_session *s = acp_need_session(a, call, params);
+    enum acp_option option = acp_option_find(id ? id : "");
+    if (!s)
+        return;
+    if (option == ACP_OPTION_UNKNOWN)
+        acp_refuse(call, ERR_USAGE, "\"configId\" does not fit; give model, compaction or tools");
+    else if (!value || !acp_option_takes(option, value))
+        acp_refuse(call, ERR_USAGE, "\"value\" does not fit; give one of the option's values");
+    else
+        choose(s, call, option, value, true);
+}
+
+void acp_session_set_mode(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    const char *mode = json_get_string(params, "modeId");
+    struct acp_session *s = acp_need_session(a, call, params);
+    if (!s)
+        return;
+    if (!mode || !acp_option_takes(ACP_OPTION_TOOLS, mode))
+        acp_refuse(call, ERR_USAGE, "\"modeId\" does not fit; give none, read or full");
+    else
+        choose(s, call, ACP_OPTION_TOOLS, mode, false);
+}
