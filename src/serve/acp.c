@@ -50,6 +50,7 @@ static void free_ask(struct acp_ask *ask)
 {
     free(ask->text);
     free(ask->servers);
+    acp_sending_free(ask->sending);
     free(ask);
 }
 
@@ -173,6 +174,7 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         {"session/list", acp_session_list, false},
         {"session/close", acp_session_close, false},
         {"session/delete", acp_session_delete, false},
+        {"session/prompt", acp_session_prompt, false},
         {"session/set_mode", acp_session_set_mode, false},
         {"session/set_config_option", acp_session_set_option, false},
     };
@@ -189,14 +191,45 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
     rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
 }
 
-static const struct rpc_handlers handlers = {.request = on_request};
+static void on_notification(void *context, const char *method, const struct json *params)
+{
+    const char *id = json_get_string(params, "sessionId");
+    struct acp_session *s = id ? acp_find_session(context, id) : NULL;
+    if (s && strcmp(method, "session/cancel") == 0)
+        acp_cancel_prompt(s);
+}
+
+/* Of a prompt it is a session/cancel; anything else is soon answered anyway. */
+static void on_cancelled(void *context, struct rpc_call *call)
+{
+    struct acp *a = context;
+    for (size_t i = 0; i < a->sessions.len; i++)
+        if (a->sessions.items[i]->prompt == call)
+            acp_cancel_prompt(a->sessions.items[i]);
+}
+
+static const struct rpc_handlers handlers = {
+    .request = on_request, .notification = on_notification, .cancelled = on_cancelled};
+
+static void on_notice(void *context, const struct notice *n)
+{
+    struct acp *a = context;
+    struct acp_session *s = acp_find_session(a, n->session);
+    if (!s)
+        return;
+    acp_hear(s, n);
+    wire_update(a->wire);
+}
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-/* What was asked is answered all the same. */
+/* A person who cannot be asked any more has not allowed anything. */
 static void input_ended(void *context)
 {
-    (void)context;
+    struct acp *a = context;
+    for (size_t i = 0; i < a->sessions.len; i++)
+        if (a->sessions.items[i]->questions.len > 0)
+            acp_cancel_prompt(a->sessions.items[i]);
 }
 
 static void closed(void *context)
@@ -223,6 +256,7 @@ struct acp *acp_new(struct server *s, int in, int out, void (*over)(void *contex
     a->context = context;
     a->peer = rpc_peer_new(&handlers, a);
     a->wire = wire_new(s, a->peer, in, out, &wire_events, a);
+    a->listener = server_listen(s, on_notice, a);
     return a;
 }
 
@@ -230,6 +264,7 @@ void acp_free(struct acp *a)
 {
     if (!a)
         return;
+    server_deafen(a->server, a->listener);
     while (a->sessions.len > 0)
         acp_session_free(a->sessions.items[0]);
     vec_release(&a->sessions);

@@ -11,6 +11,7 @@
 #include "session/operation_request.h"
 
 struct acp_session;
+struct acp_sending;
 struct wire;
 
 struct acp {
@@ -21,6 +22,7 @@ struct acp {
     void *context;
     struct acp_client client; /* as it said in initialize */
     bool initialized;
+    struct listener *listener;
     VEC(struct acp_session *) sessions; /* that the client has open */
     VEC(struct acp_ask *) asks;         /* that wait for the engine */
 };
@@ -38,6 +40,16 @@ struct acp_ask {
     int64_t number;              /* what `done` wants to know */
     char *text, *servers;        /* likewise, owned */
     bool answers_options;        /* … */
+    struct acp_sending *sending; /* …, owned */
+};
+
+/* A person is asked by way of the client: about a tool call or a draft summary. */
+struct acp_question {
+    struct acp_session *session;
+    struct acp_choices choices;
+    char *call; /* id of the engine; NULL: a draft */
+    char *told; /* the tool call that the client shows */
+    int64_t id; /* of the request to the client; 0: answered */
 };
 
 /* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
@@ -56,7 +68,11 @@ struct acp_session {
     struct acp_telling telling;
     struct acp_options options;
     int64_t dropped;         /* updates that the client was too slow for */
+    struct rpc_call *prompt; /* that waits for the end of its turn; NULL: none */
+    bool cancelled;          /* … and was called off */
     struct acp_loading loading;
+    int64_t drafts; /* that were shown */
+    VEC(struct acp_question *) questions;
 };
 
 /* --- acp.c -------------------------------------------------------------------------------------
@@ -98,5 +114,22 @@ struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, 
 typedef void acp_method(struct acp *a, struct rpc_call *call, const struct json *params);
 acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_list,
     acp_session_close, acp_session_delete, acp_session_set_mode, acp_session_set_option;
+
+/* --- acp_turn.c --------------------------------------------------------------------------------
+ */
+
+acp_method acp_session_prompt;
+/* A prompt whose images are kept before it is sent. NULL is fine. */
+void acp_sending_free(struct acp_sending *w);
+void acp_cancel_prompt(struct acp_session *s);
+void acp_forget_questions(struct acp_session *s); /* nobody is to answer them */
+
+/* What the engine tells of an open session. */
+void acp_hear(struct acp_session *s, const struct notice *n);
+
+/* The turn of the prompt has ended: the client is answered. */
+void acp_end_prompt(struct acp_session *s, const char *stop_reason);
+void acp_fail_prompt(struct acp_session *s, const struct error *e);
+acp_done acp_answer_turn;
 
 #endif

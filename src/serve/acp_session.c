@@ -110,6 +110,7 @@ void acp_session_free(struct acp_session *s)
 {
     struct acp *a = s->acp;
     orphan_asks(s);
+    acp_forget_questions(s);
     size_t i = 0;
     while (a->sessions.items[i] != s)
         i++;
@@ -348,7 +349,7 @@ static void opened_to_resume(struct acp_ask *ask, const struct operation_answer 
 static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
 {
     const struct acp_session *s = acp_find_session(a, id);
-    bool used = s && s->loading.call;
+    bool used = s && (s->prompt || s->loading.call);
     if (used)
         acp_refuse(call, ERR_SESSION_BUSY, "that session is in use; wait until its turn has ended");
     return !used;
@@ -486,12 +487,21 @@ void acp_session_list(struct acp *a, struct rpc_call *call, const struct json *p
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
+/* What runs in it is called off, and its prompt answered. */
+static void put_away(struct acp_session *s)
+{
+    acp_cancel_prompt(s);
+    if (s->prompt)
+        acp_end_prompt(s, "cancelled");
+    acp_session_free(s);
+}
+
 void acp_session_close(struct acp *a, struct rpc_call *call, const struct json *params)
 {
     struct acp_session *s = acp_need_session(a, call, params);
     if (!s)
         return;
-    acp_session_free(s);
+    put_away(s);
     rpc_answer(call, "{}");
 }
 
@@ -513,7 +523,7 @@ void acp_session_delete(struct acp *a, struct rpc_call *call, const struct json 
         return;
     acp_ask(a, call, NULL, &operation_session_delete, &delete, done_without_result);
     if (s)
-        acp_session_free(s);
+        put_away(s);
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
