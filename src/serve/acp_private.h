@@ -132,4 +132,11 @@ void acp_end_prompt(struct acp_session *s, const char *stop_reason);
 void acp_fail_prompt(struct acp_session *s, const struct error *e);
 acp_done acp_answer_turn;
 
+/* --- acp_commands.c ----------------------------------------------------------------------------
+ */
+
+/* Runs what the prompt says if it is a command ("/compact"), which ends the prompt. */
+bool acp_run_command(struct acp_session *s, const char *text);
+void acp_tell_commands(struct acp_session *s);
+
 #endif

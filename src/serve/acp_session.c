@@ -216,6 +216,7 @@ static char *named_servers(const struct json *params)
 /* What a client is told of a session that it has just opened. */
 static void begin_telling(struct acp_session *s, const char *servers)
 {
+    acp_tell_commands(s);
     if (servers) {
         char *text = mem_printf(_("MCP servers are not used yet: %s"), servers);
         acp_tell_notice(&s->telling, "warning", text);

@@ -121,6 +121,15 @@ static void keep_next_image(struct acp_session *s, struct acp_sending *w)
     acp_ask(s->acp, NULL, s, &operation_session_add_image, &params, image_kept)->sending = w;
 }
 
+/* Images are the model's to see: there is no command with one. */
+static void send_prompt(struct acp_session *s, struct acp_sending *w)
+{
+    if (w->prompt.images.len == 0 && acp_run_command(s, w->prompt.text.data))
+        acp_sending_free(w);
+    else
+        keep_next_image(s, w);
+}
+
 void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json *params)
 {
     struct error e;
@@ -137,7 +146,7 @@ void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json 
     if (acp_prompt_read(w->blocks, &w->prompt, &e)) {
         s->prompt = call;
         s->cancelled = false;
-        keep_next_image(s, w);
+        send_prompt(s, w);
     } else {
         acp_fail(call, &e);
         acp_sending_free(w);
