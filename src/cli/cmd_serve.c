@@ -10,6 +10,7 @@
 #include "cli/session_options.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
+#include "serve/acp.h"
 #include "serve/describe.h"
 #include "serve/http_surface.h"
 #include "serve/jsonrpc.h"
@@ -18,7 +19,7 @@
 
 struct serve_options {
     struct session_options session;
-    bool stdio, mcp;
+    bool stdio, mcp, acp;
     unsigned leave;     /* of clients of the Model Context Protocol */
     const char *socket; /* NULL: none */
     const char *http;   /* address; "": the configured one; NULL: none */
@@ -35,6 +36,7 @@ struct serving {
     struct jsonrpc *stdio;
     struct mcp *mcp;
     struct mcp_connection *mcp_client;
+    struct acp *acp;
     struct socket_surface *socket;
     struct http_surface *http;
 };
@@ -79,6 +81,22 @@ static bool open_mcp(struct serving *s, struct error *e)
 static void close_mcp(struct serving *s)
 {
     mcp_disconnect(s->mcp_client);
+}
+
+static bool open_acp(struct serving *s, struct error *e)
+{
+    if (!s->options->acp)
+        return true;
+    if (!take_standard_files(s, e))
+        return false;
+    server_hold(s->server);
+    s->acp = acp_new(s->server, s->in, s->out, client_gone, s);
+    return true;
+}
+
+static void close_acp(struct serving *s)
+{
+    acp_free(s->acp);
 }
 
 static void close_stdio(struct serving *s)
@@ -130,6 +148,7 @@ static const struct surface {
     bool (*open)(struct serving *s, struct error *e); /* also where it is not wanted */
     void (*close)(struct serving *s);                 /* also where it was not opened */
 } surfaces[] = {{open_mcp, close_mcp},
+                {open_acp, close_acp},
                 {open_stdio, close_stdio},
                 {open_socket, close_socket},
                 {open_http, close_http}};
@@ -183,12 +202,13 @@ static int describe(const char *format)
 
 static bool check_options(const struct serve_options *o, struct error *e)
 {
-    if (o->stdio && o->mcp)
-        return err_set(e, ERR_USAGE, _("standard input and output are one protocol's; give --stdio "
-                                       "or --mcp"));
-    return o->describe || o->stdio || o->mcp || o->socket || o->http ||
+    if (o->stdio + o->mcp + o->acp > 1)
+        return err_set(e, ERR_USAGE, _("standard input and output are one protocol's; give one of "
+                                       "--stdio, --mcp and --acp"));
+    return o->describe || o->stdio || o->mcp || o->acp || o->socket || o->http ||
            err_set(e, ERR_USAGE,
-                   _("nothing says how to serve; give --stdio, --mcp, --socket PATH or --http"));
+                   _("nothing says how to serve; give --stdio, --mcp, --acp, --socket PATH or "
+                     "--http"));
 }
 
 static int run_options(const struct serve_options *o)
@@ -225,6 +245,8 @@ static const struct option options[] = {
      N_("tools and resources for another agent, by the Model Context Protocol; with --allow "
         "run,corpora,graph it may do that, too"),
      .at = offsetof(struct serve_options, mcp)},
+    {"acp", 0, OPTION_FLAG, NULL, N_("an agent of the Agent Client Protocol, for an editor"),
+     .at = offsetof(struct serve_options, acp)},
     {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),
      .at = offsetof(struct serve_options, socket), .offer = {.what = OFFER_FILES}},
     {"http", 0, OPTION_MAYBE, "ADDRESS:PORT",
@@ -251,10 +273,10 @@ static int run(const struct cli_command *self, int argc, char **argv)
 
 const struct cli_command cmd_serve = {
     .name = "serve",
-    .synopsis = "serve --stdio|--mcp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
+    .synopsis = "serve --stdio|--mcp|--acp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
     .help = N_("conversations for other programs"),
     .details = N_("Other programs ask for all that tiro can do, in many conversations at once, as "
-                  "doc/protocols.md\nsays. With --stdio and --mcp it ends when its input has ended and all "
+                  "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has ended and all "
                   "that was asked is answered.\nSIGTERM ends it: what a running turn has given is "
                   "kept, and its turn is marked as interrupted."),
     .options = options,
