@@ -328,6 +328,9 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += \
+	tests/counterparts/acp_model.mjs \
+	tests/counterparts/acp_place.mjs \
+	tests/counterparts/acp_sdk.mjs \
 	tests/counterparts/mcp_conformance.mjs \
 	tests/counterparts/mcp_expected_2025-11-25.yaml \
 	tests/counterparts/mcp_expected_2026-07-28.yaml \

@@ -90,34 +90,58 @@ static void expect(const char *updates)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
+#define THOUGHT(id, text)                                                                          \
+    "{'sessionUpdate':'agent_thought_chunk','messageId':'" id                                      \
+    "','content':{'type':'text','text':"                                                           \
+    "'" text "'}}\n"
+#define SAID(id, text)                                                                             \
+    "{'sessionUpdate':'agent_message_chunk','messageId':'" id                                      \
+    "','content':{'type':'text','text':"                                                           \
+    "'" text "'}}\n"
+
+/* The complete events come when all of the answer is there. */
 TEST(a_streamed_answer_is_told_once)
 {
     telling.told_input = true;
     tell_text(EVENT_TURN_STARTED, "hi");
     tell_text(EVENT_CALL_STARTED, NULL);
     expect("");
-    tell_text(EVENT_REASONING_DELTA, "Hm");
-    tell_text(EVENT_TEXT_DELTA, "He");
-    expect(
-        "{'sessionUpdate':'agent_thought_chunk','messageId':'2.0','content':{'type':'text',"
-        "'text':'Hm'}}\n"
-        "{'sessionUpdate':'agent_message_chunk','messageId':'2.0','content':{'type':'text',"
-        "'text':'He'}}\n");
+    tell_text(EVENT_REASONING_DELTA, "H");
+    tell_text(EVENT_REASONING_DELTA, "m");
+    tell_text(EVENT_TEXT_DELTA, "Hel");
+    expect(THOUGHT("2.0", "H") THOUGHT("2.0", "m") SAID("2.1", "Hel"));
+    tell_text(EVENT_TEXT_DELTA, "lo");
+    tell_text(EVENT_REASONING_COMPLETE, "Hm");
+    tell_text(EVENT_TEXT_COMPLETE, "Hello");
+    expect(SAID("2.1", "lo"));
 }
 
-TEST(a_message_is_known_by_its_id)
+TEST(what_did_not_stream_is_told_when_it_is_complete)
 {
     tell_text(EVENT_CALL_STARTED, NULL);
-    tell_text(EVENT_REASONING_DELTA, "Hm");
-    tell_text(EVENT_REASONING_COMPLETE, "Hmm");
+    tell_text(EVENT_TEXT_DELTA, "He");
     tell_text(EVENT_TEXT_COMPLETE, "Hello");
-    expect(
-        "{'sessionUpdate':'agent_thought_chunk','messageId':'1.0','content':{'type':'text',"
-        "'text':'Hm'}}\n"
-        "{'sessionUpdate':'agent_thought_chunk','messageId':'1.0','content':{'type':'text',"
-        "'text':'m'}}\n"
-        "{'sessionUpdate':'agent_message_chunk','messageId':'1.1','content':{'type':'text',"
-        "'text':'Hello'}}\n");
+    tell_text(EVENT_TEXT_COMPLETE, "Bye");
+    expect(SAID("1.0", "He") SAID("1.0", "llo") SAID("1.1", "Bye"));
+    tell_text(EVENT_CALL_STARTED, NULL);
+    tell_text(EVENT_REASONING_COMPLETE, "Hm");
+    tell_text(EVENT_TEXT_COMPLETE, "Hello");
+    expect(THOUGHT("5.0", "Hm") SAID("5.1", "Hello"));
+}
+
+/* What a try that failed gave is not the beginning of the next one's answer. */
+TEST(another_try_is_another_text)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    tell_text(EVENT_TEXT_DELTA, "He");
+    struct event *ev = make(EVENT_RETRYING, "busy");
+    ev->count = 2;
+    ev->limit = 5;
+    tell(ev);
+    buf_clear(&told);
+    tell_text(EVENT_TEXT_DELTA, "Hello");
+    tell_text(EVENT_TEXT_COMPLETE, "Hello");
+    expect(SAID("1.2", "Hello"));
 }
 
 TEST(what_another_surface_sent_is_told)

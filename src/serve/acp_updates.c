@@ -53,34 +53,44 @@ static void tell_chunk(struct acp_telling *t, const char *kind, const char *id, 
     send(t, &u);
 }
 
+static void end_part(struct acp_telling *t)
+{
+    t->part += t->saying != NULL;
+    t->saying = NULL;
+}
+
+/* A text goes on, or another one begins. */
 static void tell_part(struct acp_telling *t, const char *kind, const char *text)
 {
     char id[64];
+    if (t->saying && strcmp(t->saying, kind) != 0)
+        end_part(t);
+    t->saying = kind;
     snprintf(id, sizeof id, "%" PRId64 ".%d", t->call, t->part);
     tell_chunk(t, kind, id, text);
 }
 
-static void tell_delta(struct acp_telling *t, const char *kind, const struct event *ev)
-{
-    t->streamed += strlen(ev->text);
-    tell_part(t, kind, ev->text);
-}
+static const char answering[] = "agent_message_chunk", thinking[] = "agent_thought_chunk";
 
-/* The deltas of a text are its beginning. */
-static void tell_complete(struct acp_telling *t, const char *kind, const struct event *ev)
+/* What streamed is the beginning of what the complete events have, each kind for itself: they come
+ * when the whole answer is there. */
+static void tell_rest(struct acp_telling *t, const char *kind, const char *text, size_t *streamed)
 {
-    size_t len = ev->text ? strlen(ev->text) : 0;
-    if (len > t->streamed)
-        tell_part(t, kind, ev->text + t->streamed);
-    t->streamed = 0;
-    t->part++;
+    size_t len = text ? strlen(text) : 0;
+    size_t known = *streamed < len ? *streamed : len;
+    *streamed -= known;
+    if (known == len)
+        return;
+    if (known == 0)
+        end_part(t);
+    tell_part(t, kind, text + known);
 }
 
 void acp_tell_line(struct acp_telling *t, const char *text)
 {
-    tell_part(t, "agent_message_chunk", text);
-    t->part++;
-    t->streamed = 0;
+    end_part(t);
+    tell_part(t, answering, text);
+    end_part(t);
 }
 
 static void tell_as_notice(struct acp_telling *t, const char *severity, const char *text)
@@ -129,7 +139,8 @@ static void begin_part(struct acp_telling *t, const struct event *ev)
 {
     t->call = ev->seq;
     t->part = 0;
-    t->streamed = 0;
+    t->saying = NULL;
+    t->streamed_text = t->streamed_reasoning = 0;
 }
 
 static void tell_image(struct acp_telling *t, const char *id, const struct json *image)
@@ -172,28 +183,30 @@ static void turn_started(struct acp_telling *t, const struct event *ev)
 
 static void text_delta(struct acp_telling *t, const struct event *ev)
 {
-    tell_delta(t, "agent_message_chunk", ev);
+    t->streamed_text += strlen(ev->text);
+    tell_part(t, answering, ev->text);
 }
 
 static void text_complete(struct acp_telling *t, const struct event *ev)
 {
-    tell_complete(t, "agent_message_chunk", ev);
+    tell_rest(t, answering, ev->text, &t->streamed_text);
 }
 
 static void reasoning_delta(struct acp_telling *t, const struct event *ev)
 {
-    tell_delta(t, "agent_thought_chunk", ev);
+    t->streamed_reasoning += strlen(ev->text);
+    tell_part(t, thinking, ev->text);
 }
 
 static void reasoning_complete(struct acp_telling *t, const struct event *ev)
 {
-    tell_complete(t, "agent_thought_chunk", ev);
+    tell_rest(t, thinking, ev->text, &t->streamed_reasoning);
 }
 
 static void retrying(struct acp_telling *t, const struct event *ev)
 {
-    t->part++;
-    t->streamed = 0;
+    t->streamed_text = t->streamed_reasoning = 0;
+    end_part(t);
     if (t->replays)
         return;
     char *text = mem_printf(_("Trying again (%d of %d): %s"), ev->count, ev->limit, ev->text);

@@ -38,13 +38,14 @@ struct acp_telling {
     void (*update)(void *context, const char *json); /* set */
     void *context;
 
-    int64_t call;                    /* number of the turn_started event */
-    int part;                        /* of the answer: texts and reasonings */
-    size_t streamed;                 /* bytes of the part that is open */
-    VEC(struct acp_open_call) calls; /* in the order in which they run */
-    int64_t compaction;              /* number of the compaction_started; 0: none is open */
-    char *title;                     /* that was told last; NULL: none */
-    int64_t updated_ms;              /* likewise */
+    int64_t call;       /* number of the turn_started event */
+    int part;           /* of what was said in it: a text, a line of ours … */
+    const char *saying; /* kind of its update; NULL: none is open */
+    size_t streamed_text, streamed_reasoning; /* bytes that no complete event has covered yet */
+    VEC(struct acp_open_call) calls;          /* in the order in which they run */
+    int64_t compaction; /* number of the compaction_started; 0: none is open */
+    char *title;        /* that was told last; NULL: none */
+    int64_t updated_ms; /* likewise */
 };
 void acp_telling_release(struct acp_telling *t);
 
