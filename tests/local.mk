@@ -22,6 +22,7 @@ LONG_TESTS = \
 	tests/test_memory_cli
 
 UNIT_TESTS = \
+	tests/test_acp_agent \
 	tests/test_acp_prompt \
 	tests/test_acp_updates \
 	tests/test_acp_words \

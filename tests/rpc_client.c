@@ -147,7 +147,10 @@ const struct json *rpc_client_error(struct rpc_client *c, const char *method, co
 static bool is_told(const struct json *v, const char *method, const char *type)
 {
     const char *named = json_get_string(v, "method");
-    const char *event = json_get_string(json_get(json_get(v, "params"), "event"), "type");
+    const struct json *params = json_get(v, "params");
+    const char *event = json_get_string(json_get(params, "event"), "type");
+    if (!event) /* of the Agent Client Protocol */
+        event = json_get_string(json_get(params, "update"), "sessionUpdate");
     return named && strcmp(named, method) == 0 && (!type || (event && strcmp(event, type) == 0));
 }
 
@@ -182,7 +185,6 @@ void rpc_client_start_raw(struct rpc_client *c, const char *const *args)
     *c = (struct rpc_client){.fd = -1};
     vec_push(&argv, support_program());
     vec_push(&argv, "serve");
-    vec_push(&argv, "--stdio");
     for (; *args; args++)
         vec_push(&argv, *args);
     vec_push(&argv, NULL);
@@ -208,7 +210,13 @@ static void initialize(struct rpc_client *c)
 
 void rpc_client_start(struct rpc_client *c, const char *const *args)
 {
-    rpc_client_start_raw(c, args);
+    VEC(const char *) all = {0};
+    vec_push(&all, "--stdio");
+    for (; *args; args++)
+        vec_push(&all, *args);
+    vec_push(&all, NULL);
+    rpc_client_start_raw(c, all.items);
+    vec_release(&all);
     initialize(c);
 }
 

@@ -25,7 +25,7 @@ void rpc_client_start(struct rpc_client *c, const char *const *args);
 /* The same on the socket of a program that runs. */
 void rpc_client_connect(struct rpc_client *c, const char *path);
 
-/* Without a call to initialize. */
+/* Without a call to initialize; the first argument says how to serve ("--acp"). */
 void rpc_client_start_raw(struct rpc_client *c, const char *const *args);
 void rpc_client_connect_raw(struct rpc_client *c, const char *path);
 
@@ -44,8 +44,8 @@ const struct json *rpc_client_error(struct rpc_client *c, const char *method, co
                                     const char *name);
 void rpc_client_is_error(const struct json *answer, const char *name);
 
-/* Parameters of the next notification of this method (of an event, of this type; NULL: any); those
- * before it are dropped. */
+/* Parameters of the next notification of this method (of an event or an update, of this type; NULL:
+ * any); those before it are dropped. */
 const struct json *rpc_client_told(struct rpc_client *c, const char *method, const char *type);
 
 /* Whether such a notification is among those that came by now; they stay. */

@@ -76,7 +76,7 @@ static void stop_endless(int id)
 
 TEST(nothing_is_answered_before_initialize)
 {
-    rpc_client_start_raw(&client, (const char *const[]){NULL});
+    rpc_client_start_raw(&client, (const char *const[]){"--stdio", NULL});
     const struct json *error = json_get(rpc_client_call(&client, "engine/info", NULL), "error");
     assert_int_equal(json_get_int(error, "code", 0), -32600);
     assert_text(text_of(error, "message"), "initialize");

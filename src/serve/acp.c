@@ -5,7 +5,6 @@
 
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "config/config.h"
 #include "serve/acp_private.h"
 #include "serve/wire.h"
 #include "session/capability.h"
@@ -78,7 +77,7 @@ struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session
 
 static bool keeps_sessions(const struct acp *a)
 {
-    return capability_store() && config_boolean(server_config(a->server), CONFIG_SESSION_PERSIST);
+    return capability_store() && server_options(a->server)->persist;
 }
 
 static void write_true(struct json_out *o, const char *name, bool value)

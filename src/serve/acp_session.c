@@ -9,7 +9,6 @@
 #include "base/rfc3339.h"
 #include "config/config.h"
 #include "serve/acp_private.h"
-#include "session/capability.h"
 #include "session/session_operations.h"
 
 enum {
@@ -83,6 +82,7 @@ static void update(void *context, const char *json)
 static struct acp_session *add_session(struct acp *a, const struct session_info *info)
 {
     const struct config *config = server_config(a->server);
+    const struct engine_options *options = server_options(a->server);
     struct acp_session *s = mem_alloc(sizeof *s);
     s->acp = a;
     memcpy(s->id, info->id, sizeof s->id);
@@ -91,9 +91,10 @@ static struct acp_session *add_session(struct acp *a, const struct session_info 
         .client = &a->client, .directory = s->directory, .update = update, .context = s};
     s->options = (struct acp_options){.provider = mem_strdup(info->provider),
                                       .model = mem_strdup(info->model)};
-    if (capability_compaction() && config_boolean(config, CONFIG_COMPACTION_ENABLED))
+    if (options->compaction)
         s->options.compaction = mem_strdup(config_string(config, CONFIG_COMPACTION_MODE));
-    s->options.tools = mem_strdup(config_string(config, CONFIG_CHAT_TOOLS));
+    s->options.tools =
+        mem_strdup(options->tools ? options->tools : config_string(config, CONFIG_CHAT_TOOLS));
     vec_push(&a->sessions, s);
     return s;
 }

@@ -53,6 +53,7 @@ struct busy {
 
 struct server {
     const struct config *config;
+    struct engine_options options;
     struct engine *engine;
     struct mailbox *notices;
     struct transfers *transfers;
@@ -74,6 +75,7 @@ struct server *server_new(const struct engine_options *options)
 {
     struct server *s = mem_alloc(sizeof *s);
     s->config = options->config;
+    s->options = *options;
     s->engine = engine_new(options);
     s->notices = engine_notices(s->engine);
     s->transfers = transfers_new(s, options);
@@ -103,6 +105,11 @@ void server_free(struct server *s)
 const struct config *server_config(const struct server *s)
 {
     return s->config;
+}
+
+const struct engine_options *server_options(const struct server *s)
+{
+    return &s->options;
 }
 
 struct transfers *server_transfers(struct server *s)

@@ -24,6 +24,7 @@ struct server *server_new(const struct engine_options *options);
 void server_free(struct server *s);
 
 const struct config *server_config(const struct server *s);
+const struct engine_options *server_options(const struct server *s); /* server_new()'s */
 struct transfers *server_transfers(struct server *s);     /* transfer.h */
 const struct tails *server_tails(const struct server *s); /* tails.h */
 const struct questions *server_questions(const struct server *s); /* questions.h */

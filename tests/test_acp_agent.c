@@ -1,0 +1,685 @@
+/* `tiro serve --acp`: the real program as an agent of the Agent Client Protocol, with a scripted
+ * client and a scripted model. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "session/capability.h"
+#include "tests/program.h"
+#include "tests/rpc_client.h"
+#include "tests/suite.h"
+
+static struct model_server *model;
+static struct rpc_client client;
+static const char *session; /* of the tests that have one */
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    model = begin_server();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    end_server(model);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+static const char *text_of(const struct json *v, const char *member)
+{
+    const char *text = json_get_string(v, member);
+    if (!text)
+        fail_msg("no %s: %s", member, support_keep(json_print(v)));
+    return text;
+}
+
+/* --- the client ------------------------------------------------------------------------------- */
+
+#define START(...) rpc_client_start_raw(&client, (const char *const[]){"--acp", __VA_ARGS__, NULL})
+
+static void initialize(const char *capabilities)
+{
+    const struct json *r = rpc_client_result(
+        &client, "initialize",
+        support_text("{'protocolVersion':1,'clientCapabilities':%s}", capabilities));
+    assert_int_equal(json_get_int(r, "protocolVersion", 0), 1);
+}
+
+static const char *new_session(void)
+{
+    const struct json *r = rpc_client_result(
+        &client, "session/new", support_text("{'cwd':'%s','mcpServers':[]}", support_dir()));
+    return support_text("%s", text_of(r, "sessionId"));
+}
+
+static void begin(void)
+{
+    START("--tools", "full");
+    initialize("{}");
+    session = new_session();
+}
+
+static void end(void)
+{
+    assert_int_equal(rpc_client_end(&client), 0);
+}
+
+#define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)
+#define CANCEL                                                                                     \
+    support_text(                                                                                  \
+        "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":"            \
+        "\"%s\"}}\n",                                                                              \
+        session)
+
+static int prompt_in(const char *id, const char *text)
+{
+    return rpc_client_ask(
+        &client, "session/prompt",
+        support_text("{'sessionId':'%s','prompt':[{'type':'text','text':'%s'}]}", id, text));
+}
+
+static int prompt(const char *text)
+{
+    return prompt_in(session, text);
+}
+
+static void expect_stop(int id, const char *reason)
+{
+    const struct json *answer = rpc_client_answer(&client, id);
+    const char *said = json_get_string(json_get(answer, "result"), "stopReason");
+    if (!said || strcmp(said, reason) != 0)
+        fail_msg("not %s: %s", reason, support_keep(json_print(answer)));
+}
+
+static void expect_code(int id, int code, const char *name)
+{
+    const struct json *answer = rpc_client_answer(&client, id);
+    const struct json *error = json_get(answer, "error");
+    if (json_get_int(error, "code", 0) != code)
+        fail_msg("not %d: %s", code, support_keep(json_print(answer)));
+    if (name)
+        assert_string_equal(json_get_string(json_get(error, "data"), "code"), name);
+}
+
+static void fails(const char *method, const char *params, int code, const char *name)
+{
+    expect_code(rpc_client_ask(&client, method, params), code, name);
+}
+
+/* Of the next update of this kind; those before it are dropped. */
+static const struct json *told(const char *kind)
+{
+    return json_get(rpc_client_told(&client, "session/update", kind), "update");
+}
+
+static const char *told_text(const char *kind)
+{
+    return text_of(json_get(told(kind), "content"), "text");
+}
+
+/* What updates of this kind say that came by now, joined; they are taken out. */
+static char *all_said(const char *kind)
+{
+    struct buf text = BUF_INIT;
+    while (rpc_client_was_told(&client, "session/update", kind)) {
+        const char *piece = json_get_string(json_get(told(kind), "content"), "text");
+        buf_addstr(&text, piece ? piece : "");
+    }
+    return support_keep(buf_take(&text));
+}
+
+static char *ask(const char *text)
+{
+    expect_stop(prompt(text), "end_turn");
+    return all_said("agent_message_chunk");
+}
+
+/* --- initialize ------------------------------------------------------------------------------- */
+
+TEST(what_it_can_is_what_the_build_has)
+{
+    START(NULL);
+    const struct json *r = rpc_client_result(&client, "initialize", "{'protocolVersion':7}");
+    bool kept = capability_store();
+    const struct json *can = json_get(r, "agentCapabilities");
+    assert_int_equal(json_get_int(r, "protocolVersion", 0), 1);
+    assert_int_equal(json_get_bool(can, "loadSession", !kept), kept);
+    assert_int_equal(json_get(json_get(can, "sessionCapabilities"), "list") != NULL, kept);
+    assert_int_equal(json_get_bool(json_get(can, "promptCapabilities"), "image", !kept), kept);
+    assert_false(json_get_bool(json_get(can, "promptCapabilities"), "audio", true));
+    assert_string_equal(text_of(json_get(r, "agentInfo"), "name"), "tiro");
+    end();
+}
+
+TEST(initialize_comes_first)
+{
+    START(NULL);
+    fails("session/new", "{'cwd':'/','mcpServers':[]}", -32600, NULL);
+    fails("initialize", "{}", -32602, "USAGE");
+    initialize("{}");
+    end();
+}
+
+/* --- prompts ---------------------------------------------------------------------------------- */
+
+TEST(a_prompt_streams_and_ends)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.text = "First answer.", .reasoning = "Let me see"});
+    int id = prompt("What is this?");
+    assert_string_equal(told_text("agent_thought_chunk"), "Let me see");
+    expect_stop(id, "end_turn");
+    assert_string_equal(all_said("agent_message_chunk"), "First answer.");
+    assert_false(rpc_client_was_told(&client, "session/update", "user_message_chunk"));
+    end();
+}
+
+TEST(servers_that_are_not_used_are_told)
+{
+    START(NULL);
+    initialize("{}");
+    rpc_client_result(
+        &client, "session/new",
+        support_text("{'cwd':'%s','mcpServers':[{'name':'files','command':'x','args':[],'env':[]},"
+                     "{'type':'http','name':'web','url':'http://x','headers':[]}]}",
+                     support_dir()));
+    assert_text(told_text("agent_message_chunk"), "files, web");
+    end();
+}
+
+TEST(a_failed_turn_is_an_error)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.fault = REPLY_STATUS,
+                                              .status = 401,
+                                              .error_type = "invalid_key",
+                                              .error_message = "no such key"});
+    expect_code(prompt("x"), -32603, "AGENT_ERROR");
+    assert_non_null(strstr(ask("again"), "Hello from the scripted model."));
+    end();
+}
+
+TEST(a_cancelled_prompt_is_no_error)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    int id = prompt("Tell me all.");
+    told("agent_message_chunk");
+    fails("session/prompt", PARAMS(",'prompt':[{'type':'text','text':'x'}]"), -32600,
+          "SESSION_BUSY");
+    rpc_client_write(&client, CANCEL);
+    rpc_client_write(&client, CANCEL);
+    expect_stop(id, "cancelled");
+    assert_string_equal(ask("Go on."), "Hello from the scripted model.");
+    end();
+}
+
+/* What nobody waits for any more is called off, too. */
+TEST(a_withdrawn_prompt_is_cancelled)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    int id = prompt("Tell me all.");
+    told("agent_message_chunk");
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\","
+                                           "\"params\":{\"requestId\":%d}}\n",
+                                           id));
+    expect_stop(id, "cancelled");
+    end();
+}
+
+TEST(two_sessions_answer_at_once)
+{
+    begin();
+    const char *other = new_session();
+    assert_string_not_equal(other, session);
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    int slow = prompt("Tell me all.");
+    told("agent_message_chunk");
+    expect_stop(prompt_in(other, "And you?"), "end_turn");
+    assert_string_equal(all_said("agent_message_chunk"), "Hello from the scripted model.");
+    rpc_client_write(&client, CANCEL);
+    expect_stop(slow, "cancelled");
+    end();
+}
+
+/* --- permissions ------------------------------------------------------------------------------ */
+
+static void queue_write(const char *content)
+{
+    model_server_queue(model, &(struct reply){.tool_name = "write_file",
+                                              .tool_args = support_json(support_text(
+                                                  "{'path':'note.txt','content':'%s'}", content)),
+                                              .tool_id = "call_1"});
+}
+
+/* The next message that asks; those before it are dropped. */
+static const struct json *next_question(void)
+{
+    const struct json *v;
+    do
+        v = rpc_client_next(&client);
+    while (!json_get_string(v, "method") ||
+           strcmp(json_get_string(v, "method"), "session/request_permission") != 0);
+    return v;
+}
+
+/* `outcome` with ' for ". */
+static void answer_question(const struct json *question, const char *outcome)
+{
+    rpc_client_write(
+        &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"outcome\":%s}}\n",
+                              (long long)json_get_int(question, "id", -1), support_json(outcome)));
+}
+
+static const char *note(void)
+{
+    return support_path("note.txt");
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+TEST(a_tool_asks_and_runs_where_it_is_allowed)
+{
+    begin();
+    support_write(note(), "one\n");
+    queue_write("two\\n");
+    int id = prompt("Write it.");
+    const struct json *asked = next_question(), *params = json_get(asked, "params");
+    assert_json(json_get(params, "toolCall"),
+                support_text("{'kind':'edit','status':'pending','title':'Write note.txt',"
+                             "'locations':[{'path':'%s'}],'content':[{'type':'diff','path':'%s',"
+                             "'oldText':'one\\n','newText':'two\\n'}]}",
+                             note(), note()));
+    assert_json(params,
+                "{'options':[{'kind':'allow_once'},{'kind':'reject_once'},"
+                "{'kind':'allow_always'}]}");
+    assert_string_equal(support_read(note()), "one\n");
+    answer_question(asked, "{'outcome':'selected','optionId':'once'}");
+    expect_stop(id, "end_turn");
+    assert_string_equal(support_read(note()), "two\n");
+    end();
+}
+
+TEST(a_tool_does_not_run_where_it_is_not_allowed)
+{
+    static const char *const outcomes[] = {
+        "{'outcome':'selected','optionId':'deny'}", "{'outcome':'cancelled'}",
+        "{'outcome':'selected','optionId':'unheard of'}", "{'outcome':'selected'}", "null"};
+    begin();
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+        queue_write("x\\n");
+        int id = prompt("Write it.");
+        answer_question(next_question(), outcomes[i]);
+        expect_stop(id, "end_turn");
+        assert_false(is_there(note()));
+    }
+    end();
+}
+
+/* A client that cannot ask. */
+TEST(a_client_that_fails_has_not_allowed_it)
+{
+    begin();
+    queue_write("x\\n");
+    int id = prompt("Write it.");
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
+                                           "-32601,\"message\":\"no\"}}\n",
+                                           (long long)json_get_int(next_question(), "id", -1)));
+    expect_stop(id, "end_turn");
+    assert_false(is_there(note()));
+    end();
+}
+
+TEST(a_question_ends_with_its_prompt)
+{
+    begin();
+    queue_write("x\\n");
+    int id = prompt("Write it.");
+    const struct json *asked = next_question();
+    rpc_client_write(&client, CANCEL);
+    assert_int_equal(
+        json_get_int(rpc_client_told(&client, "$/cancel_request", NULL), "requestId", -1),
+        json_get_int(asked, "id", -2));
+    expect_stop(id, "cancelled");
+    answer_question(asked, "{'outcome':'selected','optionId':'once'}");
+    assert_string_equal(ask("Go on."), "Hello from the scripted model.");
+    assert_false(is_there(note()));
+    end();
+}
+
+TEST(a_client_that_goes_away_has_not_allowed_it)
+{
+    begin();
+    queue_write("x\\n");
+    prompt("Write it.");
+    next_question();
+    end();
+    assert_false(is_there(note()));
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static const char *load(const char *id)
+{
+    rpc_client_result(
+        &client, "session/load",
+        support_text("{'sessionId':'%s','cwd':'%s','mcpServers':[]}", id, support_dir()));
+    return id;
+}
+
+static void compact(void)
+{
+    char *words = mem_alloc(4001);
+    memset(words, 'w', 4000);
+    for (int i = 0; i < 6; i++)
+        ask(support_text("message %d %s", i, words));
+    free(words);
+    model_server_queue(model, &(struct reply){.text = "What was said, in short."});
+    expect_stop(prompt("/compact llm_replace"), "end_turn");
+}
+
+TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_loaded_whole)
+{
+    begin();
+    queue_write("x\\n");
+    int id = prompt("Write it.");
+    answer_question(next_question(), "{'outcome':'selected','optionId':'once'}");
+    expect_stop(id, "end_turn");
+    compact();
+    assert_text(all_said("agent_message_chunk"), "Compacted (llm_replace)");
+    end();
+
+    START(NULL);
+    initialize("{}");
+    load(session);
+    assert_json(told("tool_call"), "{'title':'Write note.txt','kind':'edit'}");
+    char *mine = all_said("user_message_chunk");
+    assert_text(mine, "message 0 www");
+    assert_text(mine, "message 5 www");
+    assert_text(all_said("agent_message_chunk"), "Compacted (llm_replace)");
+    assert_string_equal(ask("Go on."), "Hello from the scripted model.");
+    end();
+}
+
+TEST_IF(capability_store() && capability_compaction(), a_compaction_is_told_to_who_knows_them)
+{
+    START(NULL);
+    initialize("{'session':{'compaction':{}}}");
+    session = new_session();
+    compact();
+    const struct json *begun = told("compaction_update");
+    assert_string_equal(text_of(begun, "status"), "in_progress");
+    assert_text(all_said("compaction_summary_chunk"), "What was");
+    end();
+
+    START(NULL);
+    initialize("{'session':{'compaction':{}}}");
+    load(session);
+    told("compaction_update");
+    assert_json(told("compaction_update"), "{'status':'completed','summary':[{'type':'text'}]}");
+    assert_text(all_said("user_message_chunk"), "");
+    end();
+}
+
+TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
+{
+    begin();
+    ask("hello");
+    assert_json(rpc_client_result(&client, "session/list", "{}"),
+                support_text("{'sessions':[{'sessionId':'%s','cwd':'%s','title':'hello'}]}",
+                             session, support_dir()));
+    assert_int_equal(
+        json_len(
+            json_get(rpc_client_result(&client, "session/list", "{'cwd':'/nowhere'}"), "sessions")),
+        0);
+    rpc_client_result(&client, "session/close", PARAMS(""));
+    fails("session/close", PARAMS(""), -32002, "SESSION_NOT_FOUND");
+    rpc_client_result(&client, "session/resume",
+                      support_text("{'sessionId':'%s','cwd':'%s'}", session, support_dir()));
+    assert_false(rpc_client_was_told(&client, "session/update", "user_message_chunk"));
+    ask("more");
+    rpc_client_result(&client, "session/delete", PARAMS(""));
+    fails("session/delete", PARAMS(""), -32002, "SESSION_NOT_FOUND");
+    assert_int_equal(
+        json_len(json_get(rpc_client_result(&client, "session/list", "{}"), "sessions")), 0);
+    end();
+}
+
+TEST_IF(capability_store(), a_list_has_pages)
+{
+    begin();
+    for (int i = 0; i < 103; i++) {
+        if (i > 0)
+            session = new_session();
+        ask("hello");
+    }
+    const struct json *page = rpc_client_result(&client, "session/list", "{}");
+    const char *cursor = text_of(page, "nextCursor");
+    assert_int_equal(json_len(json_get(page, "sessions")), 100);
+    page = rpc_client_result(&client, "session/list", support_text("{'cursor':'%s'}", cursor));
+    assert_int_equal(json_len(json_get(page, "sessions")), 3);
+    assert_null(json_get(page, "nextCursor"));
+    fails("session/list", "{'cursor':'-1'}", -32602, "USAGE");
+    end();
+}
+
+TEST_IF(capability_store(), a_closed_session_is_called_off)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    int id = prompt("Tell me all.");
+    told("agent_message_chunk");
+    rpc_client_result(&client, "session/close", PARAMS(""));
+    expect_stop(id, "cancelled");
+    end();
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+static const char *last_body(void)
+{
+    return model_server_body(model, model_server_requests(model) - 1);
+}
+
+TEST(tools_and_mode_are_chosen)
+{
+    START("--tools", "full");
+    initialize("{}");
+    session = new_session();
+    ask("x");
+    assert_text(last_body(), "write_file");
+    rpc_client_result(&client, "session/set_mode", PARAMS(",'modeId':'read'"));
+    assert_string_equal(text_of(told("current_mode_update"), "currentModeId"), "read");
+    ask("x");
+    assert_no_text(last_body(), "write_file");
+    assert_text(last_body(), "read_file");
+    const struct json *r = rpc_client_result(&client, "session/set_config_option",
+                                             PARAMS(",'configId':'tools','value':'none'"));
+    assert_text(support_keep(json_print(r)), "\"currentValue\":\"none\"");
+    ask("x");
+    assert_no_text(last_body(), "read_file");
+    end();
+}
+
+TEST(a_model_is_chosen)
+{
+    static const char *const names[] = {"scripted-model", "other/model", NULL};
+    model_server_set_models(model, names);
+    begin();
+    rpc_client_result(&client, "session/set_config_option",
+                      PARAMS(",'configId':'model','value':'openai/other/model'"));
+    ask("x");
+    assert_text(last_body(), "\"other/model\"");
+    fails("session/set_config_option", PARAMS(",'configId':'model','value':'openai/unheard of'"),
+          -32602, NULL);
+    assert_text(ask("/model scripted-model"), "scripted-model");
+    ask("x");
+    assert_text(last_body(), "\"scripted-model\"");
+    end();
+}
+
+/* --- what goes along -------------------------------------------------------------------------- */
+
+#define PIXEL                                                                                      \
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
+    "gg=="
+
+TEST_IF(capability_store(), an_image_is_kept_with_its_session)
+{
+    struct stat st;
+    begin();
+    expect_stop(rpc_client_ask(&client, "session/prompt",
+                               PARAMS(",'prompt':[{'type':'text','text':'Look'},{'type':'image',"
+                                      "'mimeType':'image/png','data':'" PIXEL "'}]")),
+                "end_turn");
+    assert_text(last_body(), PIXEL);
+    load(session);
+    char *path = support_keep(mem_strdup(
+        strstr(text_of(json_get(told("user_message_chunk"), "content"), "text"), "Look")));
+    const char *uri = text_of(json_get(told("user_message_chunk"), "content"), "uri");
+    assert_string_equal(path, "Look");
+    assert_int_equal(strncmp(uri, "file:///", 8), 0);
+    assert_int_equal(stat(uri + 7, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    rpc_client_result(&client, "session/delete", PARAMS(""));
+    assert_false(is_there(uri + 7));
+    end();
+}
+
+TEST_IF(capability_store(), what_is_no_image_is_refused)
+{
+    begin();
+    fails("session/prompt",
+          PARAMS(",'prompt':[{'type':'image','mimeType':'image/png','data':'aGVsbG8='}]"), -32602,
+          "USAGE");
+    fails("session/prompt",
+          PARAMS(",'prompt':[{'type':'image','mimeType':'image/png','data':'no base64'}]"), -32602,
+          "USAGE");
+    ask("x");
+    end();
+}
+
+TEST(an_embedded_file_goes_along)
+{
+    begin();
+    expect_stop(rpc_client_ask(&client, "session/prompt",
+                               PARAMS(",'prompt':[{'type':'text','text':'What is '},{'type':"
+                                      "'resource','resource':{'uri':'file:///x/a.c','text':'int a;"
+                                      "'}}]")),
+                "end_turn");
+    assert_text(last_body(), "/x/a.c:\\n```\\nint a;\\n```\\n\\nWhat is `/x/a.c`");
+    end();
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+TEST_IF(capability_compaction(), commands_are_told_and_run)
+{
+    begin();
+    assert_text(support_keep(json_print(told("available_commands_update"))), "\"uncompact\"");
+    ask("hello");
+    assert_text(ask("/context"), "The next request has about ");
+    assert_text(ask("/pin"), "pinned");
+    assert_text(ask("/pin 7"), "no message of yours");
+    assert_text(ask("/uncompact"), "undo");
+    size_t asked = model_server_requests(model);
+    assert_text(ask("/etc is what?"), "Hello from the scripted model.");
+    assert_int_equal(model_server_requests(model), asked + 1);
+    ask("/rename Greetings");
+    end();
+}
+
+/* --- hostile clients -------------------------------------------------------------------------- */
+
+TEST(what_does_not_fit_is_refused)
+{
+    static const struct {
+        const char *method, *params; /* %s: the session */
+        int code;
+    } rows[] = {
+        {"session/new", "{}", -32602},
+        {"session/new", "{'cwd':3,'mcpServers':[]}", -32602},
+        {"session/new", "{'cwd':'here','mcpServers':[]}", -32602},
+        {"session/new", "{'cwd':'/','mcpServers':[],'additionalDirectories':['/x']}", -32602},
+        {"session/new", "[]", -32602},
+        {"session/load", "{'cwd':'/'}", -32602},
+        {"session/load", "{'sessionId':'','cwd':'/'}", -32602},
+        {"session/load", "{'sessionId':'%s','cwd':'/'}", -32602},
+        {"session/load", "{'sessionId':'last','cwd':'/'}", -32002},
+        {"session/prompt", "{'sessionId':'%s'}", -32602},
+        {"session/prompt", "{'sessionId':'%s','prompt':'hello'}", -32602},
+        {"session/prompt", "{'sessionId':'%s','prompt':[{}]}", -32602},
+        {"session/prompt", "{'sessionId':7,'prompt':[]}", -32602},
+        {"session/prompt", "{'sessionId':'unheard of','prompt':[]}", -32002},
+        {"session/set_mode", "{'sessionId':'%s','modeId':'root'}", -32602},
+        {"session/set_config_option", "{'sessionId':'%s','configId':'x','value':'y'}", -32602},
+        {"session/set_config_option", "{'sessionId':'%s','configId':'tools','value':true}", -32602},
+        {"session/set_config_option", "{'sessionId':'%s','configId':'compaction','value':''}",
+         -32602},
+        {"session/delete", "{}", -32602},
+        {"session/unheard_of", "{}", -32601},
+        {"authenticate", "{'methodId':'x'}", -32601},
+        {"fs/read_text_file", "{}", -32601},
+    };
+    begin();
+    ask("hello");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *place = strstr(rows[i].params, "%s");
+        const char *params = place ? support_text("%.*s%s%s", (int)(place - rows[i].params),
+                                                  rows[i].params, session, place + 2)
+                                   : rows[i].params;
+        if (strcmp(rows[i].method, "session/load") == 0 && !capability_store())
+            continue;
+        fails(rows[i].method, params, rows[i].code, NULL);
+    }
+    rpc_client_write(&client,
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\"}\n"
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":"
+                     "{\"sessionId\":[]}}\n"
+                     "{\"jsonrpc\":\"2.0\",\"id\":99999,\"result\":{}}\nno JSON\n");
+    assert_string_equal(ask("still there?"), "Hello from the scripted model.");
+    end();
+}
+
+TEST(a_giant_line_is_hung_up_on)
+{
+    char line[65536];
+    ssize_t written = 1;
+    memset(line, 'x', sizeof line);
+    begin();
+    for (int i = 0; i < 33 * 16 && written > 0; i++)
+        written = write(client.child.in, line, sizeof line);
+    end();
+}
+
+/* Nothing of a long log is lost on a client that reads late, and not all of it is held. */
+TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
+{
+    enum { TURNS = 12, BYTES = 2000000 };
+    char *words = mem_alloc(BYTES + 1);
+    memset(words, 'w', BYTES);
+    START("--tools", "none", "--no-compaction", "--no-memory");
+    initialize("{}");
+    session = new_session();
+    for (int i = 0; i < TURNS; i++) {
+        model_server_queue(model, &(struct reply){.text = words, .piece = 100000});
+        expect_stop(prompt("More."), "end_turn");
+        all_said("agent_message_chunk");
+    }
+    rpc_client_result(&client, "session/close", PARAMS(""));
+    load(session);
+    assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)TURNS * BYTES);
+    free(words);
+    end();
+}
