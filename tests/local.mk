@@ -329,6 +329,7 @@ tests_campaign_hostile_SOURCES = \
 	tests/hostile/visit.c tests/hostile/visit.h
 
 EXTRA_DIST += \
+	tests/counterparts/acp_acpx.mjs \
 	tests/counterparts/acp_model.mjs \
 	tests/counterparts/acp_place.mjs \
 	tests/counterparts/acp_sdk.mjs \
