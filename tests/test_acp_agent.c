@@ -311,6 +311,24 @@ TEST(a_tool_asks_and_runs_where_it_is_allowed)
     end();
 }
 
+TEST(a_change_is_shown_where_nobody_is_asked)
+{
+    START("--tools", "full", "--allow", "write");
+    initialize("{}");
+    session = new_session();
+    support_write(note(), "one\n");
+    queue_write("two\\n");
+    expect_stop(prompt("Write it."), "end_turn");
+    assert_string_equal(support_read(note()), "two\n");
+    assert_string_equal(text_of(told("tool_call_update"), "status"), "in_progress");
+    assert_json(told("tool_call_update"),
+                support_text("{'content':[{'type':'diff','path':'%s','oldText':'one\n','newText':"
+                             "'two\n'}]}",
+                             note()));
+    assert_string_equal(text_of(told("tool_call_update"), "status"), "completed");
+    end();
+}
+
 TEST(a_tool_does_not_run_where_it_is_not_allowed)
 {
     static const char *const outcomes[] = {

@@ -83,6 +83,19 @@ static enum gate preview_and_ask(struct turn *t, struct tool_call *call, const s
     return gate;
 }
 
+/* What was shown was not asked about: the tool changes the file as it is then. */
+static void show_change(struct turn *t, struct tool_call *call, const struct block *b)
+{
+    const struct tool_context context = context_for(t->a, call->tool);
+    struct buf preview = BUF_INIT;
+    if (!t->a->show || call->tool->class != TOOL_WRITE || !call->tool->preview)
+        return;
+    if (tool_call_preview(call, &context, &preview))
+        t->a->show(t->a->context, b->id, preview.data);
+    call->sight = (struct tool_sight){0};
+    buf_release(&preview);
+}
+
 static enum gate decide(struct turn *t, struct tool_call *call, const struct block *b,
                         struct buf *out)
 {
@@ -91,9 +104,10 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
     bool guarded = tool_call_is_guarded(call);
     switch (approval_decide(t->a->policy, call->tool)) {
     case APPROVAL_ALLOW:
-        if (!guarded)
-            return GATE_OPEN;
-        break;
+        if (guarded)
+            break;
+        show_change(t, call, b);
+        return GATE_OPEN;
     case APPROVAL_DENY:
         return deny(out, "not allowed: [tools] deny has this tool");
     case APPROVAL_ASK:

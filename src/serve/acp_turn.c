@@ -282,6 +282,11 @@ static void hear_approval(struct acp_session *s, const struct notice *n)
     buf_release(&buf);
 }
 
+static void hear_change(struct acp_session *s, const struct notice *n)
+{
+    acp_tell_preview(&s->telling, n->text, n->preview);
+}
+
 static void hear_draft(struct acp_session *s, const struct notice *n)
 {
     struct buf buf = BUF_INIT;
@@ -343,7 +348,7 @@ void acp_hear(struct acp_session *s, const struct notice *n)
         [NOTICE_EVENT] = hear_event,       [NOTICE_SESSION] = hear_session,
         [NOTICE_PROVIDER] = hear_provider, [NOTICE_APPROVAL] = hear_approval,
         [NOTICE_DRAFT] = hear_draft,       [NOTICE_ERROR] = hear_error,
-        [NOTICE_BUSY] = hear_busy,
+        [NOTICE_BUSY] = hear_busy,         [NOTICE_CHANGE] = hear_change,
     };
     if (s->loading.call && n->type == NOTICE_EVENT)
         s->loading.missed = true;

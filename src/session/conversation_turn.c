@@ -118,6 +118,14 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
 }
 
+static void show(void *context, const char *id, const char *preview)
+{
+    struct notice *n = notice_new(NOTICE_CHANGE);
+    n->text = mem_strdup(id);
+    n->preview = mem_strdup(preview);
+    tell(context, n);
+}
+
 bool run_decide_approval(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct approval_decide_params *p = params;
@@ -179,6 +187,7 @@ struct agent conversation_agent(struct conversation *c)
     agent.price = b->facts.price;
     agent.emit = emit;
     agent.ask = ask;
+    agent.show = c->engine->options.shows_changes ? show : NULL;
     agent.context = c;
     conversation_equip(c, &agent);
     return agent;

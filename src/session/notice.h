@@ -50,6 +50,9 @@
  *     full, `guarded`: the place of keys or of the program's own files that it leads to, which is
  *     asked each time; NULL: none. It is over when tool_execution_completed comes.
  *
+ * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`: the
+ *     difference.
+ *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
  *     compaction_failed comes.
@@ -75,6 +78,7 @@ enum notice_type {
     NOTICE_EVENT,
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
+    NOTICE_CHANGE,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
     NOTICE_MEMORY_OFFER,
