@@ -34,6 +34,7 @@ UNIT_TESTS = \
 	tests/test_approval \
 	tests/test_approval_overlay \
 	tests/test_bare \
+	tests/test_base64 \
 	tests/test_budget \
 	tests/test_buf_vec \
 	tests/test_capabilities \
@@ -104,6 +105,7 @@ UNIT_TESTS = \
 	tests/test_hnsw \
 	tests/test_http \
 	tests/test_http_limits \
+	tests/test_image_file \
 	tests/test_import_text \
 	tests/test_input \
 	tests/test_interrupt \
