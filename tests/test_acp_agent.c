@@ -1,6 +1,6 @@
 /* `tiro serve --acp`: the real program as an agent of the Agent Client Protocol, with a scripted
  * client and a scripted model. */
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -388,6 +388,11 @@ TEST(a_client_that_goes_away_has_not_allowed_it)
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
+static const char *last_body(void)
+{
+    return model_server_body(model, model_server_requests(model) - 1);
+}
+
 static const char *load(const char *id)
 {
     rpc_client_result(
@@ -474,6 +479,27 @@ TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
     end();
 }
 
+TEST_IF(capability_store(), a_session_whose_directory_is_gone_moves)
+{
+    const char *before = support_path("before"), *after = support_path("after");
+    START(NULL);
+    initialize("{}");
+    assert_int_equal(mkdir(before, 0700), 0);
+    session = support_text(
+        "%s", text_of(rpc_client_result(&client, "session/new",
+                                        support_text("{'cwd':'%s','mcpServers':[]}", before)),
+                      "sessionId"));
+    ask("hello");
+    assert_text(last_body(), support_text("Working directory: %s", before));
+    rpc_client_result(&client, "session/close", PARAMS(""));
+    assert_int_equal(rename(before, after), 0);
+    rpc_client_result(&client, "session/resume",
+                      support_text("{'sessionId':'%s','cwd':'%s'}", session, after));
+    ask("hello");
+    assert_text(last_body(), support_text("Working directory: %s", after));
+    end();
+}
+
 TEST_IF(capability_store(), a_list_has_pages)
 {
     begin();
@@ -504,11 +530,6 @@ TEST_IF(capability_store(), a_closed_session_is_called_off)
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
-
-static const char *last_body(void)
-{
-    return model_server_body(model, model_server_requests(model) - 1);
-}
 
 TEST(tools_and_mode_are_chosen)
 {

@@ -2,6 +2,7 @@
  * chosen for them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/json_out.h"
@@ -357,11 +358,13 @@ static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
     return !used;
 }
 
-/* A session stays in its directory: its tools, its project and what was learned of it are there. */
-static bool is_in(const struct session_info *info, const char *directory)
+/* A session stays in its directory: its tools, its project and what was learned of it are there.
+ * One whose directory is gone may be moved. */
+static bool may_be_in(const struct session_info *info, const char *directory)
 {
     char *resolved = realpath(directory, NULL);
-    bool same = !info->directory || strcmp(info->directory, directory) == 0 ||
+    bool same = !info->directory || access(info->directory, F_OK) != 0 ||
+                strcmp(info->directory, directory) == 0 ||
                 (resolved && strcmp(info->directory, resolved) == 0);
     free(resolved);
     return same;
@@ -379,12 +382,12 @@ static void found(struct acp_ask *ask, const struct operation_answer *answer)
         acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "there is no session of that id");
         return;
     }
-    if (!is_in(info, ask->text)) {
+    if (!may_be_in(info, ask->text)) {
         err_set(&e, ERR_USAGE, "\"cwd\" does not fit; that session is in %s", info->directory);
         acp_fail(ask->call, &e);
         return;
     }
-    const struct session_open_params open = {.session = info->id};
+    const struct session_open_params open = {.session = info->id, .directory = ask->text};
     struct acp_ask *next = acp_ask(ask->acp, ask->call, NULL, &operation_session_open, &open,
                                    ask->number ? opened_to_load : opened_to_resume);
     next->text = ask->servers;

@@ -99,7 +99,7 @@ const steps = {
     assert.equal(said(from, session), 'Hello from the scripted model.');
     assert.equal(said(from, session, 'agent_thought_chunk'), 'They greet me.');
     assert.ok(!kinds(from, session).includes('user_message_chunk'));
-    await until(() => kinds(from, session).includes('usage_update'));
+    await until(() => updates.slice(from).some((u) => u.update.cost));
     const usage = updates.findLast((u) => u.update.sessionUpdate === 'usage_update').update;
     assert.equal(usage.size, 32000);
     assert.equal(usage.cost.currency, 'USD');
