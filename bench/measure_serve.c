@@ -1,6 +1,6 @@
 /* `tiro serve --stdio`: until it answers, what a streamed piece of text takes on its way to the
- * client beside `tiro run`, a hundred conversations at once, and what they weigh. Times are from
- * the model's write to the client's read. */
+ * client beside `tiro run`, and as the Agent Client Protocol has it, a hundred conversations at
+ * once, and what they weigh. Times are from the model's write to the client's read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -132,11 +132,16 @@ struct delays {
     VEC(double) items; /* ms */
 };
 
-static void note_event(struct delays *d, const struct json *event)
+static void note_text(struct delays *d, const char *text)
 {
-    double age = stamped_age(json_get_string(event, "delta"));
+    double age = stamped_age(text);
     if (age >= 0)
         vec_push(&d->items, age);
+}
+
+static void note_event(struct delays *d, const struct json *event)
+{
+    note_text(d, json_get_string(event, "delta"));
 }
 
 static double delay(struct delays *d, double percent)
@@ -229,12 +234,47 @@ static struct delays of_events(void)
     return d;
 }
 
+/* A session of the Agent Client Protocol in the present directory; the caller frees. */
+static char *begin_acp(struct piped *p)
+{
+    char directory[4096];
+    if (!getcwd(directory, sizeof directory))
+        give_up("no directory");
+    json_free(call(p, "initialize", "{\"protocolVersion\":1}"));
+    char *params = mem_printf("{\"cwd\":\"%s\",\"mcpServers\":[]}", directory);
+    struct json *made = call(p, "session/new", params);
+    char *session = mem_strdup(json_get_string(made, "sessionId"));
+    json_free(made);
+    free(params);
+    return session;
+}
+
+static struct delays of_acp(void)
+{
+    struct delays d = {0};
+    struct piped p = start((const char *const[]){"tiro", "serve", "--acp", NULL});
+    char *session = begin_acp(&p);
+    char *params = mem_printf(
+        "{\"sessionId\":\"%s\",\"prompt\":[{\"type\":\"text\",\"text\":\"hello\"}]}", session);
+    int id = ask(&p, "session/prompt", params);
+    struct json *v;
+    for (; (v = next_line(&p)) && json_get_int(v, "id", 0) != id; json_free(v)) {
+        const struct json *update = json_get(json_get(v, "params"), "update");
+        note_text(&d, json_get_string(json_get(update, "content"), "text"));
+    }
+    json_free(v);
+    free(params);
+    free(session);
+    stop(&p);
+    return d;
+}
+
 /* The same engine and the same model on both sides: what differs is the surface. */
 static void measure_delta(void)
 {
     struct stamped *model = stamped_start(PIECES, RATE);
     chat_tell_model(stamped_url(model));
-    struct delays run = of_run(), served = of_serve();
+    struct delays run = of_run(), served = of_serve(), acp = of_acp();
     double p50 = delay(&served, 50);
     table_note("serve: a piece of text, model to client, p50, p99", "%.3f ms, %.3f ms", p50,
                delay(&served, 99));
@@ -249,7 +289,12 @@ static void measure_delta(void)
                   (delay(&events, 50) - delay(&run, 50)) * 1e3, "µs", 0);
         vec_release(&events.items);
     }
+    table_note("  the Agent Client Protocol, p50, p99", "%.3f ms, %.3f ms", delay(&acp, 50),
+               delay(&acp, 99));
+    table_row("  overhead of it over tiro run, p50", 50, (delay(&acp, 50) - delay(&run, 50)) * 1e3,
+              "µs", 0);
     vec_release(&run.items);
+    vec_release(&acp.items);
     vec_release(&served.items);
     stamped_stop(model);
 }
