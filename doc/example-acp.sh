@@ -1,7 +1,7 @@
 #!/bin/sh
 # A session of an editor with `tiro serve --acp`, as it really goes: what is sent (→) and what comes
-# (←). Writes it into doc/protocols.md between its marks; with --check it only compares, but for ids,
-# times and figures. TIRO names the program, SOURCE_DIR the source tree.
+# (←). Compares it with doc/protocols.md, but for ids, times and figures; with --write it writes it
+# there, between its marks. TIRO names the program, SOURCE_DIR the source tree.
 set -eu
 page=${SOURCE_DIR:-$(dirname "$0")/..}/doc/protocols.md
 work=$(mktemp -d)
@@ -58,11 +58,12 @@ bare() {
 }
 
 sed -n '/^<!-- acp -->$/,/^<!-- end -->$/p' "$page" | grep '^[→←]' >"$work/page" || true
-if [ "${1:-}" = --check ]; then
+if [ "${1:-}" != --write ]; then
+    grep -q '"loadSession":true' "$work/talk" || exit 77
     bare "$work/page" >"$work/a"
     bare "$work/talk" >"$work/b"
     diff "$work/a" "$work/b" || {
-        echo "doc/protocols.md: the example is not what the program says; run doc/example-acp.sh" >&2
+        echo "doc/protocols.md: the example is not what the program says; run doc/example-acp.sh --write" >&2
         exit 1
     }
     exit

@@ -248,6 +248,7 @@ SCRIPT_TESTS = \
 	tests/map.sh \
 	doc/example-http.sh \
 	doc/example-mcp.sh \
+	doc/example-acp.sh \
 	doc/example-jsonrpc.sh
 
 tests_libsupport_a_SOURCES = \
