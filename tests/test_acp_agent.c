@@ -249,6 +249,16 @@ TEST(two_sessions_answer_at_once)
     end();
 }
 
+/* The next request of the agent's; what comes before it is dropped. */
+static const struct json *next_request(const char *method)
+{
+    const struct json *v;
+    do
+        v = rpc_client_next(&client);
+    while (!json_get_string(v, "method") || strcmp(json_get_string(v, "method"), method) != 0);
+    return v;
+}
+
 /* --- permissions ------------------------------------------------------------------------------ */
 
 static void queue_write(const char *content)
@@ -257,17 +267,6 @@ static void queue_write(const char *content)
                                               .tool_args = support_json(support_text(
                                                   "{'path':'note.txt','content':'%s'}", content)),
                                               .tool_id = "call_1"});
-}
-
-/* The next message that asks; those before it are dropped. */
-static const struct json *next_question(void)
-{
-    const struct json *v;
-    do
-        v = rpc_client_next(&client);
-    while (!json_get_string(v, "method") ||
-           strcmp(json_get_string(v, "method"), "session/request_permission") != 0);
-    return v;
 }
 
 /* `outcome` with ' for ". */
@@ -295,7 +294,8 @@ TEST(a_tool_asks_and_runs_where_it_is_allowed)
     support_write(note(), "one\n");
     queue_write("two\\n");
     int id = prompt("Write it.");
-    const struct json *asked = next_question(), *params = json_get(asked, "params");
+    const struct json *asked = next_request("session/request_permission"),
+                      *params = json_get(asked, "params");
     assert_json(json_get(params, "toolCall"),
                 support_text("{'kind':'edit','status':'pending','title':'Write note.txt',"
                              "'locations':[{'path':'%s'}],'content':[{'type':'diff','path':'%s',"
@@ -338,7 +338,7 @@ TEST(a_tool_does_not_run_where_it_is_not_allowed)
     for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
         queue_write("x\\n");
         int id = prompt("Write it.");
-        answer_question(next_question(), outcomes[i]);
+        answer_question(next_request("session/request_permission"), outcomes[i]);
         expect_stop(id, "end_turn");
         assert_false(is_there(note()));
     }
@@ -351,9 +351,11 @@ TEST(a_client_that_fails_has_not_allowed_it)
     begin();
     queue_write("x\\n");
     int id = prompt("Write it.");
-    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
-                                           "-32601,\"message\":\"no\"}}\n",
-                                           (long long)json_get_int(next_question(), "id", -1)));
+    rpc_client_write(
+        &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
+                              "-32601,\"message\":\"no\"}}\n",
+                              (long long)json_get_int(next_request("session/request_permission"),
+                                                      "id", -1)));
     expect_stop(id, "end_turn");
     assert_false(is_there(note()));
     end();
@@ -364,7 +366,7 @@ TEST(a_question_ends_with_its_prompt)
     begin();
     queue_write("x\\n");
     int id = prompt("Write it.");
-    const struct json *asked = next_question();
+    const struct json *asked = next_request("session/request_permission");
     rpc_client_write(&client, CANCEL);
     assert_int_equal(
         json_get_int(rpc_client_told(&client, "$/cancel_request", NULL), "requestId", -1),
@@ -381,17 +383,74 @@ TEST(a_client_that_goes_away_has_not_allowed_it)
     begin();
     queue_write("x\\n");
     prompt("Write it.");
-    next_question();
+    next_request("session/request_permission");
     end();
     assert_false(is_there(note()));
 }
-
-/* --- sessions --------------------------------------------------------------------------------- */
 
 static const char *last_body(void)
 {
     return model_server_body(model, model_server_requests(model) - 1);
 }
+
+/* --- files that the client has open ------------------------------------------------------------
+ */
+
+static int ask_to_read(const char *capabilities, const char *args)
+{
+    START("--tools", "full");
+    initialize(capabilities);
+    session = new_session();
+    support_write(note(), "on the disk\n");
+    model_server_queue(model,
+                       &(struct reply){.tool_name = "read_file", .tool_args = support_json(args)});
+    return prompt("Read it.");
+}
+
+TEST(what_the_client_has_open_is_read_as_it_stands_there)
+{
+    int id = ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'note.txt','offset':2}");
+    const struct json *asked = next_request("fs/read_text_file");
+    assert_json(json_get(asked, "params"),
+                support_text("{'sessionId':'%s','path':'%s'}", session, note()));
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":"
+                                           "{\"content\":\"one\\nnot saved\\n\"}}\n",
+                                           (long long)json_get_int(asked, "id", -1)));
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "\"not saved\\n\"");
+    end();
+}
+
+TEST(what_it_does_not_give_is_read_from_the_disk)
+{
+    int id = ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'note.txt'}");
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
+                                           "-32002,\"message\":\"no\"}}\n",
+                                           (long long)json_get_int(
+                                               next_request("fs/read_text_file"), "id", -1)));
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "on the disk");
+    end();
+}
+
+TEST(a_client_without_files_is_not_asked)
+{
+    expect_stop(ask_to_read("{'fs':{'readTextFile':false}}", "{'path':'note.txt'}"), "end_turn");
+    assert_text(last_body(), "on the disk");
+    assert_false(rpc_client_was_told(&client, "fs/read_text_file", NULL));
+    end();
+}
+
+/* It leads out of the directory: the client is not asked about that either. */
+TEST(a_path_that_may_not_be_read_is_not_asked_about)
+{
+    expect_stop(ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'../../etc/passwd'}"),
+                "end_turn");
+    assert_false(rpc_client_was_told(&client, "fs/read_text_file", NULL));
+    end();
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
 
 static const char *load(const char *id)
 {
@@ -417,7 +476,8 @@ TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_lo
     begin();
     queue_write("x\\n");
     int id = prompt("Write it.");
-    answer_question(next_question(), "{'outcome':'selected','optionId':'once'}");
+    answer_question(next_request("session/request_permission"),
+                    "{'outcome':'selected','optionId':'once'}");
     expect_stop(id, "end_turn");
     compact();
     assert_text(all_said("agent_message_chunk"), "Compacted (llm_replace)");

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,20 +55,37 @@ static bool read_lines(const struct tool_context *context, int fd, struct readin
     return true;
 }
 
+static bool check_regular(int fd, const char *path, struct stat *st, struct buf *out)
+{
+    if (fstat(fd, st) != 0)
+        buf_addf(out, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st->st_mode))
+        buf_addf(out, "%s: not a regular file%s", path,
+                 S_ISDIR(st->st_mode) ? "; list_directory shows what is in it" : "");
+    else
+        return true;
+    return false;
+}
+
+/* What an editor has open is read as it stands there. False: nobody has. */
+static bool read_open_text(const struct tool_context *context, const char *where, struct reading *r,
+                           struct buf *out)
+{
+    const struct tool_files *files = ((const struct tool_host *)context->self)->files;
+    struct buf text = BUF_INIT;
+    bool has = files && files->read(files->context, context, where, &text);
+    if (has)
+        take_lines(r, text.data, text.len, context->max_output, out);
+    buf_release(&text);
+    return has;
+}
+
 static bool read_regular(const struct tool_context *context, int fd, const char *path,
-                         struct reading *r, struct buf *out)
+                         const char *where, struct reading *r, struct buf *out)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0) {
-        buf_addf(out, "%s: %s", path, strerror(errno));
-        return false;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        buf_addf(out, "%s: not a regular file%s", path,
-                 S_ISDIR(st.st_mode) ? "; list_directory shows what is in it" : "");
-        return false;
-    }
-    if (!read_lines(context, fd, r, out))
+    if (!check_regular(fd, path, &st, out) ||
+        (!read_open_text(context, where, r, out) && !read_lines(context, fd, r, out)))
         return false;
     if (r->binary) {
         buf_clear(out);
@@ -82,13 +100,15 @@ static bool read_regular(const struct tool_context *context, int fd, const char 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     const char *path = json_get_string(args, "path");
+    char *where;
     int64_t first = json_get_int(args, "offset", 1);
     int64_t count = json_get_int(args, "limit", 1000000000000000);
     struct reading r = {.first = first, .last = first + count - 1, .line = 1};
-    int fd = builtin_open(context, path, O_RDONLY, NULL, out);
+    int fd = builtin_open(context, path, O_RDONLY, &where, out);
     if (fd < 0)
         return false;
-    bool ok = read_regular(context, fd, path, &r, out);
+    bool ok = read_regular(context, fd, path, where, &r, out);
+    free(where);
     close(fd);
     return ok;
 }

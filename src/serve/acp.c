@@ -130,7 +130,8 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
 {
     struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
-    const struct json *session = json_get(json_get(params, "clientCapabilities"), "session");
+    const struct json *can = json_get(params, "clientCapabilities");
+    const struct json *session = json_get(can, "session"), *fs = json_get(can, "fs");
     const struct json *version = json_get(params, "protocolVersion");
     if (json_type(version) != JSON_NUMBER) {
         acp_refuse(call, ERR_USAGE, "\"protocolVersion\" does not fit; give a whole number");
@@ -138,7 +139,8 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     }
     a->initialized = true;
     a->client = (struct acp_client){.compaction = offers(session, "compaction"),
-                                    .notices = offers(session, "notices")};
+                                    .notices = offers(session, "notices"),
+                                    .files = json_get_bool(fs, "readTextFile", false)};
     json_out_open(&o, '{');
     json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
     json_out_name(&o, "agentCapabilities");
@@ -214,9 +216,10 @@ static void on_notice(void *context, const struct notice *n)
 {
     struct acp *a = context;
     struct acp_session *s = acp_find_session(a, n->session);
-    if (!s)
-        return;
-    acp_hear(s, n);
+    if (n->type == NOTICE_FILE)
+        acp_read_file(a, n);
+    else if (s)
+        acp_hear(s, n);
     wire_update(a->wire);
 }
 
@@ -274,6 +277,7 @@ void acp_free(struct acp *a)
         free_ask(ask);
     }
     vec_release(&a->asks);
+    a->ends = true;
     wire_free(a->wire);
     rpc_peer_free(a->peer);
     free(a);

@@ -21,7 +21,7 @@ struct acp {
     void (*closed)(void *context); /* acp_new()'s */
     void *context;
     struct acp_client client; /* as it said in initialize */
-    bool initialized;
+    bool initialized, ends;
     struct listener *listener;
     VEC(struct acp_session *) sessions; /* that the client has open */
     VEC(struct acp_ask *) asks;         /* that wait for the engine */
@@ -123,6 +123,9 @@ acp_method acp_session_prompt;
 void acp_sending_free(struct acp_sending *w);
 void acp_cancel_prompt(struct acp_session *s);
 void acp_forget_questions(struct acp_session *s); /* nobody is to answer them */
+
+/* A tool reads a file, in a session that the client has open or in another one. */
+void acp_read_file(struct acp *a, const struct notice *n);
 
 /* What the engine tells of an open session. */
 void acp_hear(struct acp_session *s, const struct notice *n);

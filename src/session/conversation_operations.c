@@ -297,6 +297,20 @@ static const struct shape approval_shape =
 const struct operation operation_approval_decide = RUN_IN_CONVERSATION(
     "approval/decide", "Answers a tool that asks before it runs.", &approval_shape, NULL, 0);
 
+static const struct shape_field file_fields[] = {
+    SESSION_FIELD(struct file_answer_params),
+    SHAPE_FIELD("number", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct file_answer_params, number),
+                .help = "Of the question."),
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct file_answer_params, text),
+                .help = "As it stands there; absent: as on the disk."),
+    {0},
+};
+static const struct shape file_shape = PARAMETERS(struct file_answer_params, file_fields);
+
+const struct operation operation_file_answer = RUN_IN_CONVERSATION(
+    "file/answer", "Gives a tool that reads a file the text that is open elsewhere.", &file_shape,
+    NULL, 0);
+
 /* --- compaction/… ----------------------------------------------------------------------------- */
 
 static const struct shape_field run_fields[] = {

@@ -111,6 +111,13 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
+/* file/answer: to NOTICE_FILE. SESSION_NOT_RUNNING: nobody asks that, or not any more. */
+struct file_answer_params {
+    const char *session;
+    int64_t number;
+    const char *text; /* NULL: the surface has nothing of its own */
+};
+
 /* approval/decide: to NOTICE_APPROVAL. SESSION_NOT_RUNNING: that call asks nothing, or not any
  * more. */
 struct approval_decide_params {
@@ -193,7 +200,7 @@ extern const struct operation operation_session_create, operation_session_open,
     operation_session_set_draft, operation_session_set_memory, operation_session_set_tools,
     operation_session_set_compaction, operation_session_settings, operation_session_add_image,
     operation_turn_start,
-    operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
+    operation_turn_retry, operation_turn_interrupt, operation_approval_decide, operation_file_answer,
     operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
     operation_compaction_pin, operation_compaction_unpin, operation_context_read,
     operation_models_list, operation_provider_check, operation_doctor_report;

@@ -30,6 +30,13 @@ struct question {
     enum approval_answer answer;
 };
 
+/* A file that a tool reads, which the surface may have open. */
+struct wanted_file {
+    int64_t number; /* of the question; those before it are over */
+    bool waits, has_text;
+    struct buf text;
+};
+
 /* A draft summary that waits for the user's word. */
 struct review {
     const struct draft *draft; /* NULL: none is open */
@@ -68,6 +75,8 @@ struct conversation {
     struct budget budget;
     struct prompt_told prompt_told;
     struct question question;
+    struct wanted_file wanted_file;
+    struct tool_files tool_files;
     struct review review;
     struct compact_settings compact;
     struct backend summary_backend; /* where [compaction] names another provider or model */
@@ -223,6 +232,10 @@ CONVERSATION_RUNS(run_retry);
 CONVERSATION_RUNS(run_interrupt);
 void tell_question(struct conversation *c);
 CONVERSATION_RUNS(run_decide_approval);
+
+/* conversation_files.c */
+void conversation_know_files(struct conversation *c);
+CONVERSATION_RUNS(run_answer_file);
 
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */

@@ -53,6 +53,9 @@
  * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`: the
  *     difference.
  *
+ * FILE: a tool reads a file and waits for file/answer, some seconds at most: the surface may have it
+ *     open. `number`: of the question, `detail`: its path.
+ *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
  *     compaction_failed comes.
@@ -79,6 +82,7 @@ enum notice_type {
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
     NOTICE_CHANGE,
+    NOTICE_FILE,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
     NOTICE_MEMORY_OFFER,

@@ -34,7 +34,8 @@ static const struct operation *const rows[] = {
     &operation_session_set_memory, &operation_session_set_tools,  &operation_session_set_compaction,
     &operation_session_settings,   &operation_session_add_image,
       &operation_session_close,      &operation_turn_start,
-    &operation_turn_retry,         &operation_turn_interrupt,     &operation_approval_decide,
+    &operation_turn_retry,         &operation_turn_interrupt,     &operation_approval_decide,    &operation_file_answer,
+   
     &operation_compaction_run,     &operation_compaction_decide,  &operation_compaction_undo,
     &operation_compaction_pin,     &operation_compaction_unpin,   &operation_context_read,
     &operation_models_list,        &operation_provider_check,     &operation_doctor_report,
