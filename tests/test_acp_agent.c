@@ -560,6 +560,21 @@ TEST_IF(capability_store(), a_session_whose_directory_is_gone_moves)
     end();
 }
 
+TEST_IF(capability_store(), a_session_in_which_nothing_was_said_is_not_kept)
+{
+    begin();
+    const char *used = session;
+    ask("hello");
+    session = new_session();
+    end();
+    START(NULL);
+    initialize("{}");
+    const struct json *r = rpc_client_result(&client, "session/list", "{}");
+    assert_int_equal(json_len(json_get(r, "sessions")), 1);
+    assert_json(r, support_text("{'sessions':[{'sessionId':'%s'}]}", used));
+    end();
+}
+
 TEST_IF(capability_store(), a_list_has_pages)
 {
     begin();

@@ -8,6 +8,8 @@
 #include "serve/acp_private.h"
 #include "serve/wire.h"
 #include "session/capability.h"
+#include "session/conversation_operations.h"
+#include "session/session_operations.h"
 
 enum { PROTOCOL_VERSION = 1 };
 
@@ -225,13 +227,24 @@ static void on_notice(void *context, const struct notice *n)
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-/* A person who cannot be asked any more has not allowed anything. */
+static void nothing_more(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    (void)ask, (void)answer;
+}
+
+/* A person who cannot be asked any more has not allowed anything; what nobody uses is closed, so
+ * that a session in which nothing was said is not kept. */
 static void input_ended(void *context)
 {
     struct acp *a = context;
-    for (size_t i = 0; i < a->sessions.len; i++)
-        if (a->sessions.items[i]->questions.len > 0)
-            acp_cancel_prompt(a->sessions.items[i]);
+    for (size_t i = 0; i < a->sessions.len; i++) {
+        struct acp_session *s = a->sessions.items[i];
+        const struct session_params close = {.session = s->id};
+        if (s->questions.len > 0)
+            acp_cancel_prompt(s);
+        else if (!s->prompt)
+            acp_ask(a, NULL, NULL, &operation_session_close, &close, nothing_more);
+    }
 }
 
 static void closed(void *context)

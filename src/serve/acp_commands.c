@@ -244,7 +244,6 @@ static void run_retry(struct acp_session *s, const char *arguments)
 {
     const struct turn_retry_params params = {.session = s->id,
                                              .text = *arguments ? arguments : NULL};
-    acp_choose_again(s);
     s->telling.told_input = true;
     acp_ask(s->acp, NULL, s, &operation_turn_retry, &params, acp_answer_turn);
 }

@@ -218,5 +218,4 @@ void acp_options_choose(struct acp_options *now, enum acp_option option, const c
     }
     free(*texts[option]);
     *texts[option] = mem_strdup(value);
-    *(option == ACP_OPTION_TOOLS ? &now->chose_tools : &now->chose_compaction) = true;
 }

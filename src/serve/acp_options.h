@@ -11,13 +11,11 @@
 
 /* As a session has them now. Texts are owned. */
 struct acp_options {
-    char *provider, *model;             /* NULL: not known yet */
-    VEC(char *) models;                 /* of the provider; none: not known, or it lists none */
-    VEC(char *) providers;              /* others that can be chosen */
-    char *compaction;                   /* mode; NULL: histories are not shortened */
-    char *tools;                        /* "none", "read" or "full" */
-    bool chose_compaction, chose_tools; /* for this session, which the engine forgets when it
-                                           closes it */
+    char *provider, *model; /* NULL: not known yet */
+    VEC(char *) models;     /* of the provider; none: not known, or it lists none */
+    VEC(char *) providers;  /* others that can be chosen */
+    char *compaction;       /* mode; NULL: histories are not shortened */
+    char *tools;            /* "none", "read" or "full" */
 };
 void acp_options_release(struct acp_options *o);
 

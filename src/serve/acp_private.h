@@ -106,8 +106,7 @@ void acp_tell_options(struct acp_session *s);
 /* The reader may have caught up. */
 void acp_load_more(struct acp_session *s);
 
-/* Before a turn: what was chosen counts, though the engine may have closed the session since. */
-void acp_choose_again(struct acp_session *s);
+/* `value` as acp_options_split_model(). */
 struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, const char *value,
                                   acp_done *done);
 

@@ -82,20 +82,12 @@ static void update(void *context, const char *json)
 
 static struct acp_session *add_session(struct acp *a, const struct session_info *info)
 {
-    const struct config *config = server_config(a->server);
-    const struct engine_options *options = server_options(a->server);
     struct acp_session *s = mem_alloc(sizeof *s);
     s->acp = a;
     memcpy(s->id, info->id, sizeof s->id);
     s->directory = mem_strdup(info->directory);
     s->telling = (struct acp_telling){
         .client = &a->client, .directory = s->directory, .update = update, .context = s};
-    s->options = (struct acp_options){.provider = mem_strdup(info->provider),
-                                      .model = mem_strdup(info->model)};
-    if (options->compaction)
-        s->options.compaction = mem_strdup(config_string(config, CONFIG_COMPACTION_MODE));
-    s->options.tools =
-        mem_strdup(options->tools ? options->tools : config_string(config, CONFIG_CHAT_TOOLS));
     vec_push(&a->sessions, s);
     return s;
 }
@@ -240,13 +232,55 @@ static void answer_opened(struct rpc_call *call, const struct acp_session *s, bo
     buf_release(&buf);
 }
 
+static void take_settings(struct acp_session *s, const struct session_settings *now)
+{
+    struct acp_options *o = &s->options;
+    free(o->provider);
+    free(o->model);
+    free(o->compaction);
+    free(o->tools);
+    o->provider = mem_strdup(now->provider);
+    o->model = mem_strdup(now->model);
+    o->compaction = mem_strdup(now->compaction);
+    o->tools = mem_strdup(tools_offer_names.words[now->tools]);
+}
+
+/* `ask->number`: it is a new one. */
+static void settings_came(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = ask->session;
+    if (!s || acp_failed(ask->call, answer)) {
+        if (s)
+            acp_session_free(s);
+        else
+            acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "that session was closed");
+        return;
+    }
+    take_settings(s, answer->result);
+    s->loading = (struct acp_loading){.call = NULL};
+    answer_opened(ask->call, s, ask->number);
+    begin_telling(s, ask->servers);
+}
+
+/* The last step before the session can be used. Takes the names of the servers. */
+static void ask_for_settings(struct acp_session *s, struct rpc_call *call, char *servers,
+                             bool is_new)
+{
+    const struct session_params params = {.session = s->id};
+    struct acp_ask *ask =
+        acp_ask(s->acp, call, s, &operation_session_settings, &params, settings_came);
+    ask->number = is_new;
+    ask->servers = servers;
+}
+
 static void created(struct acp_ask *ask, const struct operation_answer *answer)
 {
     if (acp_failed(ask->call, answer))
         return;
     struct acp_session *s = add_session(ask->acp, answer->result);
-    answer_opened(ask->call, s, true);
-    begin_telling(s, ask->text);
+    s->loading.call = ask->call;
+    ask_for_settings(s, ask->call, ask->servers, true);
+    ask->servers = NULL;
 }
 
 void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *params)
@@ -257,7 +291,7 @@ void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *pa
         acp_fail(call, &e);
         return;
     }
-    acp_ask(a, call, NULL, &operation_session_create, &create, created)->text =
+    acp_ask(a, call, NULL, &operation_session_create, &create, created)->servers =
         named_servers(params);
 }
 
@@ -265,12 +299,10 @@ void acp_session_new(struct acp *a, struct rpc_call *call, const struct json *pa
 
 static void end_loading(struct acp_session *s)
 {
-    struct acp_loading done = s->loading;
-    s->loading = (struct acp_loading){.call = NULL};
+    char *servers = s->loading.servers;
+    s->loading.servers = NULL;
     s->telling.replays = false;
-    answer_opened(done.call, s, false);
-    begin_telling(s, done.servers);
-    free(done.servers);
+    ask_for_settings(s, s->loading.call, servers, false);
 }
 
 static void ask_for_page(struct acp_session *s);
@@ -316,19 +348,10 @@ static void begin_loading(struct acp_ask *ask, const struct operation_answer *an
 {
     if (acp_failed(ask->call, answer))
         return;
-    struct acp_session *before =
-        acp_find_session(ask->acp, ((struct session_info *)answer->result)->id);
-    struct acp_options chosen = {0};
-    if (before) {
-        chosen = before->options;
-        before->options = (struct acp_options){0};
-        acp_session_free(before);
-    }
-    struct acp_session *s = add_session(ask->acp, answer->result);
-    if (before) {
-        acp_options_release(&s->options);
-        s->options = chosen;
-    }
+    struct acp_session *s = acp_find_session(ask->acp, ((struct session_info *)answer->result)->id);
+    if (s)
+        acp_session_free(s); /* it begins anew */
+    s = add_session(ask->acp, answer->result);
     s->loading = (struct acp_loading){.call = ask->call, .servers = ask->text};
     s->telling.replays = replays;
     ask->text = NULL;
@@ -492,10 +515,16 @@ void acp_session_list(struct acp *a, struct rpc_call *call, const struct json *p
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-/* What runs in it is called off, and its prompt answered. */
+static void done_without_result(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (!acp_failed(ask->call, answer))
+        rpc_answer(ask->call, "{}");
+}
+
+/* Its prompt is answered; what runs is ended by the operation that follows. */
 static void put_away(struct acp_session *s)
 {
-    acp_cancel_prompt(s);
+    s->cancelled = true;
     if (s->prompt)
         acp_end_prompt(s, "cancelled");
     acp_session_free(s);
@@ -506,14 +535,9 @@ void acp_session_close(struct acp *a, struct rpc_call *call, const struct json *
     struct acp_session *s = acp_need_session(a, call, params);
     if (!s)
         return;
+    const struct session_params close = {.session = s->id};
+    acp_ask(a, call, NULL, &operation_session_close, &close, done_without_result);
     put_away(s);
-    rpc_answer(call, "{}");
-}
-
-static void done_without_result(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    if (!acp_failed(ask->call, answer))
-        rpc_answer(ask->call, "{}");
 }
 
 void acp_session_delete(struct acp *a, struct rpc_call *call, const struct json *params)
@@ -604,20 +628,6 @@ static struct acp_ask *ask_for_tools(struct acp_session *s, struct rpc_call *cal
 {
     const struct session_tools_params params = {.session = s->id, .tools = find_offer(value)};
     return acp_ask(s->acp, call, s, &operation_session_set_tools, &params, chosen);
-}
-
-static void chosen_again(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    if (ask->session && answer->error.code != ERR_OK)
-        acp_tell_notice(&ask->session->telling, "error", answer->error.text);
-}
-
-void acp_choose_again(struct acp_session *s)
-{
-    if (s->options.chose_compaction)
-        ask_for_compaction(s, NULL, s->options.compaction)->done = chosen_again;
-    if (s->options.chose_tools)
-        ask_for_tools(s, NULL, s->options.tools)->done = chosen_again;
 }
 
 static void choose(struct acp_session *s, struct rpc_call *call, enum acp_option option,
