@@ -103,6 +103,7 @@ TEST(addresses_and_paths)
         {"file:///a%2", "/a%2"},
         {"file:///a%zz", "/a%zz"},
         {"file://", "file://"},
+        {"file:///a%e4", "file:///a%e4"},
         {"zed:///agent/x%20y", "zed:///agent/x%20y"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/url.h"
+#include "base/utf8.h"
 #include "chat/attached_file.h"
 
 /* --- addresses -------------------------------------------------------------------------------- */
@@ -38,7 +39,11 @@ char *acp_uri_to_path(const char *uri)
     if (strncmp(uri, file_scheme, strlen(file_scheme)) != 0)
         return mem_strdup(uri);
     const char *path = strchr(uri + strlen(file_scheme), '/'); /* behind a host */
-    return path ? unescape(path) : mem_strdup(uri);
+    char *text = path ? unescape(path) : NULL;
+    if (text && utf8_valid(text, strlen(text)))
+        return text;
+    free(text);
+    return mem_strdup(uri);
 }
 
 char *acp_path_to_uri(const char *path)

@@ -24,8 +24,8 @@ struct acp_prompt {
 bool acp_prompt_read(const struct json *blocks, struct acp_prompt *out, struct error *e);
 void acp_prompt_release(struct acp_prompt *p);
 
-/* What a file:// address names, the part behind "#" with it; any other as it is. The caller frees.
- */
+/* What a file:// address names, the part behind "#" with it; any other, and one of a name that is
+ * no UTF-8, as it is. The caller frees. */
 char *acp_uri_to_path(const char *uri);
 
 /* The way back; the caller frees. */

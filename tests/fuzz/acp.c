@@ -1,0 +1,115 @@
+/* What a client of the Agent Client Protocol sends as a prompt is read or refused with a reason;
+ * what a model calls is told as JSON whatever it is; a difference that is undone leads back. The
+ * input is up to three texts, parted by NULs: a prompt or arguments, a difference, the text that it
+ * leads to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "serve/acp_difference.h"
+#include "serve/acp_prompt.h"
+#include "serve/acp_tool_call.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_image(const struct acp_image *image)
+{
+    struct buf bytes;
+    buf_init(&bytes, 1 << 20);
+    if (base64_decode(image->data, &bytes)) {
+        char *again = base64_encode((const unsigned char *)bytes.data, bytes.len);
+        FUZZ_CHECK(strlen(again) == strlen(image->data));
+        free(again);
+    }
+    buf_release(&bytes);
+}
+
+static void check_prompt(const char *text)
+{
+    struct error e = {0};
+    struct acp_prompt p;
+    struct json *blocks = json_parse_foreign(text, strlen(text), &e);
+    if (blocks && acp_prompt_read(blocks, &p, &e)) {
+        FUZZ_CHECK(utf8_valid(p.text.data, p.text.len) || !utf8_valid(text, strlen(text)));
+        for (size_t i = 0; i < p.images.len; i++)
+            check_image(&p.images.items[i]);
+        acp_prompt_release(&p);
+    } else {
+        fuzz_check_error(&e);
+        if (blocks)
+            acp_prompt_release(&p);
+    }
+    json_free(blocks);
+}
+
+/* Written as an object that reads as JSON. */
+static void check_call(const char *args, const char *preview)
+{
+    static const char *const tools[] = {"write_file", "read_file", "unheard of"};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        struct buf text = BUF_INIT;
+        struct json_out o = {.buf = &text};
+        const struct acp_tool_call call = {
+            .id = "1", .tool = tools[i], .args = args, .directory = "/work"};
+        json_out_open(&o, '{');
+        acp_tool_call_write(&o, &call);
+        acp_tool_call_write_preview(&o, &call, preview);
+        json_out_close(&o, '}');
+        struct json *v = json_parse(text.data, text.len, NULL);
+        FUZZ_CHECK(v || !utf8_valid(args, strlen(args)) || json_find_nul(text.data, text.len));
+        json_free(v);
+        buf_release(&text);
+    }
+}
+
+static size_t add_lines(struct buf *out, char mark, const char *text)
+{
+    size_t lines = 0;
+    for (; *text; lines++) {
+        size_t len = strcspn(text, "\n");
+        buf_addch(out, mark);
+        buf_add(out, text, len);
+        buf_addch(out, '\n');
+        text += len;
+        if (*text == '\n')
+            text++;
+        else
+            buf_addstr(out, "\\ No newline at end of file\n");
+    }
+    return lines;
+}
+
+/* All of one text in place of all of another. */
+static void check_way_back(const char *before, const char *after)
+{
+    struct buf taken = BUF_INIT, given = BUF_INIT, whole = BUF_INIT;
+    char *found;
+    size_t old = add_lines(&taken, '-', before), new = add_lines(&given, '+', after);
+    buf_addf(&whole, "--- a\n+++ a\n@@ -%d,%zu +%d,%zu @@\n%s%s", old > 0, old, new > 0, new,
+             taken.data, given.data);
+    FUZZ_CHECK(acp_difference_undo(whole.data, after, &found));
+    FUZZ_CHECK_SAME(found, before);
+    free(found);
+    buf_release(&taken);
+    buf_release(&given);
+    buf_release(&whole);
+}
+
+int fuzz_acp(const uint8_t *data, size_t size)
+{
+    char *text = mem_strndup((const char *)data, size);
+    const char *end = text + size, *second = text + strlen(text);
+    second += second < end;
+    const char *third = second + strlen(second);
+    third += third < end;
+    char *before;
+    check_prompt(text);
+    check_call(text, second);
+    if (acp_difference_undo(second, third, &before))
+        free(before);
+    check_way_back(second, third);
+    free(text);
+    return 0;
+}
