@@ -220,6 +220,24 @@ TEST(a_cancelled_prompt_is_no_error)
     end();
 }
 
+/* Whatever has become of it by then: nothing was sent yet, the model is asked, its answer begins.
+ */
+TEST(a_prompt_that_is_cancelled_at_once_is_no_error)
+{
+    begin();
+    for (int i = 0; i < 20; i++) {
+        model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+        int id = ++client.asked;
+        rpc_client_write(
+            &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\","
+                                  "\"params\":{\"sessionId\":\"%s\",\"prompt\":[{\"type\":"
+                                  "\"text\",\"text\":\"x\"}]}}\n%s",
+                                  id, session, CANCEL));
+        expect_stop(id, "cancelled");
+    }
+    end();
+}
+
 /* What nobody waits for any more is called off, too. */
 TEST(a_withdrawn_prompt_is_cancelled)
 {
@@ -777,6 +795,33 @@ TEST(a_giant_line_is_hung_up_on)
     end();
 }
 
+/* What the program has worked by now, as /proc tells it; NULL: it does not. */
+static char *work_done(void)
+{
+    char *stat = NULL;
+    size_t size = 0;
+    FILE *f = fopen(support_text("/proc/%d/stat", (int)client.child.pid), "r");
+    if (f && getline(&stat, &size, f) < 0)
+        *stat = '\0';
+    if (f)
+        fclose(f);
+    return support_keep(stat);
+}
+
+struct rest {
+    const char *work;
+    int looks; /* at which it had done no more */
+};
+
+static bool rests(void *context)
+{
+    struct rest *r = context;
+    const char *work = work_done();
+    r->looks = work && r->work && strcmp(work, r->work) == 0 ? r->looks + 1 : 0;
+    r->work = work;
+    return !work || r->looks > 100;
+}
+
 /* Nothing of a long log is lost on a client that reads late, and not all of it is held. */
 TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
 {
@@ -792,7 +837,10 @@ TEST_IF(capability_store(), a_long_session_is_loaded_as_it_is_read)
         all_said("agent_message_chunk");
     }
     rpc_client_result(&client, "session/close", PARAMS(""));
-    load(session);
+    int id = rpc_client_ask(&client, "session/load",
+                            support_text("{'sessionId':'%s','cwd':'%s'}", session, support_dir()));
+    assert_true(support_wait_until(rests, &(struct rest){NULL, 0}, RPC_CLIENT_MS));
+    assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
     assert_int_equal(strlen(all_said("agent_message_chunk")), (size_t)TURNS * BYTES);
     free(words);
     end();

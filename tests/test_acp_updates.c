@@ -144,6 +144,28 @@ TEST(another_try_is_another_text)
     expect(SAID("1.2", "Hello"));
 }
 
+/* A piece ends where a character does. */
+TEST(a_very_long_text_comes_in_pieces)
+{
+    enum { CHARACTERS = 1000000 };
+    struct buf text = BUF_INIT;
+    size_t pieces = 0, bytes = 0;
+    for (int i = 0; i < CHARACTERS; i++)
+        buf_addstr(&text, "\xe2\x82\xac");
+    tell_text(EVENT_CALL_STARTED, NULL);
+    tell_text(EVENT_TEXT_COMPLETE, text.data);
+    for (const char *at = told.data; *at; at = strchr(at, '\n') + 1, pieces++) {
+        struct json *v = json_parse(at, strcspn(at, "\n"), NULL);
+        assert_string_equal(json_get_string(v, "messageId"), "1.0");
+        bytes += strlen(json_get_string(json_get(v, "content"), "text"));
+        json_free(v);
+    }
+    assert_int_equal(pieces, 3);
+    assert_int_equal(bytes, text.len);
+    assert_null(strstr(told.data, "\xef\xbf\xbd"));
+    buf_release(&text);
+}
+
 TEST(what_another_surface_sent_is_told)
 {
     struct event *ev = make(EVENT_TURN_STARTED, "look");

@@ -256,7 +256,7 @@ static void closed(void *context)
 static void wrote(void *context)
 {
     struct acp *a = context;
-    for (size_t i = 0; i < a->sessions.len && !rpc_peer_is_full(a->peer); i++)
+    for (size_t i = 0; i < a->sessions.len; i++)
         acp_load_more(a->sessions.items[i]);
 }
 

@@ -13,9 +13,13 @@
 #include "session/session_operations.h"
 
 enum {
-    PAGE_EVENTS = 32,   /* of a log that is told: between pages the reader can catch up */
+    PAGE_EVENTS = 64,   /* of a log that is told */
     PAGE_SESSIONS = 100 /* of a list */
 };
+
+/* A log is told while less than this waits to be read: what an event is to the client finds room
+ * behind it (RPC_OUTPUT_MAX). */
+#define READER_HAS_MORE ((size_t)512 * 1024)
 
 /* --- the list of them ------------------------------------------------------------------------- */
 
@@ -307,6 +311,24 @@ static void end_loading(struct acp_session *s)
 
 static void ask_for_page(struct acp_session *s);
 
+static bool reader_is_behind(const struct acp *a)
+{
+    size_t waits;
+    (void)rpc_peer_output(a->peer, &waits);
+    return waits > READER_HAS_MORE;
+}
+
+/* As many as the reader takes now. Whether there are others. */
+static bool tell_page(struct acp_session *s, const struct event_list *events)
+{
+    size_t i = 0;
+    for (; i < events->items.len && !reader_is_behind(s->acp); i++) {
+        acp_tell_event(&s->telling, events->items.items[i]);
+        s->loading.told = events->items.items[i]->seq;
+    }
+    return i < events->items.len;
+}
+
 static void page_came(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct session_history_result *page = answer->result;
@@ -317,11 +339,7 @@ static void page_came(struct acp_ask *ask, const struct operation_answer *answer
         acp_session_free(s);
         return;
     }
-    for (size_t i = 0; i < page->events.items.len; i++) {
-        acp_tell_event(&s->telling, page->events.items.items[i]);
-        s->loading.told = page->events.items.items[i]->seq;
-    }
-    if (page->more || s->loading.missed)
+    if (tell_page(s, &page->events) || page->more || s->loading.missed)
         ask_for_page(s);
     else
         end_loading(s);
@@ -329,7 +347,7 @@ static void page_came(struct acp_ask *ask, const struct operation_answer *answer
 
 static void ask_for_page(struct acp_session *s)
 {
-    s->loading.waits = rpc_peer_is_full(s->acp->peer);
+    s->loading.waits = reader_is_behind(s->acp);
     if (s->loading.waits)
         return;
     const struct session_history_params params = {
@@ -340,7 +358,7 @@ static void ask_for_page(struct acp_session *s)
 
 void acp_load_more(struct acp_session *s)
 {
-    if (s->loading.waits)
+    if (s->loading.waits && !reader_is_behind(s->acp))
         ask_for_page(s);
 }
 

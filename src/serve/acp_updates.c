@@ -8,6 +8,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/rfc3339.h"
+#include "base/utf8.h"
 #include "serve/acp_prompt.h"
 #include "serve/acp_tool_call.h"
 
@@ -44,13 +45,30 @@ static void write_text_content(struct json_out *o, const char *text)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static void tell_chunk(struct acp_telling *t, const char *kind, const char *id, const char *text)
+/* A longer text is told in pieces, each of which a slow reader has room for. */
+enum { CHUNK_BYTES = 1024 * 1024 };
+
+static void tell_piece(struct acp_telling *t, const char *kind, const char *id, const char *text)
 {
     struct update u;
     struct json_out *o = begin(&u, kind);
     json_out_member(o, "messageId", id);
     write_text_content(o, text);
     send(t, &u);
+}
+
+static void tell_chunk(struct acp_telling *t, const char *kind, const char *id, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > CHUNK_BYTES) {
+        size_t len = CHUNK_BYTES - utf8_incomplete_tail(text, CHUNK_BYTES);
+        char *piece = mem_strndup(text, len);
+        tell_piece(t, kind, id, piece);
+        free(piece);
+        text += len;
+        left -= len;
+    }
+    tell_piece(t, kind, id, text);
 }
 
 static void end_part(struct acp_telling *t)
