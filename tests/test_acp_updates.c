@@ -30,7 +30,8 @@ static int begin(void **state)
     (void)state;
     told = (struct buf)BUF_INIT;
     client = (struct acp_client){0};
-    telling = (struct acp_telling){.client = &client, .directory = "/work", .update = take_update};
+    telling =
+        (struct acp_telling){.client = &client, .directory = "/home/ada", .update = take_update};
     seq = 0;
     return 0;
 }
@@ -188,7 +189,7 @@ TEST(a_call_is_told_from_its_beginning_to_its_end)
     call_tool("call_1", "read_file", "{\"path\":\"a.c\",\"offset\":7}");
     expect(
         "{'sessionUpdate':'tool_call','toolCallId':'1:call_1','title':'Read a.c','kind':'read',"
-        "'locations':[{'path':'/work/a.c','line':7}],'rawInput':{'path':'a.c','offset':7},"
+        "'locations':[{'path':'/home/ada/a.c','line':7}],'rawInput':{'path':'a.c','offset':7},"
         "'status':'pending'}\n");
     tell_text(EVENT_CALL_COMPLETED, NULL);
     expect("{'sessionUpdate':'tool_call_update','toolCallId':'1:call_1','status':'in_progress'}\n");
@@ -230,7 +231,7 @@ TEST(calls_run_one_after_another_and_an_end_ends_all)
     assert_null(acp_find_call(&telling, "b"));
 }
 
-#define WRITE "{\"path\":\"/work/n.txt\",\"content\":\"one\\nzwei\\n\"}"
+#define WRITE "{\"path\":\"/home/ada/n.txt\",\"content\":\"one\\nzwei\\n\"}"
 
 TEST(a_change_is_a_diff_and_stays_one)
 {
@@ -240,7 +241,7 @@ TEST(a_change_is_a_diff_and_stays_one)
     acp_tell_preview(&telling, "w", "--- n.txt\n+++ n.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/work/n.txt','oldText':'one\\ntwo\\n','newText':'one\\nzwei\\n'}]}\n");
+        "'path':'/home/ada/n.txt','oldText':'one\\ntwo\\n','newText':'one\\nzwei\\n'}]}\n");
     end_tool("w", "write_file", "wrote 9 bytes", false);
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
@@ -255,7 +256,7 @@ TEST(a_new_file_has_no_old_text)
     acp_tell_preview(&telling, "w", "--- /dev/null\n+++ n.txt\n@@ -0,0 +1,2 @@\n+one\n+zwei\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/work/n.txt','newText':'one\\nzwei\\n'}]}\n");
+        "'path':'/home/ada/n.txt','newText':'one\\nzwei\\n'}]}\n");
     end_tool("w", "write_file", "disk full", true);
     assert_non_null(strstr(told.data, "disk full\\n```"));
 }
@@ -269,7 +270,7 @@ TEST(a_change_of_hidden_characters_is_shown)
     acp_tell_preview(&telling, "w", "--- n\n+++ n\n@@ -1 +1 @@\n-a\n+a<U+202E>b\n");
     expect(
         "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','content':[{'type':'diff',"
-        "'path':'/work/n','oldText':'a\\n','newText':'a<U+202E>b\\n'}]}\n");
+        "'path':'/home/ada/n','oldText':'a\\n','newText':'a<U+202E>b\\n'}]}\n");
 }
 
 TEST(a_preview_that_is_no_difference_is_text)

@@ -8,8 +8,8 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/rfc3339.h"
-#include "config/config.h"
 #include "serve/acp_private.h"
+#include "serve/acp_tool_call.h"
 #include "session/session_operations.h"
 
 enum {
@@ -66,15 +66,22 @@ static bool send_update(struct acp_session *s, const char *update)
 /* What the reader was too slow for is at least told. */
 static bool tell_dropped(struct acp_session *s)
 {
-    char update[200];
-    snprintf(update, sizeof update,
-             "{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":"
-             "\"\\n\\n*[%lld updates were left out: they were not read in time]*\\n\\n\"}}",
-             (long long)s->dropped);
-    if (!send_update(s, update))
-        return false;
-    s->dropped = 0;
-    return true;
+    struct buf update = BUF_INIT;
+    struct json_out o = {.buf = &update};
+    char *text = mem_printf(_("[%lld updates were left out: they were not read in time]"),
+                            (long long)s->dropped);
+    json_out_open(&o, '{');
+    json_out_member(&o, "sessionUpdate", "agent_message_chunk");
+    json_out_name(&o, "content");
+    json_out_open(&o, '{');
+    acp_content_write_text(&o, text);
+    json_out_close(&o, '}');
+    json_out_close(&o, '}');
+    bool sent = send_update(s, update.data);
+    s->dropped = sent ? 0 : s->dropped;
+    free(text);
+    buf_release(&update);
+    return sent;
 }
 
 static void update(void *context, const char *json)

@@ -52,7 +52,7 @@ static void check_call(const char *args, const char *preview)
         struct buf text = BUF_INIT;
         struct json_out o = {.buf = &text};
         const struct acp_tool_call call = {
-            .id = "1", .tool = tools[i], .args = args, .directory = "/work"};
+            .id = "1", .tool = tools[i], .args = args, .directory = "/home/ada"};
         json_out_open(&o, '{');
         acp_tool_call_write(&o, &call);
         acp_tool_call_write_preview(&o, &call, preview);
