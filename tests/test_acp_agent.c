@@ -1,5 +1,6 @@
 /* `tiro serve --acp`: the real program as an agent of the Agent Client Protocol, with a scripted
  * client and a scripted model. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,6 +410,17 @@ TEST(a_client_that_goes_away_has_not_allowed_it)
 static const char *last_body(void)
 {
     return model_server_body(model, model_server_requests(model) - 1);
+}
+
+TEST(a_signal_ends_a_prompt_as_cancelled)
+{
+    begin();
+    model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    int id = prompt("Tell me all.");
+    told("agent_message_chunk");
+    assert_int_equal(kill(client.child.pid, SIGTERM), 0);
+    expect_stop(id, "cancelled");
+    end();
 }
 
 /* --- files that the client has open ------------------------------------------------------------
