@@ -478,7 +478,12 @@ TEST(models_are_listed_without_a_session)
     open_engine(true);
     operation_answer_free(done(&operation_models_list, NULL));
     operation_answer_free(done(&operation_provider_check, NULL));
-    operation_answer_free(done(&operation_doctor_report, NULL));
+    struct operation_answer *a = done(&operation_doctor_report, NULL);
+    const struct report_result *told = a->result;
+    assert_int_equal(told->fault.code, 0);
+    assert_string_equal(told->facts.items[0].name, "provider");
+    assert_string_equal(told->facts.items[0].value, "openai");
+    operation_answer_free(a);
     engine_free(engine);
     assert_int_equal(sessions_kept(), 0);
 }

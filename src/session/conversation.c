@@ -107,7 +107,7 @@ static bool run_models(struct conversation *c, const void *params, void *result,
     struct provider_names names = {0};
     (void)params, (void)e;
     conversation_step_aside(c);
-    bool listed = (c->backend.chosen || conversation_choose(c, &out->fault)) &&
+    bool listed = conversation_need_backend(c, &out->fault) &&
                   backend_models(&c->backend, &names, &out->fault);
     conversation_finish(c);
     for (size_t i = 0; listed && i < names.names.len; i++)
@@ -138,9 +138,13 @@ static bool run_check(struct conversation *c, const void *params, void *result, 
 {
     const struct provider_check_params *p = params;
     const struct choice *present = &c->backend.choice;
-    bool same = !p->provider && c->backend.chosen;
+    bool same = !p->provider;
     struct backend b;
     conversation_step_aside(c);
+    if (!p->provider && !conversation_need_backend(c, e)) {
+        conversation_finish(c);
+        return false;
+    }
     backend_init(&b, c->config, &c->wakeup);
     bool ok = backend_choose(&b, same ? present->provider->name : p->provider,
                              same && !p->model ? present->model : p->model, e);
@@ -153,12 +157,14 @@ static bool run_check(struct conversation *c, const void *params, void *result, 
 
 static bool run_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
+    struct report_result *out = result;
     (void)params, (void)e;
-    report_backend(result, &c->backend);
-    report_store(result, place_path(c->engine->place), c->journal.directory != NULL);
-    report_memory(result, c->config, &c->wakeup);
-    conversation_report_learned(c, result);
-    report_words(result, c->recall.memory);
+    (void)conversation_need_backend(c, &out->fault);
+    report_backend(out, &c->backend);
+    report_store(out, place_path(c->engine->place), c->journal.directory != NULL);
+    report_memory(out, c->config, &c->wakeup);
+    conversation_report_learned(c, out);
+    report_words(out, c->recall.memory);
     return true;
 }
 

@@ -44,7 +44,7 @@ static bool is_sessions(const struct conversation *c, const struct wish *wish)
 static struct backend *summary_backend(struct conversation *c, struct error *e)
 {
     struct backend *other = &c->summary_backend;
-    if (!c->backend.chosen && !conversation_choose(c, e))
+    if (!conversation_need_backend(c, e))
         return NULL;
     const struct wish wish = summary_wish(c);
     if (is_sessions(c, &wish))
@@ -246,7 +246,7 @@ static bool compact_now(struct conversation *c, const struct compaction_run_para
 {
     const struct compact_mode *mode = find_mode(c, p->mode, e);
     if (!mode || !conversation_is_live(c, e) || !conversation_need_history(c, e) ||
-        (!c->backend.chosen && !conversation_choose(c, e)))
+        !conversation_need_backend(c, e))
         return false;
     const char *focus = p->focus && !is_blank(p->focus) ? p->focus : NULL;
     struct agent agent = conversation_agent(c);

@@ -63,7 +63,7 @@ bool run_context(struct conversation *c, const void *params, void *result, struc
         conversation_read_prompt(c);
         conversation_read_learned(c);
     }
-    if ((!c->backend.chosen && !conversation_choose(c, e)) || !conversation_need_history(c, e))
+    if (!conversation_need_backend(c, e) || !conversation_need_history(c, e))
         return false;
     fill(result, c);
     return true;

@@ -186,6 +186,7 @@ struct budget_use conversation_spent(const struct conversation *c);
 /* Before the first request: the first conversation opens what the options say. */
 void conversation_begin(struct conversation *c);
 bool conversation_choose(struct conversation *c, struct error *e);
+bool conversation_need_backend(struct conversation *c, struct error *e); /* chooses if none is */
 /* A new one, in the directory (NULL: the engine's). What it talks to stays
  * (conversation_talk_on()). */
 void conversation_begin_session(struct conversation *c, const char *directory);

@@ -38,6 +38,11 @@ bool conversation_choose(struct conversation *c, struct error *e)
     return true;
 }
 
+bool conversation_need_backend(struct conversation *c, struct error *e)
+{
+    return c->backend.chosen || conversation_choose(c, e);
+}
+
 static bool choose_and_tell(struct conversation *c, struct error *e)
 {
     if (!conversation_choose(c, e))

@@ -237,7 +237,7 @@ bool conversation_need_history(struct conversation *c, struct error *e)
 static bool prepare(struct conversation *c, struct error *e)
 {
     return conversation_is_live(c, e) && conversation_need_history(c, e) &&
-           (c->backend.chosen || conversation_choose(c, e)) && backend_prepare(&c->backend, e) &&
+           conversation_need_backend(c, e) && backend_prepare(&c->backend, e) &&
            /* it may have asked the server for its window */
            (conversation_go_on(c) ||
             err_set(e, ERR_INTERRUPTED, "interrupted before anything was sent; send it again"));

@@ -58,8 +58,6 @@ void report_backend(struct report_result *r, struct backend *b)
 {
     const struct choice *choice = &b->choice;
     if (!b->chosen) {
-        err_set(&r->fault, ERR_CONFIG_ERROR,
-                "no provider could be chosen; see 'tiro config check'");
         add(r, "provider", "none could be chosen");
         return;
     }

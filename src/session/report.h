@@ -10,7 +10,7 @@
 #include "session/conversation_operations.h"
 #include "store/store.h"
 
-/* Looks for the key, too; a fault is the result's `fault` as well. */
+/* Looks for the key, too; that it lacks is the result's `fault` as well. */
 void report_backend(struct report_result *r, struct backend *b);
 
 /* `path` NULL: nothing is kept. */
