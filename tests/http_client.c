@@ -238,7 +238,7 @@ const struct json *http_json(const struct http_answer *a)
 {
     static struct json *kept;
     json_free(kept);
-    kept = json_parse(a->body, strlen(a->body), NULL);
+    kept = a->body ? json_parse(a->body, strlen(a->body), NULL) : NULL;
     if (!kept)
         fail_msg("no JSON: %s", a->body);
     return kept;

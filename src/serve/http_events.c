@@ -404,12 +404,6 @@ static void on_beat(void *context)
         all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
 }
 
-static void drop_frames(struct http_frame **frames, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        http_frame_drop(frames[i]);
-}
-
 static void stream_free(void *mine)
 {
     struct stream *s = mine;
@@ -424,8 +418,10 @@ static void stream_free(void *mine)
             all->streams.len--;
             break;
         }
-    drop_frames(s->page.items + s->page_at, s->page.len - s->page_at);
-    drop_frames(s->own.items, s->own.len);
+    for (size_t i = s->page_at; i < s->page.len; i++)
+        http_frame_drop(s->page.items[i]);
+    for (size_t i = 0; i < s->own.len; i++)
+        http_frame_drop(s->own.items[i]);
     http_frame_drop(s->current);
     vec_release(&s->page);
     vec_release(&s->own);
