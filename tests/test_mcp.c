@@ -10,13 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/toolset.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "memory/memory.h"
 #include "serve/http_server.h"
 #include "serve/http_surface.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
+#include "store/store.h"
 #include "tests/imported.h"
+#include "tests/memory_store.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 
@@ -447,6 +451,44 @@ TEST(words_say_what_is_allowed)
     buf_release(&words);
 }
 
+static const char *help_of(const struct json *schema, const char *member)
+{
+    return json_get_string(json_get(json_get(schema, "properties"), member), "description");
+}
+
+/* What a model is told of a tool of ours, other agents are told, too. */
+TEST(memory_is_read_as_models_read_it)
+{
+    const char *text = tool_memory_read.spec.schema;
+    struct json *told = json_parse(text, strlen(text), NULL);
+    struct memory *memory;
+    struct store *store;
+    struct error e;
+    start(0, true);
+    begin_legacy();
+    memory_check(store_open(surface_store(), STORE_READ_WRITE, &store, &e), &e);
+    memory = memory_open(store, NULL);
+    for (int i = 1; i <= 5; i++)
+        free(memory_store_one(memory, "talk", support_text("m%d", i), support_text("text %d", i),
+                              1000 * i));
+    const struct json *schema = json_get(listed("tiro_memory_read"), "inputSchema");
+    const struct json *members = json_get(told, "properties");
+    assert_int_equal(json_len(json_get(schema, "properties")), json_len(members));
+    for (const struct json *m = json_first(members); m; m = json_next(m))
+        assert_string_equal(help_of(schema, json_name(m)), help_of(told, json_name(m)));
+    const struct json *x = succeed("tiro_memory_read", "{'id':'m3','before':1,'after':500}");
+    const struct json *entries = json_get(x, "entries");
+    assert_string_equal(json_get_string(x, "session_id"), "talk");
+    assert_int_equal(json_get_int(x, "asked", -1), 1);
+    assert_int_equal(json_len(entries), 4);
+    assert_string_equal(json_get_string(json_at(entries, 0), "content"), "text 2");
+    assert_string_equal(json_get_string(json_at(entries, 3), "speaker"), "user");
+    stop();
+    memory_close(memory);
+    store_close(store);
+    json_free(told);
+}
+
 TEST(arguments_that_do_not_fit_are_named)
 {
     static const struct {
@@ -582,6 +624,7 @@ TEST(failures_are_results_that_name_their_code)
     assert_failure(call("tiro_resume", "{'session':'nowhere','prompt':'a'}"), "SESSION_NOT_FOUND",
                    NULL);
     assert_failure(call("tiro_memory_read", "{'id':'none'}"), "MEMORY_NOT_FOUND", NULL);
+    assert_failure(call("tiro_memory_read", "{'session_id':'none'}"), "USAGE", "\"turn\"");
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
                                                          .status = 400,
                                                          .error_type = "invalid_request_error",

@@ -542,6 +542,46 @@ TEST(test_one_entry)
     assert_int_equal(e.code, ERR_MEMORY_NOT_FOUND);
 }
 
+/* Ids in their order, the one that was asked for in brackets. */
+static void expect_around(struct memory_place place, const char *want)
+{
+    struct memory_excerpt x = {0};
+    struct buf ids = BUF_INIT;
+    if (!run(&operation_memory_around, &place, &x))
+        fail_msg("%s", e.text);
+    for (int i = 0; i < (int)x.entries.items.len; i++)
+        buf_addf(&ids, i == x.asked ? "[%s] " : "%s ", x.entries.items.items[i].id);
+    assert_string_equal(ids.data, want);
+    buf_release(&ids);
+    memory_excerpt_release(&x);
+}
+
+static void expect_nothing_around(struct memory_place place, enum err_code code, const char *says)
+{
+    struct memory_excerpt x = {0};
+    assert_false(run(&operation_memory_around, &place, &x));
+    assert_int_equal(e.code, code);
+    assert_non_null(strstr(e.text, says));
+    assert_int_equal(x.entries.items.len, 0);
+}
+
+TEST(test_an_entry_with_those_around_it)
+{
+    expect_nothing_around((struct memory_place){.id = "e0"}, ERR_MEMORY_NOT_FOUND, "");
+    assert_int_equal(import_text(many_lines(6)), 6);
+    add_simple("other", "s", "of another session");
+    expect_around((struct memory_place){.id = "e0003", .before = 2, .after = 1},
+                  "e0001 e0002 [e0003] e0004 ");
+    expect_around((struct memory_place){.id = "oth", .before = 2, .after = 2}, "[other] ");
+    expect_around((struct memory_place){.session_id = "s", .turn = 1}, "[other] ");
+    expect_nothing_around((struct memory_place){.id = "e000"}, ERR_MEMORY_NOT_FOUND, "e0001");
+    expect_nothing_around((struct memory_place){.session_id = "s", .turn = -1}, ERR_USAGE,
+                          "give \"id\"");
+    assert_true(config_set(config, CONFIG_MEMORY_SCOPE, "project", &e));
+    expect_nothing_around((struct memory_place){.id = "e0003"}, ERR_MEMORY_NOT_FOUND,
+                          "may not be read here");
+}
+
 static bool forget(struct memory_forget_result *out, const char *one, const char *two,
                    const char *three)
 {

@@ -16,12 +16,12 @@ static struct memory *memory;
 static struct memory_scope scope;
 static struct error e;
 
-static bool read_entry(void *context, struct memory_around *place, struct memory_entries *out,
-                       size_t *at, struct error *error)
+static bool read_entry(void *context, const struct memory_place *place, struct memory_excerpt *out,
+                       struct error *error)
 {
+    const struct memory_around around = {.place = *place, .scope = scope};
     (void)context;
-    place->scope = scope;
-    return memory->ops->around(memory, place, out, at, error);
+    return memory_around(memory, &around, out, error);
 }
 
 static const struct tool_memory tool_memory = {.read = read_entry};
@@ -176,7 +176,7 @@ TEST(it_gives_as_much_as_fits)
     assert_string_equal(json_get_string(asked, "id"), "e4");
     size_t given = strlen(json_get_string(asked, "content"));
     assert_true(given > 0 && given < 3001);
-    assert_int_equal(json_get_int(asked, "bytes_cut", 0), 3001 - given);
+    assert_int_equal(json_get_int(v, "bytes_cut", 0), 3001 - given);
     assert_int_equal(json_get_int(v, "left_out", 0), 3 - (json_len(json_get(v, "entries")) - 1));
     json_free(v);
 }

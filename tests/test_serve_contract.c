@@ -85,7 +85,8 @@ static const struct step {
     {"session/set_compaction", "{'session':'$S','mode':'structured'}", NULL, NULL},
     {"session/set_compaction", "{'session':'$S','mode':'shredded'}", "USAGE", NULL},
     {"session/add_image",
-     "{'session':'$S','data':'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60"
+     "{'session':'$S','data':'"
+     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60"
      "e6kgAAAABJRU5ErkJggg=='}",
      NULL, NULL},
     {"session/add_image", "{'session':'$S','data':'aGVsbG8='}", "USAGE", NULL},
@@ -131,6 +132,7 @@ static const struct step {
      NULL, NULL},
     {"memory/list", "{}", NULL, "M=entries.0.id"},
     {"memory/read", "{'id':'$M'}", NULL, NULL},
+    {"memory/around", "{'id':'$M','before':1}", NULL, NULL},
     {"memory/edit", "{'id':'$M','content':'Ferries leave at ten.'}", NULL, NULL},
     {"memory/list", "{}", NULL, "M=entries.0.id"},
     {"memory/pin", "{'id':'$M','pinned':true}", NULL, NULL},

@@ -8,19 +8,17 @@
 #include "base/vec.h"
 #include "chat/corpora.h"
 #include "chat/learned_item.h"
+#include "chat/memory_excerpt.h"
 #include "chat/memory_hit.h"
 #include "knowledge/graph.h"
-
-struct memory_around;
 
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
     /* Best first, at most `limit`, without what the request holds anyway. */
     bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
                    struct error *e);
-    /* As the memory's around() (memory/memory.h); sets the scope. The id may be the beginning of
-     * one. */
-    bool (*read)(void *context, struct memory_around *place, struct memory_entries *out, size_t *at,
+    /* As the memory's around() (memory/memory.h). The id may be the beginning of one. */
+    bool (*read)(void *context, const struct memory_place *place, struct memory_excerpt *out,
                  struct error *e);
     void *context;
     bool off; /* the user switched it off */

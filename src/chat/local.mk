@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/chat/learned_item.c src/chat/learned_item.h \
 	src/chat/log_messages.c src/chat/log_messages.h \
 	src/chat/memory_entry.c src/chat/memory_entry.h \
+	src/chat/memory_excerpt.c src/chat/memory_excerpt.h \
 	src/chat/memory_hit.c src/chat/memory_hit.h \
 	src/chat/message.c src/chat/message.h \
 	src/chat/message_source.c src/chat/message_source.h \

@@ -75,6 +75,19 @@ bool memory_resolve(struct memory *m, const char *reference, char **id, struct e
     return *id;
 }
 
+bool memory_around(struct memory *m, const struct memory_around *p, struct memory_excerpt *out,
+                   struct error *e)
+{
+    struct memory_around whole = *p;
+    char *id = NULL;
+    if (p->place.id && !memory_resolve(m, p->place.id, &id, e))
+        return false;
+    whole.place.id = id;
+    bool ok = m->ops->around(m, &whole, out, e);
+    free(id);
+    return ok;
+}
+
 /* ---- what is searched for ---- */
 
 bool memory_scope_parse(const char *text, struct memory_scope *out)

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "chat/log_messages.h"
 #include "chat/memory_entry.h"
+#include "chat/memory_excerpt.h"
 #include "chat/memory_hit.h"
 #include "config/config.h"
 #include "index/graph_file.h"
@@ -58,13 +59,9 @@ struct memory_query memory_query_for(const struct config *config, const char *te
 
 struct memory;
 
-/* An entry by its id, or, where that is NULL, the first of this turn of the session; and how many
- * before and after it. MEMORY_NOT_FOUND where it is not of the scope. */
+/* MEMORY_NOT_FOUND where it is not of the scope. */
 struct memory_around {
-    const char *id;
-    const char *session_id;
-    int64_t turn;
-    int before, after;
+    struct memory_place place; /* the id is whole */
     struct memory_scope scope;
 };
 
@@ -191,9 +188,9 @@ struct memory_ops {
                   struct error *e);
 
     bool (*get)(struct memory *m, const char *id, struct memory_entry *out, struct error *e);
-    /* The entry and those around it in the order of the conversation; *at is where it stands. */
-    bool (*around)(struct memory *m, const struct memory_around *p, struct memory_entries *out,
-                   size_t *at, struct error *e);
+    /* The entry and those around it, all of them; `out` is fresh. */
+    bool (*around)(struct memory *m, const struct memory_around *p, struct memory_excerpt *out,
+                   struct error *e);
     /* Ids that begin so, ascending, at most `limit`. */
     bool (*ids)(struct memory *m, const char *beginning, int limit, struct text_list *out,
                 struct error *e);
@@ -302,5 +299,9 @@ bool memory_tell(const struct memory *m, enum memory_event what, const struct me
 /* The one entry whose id this is, or begins with this where no other does. MEMORY_NOT_FOUND lists
  * candidates where it is ambiguous. For people; the functions above take whole ids. */
 bool memory_resolve(struct memory *m, const char *reference, char **id, struct error *e);
+
+/* around() where the id may be the beginning of one. */
+bool memory_around(struct memory *m, const struct memory_around *p, struct memory_excerpt *out,
+                   struct error *e);
 
 #endif

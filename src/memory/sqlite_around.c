@@ -43,7 +43,7 @@ static void give(struct memory_rows *rows, bool backwards, struct memory_entries
     vec_release(&rows->items);
 }
 
-static bool find_turn(struct store *s, const struct memory_around *p, struct memory_row *out,
+static bool find_turn(struct store *s, const struct memory_place *p, struct memory_row *out,
                       bool *found, struct error *e)
 {
     struct memory_rows rows = {0};
@@ -62,7 +62,7 @@ static bool find_turn(struct store *s, const struct memory_around *p, struct mem
     return ok;
 }
 
-static bool find(struct store *s, const struct memory_around *p, struct memory_row *out,
+static bool find(struct store *s, const struct memory_place *p, struct memory_row *out,
                  struct error *e)
 {
     bool found = false;
@@ -88,38 +88,38 @@ static bool is_in_scope(struct store *s, const struct memory_row *row,
 }
 
 static bool read_around(struct store *s, const struct memory_around *p, struct memory_row *row,
-                        struct memory_entries *out, size_t *at, struct error *e)
+                        struct memory_excerpt *out, struct error *e)
 {
     struct memory_rows before = {0}, after = {0};
-    bool ok = is_in_scope(s, row, &p->scope, e) && read_side(s, row, true, p->before, &before, e) &&
-              read_side(s, row, false, p->after, &after, e);
+    bool ok = is_in_scope(s, row, &p->scope, e) &&
+              read_side(s, row, true, p->place.before, &before, e) &&
+              read_side(s, row, false, p->place.after, &after, e);
     if (ok) {
-        give(&before, true, out);
-        *at = out->items.len;
-        vec_push(&out->items, row->entry);
+        give(&before, true, &out->entries);
+        out->asked = (int)out->entries.items.len;
+        vec_push(&out->entries.items, row->entry);
         row->entry = (struct memory_entry){0};
-        give(&after, false, out);
+        give(&after, false, &out->entries);
     }
     memory_rows_release(&before);
     memory_rows_release(&after);
     return ok;
 }
 
-static bool around(struct store *s, const struct memory_around *p, struct memory_entries *out,
-                   size_t *at, struct error *e)
+static bool around(struct store *s, const struct memory_around *p, struct memory_excerpt *out,
+                   struct error *e)
 {
     struct memory_row row = {0};
-    bool ok = find(s, p, &row, e) && read_around(s, p, &row, out, at, e);
+    bool ok = find(s, &p->place, &row, e) && read_around(s, p, &row, out, e);
     memory_row_release(&row);
     return ok;
 }
 
 bool sqlite_memory_around(struct memory *m, const struct memory_around *p,
-                          struct memory_entries *out, size_t *at, struct error *e)
+                          struct memory_excerpt *out, struct error *e)
 {
     struct store *s = sqlite_memory_of(m)->store;
     bool began;
-    *out = (struct memory_entries){0};
-    *at = 0;
-    return store_step_begin(s, &began, e) && store_step_end(s, began, around(s, p, out, at, e), e);
+    *out = (struct memory_excerpt){0};
+    return store_step_begin(s, &began, e) && store_step_end(s, began, around(s, p, out, e), e);
 }

@@ -100,7 +100,7 @@ bool sqlite_memory_count(struct memory *m, const struct memory_scope *scope, int
 /* ---- sqlite_around.c ---- */
 
 bool sqlite_memory_around(struct memory *m, const struct memory_around *p,
-                          struct memory_entries *out, size_t *at, struct error *e);
+                          struct memory_excerpt *out, struct error *e);
 
 /* ---- sqlite_index.c ---- */
 

@@ -145,9 +145,11 @@ static const struct mcp_tool tools[] = {
      .result = &recalled_shape},
     {.name = "tiro_memory_read",
      .title = "Read a memory",
-     .description = "Read an entry of semantic memory in full: for results of tiro_memory_search "
-                    "that are parts of long messages.",
-     .operation = &operation_memory_read},
+     .description = "Read an entry of semantic memory in full, and what was said around it: for "
+                    "results of tiro_memory_search that are parts of long messages, or make sense "
+                    "only with the turns beside them.",
+     .operation = &operation_memory_around,
+     .result = &memory_excerpt_model_shape},
     {.name = "tiro_sessions_search",
      .title = "Search sessions",
      .description = "Search the whole transcripts of all sessions for words, or of one session. "

@@ -84,20 +84,14 @@ static bool search(void *conversation, const char *query, int limit, struct memo
     return ok;
 }
 
-static bool read_around(void *conversation, struct memory_around *place, struct memory_entries *out,
-                        size_t *at, struct error *e)
+static bool read_around(void *conversation, const struct memory_place *place,
+                        struct memory_excerpt *out, struct error *e)
 {
     struct conversation *c = conversation;
     struct memory *m = c->recall.memory;
-    char *id = NULL;
-    if (place->id && !memory_resolve(m, place->id, &id, e))
-        return false;
-    place->id = id;
-    place->scope = recall_scope(&c->recall, c->journal.info.id, c->root);
-    bool ok = m->ops->around(m, place, out, at, e);
-    place->id = NULL;
-    free(id);
-    return ok;
+    struct memory_around around = {.place = *place,
+                                   .scope = recall_scope(&c->recall, c->journal.info.id, c->root)};
+    return memory_around(m, &around, out, e);
 }
 
 static bool has_deferred(struct conversation *c)

@@ -146,7 +146,8 @@ const struct operation operation_memory_search = {
     .run = run_search,
 };
 
-/* --- memory/list, memory/read ----------------------------------------------------------------- */
+/* --- memory/list, memory/read, memory/around
+ * ------------------------------------------------------ */
 
 static const struct shape_field list_fields[] = {
     SCOPE(struct memory_list_params),
@@ -210,6 +211,36 @@ const struct operation operation_memory_read = {
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,
     .run = run_read,
+};
+
+/* Neighbours of an excerpt give way before it takes more. */
+enum { EXCERPT_BYTES = 8 * 1024 * 1024 };
+
+static bool run_around(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct memory_place *place = params;
+    struct memories *m = c->memories;
+    struct memory_around around = {.place = *place};
+    char id[UUID_LEN + 1];
+    if (!memory_place_check(place, e) || !memories_find_scope(m, NULL, id, &around.scope, e))
+        return false;
+    if (!m->store)
+        return err_set(e, ERR_MEMORY_NOT_FOUND, "memory is empty here");
+    if (!memory_around(m->recall.memory, &around, result, e))
+        return false;
+    memory_excerpt_fit(result, EXCERPT_BYTES);
+    return true;
+}
+
+const struct operation operation_memory_around = {
+    .name = "memory/around",
+    .summary = "Gives an entry of memory with those before and after it in its conversation.",
+    .params = &memory_place_shape,
+    .result = &memory_excerpt_shape,
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_MEMORY | NEED_STORE,
+    .run = run_around,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */

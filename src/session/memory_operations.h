@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "chat/memory_entry.h"
+#include "chat/memory_excerpt.h"
 #include "chat/memory_hit.h"
 #include "session/operation.h"
 
@@ -36,6 +37,8 @@ struct memory_list_params {
 struct memory_read_params {
     const char *id;
 };
+/* memory/around takes a struct memory_place and gives a struct memory_excerpt, of entries that a
+ * search as configured could find. */
 struct memory_edit_params {
     const char *id, *content;
 };
@@ -85,8 +88,8 @@ struct memory_import_result {
 /* memory/reindex: the words anew in the configured language, then vectors for all that lack one. */
 
 extern const struct operation operation_memory_search, operation_memory_list, operation_memory_read,
-    operation_memory_edit, operation_memory_pin, operation_memory_forget, operation_memory_restore,
-    operation_memory_stats, operation_memory_export, operation_memory_import,
-    operation_memory_reindex, operation_memory_index;
+    operation_memory_around, operation_memory_edit, operation_memory_pin, operation_memory_forget,
+    operation_memory_restore, operation_memory_stats, operation_memory_export,
+    operation_memory_import, operation_memory_reindex, operation_memory_index;
 
 #endif
