@@ -407,7 +407,7 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
                                           "tiro_memory_search_nodes", "tiro_memory_open_nodes"};
     static const struct {
         const char *name;
-        unsigned leave;
+        enum mcp_leave leave;
         bool destroys;
     } writing[] = {{"tiro_run", MCP_RUN, true},
                    {"tiro_resume", MCP_RUN, true},
@@ -428,7 +428,10 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
             assert_int_equal(tool != NULL, allowed);
             int id = send_call(writing[i].name, "{}");
             if (!allowed) {
-                assert_int_equal(code_of(await(answers, &id)), -32602);
+                const struct json *refused = await(answers, &id);
+                assert_int_equal(code_of(refused), -32602);
+                assert_non_null(strstr(json_get_string(json_get(refused, "error"), "message"),
+                                       mcp_leave_word(writing[i].leave)));
                 continue;
             }
             const struct json *hints = json_get(tool, "annotations");
@@ -1048,4 +1051,30 @@ TEST(one_protocol_is_spoken_on_standard_output)
     assert_int_equal(support_run(args, "", NULL, &err), 64);
     assert_non_null(strstr(err, "--mcp"));
     free(err);
+}
+
+/* Each word of --allow has a meaning where it is given, or the program says so and does not start.
+ */
+TEST(words_that_allow_nothing_are_refused)
+{
+    static const struct {
+        const char *const args[6];
+        int status;
+        const char *says;
+    } cases[] = {
+        {{"serve", "--mcp", "--allow", "bogus"}, 1, "\"bogus\""},
+        {{"serve", "--mcp", "--allow", "run,graphs"}, 1, "run corpora graph"},
+        {{"serve", "--acp", "--allow", "writ_file"}, 1, "write_file"},
+        {{"serve", "--stdio", "--allow", "read,run"}, 64, "--mcp and --http: run corpora graph"},
+        {{"serve", "--mcp", "--allow", "run graph,read", "--allow=run_command"}, 0, ""},
+        {{"serve", "--stdio", "--allow", "execute"}, 0, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *err;
+        assert_int_equal(support_run((const char *const *)cases[i].args, "", NULL, &err),
+                         cases[i].status);
+        assert_non_null(strstr(err, cases[i].says));
+        assert_int_equal(*err == '\0', cases[i].status == 0);
+        free(err);
+    }
 }

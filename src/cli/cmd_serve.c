@@ -16,6 +16,7 @@
 #include "serve/jsonrpc.h"
 #include "serve/mcp.h"
 #include "serve/socket.h"
+#include "session/config_check.h"
 
 struct serve_options {
     struct session_options session;
@@ -212,6 +213,22 @@ static bool check_options(const struct serve_options *o, struct error *e)
                      "--http"));
 }
 
+/* Words that nobody knows would else be of no effect without a word. */
+static bool check_allow(const struct serve_options *o, const struct config *config, struct error *e)
+{
+#define X(leave, bit, word) " " word
+    static const char *const words = MCP_LEAVES(X);
+#undef X
+    struct error fault;
+    if (o->leave && !o->mcp && !o->http)
+        return err_set(e, ERR_USAGE, _("of --allow these words are for --mcp and --http:%s"),
+                       words);
+    if (!config_check_tools(config, NULL, e))
+        return false;
+    return config_check_tools(config, o->session.allow.data, &fault) ||
+           err_set(e, fault.code, _("%s (and of what other agents may do:%s)"), fault.text, words);
+}
+
 static int run_options(const struct serve_options *o)
 {
     struct error e;
@@ -222,7 +239,7 @@ static int run_options(const struct serve_options *o)
         return describe(o->describe);
     setup_load(&setup);
     setup_print_problems(&setup);
-    int status = serve(o, &setup);
+    int status = check_allow(o, setup.config, &e) ? serve(o, &setup) : cli_fail(&e);
     setup_release(&setup);
     return status;
 }
@@ -243,8 +260,7 @@ static const struct option options[] = {
     {"stdio", 0, OPTION_FLAG, NULL, N_("JSON-RPC on standard input and output, for one client"),
      .at = offsetof(struct serve_options, stdio)},
     {"mcp", 0, OPTION_FLAG, NULL,
-     N_("tools and resources for another agent, by the Model Context Protocol; with --allow "
-        "run,corpora,graph it may do that, too"),
+     N_("tools and resources for another agent, by the Model Context Protocol"),
      .at = offsetof(struct serve_options, mcp)},
     {"acp", 0, OPTION_FLAG, NULL, N_("an agent of the Agent Client Protocol, for an editor"),
      .at = offsetof(struct serve_options, acp)},
@@ -256,7 +272,7 @@ static const struct option options[] = {
     {"describe", 0, OPTION_VALUE, "FORMAT",
      N_("print what can be asked, as openrpc, openapi or json-schema, and end"),
      .at = offsetof(struct serve_options, describe), .offer = {OFFER_CHOICES, .choices = formats}},
-    SESSION_SETTINGS,
+    SESSION_SETTINGS(N_("words parted by commas, see above; may be repeated")),
     {0},
 };
 
@@ -265,7 +281,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct serve_options o = {.session = SESSION_OPTIONS_INIT};
     int status;
     if (cli_parse(self, argc, argv, &o, &status)) {
-        o.leave = o.mcp || o.http ? mcp_take_leave(&o.session.allow) : 0;
+        o.leave = mcp_take_leave(&o.session.allow);
         status = run_options(&o);
     }
     session_options_release(&o.session);
@@ -276,10 +292,18 @@ const struct cli_command cmd_serve = {
     .name = "serve",
     .synopsis = "serve --stdio|--mcp|--acp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
     .help = N_("conversations for other programs"),
-    .details = N_("Other programs ask for all that tiro can do, in many conversations at once, as "
-                  "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has ended and all "
-                  "that was asked is answered.\nSIGTERM ends it: what a running turn has given is "
-                  "kept, and its turn is marked as interrupted."),
+    .details =
+        N_("Other programs ask for all that tiro can do, in many conversations at once, as "
+           "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has "
+           "ended and all that was asked is answered.\nSIGTERM ends it: what a running turn "
+           "has given is kept, and its turn is marked as interrupted.\n\nWords of --allow:\n"
+           "  NAME of a tool, or read, write, execute, network (classes of tools): a model may "
+           "use them without asking\n"
+           "  run      other agents (--mcp, --http) may begin and continue sessions: tiro_run, "
+           "tiro_resume\n"
+           "  corpora  they may add documents: tiro_rag_ingest\n"
+           "  graph    they may change the graph of facts: tiro_memory_create_entities and the "
+           "like"),
     .options = options,
     .run = run,
 };

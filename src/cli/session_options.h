@@ -31,9 +31,10 @@ struct session_options {
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
      SESSION_AT(labels), .take = session_options_take_label},                                      \
-    SESSION_SETTINGS
-/* Those of them that are not about one message or one session. */
-#define SESSION_SETTINGS                                                                           \
+    SESSION_SETTINGS(N_("tools or classes of tools that run without asking; may be repeated"))
+/* Those of them that are not about one message or one session; the help of --allow is the caller's.
+ */
+#define SESSION_SETTINGS(allow_help)                                                               \
     {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
      SESSION_AT(provider), .take = session_options_take_choice,                                  \
      .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
@@ -42,8 +43,7 @@ struct session_options {
     {"tools", 0, OPTION_VALUE, "none|read|full", N_("which tools the model may use"),              \
      SESSION_AT(tools), .take = session_options_take_choice,                                        \
      .offer = {OFFER_CHOICES, .choices = session_options_tools}},                                  \
-    {"allow", 0, OPTION_VALUE, "LIST",                                                             \
-     N_("tools or classes of tools that run without asking; may be repeated"),                     \
+    {"allow", 0, OPTION_VALUE, "LIST", allow_help,                                                 \
      SESSION_AT(allow), .take = session_options_take_allow},                                       \
     SESSION_SWITCH("persist", persist, N_("save the conversation")),                               \
     SESSION_SWITCH("no-persist", persist, N_("do not save the conversation")),                     \

@@ -19,16 +19,30 @@ static const char instructions[] =
 
 /* --- what leave is for ------------------------------------------------------------------------ */
 
+static const struct {
+    const char *word;
+    enum mcp_leave leave;
+} leaves[] = {
+#define X(leave, bit, word) {word, MCP_##leave},
+    MCP_LEAVES(X)
+#undef X
+};
+enum { LEAVES = sizeof leaves / sizeof *leaves };
+
 static unsigned leave_of(const char *word, size_t len)
 {
-    static const struct {
-        const char *word;
-        unsigned leave;
-    } leaves[] = {{"run", MCP_RUN}, {"corpora", MCP_CORPORA}, {"graph", MCP_GRAPH}};
-    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
+    for (size_t i = 0; i < LEAVES; i++)
         if (strlen(leaves[i].word) == len && strncmp(leaves[i].word, word, len) == 0)
             return leaves[i].leave;
     return 0;
+}
+
+const char *mcp_leave_word(enum mcp_leave leave)
+{
+    size_t i = 0;
+    while (leaves[i].leave != leave)
+        i++;
+    return leaves[i].word;
 }
 
 unsigned mcp_take_leave(struct buf *words)

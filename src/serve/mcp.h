@@ -15,15 +15,23 @@
 struct mcp;
 struct server;
 
-/* What no client may do unless it was said at start. */
+/* What no client may do unless it was said at start: X(LEAVE, bit, "word"). */
+#define MCP_LEAVES(X)                                                                              \
+    X(RUN, 1, "run") /* tiro_run, tiro_resume: a model works, with the tools that it may use */    \
+    X(CORPORA, 2, "corpora") /* texts come into corpora */                                         \
+    X(GRAPH, 4, "graph")     /* the graph of facts is changed */
+
 enum mcp_leave {
-    MCP_RUN = 1, /* "run": tiro_run, tiro_resume: a model works, with the tools that it may use */
-    MCP_CORPORA = 2, /* "corpora": texts come into corpora */
-    MCP_GRAPH = 4    /* "graph": the graph of facts is changed */
+#define X(leave, bit, word) MCP_##leave = bit,
+    MCP_LEAVES(X)
+#undef X
 };
 
 /* Takes these words out of a list parted by blanks or commas; what is left are not ours. */
 unsigned mcp_take_leave(struct buf *words);
+
+/* The word of one of them. */
+const char *mcp_leave_word(enum mcp_leave leave);
 
 struct mcp *mcp_new(struct server *server, unsigned leave);
 

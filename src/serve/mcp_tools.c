@@ -17,7 +17,7 @@ struct mcp_tool {
     const struct shape *result; /* of the operation's struct; NULL: as the operation has it */
     char *(*text)(const void *result); /* what models read; NULL: JSON. The caller frees */
     void (*start)(struct mcp_call *c, void *params, const char *token); /* NULL: asks for the row */
-    unsigned leave;   /* that it needs; 0: it only reads */
+    enum mcp_leave leave; /* that it needs; 0: it only reads */
     bool destroys;    /* what was there */
     bool repeatable;  /* … without more coming of it */
     bool reaches_out; /* beyond what tiro keeps */
@@ -378,16 +378,20 @@ static bool read_params(const struct mcp_tool *t, const struct json *given, void
     return ok;
 }
 
-/* What was not allowed at start is not there, but whoever calls it is told why. */
-static const char *fault_of(const struct mcp_call *c, const struct mcp_tool *t,
-                            const struct json *arguments)
+/* What was not allowed at start is not there, but whoever calls it is told why. NULL: nothing is
+ * wrong; else the caller frees. */
+static char *fault_of(const struct mcp_call *c, const struct mcp_tool *t,
+                      const struct json *arguments)
 {
     if (!t)
-        return "Unknown tool; tools/list names those that there are";
+        return mem_strdup("Unknown tool; tools/list names those that there are");
     if (t->leave & ~c->mcp->leave)
-        return "this tool is not offered; tiro serve --mcp takes --allow run,corpora,graph";
+        return mem_printf(
+            "this tool is not offered; the person who starts tiro serve allows it "
+            "with --allow %s",
+            mcp_leave_word(t->leave));
     if (arguments && json_type(arguments) != JSON_OBJECT)
-        return "\"arguments\" is no object; give one";
+        return mem_strdup("\"arguments\" is no object; give one");
     return NULL;
 }
 
@@ -402,7 +406,7 @@ void mcp_tools_call(struct mcp_call *c, const struct json *params)
 {
     const struct json *arguments = json_get(params, "arguments");
     const struct mcp_tool *t = find_tool(json_get_string(params, "name"));
-    const char *fault = fault_of(c, t, arguments);
+    char *fault = fault_of(c, t, arguments);
     struct error e = {0};
     void *taken;
     if (fault) {
@@ -415,4 +419,5 @@ void mcp_tools_call(struct mcp_call *c, const struct json *params)
         start(c, t, taken, token);
         free(token);
     }
+    free(fault);
 }

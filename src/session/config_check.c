@@ -1,5 +1,6 @@
 #include "session/config_check.h"
 
+#include "agent/approval.h"
 #include "base/mem.h"
 #include "compact/policy.h"
 
@@ -22,4 +23,17 @@ void config_check(const struct config *config, const char *file, struct config_p
                                    .text = mem_strdup(warnings.text[i])};
         vec_push(&problems->list, p);
     }
+}
+
+/* Which tools there are does not depend on what they have to work with. */
+bool config_check_tools(const struct config *config, const char *allow, struct error *e)
+{
+    const struct tool_host nothing = {.root_fd = -1};
+    struct approval_policy policy;
+    struct toolset tools;
+    toolset_init(&tools, tool_sources, &nothing);
+    bool ok = approval_policy_read(&policy, config, &tools, allow, e);
+    approval_policy_release(&policy);
+    toolset_release(&tools);
+    return ok;
 }
