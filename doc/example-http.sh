@@ -1,19 +1,11 @@
 #!/bin/sh
 # A conversation over `tiro serve --http` with curl, as it really goes. Compares it with
 # doc/protocols.md, but for ids, times and figures; with --write it writes it there, between its
-# marks. TIRO names the program, SOURCE_DIR the source tree.
+# marks.
 set -eu
-root=${SOURCE_DIR:-$(dirname "$0")/..}
-page=$root/doc/protocols.md
 command -v curl >/dev/null || exit 77
-work=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-. "$root/doc/record.sh"
-mkdir "$work/home"
-(cd "$work/home" && HOME=$work/home LC_ALL=C.UTF-8 exec env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u XDG_STATE_HOME \
-    -u ANTHROPIC_API_KEY -u OPENAI_API_KEY -u OPENAI_BASE_URL \
-    "${TIRO:?}" serve --http 127.0.0.1:0 --provider offline) 2>"$work/err" &
+. "$(dirname "$0")/record.sh"
+tiro "$work/home" serve --http 127.0.0.1:0 2>"$work/err" &
 server=$!
 
 # Until it says this; at most ten seconds.
