@@ -246,6 +246,7 @@ SCRIPT_TESTS = \
 	tests/catalogues.sh \
 	tests/manual.sh \
 	tests/map.sh \
+	tests/units.sh \
 	doc/example-http.sh \
 	doc/example-mcp.sh \
 	doc/example-acp.sh \

@@ -303,6 +303,16 @@ static void visit_commands(struct manual *m)
     release_words(&commands);
 }
 
+/* Of no command: --version, and what the page shows of systemctl. */
+static bool is_other(const char *option)
+{
+    static const char *const others[] = {"--version", "--user", "--now"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(option, others[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Whatever looks like an option in the page is one. */
 static void check_nothing_else(const struct manual *m)
 {
@@ -311,7 +321,7 @@ static void check_nothing_else(const struct manual *m)
         while (isalnum((unsigned char)at[len]) || (at[len] == '-' && len > 2))
             len++;
         char *option = support_keep(mem_strndup(at, len));
-        if (len > 2 && !has_word(&m->options, option) && strcmp(option, "--version") != 0)
+        if (len > 2 && !has_word(&m->options, option) && !is_other(option))
             fail_msg("tiro(1) tells of %s, which is none", option);
     }
     char *commands = support_keep(part_of(m->page, "COMMANDS"));
