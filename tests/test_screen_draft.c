@@ -242,6 +242,18 @@ TEST(the_external_editor)
     free(path);
 }
 
+TEST(what_an_editor_that_failed_wrote_is_not_taken)
+{
+    char *path = support_path("fails");
+    support_write(path, "#!/bin/sh\necho '- by the editor' >>\"$1\"\nexit 1\n");
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("EDITOR", path, 1);
+    struct screen *s = open_review(24, 80, "- by the model\n");
+    act(s, "<ctrl-g>", "the text is unchanged", "- by the model", "!- by the editor");
+    unsetenv("EDITOR");
+    free(path);
+}
+
 TEST(the_smallest_screen_will_do)
 {
     struct screen *s = open_review(10, 40, "one\ntwo\nthree\nfour\nfive\nsix\nseven");
