@@ -57,6 +57,12 @@ int event_version(enum event_type type)
     return types[type].version;
 }
 
+bool event_is_delta(enum event_type type)
+{
+    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
+           type == EVENT_COMPACTION_DELTA;
+}
+
 bool event_type_from_name(const char *name, enum event_type *out)
 {
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {

@@ -123,6 +123,10 @@ struct event *event_clone(const struct event *ev);
 
 const char *event_name(enum event_type type);
 int event_version(enum event_type type);
+
+/* A piece of a text that streams. */
+bool event_is_delta(enum event_type type);
+
 bool event_type_from_name(const char *name, enum event_type *out);
 const char *stop_reason_name(enum stop_reason reason); /* "end_turn" */
 extern const struct shape_names stop_reason_names;

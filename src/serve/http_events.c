@@ -128,20 +128,14 @@ static void ask_page(struct stream *s)
     s->ask = server_ask(s->all->loop, &operation_session_history, &params, on_page, s);
 }
 
-static bool is_delta(const struct event *ev)
-{
-    return ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_REASONING_DELTA ||
-           ev->type == EVENT_COMPACTION_DELTA;
-}
-
 /* The log keeps what streamed in pieces of a second, for the case that nothing completes it; once
  * something does, they say nothing that it does not say. */
 static bool is_covered(const struct event_list *l, size_t i)
 {
     size_t next = i;
-    if (!is_delta(l->items.items[i]))
+    if (!event_is_delta(l->items.items[i]->type))
         return false;
-    while (next < l->items.len && is_delta(l->items.items[next]))
+    while (next < l->items.len && event_is_delta(l->items.items[next]->type))
         next++;
     if (next == l->items.len)
         return false;

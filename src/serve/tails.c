@@ -71,12 +71,6 @@ static void drop(struct tails *t, const char *session)
     vec_remove(&t->items, (size_t)(gone - t->items.items), 1);
 }
 
-static bool is_delta(enum event_type type)
-{
-    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
-           type == EVENT_COMPACTION_DELTA;
-}
-
 static void begin(struct tail *t, int64_t kept)
 {
     t->kept = kept;
@@ -102,7 +96,7 @@ static void note_event(struct tails *t, const struct event *ev)
     struct tail *tail = find(t, ev->session_id);
     if (!tail)
         tail = add(t, ev->session_id);
-    if (is_delta(ev->type))
+    if (event_is_delta(ev->type))
         add_piece(tail, ev);
     else
         begin(tail, ev->seq);

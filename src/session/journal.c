@@ -312,7 +312,7 @@ bool journal_emit(void *journal, struct event *ev, struct error *e)
 {
     struct journal *j = journal;
     journal_stamp(j, ev);
-    if (journal_is_delta(ev->type))
+    if (event_is_delta(ev->type))
         return emit_delta(j, ev, e);
     struct session_info before = session_info_clone(&j->info);
     session_tally(&j->info, ev);

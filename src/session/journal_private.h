@@ -10,8 +10,6 @@ void journal_stamp(const struct journal *j, struct event *ev);
 /* A transaction with a snapshot was committed: of older messages that has the blocks. */
 void journal_shed(struct journal *j);
 
-bool journal_is_delta(enum event_type type);
-
 /* journal_show.c: takes the event and pushes it as a notice. A delta may wait for others that join
  * it, so that a surface which is slower than the model does not let notices pile up; whatever
  * else comes shows it first. */

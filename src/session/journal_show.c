@@ -5,18 +5,12 @@
 
 enum { MOST_WAITING = 512 }; /* notices that a surface may be behind before deltas are joined */
 
-bool journal_is_delta(enum event_type type)
-{
-    return type == EVENT_TEXT_DELTA || type == EVENT_REASONING_DELTA ||
-           type == EVENT_COMPACTION_DELTA;
-}
-
 static void push(struct journal *j, struct event *ev)
 {
     struct notice *n = notice_new(NOTICE_EVENT);
     n->event = ev;
     notice_name_session(n, ev->session_id);
-    if (journal_is_delta(ev->type)) /* enough with the next frame */
+    if (event_is_delta(ev->type)) /* enough with the next frame */
         mailbox_push_lazily(j->notices, n);
     else
         mailbox_push(j->notices, n);
@@ -61,7 +55,7 @@ void journal_show(struct journal *j, struct event *ev)
 {
     if (!journal_joins_held(j, ev))
         journal_show_held(j);
-    bool behind = journal_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
+    bool behind = event_is_delta(ev->type) && mailbox_len(j->notices) >= MOST_WAITING;
     if (!behind && !j->held) {
         push(j, ev);
         return;
