@@ -8,6 +8,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/event.h"
+#include "chat/event_pieces.h"
 #include "chat/figure.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -16,7 +17,7 @@
 static struct event filled(enum event_type type)
 {
     static char text[] = "te\"xt\n", id[] = "call_1", name[] = "name", signature[] = "sig";
-    static char hits[] = "[{\"id\":\"E\"}]";
+    static char hits[] = "[{\"id\":\"E\"}]", pieces[] = "[4,2]";
     static char model[] = "m-1", attachments[] = "[{\"type\":\"image\",\"text\":\"/x.png\"}]";
     static char mode[] = "structured", effective_mode[] = "recency_preserving", stage[] = "summary";
     static char trigger[] = "manual", reason[] = "llm", history[] = "[[0,2]]",
@@ -33,6 +34,7 @@ static struct event filled(enum event_type type)
         .model = model,
         .attachments = attachments,
         .hits = hits,
+        .pieces = pieces,
         .number = 7,
         .count = 2,
         .limit = 5,
@@ -76,8 +78,8 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{'input':'te\\'xt\\n','retries':7,"
         "'attachments':[{'type':'image','text':'/x.png'}]}",
     [EVENT_CALL_STARTED] = "{'turn':7,'call':2}",
-    [EVENT_TEXT_DELTA] = "{'delta':'te\\'xt\\n'}",
-    [EVENT_REASONING_DELTA] = "{'delta':'te\\'xt\\n'}",
+    [EVENT_TEXT_DELTA] = "{'delta':'te\\'xt\\n','pieces':[4,2]}",
+    [EVENT_REASONING_DELTA] = "{'delta':'te\\'xt\\n','pieces':[4,2]}",
     [EVENT_REASONING_COMPLETE] =
         "{'content':'te\\'xt\\n','signature':'sig',"
         "'redacted':true,'model':'m-1'}",
@@ -93,7 +95,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{'mode':'structured','stage':'summary','trigger':'manual',"
         "'input_tokens':11,'estimated_history_tokens':12,'threshold':13,"
         "'request_tokens':23,'message_count':17,'model':'m-1','preview':true}",
-    [EVENT_COMPACTION_DELTA] = "{'delta':'te\\'xt\\n','part':2,'of':5}",
+    [EVENT_COMPACTION_DELTA] = "{'delta':'te\\'xt\\n','part':2,'of':5,'pieces':[4,2]}",
     [EVENT_COMPACTION_COMPLETED] =
         "{'mode':'structured','effective_mode':'recency_preserving','why':'name',"
         "'stage':'summary','trigger':'manual','summary':'te\\'xt\\n',"
@@ -603,4 +605,49 @@ TEST(test_names)
     assert_true(event_from_payload(EVENT_CALL_COMPLETED, 1, payload, strlen(payload), &ev, &e));
     assert_int_equal(ev->stop_reason, STOP_OTHER);
     event_free(ev);
+}
+
+static void assert_rest(const char *pieces, int64_t after, const char *text, const char *left)
+{
+    struct event *ev = event_new(EVENT_TEXT_DELTA);
+    ev->seq = 9;
+    ev->text = mem_strdup("one two three");
+    ev->pieces = mem_strdup(pieces);
+    event_pieces_skip(ev, after);
+    assert_string_equal(ev->text, text);
+    if (left)
+        assert_string_equal(ev->pieces, left);
+    else
+        assert_null(ev->pieces);
+    event_free(ev);
+}
+
+TEST(test_pieces_that_were_seen_are_left_out)
+{
+    struct event_pieces p = {0};
+    event_pieces_add(&p, 7, 4);
+    assert_null(event_pieces_json(&p));
+    event_pieces_add(&p, 8, 1);
+    event_pieces_add(&p, 8, 3);
+    event_pieces_add(&p, 9, 5);
+    char *json = event_pieces_json(&p);
+    assert_string_equal(json, "[4,4,5]");
+    assert_int_equal(p.last, 9);
+    assert_rest(json, 0, "one two three", json);
+    assert_rest(json, 6, "one two three", json);
+    assert_rest(json, 7, "two three", "[4,5]");
+    assert_rest(json, 8, "three", NULL);
+    assert_rest(json, 9, "one two three", json); /* it is no event behind that */
+    event_pieces_release(&p);
+    free(json);
+}
+
+TEST(test_pieces_that_are_not_the_texts_cut_nothing)
+{
+    static const char *const wrong[] = {
+        "[4,4,4]",  "[4,4,6]", "[4,-4,13]", "{}",        "\"x\"",
+        "[9e99,4]", "[]",      "[4,4,",     "[4,4,5,1]", "[18446744073709551615,14]"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_rest(wrong[i], 8, "one two three", wrong[i]);
+    assert_rest(NULL, 8, "one two three", NULL);
 }

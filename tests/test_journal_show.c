@@ -1,12 +1,15 @@
 /* Events as notices: a surface that is slower than the model gets fewer and larger deltas, without
  * a gap in their numbers, and nothing is lost. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "chat/event_pieces.h"
 #include "session/capability.h"
 #include "session/journal.h"
 #include "session/notice.h"
+#include "store/event_log.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -75,6 +78,71 @@ static size_t read_all(int64_t *seq, struct buf *reasoning, struct buf *text)
 
 NEEDS(capability_store());
 FIXTURE(set_up, tear_down);
+
+/* A checkpoint while deltas wait for the surface ends what joined them: no number is kept twice. */
+TEST(test_a_slow_surface_meets_checkpoints)
+{
+    enum { LENGTH = 100 * 1024, PIECES = 10 };
+    char *large = support_keep(mem_alloc(LENGTH + 1));
+    struct buf text = BUF_INIT;
+    int64_t seq = 0;
+    memset(large, 'x', LENGTH);
+    emit(EVENT_TURN_STARTED, "q");
+    emit_many(EVENT_TEXT_DELTA, "t");
+    for (int i = 0; i < PIECES; i++)
+        emit(EVENT_TEXT_DELTA, large);
+    emit(EVENT_TURN_FAILED, "no more");
+    read_all(&seq, NULL, &text);
+    assert_int_equal(text.len, DELTAS + LENGTH * PIECES);
+    assert_int_equal(j.info.last_seq, seq);
+    buf_release(&text);
+}
+
+struct kept {
+    struct buf text;
+    int64_t after, last;
+};
+
+static bool add_kept(void *context, const struct event *ev)
+{
+    struct kept *kept = context;
+    struct event *rest = event_clone(ev);
+    event_pieces_skip(rest, kept->after);
+    if (event_is_delta(ev->type))
+        buf_addstr(&kept->text, rest->text);
+    kept->last = ev->seq;
+    event_free(rest);
+    return true;
+}
+
+/* Whatever number was seen last, the log has the rest of what was told. */
+TEST(test_the_log_goes_on_behind_any_piece)
+{
+    enum { SEEN = 40 };
+    struct buf text = BUF_INIT;
+    struct error e;
+    int64_t seq = 0;
+    size_t ends[SEEN + 1] = {0};
+    emit(EVENT_TURN_STARTED, "q");
+    for (int i = 2; i <= SEEN; i++)
+        emit(EVENT_TEXT_DELTA, support_text("%d ", i));
+    emit(EVENT_INTERRUPTED, NULL);
+    for (struct notice *n; (n = mailbox_pop(notices)); notice_free(n)) {
+        seq = n->event->seq;
+        if (n->event->text && seq <= SEEN && seq > 1)
+            buf_addstr(&text, n->event->text);
+        if (seq <= SEEN)
+            ends[seq] = text.len;
+    }
+    for (int64_t after = 0; after <= SEEN; after++) {
+        struct kept kept = {.text = BUF_INIT, .after = after};
+        assert_true(event_log_read(store, j.info.id, after, add_kept, &kept, &e));
+        assert_string_equal(kept.text.data, text.data + ends[after]);
+        assert_int_equal(kept.last, seq);
+        buf_release(&kept.text);
+    }
+    buf_release(&text);
+}
 
 TEST(test_a_slow_surface_gets_fewer_deltas)
 {

@@ -322,6 +322,66 @@ TEST(cuts_miss_nothing_and_repeat_nothing)
     assert_int_equal(served_stop(&s), 0);
 }
 
+/* The text of deltas that come until there is so much of it. */
+static const char *text_of_deltas(int port, const char *id, int64_t after, size_t len)
+{
+    struct http_stream events;
+    struct buf text = BUF_INIT;
+    events_open(&events, port, id, after);
+    while (text.len < len) {
+        events_expect(&events, "text_delta");
+        buf_addstr(&text, json_get_string(parse_json(events.data), "delta"));
+    }
+    events_close(&events);
+    return support_keep(buf_take(&text));
+}
+
+/* An answer that was never completed is in the log as deltas that are joined; who goes on behind
+ * any of its pieces gets the others alone, also from a server that told none of them. */
+TEST_IF(capability_store(), a_joined_delta_goes_on_behind_any_of_its_pieces)
+{
+    enum { PIECES = 40 };
+    struct served s;
+    struct http_client turn;
+    struct http_stream events;
+    struct buf text = BUF_INIT;
+    int64_t seqs[2 * PIECES];
+    size_t told[2 * PIECES], kept = 0, count = 0;
+    for (int i = 10; i < 10 + PIECES; i++)
+        buf_addf(&text, "%d", i);
+    model_server_queue(
+        model,
+        &(struct reply){.text = text.data, .piece = 2, .interval_ms = 40, .fault = REPLY_STALL});
+    SERVE(&s, SCRIPTED);
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, 0);
+    begin_turn(&turn, s.port, id, "go");
+    for (size_t len = 0; len < text.len; count++) {
+        events_expect(&events, "text_delta");
+        len += strlen(json_get_string(parse_json(events.data), "delta"));
+        seqs[count] = atoll(events.id);
+        told[count] = len;
+    }
+    events_close(&events);
+    kill(s.child.pid, SIGKILL);
+    (void)support_finish(&s.child, NULL);
+    support_release(&s.child);
+    http_client_close(&turn);
+    model_server_release(model);
+    SERVE(&s, SCRIPTED);
+    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s/history", id), NULL);
+    const struct json *list = json_get(http_json(&a), "events");
+    for (const struct json *ev = json_first(list); ev; ev = json_next(ev))
+        if (strcmp(json_get_string(ev, "type"), "text_delta") == 0)
+            kept += strlen(json_get_string(ev, "delta"));
+    assert_true(kept > told[1]);
+    for (size_t i = 0; i < count && told[i] < kept; i++)
+        assert_string_equal(text_of_deltas(s.port, id, seqs[i], kept - told[i]),
+                            support_text("%.*s", (int)(kept - told[i]), text.data + told[i]));
+    buf_release(&text);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 TEST(who_asked_and_goes_away_stops_nothing)
 {
     struct served s;

@@ -281,6 +281,38 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
     end();
 }
 
+static const char *delta_of(const struct json *told)
+{
+    return text_of(json_get(told, "event"), "delta");
+}
+
+/* The log has the deltas of a second joined. */
+TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_nothing_twice)
+{
+    static const char answer[] = "a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r8s9t0";
+    struct buf rest = BUF_INIT;
+    begin();
+    model_server_queue(model, &(struct reply){.text = answer, .piece = 2, .interval_ms = 80});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'count'"));
+    const struct json *first = rpc_client_told(&client, "session/event", "text_delta");
+    int64_t seen = json_get_int(json_get(first, "event"), "seq", 0);
+    size_t had = strlen(delta_of(first));
+    (void)rpc_client_answer(&client, id);
+    end();
+    RPC_START(&client, NULL);
+    (void)rpc_client_result(&client, "events/subscribe",
+                            support_text("{'session':'%s','since':%d}", session, (int)seen));
+    const struct json *told = rpc_client_told(&client, "session/event", NULL);
+    while (strcmp(text_of(json_get(told, "event"), "type"), "text_delta") == 0) {
+        buf_addstr(&rest, delta_of(told));
+        told = rpc_client_told(&client, "session/event", NULL);
+    }
+    assert_true(rest.len > 2);
+    assert_memory_equal(rest.data, answer + had, rest.len);
+    buf_release(&rest);
+    end();
+}
+
 TEST_IF(capability_store(), who_starts_a_turn_hears_of_it_by_whatever_name)
 {
     begin();

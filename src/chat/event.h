@@ -101,6 +101,7 @@ struct event {
     char *model;
     char *attachments;
     char *hits;
+    char *pieces; /* event_pieces.h */
     int64_t number;
     int count;
     int limit;

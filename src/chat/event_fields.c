@@ -43,6 +43,10 @@
 #define OPTIONAL_FLAG(member, field, what)                                                         \
     SHAPE_FIELD(member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct event, field), .help = what)
 
+#define PIECES                                                                                     \
+    JSON_TEXT("pieces", pieces,                                                                    \
+              "Of a delta that the log joined: how many bytes of UTF-8 each of its pieces had.")
+
 #define STOP(member, field, what)                                                                  \
     SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
                 .names = &stop_reason_names, .help = what)
@@ -95,11 +99,13 @@ static const struct shape_field fields_CALL_STARTED[] = {
 
 static const struct shape_field fields_TEXT_DELTA[] = {
     TEXT("delta", text, "A piece of the answer."),
+    PIECES,
     {0},
 };
 
 static const struct shape_field fields_REASONING_DELTA[] = {
     TEXT("delta", text, "A piece of the reasoning."),
+    PIECES,
     {0},
 };
 
@@ -168,6 +174,7 @@ static const struct shape_field fields_COMPACTION_DELTA[] = {
     TEXT("delta", text, "A piece of the summary."),
     OPTIONAL_COUNT("part", count, "A part of the history, folded before the last."),
     OPTIONAL_COUNT("of", limit, "Parts in all."),
+    PIECES,
     {0},
 };
 

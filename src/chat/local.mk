@@ -5,6 +5,7 @@ libtiro_a_SOURCES += \
 	src/chat/decision.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/event_fields.c \
+	src/chat/event_pieces.c src/chat/event_pieces.h \
 	src/chat/extract.c src/chat/extract.h \
 	src/chat/figure.c src/chat/figure.h \
 	src/chat/graph.c src/chat/graph.h \

@@ -38,6 +38,7 @@ void journal_release(struct journal *j)
     session_info_release(&j->info);
     history_release(&j->history);
     buf_release(&j->pending);
+    event_pieces_release(&j->pending_pieces);
     journal_drop_held(j);
 }
 
@@ -185,6 +186,7 @@ void journal_stamp(const struct journal *j, struct event *ev)
 void journal_forget_deltas(struct journal *j)
 {
     buf_release(&j->pending);
+    event_pieces_release(&j->pending_pieces);
     j->pending_since_ms = 0;
 }
 
@@ -194,11 +196,14 @@ static bool checkpoint(struct journal *j, struct error *e)
 {
     if (j->pending.len == 0)
         return true;
+    journal_show_held(j); /* what joined it had the number that is kept now */
     struct event *ev = event_new(j->pending_type);
-    ev->seq = j->pending_seq;
+    ev->seq = j->pending_pieces.last;
     ev->wall_ms = clock_wall_ms();
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
     ev->text = buf_take(&j->pending);
+    ev->pieces = event_pieces_json(&j->pending_pieces);
+    event_pieces_clear(&j->pending_pieces);
     ev->count = j->pending_part;
     ev->limit = j->pending_parts;
     bool ok = transcripts_append(j->store, ev, e);
@@ -228,7 +233,7 @@ static bool keep_delta(struct journal *j, const struct event *ev, struct error *
     if (j->pending.len == 0 && j->pending_since_ms == 0)
         j->pending_since_ms = clock_mono_ms();
     j->pending_type = ev->type;
-    j->pending_seq = ev->seq;
+    event_pieces_add(&j->pending_pieces, ev->seq, strlen(ev->text));
     j->pending_part = ev->count;
     j->pending_parts = ev->limit;
     buf_addstr(&j->pending, ev->text);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mailbox.h"
+#include "chat/event_pieces.h"
 #include "chat/history.h"
 #include "chat/session_info.h"
 #include "compact/compact.h"
@@ -43,9 +44,10 @@ struct journal {
 
     /* What streamed since the last checkpoint. */
     struct buf pending;
+    struct event_pieces pending_pieces;
     enum event_type pending_type;
     int pending_part, pending_parts; /* of a summary */
-    int64_t pending_seq, pending_since_ms;
+    int64_t pending_since_ms;
 
     /* A delta that waits until the surface has caught up, and the text that joined it. */
     struct event *held;

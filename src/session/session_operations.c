@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "chat/event_pieces.h"
 #include "knowledge/learned_extract.h"
 #include "session/import.h"
 #include "session/projection.h"
@@ -141,7 +142,9 @@ const struct operation operation_session_read = {
 static const struct shape_field history_fields[] = {
     SESSION_FIELD(struct session_history_params),
     SHAPE_FIELD("after", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_params, after),
-                .help = "Events behind this number; 0: from the first."),
+                .help =
+                    "Events behind this number, and of a delta that is joined the pieces behind "
+                    "it; 0: from the first."),
     SHAPE_FIELD("newest", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct session_history_params, newest),
                 .help = "The last events before \"before\", in place of \"after\"."),
     SHAPE_FIELD("before", INTEGER, OPTIONAL,
@@ -170,6 +173,7 @@ static const struct shape history_result_shape = {.name = "history",
 
 struct page {
     struct session_history_result *out;
+    int64_t after;
     size_t limit;
 };
 
@@ -178,15 +182,17 @@ static bool take_event(void *context, const struct event *ev)
     struct page *page = context;
     struct event_list *events = &page->out->events;
     page->out->more = events->items.len == page->limit;
-    if (!page->out->more)
-        vec_push(&events->items, event_clone(ev));
-    return !page->out->more;
+    if (page->out->more)
+        return false;
+    vec_push(&events->items, event_clone(ev));
+    event_pieces_skip(vec_last(&events->items), page->after);
+    return true;
 }
 
 static bool read_forward(struct catalog *c, const struct session_history_params *p,
                          struct session_history_result *out, struct error *e)
 {
-    struct page page = {.out = out, .limit = (size_t)p->limit};
+    struct page page = {.out = out, .after = p->after, .limit = (size_t)p->limit};
     return catalog_read(c, p->session, p->after, &out->session, take_event, &page, e);
 }
 
