@@ -6,6 +6,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "serve/transfer.h"
+#include "session/conversation_operations.h"
 #include "session/graph_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
@@ -147,6 +148,46 @@ static char *result_json(const struct operation *o, const void *result, const ch
     json_out_member(&j, content, text);
     json_out_close(&j, '}');
     return buf_take(&out);
+}
+
+/* --- what failed and has a result ------------------------------------------------------------- */
+
+bool contract_runs(const char *method)
+{
+    static const struct operation *const rows[] = {&operation_turn_start, &operation_turn_retry,
+                                                   &operation_compaction_run};
+    for (size_t i = 0; method && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i]->name, method) == 0)
+            return true;
+    return false;
+}
+
+bool contract_read_fault(const char *result_json, struct contract_fault *out)
+{
+    struct json *result = json_parse(result_json, strlen(result_json), NULL);
+    const struct json *fault = json_get(result, "error");
+    const char *name = json_get_string(fault, "code");
+    if (name)
+        *out = (struct contract_fault){err_info(err_from_name(name)),
+                                       mem_strdup(json_get_string(fault, "message"))};
+    json_free(result);
+    return name;
+}
+
+void contract_answer(struct rpc_call *call, const char *method, const char *result_json,
+                     const struct error *e)
+{
+    struct contract_fault fault;
+    if (e) {
+        rpc_fail_with(call, e);
+    } else if (contract_runs(method) && contract_read_fault(result_json, &fault)) {
+        char *data = mem_printf("{\"code\":\"%s\",\"result\":%s}", fault.info->name, result_json);
+        rpc_fail(call, fault.info->rpc, fault.message, data);
+        free(data);
+        free(fault.message);
+    } else {
+        rpc_answer(call, result_json);
+    }
 }
 
 char *contract_result(const struct operation_answer *a)

@@ -5,6 +5,7 @@
 #define SERVE_CONTRACT_H
 
 #include "base/json.h"
+#include "rpc/peer.h"
 #include "serve/server.h"
 
 /* Of the contract, not of the program: major.minor, where the first changes when what was right is
@@ -22,6 +23,23 @@ bool contract_start(struct server *s, const char *method, const struct json *par
 
 /* Nobody waits any more; what changes something is done all the same. */
 void contract_withdraw(struct server *s, uint64_t id);
+
+/* Turns, and compactions by hand: what they were asked is kept before they run, so that they may
+ * fail and have a result. */
+bool contract_runs(const char *method);
+
+/* How such a one failed. */
+struct contract_fault {
+    const struct err_info *info;
+    char *message;
+};
+/* Of its result, which has the fault; false: it did not fail. The caller frees the message. */
+bool contract_read_fault(const char *result_json, struct contract_fault *out);
+
+/* Answers a call of JSON-RPC with what `done` got; what came of a run that failed is in the data of
+ * the error. */
+void contract_answer(struct rpc_call *call, const char *method, const char *result_json,
+                     const struct error *e);
 
 /* An answer as such an object; the caller frees. It was done (a->error is ERR_OK). */
 char *contract_result(const struct operation_answer *a);

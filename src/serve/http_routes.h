@@ -24,8 +24,6 @@ struct http_route {
     const char *operation; /* HTTP_OPERATION: its name */
     int status;            /* of success */
     const char *q;         /* the member that "q" of a query is short for; NULL: none */
-    bool fails; /* the error of its result is the reply's: the message was kept, but its turn
-                   failed */
     const char *summary; /* where no operation has one; NULL */
 };
 

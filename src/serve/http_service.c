@@ -36,17 +36,25 @@ struct rpc_running {
     struct request *request;
     struct rpc_call *call;
     uint64_t id;
-    bool fails; /* the error of its result is its own */
+    char *method;
 };
+
+static void free_call(struct rpc_running *c)
+{
+    free(c->method);
+    free(c);
+}
 
 static void request_free(void *mine)
 {
     struct request *r = mine;
     if (r->asked)
         contract_withdraw(r->service->loop, r->asked);
-    for (size_t i = 0; i < r->running.len; i++)
+    for (size_t i = 0; i < r->running.len; i++) {
         contract_withdraw(r->service->loop, r->running.items[i]->id);
-    vec_free_each(&r->running);
+        free_call(r->running.items[i]);
+    }
+    vec_release(&r->running);
     rpc_peer_free(r->peer);
     json_free(r->params);
     free(r);
@@ -55,42 +63,24 @@ static void request_free(void *mine)
 /* --- operations ------------------------------------------------------------------------------- */
 
 /* A turn whose message was kept may fail: its error is that of the request, and what came of it is
- * told beside it. NULL: it did not fail. The caller frees. */
-static struct json *read_fault(const char *result_json)
+ * told beside it. */
+static bool reply_fault(struct http_exchange *x, const char *result_json)
 {
-    struct json *result = json_parse(result_json, strlen(result_json), NULL);
-    if (json_get_string(json_get(result, "error"), "code"))
-        return result;
-    json_free(result);
-    return NULL;
-}
-
-static char *fault_text(const struct json *fault, bool message, const char *result_json)
-{
+    struct contract_fault fault;
     struct buf text = BUF_INIT;
     struct json_out out = {.buf = &text};
+    if (!contract_read_fault(result_json, &fault))
+        return false;
     json_out_open(&out, '{');
-    json_out_member(&out, "code", json_get_string(fault, "code"));
-    if (message)
-        json_out_member(&out, "message", json_get_string(fault, "message"));
+    json_out_member(&out, "code", fault.info->name);
+    json_out_member(&out, "message", fault.message);
     json_out_name(&out, "result");
     json_out_raw(&out, result_json);
     json_out_close(&out, '}');
-    return buf_take(&text);
-}
-
-static bool reply_fault(struct http_exchange *x, const char *result_json)
-{
-    struct json *result = read_fault(result_json);
-    const struct json *fault = json_get(result, "error");
-    if (fault) {
-        char *text = fault_text(fault, true, result_json);
-        http_exchange_reply(x, err_info(err_from_name(json_get_string(fault, "code")))->rest,
-                            json_type_name, text, strlen(text));
-        free(text);
-    }
-    json_free(result);
-    return fault != NULL;
+    http_exchange_reply(x, fault.info->rest, json_type_name, text.data, text.len);
+    buf_release(&text);
+    free(fault.message);
+    return true;
 }
 
 static void add_location(struct http_exchange *x, const char *result_json)
@@ -112,7 +102,7 @@ static void on_done(void *context, const char *result_json, const struct error *
         http_exchange_fail(r->exchange, e);
         return;
     }
-    if (r->route->fails && reply_fault(r->exchange, result_json))
+    if (contract_runs(r->route->operation) && reply_fault(r->exchange, result_json))
         return;
     if (r->route->status == 201)
         add_location(r->exchange, result_json);
@@ -235,36 +225,13 @@ static void forget_call(struct request *r, const struct rpc_running *c)
         }
 }
 
-static bool fail_call(struct rpc_call *call, const char *result_json)
-{
-    struct json *result = read_fault(result_json);
-    const struct json *fault = json_get(result, "error");
-    if (fault) {
-        char *data = fault_text(fault, false, result_json);
-        rpc_fail(call, err_info(err_from_name(json_get_string(fault, "code")))->rpc,
-                 json_get_string(fault, "message"), data);
-        free(data);
-    }
-    json_free(result);
-    return fault != NULL;
-}
-
-static bool fails(const char *method)
-{
-    return strcmp(method, "turn/start") == 0 || strcmp(method, "turn/retry") == 0 ||
-           strcmp(method, "compaction/run") == 0;
-}
-
 static void on_rpc_done(void *context, const char *result_json, const struct error *e)
 {
     struct rpc_running *c = context;
     struct request *r = c->request;
-    if (e)
-        rpc_fail_with(c->call, e);
-    else if (!c->fails || !fail_call(c->call, result_json))
-        rpc_answer(c->call, result_json);
+    contract_answer(c->call, c->method, result_json, e);
     forget_call(r, c);
-    free(c);
+    free_call(c);
     reply_rpc(r);
 }
 
@@ -274,7 +241,7 @@ static void on_rpc_request(void *context, struct rpc_call *call, const char *met
     struct request *r = context;
     struct error e = {0};
     struct rpc_running *c = mem_alloc(sizeof *c);
-    *c = (struct rpc_running){.request = r, .call = call, .fails = fails(method)};
+    *c = (struct rpc_running){.request = r, .call = call, .method = mem_strdup(method)};
     if (!operation_find(method))
         rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
     else if (!contract_start(r->service->loop, method, params, on_rpc_done, c, &c->id, &e))
@@ -283,7 +250,7 @@ static void on_rpc_request(void *context, struct rpc_call *call, const char *met
         vec_push(&r->running, c);
         return;
     }
-    free(c);
+    free_call(c);
 }
 
 static const struct rpc_handlers rpc_handlers = {.request = on_rpc_request};

@@ -164,40 +164,12 @@ static void drop_request(struct request *r)
 }
 
 /* A turn that was not begun is not heard of. */
-static void fail(struct request *r, const struct error *e)
+static void answer(struct request *r, const char *result_json, const struct error *e)
 {
     struct jsonrpc *j = r->client;
-    if (r->follows)
+    if (e && r->follows)
         (void)subscriptions_remove(j->subscriptions, r->session);
-    rpc_fail_with(r->call, e);
-    drop_request(r);
-    wire_update(j->wire);
-}
-
-/* A turn or compaction whose message was kept, but which failed: an error that has all that came of
- * it. False: it did not fail. */
-static bool fail_kept(struct request *r, const char *json)
-{
-    struct jsonrpc *j = r->client;
-    struct json *result = json_parse(json, strlen(json), NULL);
-    const struct json *fault = json_get(result, "error");
-    const char *name = json_get_string(fault, "code");
-    if (name) {
-        char *data = mem_printf("{\"code\":\"%s\",\"result\":%s}", name, json);
-        rpc_fail(r->call, err_info(err_from_name(name))->rpc, json_get_string(fault, "message"),
-                 data);
-        free(data);
-        drop_request(r);
-        wire_update(j->wire);
-    }
-    json_free(result);
-    return name;
-}
-
-static void answer(struct request *r, const char *json)
-{
-    struct jsonrpc *j = r->client;
-    rpc_answer(r->call, json);
+    contract_answer(r->call, r->method, result_json, e);
     drop_request(r);
     wire_update(j->wire);
 }
@@ -212,29 +184,17 @@ static void withdraw(struct request *r)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* Whose session the client is to hear of from then on. */
-static bool is_one_of(const char *method, const struct operation *const *rows)
+static bool opens(const char *method)
 {
-    for (; method && *rows; rows++)
-        if (strcmp((*rows)->name, method) == 0)
+    static const struct operation *const rows[] = {
+        &operation_session_create, &operation_session_open, &operation_session_fork};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i]->name, method) == 0)
             return true;
     return false;
 }
 
-static bool runs(const char *method)
-{
-    static const struct operation *const rows[] = {&operation_turn_start, &operation_turn_retry,
-                                                   &operation_compaction_run, NULL};
-    return is_one_of(method, rows);
-}
-
-static bool opens(const char *method)
-{
-    static const struct operation *const rows[] = {
-        &operation_session_create, &operation_session_open, &operation_session_fork, NULL};
-    return is_one_of(method, rows);
-}
-
+/* The client is to hear of it from then on. */
 static void follow_opened(struct jsonrpc *j, const char *result_json)
 {
     struct json *v = json_parse(result_json, strlen(result_json), NULL);
@@ -249,10 +209,7 @@ static void on_done(void *context, const char *result_json, const struct error *
     struct request *r = context;
     if (!e && opens(r->method))
         follow_opened(r->client, result_json);
-    if (e)
-        fail(r, e);
-    else if (!runs(r->method) || !fail_kept(r, result_json))
-        answer(r, result_json);
+    answer(r, result_json, e);
 }
 
 static void start(struct request *r, const struct json *params)
@@ -260,7 +217,7 @@ static void start(struct request *r, const struct json *params)
     struct error e;
     r->resolves = false;
     if (!contract_start(r->client->server, r->method, params, on_done, r, &r->id, &e))
-        fail(r, &e);
+        answer(r, NULL, &e);
 }
 
 static void follow(struct request *r, const char *session)
@@ -285,7 +242,7 @@ static void answer_subscribed(struct request *r)
     char session[UUID_LEN + 1], *json = mem_printf("{\"session_id\":\"%s\"}", r->session);
     int64_t since = r->since;
     memcpy(session, r->session, sizeof session);
-    answer(r, json);
+    answer(r, json, NULL);
     tell_question(j, session);
     (void)subscriptions_add(j->subscriptions, session, since);
     wire_update(j->wire);
@@ -305,7 +262,7 @@ static void on_resolved(void *context, const struct operation_answer *a)
 {
     struct request *r = context;
     if (a->error.code != ERR_OK) {
-        fail(r, &a->error);
+        answer(r, NULL, &a->error);
         return;
     }
     const struct session_info *info = a->result;
@@ -340,7 +297,7 @@ static void start_operation(struct jsonrpc *j, struct rpc_call *call, const char
     struct request *r = add_request(j, call);
     const char *session = json_get_string(params, "session");
     r->method = mem_strdup(method);
-    if (!runs(method) || !session) {
+    if (!contract_runs(method) || !session) {
         start(r, params);
     } else if (uuid_valid(session)) {
         follow(r, session);
@@ -388,7 +345,7 @@ static void on_cancelled(void *context, struct rpc_call *call)
     const char *what = "the request was cancelled";
     if (!r)
         return;
-    if (!r->resolves && runs(r->method))
+    if (!r->resolves && contract_runs(r->method))
         what =
             "nobody waits for the answer any more, but the turn goes on; turn/interrupt stops it";
     else if (!r->resolves && o && operation_lasts(o))
