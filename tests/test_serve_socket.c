@@ -229,6 +229,41 @@ TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
     stop(&server);
 }
 
+/* … also who has all sessions told, and does not know which of them asks. */
+TEST(who_comes_for_all_sessions_is_asked_what_waits)
+{
+    enum { SESSIONS = 2 };
+    assert_int_equal(chdir(support_dir()), 0);
+    struct support_child server = start();
+    struct rpc_client first, second;
+    rpc_client_connect(&first, path);
+    for (int i = 0; i < SESSIONS; i++) {
+        const char *args = support_text("{\"path\":\"%d.txt\",\"content\":\"x\"}", i);
+        model_server_queue(model, &(struct reply){.tool_name = "write_file", .tool_args = args});
+        const struct json *made = rpc_client_result(&first, "session/create", "{}");
+        (void)rpc_client_ask(
+            &first, "turn/start",
+            support_text("{'session':'%s','text':'write'}", json_get_string(made, "id")));
+        (void)rpc_client_told(&first, "approval/requested", NULL);
+    }
+    assert_int_equal(rpc_client_end(&first), 0);
+    rpc_client_connect(&second, path);
+    (void)rpc_client_result(&second, "events/subscribe", NULL);
+    for (int i = 0; i < SESSIONS; i++) {
+        const struct json *asked = rpc_client_told(&second, "approval/requested", NULL);
+        (void)rpc_client_result(&second, "approval/decide",
+                                support_text("{'session':'%s','call':'%s','decision':'once'}",
+                                             json_get_string(asked, "session_id"),
+                                             json_get_string(asked, "call")));
+    }
+    for (int i = 0; i < SESSIONS; i++)
+        (void)rpc_client_told(&second, "session/event", "run_completed");
+    for (int i = 0; i < SESSIONS; i++)
+        assert_string_equal(support_read(support_path(support_text("%d.txt", i))), "x");
+    rpc_client_end(&second);
+    stop(&server);
+}
+
 TEST(rubbish_and_silence_harm_nobody)
 {
     struct support_child server = start();

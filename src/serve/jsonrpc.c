@@ -227,11 +227,18 @@ static void follow(struct request *r, const char *session)
 }
 
 /* What the session asks is asked again: whom it was asked may have gone. */
-static void tell_question(struct jsonrpc *j, const char *session)
+static void tell_question(struct jsonrpc *j, const struct question *q)
 {
-    const struct question *q = questions_of(server_questions(j->server), session);
     if (q && !rpc_notify(j->peer, q->method, q->params))
-        count_dropped(j, session);
+        count_dropped(j, q->session);
+}
+
+void jsonrpc_tell_questions(struct jsonrpc *j)
+{
+    const struct question *q;
+    for (size_t i = 0; (q = questions_at(server_questions(j->server), i)); i++)
+        tell_question(j, q);
+    wire_update(j->wire);
 }
 
 /* --- sessions by other names than their id ---------------------------------------------------- */
@@ -243,7 +250,7 @@ static void answer_subscribed(struct request *r)
     int64_t since = r->since;
     memcpy(session, r->session, sizeof session);
     answer(r, json, NULL);
-    tell_question(j, session);
+    tell_question(j, questions_of(server_questions(j->server), session));
     (void)subscriptions_add(j->subscriptions, session, since);
     wire_update(j->wire);
     free(json);

@@ -154,6 +154,7 @@ static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *
     } else {
         subscriptions_all(j->subscriptions, true);
         rpc_answer(call, "{}");
+        jsonrpc_tell_questions(j);
     }
 }
 

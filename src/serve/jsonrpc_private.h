@@ -33,6 +33,9 @@ struct jsonrpc {
 void jsonrpc_call_method(struct jsonrpc *j, struct rpc_call *call, size_t index,
                          const struct json *params);
 
+/* What sessions ask and nobody has answered is asked again: whom they asked may have gone. */
+void jsonrpc_tell_questions(struct jsonrpc *j);
+
 /* Answers the call once the session of this name is known, and subscribes it. */
 void jsonrpc_subscribe(struct jsonrpc *j, struct rpc_call *call, const char *reference,
                        int64_t since);

@@ -38,6 +38,11 @@ bool question_ends(const struct notice *n)
                                                 n->event->type == EVENT_COMPACTION_FAILED));
 }
 
+const struct question *questions_at(const struct questions *q, size_t index)
+{
+    return index < q->items.len ? &q->items.items[index] : NULL;
+}
+
 const struct question *questions_of(const struct questions *q, const char *session)
 {
     for (size_t i = 0; i < q->items.len; i++)

@@ -18,6 +18,9 @@ void questions_free(struct questions *q); /* NULL is fine */
 /* To be called with every notice, in order. */
 void questions_note(struct questions *q, const struct notice *n);
 
+/* All of them; NULL past the last. Borrowed likewise. */
+const struct question *questions_at(const struct questions *q, size_t index);
+
 /* NULL: the session asks nothing. Borrowed until the next notice. */
 const struct question *questions_of(const struct questions *q, const char *session);
 
