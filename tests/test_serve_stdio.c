@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "session/capability.h"
+#include "store/store.h"
 #include "tests/program.h"
 #include "tests/rpc_client.h"
 #include "tests/suite.h"
@@ -348,6 +349,13 @@ static void queue_tool(void)
                                        .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
 }
 
+static void allow_once(const struct json *asked)
+{
+    (void)rpc_client_result(&client, "approval/decide",
+                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
+                                         text_of(asked, "call")));
+}
+
 TEST(a_tool_asks_the_client)
 {
     assert_int_equal(chdir(support_dir()), 0);
@@ -358,12 +366,27 @@ TEST(a_tool_asks_the_client)
     const struct json *asked = rpc_client_told(&client, "approval/requested", NULL);
     assert_string_equal(text_of(asked, "tool"), "write_file");
     assert_text(text_of(asked, "preview"), "a.txt");
-    (void)rpc_client_result(&client, "approval/decide",
-                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
-                                         text_of(asked, "call")));
+    allow_once(asked);
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_int_equal(json_get_int(result, "tool_calls", 0), 1);
     assert_string_equal(support_read(support_path("a.txt")), "x");
+    end();
+}
+
+/* --- the store --------------------------------------------------------------------------------- */
+
+/* Clients count on what they are told is kept. */
+TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
+{
+    char *file = support_keep(store_default_path());
+    begin();
+    end();
+    support_write(file, "this is no database, however long it may be read");
+    expect(RUN("serve", "--stdio"), err_info(ERR_SESSION_STORE_ERROR)->exit_status,
+           "--no-persist");
+    assert_text(support_read(file), "this is no database");
+    RPC_START(&client, "--no-persist");
+    (void)rpc_client_result(&client, "engine/info", NULL);
     end();
 }
 

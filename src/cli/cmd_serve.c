@@ -165,6 +165,23 @@ static void on_signal(void *context, short revents)
         server_stop(s->server);
 }
 
+/* Clients count on what they are told is kept, so nothing is kept in memory alone unasked. */
+static bool open_store(struct serving *s, struct error *e)
+{
+    struct error cause;
+    return server_open_store(s->server, &cause) ||
+           err_set(e, cause.code, _("%s; with --no-persist tiro serves and keeps nothing"),
+                   cause.text);
+}
+
+static bool open_surfaces(struct serving *s, struct error *e)
+{
+    int opened = 0;
+    while (opened < SURFACES && surfaces[opened].open(s, e))
+        opened++;
+    return opened == SURFACES;
+}
+
 static int serve(const struct serve_options *o, const struct setup *setup)
 {
     struct engine_options options = session_options_service(&o->session, setup->config);
@@ -173,14 +190,12 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
     struct error e = {0};
-    int signal_fd = signals_open(), opened = 0, status;
+    int signal_fd = signals_open(), status;
     s.server = server_new(&options);
     if (o->mcp || o->http)
         s.mcp = mcp_new(s.server, o->leave);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
-    while (opened < SURFACES && surfaces[opened].open(&s, &e))
-        opened++;
-    status = opened == SURFACES ? server_run(s.server) : cli_fail(&e);
+    status = open_store(&s, &e) && open_surfaces(&s, &e) ? server_run(s.server) : cli_fail(&e);
     for (int i = 0; i < SURFACES; i++)
         surfaces[i].close(&s);
     mcp_free(s.mcp);

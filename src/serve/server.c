@@ -102,6 +102,11 @@ void server_free(struct server *s)
     free(s);
 }
 
+bool server_open_store(struct server *s, struct error *e)
+{
+    return engine_open_store(s->engine, e);
+}
+
 const struct config *server_config(const struct server *s)
 {
     return s->config;

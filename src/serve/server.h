@@ -19,6 +19,9 @@ enum { SERVER_STOP_MS = 3000 };
 /* The engine's options are copied but for what engine_new() borrows. */
 struct server *server_new(const struct engine_options *options);
 
+/* False: what is said could not be kept, though it is to be. Before the surfaces begin. */
+bool server_open_store(struct server *s, struct error *e);
+
 /* Ends the engine. What was asked and is not answered is not answered any more; watches, listeners
  * and timers that are left are gone. After the surfaces. NULL is fine. */
 void server_free(struct server *s);

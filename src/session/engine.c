@@ -140,6 +140,11 @@ void engine_free(struct engine *s)
     free(s);
 }
 
+bool engine_open_store(struct engine *s, struct error *e)
+{
+    return place_settle(s->place, e);
+}
+
 struct mailbox *engine_notices(struct engine *s)
 {
     return s->notices;

@@ -94,6 +94,10 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
  * way already. What changes something is done all the same. */
 void engine_withdraw(struct engine *s, uint64_t id);
 
+/* Opens the file of the store now, for a caller that would rather not go on than keep all in memory
+ * alone, which is what is done where the file cannot be used. False with the error of that. */
+bool engine_open_store(struct engine *s, struct error *e);
+
 /* Notices; poll mailbox_fd() of it, free with notice_free(). */
 struct mailbox *engine_notices(struct engine *s);
 

@@ -84,6 +84,16 @@ bool place_open(struct place *p, enum store_mode mode, struct store **out, struc
     return *out || store_open(p->path, mode, out, e);
 }
 
+bool place_settle(struct place *p, struct error *e)
+{
+    pthread_mutex_lock(&p->lock);
+    if (!p->settled)
+        settle(p);
+    *e = p->fault;
+    pthread_mutex_unlock(&p->lock);
+    return e->code == ERR_OK;
+}
+
 const char *place_directory(const struct place *p)
 {
     return p->directory;

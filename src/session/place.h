@@ -15,6 +15,9 @@ void place_free(struct place *p); /* after the connections; NULL is fine */
  * comes meanwhile waits for that. */
 bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e);
 
+/* Makes and migrates the file now. False with `e`: it cannot be used, and all will be in memory. */
+bool place_settle(struct place *p, struct error *e);
+
 /* Once it was opened. The directory that holds the file; NULL: it is in memory. */
 const char *place_directory(const struct place *p);
 
