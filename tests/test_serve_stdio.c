@@ -1,8 +1,12 @@
 /* `tiro serve --stdio`: what a client is told and when, its errors, and how it ends. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* prlimit() */
+#endif
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -373,7 +377,41 @@ TEST(a_tool_asks_the_client)
     end();
 }
 
-/* --- the store --------------------------------------------------------------------------------- */
+/* --- what it takes of the system ---------------------------------------------------------------
+ */
+
+static void limit_files(rlim_t files)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = files;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Many sessions need many files; what a tool runs gets the limit that was there before. */
+TEST(the_limit_of_files_is_raised_for_the_server_alone)
+{
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    if (before.rlim_max < 1024)
+        skip();
+    assert_int_equal(chdir(support_dir()), 0);
+    limit_files(256);
+    RPC_START(&client, "--tools", "full");
+    setrlimit(RLIMIT_NOFILE, &before);
+    session = create(&client);
+    struct rlimit now;
+    assert_int_equal(prlimit(client.child.pid, RLIMIT_NOFILE, NULL, &now), 0);
+    assert_true(now.rlim_cur >= 1024);
+    model_server_queue(model, &(struct reply){.tool_name = "run_command",
+                                              .tool_args = "{\"command\":\"ulimit -Sn\"}"});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'how many?'"));
+    allow_once(rpc_client_told(&client, "approval/requested", NULL));
+    (void)rpc_client_answer(&client, id);
+    const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
+    assert_text(text_of(json_get(done, "event"), "content"), "256");
+    end();
+}
 
 /* Clients count on what they are told is kept. */
 TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
@@ -382,8 +420,7 @@ TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
     begin();
     end();
     support_write(file, "this is no database, however long it may be read");
-    expect(RUN("serve", "--stdio"), err_info(ERR_SESSION_STORE_ERROR)->exit_status,
-           "--no-persist");
+    expect(RUN("serve", "--stdio"), err_info(ERR_SESSION_STORE_ERROR)->exit_status, "--no-persist");
     assert_text(support_read(file), "this is no database");
     RPC_START(&client, "--no-persist");
     (void)rpc_client_result(&client, "engine/info", NULL);

@@ -5,6 +5,7 @@ libtiro_a_SOURCES += \
 	src/base/child.c src/base/child.h \
 	src/base/child_environment.c src/base/child_environment.h \
 	src/base/clock.c src/base/clock.h \
+	src/base/descriptors.c src/base/descriptors.h \
 	src/base/die.c src/base/die.h \
 	src/base/embedded.c src/base/embedded.h \
 	src/base/entropy.c src/base/entropy.h \

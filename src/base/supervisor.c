@@ -14,6 +14,8 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/descriptors.h"
+
 /* A process that starts another and ends is faster than one look now and then, but not always. */
 enum { PASSES = 2000, PAUSE_NS = 1000000 };
 
@@ -178,6 +180,7 @@ _Noreturn void supervisor_run(const struct supervision *s)
 {
     pid_t program = 0;
     keep_only(s);
+    descriptors_lower();
     settle();
     if (!s->spares_daemons)
         adopt_orphans();

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/session_options.h"
@@ -191,6 +192,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     struct serving s = {.options = o, .in = -1, .out = -1};
     struct error e = {0};
     int signal_fd = signals_open(), status;
+    descriptors_raise(SERVER_DESCRIPTORS);
     s.server = server_new(&options);
     if (o->mcp || o->http)
         s.mcp = mcp_new(s.server, o->leave);

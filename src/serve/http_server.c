@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -298,23 +298,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-/* As many descriptors as the system allows, and connections need. */
-static size_t raise_limit(void)
+/* As many as there are descriptors for. */
+static size_t most_connections(void)
 {
-    struct rlimit limit;
-    const rlim_t want = HTTP_CONNECTIONS + OTHER_DESCRIPTORS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return OTHER_DESCRIPTORS;
-    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < want) {
-        limit.rlim_cur =
-            limit.rlim_max == RLIM_INFINITY || limit.rlim_max > want ? want : limit.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-            (void)getrlimit(RLIMIT_NOFILE, &limit);
-    }
-    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= want)
+    size_t limit = descriptors_limit();
+    if (limit >= HTTP_CONNECTIONS + OTHER_DESCRIPTORS)
         return HTTP_CONNECTIONS;
-    return limit.rlim_cur > 2 * OTHER_DESCRIPTORS ? (size_t)limit.rlim_cur - OTHER_DESCRIPTORS
-                                                  : (size_t)limit.rlim_cur / 2;
+    return limit > (size_t)2 * OTHER_DESCRIPTORS ? limit - OTHER_DESCRIPTORS : limit / 2;
 }
 
 static void listen_on(struct http_server *h, int fd)
@@ -331,7 +321,7 @@ static bool start(struct http_server *h, struct error *e)
     h->library = libmicrohttpd_load(e);
     if (!h->library)
         return false;
-    h->most = raise_limit();
+    h->most = most_connections();
     h->daemon = h->library->start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
         on_request, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION,

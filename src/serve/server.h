@@ -16,6 +16,9 @@ struct server;
 /* How long a stop waits for turns to end and for readers to take what was written for them. */
 enum { SERVER_STOP_MS = 3000 };
 
+/* Descriptors for 4,096 clients, and as many for sessions: databases, locks, pipes of commands. */
+enum { SERVER_DESCRIPTORS = 8192 };
+
 /* The engine's options are copied but for what engine_new() borrows. */
 struct server *server_new(const struct engine_options *options);
 
