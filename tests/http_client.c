@@ -37,6 +37,13 @@ static const char *read_error_until(struct support_child *c, const char *text)
     return found + strlen(text);
 }
 
+int served_port(struct support_child *c)
+{
+    int port = atoi(read_error_until(c, "http://127.0.0.1:"));
+    assert_true(port > 0);
+    return port;
+}
+
 void served_start(struct served *s, const char *const *args)
 {
     const char *argv[MOST_ARGUMENTS] = {support_program(), "serve", "--http", "127.0.0.1:0"};
@@ -45,8 +52,7 @@ void served_start(struct served *s, const char *const *args)
     for (; *args; args++)
         argv[n++] = *args;
     support_start(&s->child, argv);
-    s->port = atoi(read_error_until(&s->child, "http://127.0.0.1:"));
-    assert_true(s->port > 0);
+    s->port = served_port(&s->child);
 }
 
 int served_stop(struct served *s)

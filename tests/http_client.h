@@ -23,6 +23,9 @@ struct served {
 void served_start(struct served *s, const char *const *args);
 #define SERVE(s, ...) served_start(s, (const char *const[]){__VA_ARGS__, NULL})
 
+/* The port of 127.0.0.1 that a program says on standard error. */
+int served_port(struct support_child *c);
+
 /* Sends SIGTERM and waits; the exit status. */
 int served_stop(struct served *s);
 

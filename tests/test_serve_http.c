@@ -17,6 +17,7 @@
 #include "session/capability.h"
 #include "tests/http_client.h"
 #include "tests/program.h"
+#include "tests/rpc_client.h"
 #include "tests/suite.h"
 
 NEEDS(http_surface_there());
@@ -584,6 +585,39 @@ TEST(the_end_keeps_what_a_turn_gave_and_answers_it)
     model_server_release(model);
     if (capability_store())
         assert_text(program_output(RUN("sessions", "show", "--json", id)), "\"interrupted\"");
+    end_server(model);
+}
+
+/* Whoever comes over HTTP can answer what a turn asks, so the end of standard input ends none. */
+TEST(the_end_of_input_leaves_questions_to_others)
+{
+    struct model_server *model = begin_server();
+    struct rpc_client client;
+    assert_int_equal(chdir(support_dir()), 0);
+    model_server_queue(model,
+                       &(struct reply){.tool_name = "write_file",
+                                       .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
+    RPC_START(&client, "--http", "127.0.0.1:0", "--tools", "full");
+    int port = served_port(&client.child);
+    const char *id = support_text(
+        "%s", json_get_string(rpc_client_result(&client, "session/create", "{}"), "id"));
+    int turn = rpc_client_ask(&client, "turn/start",
+                              support_text("{'session':'%s','text':'write'}", id));
+    const char *call = support_text(
+        "%s", json_get_string(rpc_client_told(&client, "approval/requested", NULL), "call"));
+    close(client.child.in);
+    client.child.in = -1;
+    struct http_answer a = http_ask(
+        port, "POST", "/rpc",
+        support_text("{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session':'%s',"
+                     "'call':'%s','decision':'once'}}",
+                     id, call));
+    assert_no_text(a.body, "\"error\"");
+    const struct json *result = json_get(rpc_client_answer(&client, turn), "result");
+    assert_string_equal(json_get_string(result, "stop_reason"), "end_turn");
+    assert_string_equal(support_read(support_path("a.txt")), "x");
+    kill(client.child.pid, SIGTERM);
+    assert_int_equal(rpc_client_end(&client), 0);
     end_server(model);
 }
 

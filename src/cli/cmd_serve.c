@@ -65,7 +65,8 @@ static bool open_stdio(struct serving *s, struct error *e)
     if (!take_standard_files(s, e))
         return false;
     server_hold(s->server);
-    s->stdio = jsonrpc_new(s->server, s->in, s->out, !s->options->socket, client_gone, s);
+    bool alone = !s->options->socket && !s->options->http;
+    s->stdio = jsonrpc_new(s->server, s->in, s->out, alone, client_gone, s);
     return true;
 }
 
