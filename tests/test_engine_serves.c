@@ -812,6 +812,60 @@ TEST(a_hundred_sessions_are_open_and_busy_at_once)
         assert_in_range(each, 0, MOST_BYTES_EACH);
 }
 
+/* --- what is cancelled before it begins --------------------------------------------------------
+ */
+
+static uint64_t begin_held_turn(const char *id)
+{
+    size_t before = model_server_requests(surface_server());
+    model_server_queue(surface_server(), &(struct reply){.text = "late", .hold = true});
+    uint64_t turn =
+        engine_start(engine, &operation_turn_start,
+                     &(struct turn_start_params){.session = id, .text = "Take your time"});
+    assert_true(model_server_wait(surface_server(), before + 1, SURFACE_MS));
+    return turn;
+}
+
+/* What waits for the end of a turn is not done; the turn is, and so is what was not meant. */
+TEST(what_is_cancelled_before_it_begins_is_not_done)
+{
+    char id[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    const struct session_params p = {.session = id};
+    uint64_t turn = begin_held_turn(id), gone = engine_start(engine, &operation_models_list, &p),
+             kept = engine_start(engine, &operation_models_list, &p);
+    assert_false(engine_cancel(engine, turn));
+    assert_true(engine_cancel(engine, gone));
+    assert_false(engine_cancel(engine, gone));
+    model_server_release(surface_server());
+    notice_free(surface_expect_answer(engine, &operation_turn_start));
+    struct notice *n = surface_expect_answer(engine, &operation_models_list);
+    assert_int_equal(n->answer->request->id, kept);
+    notice_free(n);
+    assert_false(engine_cancel(engine, kept));
+    run(&operation_session_settings, id); /* nothing came in between */
+    engine_free(engine);
+}
+
+/* … nor what waits for a conversation, of which there are as many as there may be. */
+TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
+{
+    char id[UUID_LEN + 1];
+    open_engine(true);
+    create(id);
+    engine->most = 1;
+    (void)begin_held_turn(id);
+    uint64_t gone = engine_start(engine, &operation_session_create, NULL);
+    assert_true(engine_cancel(engine, gone));
+    assert_false(engine_cancel(engine, gone));
+    model_server_release(surface_server());
+    notice_free(surface_expect_answer(engine, &operation_turn_start));
+    run(&operation_session_settings, id);
+    assert_int_equal(sessions_kept(), 1);
+    engine_free(engine);
+}
+
 /* --- a session that closes and is asked meanwhile -----------------------------------------------
  */
 

@@ -162,6 +162,21 @@ TEST(a_cancelled_request_ends_and_its_turn_goes_on)
     end();
 }
 
+TEST(a_request_that_waits_is_cancelled_in_whole)
+{
+    begin();
+    int turn = start_endless();
+    int id = rpc_client_ask(&client, "models/list", PARAMS(""));
+    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\","
+                                           "\"params\":{\"id\":%d}}\n",
+                                           id));
+    const struct json *error = json_get(rpc_client_answer(&client, id), "error");
+    assert_int_equal(json_get_int(error, "code", 0), -32800);
+    assert_string_equal(text_of(error, "message"), "the request was cancelled");
+    stop_endless(turn);
+    end();
+}
+
 /* --- errors ----------------------------------------------------------------------------------- */
 
 TEST(what_is_wrong_with_parameters_names_the_member)

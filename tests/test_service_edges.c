@@ -151,6 +151,7 @@ static void hand(struct aside *a, const struct operation *o, const char *text)
     const struct turn_start_params params = {.text = text};
     struct operation_request *r = operation_request_new(o, text ? &params : NULL);
     r->id = ++a->requests;
+    vec_push(&a->engine->queued, r->id);
     conversation_handle(a->conversation, r);
 }
 

@@ -255,10 +255,26 @@ bool contract_start(struct server *s, const char *method, const struct json *par
     return false;
 }
 
-void contract_withdraw(struct server *s, uint64_t id)
+static void free_withdrawn(struct call *c)
 {
-    struct call *c = id & TRANSFER ? transfers_withdraw(server_transfers(s), id & ~TRANSFER)
-                                   : server_withdraw(s, id);
     if (c)
         free_call(c);
+}
+
+void contract_withdraw(struct server *s, uint64_t id)
+{
+    free_withdrawn(id & TRANSFER ? transfers_withdraw(server_transfers(s), id & ~TRANSFER)
+                                 : server_withdraw(s, id));
+}
+
+bool contract_cancel(struct server *s, uint64_t id)
+{
+    void *call;
+    if (id & TRANSFER) {
+        contract_withdraw(s, id);
+        return false;
+    }
+    bool undone = server_cancel(s, id, &call);
+    free_withdrawn(call);
+    return undone;
 }

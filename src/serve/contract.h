@@ -41,6 +41,10 @@ bool contract_read_fault(const char *result_json, struct contract_fault *out);
 void contract_answer(struct rpc_call *call, const char *method, const char *result_json,
                      const struct error *e);
 
+/* contract_withdraw() for what nobody wants done any more: whether it was not begun, and will not
+ * be. */
+bool contract_cancel(struct server *s, uint64_t id);
+
 /* An answer as such an object; the caller frees. It was done (a->error is ERR_OK). */
 char *contract_result(const struct operation_answer *a);
 

@@ -164,11 +164,17 @@ static void drop_request(struct request *r)
 }
 
 /* A turn that was not begun is not heard of. */
+static void unfollow(const struct request *r)
+{
+    if (r->follows)
+        (void)subscriptions_remove(r->client->subscriptions, r->session);
+}
+
 static void answer(struct request *r, const char *result_json, const struct error *e)
 {
     struct jsonrpc *j = r->client;
-    if (e && r->follows)
-        (void)subscriptions_remove(j->subscriptions, r->session);
+    if (e)
+        unfollow(r);
     contract_answer(r->call, r->method, result_json, e);
     drop_request(r);
     wire_update(j->wire);
@@ -343,22 +349,32 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         no_method(call, method);
 }
 
-/* What changes something is done all the same, and a turn goes on. */
+/* What is said of a request that was begun before it was cancelled. */
+static const char *goes_on(const struct request *r)
+{
+    const struct operation *o = r->method ? operation_find(r->method) : NULL;
+    if (contract_runs(r->method))
+        return "nobody waits for the answer any more, but the turn goes on; turn/interrupt stops "
+               "it";
+    return o && operation_lasts(o)
+               ? "nobody waits for the answer any more, but what was begun is done"
+               : "the request was cancelled";
+}
+
+/* What is not begun is not done; else what changes something is done all the same, and a turn goes
+ * on. */
 static void on_cancelled(void *context, struct rpc_call *call)
 {
     struct jsonrpc *j = context;
     struct request *r = rpc_call_kept(call);
-    const struct operation *o = r && r->method ? operation_find(r->method) : NULL;
-    const char *what = "the request was cancelled";
     if (!r)
         return;
-    if (!r->resolves && contract_runs(r->method))
-        what =
-            "nobody waits for the answer any more, but the turn goes on; turn/interrupt stops it";
-    else if (!r->resolves && o && operation_lasts(o))
-        what = "nobody waits for the answer any more, but what was begun is done";
-    withdraw(r);
-    rpc_fail(call, JSONRPC_CANCELLED, what, NULL);
+    bool undone = r->resolves || contract_cancel(j->server, r->id);
+    if (r->resolves)
+        withdraw(r);
+    if (undone)
+        unfollow(r);
+    rpc_fail(call, JSONRPC_CANCELLED, undone ? "the request was cancelled" : goes_on(r), NULL);
     drop_request(r);
     wire_update(j->wire);
 }

@@ -253,6 +253,13 @@ void *server_withdraw(struct server *s, uint64_t id)
     return gone.context;
 }
 
+bool server_cancel(struct server *s, uint64_t id, void **context)
+{
+    bool undone = engine_cancel(s->engine, id);
+    *context = server_withdraw(s, id);
+    return undone;
+}
+
 struct listener *server_listen(struct server *s,
                                void (*notice)(void *context, const struct notice *n), void *context)
 {

@@ -84,6 +84,10 @@ uint64_t server_ask(struct server *s, const struct operation *o, const void *par
  * that was given; NULL: nobody waits for this id. */
 void *server_withdraw(struct server *s, uint64_t id);
 
+/* server_withdraw() for what nobody wants done any more: whether no conversation had begun it, and
+ * none will. Gives the context likewise. */
+bool server_cancel(struct server *s, uint64_t id, void **context);
+
 /* Hears every notice but answers, borrowed, in the order of the engine. */
 struct listener;
 struct listener *server_listen(struct server *s,

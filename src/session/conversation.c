@@ -282,10 +282,11 @@ static void give_answer(struct conversation *c, struct operation_answer *a)
 void conversation_refuse(struct conversation *c, struct operation_request *r, const struct error *e)
 {
     const struct operation *o = r->operation;
+    uint64_t id = r->id;
     struct operation_answer *a = operation_answer_new(r);
     operation_answer_fail(a, e);
     give_answer(c, a);
-    engine_request_over(c, o);
+    engine_request_over(c, id, o);
 }
 
 static void refuse_busy(struct conversation *c, struct operation_request *r)
@@ -322,12 +323,24 @@ static void end(struct conversation *c)
     conversation_note_said(c);
 }
 
+static void drop(struct conversation *c, struct operation_request *r)
+{
+    if (r->id != 0)
+        engine_request_over(c, r->id, r->operation);
+    operation_request_free(r);
+}
+
 static void carry_out(struct conversation *c, struct operation_request *r)
 {
     const struct operation *o = r->operation;
     const struct action *action = find_action(o);
-    bool is_order = r->id == 0;
+    uint64_t id = r->id;
+    bool is_order = id == 0;
     struct error e = {0};
+    if (!is_order && !engine_begin_request(c, r)) {
+        drop(c, r);
+        return;
+    }
     if (!conversation_opens_for(c, r, &e)) {
         conversation_refuse(c, r, &e);
         return;
@@ -343,7 +356,7 @@ static void carry_out(struct conversation *c, struct operation_request *r)
     if (c->gone)
         conversation_give_way(c);
     if (!is_order)
-        engine_request_over(c, o);
+        engine_request_over(c, id, o);
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -417,13 +430,6 @@ bool conversation_go_on(void *conversation)
     while ((r = mailbox_pop(c->requests)))
         conversation_handle(c, r);
     return !c->cancelled && !c->quit && !wakeup_late(&c->wakeup);
-}
-
-static void drop(struct conversation *c, struct operation_request *r)
-{
-    if (r->id != 0)
-        engine_request_over(c, r->operation);
-    operation_request_free(r);
 }
 
 /* The end of the program leaves nothing undone of what was to be put away. */

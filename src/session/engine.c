@@ -121,6 +121,7 @@ static void stop_conversations(struct engine *s)
     for (size_t i = 0; i < s->waiting.len; i++)
         operation_request_free(s->waiting.items[i]);
     vec_release(&s->waiting);
+    vec_release(&s->queued);
 }
 
 void engine_free(struct engine *s)
@@ -138,6 +139,26 @@ void engine_free(struct engine *s)
     release_options(&s->options);
     free(s->root);
     free(s);
+}
+
+/* What waits for room is the engine's still. */
+static bool leave_waiting(struct engine *s, uint64_t id)
+{
+    for (size_t i = 0; i < s->waiting.len; i++)
+        if (s->waiting.items[i]->id == id) {
+            operation_request_free(s->waiting.items[i]);
+            vec_remove(&s->waiting, i, 1);
+            return true;
+        }
+    return false;
+}
+
+bool engine_cancel(struct engine *s, uint64_t id)
+{
+    pthread_mutex_lock(&s->lock);
+    bool cancelled = leave_waiting(s, id) || engine_take_queued(s, id);
+    pthread_mutex_unlock(&s->lock);
+    return cancelled;
 }
 
 bool engine_open_store(struct engine *s, struct error *e)

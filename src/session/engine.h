@@ -94,6 +94,10 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
  * way already. What changes something is done all the same. */
 void engine_withdraw(struct engine *s, uint64_t id);
 
+/* Nobody wants it done any more. True: a conversation has not begun it, and will not; no answer
+ * comes. False: it is being done, or is over, or no conversation does it. */
+bool engine_cancel(struct engine *s, uint64_t id);
+
 /* Opens the file of the store now, for a caller that would rather not go on than keep all in memory
  * alone, which is what is done where the file cannot be used. False with the error of that. */
 bool engine_open_store(struct engine *s, struct error *e);

@@ -30,6 +30,7 @@ struct engine {
     VEC(struct conversation *) conversations;
     struct conversation *front;              /* NULL: the engine serves */
     VEC(struct operation_request *) waiting; /* for a conversation, of which there are too many */
+    VEC(uint64_t) queued; /* requests that conversations were sent and have not begun */
     pthread_t last_ended; /* of a conversation that retired, which joins the one before it */
     bool has_ended;
     size_t most;       /* conversations, whatever they do; tests set it */
@@ -66,6 +67,7 @@ struct conversation *engine_find_open(const struct engine *s, const char *sessio
 bool engine_names_session(struct operation_request *r);
 struct conversation *engine_find_named(const struct engine *s, struct operation_request *r);
 void engine_send(struct conversation *c, struct operation_request *r); /* takes it */
+bool engine_take_queued(struct engine *s, uint64_t id);                /* whether it was */
 /* A request that `from` has not done. Takes it. */
 void engine_pass_on(struct conversation *from, struct conversation *to,
                     struct operation_request *r);
@@ -88,8 +90,11 @@ bool engine_serve(struct engine *s, struct operation_request *r, struct error *e
 void engine_note_session(struct conversation *c, const char *id);
 void engine_note_backend(struct conversation *c, const char *provider, const char *model);
 
+/* It begins what it was sent; false: nobody wants that any more (engine_cancel()). */
+bool engine_begin_request(struct conversation *c, const struct operation_request *r);
+
 /* A request that it was sent is answered, or dropped. */
-void engine_request_over(struct conversation *c, const struct operation *o);
+void engine_request_over(struct conversation *c, uint64_t id, const struct operation *o);
 
 /* Tells it if the conversation is in front: what is shown is what is in front. Takes the notice. */
 void engine_tell_front(struct conversation *c, struct notice *n);

@@ -62,11 +62,27 @@ struct conversation *engine_find_named(const struct engine *s, struct operation_
 /* --- requests ----------------------------------------------------------------------------------
  */
 
-void engine_send(struct conversation *c, struct operation_request *r)
+bool engine_take_queued(struct engine *s, uint64_t id)
+{
+    for (size_t i = 0; i < s->queued.len; i++)
+        if (s->queued.items[i] == id) {
+            vec_remove(&s->queued, i, 1);
+            return true;
+        }
+    return false;
+}
+
+static void give(struct conversation *c, struct operation_request *r)
 {
     c->seat.claims += conversation_begins_turn(r->operation);
     c->seat.load++;
     conversation_send(c, r);
+}
+
+void engine_send(struct conversation *c, struct operation_request *r)
+{
+    vec_push(&c->engine->queued, r->id);
+    give(c, r);
 }
 
 void engine_pass_on(struct conversation *from, struct conversation *to, struct operation_request *r)
@@ -77,7 +93,7 @@ void engine_pass_on(struct conversation *from, struct conversation *to, struct o
     }
     from->seat.claims -= conversation_begins_turn(r->operation);
     from->seat.load--;
-    engine_send(to, r);
+    give(to, r);
 }
 
 void engine_move_requests(struct conversation *from, struct conversation *to)
@@ -117,10 +133,20 @@ void engine_note_backend(struct conversation *c, const char *provider, const cha
     pthread_mutex_unlock(&s->lock);
 }
 
-void engine_request_over(struct conversation *c, const struct operation *o)
+bool engine_begin_request(struct conversation *c, const struct operation_request *r)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
+    bool wanted = engine_take_queued(s, r->id);
+    pthread_mutex_unlock(&s->lock);
+    return wanted;
+}
+
+void engine_request_over(struct conversation *c, uint64_t id, const struct operation *o)
+{
+    struct engine *s = c->engine;
+    pthread_mutex_lock(&s->lock);
+    (void)engine_take_queued(s, id); /* it may have been refused */
     c->seat.claims -= conversation_begins_turn(o);
     c->seat.load--;
     c->seat.used_ms = clock_mono_ms();
