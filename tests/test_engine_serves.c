@@ -865,19 +865,3 @@ TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
     assert_int_equal(sessions_kept(), 1);
     engine_free(engine);
 }
-
-/* --- a session that closes and is asked meanwhile -----------------------------------------------
- */
-
-/* Each request comes about when the session that had the one before closes. */
-TEST_IF(capability_store(), requests_meet_a_session_that_closes)
-{
-    enum { ASKED_AGAIN = 300 };
-    char id[UUID_LEN + 1];
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
-    open_engine(true);
-    create(id);
-    for (int i = 0; i < ASKED_AGAIN; i++)
-        run(&operation_session_settings, id);
-    engine_free(engine);
-}

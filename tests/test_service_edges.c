@@ -245,3 +245,31 @@ TEST(a_slow_server_is_asked_for_its_models_once)
     close(news[0]);
     close(news[1]);
 }
+
+/* --- a session that closes and is asked meanwhile -----------------------------------------------
+ */
+
+/* Between the look at whether anybody needs it and its end, which another thread may do anything
+ * in.
+ */
+TEST(a_request_that_meets_a_session_that_closes_is_not_lost)
+{
+    static const char id[UUID_LEN + 1] = "01890a5d-ac96-774b-bcce-b302099a8057";
+    struct error e;
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
+    struct engine_options o = surface_options(NULL, true);
+    o.serves = true;
+    struct engine *engine = engine_make(&o);
+    struct conversation *c = engine_add_conversation(engine);
+    memcpy(c->seat.session, id, sizeof id);
+    assert_true(engine_may_close(c, true));
+    uint64_t asked =
+        engine_start(engine, &operation_session_settings, &(struct session_params){id});
+    assert_false(engine_may_close(c, true));
+    assert_false(engine_retire(c));
+    assert_int_equal(engine->conversations.len, 1);
+    struct operation_request *r = mailbox_pop(c->requests);
+    assert_int_equal(r->id, asked);
+    operation_request_free(r);
+    engine_free(engine);
+}
