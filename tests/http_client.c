@@ -93,7 +93,7 @@ void http_client_close(struct http_client *c)
     buf_release(&c->bytes);
 }
 
-static void send_bytes(struct http_client *c, const char *bytes, size_t len)
+void http_client_send_bytes(struct http_client *c, const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
@@ -106,7 +106,7 @@ static void send_bytes(struct http_client *c, const char *bytes, size_t len)
 
 void http_client_send(struct http_client *c, const char *text)
 {
-    send_bytes(c, text, strlen(text));
+    http_client_send_bytes(c, text, strlen(text));
 }
 
 bool http_client_read(struct http_client *c, int ms)

@@ -43,6 +43,7 @@ struct http_client {
 void http_client_open(struct http_client *c, int port);
 void http_client_close(struct http_client *c);
 void http_client_send(struct http_client *c, const char *text);
+void http_client_send_bytes(struct http_client *c, const char *bytes, size_t len);
 
 /* Reads more; false at the end, or after `ms`. */
 bool http_client_read(struct http_client *c, int ms);

@@ -55,11 +55,15 @@ static size_t count_field(const struct http_head *h, const char *name)
     return n;
 }
 
+bool http_is_chunked(const struct http_head *h)
+{
+    return http_head_field(h, "Transfer-Encoding");
+}
+
 bool http_has_body(const struct http_head *h)
 {
     const char *length = http_head_field(h, "Content-Length");
-    return http_head_field(h, "Transfer-Encoding") ||
-           (length && strspn(length, "0") < strlen(length));
+    return http_is_chunked(h) || (length && strspn(length, "0") < strlen(length));
 }
 
 /* --- framing ---------------------------------------------------------------------------------- */
@@ -114,6 +118,12 @@ static void check_encoding(const struct http_head *h, struct http_refusal *out)
 
 static void check_fields(const struct http_head *h, struct http_refusal *out)
 {
+    if (h->garbled) {
+        refuse(out, 400,
+               "a line of the head is folded, has a NUL or ends without CRLF; see RFC "
+               "9112, sections 2.2 and 5.2");
+        return;
+    }
     if (h->fields.len > HTTP_FIELDS_MAX) {
         refuse(out, 431, "the head has more than 100 fields; send fewer");
         return;

@@ -22,6 +22,7 @@ struct http_head {
     const char *version;   /* "HTTP/1.1" */
     const char *authority; /* of an absolute target, which counts above Host; NULL: none */
     VEC(struct http_field) fields;
+    bool garbled; /* a line of it is folded, has a NUL, or does not end with CR and LF */
 };
 
 /* What the server wants of them. */
@@ -55,6 +56,10 @@ void http_check_body_type(const struct http_head *h, struct http_refusal *out);
 
 /* Whether Accept allows this media type ("text/event-stream"), as it does where it is absent. */
 bool http_accepts(const struct http_head *h, const char *type);
+
+/* Whether its body is in chunks: their lines are the library's to read, which takes more than
+ * others do, so that nothing behind it is taken for a request. */
+bool http_is_chunked(const struct http_head *h);
 
 /* Whether the request has a body, or says so. */
 bool http_has_body(const struct http_head *h);

@@ -121,7 +121,7 @@ static void answer(struct http_exchange *x, int status, const char *type,
     for (size_t i = 0; i < x->reply_fields.len; i++)
         (void)library->add_response_header(reply, x->reply_fields.items[i].name,
                                            x->reply_fields.items[i].value);
-    if (x->server->stopping)
+    if (x->server->stopping || http_is_chunked(&x->head))
         (void)library->add_response_header(reply, "Connection", "close");
     x->reply = reply;
     x->status = status;

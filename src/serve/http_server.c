@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -196,11 +197,28 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
     return strlen(s);
 }
 
+/* What was read before the field; its value, or the version in the first line. */
+static const char *text_before(const struct http_head *h)
+{
+    return h->fields.len > 0 ? vec_last(&h->fields).value : h->version;
+}
+
+/* The library takes a folded line for more of the name, LF alone for the end of a line, and a NUL
+ * for the end of a text, and tells nothing of it. But it reads in place: a text lies CR and LF
+ * behind the one before, a value behind its name, and behind the last of them is the line's end. */
+static bool is_in_place(const char *before, const char *name, const char *value)
+{
+    size_t len = strlen(value);
+    return (uintptr_t)name == (uintptr_t)before + strlen(before) + 2 &&
+           (uintptr_t)value > (uintptr_t)name && (!value[len + 1] || value[len + 1] == '\n');
+}
+
 static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *name,
                                  const char *value)
 {
     struct http_head *head = context;
     (void)kind;
+    head->garbled = head->garbled || !value || !is_in_place(text_before(head), name, value);
     vec_push(&head->fields, (struct http_field){name, value ? value : ""});
     return head->fields.len <= HTTP_FIELDS_MAX ? MHD_YES : MHD_NO;
 }
