@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -389,6 +390,25 @@ TEST(a_tool_asks_the_client)
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_int_equal(json_get_int(result, "tool_calls", 0), 1);
     assert_string_equal(support_read(support_path("a.txt")), "x");
+    end();
+}
+
+/* A server outlives the directory that it was started in. */
+TEST(a_command_where_the_directory_is_gone_fails_alone)
+{
+    const char *gone = support_path("gone");
+    assert_int_equal(mkdir(gone, 0700), 0);
+    assert_int_equal(chdir(gone), 0);
+    assert_int_equal(rmdir(gone), 0);
+    RPC_START(&client, "--tools", "full");
+    session = create(&client);
+    model_server_queue(model, &(struct reply){.tool_name = "run_command",
+                                              .tool_args = "{\"command\":\"echo here\"}"});
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'where?'"));
+    allow_once(rpc_client_told(&client, "approval/requested", NULL));
+    const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
+    assert_true(json_get_bool(json_get(done, "event"), "is_error", false));
+    assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
     end();
 }
 

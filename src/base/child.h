@@ -14,7 +14,7 @@
 
 struct child_command {
     const char *const *argv;  /* argv[0]: the path of the program; ends with NULL */
-    const char *directory;    /* to start in, an absolute path; NULL: ours */
+    const char *directory;    /* to start in, an absolute path, else it is not there; NULL: ours */
     char *const *environment; /* NULL: ours */
     const char *input;        /* what it reads; NULL: nothing. Written while its output is read */
     size_t input_len;
