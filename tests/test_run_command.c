@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/head_tail.h"
+#include "base/child.h"
 #include "base/child_environment.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -126,6 +127,74 @@ TEST(each_kind_gets_its_own)
     assert_int_equal(e.list.len, 2);
     assert_string_equal(e.list.items[0], "LC_TIME=C");
     child_environment_release(&e);
+}
+
+static bool take_output(void *context, const char *bytes, size_t len)
+{
+    buf_add(context, bytes, len);
+    return true;
+}
+
+static const char *run_with(const char *const *argv, char *const *environment)
+{
+    struct buf output = BUF_INIT;
+    struct child_result result;
+    struct error e;
+    const struct child_command command = {.argv = argv,
+                                          .environment = environment,
+                                          .with_errors = true,
+                                          .deadline_ms = clock_mono_ms() + SOON_MS,
+                                          .take = take_output,
+                                          .context = &output};
+    assert_true(child_run(&command, &result, &e));
+    assert_int_equal(result.status, 0);
+    return support_keep(buf_take(&output));
+}
+
+/* What one program leaves of the environment, and what the other begins with. */
+TEST(a_shell_leaves_what_a_child_gets)
+{
+    static const char *const from[] = {"PATH=/usr/bin:/bin",
+                                       "SECRET=x",
+                                       "MULTI=a\nexport PATH=/evil\nexport B C\nMINE_X=y",
+                                       "MINE_A=it's\ntwo  lines $(id) `id` *",
+                                       "OTHER=http://ada:sesame@host/",
+                                       "http_proxy=http://ada:sesame@host/",
+                                       "HTTPS_PROXY=http://host/",
+                                       "LC_ALL=C",
+                                       "LCX=1",
+                                       "TERM=xterm",
+                                       "PAGER=less",
+                                       "IFS=x",
+                                       "tiro_name=y",
+                                       NULL};
+    static const char *const shells[][2] = {
+        {"/bin/sh", "-u"}, {"/bin/bash", "--posix"}, {"/bin/dash", "-u"}, {"/bin/busybox", "sh"}};
+    static const char show[] =
+        "for name in PATH SECRET MULTI B MINE_A OTHER http_proxy HTTPS_PROXY"
+        " LC_ALL LCX TERM PAGER tiro_name FIRST; do"
+        " printenv \"$name\" || echo \"no $name\"; done; cat; exit 0";
+    const char *const plain[] = {"/bin/sh", "-c", "--", show, NULL};
+    struct child_environment e, given = {0};
+    struct buf first = BUF_INIT;
+    child_environment_script(&first, CHILD_OF_MODEL, "MINE_*, OTHER $(id) B*C");
+    for (const char *const *v = from; *v; v++)
+        vec_push(&given.list, mem_strdup(*v));
+    vec_push(&given.list, NULL);
+    child_environment_init(&e, given.list.items, CHILD_OF_MODEL, "MINE_*, OTHER $(id) B*C");
+    const char *expected = run_with(plain, e.list.items);
+    assert_non_null(strstr(expected, "no SECRET\n"));
+    given.list.items[given.list.len - 1] = mem_printf("FIRST=%s", first.data);
+    vec_push(&given.list, NULL);
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        const char *const argv[] = {"/usr/bin/env",    shells[i][0], shells[i][1], "-c",
+                                    "eval \"$FIRST\"", "sh",         show,         NULL};
+        if (access(shells[i][0], X_OK) == 0)
+            assert_string_equal(run_with(argv, given.list.items), expected);
+    }
+    buf_release(&first);
+    child_environment_release(&e);
+    child_environment_release(&given);
 }
 
 TEST(keeps_the_beginning_and_the_end)

@@ -72,6 +72,60 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
     vec_push(&e->list, NULL);
 }
 
+/* --- the same in a shell -----------------------------------------------------------------------
+ */
+
+/* Of those names in a list that can be a variable's of a shell, a pattern of `case`. */
+static void add_pattern(struct buf *out, const char *names)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    size_t begin = out->len;
+    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
+        size_t len = strcspn(names, BETWEEN_NAMES), plain = strspn(names, letters);
+        if (plain == len || (plain + 1 == len && names[plain] == '*'))
+            buf_addf(out, "%s%.*s", out->len > begin ? "|" : "", (int)len, names);
+        names += len;
+    }
+    if (out->len == begin)
+        buf_addstr(out, "''");
+}
+
+static const char before_names[] =
+    "set -f\n"
+    "IFS='\n'\n"
+    "for tiro_line in $(export -p); do\n"
+    "case $tiro_line in 'export '*) ;; *) continue ;; esac\n"
+    "tiro_name=${tiro_line#export }\n"
+    "tiro_name=${tiro_name%%=*}\n"
+    "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
+    "case $tiro_name in ";
+
+/* As url_has_password(), and a little more. */
+static const char after_ours[] =
+    ") eval \"tiro_value=\\$$tiro_name\"\n"
+    "case $tiro_value in *://*@*) ;; *) continue ;; esac ;; esac\n"
+    "case $tiro_name in ";
+
+/* What cannot be taken away (a shell may have such) is not passed on either. */
+static const char after_also[] =
+    ") continue ;; esac\n"
+    "command unset \"$tiro_name\" || exit 126\n"
+    "done\n"
+    "unset IFS tiro_line tiro_name tiro_value\n"
+    "set +f\n";
+
+void child_environment_script(struct buf *out, enum child_kind kind, const char *also)
+{
+    buf_addstr(out, before_names);
+    add_pattern(out, kinds[kind].names);
+    buf_addstr(out, after_ours);
+    add_pattern(out, also ? also : "");
+    buf_addstr(out, after_also);
+    for (const char *const *setting = kinds[kind].settings; *setting; setting++)
+        buf_addf(out, "%s\nexport %.*s\n", *setting, (int)name_len(*setting), *setting);
+    buf_addstr(out, "exec /bin/sh -c -- \"$1\" </dev/null\n");
+}
+
 void child_environment_release(struct child_environment *e)
 {
     vec_free_each(&e->list);

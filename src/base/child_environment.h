@@ -4,6 +4,7 @@
 #ifndef BASE_CHILD_ENVIRONMENT_H
 #define BASE_CHILD_ENVIRONMENT_H
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 enum child_kind {
@@ -21,6 +22,12 @@ struct child_environment {
  * shows text and nothing else. */
 void child_environment_init(struct child_environment *e, char *const *from, enum child_kind kind,
                             const char *also);
+
+/* Appends lines of a shell (POSIX) for a program that starts it with an environment of its own:
+ * they leave of that what this list has, and then run their first argument ("$1") as a command,
+ * without input. There is no value in them. */
+void child_environment_script(struct buf *out, enum child_kind kind, const char *also);
+
 void child_environment_release(struct child_environment *e);
 
 #endif
