@@ -23,6 +23,7 @@ LONG_TESTS = \
 
 UNIT_TESTS = \
 	tests/test_acp_agent \
+	tests/test_acp_client \
 	tests/test_acp_prompt \
 	tests/test_acp_updates \
 	tests/test_acp_words \
@@ -307,6 +308,10 @@ tests_libsupport_a_SOURCES = \
 	tests/told.c tests/told.h \
 	tests/workplace.c tests/workplace.h \
 	tests/zip_file.c tests/zip_file.h
+
+# Short names, which are theirs alone.
+tests_test_acp_agent_SOURCES = tests/test_acp_agent.c tests/acp_client.c tests/acp_client.h
+tests_test_acp_client_SOURCES = tests/test_acp_client.c tests/acp_client.c
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server

@@ -9,137 +9,11 @@
 
 #include "base/mem.h"
 #include "session/capability.h"
+#include "tests/acp_client.h"
 #include "tests/program.h"
-#include "tests/rpc_client.h"
 #include "tests/suite.h"
 
-static struct model_server *model;
-static struct rpc_client client;
-static const char *session; /* of the tests that have one */
-
-static int set_up(void **state)
-{
-    support_setup(state);
-    model = begin_server();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    end_server(model);
-    return support_teardown(state);
-}
-
-FIXTURE(set_up, tear_down);
-
-static const char *text_of(const struct json *v, const char *member)
-{
-    const char *text = json_get_string(v, member);
-    if (!text)
-        fail_msg("no %s: %s", member, support_keep(json_print(v)));
-    return text;
-}
-
-/* --- the client ------------------------------------------------------------------------------- */
-
-#define START(...) rpc_client_start_raw(&client, (const char *const[]){"--acp", __VA_ARGS__, NULL})
-
-static void initialize(const char *capabilities)
-{
-    const struct json *r = rpc_client_result(
-        &client, "initialize",
-        support_text("{'protocolVersion':1,'clientCapabilities':%s}", capabilities));
-    assert_int_equal(json_get_int(r, "protocolVersion", 0), 1);
-}
-
-static const char *new_session(void)
-{
-    const struct json *r = rpc_client_result(
-        &client, "session/new", support_text("{'cwd':'%s','mcpServers':[]}", support_dir()));
-    return support_text("%s", text_of(r, "sessionId"));
-}
-
-static void begin(void)
-{
-    START("--tools", "full");
-    initialize("{}");
-    session = new_session();
-}
-
-static void end(void)
-{
-    assert_int_equal(rpc_client_end(&client), 0);
-}
-
-#define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)
-#define CANCEL                                                                                     \
-    support_text(                                                                                  \
-        "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":"            \
-        "\"%s\"}}\n",                                                                              \
-        session)
-
-static int prompt_in(const char *id, const char *text)
-{
-    return rpc_client_ask(
-        &client, "session/prompt",
-        support_text("{'sessionId':'%s','prompt':[{'type':'text','text':'%s'}]}", id, text));
-}
-
-static int prompt(const char *text)
-{
-    return prompt_in(session, text);
-}
-
-static void expect_stop(int id, const char *reason)
-{
-    const struct json *answer = rpc_client_answer(&client, id);
-    const char *said = json_get_string(json_get(answer, "result"), "stopReason");
-    if (!said || strcmp(said, reason) != 0)
-        fail_msg("not %s: %s", reason, support_keep(json_print(answer)));
-}
-
-static void expect_code(int id, int code, const char *name)
-{
-    const struct json *answer = rpc_client_answer(&client, id);
-    const struct json *error = json_get(answer, "error");
-    if (json_get_int(error, "code", 0) != code)
-        fail_msg("not %d: %s", code, support_keep(json_print(answer)));
-    if (name)
-        assert_string_equal(json_get_string(json_get(error, "data"), "code"), name);
-}
-
-static void fails(const char *method, const char *params, int code, const char *name)
-{
-    expect_code(rpc_client_ask(&client, method, params), code, name);
-}
-
-/* Of the next update of this kind; those before it are dropped. */
-static const struct json *told(const char *kind)
-{
-    return json_get(rpc_client_told(&client, "session/update", kind), "update");
-}
-
-static const char *told_text(const char *kind)
-{
-    return text_of(json_get(told(kind), "content"), "text");
-}
-
-/* What updates of this kind say that came by now, joined; they are taken out. */
-static char *all_said(const char *kind)
-{
-    struct buf text = BUF_INIT;
-    while (rpc_client_was_told(&client, "session/update", kind)) {
-        const char *piece = json_get_string(json_get(told(kind), "content"), "text");
-        buf_addstr(&text, piece ? piece : "");
-    }
-    return support_keep(buf_take(&text));
-}
-
-static char *ask(const char *text)
-{
-    expect_stop(prompt(text), "end_turn");
-    return all_said("agent_message_chunk");
-}
+FIXTURE(acp_set_up, acp_tear_down);
 
 /* --- initialize ------------------------------------------------------------------------------- */
 
@@ -268,43 +142,21 @@ TEST(two_sessions_answer_at_once)
     end();
 }
 
-/* The next request of the agent's; what comes before it is dropped. */
-static const struct json *next_request(const char *method)
-{
-    const struct json *v;
-    do
-        v = rpc_client_next(&client);
-    while (!json_get_string(v, "method") || strcmp(json_get_string(v, "method"), method) != 0);
-    return v;
-}
-
 /* --- permissions ------------------------------------------------------------------------------ */
 
 static void queue_write(const char *content)
 {
-    model_server_queue(model, &(struct reply){.tool_name = "write_file",
-                                              .tool_args = support_json(support_text(
-                                                  "{'path':'note.txt','content':'%s'}", content)),
-                                              .tool_id = "call_1"});
+    queue_tool("write_file", support_text("{'path':'note.txt','content':'%s'}", content));
 }
 
-/* `outcome` with ' for ". */
 static void answer_question(const struct json *question, const char *outcome)
 {
-    rpc_client_write(
-        &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"outcome\":%s}}\n",
-                              (long long)json_get_int(question, "id", -1), support_json(outcome)));
+    answer_with(question, support_text("{'outcome':%s}", outcome));
 }
 
 static const char *note(void)
 {
     return support_path("note.txt");
-}
-
-static bool is_there(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0;
 }
 
 TEST(a_tool_asks_and_runs_where_it_is_allowed)
@@ -370,11 +222,7 @@ TEST(a_client_that_fails_has_not_allowed_it)
     begin();
     queue_write("x\\n");
     int id = prompt("Write it.");
-    rpc_client_write(
-        &client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
-                              "-32601,\"message\":\"no\"}}\n",
-                              (long long)json_get_int(next_request("session/request_permission"),
-                                                      "id", -1)));
+    refuse_with(next_request("session/request_permission"), -32601, "no");
     expect_stop(id, "end_turn");
     assert_false(is_there(note()));
     end();
@@ -407,11 +255,6 @@ TEST(a_client_that_goes_away_has_not_allowed_it)
     assert_false(is_there(note()));
 }
 
-static const char *last_body(void)
-{
-    return model_server_body(model, model_server_requests(model) - 1);
-}
-
 TEST(a_signal_ends_a_prompt_as_cancelled)
 {
     begin();
@@ -423,72 +266,7 @@ TEST(a_signal_ends_a_prompt_as_cancelled)
     end();
 }
 
-/* --- files that the client has open ------------------------------------------------------------
- */
-
-static int ask_to_read(const char *capabilities, const char *args)
-{
-    START("--tools", "full");
-    initialize(capabilities);
-    session = new_session();
-    support_write(note(), "on the disk\n");
-    model_server_queue(model,
-                       &(struct reply){.tool_name = "read_file", .tool_args = support_json(args)});
-    return prompt("Read it.");
-}
-
-TEST(what_the_client_has_open_is_read_as_it_stands_there)
-{
-    int id = ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'note.txt','offset':2}");
-    const struct json *asked = next_request("fs/read_text_file");
-    assert_json(json_get(asked, "params"),
-                support_text("{'sessionId':'%s','path':'%s'}", session, note()));
-    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":"
-                                           "{\"content\":\"one\\nnot saved\\n\"}}\n",
-                                           (long long)json_get_int(asked, "id", -1)));
-    expect_stop(id, "end_turn");
-    assert_text(last_body(), "\"not saved\\n\"");
-    end();
-}
-
-TEST(what_it_does_not_give_is_read_from_the_disk)
-{
-    int id = ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'note.txt'}");
-    rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"id\":%lld,\"error\":{\"code\":"
-                                           "-32002,\"message\":\"no\"}}\n",
-                                           (long long)json_get_int(
-                                               next_request("fs/read_text_file"), "id", -1)));
-    expect_stop(id, "end_turn");
-    assert_text(last_body(), "on the disk");
-    end();
-}
-
-TEST(a_client_without_files_is_not_asked)
-{
-    expect_stop(ask_to_read("{'fs':{'readTextFile':false}}", "{'path':'note.txt'}"), "end_turn");
-    assert_text(last_body(), "on the disk");
-    assert_false(rpc_client_was_told(&client, "fs/read_text_file", NULL));
-    end();
-}
-
-/* It leads out of the directory: the client is not asked about that either. */
-TEST(a_path_that_may_not_be_read_is_not_asked_about)
-{
-    expect_stop(ask_to_read("{'fs':{'readTextFile':true}}", "{'path':'../../etc/passwd'}"),
-                "end_turn");
-    assert_false(rpc_client_was_told(&client, "fs/read_text_file", NULL));
-    end();
-}
-
 /* --- sessions --------------------------------------------------------------------------------- */
-
-static const char *load(const char *id)
-{
-    rpc_client_result(
-        &client, "session/load",
-        support_text("{'sessionId':'%s','cwd':'%s','mcpServers':[]}", id, support_dir()));
-    return id;
-}
 
 static void compact(void)
 {

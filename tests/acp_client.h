@@ -1,0 +1,67 @@
+/* A scripted client of `tiro serve --acp`, the real program, with a scripted model. Short names:
+ * for the tests of the protocol alone. Faults fail the test; what is returned is kept
+ * (tests/support.h). Wants <cmocka.h>. */
+#ifndef TESTS_ACP_CLIENT_H
+#define TESTS_ACP_CLIENT_H
+
+#include "base/json.h"
+#include "tests/model_server.h"
+#include "tests/rpc_client.h"
+
+extern struct model_server *model;
+extern struct rpc_client client;
+extern const char *session; /* of the tests that have one */
+
+int acp_set_up(void **state);
+int acp_tear_down(void **state);
+
+#define START(...) rpc_client_start_raw(&client, (const char *const[]){"--acp", __VA_ARGS__, NULL})
+void initialize(const char *capabilities); /* JSON with ' for ", as all texts here */
+const char *new_session(void);
+void begin_with(const char *capabilities); /* starts with all tools and makes a session */
+void begin(void);                          /* the same, of a client that offers nothing */
+void end(void);                            /* the program ends with its input */
+
+/* JSON of an object that begins with the session. */
+#define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)
+#define CANCEL                                                                                     \
+    support_text(                                                                                  \
+        "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":"            \
+        "\"%s\"}}\n",                                                                              \
+        session)
+
+/* The id of the request. */
+int prompt_in(const char *id, const char *text);
+int prompt(const char *text);
+void expect_stop(int id, const char *reason);
+void expect_code(int id, int code, const char *name); /* name NULL: any */
+void fails(const char *method, const char *params, int code, const char *name);
+
+/* A text member that must be there. */
+const char *text_of(const struct json *v, const char *member);
+
+/* Of the next update of this kind; those before it are dropped. */
+const struct json *told(const char *kind);
+const char *told_text(const char *kind);
+
+/* What updates of this kind say that came by now, joined; they are taken out. */
+char *all_said(const char *kind);
+
+/* A prompt to its end; what the agent said. */
+char *ask(const char *text);
+
+/* The next request of the agent's; what comes before it stays. Its answers. */
+const struct json *next_request(const char *method);
+void answer_with(const struct json *request, const char *result);
+void refuse_with(const struct json *request, int code, const char *message);
+
+/* The model calls this tool next. */
+void queue_tool(const char *name, const char *args);
+
+const char *last_body(void); /* of what the model was asked */
+
+bool is_there(const char *path);
+
+const char *load(const char *id);
+
+#endif
