@@ -1,9 +1,18 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create(), where it exists */
+#endif
 #include "agent/difference.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/child.h"
 #include "base/child_environment.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 
 extern char **environ;
@@ -88,6 +97,30 @@ bool difference_show(const struct difference *d, struct buf *out)
     child_environment_release(&environment);
     buf_release(&label);
     return ok;
+}
+
+static int open_nameless_file(void)
+{
+#ifdef MFD_CLOEXEC
+    return memfd_create("text", MFD_CLOEXEC);
+#else
+    FILE *f = tmpfile();
+    int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 0) : -1;
+    if (f)
+        fclose(f);
+    return fd;
+#endif
+}
+
+int difference_open_text(const char *text, size_t len)
+{
+    int fd = open_nameless_file();
+    if (fd < 0 || (paths_write_all(fd, text, len) && lseek(fd, 0, SEEK_SET) == 0))
+        return fd;
+    int cause = errno;
+    close(fd);
+    errno = cause;
+    return -1;
 }
 
 size_t difference_count_lines(const char *text)

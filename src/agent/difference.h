@@ -25,6 +25,10 @@ bool difference_show(const struct difference *d, struct buf *out);
 /* The same for a file that does not exist: every line is added. */
 void difference_show_new(const char *path, const char *content, struct buf *out);
 
+/* A text as `old`, which no disk gets to see where that can be had. -1 with errno. The caller
+ * closes. */
+int difference_open_text(const char *text, size_t len);
+
 /* Of a text; the last one may lack its end. */
 size_t difference_count_lines(const char *text);
 
