@@ -1,4 +1,9 @@
-/* What tools want of a client of `tiro serve --acp`: files as it has them open. */
+/* What tools want of a client of `tiro serve --acp`: files as it has them open; and what it may
+ * answer. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
 #include "tests/acp_client.h"
 #include "tests/program.h"
 #include "tests/suite.h"
@@ -10,9 +15,21 @@ static const char *note(void)
     return support_path("note.txt");
 }
 
+static const char *id_of(const struct json *request)
+{
+    return support_text("%lld", (long long)json_get_int(request, "id", -1));
+}
+
 static const struct json *params_of(const struct json *request)
 {
     return json_get(request, "params");
+}
+
+static void expect_withdrawn(const struct json *request)
+{
+    const struct json *p = rpc_client_told(&client, "$/cancel_request", NULL);
+    assert_string_equal(support_text("%lld", (long long)json_get_int(p, "requestId", -2)),
+                        id_of(request));
 }
 
 static void expect_no_request(const char *method)
@@ -65,5 +82,53 @@ TEST(a_path_that_may_not_be_read_is_not_asked_about)
 {
     expect_stop(ask_to_read(READS, "{'path':'../../etc/passwd'}"), "end_turn");
     expect_no_request("fs/read_text_file");
+    end();
+}
+
+TEST(a_read_that_is_cancelled_is_withdrawn)
+{
+    int id = ask_to_read(READS, "{'path':'note.txt'}");
+    const struct json *asked = next_request("fs/read_text_file");
+    int64_t begun = clock_mono_ms();
+    rpc_client_write(&client, CANCEL);
+    expect_withdrawn(asked);
+    expect_stop(id, "cancelled");
+    assert_true(clock_mono_ms() - begun < 4000); /* less than the wait for a silent client */
+    end();
+}
+
+TEST(hostile_texts_are_no_files)
+{
+    static const char *const answers[] = {"null",  "[]", "{}", "{'content':7}", "{'content':null}",
+                                          "'text'"};
+    begin_with(READS);
+    support_write(note(), "on the disk\n");
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        queue_tool("read_file", "{'path':'note.txt'}");
+        int id = prompt("Read it.");
+        answer_with(next_request("fs/read_text_file"), answers[i]);
+        expect_stop(id, "end_turn");
+        assert_text(last_body(), "on the disk");
+    }
+    end();
+}
+
+/* A JSON string of this many letters, with ' for ". */
+static const char *giant(size_t len)
+{
+    char *text = mem_alloc(len + 3);
+    memset(text, 'w', len + 2);
+    text[0] = text[len + 1] = '\'';
+    text[len + 2] = '\0';
+    return support_keep(text);
+}
+
+TEST(a_giant_text_is_cut)
+{
+    int id = ask_to_read(READS, "{'path':'note.txt'}");
+    answer_with(next_request("fs/read_text_file"), support_text("{'content':%s}", giant(20000000)));
+    expect_stop(id, "end_turn");
+    assert_true(strlen(last_body()) < 200000);
+    assert_text(last_body(), "wwww");
     end();
 }

@@ -91,7 +91,7 @@ static const struct step {
      NULL, NULL},
     {"session/add_image", "{'session':'$S','data':'aGVsbG8='}", "USAGE", NULL},
     {"session/settings", "{'session':'$S'}", NULL, NULL},
-    {"file/answer", "{'session':'$S','number':1}", "SESSION_NOT_RUNNING", NULL},
+    {"tool/answer", "{'session':'$S','number':1,'outcome':'passed'}", "SESSION_NOT_RUNNING", NULL},
     {"session/set_memory", "{'session':'$S','access':'write'}", NULL, NULL},
     {"session/set_tools", "{'session':'$S','tools':'full'}", NULL, NULL},
     {"session/set_compaction", "{'session':'$S','mode':'handoff'}", NULL, NULL},

@@ -23,6 +23,7 @@ libtiro_a_SOURCES += \
 	src/agent/tool_read_file.c \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \
+	src/agent/tool_surface.h \
 	src/agent/tool_write_file.c \
 	src/agent/toolset.c src/agent/toolset.h \
 	src/agent/turn.h \

@@ -67,13 +67,13 @@ static bool check_regular(int fd, const char *path, struct stat *st, struct buf 
     return false;
 }
 
-/* What an editor has open is read as it stands there. False: nobody has. */
+/* What an editor has open is read as it stands there. False: what is on the disk counts. */
 static bool read_open_text(const struct tool_context *context, const char *where, struct reading *r,
                            struct buf *out)
 {
-    const struct tool_files *files = ((const struct tool_host *)context->self)->files;
+    const struct tool_surface *surface = ((const struct tool_host *)context->self)->surface;
     struct buf text = BUF_INIT;
-    bool has = files && files->read(files->context, context, where, &text);
+    bool has = surface && surface->read(surface->context, context, where, &text) == SURFACE_DID;
     if (has)
         take_lines(r, text.data, text.len, context->max_output, out);
     buf_release(&text);

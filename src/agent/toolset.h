@@ -4,7 +4,7 @@
 #ifndef AGENT_TOOLSET_H
 #define AGENT_TOOLSET_H
 
-#include "agent/tool.h"
+#include "agent/tool_surface.h"
 #include "base/vec.h"
 #include "chat/corpora.h"
 #include "chat/learned_item.h"
@@ -61,20 +61,12 @@ struct tool_corpora {
     void *context;
 };
 
-/* Files as the surface has them: an editor knows what is not saved yet. */
-struct tool_files {
-    /* Appends the whole text of the file of this resolved path, which may be reached. False: the
-     * surface has none of its own, and what is on the disk counts. */
-    bool (*read)(void *context, const struct tool_context *tool, const char *path, struct buf *out);
-    void *context;
-};
-
 /* What a conversation has for its sources. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
     const char *root;        /* its resolved name */
     const char *environment; /* names of further variables for a command; NULL: none */
-    const struct tool_files *files;     /* NULL: the disk's alone */
+    const struct tool_surface *surface; /* NULL: it does nothing for tools */
     const struct tool_memory *memory;   /* NULL: there is none */
     const struct tool_learned *learned; /* NULL: there is none */
     const struct tool_graph *graph;     /* likewise */

@@ -1,4 +1,4 @@
-/* What the person says when something waits for their word. */
+/* What is said when something waits for a word of the person, or of the surface. */
 #ifndef CHAT_DECISION_H
 #define CHAT_DECISION_H
 
@@ -7,5 +7,12 @@ enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 
 /* On a draft summary. */
 enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
+
+/* What a surface says when a tool wants something done by it. */
+enum surface_outcome {
+    SURFACE_DID,
+    SURFACE_PASSED, /* it does not do that: the tool does it itself */
+    SURFACE_FAILED  /* it could not or would not */
+};
 
 #endif

@@ -188,7 +188,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
 {
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
-    options.shows_changes = options.has_files = o->acp;
+    options.shows_changes = options.helps_tools = o->acp;
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
     struct error e = {0};

@@ -142,7 +142,7 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     a->initialized = true;
     a->client = (struct acp_client){.compaction = offers(session, "compaction"),
                                     .notices = offers(session, "notices"),
-                                    .files = json_get_bool(fs, "readTextFile", false)};
+                                    .reads = json_get_bool(fs, "readTextFile", false)};
     json_out_open(&o, '{');
     json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
     json_out_name(&o, "agentCapabilities");
@@ -218,9 +218,7 @@ static void on_notice(void *context, const struct notice *n)
 {
     struct acp *a = context;
     struct acp_session *s = acp_find_session(a, n->session);
-    if (n->type == NOTICE_FILE)
-        acp_read_file(a, n);
-    else if (s)
+    if (!acp_want(a, n) && s)
         acp_hear(s, n);
     wire_update(a->wire);
 }
@@ -232,11 +230,19 @@ static void nothing_more(struct acp_ask *ask, const struct operation_answer *ans
     (void)ask, (void)answer;
 }
 
+/* No tool waits for the client any more. */
+static void go_away(struct acp *a)
+{
+    a->gone = true;
+    acp_leave_wanted(a);
+}
+
 /* A person who cannot be asked any more has not allowed anything; what nobody uses is closed, so
  * that a session in which nothing was said is not kept. */
 static void input_ended(void *context)
 {
     struct acp *a = context;
+    go_away(a);
     for (size_t i = 0; i < a->sessions.len; i++) {
         struct acp_session *s = a->sessions.items[i];
         const struct session_params close = {.session = s->id};
@@ -250,6 +256,7 @@ static void input_ended(void *context)
 static void closed(void *context)
 {
     struct acp *a = context;
+    go_away(a);
     a->closed(a->context);
 }
 
@@ -280,6 +287,7 @@ void acp_free(struct acp *a)
     if (!a)
         return;
     server_deafen(a->server, a->listener);
+    acp_leave_wanted(a);
     while (a->sessions.len > 0)
         acp_session_free(a->sessions.items[0]);
     vec_release(&a->sessions);
@@ -290,7 +298,6 @@ void acp_free(struct acp *a)
         free_ask(ask);
     }
     vec_release(&a->asks);
-    a->ends = true;
     wire_free(a->wire);
     rpc_peer_free(a->peer);
     free(a);

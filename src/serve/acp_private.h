@@ -21,10 +21,12 @@ struct acp {
     void (*closed)(void *context); /* acp_new()'s */
     void *context;
     struct acp_client client; /* as it said in initialize */
-    bool initialized, ends;
+    bool initialized;
+    bool gone; /* its input has ended: it answers nothing any more */
     struct listener *listener;
     VEC(struct acp_session *) sessions; /* that the client has open */
     VEC(struct acp_ask *) asks;         /* that wait for the engine */
+    VEC(struct acp_wanted *) wanted;    /* what tools want of the client */
 };
 
 struct acp_ask;
@@ -50,6 +52,16 @@ struct acp_question {
     char *call; /* id of the engine; NULL: a draft */
     char *told; /* the tool call that the client shows */
     int64_t id; /* of the request to the client; 0: answered */
+};
+
+/* What a tool wants of the client. */
+struct acp_wanted {
+    struct acp *acp;
+    enum notice_type type;
+    char session[UUID_LEN + 1];
+    int64_t number;
+    int64_t asked; /* request to the client whose answer it waits for; 0: none */
+    bool answered; /* the tool knows what came of it */
 };
 
 /* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
@@ -123,9 +135,6 @@ void acp_sending_free(struct acp_sending *w);
 void acp_cancel_prompt(struct acp_session *s);
 void acp_forget_questions(struct acp_session *s); /* nobody is to answer them */
 
-/* A tool reads a file, in a session that the client has open or in another one. */
-void acp_read_file(struct acp *a, const struct notice *n);
-
 /* What the engine tells of an open session. */
 void acp_hear(struct acp_session *s, const struct notice *n);
 
@@ -133,6 +142,28 @@ void acp_hear(struct acp_session *s, const struct notice *n);
 void acp_end_prompt(struct acp_session *s, const char *stop_reason);
 void acp_fail_prompt(struct acp_session *s, const struct error *e);
 acp_done acp_answer_turn;
+
+/* --- acp_wanted.c ------------------------------------------------------------------------------
+ */
+
+/* Does what the notice wants, in a session that the client has open or in another one. False: it is
+ * of another kind. */
+bool acp_want(struct acp *a, const struct notice *n);
+
+/* The client has gone: no tool waits for it any more. */
+void acp_leave_wanted(struct acp *a);
+
+/* The tool is told once; what comes later is dropped. */
+void acp_wanted_answer(struct acp_wanted *w, const struct surface_answer_params *answer);
+void acp_wanted_fail(struct acp_wanted *w, const char *why);
+/* The client's answer was an error (NULL: one that does not fit). */
+void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault);
+void acp_wanted_free(struct acp_wanted *w);
+
+/* Asks the client on its behalf; `answered` gets it, and sets `asked` to 0. False: too much waits.
+ */
+bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params,
+                    rpc_answered *answered);
 
 /* --- acp_commands.c ----------------------------------------------------------------------------
  */

@@ -297,57 +297,6 @@ static void hear_draft(struct acp_session *s, const struct notice *n)
     buf_release(&buf);
 }
 
-/* --- files that the client has open ------------------------------------------------------------
- */
-
-/* What the client is asked. */
-struct file_question {
-    struct acp *acp;
-    char session[UUID_LEN + 1];
-    int64_t number; /* of the engine's question */
-};
-
-static void answer_file(struct acp *a, const char *session, int64_t number, const char *text)
-{
-    const struct file_answer_params params = {.session = session, .number = number, .text = text};
-    acp_ask(a, NULL, NULL, &operation_file_answer, &params, nothing_more);
-}
-
-/* A file that the client does not give is read from the disk. */
-static void file_came(void *context, const struct json *result, const struct rpc_fault *fault)
-{
-    struct file_question *q = context;
-    (void)fault;
-    if (!q->acp->ends)
-        answer_file(q->acp, q->session, q->number, json_get_string(result, "content"));
-    free(q);
-}
-
-static bool ask_client(struct acp *a, const struct notice *n)
-{
-    struct buf buf = BUF_INIT;
-    struct json_out o = {.buf = &buf};
-    struct file_question *q = mem_alloc(sizeof *q);
-    *q = (struct file_question){.acp = a, .number = n->number};
-    memcpy(q->session, n->session, sizeof q->session);
-    json_out_open(&o, '{');
-    json_out_member(&o, "sessionId", n->session);
-    json_out_member(&o, "path", n->detail);
-    json_out_close(&o, '}');
-    bool asked = rpc_ask(a->peer, "fs/read_text_file", buf.data, file_came, q) != 0;
-    if (!asked)
-        free(q);
-    buf_release(&buf);
-    return asked;
-}
-
-void acp_read_file(struct acp *a, const struct notice *n)
-{
-    bool has = a->client.files && acp_find_session(a, n->session);
-    if (!has || !ask_client(a, n))
-        answer_file(a, n->session, n->number, NULL);
-}
-
 /* --- what the engine tells -------------------------------------------------------------------- */
 
 static void hear_event(struct acp_session *s, const struct notice *n)

@@ -16,7 +16,7 @@
 struct acp_client {
     bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
     bool notices;    /* session.notices */
-    bool files;      /* fs.readTextFile: what it has open can be read as it stands there */
+    bool reads;      /* fs.readTextFile: what it has open can be read as it stands there */
 };
 
 /* A tool call that was told and is not done. */

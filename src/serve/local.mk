@@ -9,6 +9,7 @@ libtiro_a_SOURCES += \
 	src/serve/acp_tool_call.c src/serve/acp_tool_call.h \
 	src/serve/acp_turn.c \
 	src/serve/acp_updates.c src/serve/acp_updates.h \
+	src/serve/acp_wanted.c \
 	src/serve/acp_words.c src/serve/acp_words.h
 
 libtiro_a_SOURCES += \

@@ -43,7 +43,7 @@ struct conversation *conversation_new(struct engine *engine)
     backend_init(&c->backend, c->config, &c->wakeup);
     budget_read(&c->budget, c->config);
     conversation_read_compaction(c);
-    conversation_know_files(c);
+    conversation_know_surface(c);
     return c;
 }
 
@@ -68,6 +68,7 @@ void conversation_free(struct conversation *c)
     free(c->seat.model);
     free(c->labels);
     free(c->newer_draft);
+    conversation_forget_surface(c);
     free(c);
 }
 
@@ -233,7 +234,7 @@ static const struct action {
     {&operation_turn_retry, REFUSED, TURN, WANTS_WRITING, run_retry},
     {&operation_turn_interrupt, NOW, IDLE, WANTS_SESSION, run_interrupt},
     {&operation_approval_decide, NOW, IDLE, WANTS_SESSION, run_decide_approval},
-    {&operation_file_answer, NOW, IDLE, WANTS_SESSION, run_answer_file},
+    {&operation_tool_answer, NOW, IDLE, WANTS_SESSION, run_answer_tool},
     {&operation_compaction_run, REFUSED, COMPACTION, WANTS_WRITING, run_compact},
     {&operation_compaction_decide, NOW, IDLE, WANTS_SESSION, run_decide_draft},
     {&operation_compaction_undo, REFUSED, IDLE, WANTS_WRITING, run_undo},

@@ -297,19 +297,26 @@ static const struct shape approval_shape =
 const struct operation operation_approval_decide = RUN_IN_CONVERSATION(
     "approval/decide", "Answers a tool that asks before it runs.", &approval_shape, NULL, 0);
 
-static const struct shape_field file_fields[] = {
-    SESSION_FIELD(struct file_answer_params),
-    SHAPE_FIELD("number", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct file_answer_params, number),
-                .help = "Of the question."),
-    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct file_answer_params, text),
-                .help = "As it stands there; absent: as on the disk."),
+static const char *const outcome_words[] = {
+    [SURFACE_DID] = "done", [SURFACE_PASSED] = "passed", [SURFACE_FAILED] = "failed"};
+static const struct shape_names outcomes = {outcome_words, SURFACE_FAILED + 1, -1};
+
+static const struct shape_field surface_fields[] = {
+    SESSION_FIELD(struct surface_answer_params),
+    SHAPE_FIELD("number", INTEGER, REQUIRED,
+                SHAPE_AT(int64_t, struct surface_answer_params, number),
+                .help = "Of what is wanted."),
+    SHAPE_FIELD("outcome", ENUM, REQUIRED,
+                SHAPE_AT(enum surface_outcome, struct surface_answer_params, outcome),
+                .names = &outcomes, .help = "Passed: the tool does it itself."),
+    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct surface_answer_params, text),
+                .help = "Of the file, or why it failed."),
     {0},
 };
-static const struct shape file_shape = PARAMETERS(struct file_answer_params, file_fields);
+const struct shape surface_answer_shape = PARAMETERS(struct surface_answer_params, surface_fields);
 
-const struct operation operation_file_answer = RUN_IN_CONVERSATION(
-    "file/answer", "Gives a tool that reads a file the text that is open elsewhere.", &file_shape,
-    NULL, 0);
+const struct operation operation_tool_answer = RUN_IN_CONVERSATION(
+    "tool/answer", "Answers a tool that wants a file read.", &surface_answer_shape, NULL, 0);
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
 

@@ -111,12 +111,14 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
-/* file/answer: to NOTICE_FILE. SESSION_NOT_RUNNING: nobody asks that, or not any more. */
-struct file_answer_params {
+/* tool/answer: to NOTICE_READ. SESSION_NOT_RUNNING: no tool waits for that, or not any more. */
+struct surface_answer_params {
     const char *session;
     int64_t number;
-    const char *text; /* NULL: the surface has nothing of its own */
+    enum surface_outcome outcome;
+    const char *text; /* DID: the file's; FAILED: why */
 };
+extern const struct shape surface_answer_shape;
 
 /* approval/decide: to NOTICE_APPROVAL. SESSION_NOT_RUNNING: that call asks nothing, or not any
  * more. */
@@ -199,10 +201,10 @@ extern const struct operation operation_session_create, operation_session_open,
     operation_session_close, operation_session_set_model, operation_session_set_system,
     operation_session_set_draft, operation_session_set_memory, operation_session_set_tools,
     operation_session_set_compaction, operation_session_settings, operation_session_add_image,
-    operation_turn_start,
-    operation_turn_retry, operation_turn_interrupt, operation_approval_decide, operation_file_answer,
-    operation_compaction_run, operation_compaction_decide, operation_compaction_undo,
-    operation_compaction_pin, operation_compaction_unpin, operation_context_read,
-    operation_models_list, operation_provider_check, operation_doctor_report;
+    operation_turn_start, operation_turn_retry, operation_turn_interrupt, operation_approval_decide,
+    operation_tool_answer, operation_compaction_run, operation_compaction_decide,
+    operation_compaction_undo, operation_compaction_pin, operation_compaction_unpin,
+    operation_context_read, operation_models_list, operation_provider_check,
+    operation_doctor_report;
 
 #endif

@@ -14,7 +14,7 @@ static void list_tools(struct conversation *c)
         .root_fd = c->root_fd,
         .root = c->root,
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
-        .files = c->engine->options.has_files ? &c->tool_files : NULL,
+        .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
         .memory = c->engine->memory ? &c->tool_memory : NULL,
         .learned = c->engine->memory ? &c->tool_learned : NULL,
         .graph = c->engine->graph ? &c->tool_graph : NULL,

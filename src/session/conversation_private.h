@@ -30,11 +30,11 @@ struct question {
     enum approval_answer answer;
 };
 
-/* A file that a tool reads, which the surface may have open. */
-struct wanted_file {
-    int64_t number; /* of the question; those before it are over */
-    bool waits, has_text;
-    struct buf text;
+/* What a tool wants of the surface. */
+struct wanted {
+    int64_t number; /* those before it are over */
+    bool waits, answered;
+    struct surface_answer_params answer; /* owned, where it was answered */
 };
 
 /* A draft summary that waits for the user's word. */
@@ -75,8 +75,8 @@ struct conversation {
     struct budget budget;
     struct prompt_told prompt_told;
     struct question question;
-    struct wanted_file wanted_file;
-    struct tool_files tool_files;
+    struct wanted wanted;
+    struct tool_surface tool_surface;
     struct review review;
     struct compact_settings compact;
     struct backend summary_backend; /* where [compaction] names another provider or model */
@@ -234,9 +234,10 @@ CONVERSATION_RUNS(run_interrupt);
 void tell_question(struct conversation *c);
 CONVERSATION_RUNS(run_decide_approval);
 
-/* conversation_files.c */
-void conversation_know_files(struct conversation *c);
-CONVERSATION_RUNS(run_answer_file);
+/* conversation_surface.c */
+void conversation_know_surface(struct conversation *c);
+void conversation_forget_surface(struct conversation *c);
+CONVERSATION_RUNS(run_answer_tool);
 
 /* conversation_compact.c */
 /* What compaction needs of the conversation, in the agent's struct; nothing where it is off. */

@@ -10,7 +10,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_compact.c \
 	src/session/conversation_context.c \
 	src/session/conversation_corpora.c \
-	src/session/conversation_files.c \
+	src/session/conversation_surface.c \
 	src/session/conversation_learned.c \
 	src/session/conversation_prompt.c \
 	src/session/conversation_memory.c \

@@ -50,11 +50,12 @@
  *     full, `guarded`: the place of keys or of the program's own files that it leads to, which is
  *     asked each time; NULL: none. It is over when tool_execution_completed comes.
  *
- * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`: the
- *     difference.
+ * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`:
+ * the difference.
  *
- * FILE: a tool reads a file and waits for file/answer, some seconds at most: the surface may have it
- *     open. `number`: of the question, `detail`: its path.
+ * READ: a tool wants the text of a file, which the surface may have open, and waits for
+ *     tool/answer, some seconds at most. `number`: of what is wanted, `detail`: the path.
+ * ENOUGH: what `number` says is not waited for any more.
  *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
@@ -82,7 +83,8 @@ enum notice_type {
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
     NOTICE_CHANGE,
-    NOTICE_FILE,
+    NOTICE_READ,
+    NOTICE_ENOUGH,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
     NOTICE_MEMORY_OFFER,

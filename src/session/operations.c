@@ -42,7 +42,7 @@ static const struct operation *const rows[] = {
     &operation_session_settings,  &operation_session_add_image,
     &operation_session_close,     &operation_turn_start,
     &operation_turn_retry,        &operation_turn_interrupt,
-    &operation_approval_decide,   &operation_file_answer,
+    &operation_approval_decide,   &operation_tool_answer,
 
     &operation_compaction_run,    &operation_compaction_decide,
     &operation_compaction_undo,   &operation_compaction_pin,

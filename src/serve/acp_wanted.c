@@ -1,0 +1,201 @@
+/* What tools want of the client: texts that it has open. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "serve/acp_private.h"
+
+/* How the client is asked for what a notice wants. */
+struct help {
+    const char *method;
+    size_t offered; /* offset in struct acp_client */
+    bool (*begin)(struct acp_wanted *w, const struct notice *n);
+};
+
+static const struct help *help_with(enum notice_type type);
+
+static bool *offer(struct acp *a, const struct help *help)
+{
+    return (bool *)((char *)&a->client + help->offered);
+}
+
+/* --- the tool ---------------------------------------------------------------------------------
+ */
+
+static void nothing_more(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    (void)ask, (void)answer;
+}
+
+static void answer_tool(struct acp *a, const char *session, int64_t number,
+                        struct surface_answer_params answer)
+{
+    answer.session = session;
+    answer.number = number;
+    acp_ask(a, NULL, NULL, &operation_tool_answer, &answer, nothing_more);
+}
+
+void acp_wanted_answer(struct acp_wanted *w, const struct surface_answer_params *answer)
+{
+    if (!w->answered)
+        answer_tool(w->acp, w->session, w->number, *answer);
+    w->answered = true;
+}
+
+void acp_wanted_fail(struct acp_wanted *w, const char *why)
+{
+    acp_wanted_answer(w, &(struct surface_answer_params){.outcome = SURFACE_FAILED, .text = why});
+}
+
+/* It is not asked for that any more, and the person is told what happens instead. */
+static void take_offer_back(struct acp_wanted *w, const struct help *help)
+{
+    struct acp_session *s = acp_find_session(w->acp, w->session);
+    bool *offered = offer(w->acp, help);
+    char *text = mem_printf(_("The editor offers %s but does not know it; from now on tiro does "
+                              "that itself."),
+                            help->method);
+    if (*offered && s)
+        acp_tell_notice(&s->telling, "warning", text);
+    *offered = false;
+    free(text);
+}
+
+void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault)
+{
+    const struct help *help = help_with(w->type);
+    char *why = !fault ? mem_printf("the editor's answer to %s does not fit", help->method)
+                       : mem_printf("the editor refused: %.1000s", fault->message);
+    acp_wanted_fail(w, why);
+    if (fault && fault->code == RPC_METHOD_NOT_FOUND)
+        take_offer_back(w, help);
+    free(why);
+}
+
+void acp_wanted_free(struct acp_wanted *w)
+{
+    struct acp *a = w->acp;
+    size_t i = 0;
+    while (a->wanted.items[i] != w)
+        i++;
+    vec_remove(&a->wanted, i, 1);
+    rpc_withdraw(a->peer, w->asked);
+    free(w);
+}
+
+bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params,
+                    rpc_answered *answered)
+{
+    w->asked = rpc_ask(w->acp->peer, method, params, answered, w);
+    return w->asked != 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static bool ask_about_file(struct acp_wanted *w, const struct notice *n, rpc_answered *answered)
+{
+    struct buf buf = BUF_INIT;
+    struct json_out o = {.buf = &buf};
+    json_out_open(&o, '{');
+    json_out_member(&o, "sessionId", w->session);
+    json_out_member(&o, "path", n->detail);
+    json_out_close(&o, '}');
+    bool asked = acp_wanted_ask(w, help_with(n->type)->method, buf.data, answered);
+    buf_release(&buf);
+    return asked;
+}
+
+static void conclude(struct acp_wanted *w, bool done, const char *text,
+                     const struct rpc_fault *fault)
+{
+    w->asked = 0;
+    if (done)
+        acp_wanted_answer(w, &(struct surface_answer_params){.outcome = SURFACE_DID, .text = text});
+    else
+        acp_wanted_refuse(w, fault);
+    acp_wanted_free(w);
+}
+
+static void text_came(void *context, const struct json *result, const struct rpc_fault *fault)
+{
+    const char *text = json_get_string(result, "content");
+    conclude(context, text != NULL, text, fault);
+}
+
+static bool begin_read(struct acp_wanted *w, const struct notice *n)
+{
+    return ask_about_file(w, n, text_came);
+}
+
+/* --- notices ---------------------------------------------------------------------------------- */
+
+static const struct help *help_with(enum notice_type type)
+{
+    static const struct help helps[NOTICE_TYPES] = {
+        [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
+    };
+    return helps[type].method ? &helps[type] : NULL;
+}
+
+static struct acp_wanted *add(struct acp *a, const struct notice *n)
+{
+    struct acp_wanted *w = mem_alloc(sizeof *w);
+    *w = (struct acp_wanted){.acp = a, .type = n->type, .number = n->number};
+    memcpy(w->session, n->session, sizeof w->session);
+    vec_push(&a->wanted, w);
+    return w;
+}
+
+static void begin(struct acp *a, const struct notice *n, const struct help *help)
+{
+    struct acp_wanted *w = add(a, n);
+    if (a->gone)
+        acp_wanted_fail(w, "the editor has gone away");
+    else if (!help->begin(w, n))
+        acp_wanted_fail(w, "the editor does not read what it is asked");
+    if (w->answered)
+        acp_wanted_free(w);
+}
+
+/* A session that the client does not have is another surface's. */
+static bool is_the_clients(struct acp *a, const struct notice *n, const struct help *help)
+{
+    const struct acp_session *s = acp_find_session(a, n->session);
+    return s && !s->loading.call && *offer(a, help);
+}
+
+static void hear_enough(struct acp *a, const struct notice *n)
+{
+    for (size_t i = 0; i < a->wanted.len; i++) {
+        struct acp_wanted *w = a->wanted.items[i];
+        if (w->number == n->number && strcmp(w->session, n->session) == 0) {
+            acp_wanted_free(w);
+            return;
+        }
+    }
+}
+
+bool acp_want(struct acp *a, const struct notice *n)
+{
+    const struct help *help = help_with(n->type);
+    if (n->type == NOTICE_ENOUGH)
+        hear_enough(a, n);
+    else if (help && is_the_clients(a, n, help))
+        begin(a, n, help);
+    else if (help)
+        answer_tool(a, n->session, n->number,
+                    (struct surface_answer_params){.outcome = SURFACE_PASSED});
+    return help || n->type == NOTICE_ENOUGH;
+}
+
+void acp_leave_wanted(struct acp *a)
+{
+    while (a->wanted.len > 0) {
+        struct acp_wanted *w = a->wanted.items[0];
+        acp_wanted_fail(w, "the editor has gone away");
+        acp_wanted_free(w);
+    }
+    vec_release(&a->wanted);
+}

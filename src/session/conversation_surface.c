@@ -1,0 +1,124 @@
+/* What the surface does for tools: it gives the texts of files that it has open. Tools of a
+ * conversation run one after another, so there is one thing at a time that is wanted. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "session/conversation_private.h"
+
+enum {
+    TEXT_MS = 5000, /* a surface that says nothing keeps a tool that reads this long */
+    REASON_BYTES = 500
+};
+
+static void forget_answer(struct wanted *w)
+{
+    shape_release(&surface_answer_shape, &w->answer);
+    w->waits = w->answered = false;
+}
+
+static struct notice *want(struct conversation *c, enum notice_type type)
+{
+    struct notice *n = notice_new(type);
+    forget_answer(&c->wanted);
+    c->wanted.waits = true;
+    n->number = ++c->wanted.number;
+    return n;
+}
+
+/* Nobody waits for it any more. */
+static void tell_enough(struct conversation *c)
+{
+    struct notice *n = notice_new(NOTICE_ENOUGH);
+    n->number = c->wanted.number;
+    tell(c, n);
+}
+
+/* Whether it was answered by then. A stop ends the wait, too. */
+static bool await_answer(struct conversation *c, int64_t until_ms)
+{
+    while (c->wanted.waits && conversation_go_on(c)) {
+        int64_t left = until_ms - clock_mono_ms();
+        if (left <= 0 || !c->wanted.waits)
+            break;
+        int ms = left < INT_MAX ? (int)left : INT_MAX;
+        struct operation_request *r = mailbox_wait(c->requests, wakeup_timeout(&c->wakeup, ms));
+        if (r)
+            conversation_handle(c, r);
+    }
+    return c->wanted.answered;
+}
+
+/* What a surface says is foreign. */
+static void add_reason(const struct conversation *c, struct buf *out)
+{
+    struct buf clean = BUF_INIT;
+    const char *text = c->wanted.answer.text ? c->wanted.answer.text : "";
+    utf8_clean(&clean, text, strnlen(text, 4 * REASON_BYTES), UTF8_ONE_LINE);
+    utf8_add_cut(out, clean.data, clean.len, REASON_BYTES);
+    buf_release(&clean);
+}
+
+/* No answer came. */
+static enum surface_outcome fail_silent(struct conversation *c, const char *what, struct buf *out)
+{
+    bool stopped = !conversation_go_on(c);
+    c->wanted.waits = false;
+    tell_enough(c);
+    buf_addf(out, "%s; %s", stopped ? "interrupted" : "the editor did not answer in time", what);
+    return SURFACE_FAILED;
+}
+
+static enum surface_outcome conclude(struct conversation *c, struct buf *out)
+{
+    enum surface_outcome outcome = c->wanted.answer.outcome;
+    if (outcome == SURFACE_FAILED)
+        add_reason(c, out);
+    return outcome;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static enum surface_outcome read_text(void *context, const struct tool_context *tool,
+                                      const char *path, struct buf *out)
+{
+    struct conversation *c = context;
+    struct notice *n = want(c, NOTICE_READ);
+    int64_t until_ms = clock_mono_ms() + TEXT_MS;
+    n->detail = mem_strdup(path);
+    tell(c, n);
+    if (!await_answer(c, until_ms < tool->deadline_ms ? until_ms : tool->deadline_ms))
+        return fail_silent(c, "its text is not known", out);
+    const char *text = c->wanted.answer.text;
+    if (c->wanted.answer.outcome == SURFACE_DID)
+        buf_addstr(out, text ? text : "");
+    return conclude(c, out);
+}
+
+/* --- for the conversation --------------------------------------------------------------------- */
+
+void conversation_know_surface(struct conversation *c)
+{
+    c->tool_surface = (struct tool_surface){.read = read_text, .context = c};
+}
+
+void conversation_forget_surface(struct conversation *c)
+{
+    forget_answer(&c->wanted);
+}
+
+bool run_answer_tool(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct surface_answer_params *p = params;
+    struct wanted *w = &c->wanted;
+    (void)result;
+    if (!w->waits || p->number != w->number)
+        return err_set(e, ERR_SESSION_NOT_RUNNING, "no tool waits for that answer");
+    forget_answer(w);
+    shape_copy(&surface_answer_shape, &w->answer, p);
+    w->answered = true;
+    return true;
+}
