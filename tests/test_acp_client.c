@@ -1,5 +1,5 @@
-/* What tools want of a client of `tiro serve --acp`: files as it has them open; and what it may
- * answer. */
+/* What tools want of a client of `tiro serve --acp`: files as it has them open, files that it
+ * writes; and what it may answer. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -40,6 +40,7 @@ static void expect_no_request(const char *method)
 /* --- files that it has open ------------------------------------------------------------------- */
 
 #define READS "{'fs':{'readTextFile':true}}"
+#define WRITES "{'fs':{'readTextFile':true,'writeTextFile':true}}"
 
 static int ask_to_read(const char *capabilities, const char *args)
 {
@@ -131,4 +132,236 @@ TEST(a_giant_text_is_cut)
     assert_true(strlen(last_body()) < 200000);
     assert_text(last_body(), "wwww");
     end();
+}
+
+/* --- files that it writes --------------------------------------------------------------------- */
+
+static int ask_to_write(const char *path, const char *content)
+{
+    queue_tool("write_file", support_text("{'path':'%s','content':'%s'}", path, content));
+    return prompt("Write it.");
+}
+
+static const struct json *next_permission(void)
+{
+    return next_request("session/request_permission");
+}
+
+static void allow(const struct json *permission)
+{
+    answer_with(permission, "{'outcome':{'outcome':'selected','optionId':'once'}}");
+}
+
+static void give_text(const char *text)
+{
+    const struct json *asked = next_request("fs/read_text_file");
+    assert_json(params_of(asked), support_text("{'path':'%s'}", note()));
+    answer_with(asked, support_text("{'content':'%s'}", text));
+}
+
+TEST(the_client_writes_what_was_compared_with_its_text)
+{
+    begin_with(WRITES);
+    support_write(note(), "on the disk\n");
+    int id = ask_to_write("note.txt", "new\\n");
+    give_text("open\\nnot saved\\n");
+    const struct json *permission = next_permission();
+    assert_json(json_get(params_of(permission), "toolCall"),
+                "{'content':[{'type':'diff','oldText':'open\\nnot saved\\n','newText':'new\\n'}]}");
+    expect_no_request("fs/write_text_file");
+    allow(permission);
+    give_text("open\\nnot saved\\n");
+    const struct json *asked = next_request("fs/write_text_file");
+    assert_json(params_of(asked),
+                support_text("{'sessionId':'%s','path':'%s','content':'new\\n'}", session, note()));
+    answer_with(asked, "null");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "wrote 4 bytes, 1 line");
+    assert_string_equal(support_read(note()), "on the disk\n");
+    end();
+}
+
+TEST(a_new_file_is_written_by_the_client)
+{
+    begin_with(WRITES);
+    int id = ask_to_write("sub/note.txt", "new\\n");
+    refuse_with(next_request("fs/read_text_file"), -32002, "no such file");
+    const struct json *permission = next_permission();
+    const struct json *call = json_get(params_of(permission), "toolCall");
+    assert_json(call, "{'content':[{'type':'diff','newText':'new\\n'}]}");
+    assert_no_text(support_keep(json_print(call)), "oldText\":\"");
+    allow(permission);
+    const struct json *asked = next_request("fs/write_text_file");
+    assert_json(params_of(asked), support_text("{'path':'%s'}", support_path("sub/note.txt")));
+    answer_with(asked, "{}");
+    expect_stop(id, "end_turn");
+    assert_false(is_there(support_path("sub/note.txt")));
+    end();
+}
+
+TEST(a_text_that_changed_meanwhile_is_not_replaced)
+{
+    static const char *const now[] = {"{'content':'other\\n'}", "{'content':7}"};
+    begin_with(WRITES);
+    support_write(note(), "on the disk\n");
+    for (size_t i = 0; i < 2; i++) {
+        int id = ask_to_write("note.txt", "new\\n");
+        give_text("open\\n");
+        allow(next_permission());
+        answer_with(next_request("fs/read_text_file"), now[i]);
+        expect_stop(id, "end_turn");
+        expect_no_request("fs/write_text_file");
+        assert_text(last_body(), i == 0 ? "changed in the editor since the user was asked"
+                                        : "fs/read_text_file does not fit");
+    }
+    assert_string_equal(support_read(note()), "on the disk\n");
+    end();
+}
+
+/* Saving does not change the text. */
+TEST(a_file_that_is_saved_meanwhile_is_written)
+{
+    begin_with(WRITES);
+    support_write(note(), "on the disk\n");
+    int id = ask_to_write("note.txt", "new\\n");
+    give_text("open\\n");
+    const struct json *permission = next_permission();
+    support_write(note(), "open\n");
+    allow(permission);
+    give_text("open\\n");
+    answer_with(next_request("fs/write_text_file"), "{}");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "wrote 4 bytes");
+    end();
+}
+
+TEST(what_the_client_refuses_is_not_written)
+{
+    begin_with(WRITES);
+    support_write(note(), "on the disk\n");
+    int id = ask_to_write("note.txt", "new\\n");
+    give_text("open\\n");
+    allow(next_permission());
+    give_text("open\\n");
+    refuse_with(next_request("fs/write_text_file"), -32603, "locked \\u001b[31mhere");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt: the editor refused: locked");
+    assert_no_text(last_body(), "\\u001b");
+    assert_string_equal(support_read(note()), "on the disk\n");
+    end();
+}
+
+TEST(a_file_whose_text_it_refuses_is_not_written)
+{
+    begin_with(WRITES);
+    support_write(note(), "on the disk\n");
+    int id = ask_to_write("note.txt", "new\\n");
+    refuse_with(next_request("fs/read_text_file"), -32603, "not yours");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt: the editor refused: not yours");
+    expect_no_request("session/request_permission");
+    assert_string_equal(support_read(note()), "on the disk\n");
+    end();
+}
+
+/* What it offers and does not know is offered no more, and the person is told. */
+TEST(an_offer_that_does_not_hold_is_told_and_not_used_again)
+{
+    begin_with("{'fs':{'writeTextFile':true}}");
+    int id = ask_to_write("note.txt", "new\\n");
+    allow(next_permission());
+    refuse_with(next_request("fs/write_text_file"), -32601, "Method not found");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt: the editor refused: Method not found");
+    assert_false(is_there(note()));
+    assert_text(all_said("agent_message_chunk"), "The editor offers fs/write_text_file");
+    id = ask_to_write("note.txt", "new\\n");
+    allow(next_permission());
+    expect_stop(id, "end_turn");
+    assert_string_equal(support_read(note()), "new\n");
+    expect_no_request("fs/write_text_file");
+    end();
+}
+
+/* It is on the disk that it is written, but what is open there is what is lost. */
+TEST(a_client_that_reads_alone_is_compared_with_and_not_asked_to_write)
+{
+    begin_with(READS);
+    support_write(note(), "on the disk\n");
+    int id = ask_to_write("note.txt", "new\\n");
+    give_text("open\\n");
+    const struct json *permission = next_permission();
+    assert_json(json_get(params_of(permission), "toolCall"), "{'content':[{'oldText':'open\\n'}]}");
+    allow(permission);
+    give_text("open\\n");
+    expect_stop(id, "end_turn");
+    assert_string_equal(support_read(note()), "new\n");
+    expect_no_request("fs/write_text_file");
+    end();
+}
+
+TEST(a_client_that_offers_nothing_is_asked_nothing)
+{
+    begin();
+    int id = ask_to_write("note.txt", "new\\n");
+    allow(next_permission());
+    expect_stop(id, "end_turn");
+    assert_string_equal(support_read(note()), "new\n");
+    end();
+}
+
+TEST(a_path_that_may_not_be_written_is_not_asked_about)
+{
+    begin_with(WRITES);
+    expect_stop(ask_to_write("../note.txt", "new\\n"), "end_turn");
+    expect_stop(ask_to_write("/etc/passwd", "new\\n"), "end_turn");
+    expect_no_request("fs/read_text_file");
+    expect_no_request("fs/write_text_file");
+    end();
+}
+
+/* The tool asks nobody: what is shown is compared, and the file is written as it is then. */
+static void begin_allowed(const char *capabilities)
+{
+    START("--tools", "full", "--allow", "write,execute");
+    initialize(capabilities);
+    session = new_session();
+}
+
+TEST(a_write_that_is_cancelled_is_withdrawn)
+{
+    begin_allowed("{'fs':{'writeTextFile':true}}");
+    int id = ask_to_write("note.txt", "new\\n");
+    const struct json *asked = next_request("fs/write_text_file");
+    rpc_client_write(&client, CANCEL);
+    expect_withdrawn(asked);
+    expect_stop(id, "cancelled");
+    answer_with(asked, "{}");
+    assert_string_equal(ask("Go on."), "Hello from the scripted model.");
+    assert_text(last_body(), "whether it was written is not known");
+    assert_false(is_there(note()));
+    end();
+}
+
+TEST(a_client_that_says_nothing_does_not_keep_a_write)
+{
+    write_config("[tools]\ntimeout = 1\n");
+    begin_allowed("{'fs':{'writeTextFile':true}}");
+    int id = ask_to_write("note.txt", "new\\n");
+    const struct json *asked = next_request("fs/write_text_file");
+    expect_withdrawn(asked);
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "the editor did not answer in time");
+    assert_false(is_there(note()));
+    end();
+}
+
+TEST(a_client_that_goes_away_has_not_written)
+{
+    begin_allowed("{'fs':{'writeTextFile':true}}");
+    ask_to_write("note.txt", "new\\n");
+    next_request("fs/write_text_file");
+    end();
+    assert_false(is_there(note()));
+    assert_text(last_body(), "the editor has gone away");
 }

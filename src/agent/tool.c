@@ -1,5 +1,7 @@
 #include "agent/tool.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 
 const char *tool_class_name(enum tool_class class)
@@ -34,4 +36,10 @@ bool tool_stopped(const struct tool_context *context, struct buf *out)
     buf_clear(out);
     buf_addstr(out, reasons[stop]);
     return true;
+}
+
+void tool_sight_release(struct tool_sight *sight)
+{
+    free(sight->text);
+    *sight = (struct tool_sight){0};
 }

@@ -21,7 +21,9 @@ struct tool_sight {
     struct stat file;
     bool has_directory; /* then `directory` is filled */
     struct stat directory;
+    char *text; /* as the surface has it, which counts then; owned; NULL: it has none */
 };
+void tool_sight_release(struct tool_sight *sight);
 
 struct tool_context {
     void *self; /* the tool's own; set by tool_call.c, as what follows to the blank line */

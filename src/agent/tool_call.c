@@ -173,6 +173,7 @@ void tool_call_release(struct tool_call *call)
 {
     json_free(call->args);
     free(call->guarded);
+    tool_sight_release(&call->sight);
     *call = (struct tool_call){0};
 }
 
@@ -207,7 +208,7 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
     struct tool_context own = *context;
     own.self = call->tool->self;
     own.guarded = call->guarded; /* it is the user who looks */
-    call->sight = (struct tool_sight){0};
+    tool_sight_release(&call->sight);
     bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, out);
     size_t len = out->len;
     replace(out, utf8_reveal);

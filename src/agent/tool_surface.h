@@ -1,5 +1,5 @@
 /* What the surface of a conversation does for its tools: an editor has files open that are not
- * saved. */
+ * saved, and writes them. */
 #ifndef AGENT_TOOL_SURFACE_H
 #define AGENT_TOOL_SURFACE_H
 
@@ -16,6 +16,11 @@ struct tool_surface {
     /* The whole text of a file. PASSED: what is on the disk counts. */
     enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
                                  struct buf *out);
+    /* The whole content of a file, which need not exist; its directory does. DID: it is written,
+     * and `out` gets nothing. FAILED by time or wakeup: whether it is, is unknown; `out` says so.
+     */
+    enum surface_outcome (*write)(void *context, const struct tool_context *tool, const char *path,
+                                  const char *content, struct buf *out);
     void *context;
 };
 

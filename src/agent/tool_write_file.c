@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/builtin.h"
 #include "agent/confine.h"
 #include "agent/difference.h"
-#include "agent/builtin.h"
 #include "base/entropy.h"
+#include "base/mem.h"
 #include "base/paths.h"
 #include "base/temporary.h"
 
@@ -102,15 +103,22 @@ static bool same_file(const struct stat *a, const struct stat *b)
            same_time(a->st_ctim, b->st_ctim);
 }
 
-/* NULL: the file is what the user was shown. Else what became of it. */
-static const char *find_change(const struct tool_sight *seen, const struct target *t)
+/* NULL: the file is where the user was shown it. Else what became of that place. */
+static const char *find_move(const struct tool_sight *seen, const struct target *t)
 {
-    struct stat file, directory;
+    struct stat directory;
     if (t->place.dir < 0)
         return "has lost its directory";
     if (seen->has_directory &&
         (fstat(t->place.dir, &directory) != 0 || !same_entry(&directory, &seen->directory)))
         return "leads to another place";
+    return NULL;
+}
+
+/* NULL: the file is what the user was shown. Else what became of it. */
+static const char *find_change(const struct tool_sight *seen, const struct target *t)
+{
+    struct stat file;
     bool exists = fstatat(t->place.dir, t->place.name, &file, AT_SYMLINK_NOFOLLOW) == 0;
     if (!exists && errno != ENOENT)
         return "changed";
@@ -119,10 +127,9 @@ static const char *find_change(const struct tool_sight *seen, const struct targe
     return exists && !same_file(&file, &seen->file) ? "changed" : NULL;
 }
 
-/* Whether the user allowed something else; `out` then says so. */
-static bool is_outdated(const struct tool_sight *seen, const struct target *t, struct buf *out)
+/* Whether the user allowed something else (`change` says what became of it); `out` then says so. */
+static bool refuse_if(const char *change, const struct target *t, struct buf *out)
 {
-    const char *change = seen->taken ? find_change(seen, t) : NULL;
     if (!change)
         return false;
     buf_clear(out);
@@ -130,6 +137,16 @@ static bool is_outdated(const struct tool_sight *seen, const struct target *t, s
              "%s %s since the user was asked; nothing was written. Read it again and ask again",
              t->path, change);
     return true;
+}
+
+static bool has_moved(const struct tool_sight *seen, const struct target *t, struct buf *out)
+{
+    return refuse_if(seen->taken ? find_move(seen, t) : NULL, t, out);
+}
+
+static bool is_outdated(const struct tool_sight *seen, const struct target *t, struct buf *out)
+{
+    return has_moved(seen, t, out) || refuse_if(seen->taken ? find_change(seen, t) : NULL, t, out);
 }
 
 /* So that the new name survives a power failure. Some file systems cannot sync a directory; the
@@ -181,6 +198,61 @@ static bool replace(const struct tool_context *context, const struct target *t, 
     return ok && !refused;
 }
 
+/* --- what the surface has open ---------------------------------------------------------------- */
+
+static enum surface_outcome read_open_text(const struct tool_context *context,
+                                           const struct target *t, struct buf *out)
+{
+    const struct tool_surface *s = ((const struct tool_host *)context->self)->surface;
+    return s ? s->read(s->context, context, t->place.where, out) : SURFACE_PASSED;
+}
+
+static enum surface_outcome write_open_file(const struct tool_context *context,
+                                            const struct target *t, const char *content,
+                                            struct buf *out)
+{
+    const struct tool_surface *s = ((const struct tool_host *)context->self)->surface;
+    return s ? s->write(s->context, context, t->place.where, content, out) : SURFACE_PASSED;
+}
+
+/* Whether the user was shown another text than is open now; `out` then says so. */
+static bool open_text_changed(const struct tool_context *context, const struct target *t,
+                              struct buf *out)
+{
+    struct buf now = BUF_INIT;
+    enum surface_outcome outcome = read_open_text(context, t, &now);
+    bool failed = outcome == SURFACE_FAILED && !fail(t, now.data, out);
+    bool same = outcome == SURFACE_DID && strcmp(now.data, context->sight->text) == 0;
+    buf_release(&now);
+    return failed || refuse_if(same ? NULL : "changed in the editor", t, out);
+}
+
+/* Where the surface has the text, what is on the disk is another matter: it may be saved meanwhile.
+ */
+static bool may_write(const struct tool_context *context, const struct target *t, struct buf *out)
+{
+    const struct tool_sight *seen = context->sight;
+    if (tool_stopped(context, out))
+        return false;
+    return seen->text ? !has_moved(seen, t, out) && !open_text_changed(context, t, out)
+                      : !is_outdated(seen, t, out);
+}
+
+/* --- the tool --------------------------------------------------------------------------------- */
+
+static bool write_content(const struct tool_context *context, const struct target *t,
+                          const char *content, struct buf *out)
+{
+    struct buf why = BUF_INIT;
+    if (!may_write(context, t, out))
+        return false;
+    enum surface_outcome outcome = write_open_file(context, t, content, &why);
+    bool ok = outcome == SURFACE_PASSED ? replace(context, t, content, out)
+                                        : outcome == SURFACE_DID || fail(t, why.data, out);
+    buf_release(&why);
+    return ok;
+}
+
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
@@ -188,9 +260,8 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool make = !context->sight->has_directory; /* else it was removed meanwhile */
     if (!find_target(context, args, make, &t, out))
         return false;
-    bool there = t.place.dir >= 0;
-    bool ok = there ? replace(context, &t, content, out) : !is_outdated(context->sight, &t, out);
-    if (ok && there) {
+    bool ok = write_content(context, &t, content, out);
+    if (ok) {
         size_t bytes = strlen(content), lines = difference_count_lines(content);
         buf_addf(out, "wrote %zu byte%s, %zu line%s", bytes, bytes == 1 ? "" : "s", lines,
                  lines == 1 ? "" : "s");
@@ -206,15 +277,9 @@ static void remember(const struct target *t, struct tool_sight *sight)
     sight->has_directory = t->place.dir >= 0 && fstat(t->place.dir, &sight->directory) == 0;
 }
 
-static bool show_difference(const struct tool_context *context, const struct target *t,
+static bool show_difference(const struct tool_context *context, const struct target *t, int old,
                             const char *content, struct buf *out)
 {
-    int old = openat(t->place.dir, t->place.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (old < 0) {
-        buf_addf(out, "[the present content cannot be read: %s; this is the whole new one]\n%s",
-                 strerror(errno), content);
-        return true;
-    }
     const struct difference d = {.path = t->path,
                                  .old = old,
                                  .content = content,
@@ -226,19 +291,54 @@ static bool show_difference(const struct tool_context *context, const struct tar
     return ok;
 }
 
+static bool show_change_on_disk(const struct tool_context *context, const struct target *t,
+                                const char *content, struct buf *out)
+{
+    int old = openat(t->place.dir, t->place.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (old >= 0)
+        return show_difference(context, t, old, content, out);
+    buf_addf(out, "[the present content cannot be read: %s; this is the whole new one]\n%s",
+             strerror(errno), content);
+    return true;
+}
+
+static bool show_change_of_text(const struct tool_context *context, const struct target *t,
+                                const char *text, const char *content, struct buf *out)
+{
+    int old = difference_open_text(text, strlen(text));
+    if (old >= 0)
+        return show_difference(context, t, old, content, out);
+    return fail(t, strerror(errno), out);
+}
+
+/* A file that the surface does not give is new, or is not written: nobody could see what is lost.
+ */
+static bool show_change(const struct tool_context *context, const struct target *t,
+                        const char *content, struct tool_sight *sight, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    enum surface_outcome outcome = read_open_text(context, t, &text);
+    bool ok = true;
+    if (outcome == SURFACE_DID)
+        ok = show_change_of_text(context, t, sight->text = mem_strdup(text.data), content, out);
+    else if (outcome == SURFACE_FAILED && t->exists)
+        ok = fail(t, text.data, out);
+    else if (t->exists)
+        ok = show_change_on_disk(context, t, content, out);
+    else
+        difference_show_new(t->path, content, out);
+    buf_release(&text);
+    return ok;
+}
+
 static bool preview(const struct tool_context *context, const struct json *args,
                     struct tool_sight *sight, struct buf *out)
 {
     struct target t;
-    bool ok = true;
-    const char *content = json_get_string(args, "content");
     if (!find_target(context, args, false, &t, out))
         return false;
     remember(&t, sight);
-    if (t.exists)
-        ok = show_difference(context, &t, content, out);
-    else
-        difference_show_new(t.path, content, out);
+    bool ok = show_change(context, &t, json_get_string(args, "content"), sight, out);
     confine_place_release(&t.place);
     return ok;
 }

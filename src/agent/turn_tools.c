@@ -92,7 +92,7 @@ static void show_change(struct turn *t, struct tool_call *call, const struct blo
         return;
     if (tool_call_preview(call, &context, &preview))
         t->a->show(t->a->context, b->id, preview.data);
-    call->sight = (struct tool_sight){0};
+    tool_sight_release(&call->sight);
     buf_release(&preview);
 }
 

@@ -16,7 +16,8 @@
 struct acp_client {
     bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
     bool notices;    /* session.notices */
-    bool reads;      /* fs.readTextFile: what it has open can be read as it stands there */
+    /* What it does for tools: fs.readTextFile, fs.writeTextFile. */
+    bool reads, writes;
 };
 
 /* A tool call that was told and is not done. */

@@ -1,4 +1,4 @@
-/* What tools want of the client: texts that it has open. */
+/* What tools want of the client: texts that it has open, and files that it writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +101,8 @@ static bool ask_about_file(struct acp_wanted *w, const struct notice *n, rpc_ans
     json_out_open(&o, '{');
     json_out_member(&o, "sessionId", w->session);
     json_out_member(&o, "path", n->detail);
+    if (n->type == NOTICE_WRITE)
+        json_out_member(&o, "content", n->text);
     json_out_close(&o, '}');
     bool asked = acp_wanted_ask(w, help_with(n->type)->method, buf.data, answered);
     buf_release(&buf);
@@ -124,9 +126,20 @@ static void text_came(void *context, const struct json *result, const struct rpc
     conclude(context, text != NULL, text, fault);
 }
 
+static void was_written(void *context, const struct json *result, const struct rpc_fault *fault)
+{
+    (void)result;
+    conclude(context, !fault, NULL, fault);
+}
+
 static bool begin_read(struct acp_wanted *w, const struct notice *n)
 {
     return ask_about_file(w, n, text_came);
+}
+
+static bool begin_write(struct acp_wanted *w, const struct notice *n)
+{
+    return ask_about_file(w, n, was_written);
 }
 
 /* --- notices ---------------------------------------------------------------------------------- */
@@ -135,6 +148,7 @@ static const struct help *help_with(enum notice_type type)
 {
     static const struct help helps[NOTICE_TYPES] = {
         [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
+        [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
     };
     return helps[type].method ? &helps[type] : NULL;
 }

@@ -315,8 +315,9 @@ static const struct shape_field surface_fields[] = {
 };
 const struct shape surface_answer_shape = PARAMETERS(struct surface_answer_params, surface_fields);
 
-const struct operation operation_tool_answer = RUN_IN_CONVERSATION(
-    "tool/answer", "Answers a tool that wants a file read.", &surface_answer_shape, NULL, 0);
+const struct operation operation_tool_answer =
+    RUN_IN_CONVERSATION("tool/answer", "Answers a tool that wants a file read or written.",
+                        &surface_answer_shape, NULL, 0);
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
 

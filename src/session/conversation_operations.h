@@ -111,7 +111,8 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
-/* tool/answer: to NOTICE_READ. SESSION_NOT_RUNNING: no tool waits for that, or not any more. */
+/* tool/answer: to NOTICE_READ and NOTICE_WRITE. SESSION_NOT_RUNNING: no tool waits for that, or not
+ * any more. */
 struct surface_answer_params {
     const char *session;
     int64_t number;

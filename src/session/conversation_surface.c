@@ -1,4 +1,4 @@
-/* What the surface does for tools: it gives the texts of files that it has open. Tools of a
+/* What the surface does for tools: it reads and writes files that it has open. Tools of a
  * conversation run one after another, so there is one thing at a time that is wanted. */
 #include <limits.h>
 #include <stdlib.h>
@@ -98,11 +98,24 @@ static enum surface_outcome read_text(void *context, const struct tool_context *
     return conclude(c, out);
 }
 
+static enum surface_outcome write_text(void *context, const struct tool_context *tool,
+                                       const char *path, const char *content, struct buf *out)
+{
+    struct conversation *c = context;
+    struct notice *n = want(c, NOTICE_WRITE);
+    n->detail = mem_strdup(path);
+    n->text = mem_strdup(content);
+    tell(c, n);
+    if (!await_answer(c, tool->deadline_ms))
+        return fail_silent(c, "whether it was written is not known, so read it again", out);
+    return conclude(c, out);
+}
+
 /* --- for the conversation --------------------------------------------------------------------- */
 
 void conversation_know_surface(struct conversation *c)
 {
-    c->tool_surface = (struct tool_surface){.read = read_text, .context = c};
+    c->tool_surface = (struct tool_surface){.read = read_text, .write = write_text, .context = c};
 }
 
 void conversation_forget_surface(struct conversation *c)

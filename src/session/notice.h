@@ -55,6 +55,7 @@
  *
  * READ: a tool wants the text of a file, which the surface may have open, and waits for
  *     tool/answer, some seconds at most. `number`: of what is wanted, `detail`: the path.
+ * WRITE: … a file written. `number`, `detail`, `text`: the content.
  * ENOUGH: what `number` says is not waited for any more.
  *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
@@ -84,6 +85,7 @@ enum notice_type {
     NOTICE_DRAFT,
     NOTICE_CHANGE,
     NOTICE_READ,
+    NOTICE_WRITE,
     NOTICE_ENOUGH,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
