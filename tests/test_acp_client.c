@@ -1,7 +1,12 @@
 /* What tools want of a client of `tiro serve --acp`: files as it has them open, files that it
- * writes; and what it may answer. */
+ * writes, commands in its terminals; and what it may answer. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tests/acp_client.h"
@@ -307,6 +312,12 @@ TEST(a_client_that_offers_nothing_is_asked_nothing)
     allow(next_permission());
     expect_stop(id, "end_turn");
     assert_string_equal(support_read(note()), "new\n");
+    queue_tool("run_command", "{'command':'echo run here'}");
+    id = prompt("Run it.");
+    allow(next_permission());
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "run here\\n[exit status 0]");
+    expect_no_request("terminal/create");
     end();
 }
 

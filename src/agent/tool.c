@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "agent/tool_surface.h"
 #include "base/clock.h"
 
 const char *tool_class_name(enum tool_class class)
@@ -42,4 +43,11 @@ void tool_sight_release(struct tool_sight *sight)
 {
     free(sight->text);
     *sight = (struct tool_sight){0};
+}
+
+void surface_run_release(struct surface_run *r)
+{
+    buf_release(&r->output);
+    free(r->signal);
+    *r = (struct surface_run){.output = BUF_INIT};
 }

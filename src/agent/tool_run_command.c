@@ -1,14 +1,22 @@
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#include "agent/head_tail.h"
 #include "agent/builtin.h"
+#include "agent/head_tail.h"
 #include "base/child.h"
 #include "base/child_environment.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 
-enum { NOTES = 256 /* bytes kept free for what is said at the end */ };
+enum {
+    NOTES = 256,      /* bytes kept free for what is said at the end */
+    SIGNAL_BYTES = 40 /* of a name that the surface tells */
+};
 
 extern char **environ;
+
+/* --- by tiro ---------------------------------------------------------------------------------- */
 
 static bool take(void *context, const char *bytes, size_t len)
 {
@@ -28,16 +36,17 @@ static bool check_directory(const struct tool_context *context, struct buf *out)
     return false;
 }
 
-static void add_end(const struct child_result *result, int64_t ran_ms, struct buf *out)
+/* How a command ended; `how`: its exit status, or its signal. */
+static void add_end(enum child_end end, const char *how, int64_t ran_ms, struct buf *out)
 {
     if (out->len > 0 && out->data[out->len - 1] != '\n')
         buf_addch(out, '\n');
-    switch (result->end) {
+    switch (end) {
     case CHILD_EXITED:
-        buf_addf(out, "[exit status %d]", result->status);
+        buf_addf(out, "[exit status %s]", how);
         break;
     case CHILD_SIGNALED:
-        buf_addf(out, "[ended by signal %d]", result->status);
+        buf_addf(out, "[ended by signal %s]", how);
         break;
     case CHILD_LATE:
         buf_addf(out, "[timed out after %lld s and was ended]", (long long)(ran_ms / 1000));
@@ -47,8 +56,6 @@ static void add_end(const struct child_result *result, int64_t ran_ms, struct bu
         buf_addstr(out, "[interrupted]");
         break;
     }
-    if (result->left_some)
-        buf_addstr(out, "\n[some of what it started could not be ended]");
 }
 
 static int64_t deadline(const struct tool_context *context, const struct json *args, int64_t now)
@@ -58,44 +65,127 @@ static int64_t deadline(const struct tool_context *context, const struct json *a
     return sooner ? now + 1000 * seconds : context->deadline_ms;
 }
 
-static bool run_child(const struct child_command *command, int64_t started_ms,
-                      const struct head_tail *output, struct buf *out)
+/* What a run is told, whoever runs it. */
+struct running {
+    const char *command;
+    int64_t started_ms, deadline_ms;
+    struct head_tail output;
+};
+
+static bool wait_for_child(const struct child_command *command, const struct running *r,
+                           struct buf *out)
 {
+    char number[16];
     struct child_result result;
     struct error e = {0};
     if (!child_run(command, &result, &e)) {
         buf_addstr(out, e.text);
         return false;
     }
-    head_tail_show(output, out);
-    add_end(&result, clock_mono_ms() - started_ms, out);
+    head_tail_show(&r->output, out);
+    snprintf(number, sizeof number, "%d", result.status);
+    add_end(result.end, number, clock_mono_ms() - r->started_ms, out);
+    if (result.left_some)
+        buf_addstr(out, "\n[some of what it started could not be ended]");
     return result.end == CHILD_EXITED && result.status == 0;
 }
+
+static bool run_child(const struct tool_context *context, struct running *r, struct buf *out)
+{
+    const struct tool_host *host = context->self;
+    struct child_environment environment;
+    child_environment_init(&environment, environ, CHILD_OF_MODEL, host->environment);
+    const struct child_command command = {
+        .argv = (const char *const[]){"/bin/sh", "-c", "--", r->command, NULL},
+        .directory = host->root,
+        .environment = environment.list.items,
+        .with_errors = true,
+        .deadline_ms = r->deadline_ms,
+        .wakeup = context->wakeup,
+        .take = take,
+        .context = &r->output};
+    bool ok = wait_for_child(&command, r, out);
+    child_environment_release(&environment);
+    return ok;
+}
+
+/* --- by the surface, in a terminal of its own --------------------------------------------------
+ */
+
+static enum surface_outcome run_elsewhere(const struct tool_context *context,
+                                          const struct running *r, struct surface_run *run,
+                                          struct buf *out)
+{
+    const struct tool_host *host = context->self;
+    const struct tool_surface *s = host->surface;
+    struct buf first = BUF_INIT;
+    if (!s)
+        return SURFACE_PASSED;
+    child_environment_script(&first, CHILD_OF_MODEL, host->environment);
+    const struct surface_command command = {.text = r->command,
+                                            .first = first.data,
+                                            .directory = host->root,
+                                            .max_output = 2 * r->output.half,
+                                            .deadline_ms = r->deadline_ms};
+    enum surface_outcome outcome = s->run(s->context, context, &command, run, out);
+    buf_release(&first);
+    return outcome;
+}
+
+static enum child_end end_of(const struct surface_run *run)
+{
+    switch (run->end) {
+    case SURFACE_LATE:
+        return CHILD_LATE;
+    case SURFACE_INTERRUPTED:
+        return CHILD_STOPPED;
+    default:
+        return run->signal ? CHILD_SIGNALED : CHILD_EXITED;
+    }
+}
+
+static bool show_run(struct running *r, const struct surface_run *run, struct buf *out)
+{
+    char number[32] = "unknown";
+    struct buf how = BUF_INIT;
+    enum child_end end = end_of(run);
+    if (run->status >= 0)
+        snprintf(number, sizeof number, "%lld", (long long)run->status);
+    const char *word = run->signal ? run->signal : number;
+    utf8_clean(&how, word, strnlen(word, SIGNAL_BYTES), UTF8_ONE_LINE);
+    if (run->truncated)
+        buf_addstr(out, "[… the beginning was left out …]\n");
+    head_tail_add(&r->output, run->output.data, run->output.len);
+    head_tail_show(&r->output, out);
+    add_end(end, how.data, clock_mono_ms() - r->started_ms, out);
+    buf_release(&how);
+    return end == CHILD_EXITED && run->status == 0;
+}
+
+static bool run_somewhere(const struct tool_context *context, struct running *r, struct buf *out)
+{
+    struct surface_run run = {.output = BUF_INIT, .status = -1};
+    enum surface_outcome outcome = run_elsewhere(context, r, &run, out);
+    bool ok = outcome == SURFACE_PASSED ? run_child(context, r, out)
+                                        : outcome == SURFACE_DID && show_run(r, &run, out);
+    surface_run_release(&run);
+    return ok;
+}
+
+/* --- the tool --------------------------------------------------------------------------------- */
 
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     if (!check_directory(context, out))
         return false;
-    const struct tool_host *host = context->self;
     size_t max = context->max_output;
     int64_t now = clock_mono_ms();
-    struct child_environment environment;
-    struct head_tail output;
-    head_tail_init(&output, max > 2 * NOTES ? max - NOTES : max / 2);
-    child_environment_init(&environment, environ, CHILD_OF_MODEL, host->environment);
-    const struct child_command command = {
-        .argv =
-            (const char *const[]){"/bin/sh", "-c", "--", json_get_string(args, "command"), NULL},
-        .directory = host->root,
-        .environment = environment.list.items,
-        .with_errors = true,
-        .deadline_ms = deadline(context, args, now),
-        .wakeup = context->wakeup,
-        .take = take,
-        .context = &output};
-    bool ok = run_child(&command, now, &output, out);
-    child_environment_release(&environment);
-    head_tail_release(&output);
+    struct running r = {.command = json_get_string(args, "command"),
+                        .started_ms = now,
+                        .deadline_ms = deadline(context, args, now)};
+    head_tail_init(&r.output, max > 2 * NOTES ? max - NOTES : max / 2);
+    bool ok = run_somewhere(context, &r, out);
+    head_tail_release(&r.output);
     return ok;
 }
 

@@ -62,6 +62,12 @@ struct acp_wanted {
     int64_t number;
     int64_t asked; /* request to the client whose answer it waits for; 0: none */
     bool answered; /* the tool knows what came of it */
+
+    char *terminal;         /* of a command; NULL: it has none yet */
+    int64_t status;         /* … that it ended with; -1: unknown */
+    char *signal;           /* likewise; NULL: none */
+    bool ends;              /* nobody waits for it any more */
+    struct timer *patience; /* then; NULL: none */
 };
 
 /* A session whose log is told before it can be used. What happens meanwhile is in the log, too. */
@@ -164,6 +170,15 @@ void acp_wanted_free(struct acp_wanted *w);
  */
 bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params,
                     rpc_answered *answered);
+
+/* --- acp_terminal.c ----------------------------------------------------------------------------
+ */
+
+/* False: too much waits already. */
+bool acp_terminal_begin(struct acp_wanted *w, const struct notice *n);
+/* Kills the command; what it has printed is told, and the terminal is released. */
+void acp_terminal_end(struct acp_wanted *w);
+void acp_terminal_release(struct acp_wanted *w);
 
 /* --- acp_commands.c ----------------------------------------------------------------------------
  */

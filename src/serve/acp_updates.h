@@ -16,8 +16,8 @@
 struct acp_client {
     bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
     bool notices;    /* session.notices */
-    /* What it does for tools: fs.readTextFile, fs.writeTextFile. */
-    bool reads, writes;
+    /* What it does for tools: fs.readTextFile, fs.writeTextFile, terminal. */
+    bool reads, writes, terminals;
 };
 
 /* A tool call that was told and is not done. */
@@ -25,7 +25,8 @@ struct acp_open_call {
     char *id;   /* of the engine, not unique in a session */
     char *told; /* as the client knows it */
     char *tool, *args;
-    bool shown; /* the client knows what it changes */
+    bool shown;    /* the client knows what it changes */
+    bool terminal; /* the client shows what it prints */
 };
 
 /* Where a session's telling stands. Zeroed at first, but for what says otherwise. */
@@ -59,6 +60,9 @@ const struct acp_open_call *acp_find_call(const struct acp_telling *t, const cha
 /* What an open call would do; that it goes on, as a person allowed it. */
 void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
 void acp_tell_running(struct acp_telling *t, const char *id);
+
+/* The call that runs does so in this terminal of the client. */
+void acp_tell_terminal(struct acp_telling *t, const char *terminal);
 
 /* A draft summary that waits for a person is a tool call to the client, of the id `told`. */
 void acp_write_draft(struct json_out *o, const char *told, const char *summary); /* an object */

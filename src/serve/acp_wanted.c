@@ -1,4 +1,5 @@
-/* What tools want of the client: texts that it has open, and files that it writes. */
+/* What tools want of the client: texts that it has open, files that it writes, and commands, which
+ * are in acp_terminal.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ void acp_wanted_answer(struct acp_wanted *w, const struct surface_answer_params 
 
 void acp_wanted_fail(struct acp_wanted *w, const char *why)
 {
-    acp_wanted_answer(w, &(struct surface_answer_params){.outcome = SURFACE_FAILED, .text = why});
+    acp_wanted_answer(w, &(struct surface_answer_params){
+                             .outcome = SURFACE_FAILED, .text = why, .exit_status = -1});
 }
 
 /* It is not asked for that any more, and the person is told what happens instead. */
@@ -82,6 +84,9 @@ void acp_wanted_free(struct acp_wanted *w)
         i++;
     vec_remove(&a->wanted, i, 1);
     rpc_withdraw(a->peer, w->asked);
+    server_take_back(a->server, w->patience);
+    free(w->terminal);
+    free(w->signal);
     free(w);
 }
 
@@ -114,7 +119,8 @@ static void conclude(struct acp_wanted *w, bool done, const char *text,
 {
     w->asked = 0;
     if (done)
-        acp_wanted_answer(w, &(struct surface_answer_params){.outcome = SURFACE_DID, .text = text});
+        acp_wanted_answer(w, &(struct surface_answer_params){
+                                 .outcome = SURFACE_DID, .text = text, .exit_status = -1});
     else
         acp_wanted_refuse(w, fault);
     acp_wanted_free(w);
@@ -149,6 +155,8 @@ static const struct help *help_with(enum notice_type type)
     static const struct help helps[NOTICE_TYPES] = {
         [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
         [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
+        [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals),
+                        NULL},
     };
     return helps[type].method ? &helps[type] : NULL;
 }
@@ -156,7 +164,7 @@ static const struct help *help_with(enum notice_type type)
 static struct acp_wanted *add(struct acp *a, const struct notice *n)
 {
     struct acp_wanted *w = mem_alloc(sizeof *w);
-    *w = (struct acp_wanted){.acp = a, .type = n->type, .number = n->number};
+    *w = (struct acp_wanted){.acp = a, .type = n->type, .number = n->number, .status = -1};
     memcpy(w->session, n->session, sizeof w->session);
     vec_push(&a->wanted, w);
     return w;
@@ -180,12 +188,17 @@ static bool is_the_clients(struct acp *a, const struct notice *n, const struct h
     return s && !s->loading.call && *offer(a, help);
 }
 
+static void give_up(struct acp_wanted *w)
+{
+    acp_wanted_free(w);
+}
+
 static void hear_enough(struct acp *a, const struct notice *n)
 {
     for (size_t i = 0; i < a->wanted.len; i++) {
         struct acp_wanted *w = a->wanted.items[i];
         if (w->number == n->number && strcmp(w->session, n->session) == 0) {
-            acp_wanted_free(w);
+            give_up(w);
             return;
         }
     }
@@ -200,7 +213,7 @@ bool acp_want(struct acp *a, const struct notice *n)
         begin(a, n, help);
     else if (help)
         answer_tool(a, n->session, n->number,
-                    (struct surface_answer_params){.outcome = SURFACE_PASSED});
+                    (struct surface_answer_params){.outcome = SURFACE_PASSED, .exit_status = -1});
     return help || n->type == NOTICE_ENOUGH;
 }
 

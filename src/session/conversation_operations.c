@@ -310,14 +310,22 @@ static const struct shape_field surface_fields[] = {
                 SHAPE_AT(enum surface_outcome, struct surface_answer_params, outcome),
                 .names = &outcomes, .help = "Passed: the tool does it itself."),
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct surface_answer_params, text),
-                .help = "Of the file, or why it failed."),
+                .help = "Of the file, or what the command printed, or why it failed."),
+    SHAPE_FIELD("truncated", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct surface_answer_params, truncated),
+                .help = "The beginning of what it printed was left out."),
+    SHAPE_FIELD("exit_status", INTEGER, OPTIONAL,
+                SHAPE_AT(int64_t, struct surface_answer_params, exit_status), .absent = -1,
+                .help = "Of the command; absent: unknown."),
+    SHAPE_FIELD("signal", STRING, OPTIONAL, SHAPE_AT_TEXT(struct surface_answer_params, signal),
+                .help = "That ended the command."),
     {0},
 };
 const struct shape surface_answer_shape = PARAMETERS(struct surface_answer_params, surface_fields);
 
-const struct operation operation_tool_answer =
-    RUN_IN_CONVERSATION("tool/answer", "Answers a tool that wants a file read or written.",
-                        &surface_answer_shape, NULL, 0);
+const struct operation operation_tool_answer = RUN_IN_CONVERSATION(
+    "tool/answer", "Answers a tool that wants a file read or written or a command run.",
+    &surface_answer_shape, NULL, 0);
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
 

@@ -111,13 +111,16 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
-/* tool/answer: to NOTICE_READ and NOTICE_WRITE. SESSION_NOT_RUNNING: no tool waits for that, or not
- * any more. */
+/* tool/answer: to NOTICE_READ, NOTICE_WRITE and NOTICE_RUN. SESSION_NOT_RUNNING: no tool waits for
+ * that, or not any more. */
 struct surface_answer_params {
     const char *session;
     int64_t number;
     enum surface_outcome outcome;
-    const char *text; /* DID: the file's; FAILED: why */
+    const char *text;    /* DID: the file's, or what the command printed; FAILED: why */
+    bool truncated;      /* the beginning of what it printed was left out */
+    int64_t exit_status; /* of a command; -1: unknown */
+    const char *signal;  /* that ended it; NULL: none */
 };
 extern const struct shape surface_answer_shape;
 

@@ -1,5 +1,5 @@
-/* What the surface does for tools: it reads and writes files that it has open. Tools of a
- * conversation run one after another, so there is one thing at a time that is wanted. */
+/* What the surface does for tools: it reads and writes files that it has open, and runs commands.
+ * Tools of a conversation run one after another, so there is one thing at a time that is wanted. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 enum {
     TEXT_MS = 5000, /* a surface that says nothing keeps a tool that reads this long */
+    END_MS = 3000,  /* … and one that was told that a command is to end */
     REASON_BYTES = 500
 };
 
@@ -29,7 +30,7 @@ static struct notice *want(struct conversation *c, enum notice_type type)
     return n;
 }
 
-/* Nobody waits for it any more. */
+/* Nobody waits for it any more, but for what is left to say. */
 static void tell_enough(struct conversation *c)
 {
     struct notice *n = notice_new(NOTICE_ENOUGH);
@@ -37,15 +38,16 @@ static void tell_enough(struct conversation *c)
     tell(c, n);
 }
 
-/* Whether it was answered by then. A stop ends the wait, too. */
-static bool await_answer(struct conversation *c, int64_t until_ms)
+/* Whether it was answered by then. A stop ends the wait, too, unless it was `told`. */
+static bool await_answer(struct conversation *c, int64_t until_ms, bool told)
 {
-    while (c->wanted.waits && conversation_go_on(c)) {
+    while (c->wanted.waits && (told || conversation_go_on(c))) {
         int64_t left = until_ms - clock_mono_ms();
         if (left <= 0 || !c->wanted.waits)
             break;
         int ms = left < INT_MAX ? (int)left : INT_MAX;
-        struct operation_request *r = mailbox_wait(c->requests, wakeup_timeout(&c->wakeup, ms));
+        struct operation_request *r =
+            mailbox_wait(c->requests, told ? ms : wakeup_timeout(&c->wakeup, ms));
         if (r)
             conversation_handle(c, r);
     }
@@ -90,7 +92,7 @@ static enum surface_outcome read_text(void *context, const struct tool_context *
     int64_t until_ms = clock_mono_ms() + TEXT_MS;
     n->detail = mem_strdup(path);
     tell(c, n);
-    if (!await_answer(c, until_ms < tool->deadline_ms ? until_ms : tool->deadline_ms))
+    if (!await_answer(c, until_ms < tool->deadline_ms ? until_ms : tool->deadline_ms, false))
         return fail_silent(c, "its text is not known", out);
     const char *text = c->wanted.answer.text;
     if (c->wanted.answer.outcome == SURFACE_DID)
@@ -106,16 +108,64 @@ static enum surface_outcome write_text(void *context, const struct tool_context 
     n->detail = mem_strdup(path);
     n->text = mem_strdup(content);
     tell(c, n);
-    if (!await_answer(c, tool->deadline_ms))
+    if (!await_answer(c, tool->deadline_ms, false))
         return fail_silent(c, "whether it was written is not known, so read it again", out);
     return conclude(c, out);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static void take_run(const struct wanted *w, struct surface_run *run)
+{
+    const struct surface_answer_params *answer = &w->answer;
+    if (!w->answered || answer->outcome != SURFACE_DID)
+        return;
+    if (answer->text)
+        buf_addstr(&run->output, answer->text);
+    run->truncated = answer->truncated;
+    run->status = answer->exit_status;
+    run->signal = mem_strdup(answer->signal);
+}
+
+static void tell_command(struct conversation *c, const struct surface_command *command)
+{
+    struct notice *n = want(c, NOTICE_RUN);
+    n->text = mem_strdup(command->text);
+    n->args = mem_strdup(command->first);
+    n->detail = mem_strdup(command->directory);
+    n->limit = (int64_t)command->max_output;
+    tell(c, n);
+}
+
+/* What it has printed by then is worth a moment. */
+static void end_command(struct conversation *c)
+{
+    tell_enough(c);
+    await_answer(c, clock_mono_ms() + END_MS, true);
+    c->wanted.waits = false;
+}
+
+static enum surface_outcome run_command(void *context, const struct tool_context *tool,
+                                        const struct surface_command *command,
+                                        struct surface_run *run, struct buf *out)
+{
+    struct conversation *c = context;
+    (void)tool; /* its deadline is not before the command's */
+    tell_command(c, command);
+    bool ended = await_answer(c, command->deadline_ms, false);
+    run->end = ended ? SURFACE_ENDED : conversation_go_on(c) ? SURFACE_LATE : SURFACE_INTERRUPTED;
+    if (!ended)
+        end_command(c);
+    take_run(&c->wanted, run);
+    return ended ? conclude(c, out) : SURFACE_DID;
 }
 
 /* --- for the conversation --------------------------------------------------------------------- */
 
 void conversation_know_surface(struct conversation *c)
 {
-    c->tool_surface = (struct tool_surface){.read = read_text, .write = write_text, .context = c};
+    c->tool_surface = (struct tool_surface){
+        .read = read_text, .write = write_text, .run = run_command, .context = c};
 }
 
 void conversation_forget_surface(struct conversation *c)

@@ -35,7 +35,7 @@ struct engine_options {
     bool can_ask;       /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else what would ask
                            is denied, and drafts are committed */
     bool shows_changes; /* the surface shows NOTICE_CHANGE */
-    bool helps_tools;   /* … and answers NOTICE_READ and NOTICE_WRITE */
+    bool helps_tools;   /* … and answers NOTICE_READ, NOTICE_WRITE and NOTICE_RUN */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */
     bool read_only;     /* `resume` is opened for reading */
     bool many;        /* session/create, open and fork leave a running turn running, and the surface

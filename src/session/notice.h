@@ -56,7 +56,11 @@
  * READ: a tool wants the text of a file, which the surface may have open, and waits for
  *     tool/answer, some seconds at most. `number`: of what is wanted, `detail`: the path.
  * WRITE: … a file written. `number`, `detail`, `text`: the content.
- * ENOUGH: what `number` says is not waited for any more.
+ * RUN: … a command run. `number`, `text`: the command of a shell, `args`: what the shell does
+ *     before (child_environment_script()), `detail`: the directory, `limit`: bytes of what it
+ *     prints that are wanted, the last ones.
+ * ENOUGH: what `number` says is not waited for any more. A command ends now; within a moment what
+ *     it has printed is still taken.
  *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. It is over when compaction_completed or
@@ -86,6 +90,7 @@ enum notice_type {
     NOTICE_CHANGE,
     NOTICE_READ,
     NOTICE_WRITE,
+    NOTICE_RUN,
     NOTICE_ENOUGH,
     NOTICE_MEMORY_STATE,
     NOTICE_LEARNED,
@@ -138,7 +143,7 @@ struct notice {
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;
     enum provider_reason reason;
     struct error error;
-    int64_t number;
+    int64_t number, limit;
     bool flag;
     bool read_only;
 };
