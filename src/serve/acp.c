@@ -143,7 +143,8 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     a->client = (struct acp_client){.compaction = offers(session, "compaction"),
                                     .notices = offers(session, "notices"),
                                     .reads = json_get_bool(fs, "readTextFile", false),
-                                    .writes = json_get_bool(fs, "writeTextFile", false)};
+                                    .writes = json_get_bool(fs, "writeTextFile", false),
+                                    .terminals = json_get_bool(can, "terminal", false)};
     json_out_open(&o, '{');
     json_out_int(&o, "protocolVersion", PROTOCOL_VERSION);
     json_out_name(&o, "agentCapabilities");

@@ -136,6 +136,17 @@ void acp_tool_call_write_text(struct json_out *o, const char *text)
     json_out_close(o, ']');
 }
 
+void acp_tool_call_write_terminal(struct json_out *o, const char *terminal)
+{
+    json_out_name(o, "content");
+    json_out_open(o, '[');
+    json_out_open(o, '{');
+    json_out_member(o, "type", "terminal");
+    json_out_member(o, "terminalId", terminal);
+    json_out_close(o, '}');
+    json_out_close(o, ']');
+}
+
 /* What is no Markdown: a fence keeps it as it is. */
 static void write_fenced(struct json_out *o, const char *text)
 {

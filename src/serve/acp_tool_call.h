@@ -22,6 +22,9 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
                                  const char *preview);
 
+/* The member content: a terminal of the client's. */
+void acp_tool_call_write_terminal(struct json_out *o, const char *terminal);
+
 /* The member content: a text for people, as Markdown. */
 void acp_tool_call_write_text(struct json_out *o, const char *text);
 

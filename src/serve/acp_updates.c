@@ -331,7 +331,25 @@ void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview
     c->shown = true;
 }
 
-/* What a change was is worth more than that it was made. */
+void acp_tell_terminal(struct acp_telling *t, const char *terminal)
+{
+    struct update u;
+    if (t->calls.len == 0)
+        return;
+    struct acp_open_call *c = &t->calls.items[0];
+    struct json_out *o = begin(&u, "tool_call_update");
+    json_out_member(o, "toolCallId", c->told);
+    acp_tool_call_write_terminal(o, terminal);
+    send(t, &u);
+    c->terminal = true;
+}
+
+/* What a change was is worth more than that it was made, and a terminal than what it printed. */
+static bool is_shown(const struct acp_open_call *c, bool failed)
+{
+    return c->terminal || (!failed && c->shown && strcmp(c->tool, "write_file") == 0);
+}
+
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
 {
     struct update u;
@@ -341,7 +359,7 @@ static void tool_execution_completed(struct acp_telling *t, const struct event *
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_member(o, "toolCallId", c->told);
     json_out_member(o, "status", ev->flag ? "failed" : "completed");
-    if (ev->flag || !c->shown || strcmp(c->tool, "write_file") != 0)
+    if (!is_shown(c, ev->flag))
         acp_tool_call_write_result(o, ev->text ? ev->text : "");
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);

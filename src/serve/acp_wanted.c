@@ -156,7 +156,7 @@ static const struct help *help_with(enum notice_type type)
         [NOTICE_READ] = {"fs/read_text_file", offsetof(struct acp_client, reads), begin_read},
         [NOTICE_WRITE] = {"fs/write_text_file", offsetof(struct acp_client, writes), begin_write},
         [NOTICE_RUN] = {"terminal/create", offsetof(struct acp_client, terminals),
-                        NULL},
+                        acp_terminal_begin},
     };
     return helps[type].method ? &helps[type] : NULL;
 }
@@ -190,7 +190,10 @@ static bool is_the_clients(struct acp *a, const struct notice *n, const struct h
 
 static void give_up(struct acp_wanted *w)
 {
-    acp_wanted_free(w);
+    if (w->type == NOTICE_RUN)
+        acp_terminal_end(w);
+    else
+        acp_wanted_free(w);
 }
 
 static void hear_enough(struct acp *a, const struct notice *n)
@@ -221,6 +224,8 @@ void acp_leave_wanted(struct acp *a)
 {
     while (a->wanted.len > 0) {
         struct acp_wanted *w = a->wanted.items[0];
+        if (w->terminal)
+            acp_terminal_release(w);
         acp_wanted_fail(w, "the editor has gone away");
         acp_wanted_free(w);
     }

@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/serve/acp_options.c src/serve/acp_options.h \
 	src/serve/acp_prompt.c src/serve/acp_prompt.h \
 	src/serve/acp_session.c \
+	src/serve/acp_terminal.c \
 	src/serve/acp_tool_call.c src/serve/acp_tool_call.h \
 	src/serve/acp_turn.c \
 	src/serve/acp_updates.c src/serve/acp_updates.h \
