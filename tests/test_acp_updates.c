@@ -248,6 +248,43 @@ TEST(a_change_is_a_diff_and_stays_one)
         "'rawOutput':'wrote 9 bytes'}\n");
 }
 
+/* The log has what was written, and not what was there before. */
+TEST(a_change_of_the_log_is_what_was_written)
+{
+    telling.replays = true;
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("w", "write_file", WRITE);
+    buf_clear(&told);
+    end_tool("w", "write_file", "wrote 9 bytes", false);
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:w','status':'completed',"
+        "'content':[{'type':'content','content':{'type':'text','text':"
+        "'```\\none\\nzwei\\n```\\n'}}],'rawOutput':'wrote 9 bytes'}\n");
+    call_tool("x", "write_file", WRITE);
+    end_tool("x", "write_file", "disk full", true);
+    assert_non_null(strstr(told.data, "disk full\\n```"));
+    call_tool("y", "write_file", "{}");
+    end_tool("y", "write_file", "odd", false);
+    assert_non_null(strstr(told.data, "odd\\n```"));
+}
+
+TEST(a_terminal_stays_whatever_came_of_it)
+{
+    acp_tell_terminal(&telling, "t"); /* no call runs */
+    assert_int_equal(told.len, 0);
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("r", "run_command", "{\"command\":\"make\"}");
+    buf_clear(&told);
+    acp_tell_terminal(&telling, "t\"1");
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','content':[{'type':'terminal',"
+        "'terminalId':'t\\'1'}]}\n");
+    end_tool("r", "run_command", "[exit status 2]", true);
+    expect(
+        "{'sessionUpdate':'tool_call_update','toolCallId':'1:r','status':'failed',"
+        "'rawOutput':'[exit status 2]'}\n");
+}
+
 TEST(a_new_file_has_no_old_text)
 {
     tell_text(EVENT_CALL_STARTED, NULL);

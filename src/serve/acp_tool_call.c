@@ -161,6 +161,22 @@ void acp_tool_call_write_result(struct json_out *o, const char *result)
     write_fenced(o, result);
 }
 
+bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call *call)
+{
+    const char *text = call->args ? call->args : "";
+    struct json *args = json_parse_foreign(text, strlen(text), NULL);
+    const char *content = json_get_string(args, "content");
+    bool wrote = content && strcmp(call->tool, "write_file") == 0;
+    struct buf shown = BUF_INIT;
+    if (wrote) {
+        utf8_reveal(&shown, content, strlen(content), UTF8_MULTILINE);
+        write_fenced(o, shown.data);
+    }
+    buf_release(&shown);
+    json_free(args);
+    return wrote;
+}
+
 static void write_diff(struct json_out *o, const char *path, const char *before, const char *after)
 {
     json_out_name(o, "content");

@@ -28,6 +28,10 @@ void acp_tool_call_write_terminal(struct json_out *o, const char *terminal);
 /* The member content: a text for people, as Markdown. */
 void acp_tool_call_write_text(struct json_out *o, const char *text);
 
+/* The member content of a call that wrote a file, as its log tells it: what it wrote. No diff: the
+ * log does not have what was there before. False, and nothing is written: it is another call. */
+bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call *call);
+
 /* The member content: what the tool gave, as it is. */
 void acp_tool_call_write_result(struct json_out *o, const char *result);
 

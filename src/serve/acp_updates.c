@@ -350,6 +350,15 @@ static bool is_shown(const struct acp_open_call *c, bool failed)
     return c->terminal || (!failed && c->shown && strcmp(c->tool, "write_file") == 0);
 }
 
+static void write_result(const struct acp_telling *t, struct json_out *o,
+                         const struct acp_open_call *c, const struct event *ev)
+{
+    const struct acp_tool_call call = call_as_told(t, c);
+    bool told = t->replays && !ev->flag && acp_tool_call_write_written(o, &call);
+    if (!told)
+        acp_tool_call_write_result(o, ev->text ? ev->text : "");
+}
+
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
 {
     struct update u;
@@ -360,7 +369,7 @@ static void tool_execution_completed(struct acp_telling *t, const struct event *
     json_out_member(o, "toolCallId", c->told);
     json_out_member(o, "status", ev->flag ? "failed" : "completed");
     if (!is_shown(c, ev->flag))
-        acp_tool_call_write_result(o, ev->text ? ev->text : "");
+        write_result(t, o, c, ev);
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);
     forget_call(t, (size_t)(c - t->calls.items));
