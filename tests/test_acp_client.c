@@ -66,13 +66,36 @@ TEST(what_the_client_has_open_is_read_as_it_stands_there)
     end();
 }
 
-TEST(what_it_does_not_give_is_read_from_the_disk)
+TEST(what_it_does_not_have_is_read_from_the_disk)
 {
     int id = ask_to_read(READS, "{'path':'note.txt'}");
-    refuse_with(next_request("fs/read_text_file"), -32002, "no");
+    refuse_with(next_request("fs/read_text_file"), -32002, "no such file");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "on the disk");
     end();
+}
+
+TEST(what_it_refuses_is_not_read)
+{
+    int id = ask_to_read(READS, "{'path':'note.txt'}");
+    rpc_client_write(&client,
+                     support_text("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32603,"
+                                  "\"message\":\"Internal error\",\"data\":{\"details\":"
+                                  "\"not \\u001b[31myours\"}}}\n",
+                                  id_of(next_request("fs/read_text_file"))));
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt: the editor refused: Internal error: not ");
+    assert_no_text(last_body(), "on the disk");
+    assert_no_text(last_body(), "\\u001b");
+    end();
+}
+
+TEST(a_client_that_goes_away_gives_no_text)
+{
+    ask_to_read(READS, "{'path':'note.txt'}");
+    next_request("fs/read_text_file");
+    end();
+    assert_text(last_body(), "note.txt: the editor has gone away");
 }
 
 TEST(a_client_without_files_is_not_asked)
@@ -103,6 +126,20 @@ TEST(a_read_that_is_cancelled_is_withdrawn)
     end();
 }
 
+/* A text with a NUL is no message at all. */
+TEST(a_client_that_says_nothing_gives_no_text)
+{
+    write_config("[tools]\ntimeout = 1\n");
+    int id = ask_to_read(READS, "{'path':'note.txt'}");
+    const struct json *asked = next_request("fs/read_text_file");
+    answer_with(asked, "{'content':'a\\u0000b'}");
+    expect_withdrawn(asked);
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt: the editor did not answer in time");
+    assert_no_text(last_body(), "on the disk");
+    end();
+}
+
 TEST(hostile_texts_are_no_files)
 {
     static const char *const answers[] = {"null",  "[]", "{}", "{'content':7}", "{'content':null}",
@@ -114,7 +151,8 @@ TEST(hostile_texts_are_no_files)
         int id = prompt("Read it.");
         answer_with(next_request("fs/read_text_file"), answers[i]);
         expect_stop(id, "end_turn");
-        assert_text(last_body(), "on the disk");
+        assert_text(last_body(), "note.txt: the editor's answer to fs/read_text_file does not fit");
+        assert_no_text(last_body(), "on the disk");
     }
     end();
 }

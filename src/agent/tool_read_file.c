@@ -67,25 +67,38 @@ static bool check_regular(int fd, const char *path, struct stat *st, struct buf 
     return false;
 }
 
-/* What an editor has open is read as it stands there. False: what is on the disk counts. */
-static bool read_open_text(const struct tool_context *context, const char *where, struct reading *r,
-                           struct buf *out)
+static bool take_text(const struct tool_context *context, const struct buf *text, struct reading *r,
+                      struct buf *out)
 {
-    const struct tool_surface *surface = ((const struct tool_host *)context->self)->surface;
+    take_lines(r, text->data, text->len, context->max_output, out);
+    return true;
+}
+
+static bool fail(const char *path, const struct buf *why, struct buf *out)
+{
+    buf_addf(out, "%s: %s", path, why->data);
+    return false;
+}
+
+/* What an editor has open is read as it stands there; what it refuses is not read. */
+static bool read_content(const struct tool_context *context, int fd, const char *path,
+                         const char *where, struct reading *r, struct buf *out)
+{
+    const struct tool_surface *s = ((const struct tool_host *)context->self)->surface;
     struct buf text = BUF_INIT;
-    bool has = surface && surface->read(surface->context, context, where, &text) == SURFACE_DID;
-    if (has)
-        take_lines(r, text.data, text.len, context->max_output, out);
+    enum surface_outcome outcome = s ? s->read(s->context, context, where, &text) : SURFACE_PASSED;
+    bool ok = outcome == SURFACE_PASSED ? read_lines(context, fd, r, out)
+              : outcome == SURFACE_DID  ? take_text(context, &text, r, out)
+                                        : fail(path, &text, out);
     buf_release(&text);
-    return has;
+    return ok;
 }
 
 static bool read_regular(const struct tool_context *context, int fd, const char *path,
                          const char *where, struct reading *r, struct buf *out)
 {
     struct stat st;
-    if (!check_regular(fd, path, &st, out) ||
-        (!read_open_text(context, where, r, out) && !read_lines(context, fd, r, out)))
+    if (!check_regular(fd, path, &st, out) || !read_content(context, fd, path, where, r, out))
         return false;
     if (r->binary) {
         buf_clear(out);

@@ -34,7 +34,7 @@ void surface_run_release(struct surface_run *r);
 /* Paths are resolved, and may be reached. `out` gets what was asked for, or why it FAILED. Each
  * comes back soon after the deadline or the wakeup of the tool. */
 struct tool_surface {
-    /* The whole text of a file. PASSED: what is on the disk counts. */
+    /* The whole text of a file. PASSED: it has none of its own, and what is on the disk counts. */
     enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
                                  struct buf *out);
     /* The whole content of a file, which need not exist; its directory does. DID: it is written,

@@ -65,11 +65,20 @@ static void take_offer_back(struct acp_wanted *w, const struct help *help)
     free(text);
 }
 
+/* Many say "Internal error" and the rest in data. */
+static char *reason_of(const struct rpc_fault *fault)
+{
+    const char *data = json_string(fault->data);
+    const char *details = data ? data : json_get_string(fault->data, "details");
+    return mem_printf("the editor refused: %.500s%s%.500s", fault->message, details ? ": " : "",
+                      details ? details : "");
+}
+
 void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault)
 {
     const struct help *help = help_with(w->type);
-    char *why = !fault ? mem_printf("the editor's answer to %s does not fit", help->method)
-                       : mem_printf("the editor refused: %.1000s", fault->message);
+    char *why = fault ? reason_of(fault)
+                      : mem_printf("the editor's answer to %s does not fit", help->method);
     acp_wanted_fail(w, why);
     if (fault && fault->code == RPC_METHOD_NOT_FOUND)
         take_offer_back(w, help);
@@ -99,6 +108,9 @@ bool acp_wanted_ask(struct acp_wanted *w, const char *method, const char *params
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* Of the protocol: what the client has not counts as it is on the disk. */
+enum { NOT_FOUND = -32002 };
+
 static bool ask_about_file(struct acp_wanted *w, const struct notice *n, rpc_answered *answered)
 {
     struct buf buf = BUF_INIT;
@@ -118,9 +130,12 @@ static void conclude(struct acp_wanted *w, bool done, const char *text,
                      const struct rpc_fault *fault)
 {
     w->asked = 0;
-    if (done)
-        acp_wanted_answer(w, &(struct surface_answer_params){
-                                 .outcome = SURFACE_DID, .text = text, .exit_status = -1});
+    bool passes = w->type == NOTICE_READ && fault && fault->code == NOT_FOUND;
+    if (done || passes)
+        acp_wanted_answer(
+            w, &(struct surface_answer_params){.outcome = done ? SURFACE_DID : SURFACE_PASSED,
+                                               .text = text,
+                                               .exit_status = -1});
     else
         acp_wanted_refuse(w, fault);
     acp_wanted_free(w);
