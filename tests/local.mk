@@ -339,9 +339,11 @@ tests_campaign_hostile_SOURCES = \
 
 EXTRA_DIST += \
 	tests/counterparts/acp_acpx.mjs \
+	tests/counterparts/acp_client.mjs \
 	tests/counterparts/acp_model.mjs \
 	tests/counterparts/acp_place.mjs \
 	tests/counterparts/acp_sdk.mjs \
+	tests/counterparts/acp_wire.mjs \
 	tests/counterparts/mcp_conformance.mjs \
 	tests/counterparts/mcp_expected_2025-11-25.yaml \
 	tests/counterparts/mcp_expected_2026-07-28.yaml \

@@ -40,11 +40,19 @@ const steps = {
     assert.equal(asked.params.toolCall.content[0].type, 'diff', r.out);
     assert.match(r.out, /"stopReason":"end_turn"/);
   },
+  async 'its terminal runs what it approves'() {
+    const r = await acpx('--approve-all', '--format', 'json', 'exec', 'RUN echo $((6*7)); pwd; exit 3');
+    const methods = messages(r.out).map((m) => m.method).filter((m) => m?.startsWith('terminal/'));
+    assert.ok(methods.includes('terminal/create') && methods.includes('terminal/release'), r.out);
+    assert.match(r.out, /42/);
+    assert.match(r.out, /exit status 3/);
+    assert.ok(r.out.includes(place.cwd), r.out);
+  },
   async 'what it denies is not'() {
     fs.writeFileSync(written, 'mine\n');
     const r = await acpx('--deny-all', '--format', 'json', 'exec', 'WRITE it');
     assert.equal(fs.readFileSync(written, 'utf8'), 'mine\n');
-    assert.match(r.out, /declined/, r.out);
+    assert.match(r.out, /the editor refused: .*--deny-all/, r.out);
   },
   async 'a session of its own goes on'() {
     let r = await acpx('--approve-all', 'sessions', 'new');

@@ -1,6 +1,7 @@
 // A model for the counterparts of the Agent Client Protocol: OpenAI's dialect on 127.0.0.1. What it
-// answers follows from the newest message: WRITE calls write_file, SLOW streams until the client
-// goes, a tool's result is told, whoever asks without tools gets a summary.
+// answers follows from the newest message: WRITE calls write_file, RUN run_command with what follows,
+// SLOW streams until the client goes, a tool's result is told, whoever asks without tools gets a
+// summary.
 import http from 'node:http';
 
 export const WRITTEN = 'one\nzwei\nthree\n';
@@ -20,6 +21,8 @@ function answerTo(body) {
     const args = JSON.stringify({ path: 'written.txt', content: WRITTEN });
     return { call: { name: 'write_file', args } };
   }
+  const command = /RUN (.*)/.exec(text)?.[1];
+  if (command) return { call: { name: 'run_command', args: JSON.stringify({ command }) } };
   if (text.includes('SLOW')) return { slow: true };
   if (text.includes('image')) return { text: `Seen: ${text.includes('[image]')}` };
   return { text: 'Hello from the scripted model.', reasoning: 'They greet me.' };

@@ -3,49 +3,22 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { Readable, Writable } from 'node:stream';
-import { load, makePlace, runSteps, PACKAGES, TIRO } from './acp_place.mjs';
+import { makePlace, runSteps } from './acp_place.mjs';
+import { startTiro } from './acp_wire.mjs';
 import { WRITTEN } from './acp_model.mjs';
 
-const acp = await load('@agentclientprotocol/sdk/dist/v1/unstable/acp.js');
 const place = await makePlace();
-const tiro = spawn(TIRO, place.args, { cwd: place.root, env: place.env,
-                                       stdio: ['pipe', 'pipe', 'inherit'] });
-const exited = new Promise((resolve) => tiro.on('exit', (code) => resolve(code)));
-
-// --- what goes over the wire ---
-
-const sent = [], received = [];
-function note(list) {
-  let rest = '';
-  const decoder = new TextDecoder();
-  return new TransformStream({ transform(bytes, out) {
-    rest += decoder.decode(bytes, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop();
-    list.push(...lines.filter(Boolean).map((line) => JSON.parse(line)));
-    out.enqueue(bytes);
-  } });
-}
-const toTiro = note(sent), fromTiro = note(received);
-toTiro.readable.pipeTo(Writable.toWeb(tiro.stdin)).catch(() => {});
-const stream = acp.ndJsonStream(toTiro.writable,
-                                Readable.toWeb(tiro.stdout).pipeThrough(fromTiro));
-
 const updates = [], asked = [];
 let pick = 'allow_once';
-const connection = acp.client({ name: 'counterpart' })
+const tiro = await startTiro(place, (client) => client
   .onNotification('session/update', (c) => { updates.push(c.params); })
   .onRequest('session/request_permission', (c) => {
     asked.push(c.params);
     if (pick === 'cancelled') return { outcome: { outcome: 'cancelled' } };
     const option = c.params.options.find((o) => o.kind === pick);
     return { outcome: { outcome: 'selected', optionId: option.optionId } };
-  })
-  .connect(stream);
-const agent = connection.agent;
+  }));
+const { agent } = tiro;
 
 function kinds(from, session) {
   return updates.slice(from).filter((u) => u.sessionId === session).map((u) => u.update.sessionUpdate);
@@ -243,32 +216,10 @@ const steps = {
     assert.deepEqual(r.sessions.map((s) => s.sessionId), [session]);
   },
   async 'it ends with its input'() {
-    tiro.stdin.end();
-    assert.equal(await exited, 0);
+    assert.equal(await tiro.end(), 0);
   },
   async 'all that it sent fits the schema'() {
-    const require = createRequire(path.join(PACKAGES, 'x.js'));
-    const Ajv = require('ajv/dist/2020').default;
-    const schema = JSON.parse(fs.readFileSync(
-      path.join(PACKAGES, '@agentclientprotocol/sdk/schema/v1/schema.json')));
-    const ajv = new Ajv({ strict: false, validateFormats: false });
-    ajv.addSchema(schema, 'acp');
-    const byMethod = (suffix, method) => Object.entries(schema.$defs).find(([name, d]) =>
-      d['x-method'] === method && name.endsWith(suffix))?.[0];
-    const methods = new Map(sent.filter((m) => m.method && m.id !== undefined).map((m) => [m.id, m.method]));
-    const check = (def, value) => {
-      const fits = ajv.getSchema(`acp#/$defs/${def}`);
-      assert.ok(fits(value), `${def}: ${JSON.stringify(fits.errors?.slice(0, 3))} ${JSON.stringify(value).slice(0, 300)}`);
-    };
-    let checked = 0;
-    for (const m of received) {
-      assert.equal(m.jsonrpc, '2.0');
-      if (m.error) check('Error', m.error);
-      else if (m.method === 'session/update') check('SessionNotification', m.params);
-      else if (m.method) check(byMethod('Request', m.method), m.params);
-      else check(byMethod('Response', methods.get(m.id)), m.result);
-      checked++;
-    }
+    const checked = tiro.checkSchema();
     assert.ok(checked > 100, `${checked} messages`);
   },
 };
