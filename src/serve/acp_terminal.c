@@ -6,6 +6,7 @@
 
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "serve/acp_answer.h"
 #include "serve/acp_private.h"
 #include "serve/wire.h"
 
@@ -56,36 +57,20 @@ static void go_on(struct acp_wanted *w, const char *method, rpc_answered *answer
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* A status that does not fit is not known. */
-static void note_exit(struct acp_wanted *w, const struct json *exit)
-{
-    const char *signal = json_get_string(exit, "signal");
-    int64_t status = json_get_int(exit, "exitCode", -1);
-    if (status >= 0 && status <= UINT32_MAX)
-        w->status = status;
-    if (signal && *signal) {
-        free(w->signal);
-        w->signal = mem_strdup(signal);
-    }
-}
-
 static void output_came(void *context, const struct json *result, const struct rpc_fault *fault)
 {
     struct acp_wanted *w = context;
-    const char *output = json_get_string(result, "output");
+    struct surface_answer_params answer = {.outcome = SURFACE_DID};
     (void)fault;
     w->asked = 0;
-    note_exit(w, json_get(result, "exitStatus"));
-    if (!output) {
+    acp_answer_exit(json_get(result, "exitStatus"), &w->status, &w->signal);
+    if (!acp_answer_output(result, &answer)) {
         leave(w, "the editor did not tell what the command printed");
         return;
     }
-    acp_wanted_answer(
-        w, &(struct surface_answer_params){.outcome = SURFACE_DID,
-                                           .text = output,
-                                           .truncated = json_get_bool(result, "truncated", false),
-                                           .exit_status = w->status,
-                                           .signal = w->signal});
+    answer.exit_status = w->status;
+    answer.signal = w->signal;
+    acp_wanted_answer(w, &answer);
     acp_terminal_release(w);
     acp_wanted_free(w);
 }
@@ -102,7 +87,7 @@ static void has_ended(void *context, const struct json *result, const struct rpc
 {
     struct acp_wanted *w = context;
     w->asked = 0;
-    note_exit(w, result);
+    acp_answer_exit(result, &w->status, &w->signal);
     if (fault) /* it may run still */
         go_on(w, "terminal/kill", was_killed);
     else
@@ -115,9 +100,9 @@ static void was_created(void *context, const struct json *result, const struct r
 {
     struct acp_wanted *w = context;
     struct acp_session *s = acp_find_session(w->acp, w->session);
-    const char *id = json_get_string(result, "terminalId");
+    const char *id = acp_answer_terminal(result);
     w->asked = 0;
-    if (!id || !*id) {
+    if (!id) {
         acp_wanted_refuse(w, fault);
         acp_wanted_free(w);
         return;

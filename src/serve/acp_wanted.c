@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "serve/acp_answer.h"
 #include "serve/acp_private.h"
 
 /* How the client is asked for what a notice wants. */
@@ -65,20 +66,10 @@ static void take_offer_back(struct acp_wanted *w, const struct help *help)
     free(text);
 }
 
-/* Many say "Internal error" and the rest in data. */
-static char *reason_of(const struct rpc_fault *fault)
-{
-    const char *data = json_string(fault->data);
-    const char *details = data ? data : json_get_string(fault->data, "details");
-    return mem_printf("the editor refused: %.500s%s%.500s", fault->message, details ? ": " : "",
-                      details ? details : "");
-}
-
 void acp_wanted_refuse(struct acp_wanted *w, const struct rpc_fault *fault)
 {
     const struct help *help = help_with(w->type);
-    char *why = fault ? reason_of(fault)
-                      : mem_printf("the editor's answer to %s does not fit", help->method);
+    char *why = acp_answer_refusal(fault, help->method);
     acp_wanted_fail(w, why);
     if (fault && fault->code == RPC_METHOD_NOT_FOUND)
         take_offer_back(w, help);
@@ -126,16 +117,13 @@ static bool ask_about_file(struct acp_wanted *w, const struct notice *n, rpc_ans
     return asked;
 }
 
-static void conclude(struct acp_wanted *w, bool done, const char *text,
+/* `done`: NULL where it was not. */
+static void conclude(struct acp_wanted *w, const struct surface_answer_params *done,
                      const struct rpc_fault *fault)
 {
     w->asked = 0;
-    bool passes = w->type == NOTICE_READ && fault && fault->code == NOT_FOUND;
-    if (done || passes)
-        acp_wanted_answer(
-            w, &(struct surface_answer_params){.outcome = done ? SURFACE_DID : SURFACE_PASSED,
-                                               .text = text,
-                                               .exit_status = -1});
+    if (done)
+        acp_wanted_answer(w, done);
     else
         acp_wanted_refuse(w, fault);
     acp_wanted_free(w);
@@ -143,14 +131,18 @@ static void conclude(struct acp_wanted *w, bool done, const char *text,
 
 static void text_came(void *context, const struct json *result, const struct rpc_fault *fault)
 {
-    const char *text = json_get_string(result, "content");
-    conclude(context, text != NULL, text, fault);
+    struct surface_answer_params answer = {.outcome = SURFACE_DID, .exit_status = -1};
+    bool passes = fault && fault->code == NOT_FOUND;
+    if (passes)
+        answer.outcome = SURFACE_PASSED;
+    conclude(context, passes || acp_answer_text(result, &answer) ? &answer : NULL, fault);
 }
 
 static void was_written(void *context, const struct json *result, const struct rpc_fault *fault)
 {
+    const struct surface_answer_params answer = {.outcome = SURFACE_DID, .exit_status = -1};
     (void)result;
-    conclude(context, !fault, NULL, fault);
+    conclude(context, fault ? NULL : &answer, fault);
 }
 
 static bool begin_read(struct acp_wanted *w, const struct notice *n)

@@ -1,6 +1,7 @@
 # The Agent Client Protocol.
 libtiro_a_SOURCES += \
 	src/serve/acp.c src/serve/acp.h src/serve/acp_private.h \
+	src/serve/acp_answer.c src/serve/acp_answer.h \
 	src/serve/acp_commands.c \
 	src/serve/acp_difference.c src/serve/acp_difference.h \
 	src/serve/acp_options.c src/serve/acp_options.h \
