@@ -1,6 +1,7 @@
 # A target: tests/fuzz/NAME.c here, its row in tests/fuzz/targets.h, its seeds in tests/fuzz/seeds/NAME/.
 FUZZ_TARGET_SOURCES = \
 	tests/fuzz/acp.c \
+	tests/fuzz/acp_answer.c \
 	tests/fuzz/answer.c tests/fuzz/answer.h \
 	tests/fuzz/anthropic.c \
 	tests/fuzz/approval.c \

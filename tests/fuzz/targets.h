@@ -29,6 +29,7 @@
     X(wrap, 16384)                                                                                 \
     X(approval, 32768)                                                                             \
     X(acp, 65536)                                                                                  \
+    X(acp_answer, 65536)                                                                           \
     X(rpc, 65536)                                                                                  \
     X(schema, 65536)                                                                               \
     X(glob, 4096)                                                                                  \

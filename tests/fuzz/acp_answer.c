@@ -1,0 +1,128 @@
+/* What a client of the Agent Client Protocol answers when a tool wants something of it: whatever it
+ * is, the tool gives a result that is bounded and valid, and says how it ended. The input is up to
+ * three JSON texts, parted by NULs: how a command ended, what it printed, an error. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/builtin.h"
+#include "agent/tool_call.h"
+#include "base/clock.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "serve/acp_answer.h"
+#include "serve/acp_tool_call.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { MAX_OUTPUT = 2000 };
+
+/* What the surface tells the tool. */
+struct told {
+    struct surface_answer_params answer;
+    int64_t status;
+    char *signal;
+};
+
+static enum surface_outcome run(void *context, const struct tool_context *tool,
+                                const struct surface_command *command, struct surface_run *run,
+                                struct buf *out)
+{
+    const struct told *t = context;
+    (void)tool, (void)out;
+    FUZZ_CHECK(command->max_output > 0 && command->max_output <= MAX_OUTPUT);
+    buf_addstr(&run->output, t->answer.text);
+    run->truncated = t->answer.truncated;
+    run->status = t->status;
+    run->signal = mem_strdup(t->signal);
+    return SURFACE_DID;
+}
+
+static void check_result(const struct told *t)
+{
+    const struct tool_surface surface = {.run = run, .context = (void *)(uintptr_t)t};
+    const struct tool_host host = {
+        .root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), .root = "/", .surface = &surface};
+    const struct wakeup wakeup = {.fd = -1};
+    const struct tool_context context = {
+        .max_output = MAX_OUTPUT, .deadline_ms = clock_mono_ms() + 10000, .wakeup = &wakeup};
+    struct toolset tools;
+    struct tool_call call;
+    struct buf out = BUF_INIT;
+    toolset_init(&tools, tool_sources, &host);
+    FUZZ_CHECK(tool_call_prepare(&call, &tools, "run_command", "{\"command\":\"x\"}", &out));
+    bool failed = tool_call_run(&call, &context, &out);
+    FUZZ_CHECK(failed == (t->signal || t->status != 0));
+    FUZZ_CHECK(out.len <= MAX_OUTPUT && out.data[out.len - 1] == ']');
+    FUZZ_CHECK(fuzz_is_clean(out.data, out.len, true));
+    tool_call_release(&call);
+    toolset_release(&tools);
+    close(host.root_fd);
+    buf_release(&out);
+}
+
+static void check_command(const struct json *exit, const struct json *output)
+{
+    struct told t = {.status = -1};
+    acp_answer_exit(exit, &t.status, &t.signal);
+    acp_answer_exit(json_get(output, "exitStatus"), &t.status, &t.signal);
+    FUZZ_CHECK(t.status >= -1 && t.status <= UINT32_MAX && (!t.signal || *t.signal));
+    if (acp_answer_output(output, &t.answer))
+        check_result(&t);
+    free(t.signal);
+}
+
+static void check_terminal(const struct json *result)
+{
+    const char *id = acp_answer_terminal(result);
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    if (!id)
+        return;
+    json_out_open(&o, '{');
+    acp_tool_call_write_terminal(&o, id);
+    json_out_close(&o, '}');
+    struct json *v = json_parse(text.data, text.len, NULL);
+    const struct json *content = json_first(json_get(v, "content"));
+    FUZZ_CHECK_SAME(json_get_string(content, "terminalId"), id);
+    json_free(v);
+    buf_release(&text);
+}
+
+static void check_refusal(const struct json *error)
+{
+    const char *message = json_get_string(error, "message");
+    const struct rpc_fault fault = {0, message ? message : "", json_get(error, "data")};
+    char *why = acp_answer_refusal(error ? &fault : NULL, "fs/read_text_file");
+    FUZZ_CHECK(*why && strlen(why) < 1100);
+    free(why);
+}
+
+/* As messages come (rpc/peer.h): valid UTF-8 without NULs. */
+static struct json *next(const char **at, const char *end)
+{
+    size_t len = strlen(*at);
+    bool fits = utf8_valid(*at, len) && !json_find_nul(*at, len);
+    struct json *v = fits ? json_parse_foreign(*at, len, NULL) : NULL;
+    *at += len;
+    *at += *at < end;
+    return v;
+}
+
+int fuzz_acp_answer(const uint8_t *data, size_t size)
+{
+    struct surface_answer_params answer = {0};
+    char *text = mem_strndup((const char *)data, size);
+    const char *at = text, *end = text + size;
+    struct json *exit = next(&at, end), *output = next(&at, end), *error = next(&at, end);
+    check_command(exit, output);
+    check_terminal(exit);
+    check_refusal(error);
+    FUZZ_CHECK(acp_answer_text(exit, &answer) == (answer.text != NULL));
+    json_free(exit);
+    json_free(output);
+    json_free(error);
+    free(text);
+    return 0;
+}
