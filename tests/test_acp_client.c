@@ -755,3 +755,38 @@ TEST(two_sessions_have_terminals_of_their_own)
     assert_text(last_body(), "of one");
     end();
 }
+
+/* --- other surfaces beside it ------------------------------------------------------------------
+ */
+
+static void write_by(struct rpc_client *other, const char *content)
+{
+    queue_tool("write_file", support_text("{'path':'note.txt','content':'%s'}", content));
+    int64_t begun = clock_mono_ms();
+    rpc_client_result(other, "turn/start",
+                      support_text("{'session':'%s','text':'Write it.'}", session));
+    assert_true(clock_mono_ms() - begun <
+                10000); /* less than a tool waits for who does not answer */
+    assert_string_equal(support_read(note()), content);
+}
+
+/* A session that the client does not have is not its to write, also when it has gone. */
+TEST(tools_of_another_surface_do_their_own)
+{
+    struct rpc_client other;
+    const char *path = support_path("socket");
+    START("--tools", "full", "--allow", "write", "--socket", path);
+    initialize(WRITES);
+    rpc_client_connect(&other, path);
+    const struct json *made = rpc_client_result(&other, "session/create",
+                                                support_text("{'directory':'%s'}", support_dir()));
+    session = support_text("%s", text_of(made, "id"));
+    write_by(&other, "one");
+    close(client.child.in);
+    client.child.in = -1;
+    write_by(&other, "two");
+    write_by(&other, "three");
+    assert_int_equal(kill(client.child.pid, SIGTERM), 0);
+    end();
+    rpc_client_end(&other);
+}
