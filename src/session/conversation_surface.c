@@ -118,13 +118,22 @@ static enum surface_outcome write_text(void *context, const struct tool_context 
 static void take_run(const struct wanted *w, struct surface_run *run)
 {
     const struct surface_answer_params *answer = &w->answer;
-    if (!w->answered || answer->outcome != SURFACE_DID)
-        return;
     if (answer->text)
         buf_addstr(&run->output, answer->text);
     run->truncated = answer->truncated;
     run->status = answer->exit_status;
     run->signal = mem_strdup(answer->signal);
+}
+
+/* What is said in place of what it printed. */
+static void note_reason(const struct conversation *c, struct surface_run *run)
+{
+    buf_addch(&run->output, '[');
+    if (c->wanted.answered)
+        add_reason(c, &run->output);
+    else
+        buf_addstr(&run->output, "the editor says nothing of it");
+    buf_addstr(&run->output, "]\n");
 }
 
 static void tell_command(struct conversation *c, const struct surface_command *command)
@@ -156,7 +165,10 @@ static enum surface_outcome run_command(void *context, const struct tool_context
     run->end = ended ? SURFACE_ENDED : conversation_go_on(c) ? SURFACE_LATE : SURFACE_INTERRUPTED;
     if (!ended)
         end_command(c);
-    take_run(&c->wanted, run);
+    if (c->wanted.answered && c->wanted.answer.outcome == SURFACE_DID)
+        take_run(&c->wanted, run);
+    else if (!ended)
+        note_reason(c, run);
     return ended ? conclude(c, out) : SURFACE_DID;
 }
 
