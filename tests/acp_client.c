@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "tests/program.h"
 #include "tests/suite.h"
 
@@ -185,4 +186,52 @@ const char *load(const char *id)
         &client, "session/load",
         support_text("{'sessionId':'%s','cwd':'%s','mcpServers':[]}", id, support_dir()));
     return id;
+}
+
+const char *id_of(const struct json *request)
+{
+    return support_text("%lld", (long long)json_get_int(request, "id", -1));
+}
+
+const struct json *asked_for(const struct json *request)
+{
+    return json_get(request, "params");
+}
+
+void expect_withdrawn(const struct json *request)
+{
+    const struct json *p = rpc_client_told(&client, "$/cancel_request", NULL);
+    assert_string_equal(support_text("%lld", (long long)json_get_int(p, "requestId", -2)),
+                        id_of(request));
+}
+
+void expect_no_request(const char *method)
+{
+    assert_false(rpc_client_was_told(&client, method, NULL));
+}
+
+const char *giant(size_t len)
+{
+    char *text = mem_alloc(len + 3);
+    memset(text, 'w', len + 2);
+    text[0] = text[len + 1] = '\'';
+    text[len + 2] = '\0';
+    return support_keep(text);
+}
+
+const struct json *next_permission(void)
+{
+    return next_request("session/request_permission");
+}
+
+void allow(const struct json *permission)
+{
+    answer_with(permission, "{'outcome':{'outcome':'selected','optionId':'once'}}");
+}
+
+void begin_allowed(const char *capabilities)
+{
+    START("--tools", "full", "--allow", "write,execute");
+    initialize(capabilities);
+    session = new_session();
 }

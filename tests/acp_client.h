@@ -20,6 +20,7 @@ void initialize(const char *capabilities); /* JSON with ' for ", as all texts he
 const char *new_session(void);
 void begin_with(const char *capabilities); /* starts with all tools and makes a session */
 void begin(void);                          /* the same, of a client that offers nothing */
+void begin_allowed(const char *capabilities); /* … where tools do not ask */
 void end(void);                            /* the program ends with its input */
 
 /* JSON of an object that begins with the session. */
@@ -54,6 +55,20 @@ char *ask(const char *text);
 const struct json *next_request(const char *method);
 void answer_with(const struct json *request, const char *result);
 void refuse_with(const struct json *request, int code, const char *message);
+
+const char *id_of(const struct json *request);
+const struct json *asked_for(const struct json *request);
+
+/* It was called off. */
+void expect_withdrawn(const struct json *request);
+void expect_no_request(const char *method); /* by now */
+
+/* Questions before a tool runs. */
+const struct json *next_permission(void);
+void allow(const struct json *permission);
+
+/* A JSON string of this many letters. */
+const char *giant(size_t len);
 
 /* The model calls this tool next. */
 void queue_tool(const char *name, const char *args);

@@ -20,28 +20,6 @@ static const char *note(void)
     return support_path("note.txt");
 }
 
-static const char *id_of(const struct json *request)
-{
-    return support_text("%lld", (long long)json_get_int(request, "id", -1));
-}
-
-static const struct json *params_of(const struct json *request)
-{
-    return json_get(request, "params");
-}
-
-static void expect_withdrawn(const struct json *request)
-{
-    const struct json *p = rpc_client_told(&client, "$/cancel_request", NULL);
-    assert_string_equal(support_text("%lld", (long long)json_get_int(p, "requestId", -2)),
-                        id_of(request));
-}
-
-static void expect_no_request(const char *method)
-{
-    assert_false(rpc_client_was_told(&client, method, NULL));
-}
-
 /* --- files that it has open ------------------------------------------------------------------- */
 
 #define READS "{'fs':{'readTextFile':true}}"
@@ -59,7 +37,7 @@ TEST(what_the_client_has_open_is_read_as_it_stands_there)
 {
     int id = ask_to_read(READS, "{'path':'note.txt','offset':2}");
     const struct json *asked = next_request("fs/read_text_file");
-    assert_json(params_of(asked), support_text("{'sessionId':'%s','path':'%s'}", session, note()));
+    assert_json(asked_for(asked), support_text("{'sessionId':'%s','path':'%s'}", session, note()));
     answer_with(asked, "{'content':'one\\nnot saved\\n'}");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "\"not saved\\n\"");
@@ -157,16 +135,6 @@ TEST(hostile_texts_are_no_files)
     end();
 }
 
-/* A JSON string of this many letters, with ' for ". */
-static const char *giant(size_t len)
-{
-    char *text = mem_alloc(len + 3);
-    memset(text, 'w', len + 2);
-    text[0] = text[len + 1] = '\'';
-    text[len + 2] = '\0';
-    return support_keep(text);
-}
-
 TEST(a_giant_text_is_cut)
 {
     int id = ask_to_read(READS, "{'path':'note.txt'}");
@@ -185,20 +153,10 @@ static int ask_to_write(const char *path, const char *content)
     return prompt("Write it.");
 }
 
-static const struct json *next_permission(void)
-{
-    return next_request("session/request_permission");
-}
-
-static void allow(const struct json *permission)
-{
-    answer_with(permission, "{'outcome':{'outcome':'selected','optionId':'once'}}");
-}
-
 static void give_text(const char *text)
 {
     const struct json *asked = next_request("fs/read_text_file");
-    assert_json(params_of(asked), support_text("{'path':'%s'}", note()));
+    assert_json(asked_for(asked), support_text("{'path':'%s'}", note()));
     answer_with(asked, support_text("{'content':'%s'}", text));
 }
 
@@ -209,13 +167,13 @@ TEST(the_client_writes_what_was_compared_with_its_text)
     int id = ask_to_write("note.txt", "new\\n");
     give_text("open\\nnot saved\\n");
     const struct json *permission = next_permission();
-    assert_json(json_get(params_of(permission), "toolCall"),
+    assert_json(json_get(asked_for(permission), "toolCall"),
                 "{'content':[{'type':'diff','oldText':'open\\nnot saved\\n','newText':'new\\n'}]}");
     expect_no_request("fs/write_text_file");
     allow(permission);
     give_text("open\\nnot saved\\n");
     const struct json *asked = next_request("fs/write_text_file");
-    assert_json(params_of(asked),
+    assert_json(asked_for(asked),
                 support_text("{'sessionId':'%s','path':'%s','content':'new\\n'}", session, note()));
     answer_with(asked, "null");
     expect_stop(id, "end_turn");
@@ -230,12 +188,12 @@ TEST(a_new_file_is_written_by_the_client)
     int id = ask_to_write("sub/note.txt", "new\\n");
     refuse_with(next_request("fs/read_text_file"), -32002, "no such file");
     const struct json *permission = next_permission();
-    const struct json *call = json_get(params_of(permission), "toolCall");
+    const struct json *call = json_get(asked_for(permission), "toolCall");
     assert_json(call, "{'content':[{'type':'diff','newText':'new\\n'}]}");
     assert_no_text(support_keep(json_print(call)), "oldText\":\"");
     allow(permission);
     const struct json *asked = next_request("fs/write_text_file");
-    assert_json(params_of(asked), support_text("{'path':'%s'}", support_path("sub/note.txt")));
+    assert_json(asked_for(asked), support_text("{'path':'%s'}", support_path("sub/note.txt")));
     answer_with(asked, "{}");
     expect_stop(id, "end_turn");
     assert_false(is_there(support_path("sub/note.txt")));
@@ -334,7 +292,7 @@ TEST(a_client_that_reads_alone_is_compared_with_and_not_asked_to_write)
     int id = ask_to_write("note.txt", "new\\n");
     give_text("open\\n");
     const struct json *permission = next_permission();
-    assert_json(json_get(params_of(permission), "toolCall"), "{'content':[{'oldText':'open\\n'}]}");
+    assert_json(json_get(asked_for(permission), "toolCall"), "{'content':[{'oldText':'open\\n'}]}");
     allow(permission);
     give_text("open\\n");
     expect_stop(id, "end_turn");
@@ -367,14 +325,6 @@ TEST(a_path_that_may_not_be_written_is_not_asked_about)
     expect_no_request("fs/read_text_file");
     expect_no_request("fs/write_text_file");
     end();
-}
-
-/* The tool asks nobody: what is shown is compared, and the file is written as it is then. */
-static void begin_allowed(const char *capabilities)
-{
-    START("--tools", "full", "--allow", "write,execute");
-    initialize(capabilities);
-    session = new_session();
 }
 
 TEST(a_write_that_is_cancelled_is_withdrawn)
@@ -428,7 +378,7 @@ static int ask_to_run(const char *args)
 static const struct json *expect_terminal(const char *method)
 {
     const struct json *asked = next_request(method);
-    assert_json(params_of(asked), support_text("{'sessionId':'%s','terminalId':'t1'}", session));
+    assert_json(asked_for(asked), support_text("{'sessionId':'%s','terminalId':'t1'}", session));
     return asked;
 }
 
@@ -458,9 +408,9 @@ TEST(a_command_runs_in_a_terminal_of_the_client)
     int id = ask_to_run("{'command':'make check'}");
     allow(next_permission());
     const struct json *asked = next_request("terminal/create");
-    assert_json(params_of(asked), support_text("{'sessionId':'%s','command':'/bin/sh','cwd':'%s'}",
+    assert_json(asked_for(asked), support_text("{'sessionId':'%s','command':'/bin/sh','cwd':'%s'}",
                                                session, support_dir()));
-    assert_true(json_get_int(params_of(asked), "outputByteLimit", 0) > 1000);
+    assert_true(json_get_int(asked_for(asked), "outputByteLimit", 0) > 1000);
     answer_with(asked, "{'terminalId':'t1'}");
     const struct json *wait = expect_terminal("terminal/wait_for_exit");
     assert_text(support_keep(json_print(told("tool_call"))), "make check");
@@ -525,7 +475,7 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
     begin_allowed(TERMINALS);
     int id = ask_to_run("{'command':'env; pwd; cat; echo \\'$0\\' done'}");
     const struct json *asked = next_request("terminal/create");
-    char *out = run_as_client(params_of(asked), environment);
+    char *out = run_as_client(asked_for(asked), environment);
     assert_no_text(out, "sesame");
     assert_no_text(out, "TIRO");
     assert_text(out, "PATH=/usr/bin:/bin\n");
@@ -535,7 +485,7 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
     assert_text(out, "PAGER=cat\n");
     assert_text(out, support_text("\n%s\n", support_dir()));
     assert_text(out, "done\n");
-    assert_no_text(support_keep(json_print(params_of(asked))), "scripted"); /* our own values */
+    assert_no_text(support_keep(json_print(asked_for(asked))), "scripted"); /* our own values */
     refuse_with(asked, -32603, "no more of them");
     expect_stop(id, "end_turn");
     assert_text(last_body(), "the editor refused: no more of them");
