@@ -26,6 +26,7 @@ UNIT_TESTS = \
 	tests/test_acp_client \
 	tests/test_acp_prompt \
 	tests/test_acp_terminals \
+	tests/test_acp_odd_client \
 	tests/test_acp_updates \
 	tests/test_acp_words \
 	tests/test_agent \
@@ -314,6 +315,7 @@ tests_libsupport_a_SOURCES = \
 tests_test_acp_agent_SOURCES = tests/test_acp_agent.c tests/acp_client.c tests/acp_client.h
 tests_test_acp_client_SOURCES = tests/test_acp_client.c tests/acp_client.c
 tests_test_acp_terminals_SOURCES = tests/test_acp_terminals.c tests/acp_client.c
+tests_test_acp_odd_client_SOURCES = tests/test_acp_odd_client.c tests/acp_client.c
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server
