@@ -111,12 +111,17 @@ static char *run_as_client(const struct json *params, const char *const *environ
 
 TEST(what_the_client_has_in_its_environment_is_not_passed_on)
 {
-    static const char *const environment[] = {
-        "PATH=/usr/bin:/bin", "HOME=/home/ada",
-        "SECRET_KEY=sesame",  "MINE_A=wanted",
-        "LC_ALL=C",           "https_proxy=http://ada:sesame@proxy/",
-        "TERM=xterm",         NULL};
-    write_config("[tools]\nenvironment = MINE_*\n");
+    static const char *const environment[] = {"PATH=/usr/bin:/bin",
+                                              "HOME=/home/ada",
+                                              "SECRET_KEY=sesame",
+                                              "MINE_A=wanted",
+                                              "LC_ALL=C",
+                                              "https_proxy=http://ada:sesame@proxy/",
+                                              "OPENAI_API_KEY=sesame",
+                                              "ANTHROPIC_API_KEY=sesame",
+                                              "TERM=xterm",
+                                              NULL};
+    write_config("[tools]\nenvironment = MINE_*, OPENAI_API_KEY ANTHROPIC_API_KEY\n");
     begin_allowed(TERMINALS);
     int id = ask_to_run("{'command':'env; pwd; cat; echo \\'$0\\' done'}");
     const struct json *asked = next_request("terminal/create");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/url.h"
 
@@ -75,22 +76,19 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
 /* --- the same in a shell -----------------------------------------------------------------------
  */
 
-/* Of those names in a list that can be a variable's of a shell, a pattern of `case`. */
-static void add_pattern(struct buf *out, const char *names)
+/* Of those names in a list that can be a variable's of a shell, alternatives of a pattern. */
+static void add_alternatives(struct buf *out, const char *names)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-    size_t begin = out->len;
     for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
         size_t len = strcspn(names, BETWEEN_NAMES), plain = strspn(names, letters);
         if (plain == len || (plain + 1 == len && names[plain] == '*'))
-            buf_addf(out, "%s%.*s", out->len > begin ? "|" : "", (int)len, names);
+            buf_addf(out, "|%.*s", (int)len, names);
         names += len;
     }
-    if (out->len == begin)
-        buf_addstr(out, "''");
 }
 
-static const char before_names[] =
+static const char before_hidden[] =
     "set -f\n"
     "IFS='\n'\n"
     "for tiro_line in $(export -p); do\n"
@@ -98,17 +96,21 @@ static const char before_names[] =
     "tiro_name=${tiro_line#export }\n"
     "tiro_name=${tiro_name%%=*}\n"
     "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
-    "case $tiro_name in ";
+    "case $tiro_name in ''";
+
+static const char before_ours[] =
+    ") ;; *)\n"
+    "case $tiro_name in ''";
 
 /* As url_has_password(), and a little more. */
-static const char after_ours[] =
+static const char before_also[] =
     ") eval \"tiro_value=\\$$tiro_name\"\n"
     "case $tiro_value in *://*@*) ;; *) continue ;; esac ;; esac\n"
-    "case $tiro_name in ";
+    "case $tiro_name in ''";
 
 /* What cannot be taken away (a shell may have such) is not passed on either. */
 static const char after_also[] =
-    ") continue ;; esac\n"
+    ") continue ;; esac ;; esac\n"
     "command unset \"$tiro_name\" || exit 126\n"
     "done\n"
     "unset IFS tiro_line tiro_name tiro_value\n"
@@ -116,10 +118,14 @@ static const char after_also[] =
 
 void child_environment_script(struct buf *out, enum child_kind kind, const char *also)
 {
-    buf_addstr(out, before_names);
-    add_pattern(out, kinds[kind].names);
-    buf_addstr(out, after_ours);
-    add_pattern(out, also ? also : "");
+    buf_addstr(out, before_hidden);
+    add_alternatives(out, CHILD_SCRIPT_VARIABLE);
+    for (size_t i = 0; environment_hidden(i); i++)
+        add_alternatives(out, environment_hidden(i));
+    buf_addstr(out, before_ours);
+    add_alternatives(out, kinds[kind].names);
+    buf_addstr(out, before_also);
+    add_alternatives(out, also ? also : "");
     buf_addstr(out, after_also);
     for (const char *const *setting = kinds[kind].settings; *setting; setting++)
         buf_addf(out, "%s\nexport %.*s\n", *setting, (int)name_len(*setting), *setting);

@@ -23,9 +23,13 @@ struct child_environment {
 void child_environment_init(struct child_environment *e, char *const *from, enum child_kind kind,
                             const char *also);
 
+/* The variable that such a program gives the lines below in; they take it away, too. */
+#define CHILD_SCRIPT_VARIABLE "TIRO_FIRST"
+
 /* Appends lines of a shell (POSIX) for a program that starts it with an environment of its own:
  * they leave of that what this list has, and then run their first argument ("$1") as a command,
- * without input. There is no value in them. */
+ * without input. What was hidden of ours (environment.h) is taken away, too, whoever names it.
+ * There is no value in them. */
 void child_environment_script(struct buf *out, enum child_kind kind, const char *also);
 
 void child_environment_release(struct child_environment *e);

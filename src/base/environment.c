@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 struct variable {
-    char *name, *value;
+    char *name, *value; /* value NULL: it was not set */
 };
 
 static VEC(struct variable) hidden; /* until the program ends */
@@ -20,21 +20,32 @@ static struct variable *find(const char *name)
     return NULL;
 }
 
+static struct variable *remember(const char *name)
+{
+    struct variable *known = find(name);
+    if (known)
+        return known;
+    vec_push(&hidden, ((struct variable){.name = mem_strdup(name)}));
+    return &vec_last(&hidden);
+}
+
 void environment_hide(const char *name)
 {
+    struct variable *variable = remember(name);
     char *value = getenv(name);
-    struct variable *before = find(name);
     if (!value)
         return;
-    if (before) {
-        mem_wipe(before->value, strlen(before->value));
-        free(before->value);
-        before->value = mem_strdup(value);
-    } else {
-        vec_push(&hidden, ((struct variable){mem_strdup(name), mem_strdup(value)}));
-    }
+    if (variable->value)
+        mem_wipe(variable->value, strlen(variable->value));
+    free(variable->value);
+    variable->value = mem_strdup(value);
     mem_wipe(value, strlen(value));
     unsetenv(name);
+}
+
+const char *environment_hidden(size_t index)
+{
+    return index < hidden.len ? hidden.items[index].name : NULL;
 }
 
 char *environment_get(const char *name)

@@ -262,7 +262,8 @@ void config_hide_environment(void)
         const struct config_key_info *info = config_key_info((enum config_key)i);
         char *name = variable_name(info);
         const char *value = *name ? getenv(name) : NULL;
-        if (value && (info->type == CONFIG_SECRET || url_has_password(value)))
+        bool secret = *name && info->type == CONFIG_SECRET;
+        if (secret || (value && url_has_password(value)))
             environment_hide(name);
         free(name);
     }

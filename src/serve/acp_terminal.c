@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/child_environment.h"
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "serve/acp_answer.h"
@@ -14,8 +15,7 @@
 enum { PATIENCE_MS = 2000 };
 
 /* So that a client which shows the command line shows the command and not what comes before. */
-#define FIRST_VARIABLE "TIRO_FIRST"
-static const char first_line[] = "eval \"$" FIRST_VARIABLE "\"";
+static const char first_line[] = "eval \"$" CHILD_SCRIPT_VARIABLE "\"";
 
 static void ignore(void *context, const struct json *result, const struct rpc_fault *fault)
 {
@@ -129,7 +129,7 @@ static void write_program(struct json_out *o, const struct notice *n)
     json_out_name(o, "env");
     json_out_open(o, '[');
     json_out_open(o, '{');
-    json_out_member(o, "name", FIRST_VARIABLE);
+    json_out_member(o, "name", CHILD_SCRIPT_VARIABLE);
     json_out_member(o, "value", n->args);
     json_out_close(o, '}');
     json_out_close(o, ']');
