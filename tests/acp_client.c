@@ -235,3 +235,11 @@ void begin_allowed(const char *capabilities)
     initialize(capabilities);
     session = new_session();
 }
+
+const struct json *next_update_with(const char *member)
+{
+    const struct json *u = told("tool_call_update");
+    while (!json_get(u, member))
+        u = told("tool_call_update");
+    return u;
+}

@@ -45,6 +45,9 @@ const char *text_of(const struct json *v, const char *member);
 const struct json *told(const char *kind);
 const char *told_text(const char *kind);
 
+/* The next update of a tool call that has this member. */
+const struct json *next_update_with(const char *member);
+
 /* What updates of this kind say that came by now, joined; they are taken out. */
 char *all_said(const char *kind);
 

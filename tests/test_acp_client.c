@@ -125,8 +125,8 @@ TEST(hostile_texts_are_no_files)
         int id = prompt("Read it.");
         answer_with(next_request("fs/read_text_file"), answers[i]);
         expect_stop(id, "end_turn");
-        assert_text(last_body(), "note.txt: the editor's answer to fs/read_text_file does not fit");
-        assert_no_text(last_body(), "on the disk");
+        assert_string_equal(text_of(next_update_with("rawOutput"), "rawOutput"),
+                            "note.txt: the editor's answer to fs/read_text_file does not fit");
     }
     end();
 }

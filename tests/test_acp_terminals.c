@@ -39,14 +39,6 @@ static void release(void)
     answer_with(expect_terminal("terminal/release"), "{}");
 }
 
-static const struct json *next_update_with(const char *member)
-{
-    const struct json *u = told("tool_call_update");
-    while (!json_get(u, member))
-        u = told("tool_call_update");
-    return u;
-}
-
 TEST(a_command_runs_in_a_terminal_of_the_client)
 {
     begin_with(TERMINALS);
@@ -99,6 +91,8 @@ static char *run_as_client(const struct json *params, const char *const *environ
     const struct child_command command = {.argv = argv.items,
                                           .directory = json_get_string(params, "cwd"),
                                           .environment = env.items,
+                                          .input = "typed\n",
+                                          .input_len = 6,
                                           .with_errors = true,
                                           .deadline_ms = clock_mono_ms() + RPC_CLIENT_MS,
                                           .take = keep_output,
@@ -119,9 +113,10 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
                                               "https_proxy=http://ada:sesame@proxy/",
                                               "OPENAI_API_KEY=sesame",
                                               "ANTHROPIC_API_KEY=sesame",
+                                              "TIRO_EMBEDDING_API_KEY=sesame",
                                               "TERM=xterm",
                                               NULL};
-    write_config("[tools]\nenvironment = MINE_*, OPENAI_API_KEY ANTHROPIC_API_KEY\n");
+    write_config("[tools]\nenvironment = MINE_* TIRO_*, OPENAI_API_KEY ANTHROPIC_API_KEY\n");
     begin_allowed(TERMINALS);
     int id = ask_to_run("{'command':'env; pwd; cat; echo \\'$0\\' done'}");
     const struct json *asked = next_request("terminal/create");
@@ -135,6 +130,7 @@ TEST(what_the_client_has_in_its_environment_is_not_passed_on)
     assert_text(out, "PAGER=cat\n");
     assert_text(out, support_text("\n%s\n", support_dir()));
     assert_text(out, "done\n");
+    assert_no_text(out, "typed"); /* the command has no input */
     assert_no_text(support_keep(json_print(asked_for(asked))), "scripted"); /* our own values */
     refuse_with(asked, -32603, "no more of them");
     expect_stop(id, "end_turn");
@@ -148,23 +144,24 @@ TEST(a_commands_end_is_told_as_it_was)
         const char *exit, *output, *result;
         bool failed;
     } rows[] = {
-        {"{'exitCode':2}", "{'output':'x','truncated':false}", "x\\n[exit status 2]", true},
+        {"{'exitCode':2}", "{'output':'x','truncated':false}", "x\n[exit status 2]", true},
         {"{'exitCode':null,'signal':'SIGSEGV'}", "{'output':'','truncated':false}",
          "[ended by signal SIGSEGV]", true},
         {"{'exitCode':0}", "{'output':'end','truncated':true}",
-         "[… the beginning was left out …]\\nend\\n[exit status 0]", false},
-        {"{}", "{'output':'x','truncated':false,'exitStatus':{'exitCode':0}}",
-         "x\\n[exit status 0]", false},
+         "[… the beginning was left out …]\nend\n[exit status 0]", false},
+        {"{}", "{'output':'x','truncated':false,'exitStatus':{'exitCode':0}}", "x\n[exit status 0]",
+         false},
         {"{}", "{'output':'x','truncated':false}", "[exit status unknown]", true},
         {"{'exitCode':-1}", "{'output':'x','truncated':'no'}", "[exit status unknown]", true},
         {"{'exitCode':1e99}", "{'output':'x'}", "[exit status unknown]", true},
+        {"{'exitCode':4294967296}", "{'output':'x'}", "[exit status unknown]", true},
         {"{'exitCode':'0'}", "{'output':'x'}", "[exit status unknown]", true},
         {"{'signal':7}", "{'output':'x'}", "[exit status unknown]", true},
         {"null", "{'output':'x'}", "[exit status unknown]", true},
         {"{'exitCode':0}", "{'output':7}", "did not tell what the command printed", true},
         {"{'exitCode':0}", "null", "did not tell what the command printed", true},
         {"{'signal':'\\u001b[31m\\nSIGKILLSIGKILLSIGKILLSIGKILLSIGKILLSIGKILLSIGKILL'}",
-         "{'output':'\\u001b[31mred'}", "red\\n[ended by signal", true},
+         "{'output':'\\u001b[31mred'}", "red\n[ended by signal", true},
     };
     begin_allowed(TERMINALS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -173,10 +170,10 @@ TEST(a_commands_end_is_told_as_it_was)
         answer_with(expect_terminal("terminal/output"), rows[i].output);
         release();
         expect_stop(id, "end_turn");
-        assert_text(last_body(), rows[i].result);
-        assert_no_text(last_body(), "\\u001b");
-        assert_string_equal(text_of(next_update_with("rawOutput"), "status"),
-                            rows[i].failed ? "failed" : "completed");
+        const struct json *told_end = next_update_with("rawOutput");
+        assert_text(text_of(told_end, "rawOutput"), rows[i].result);
+        assert_no_text(text_of(told_end, "rawOutput"), "\033");
+        assert_string_equal(text_of(told_end, "status"), rows[i].failed ? "failed" : "completed");
     }
     end();
 }
@@ -204,7 +201,8 @@ TEST(a_terminal_that_is_none_is_an_error)
         int id = ask_to_run("{'command':'x'}");
         answer_with(next_request("terminal/create"), answers[i]);
         expect_stop(id, "end_turn");
-        assert_text(last_body(), "the editor's answer to terminal/create does not fit");
+        assert_text(text_of(next_update_with("rawOutput"), "rawOutput"),
+                    "the editor's answer to terminal/create does not fit");
     }
     expect_no_request("terminal/release");
     end();
