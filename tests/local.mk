@@ -14,6 +14,7 @@ LONG_TESTS = \
 	tests/test_memory_crash \
 	tests/test_conversations \
 	tests/test_engine_serves \
+	tests/test_session_directories \
 	tests/test_crash \
 	tests/test_tools \
 	tests/test_long_run \
@@ -297,6 +298,7 @@ tests_libsupport_a_SOURCES = \
 	 \
 	tests/stage.c tests/stage.h \
 	tests/steps.c tests/steps.h \
+	tests/served.c tests/served.h \
 	tests/shelf.c tests/shelf.h \
 	tests/simple_store.c tests/simple_store.h tests/simple_store_private.h \
 	tests/simple_store_read.c \

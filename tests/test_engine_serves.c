@@ -14,185 +14,38 @@
 #include "session/session_operations.h"
 #include "tests/conversation.h"
 #include "tests/damage.h"
+#include "tests/served.h"
 #include "tests/suite.h"
-#include "tests/surface.h"
-
-static struct engine *engine;
-static struct error e;
-
-static void open_engine(bool persist)
-{
-    struct engine_options o = surface_options(NULL, persist);
-    o.serves = o.can_ask = true;
-    o.tools = "full";
-    engine = engine_new(&o);
-}
-
-static struct operation_answer *done(const struct operation *o, const void *params)
-{
-    struct operation_answer *a = surface_call(engine, o, params);
-    if (a->error.code != ERR_OK)
-        fail_msg("%s: %s", o->name, a->error.text);
-    return a;
-}
-
-static void refused(const struct operation *o, const void *params, enum err_code code)
-{
-    struct operation_answer *a = surface_call(engine, o, params);
-    assert_string_equal(err_info(a->error.code)->name, err_info(code)->name);
-    e = a->error;
-    operation_answer_free(a);
-}
-
-static void create(char id[UUID_LEN + 1])
-{
-    struct operation_answer *a = done(&operation_session_create, NULL);
-    memcpy(id, ((struct session_info *)a->result)->id, UUID_LEN + 1);
-    operation_answer_free(a);
-}
-
-static void ask(const char *session, const char *text, const char *expected)
-{
-    struct operation_answer *a =
-        done(&operation_turn_start, &(struct turn_start_params){.session = session, .text = text});
-    const struct turn_result *turn = a->result;
-    assert_string_equal(turn->text, expected);
-    operation_answer_free(a);
-}
 
 FIXTURE(surface_setup, surface_teardown);
 
 TEST(a_session_is_made_and_asked)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     model_server_queue(surface_server(), &(struct reply){.text = "Well met."});
-    ask(id, "Hello", "Well met.");
-    ask(id, "And again", "Hello from the scripted model.");
-    engine_free(engine);
+    served_ask(id, "Hello", "Well met.");
+    served_ask(id, "And again", "Hello from the scripted model.");
+    engine_free(served);
 }
 
 TEST(a_request_names_its_session)
 {
-    open_engine(true);
-    refused(&operation_turn_start, &(struct turn_start_params){.text = "Hello"}, ERR_USAGE);
-    assert_non_null(strstr(e.text, "\"session\""));
-    refused(&operation_turn_start,
+    served_open(true);
+    served_refused(&operation_turn_start, &(struct turn_start_params){.text = "Hello"}, ERR_USAGE);
+    assert_non_null(strstr(served_refusal.text, "\"session\""));
+    served_refused(&operation_turn_start,
             &(struct turn_start_params){.session = "nobody", .text = "Hello"},
             ERR_SESSION_NOT_FOUND);
-    engine_free(engine);
-}
-
-/* --- directories ------------------------------------------------------------------------------ */
-
-static void make_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
-/* The directory DIR below the test's, with a file that says its name. */
-static char *make_place(const char *name)
-{
-    char *dir = support_path(name), *file = mem_printf("%s/note.txt", dir);
-    assert_int_equal(mkdir(dir, 0700), 0);
-    make_file(file, name);
-    free(file);
-    char *resolved = realpath(dir, NULL);
-    free(dir);
-    return resolved;
-}
-
-static void create_in(const char *directory, char id[UUID_LEN + 1])
-{
-    struct operation_answer *a =
-        done(&operation_session_create, &(struct session_create_params){.directory = directory});
-    const struct session_info *info = a->result;
-    assert_string_equal(info->directory, directory);
-    memcpy(id, info->id, UUID_LEN + 1);
-    operation_answer_free(a);
-}
-
-/* The model reads note.txt of where the session works. */
-static void assert_works_in(const char *id, const char *directory, const char *note)
-{
-    size_t before = model_server_requests(surface_server());
-    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
-                                                         .tool_args = "{\"path\":\"note.txt\"}"});
-    ask(id, "Read the note.", "Hello from the scripted model.");
-    const char *body = model_server_body(surface_server(), before + 1);
-    assert_non_null(strstr(body, note));
-    char *line = mem_printf("Working directory: %s\\n", directory);
-    assert_non_null(strstr(body, line));
-    free(line);
-}
-
-TEST(each_session_works_in_its_directory)
-{
-    char a[UUID_LEN + 1], b[UUID_LEN + 1];
-    char *one = make_place("first-place"), *two = make_place("second-place");
-    open_engine(true);
-    create_in(one, a);
-    create_in(two, b);
-    assert_works_in(a, one, "first-place");
-    assert_works_in(b, two, "second-place");
-    assert_works_in(a, one, "first-place");
-    engine_free(engine);
-    open_engine(true); /* another process, later */
-    assert_works_in(b, two, "second-place");
-    operation_answer_free(done(&operation_session_open,
-                               &(struct session_open_params){.session = b, .directory = one}));
-    assert_works_in(b, one, "first-place");
-    engine_free(engine);
-    free(one);
-    free(two);
-}
-
-TEST(a_directory_is_one)
-{
-    char *file = support_path("a-file");
-    make_file(file, "text");
-    const char *const wrong[] = {"relative/path", "/nobody/has/this", file, ""};
-    open_engine(true);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        refused(&operation_session_create, &(struct session_create_params){.directory = wrong[i]},
-                ERR_USAGE);
-        assert_non_null(strstr(e.text, "\"directory\""));
-    }
-    engine_free(engine);
-    free(file);
-}
-
-/* What is gone is said by the tools; the session can be talked to. */
-TEST(a_directory_may_be_gone)
-{
-    char id[UUID_LEN + 1], *place = make_place("short-lived"),
-                           *note = mem_printf("%s/note.txt", place);
-    open_engine(true);
-    create_in(place, id);
-    ask(id, "Hello", "Hello from the scripted model.");
-    engine_free(engine);
-    assert_int_equal(unlink(note), 0);
-    assert_int_equal(rmdir(place), 0);
-    open_engine(true);
-    model_server_queue(surface_server(), &(struct reply){.tool_name = "read_file",
-                                                         .tool_args = "{\"path\":\"note.txt\"}"});
-    size_t before = model_server_requests(surface_server());
-    ask(id, "Read the note.", "Hello from the scripted model.");
-    assert_non_null(strstr(model_server_body(surface_server(), before + 1), "cannot be opened"));
-    engine_free(engine);
-    free(note);
-    free(place);
+    engine_free(served);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
 
 static void assert_set_to(const char *id, enum tools_offer tools, const char *mode)
 {
-    struct operation_answer *a = done(&operation_session_settings, &(struct session_params){id});
+    struct operation_answer *a = served_done(&operation_session_settings, &(struct session_params){id});
     const struct session_settings *set = a->result;
     assert_int_equal(set->tools, tools);
     if (capability_compaction())
@@ -204,7 +57,7 @@ static void assert_set_to(const char *id, enum tools_offer tools, const char *mo
 static bool offers(const char *id, const char *tool)
 {
     size_t before = model_server_requests(surface_server());
-    ask(id, "What can you do?", "Hello from the scripted model.");
+    served_ask(id, "What can you do?", "Hello from the scripted model.");
     return strstr(model_server_body(surface_server(), before), tool);
 }
 
@@ -213,23 +66,23 @@ TEST(settings_stay_with_the_session)
     const struct session_create_params without = {
         .tools = TOOLS_NONE, .labels = "garden", .system = "Be brief."};
     char id[UUID_LEN + 1], fork[UUID_LEN + 1];
-    open_engine(true);
-    struct operation_answer *a = done(&operation_session_create, &without);
+    served_open(true);
+    struct operation_answer *a = served_done(&operation_session_create, &without);
     memcpy(id, ((struct session_info *)a->result)->id, sizeof id);
     operation_answer_free(a);
     assert_set_to(id, TOOLS_NONE, "handoff");
     assert_false(offers(id, "read_file"));
     if (capability_compaction()) {
         const struct session_compaction_params mode = {.session = id, .mode = "structured"};
-        operation_answer_free(done(&operation_session_set_compaction, &mode));
-        refused(&operation_session_set_compaction,
+        operation_answer_free(served_done(&operation_session_set_compaction, &mode));
+        served_refused(&operation_session_set_compaction,
                 &(struct session_compaction_params){.session = id, .mode = "tea"}, ERR_USAGE);
     }
-    engine_free(engine);
-    open_engine(true);
+    engine_free(served);
+    served_open(true);
     assert_set_to(id, TOOLS_NONE, "structured");
     assert_false(offers(id, "read_file"));
-    a = done(&operation_session_fork, &(struct session_fork_params){.session = id});
+    a = served_done(&operation_session_fork, &(struct session_fork_params){.session = id});
     const struct session_info *info = a->result;
     assert_string_equal(info->labels, "garden");
     assert_string_equal(info->system, "Be brief.");
@@ -237,11 +90,11 @@ TEST(settings_stay_with_the_session)
     operation_answer_free(a);
     assert_set_to(fork, TOOLS_NONE, "structured");
     operation_answer_free(
-        done(&operation_session_set_tools, &(struct session_tools_params){id, TOOLS_FULL}));
+        served_done(&operation_session_set_tools, &(struct session_tools_params){id, TOOLS_FULL}));
     assert_true(offers(id, "read_file"));
     assert_set_to(fork, TOOLS_NONE, "structured");
-    operation_answer_free(done(&operation_session_delete, &(struct session_params){id}));
-    engine_free(engine);
+    operation_answer_free(served_done(&operation_session_delete, &(struct session_params){id}));
+    engine_free(served);
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM session_setting"), 2);
 }
 
@@ -249,25 +102,25 @@ TEST(settings_stay_with_the_session)
 TEST(a_session_keeps_its_model)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     operation_answer_free(
-        done(&operation_session_set_model,
+        served_done(&operation_session_set_model,
              &(struct session_model_params){.session = id, .model = "another-model"}));
-    ask(id, "Hello", "Hello from the scripted model.");
-    operation_answer_free(done(&operation_session_close, &(struct session_params){id}));
+    served_ask(id, "Hello", "Hello from the scripted model.");
+    operation_answer_free(served_done(&operation_session_close, &(struct session_params){id}));
     assert_true(offers(id, "another-model"));
-    engine_free(engine);
-    open_engine(true);
+    engine_free(served);
+    served_open(true);
     assert_true(offers(id, "another-model"));
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
 static void run(const struct operation *o, const char *session)
 {
-    operation_answer_free(done(o, &(struct session_params){session}));
+    operation_answer_free(served_done(o, &(struct session_params){session}));
 }
 
 static int64_t sessions_kept(void)
@@ -278,30 +131,30 @@ static int64_t sessions_kept(void)
 TEST(a_session_is_closed_and_opened_again)
 {
     char id[UUID_LEN + 1], unused[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
-    create(unused);
+    served_open(true);
+    served_create(id);
+    served_create(unused);
     assert_int_equal(sessions_kept(), 2);
-    ask(id, "Hello", "Hello from the scripted model.");
+    served_ask(id, "Hello", "Hello from the scripted model.");
     run(&operation_session_close, id);
     run(&operation_session_close, id); /* it is closed */
     run(&operation_session_close, unused);
     assert_int_equal(sessions_kept(), 1); /* nobody used the other one */
-    refused(&operation_session_close, &(struct session_params){unused}, ERR_SESSION_NOT_FOUND);
+    served_refused(&operation_session_close, &(struct session_params){unused}, ERR_SESSION_NOT_FOUND);
     size_t before = model_server_requests(surface_server());
-    ask(id, "And you?", "Hello from the scripted model.");
+    served_ask(id, "And you?", "Hello from the scripted model.");
     const char *body = model_server_body(surface_server(), before);
     assert_non_null(strstr(body, "Hello from the scripted model."));
-    engine_free(engine);
+    engine_free(served);
 }
 
 static void begin_turn(const char *session, const char *half)
 {
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = half});
-    engine_start(engine, &operation_turn_start,
+    engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = session, .text = "Tell me all."});
     for (bool came = false; !came;) {
-        struct notice *n = surface_expect_event(engine, EVENT_TEXT_DELTA);
+        struct notice *n = surface_expect_event(served, EVENT_TEXT_DELTA);
         came = strcmp(n->session, session) == 0;
         notice_free(n);
     }
@@ -310,19 +163,19 @@ static void begin_turn(const char *session, const char *half)
 TEST(closing_ends_what_runs)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     begin_turn(id, "Half of it");
-    uint64_t closing = engine_start(engine, &operation_session_close, &(struct session_params){id});
-    struct notice *n = surface_expect_answer(engine, &operation_turn_start);
+    uint64_t closing = engine_start(served, &operation_session_close, &(struct session_params){id});
+    struct notice *n = surface_expect_answer(served, &operation_turn_start);
     const struct turn_result *turn = n->answer->result;
     assert_int_equal(turn->stop_reason, STOP_CANCELLED);
     notice_free(n);
-    n = surface_expect_answer(engine, &operation_session_close);
+    n = surface_expect_answer(served, &operation_session_close);
     assert_int_equal(n->answer->request->id, closing);
     notice_free(n);
-    refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
-    engine_free(engine);
+    served_refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
+    engine_free(served);
 }
 
 /* Waits until no more than so many are open: their locks are held. */
@@ -335,7 +188,7 @@ static void expect_open(char own[][UUID_LEN + 1], int count, int most)
         for (int i = 0; i < count; i++)
             held += !lock_is_free(directory, own[i]);
         if (held > most)
-            notice_free(mailbox_wait(engine_notices(engine), 10));
+            notice_free(mailbox_wait(engine_notices(served), 10));
     }
     free(directory);
     assert_in_range(held, 0, most);
@@ -345,31 +198,31 @@ static void expect_open(char own[][UUID_LEN + 1], int count, int most)
 TEST_IF(capability_store(), what_rests_closes)
 {
     char own[4][UUID_LEN + 1], *directory = support_path("data");
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", &e));
-    open_engine(true);
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "2", NULL));
+    served_open(true);
     for (int i = 0; i < 4; i++)
-        create(own[i]);
+        served_create(own[i]);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
-            ask(own[i], "Hello", "Hello from the scripted model.");
+            served_ask(own[i], "Hello", "Hello from the scripted model.");
     expect_open(own, 4, 2);
     assert_false(lock_is_free(directory, own[3])); /* the newest */
     free(directory);
-    engine_free(engine);
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", &e));
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", &e));
-    open_engine(true);
+    engine_free(served);
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, "100", NULL));
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, "0", NULL));
+    served_open(true);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 4; i++)
-            ask(own[i], "Hello", "Hello from the scripted model.");
+            served_ask(own[i], "Hello", "Hello from the scripted model.");
     expect_open(own, 4, 0);
     for (int i = 0; i < 4; i++) {
         struct operation_answer *a =
-            done(&operation_session_read, &(struct session_params){own[i]});
+            served_done(&operation_session_read, &(struct session_params){own[i]});
         assert_int_equal(((struct session_info *)a->result)->turns, 6);
         operation_answer_free(a);
     }
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* --- at once ---------------------------------------------------------------------------------- */
@@ -378,15 +231,15 @@ TEST(one_turn_runs_in_a_session)
 {
     char id[UUID_LEN + 1];
     const struct turn_start_params again = {.session = id, .text = "And this?"};
-    open_engine(true);
-    create(id);
-    refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
+    served_open(true);
+    served_create(id);
+    served_refused(&operation_turn_interrupt, &(struct session_params){id}, ERR_SESSION_NOT_RUNNING);
     begin_turn(id, "Half of it");
-    refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
+    served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
     run(&operation_turn_interrupt, id);
-    notice_free(surface_expect_answer(engine, &operation_turn_start));
-    ask(id, "Now?", "Hello from the scripted model.");
-    engine_free(engine);
+    notice_free(surface_expect_answer(served, &operation_turn_start));
+    served_ask(id, "Now?", "Hello from the scripted model.");
+    engine_free(served);
 }
 
 /* The lock is the process's: a second engine stands for another one. */
@@ -394,39 +247,39 @@ TEST_IF(capability_store(), a_session_of_another_process_is_busy)
 {
     char id[UUID_LEN + 1];
     const struct turn_start_params again = {.session = id, .text = "And this?"};
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     begin_turn(id, "Half of it");
-    struct engine *first = engine;
-    open_engine(true);
-    refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
-    operation_answer_free(done(&operation_context_read, &(struct session_params){id}));
+    struct engine *first = served;
+    served_open(true);
+    served_refused(&operation_turn_start, &again, ERR_SESSION_BUSY);
+    operation_answer_free(served_done(&operation_context_read, &(struct session_params){id}));
     run(&operation_session_read, id);
     engine_free(first);
-    ask(id, "Now?", "Hello from the scripted model.");
-    engine_free(engine);
+    served_ask(id, "Now?", "Hello from the scripted model.");
+    engine_free(served);
 }
 
 TEST(approvals_of_two_sessions_wait_at_once)
 {
-    char own[2][UUID_LEN + 1], *places[2] = {make_place("place-1"), make_place("place-2")};
+    char own[2][UUID_LEN + 1], *places[2] = {served_place("place-1"), served_place("place-2")};
     const struct reply call = {.tool_name = "write_file",
                                .tool_args = "{\"path\":\"new.txt\",\"content\":\"x\"}"};
-    open_engine(true);
+    served_open(true);
     for (int i = 0; i < 2; i++) {
-        create_in(places[i], own[i]);
+        served_create_in(places[i], own[i]);
         model_server_queue(surface_server(), &call);
-        engine_start(engine, &operation_turn_start,
+        engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = own[i], .text = "Write."});
-        struct notice *n = surface_expect(engine, NOTICE_APPROVAL);
+        struct notice *n = surface_expect(served, NOTICE_APPROVAL);
         assert_string_equal(n->session, own[i]);
         notice_free(n);
     }
     for (int i = 1; i >= 0; i--) { /* the second is allowed, the first is not */
         const struct approval_decide_params decide = {
             .session = own[i], .call = "call_1", .decision = i ? ANSWER_ONCE : ANSWER_DENY};
-        operation_answer_free(done(&operation_approval_decide, &decide));
-        struct notice *n = surface_expect_answer(engine, &operation_turn_start);
+        operation_answer_free(served_done(&operation_approval_decide, &decide));
+        struct notice *n = surface_expect_answer(served, &operation_turn_start);
         assert_string_equal(((const struct turn_result *)n->answer->result)->session_id, own[i]);
         notice_free(n);
         char *path = mem_printf("%s/new.txt", places[i]);
@@ -434,7 +287,7 @@ TEST(approvals_of_two_sessions_wait_at_once)
         free(path);
         free(places[i]);
     }
-    engine_free(engine);
+    engine_free(served);
 }
 
 TEST(drafts_wait_in_their_sessions)
@@ -442,49 +295,49 @@ TEST(drafts_wait_in_their_sessions)
     char id[UUID_LEN + 1];
     if (!capability_compaction())
         skip();
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     for (int i = 0; i < 4; i++)
-        ask(id, "Tell me a lot about gardens and what grows in them.",
+        served_ask(id, "Tell me a lot about gardens and what grows in them.",
             "Hello from the scripted model.");
     const struct compaction_run_params compact = {
         .session = id, .mode = "deterministic", .preview = true};
     const struct compaction_decide_params no = {.session = id, .decision = DRAFT_REFUSE};
-    refused(&operation_compaction_decide, &no, ERR_SESSION_NOT_RUNNING);
-    engine_start(engine, &operation_compaction_run, &compact);
-    struct notice *n = surface_expect(engine, NOTICE_DRAFT);
+    served_refused(&operation_compaction_decide, &no, ERR_SESSION_NOT_RUNNING);
+    engine_start(served, &operation_compaction_run, &compact);
+    struct notice *n = surface_expect(served, NOTICE_DRAFT);
     assert_string_equal(n->session, id);
     notice_free(n);
-    operation_answer_free(done(&operation_compaction_decide, &no));
-    engine_free(engine);
+    operation_answer_free(served_done(&operation_compaction_decide, &no));
+    engine_free(served);
 }
 
 TEST(a_session_without_a_store_says_so)
 {
     char id[UUID_LEN + 1];
     const struct turn_start_params unknown = {.session = "nobody", .text = "Hello"};
-    open_engine(false);
-    refused(&operation_turn_start, &unknown, ERR_SESSION_PERSISTENCE_DISABLED);
-    create(id);
-    ask(id, "Hello", "Hello from the scripted model.");
+    served_open(false);
+    served_refused(&operation_turn_start, &unknown, ERR_SESSION_PERSISTENCE_DISABLED);
+    served_create(id);
+    served_ask(id, "Hello", "Hello from the scripted model.");
     run(&operation_session_close, id);
-    ask(id, "Are you still there?", "Hello from the scripted model.");
-    engine_free(engine);
+    served_ask(id, "Are you still there?", "Hello from the scripted model.");
+    engine_free(served);
 }
 
 /* What is asked of no session needs none. */
 TEST(models_are_listed_without_a_session)
 {
-    open_engine(true);
-    operation_answer_free(done(&operation_models_list, NULL));
-    operation_answer_free(done(&operation_provider_check, NULL));
-    struct operation_answer *a = done(&operation_doctor_report, NULL);
+    served_open(true);
+    operation_answer_free(served_done(&operation_models_list, NULL));
+    operation_answer_free(served_done(&operation_provider_check, NULL));
+    struct operation_answer *a = served_done(&operation_doctor_report, NULL);
     const struct report_result *told = a->result;
     assert_int_equal(told->fault.code, 0);
     assert_string_equal(told->facts.items[0].name, "provider");
     assert_string_equal(told->facts.items[0].value, "openai");
     operation_answer_free(a);
-    engine_free(engine);
+    engine_free(served);
     assert_int_equal(sessions_kept(), 0);
 }
 
@@ -495,18 +348,18 @@ TEST(models_are_listed_without_a_session)
 TEST(what_was_asked_is_done_though_withdrawn)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     begin_turn(id, "Half of it");
-    engine_withdraw(engine, engine_start(engine, &operation_session_rename,
+    engine_withdraw(served, engine_start(served, &operation_session_rename,
                                          &(struct session_rename_params){id, "Kyoto"}));
-    engine_withdraw(engine, engine_start(engine, &operation_session_list, NULL));
+    engine_withdraw(served, engine_start(served, &operation_session_list, NULL));
     run(&operation_turn_interrupt, id);
-    notice_free(surface_expect_answer(engine, &operation_turn_start));
-    struct operation_answer *a = done(&operation_session_read, &(struct session_params){"Kyoto"});
+    notice_free(surface_expect_answer(served, &operation_turn_start));
+    struct operation_answer *a = served_done(&operation_session_read, &(struct session_params){"Kyoto"});
     assert_string_equal(((struct session_info *)a->result)->id, id);
     operation_answer_free(a);
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* What arrived is kept, of every turn that ran. */
@@ -514,26 +367,26 @@ TEST_IF(capability_store(), the_end_keeps_what_arrived)
 {
     enum { TURNS = 20 };
     char own[TURNS][UUID_LEN + 1];
-    open_engine(true);
+    served_open(true);
     for (int i = 0; i < TURNS; i++) {
-        create(own[i]);
+        served_create(own[i]);
         begin_turn(own[i], "Half of it");
     }
-    create(own[0]); /* one that does nothing */
-    engine_free(engine);
-    open_engine(true);
+    served_create(own[0]); /* one that does nothing */
+    engine_free(served);
+    served_open(true);
     for (int i = 1; i < TURNS; i++) {
         const struct session_history_params last = {.session = own[i], .newest = true, .limit = 9};
-        struct operation_answer *a = done(&operation_session_history, &last);
+        struct operation_answer *a = served_done(&operation_session_history, &last);
         const struct event_list *events = &((struct session_history_result *)a->result)->events;
         const struct event *end = events->items.items[events->items.len - 1];
         assert_int_equal(end->type, EVENT_INTERRUPTED);
         operation_answer_free(a);
-        a = done(&operation_session_read, &(struct session_params){own[i]});
+        a = served_done(&operation_session_read, &(struct session_params){own[i]});
         assert_string_equal(((struct session_info *)a->result)->last_line, "Half of it");
         operation_answer_free(a);
     }
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -557,12 +410,12 @@ static bool keep_event(void *log, const struct event *ev)
     return true;
 }
 
-/* Beside the engine, whose notices all count here. */
+/* Beside the served, whose notices all count here. */
 static void read_log(const char *id, struct event_list *log)
 {
     struct session_info info = {0};
     *log = (struct event_list){0};
-    assert_true(surface_read(id, &info, keep_event, log, &e));
+    assert_true(surface_read(id, &info, keep_event, log, NULL));
     session_info_release(&info);
 }
 
@@ -588,13 +441,13 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
                                .interval_ms = 40};
     int64_t last = 0;
     buf_init(&streamed, 0);
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     model_server_queue(surface_server(), &slow);
-    engine_start(engine, &operation_turn_start,
+    engine_start(served, &operation_turn_start,
                  &(struct turn_start_params){.session = id, .text = "Tell me."});
     for (bool over = false; !over;) {
-        struct notice *n = surface_expect(engine, NOTICE_EVENT);
+        struct notice *n = surface_expect(served, NOTICE_EVENT);
         const struct event *ev = n->event;
         assert_true(ev->seq > last);
         last = ev->seq;
@@ -602,7 +455,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
         if (ev->type != EVENT_TEXT_DELTA)
             assert_in_log(id, ev);
         if (streamed.len == 45 && ev->type == EVENT_TEXT_DELTA)
-            engine_start(engine, &operation_turn_interrupt, &(struct session_params){id});
+            engine_start(served, &operation_turn_interrupt, &(struct session_params){id});
         over = ev->type == EVENT_INTERRUPTED;
         notice_free(n);
     }
@@ -625,7 +478,7 @@ TEST_IF(capability_store(), the_log_has_what_was_told)
     event_list_release(&log);
     vec_release(&streamed_up_to);
     buf_release(&streamed);
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* --- races ------------------------------------------------------------------------------------ */
@@ -665,17 +518,17 @@ static void ask_something(struct asker *a)
     int which = (int)dice_below(&a->dice, SESSIONS);
     const char *name = dice_below(&a->dice, 2) ? ids[which] : titles[which];
     if (m->operation == &operation_turn_start)
-        engine_start(engine, m->operation,
+        engine_start(served, m->operation,
                      &(struct turn_start_params){.session = name, .text = "Hello"});
     else if (m->operation == &operation_session_rename)
-        engine_start(engine, m->operation,
+        engine_start(served, m->operation,
                      &(struct session_rename_params){.session = name, .title = titles[which]});
     else if (m->operation == &operation_session_open)
-        engine_start(engine, m->operation, &(struct session_open_params){.session = name});
+        engine_start(served, m->operation, &(struct session_open_params){.session = name});
     else if (m->operation == &operation_session_set_draft)
-        engine_start(engine, m->operation, &(struct session_text_params){.session = name});
+        engine_start(served, m->operation, &(struct session_text_params){.session = name});
     else
-        engine_start(engine, m->operation, &(struct session_params){name});
+        engine_start(served, m->operation, &(struct session_params){name});
 }
 
 static void *ask_at_random(void *asker)
@@ -700,7 +553,7 @@ static void take_answers(int turns[SESSIONS])
 {
     bool answered[1 + 2 * SESSIONS + ASKERS * ASKED + 1] = {false};
     for (int left = ASKERS * ASKED; left > 0; left--) {
-        struct notice *n = surface_expect(engine, NOTICE_ANSWER);
+        struct notice *n = surface_expect(served, NOTICE_ANSWER);
         const struct operation_answer *a = n->answer;
         if (!may_fail_so(a) || strstr(a->error.text, "another tiro"))
             fail_msg("%s: %s", a->request->operation->name, a->error.text);
@@ -717,7 +570,7 @@ static void take_answers(int turns[SESSIONS])
 static void assert_turns_kept(const char *id, int turns)
 {
     const struct session_history_params all = {.session = id, .limit = 10000};
-    struct operation_answer *a = done(&operation_session_history, &all);
+    struct operation_answer *a = served_done(&operation_session_history, &all);
     const struct session_history_result *kept = a->result;
     int began = 0;
     int64_t last = 0;
@@ -737,15 +590,15 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
 {
     int turns[SESSIONS] = {0};
     struct asker askers[ASKERS];
-    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, open_sessions, &e));
-    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, idle_minutes, &e));
-    open_engine(persist);
-    engine->most = most;
+    assert_true(config_set(surface_config(), CONFIG_SERVE_OPEN_SESSIONS, open_sessions, NULL));
+    assert_true(config_set(surface_config(), CONFIG_SERVE_IDLE_MINUTES, idle_minutes, NULL));
+    served_open(persist);
+    served->most = most;
     for (int i = 0; i < SESSIONS; i++) {
-        create(ids[i]);
+        served_create(ids[i]);
         snprintf(titles[i], sizeof titles[i], "Garden %d of %s", i, ids[i] + UUID_LEN - 6);
         operation_answer_free(
-            done(&operation_session_rename, &(struct session_rename_params){ids[i], titles[i]}));
+            served_done(&operation_session_rename, &(struct session_rename_params){ids[i], titles[i]}));
     }
     for (int i = 0; i < ASKERS; i++) {
         askers[i] = (struct asker){.dice = {seed + (uint64_t)i},
@@ -757,7 +610,7 @@ static void race(uint64_t seed, bool persist, const char *open_sessions, const c
         pthread_join(askers[i].thread, NULL);
     for (int i = 0; i < SESSIONS; i++)
         assert_turns_kept(ids[i], turns[i]);
-    engine_free(engine);
+    engine_free(served);
 }
 
 TEST_IF(capability_store(), requests_race_for_sessions)
@@ -789,24 +642,24 @@ static int64_t resident_bytes(void)
 TEST(a_hundred_sessions_are_open_and_busy_at_once)
 {
     static char many[MANY][UUID_LEN + 1];
-    open_engine(true);
-    create(many[0]);
-    ask(many[0], "Hello", "Hello from the scripted model.");
+    served_open(true);
+    served_create(many[0]);
+    served_ask(many[0], "Hello", "Hello from the scripted model.");
     int64_t before = resident_bytes();
     for (int i = 1; i < MANY; i++) {
-        create(many[i]);
-        ask(many[i], "Hello", "Hello from the scripted model.");
+        served_create(many[i]);
+        served_ask(many[i], "Hello", "Hello from the scripted model.");
     }
     int64_t each = (resident_bytes() - before) / (MANY - 1);
     print_message("%lld KiB for an open session\n", (long long)each / 1024);
     for (int i = 0; i < MANY; i++)
-        engine_start(engine, &operation_turn_start,
+        engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = many[i], .text = "All at once"});
     for (int i = 0; i < MANY; i++)
-        notice_free(surface_expect_answer(engine, &operation_turn_start));
+        notice_free(surface_expect_answer(served, &operation_turn_start));
     int64_t busy = (resident_bytes() - before) / (MANY - 1);
     print_message("%lld KiB after a hundred turns at once\n", (long long)busy / 1024);
-    engine_free(engine);
+    engine_free(served);
     print_message("%lld KiB in all after the end\n", (long long)(resident_bytes() - before) / 1024);
     if (SUPPORT_TELLS_MEMORY && before > 0)
         assert_in_range(each, 0, MOST_BYTES_EACH);
@@ -820,7 +673,7 @@ static uint64_t begin_held_turn(const char *id)
     size_t before = model_server_requests(surface_server());
     model_server_queue(surface_server(), &(struct reply){.text = "late", .hold = true});
     uint64_t turn =
-        engine_start(engine, &operation_turn_start,
+        engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = id, .text = "Take your time"});
     assert_true(model_server_wait(surface_server(), before + 1, SURFACE_MS));
     return turn;
@@ -830,38 +683,38 @@ static uint64_t begin_held_turn(const char *id)
 TEST(what_is_cancelled_before_it_begins_is_not_done)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
+    served_open(true);
+    served_create(id);
     const struct session_params p = {.session = id};
-    uint64_t turn = begin_held_turn(id), gone = engine_start(engine, &operation_models_list, &p),
-             kept = engine_start(engine, &operation_models_list, &p);
-    assert_false(engine_cancel(engine, turn));
-    assert_true(engine_cancel(engine, gone));
-    assert_false(engine_cancel(engine, gone));
+    uint64_t turn = begin_held_turn(id), gone = engine_start(served, &operation_models_list, &p),
+             kept = engine_start(served, &operation_models_list, &p);
+    assert_false(engine_cancel(served, turn));
+    assert_true(engine_cancel(served, gone));
+    assert_false(engine_cancel(served, gone));
     model_server_release(surface_server());
-    notice_free(surface_expect_answer(engine, &operation_turn_start));
-    struct notice *n = surface_expect_answer(engine, &operation_models_list);
+    notice_free(surface_expect_answer(served, &operation_turn_start));
+    struct notice *n = surface_expect_answer(served, &operation_models_list);
     assert_int_equal(n->answer->request->id, kept);
     notice_free(n);
-    assert_false(engine_cancel(engine, kept));
+    assert_false(engine_cancel(served, kept));
     run(&operation_session_settings, id); /* nothing came in between */
-    engine_free(engine);
+    engine_free(served);
 }
 
 /* … nor what waits for a conversation, of which there are as many as there may be. */
 TEST_IF(capability_store(), what_is_cancelled_before_there_is_room_is_not_done)
 {
     char id[UUID_LEN + 1];
-    open_engine(true);
-    create(id);
-    engine->most = 1;
+    served_open(true);
+    served_create(id);
+    served->most = 1;
     (void)begin_held_turn(id);
-    uint64_t gone = engine_start(engine, &operation_session_create, NULL);
-    assert_true(engine_cancel(engine, gone));
-    assert_false(engine_cancel(engine, gone));
+    uint64_t gone = engine_start(served, &operation_session_create, NULL);
+    assert_true(engine_cancel(served, gone));
+    assert_false(engine_cancel(served, gone));
     model_server_release(surface_server());
-    notice_free(surface_expect_answer(engine, &operation_turn_start));
+    notice_free(surface_expect_answer(served, &operation_turn_start));
     run(&operation_session_settings, id);
     assert_int_equal(sessions_kept(), 1);
-    engine_free(engine);
+    engine_free(served);
 }
