@@ -1,4 +1,5 @@
-/* Sessions of one engine that work in directories of their own: tools, prompts, projects. */
+/* Sessions of one engine that work in directories of their own: tools, prompts,
+ * projects. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,8 @@
 
 FIXTURE(surface_setup, surface_teardown);
 
-/* --- tools and prompts ------------------------------------------------------------------------ */
+/* --- tools and prompts
+ * ------------------------------------------------------------------------ */
 
 /* The model reads note.txt of where the session works. */
 static void assert_works_in(const char *id, const char *directory, const char *note)
@@ -84,4 +86,188 @@ TEST(a_directory_may_be_gone)
     engine_free(served);
     free(note);
     free(place);
+}
+
+/* Files of instructions, and where commands run. */
+TEST(prompts_and_commands_are_of_the_directory)
+{
+    char own[2][UUID_LEN + 1], *places[2] = {served_place("first"), served_place("second")};
+    served_open(true);
+    for (int i = 0; i < 2; i++) {
+        char *file = mem_printf("%s/AGENTS.md", places[i]);
+        served_make_file(file, i == 0 ? "Indent with tabs.\n" : "Indent with blanks.\n");
+        free(file);
+        served_create_in(places[i], own[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t before = model_server_requests(surface_server());
+        model_server_queue(surface_server(), &(struct reply){.tool_name = "run_command",
+                                                             .tool_args = "{\"command\":\"pwd\"}"});
+        uint64_t turn =
+            engine_start(served, &operation_turn_start,
+                         &(struct turn_start_params){.session = own[i], .text = "Where are you?"});
+        struct notice *n = surface_expect(served, NOTICE_APPROVAL);
+        assert_non_null(strstr(n->preview, places[i]));
+        operation_answer_free(
+            served_done(&operation_approval_decide,
+                        &(struct approval_decide_params){own[i], n->text, ANSWER_ONCE}));
+        notice_free(n);
+        n = surface_expect_answer(served, &operation_turn_start);
+        assert_int_equal(n->answer->request->id, turn);
+        notice_free(n);
+        const char *body = model_server_body(surface_server(), before + 1);
+        assert_non_null(strstr(body, places[i]));
+        assert_null(strstr(body, places[1 - i]));
+        assert_non_null(strstr(body, i == 0 ? "with tabs" : "with blanks"));
+        assert_null(strstr(body, i == 0 ? "with blanks" : "with tabs"));
+    }
+    engine_free(served);
+    free(places[0]);
+    free(places[1]);
+}
+
+static void attach(const char *session, const char *images)
+{
+    const struct turn_start_params params = {
+        .session = session, .text = "What is this?", .attachments = images};
+    operation_answer_free(served_done(&operation_turn_start, &params));
+}
+
+/* A path that is not absolute begins where the session works. */
+TEST(images_are_found_in_the_directory)
+{
+    static const char named[] = "[{\"type\":\"image\",\"text\":\"dot.png\"}]";
+    static const char *const wrong[] = {"{}", "[1]", "[{\"type\":\"text\",\"text\":\"x\"}]",
+                                        "[{\"type\":\"image\"}]"};
+    char id[UUID_LEN + 1], *place = served_place("pictures"),
+                           *file = mem_printf("%s/dot.png", place);
+    served_open(true);
+    served_create_in(place, id);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        served_refused(&operation_turn_start,
+                       &(struct turn_start_params){id, .text = "x", .attachments = wrong[i]},
+                       ERR_USAGE);
+        assert_non_null(strstr(served_refusal.text, "\"attachments\""));
+    }
+    served_make_file(file, "\x89PNG\r\n\x1a\n");
+    size_t before = model_server_requests(surface_server());
+    attach(id, named);
+    assert_non_null(strstr(model_server_body(surface_server(), before), "data:image/png;base64,"));
+    engine_free(served);
+    free(file);
+    free(place);
+}
+
+/* --- projects
+ * ---------------------------------------------------------------------------------
+ */
+
+static size_t learned(const struct operation *o, const void *params)
+{
+    struct operation_answer *a = served_done(o, params);
+    size_t count = ((struct learned_items *)a->result)->items.len;
+    operation_answer_free(a);
+    return count;
+}
+
+static int64_t counted(const char *session)
+{
+    struct operation_answer *a =
+        served_done(&operation_learned_stats, &(struct learned_stats_params){session});
+    int64_t active = ((struct learned_stats *)a->result)->active;
+    operation_answer_free(a);
+    return active;
+}
+
+/* What is remembered in a session is its project's: told to its model, listed,
+ * counted. */
+TEST_IF(capability_store() && capability_memory(), what_is_learned_is_of_the_sessions_project)
+{
+    char own[2][UUID_LEN + 1], *places[2] = {served_place("first"), served_place("second")};
+    served_open(true);
+    for (int i = 0; i < 2; i++)
+        served_create_in(places[i], own[i]);
+    const struct learned_add_params port = {.text = "The port is 8443.", .session = own[0]};
+    engine_start(served, &operation_learned_add, &port);
+    struct notice *n = surface_expect(served, NOTICE_LEARNED);
+    assert_string_equal(n->text, places[0]);
+    notice_free(n);
+    n = surface_expect_answer(served, &operation_learned_add);
+    const struct learned_item *item = &((struct learned_add_result *)n->answer->result)->item;
+    assert_string_equal(item->project, places[0]);
+    assert_string_equal(item->session_id, own[0]);
+    notice_free(n);
+    for (int i = 0; i < 2; i++) {
+        size_t before = model_server_requests(surface_server()), here = i == 0;
+        served_ask(own[i], "Hello", "Hello from the scripted model.");
+        const char *body = model_server_body(surface_server(), before);
+        assert_int_equal(strstr(body, "8443") != NULL, here);
+        assert_int_equal(counted(own[i]), here);
+        const struct learned_search_params search = {
+            .query = "port", .project = places[i], .limit = 5};
+        assert_int_equal(learned(&operation_learned_search, &search), here);
+        const struct learned_list_params list = {.session = own[i]};
+        assert_int_equal(learned(&operation_learned_list, &list), here);
+    }
+    assert_int_equal(counted(NULL), 0); /* of the program's own directory */
+    served_refused(&operation_learned_add,
+                   &(struct learned_add_params){.text = "Nothing.", .session = "nobody"},
+                   ERR_SESSION_NOT_FOUND);
+    engine_free(served);
+    free(places[0]);
+    free(places[1]);
+}
+
+static const char *const scoped[] = {"project", "session"};
+
+/* Entries that a compaction put into memory, of the scope as the session means
+ * it. */
+static int64_t recalled(const char *session, const char *scope)
+{
+    struct operation_answer *a =
+        served_done(&operation_memory_search,
+                    &(struct memory_search){
+                        .query = "lanterns", .scope = scope, .session = session, .limit = 9});
+    const struct memory_found *found = a->result;
+    int64_t total = found->total;
+    operation_answer_free(a);
+    return total;
+}
+
+/* Is too long for the next request, and is indexed when it is dropped. */
+static void remember_by_compaction(const char *session)
+{
+    struct buf text = BUF_INIT;
+    for (int i = 0; i < 4000; i++)
+        buf_addf(&text, "Lanterns hang in street %d. ", i);
+    served_ask(session, text.data, "Hello from the scripted model.");
+    for (int i = 0; i < 3; i++)
+        served_ask(session, "And?", "Hello from the scripted model.");
+    operation_answer_free(
+        served_done(&operation_compaction_run,
+                    &(struct compaction_run_params){.session = session, .mode = "deterministic"}));
+    buf_release(&text);
+}
+
+TEST_IF(capability_store() && capability_memory() && capability_compaction(),
+        scopes_of_memory_are_the_sessions)
+{
+    char own[2][UUID_LEN + 1], *places[2] = {served_place("first"), served_place("second")};
+    served_open(true);
+    for (int i = 0; i < 2; i++)
+        served_create_in(places[i], own[i]);
+    remember_by_compaction(own[0]);
+    int64_t all = recalled(own[1], "all");
+    assert_true(all > 0);
+    for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++) {
+        assert_int_equal(recalled(own[0], scoped[i]), all);
+        assert_int_equal(recalled(own[1], scoped[i]), 0);
+    }
+    assert_int_equal(recalled(NULL, "project"), 0);
+    served_refused(&operation_memory_search,
+                   &(struct memory_search){.query = "x", .session = "nobody", .limit = 1},
+                   ERR_SESSION_NOT_FOUND);
+    engine_free(served);
+    free(places[0]);
+    free(places[1]);
 }

@@ -170,7 +170,8 @@ static void searched(struct acp_ask *ask, const struct operation_answer *answer)
 
 static void run_memory(struct acp_session *s, const char *arguments)
 {
-    const struct memory_search params = {.query = arguments, .limit = MEMORY_HITS, .origin = -1};
+    const struct memory_search params = {
+        .query = arguments, .session = s->id, .limit = MEMORY_HITS, .origin = -1};
     acp_ask(s->acp, NULL, s, &operation_memory_search, &params, searched);
 }
 
@@ -187,7 +188,7 @@ static void remembered(struct acp_ask *ask, const struct operation_answer *answe
 
 static void run_remember(struct acp_session *s, const char *arguments)
 {
-    const struct learned_add_params params = {.text = arguments};
+    const struct learned_add_params params = {.text = arguments, .session = s->id};
     acp_ask(s->acp, NULL, s, &operation_learned_add, &params, remembered);
 }
 

@@ -98,7 +98,8 @@ static const struct shape_field memory_fields[] = {
 };
 
 static const struct shape_field learned_fields[] = {
-    NUMBER("waiting", number, "Items that wait for the person's word."),
+    TEXT("project", OPTIONAL, text, "Directory of the project that it was counted in."),
+    NUMBER("waiting", number, "Items of the project and the user that wait for the person's word."),
     FLAG("proposed", OPTIONAL, flag, "A model proposed some of them just now."),
     {0},
 };

@@ -230,7 +230,8 @@ static const struct shape_field start_fields[] = {
     SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
                 .help = "The message."),
     SHAPE_FIELD("attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
-                .help = "Array of images: {\"type\": \"image\", \"text\": path or URL, "
+                .help = "Array of images: {\"type\": \"image\", \"text\": URL or path, which may "
+                        "begin in the session's directory, "
                         "\"media_type\": \"image/png\"}."),
     {0},
 };

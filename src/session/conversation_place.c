@@ -2,10 +2,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "session/conversation_private.h"
 
 static void list_tools(struct conversation *c)
@@ -68,4 +71,59 @@ bool conversation_find_directory(const char *given, char **resolved, struct erro
     free(*resolved);
     *resolved = NULL;
     return false;
+}
+
+/* --- images ----------------------------------------------------------------------------------- */
+
+static bool is_below(const char *path)
+{
+    return *path != '/' && strncasecmp(path, "http://", 7) != 0 &&
+           strncasecmp(path, "https://", 8) != 0;
+}
+
+/* NULL: it is no image. */
+static struct json *placed_image(const struct conversation *c, const struct json *given)
+{
+    const char *type = json_get_string(given, "type"), *where = json_get_string(given, "text");
+    if (!type || strcmp(type, "image") != 0 || !where || !*where)
+        return NULL;
+    struct json *image = json_new_object();
+    char *path = is_below(where) ? paths_join(c->root, where) : mem_strdup(where);
+    json_set_string(image, "type", "image");
+    json_set_string(image, "text", path);
+    json_set_string(image, "media_type", json_get_string(given, "media_type"));
+    free(path);
+    return image;
+}
+
+static bool place_each(const struct conversation *c, const struct json *given, struct json *out,
+                       struct error *e)
+{
+    if (json_type(given) != JSON_ARRAY)
+        return err_set(e, ERR_USAGE, "\"attachments\" is no array; give one of images");
+    for (const struct json *v = json_first(given); v; v = json_next(v)) {
+        struct json *image = placed_image(c, v);
+        if (!image)
+            return err_set(e, ERR_USAGE,
+                           "\"attachments\": %zu is no image; give its type "
+                           "\"image\", and as its text a path or URL",
+                           json_len(out));
+        json_push(out, image);
+    }
+    return true;
+}
+
+bool conversation_place_images(const struct conversation *c, const char *given, char **out,
+                               struct error *e)
+{
+    *out = NULL;
+    if (!given)
+        return true;
+    struct json *list = json_parse_foreign(given, strlen(given), e), *placed = json_new_array();
+    bool ok = list && place_each(c, list, placed, e);
+    if (ok)
+        *out = json_print(placed);
+    json_free(placed);
+    json_free(list);
+    return ok;
 }

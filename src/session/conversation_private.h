@@ -150,6 +150,9 @@ enum want conversation_wants(const struct operation_request *r);
 void conversation_work_in(struct conversation *c, const char *directory);
 void conversation_leave_directory(struct conversation *c);
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);
+/* Images of a message (JSON, NULL: none), their paths below the directory; the caller frees. */
+bool conversation_place_images(const struct conversation *c, const char *given, char **out,
+                               struct error *e);
 
 /* conversation_settings.c: of another session that is open; its level of tools, as [chat] tools. */
 void conversation_read_settings(struct conversation *c);

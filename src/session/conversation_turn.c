@@ -296,7 +296,11 @@ static bool start(struct conversation *c, const char *input, const char *attachm
 bool run_start_turn(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct turn_start_params *p = params;
-    return start(c, p->text ? p->text : "", p->attachments, 0, result, e);
+    char *images;
+    bool kept = conversation_place_images(c, p->attachments, &images, e) &&
+                start(c, p->text ? p->text : "", images, 0, result, e);
+    free(images);
+    return kept;
 }
 
 static bool find_retry(struct conversation *c, struct error *e)

@@ -87,7 +87,7 @@ struct engine *engine_make(const struct engine_options *options)
     s->reader = reader_new(s->place, s->notices);
     s->desk = memory_desk_new(s->config, s->place, s->root, s->notices);
     if (s->memory)
-        s->extractor = extractor_new(s->config, s->place, s->root, s->notices);
+        s->extractor = extractor_new(s->config, s->place, s->root, options->serves, s->notices);
     s->corpora_desk = corpora_desk_new(s->config, s->place, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     if (!options->serves)

@@ -22,6 +22,7 @@ struct extractor {
     struct desk desk;
     const struct config *config;
     char *project;
+    bool serves;
     VEC(struct event *) owed; /* uses that could not be noted yet, since somebody has the session */
 };
 
@@ -137,9 +138,15 @@ static void work_release(struct work *w)
     event_free(w->use);
 }
 
+/* An imported session has none. */
+static const char *directory_of(const struct work *w)
+{
+    return w->info.directory && *w->info.directory ? w->info.directory : w->x->project;
+}
+
 static bool read_known(struct work *w, struct error *e)
 {
-    char *project = project_of(w->info.directory ? w->info.directory : w->x->project);
+    char *project = project_of(directory_of(w));
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE | 1U << LEARNED_CANDIDATE |
                                                1U << LEARNED_REJECTED,
                                      .project = project,
@@ -231,6 +238,13 @@ static int give_up(struct work *w, const struct error *why)
     return AGAIN_MS;
 }
 
+static void tell_proposals(const struct work *w)
+{
+    const struct extractor *x = w->x;
+    const char *directory = x->serves ? directory_of(w) : x->project;
+    mailbox_push(x->desk.notices, learned_notice(x->desk.store, directory, true));
+}
+
 /* One session. */
 static int extract_one(void *desk, const struct wakeup *wakeup)
 {
@@ -243,7 +257,7 @@ static int extract_one(void *desk, const struct wakeup *wakeup)
         log_line(LOG_ERROR, "proposals: %s", e.text);
     } else if (w.session.id && look_at(&w, &kept, &e)) {
         if (kept > 0)
-            mailbox_push(w.x->desk.notices, learned_notice(w.x->desk.store, w.x->project, true));
+            tell_proposals(&w);
         next = 0;
     } else if (w.session.id) {
         next = give_up(&w, &e);
@@ -277,12 +291,12 @@ static const struct desk_role role = {.mode = STORE_READ_WRITE,
                                       .chore_count = sizeof chores / sizeof *chores};
 
 struct extractor *extractor_new(const struct config *config, struct place *place,
-                                const char *project, struct mailbox *notices)
+                                const char *project, bool serves, struct mailbox *notices)
 {
     if (strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") == 0)
         return NULL;
     struct extractor *x = mem_alloc(sizeof *x);
-    *x = (struct extractor){.config = config, .project = mem_strdup(project)};
+    *x = (struct extractor){.config = config, .project = mem_strdup(project), .serves = serves};
     desk_init(&x->desk, &role, place, notices);
     return x;
 }

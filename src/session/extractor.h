@@ -9,9 +9,10 @@
 
 struct extractor;
 
-/* NULL where [learned] extract is off. All are borrowed but `project`, the working directory. */
+/* NULL where [learned] extract is off. All are borrowed but `project`, the working directory, whose
+ * proposals it tells of; with `serves`, of those of each session's own. */
 struct extractor *extractor_new(const struct config *config, struct place *place,
-                                const char *project, struct mailbox *notices);
+                                const char *project, bool serves, struct mailbox *notices);
 void extractor_free(struct extractor *x); /* NULL is fine: as the next */
 
 /* Sessions may wait. Any thread; once the store is there. */

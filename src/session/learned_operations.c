@@ -31,6 +31,13 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
 #define SESSION(S)                                                                                 \
     SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session),                            \
                 .help = "Only what was said in this session.")
+#define PROJECT(S)                                                                                 \
+    SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, project),                            \
+                .help =                                                                            \
+                    "\"all\" or a directory of one; absent: the session's, else the program's.")
+#define WORKED_IN(S)                                                                               \
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+                .help = "The session whose project is meant; absent: the program's directory.")
 #define LIMIT(S, ...)                                                                              \
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, S, limit), __VA_ARGS__,                    \
                 .help = "At most so many items.")
@@ -65,7 +72,7 @@ static char *project_named(const struct memories *m, const char *name)
 {
     if (name && strcmp(name, "all") == 0)
         return NULL;
-    return project_of(name ? name : m->project);
+    return project_of(name ? name : memories_directory(m));
 }
 
 enum { OF_LOGS = 1U << LEARNED_TOOL | 1U << LEARNED_HISTORY };
@@ -92,13 +99,14 @@ static bool list(struct memories *m, struct learned_filter *f, const char *proje
     return ok;
 }
 
-static bool find_session(const struct memories *m, const char *reference, char id[UUID_LEN + 1],
-                         struct learned_filter *f, struct error *e)
+/* What was said in the session, and its project. */
+static bool find_session(struct memories *m, const char *reference, struct learned_filter *f,
+                         struct error *e)
 {
-    if (!reference || !m->store)
-        return true;
-    f->session = id;
-    return sessions_resolve(m->store, reference, id, e);
+    if (!memories_work_in(m, reference, e))
+        return false;
+    f->session = reference ? memories_session(m) : NULL;
+    return true;
 }
 
 static const struct shape_field list_fields[] = {
@@ -110,8 +118,7 @@ static const struct shape_field list_fields[] = {
     TAG(struct learned_list_params),
     SHAPE_FIELD("state", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, state),
                 .help = "\"candidate\", \"active\", \"superseded\" or \"rejected\"; absent: any."),
-    SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_list_params, project),
-                .help = "\"all\" or a directory of one; absent: the one worked in."),
+    PROJECT(struct learned_list_params),
     SESSION(struct learned_list_params),
     SHAPE_FIELD("unused", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct learned_list_params, unused),
                 .help = "Only what counts and no session was told of."),
@@ -125,11 +132,10 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     const struct learned_list_params *p = params;
     struct learned_filter f = {
         .query = p->query, .tag = p->tag, .unused = p->unused, .limit = p->limit};
-    char session[UUID_LEN + 1];
     return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
            mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
            mask_of(p->state, &learned_state_names, "state", &f.states, e) &&
-           find_session(c->memories, p->session, session, &f, e) &&
+           find_session(c->memories, p->session, &f, e) &&
            list(c->memories, &f, p->project, result, e);
 }
 
@@ -148,6 +154,7 @@ static const struct shape_field search_fields[] = {
     SCOPE(struct learned_search_params),
     KIND(struct learned_search_params),
     TAG(struct learned_search_params),
+    PROJECT(struct learned_search_params),
     SESSION(struct learned_search_params),
     LIMIT(struct learned_search_params, .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT),
     {0},
@@ -160,11 +167,10 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     const struct learned_search_params *p = params;
     struct learned_filter f = {
         .states = 1U << LEARNED_ACTIVE, .query = p->query, .tag = p->tag, .limit = p->limit};
-    char session[UUID_LEN + 1];
     return mask_of(p->scope, &learned_scope_names, "scope", &f.scopes, e) &&
            mask_of(p->kind, &learned_kind_names, "kind", &f.kinds, e) &&
-           find_session(c->memories, p->session, session, &f, e) &&
-           list(c->memories, &f, NULL, result, e);
+           find_session(c->memories, p->session, &f, e) &&
+           list(c->memories, &f, p->project, result, e);
 }
 
 const struct operation operation_learned_search = {
@@ -304,6 +310,7 @@ static const struct shape_field add_fields[] = {
                 .help = "What to remember."),
     SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(struct learned_add_params, scope),
                 .help = "\"project\" or \"user\"; absent: what the text says."),
+    WORKED_IN(struct learned_add_params),
     {0},
 };
 static const struct shape add_shape = PARAMS(struct learned_add_params, add_fields);
@@ -343,9 +350,10 @@ static char *kept_session(const struct memories *m)
 {
     struct session_info info = {0};
     struct error e;
-    bool kept = m->session && sessions_get(m->store, m->session, &info, &e);
+    const char *id = memories_session(m);
+    bool kept = id && sessions_get(m->store, id, &info, &e);
     session_info_release(&info);
-    return kept ? mem_strdup(m->session) : NULL;
+    return kept ? mem_strdup(id) : NULL;
 }
 
 static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
@@ -355,9 +363,11 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
     struct memories *m = c->memories;
     enum learned_added how;
     struct learned_item item = {.state = LEARNED_ACTIVE, .origin = LEARNED_ADDED};
+    if (!memories_work_in(m, p->session, e))
+        return false;
     read_text(p->text, &item);
     bool ok = read_scope(p->scope, &item, e);
-    item.project = item.scope == LEARNED_PROJECT ? project_of(m->project) : NULL;
+    item.project = item.scope == LEARNED_PROJECT ? project_of(memories_directory(m)) : NULL;
     item.session_id = kept_session(m);
     ok = ok && learned_add(m->store, &item, &out->item, &how, e);
     out->known = ok && how == LEARNED_IS_KNOWN;
@@ -497,6 +507,11 @@ const struct operation operation_learned_restore = {
     SHAPE_FIELD(#member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct learned_stats, member),       \
                 .help = text)
 
+static const struct shape_field stats_params_fields[] = {WORKED_IN(struct learned_stats_params),
+                                                         {0}};
+static const struct shape stats_params_shape =
+    PARAMS(struct learned_stats_params, stats_params_fields);
+
 static const struct shape_field stats_fields[] = {
     COUNT(active, "Items that models are told of."),
     COUNT(candidates, "Items that wait for the user's word."),
@@ -510,10 +525,12 @@ static const struct shape stats_shape = {
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
 {
+    const struct learned_stats_params *p = params;
     struct memories *m = c->memories;
     struct learned_counts counts = {0};
-    char *project = project_of(m->project);
-    (void)params;
+    if (!memories_work_in(m, p->session, e))
+        return false;
+    char *project = project_of(memories_directory(m));
     bool ok = !m->store || learned_count(m->store, project, &counts, e);
     free(project);
     *(struct learned_stats *)result = (struct learned_stats){counts.active, counts.candidates,
@@ -529,7 +546,7 @@ struct notice *learned_notice(struct store *s, const char *directory, bool propo
     char *project = project_of(directory);
     if (!learned_count(s, project, &counts, &e))
         log_line(LOG_ERROR, "learned memory: %s", e.text);
-    free(project);
+    n->text = project;
     n->number = counts.candidates;
     n->flag = proposed;
     return n;
@@ -537,7 +554,8 @@ struct notice *learned_notice(struct store *s, const char *directory, bool propo
 
 const struct operation operation_learned_stats = {
     .name = "learned/stats",
-    .summary = "Counts what was learned of this project and of the user.",
+    .summary = "Counts what was learned of a project and of the user.",
+    .params = &stats_params_shape,
     .result = &stats_shape,
     .run = run_stats,
     .executor = READS,

@@ -15,15 +15,16 @@ struct learned_list_params {
     const char *scope; /* "tool" and "history" are what the logs of sessions say; NULL: what was
                           said, of project and user */
     const char *kind, *state, *tag;
-    const char *project; /* "all", or a directory of it; NULL: the one of the working directory */
-    const char *session; /* a session's id, or the beginning of one as in catalog.h */
+    const char *project; /* "all", or a directory of it; NULL: the session's, else the one of the
+                            working directory */
+    const char *session; /* what was said in it, of its project; as in catalog.h */
     bool unused;         /* active ones that no session was told of */
     int limit;           /* 0: all */
 };
 
 /* Active ones with a word of the query, most words first. */
 struct learned_search_params {
-    const char *query, *scope, *kind, *tag, *session;
+    const char *query, *scope, *kind, *tag, *project, *session;
     int limit;
 };
 
@@ -36,7 +37,9 @@ struct learned_id_params {
 /* What no pattern of directives fits is a fact about the project. */
 struct learned_add_params {
     const char *text;
-    const char *scope; /* "project" or "user"; NULL: what its kind says */
+    const char *scope;   /* "project" or "user"; NULL: what its kind says */
+    const char *session; /* that it is said in, of whose project it is; NULL: the open one, and the
+                            project of the working directory */
 };
 struct learned_add_result {
     struct learned_item item;
@@ -56,7 +59,10 @@ struct learned_forget_result {
 
 /* What was forgotten last through the same context; gives a struct learned_item. */
 
-/* learned/stats: of the project of the working directory, and the user's. */
+/* learned/stats: of the session's project (NULL: of the working directory's), and the user's. */
+struct learned_stats_params {
+    const char *session;
+};
 struct learned_stats {
     int64_t active, candidates, superseded, rejected;
 };

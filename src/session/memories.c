@@ -32,9 +32,33 @@ void memories_free(struct memories *m)
     vec_release(&m->unlearned);
     if (m->store)
         recall_release(&m->recall);
+    session_info_release(&m->named);
     free(m->directory);
     free(m->project);
     free(m);
+}
+
+/* --- the session that a row is for ------------------------------------------------------------ */
+
+bool memories_work_in(struct memories *m, const char *reference, struct error *e)
+{
+    char id[UUID_LEN + 1];
+    session_info_release(&m->named);
+    session_info_init(&m->named);
+    return !reference || !m->store ||
+           (sessions_resolve(m->store, reference, id, e) &&
+            sessions_get(m->store, id, &m->named, e));
+}
+
+const char *memories_session(const struct memories *m)
+{
+    return *m->named.id ? m->named.id : m->session;
+}
+
+/* An imported session has none. */
+const char *memories_directory(const struct memories *m)
+{
+    return m->named.directory && *m->named.directory ? m->named.directory : m->project;
 }
 
 /* --- scopes ----------------------------------------------------------------------------------- */
@@ -62,13 +86,13 @@ bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN 
         return err_set(e, ERR_USAGE, "unknown scope \"%.60s\"; give all, project or session=ID",
                        name);
     if (out->kind == MEMORY_SCOPE_PROJECT)
-        out->directory = m->project;
+        out->directory = memories_directory(m);
     if (out->kind != MEMORY_SCOPE_SESSION)
         return true;
     if (out->session_id && *out->session_id)
         return resolve_session(m, out->session_id, id, out, e);
-    out->session_id = m->session;
-    if (m->session)
+    out->session_id = memories_session(m);
+    if (out->session_id)
         return true;
     *out = (struct memory_scope){.kind = MEMORY_SCOPE_ALL};
     return !text || err_set(e, ERR_USAGE, "no session is open here; give session=ID");

@@ -4,13 +4,15 @@
 
 #include "base/uuid.h"
 #include "chat/learned_item.h"
+#include "chat/session_info.h"
 #include "memory/recall.h"
 
 struct memories {
     const struct config *config;
     struct store *store; /* borrowed; NULL: nothing was ever kept, then `recall` is not there */
     char *directory;     /* of the store; NULL: it is in memory */
-    char *project;
+    char *project;       /* working directory, where no session is named */
+    struct session_info named;   /* the session that the row names (memories_work_in()) */
     const char *session;         /* that is open, for scopes; NULL: none. Borrowed, as the next */
     const struct wakeup *wakeup; /* ends what a search waits for; NULL: nothing does */
     struct recall recall;
@@ -30,6 +32,13 @@ static inline const struct memory_ops *memories_ops(const struct memories *m)
 {
     return m->recall.memory->ops;
 }
+
+/* The row that runs is for this session, by any reference (sessions.h); NULL: it names none. Its
+ * directory is the project from then on, until the next row says otherwise. */
+bool memories_work_in(struct memories *m, const char *reference, struct error *e);
+/* That session, else the open one; NULL: none. / Its working directory, else the context's. */
+const char *memories_session(const struct memories *m);
+const char *memories_directory(const struct memories *m);
 
 /* `text` is as in struct memory_search; `id` holds a session's that was found, and the scope may
  * borrow from it and from `text`. */

@@ -71,6 +71,7 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
     struct memory_desk *d = (struct memory_desk *)desk;
     d->memories->session = *r->session ? r->session : NULL;
     d->memories->wakeup = desk->wakeup;
+    (void)memories_work_in(d->memories, NULL, e);
     if (!operation_call(&d->context, r->operation, r->params, result, e))
         return false;
     if ((r->operation->needs & NEED_WRITE) && (r->operation->needs & NEED_MEMORY))
@@ -78,7 +79,8 @@ static bool call(struct desk *desk, const struct operation_request *r, void *res
     else if (r->operation->needs & NEED_WRITE)
         memory_desk_want(d, CHORE_PURGE);
     if ((r->operation->needs & NEED_WRITE) && strncmp(r->operation->name, "learned/", 8) == 0)
-        mailbox_push(desk->notices, learned_notice(desk->store, d->project, false));
+        mailbox_push(desk->notices,
+                     learned_notice(desk->store, memories_directory(d->memories), false));
     if (r->operation == &operation_memory_stats)
         memory_work_add(d, result);
     return true;

@@ -21,6 +21,9 @@ static const struct shape_names origins = {origin_words, 1 + MEMORY_ORIGINS, -1}
     SHAPE_FIELD("scope", STRING, OPTIONAL, SHAPE_AT_TEXT(S, scope),                                \
                 .help =                                                                            \
                     "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
+#define SESSION(S)                                                                                 \
+    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+                .help = "The session whose scopes \"project\" and \"session\" are meant.")
 #define ORIGIN(S)                                                                                  \
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, S, origin), .names = &origins,             \
                 .help =                                                                            \
@@ -40,6 +43,7 @@ static const struct shape_field search_fields[] = {
     SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_search, query),
                 .help = "What to recall; blank: the newest entries."),
     SCOPE(struct memory_search),
+    SESSION(struct memory_search),
     ORIGIN(struct memory_search),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
                 .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Hits."),
@@ -126,7 +130,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    if (!memories_find_scope(m, search->scope, id, &scope, e))
+    if (!memories_work_in(m, search->session, e) ||
+        !memories_find_scope(m, search->scope, id, &scope, e))
         return false;
     scope.origin = search->origin;
     if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
@@ -151,6 +156,7 @@ const struct operation operation_memory_search = {
 
 static const struct shape_field list_fields[] = {
     SCOPE(struct memory_list_params),
+    SESSION(struct memory_list_params),
     ORIGIN(struct memory_list_params),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_list_params, limit),
                 .help = "At most so many; 0: all."),
@@ -172,7 +178,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    if (!memories_find_scope(m, p->scope, id, &scope, e))
+    if (!memories_work_in(m, p->session, e) || !memories_find_scope(m, p->scope, id, &scope, e))
         return false;
     scope.origin = p->origin;
     return !m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,

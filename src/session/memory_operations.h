@@ -16,6 +16,8 @@ enum memory_order { MEMORY_BY_SCORE, MEMORY_BY_DATE };
 struct memory_search {
     const char *query; /* blank: the newest entries */
     const char *scope;
+    const char *session; /* whose scopes "project" and "session" are; NULL: of the open
+                            one, and of the working directory */
     int limit;
     enum memory_order order;
     int origin;  /* as struct memory_scope's; "import", "dropped", "session" */
@@ -28,7 +30,7 @@ struct memory_found {
 
 /* memory/list gives a struct memory_entries. */
 struct memory_list_params {
-    const char *scope;
+    const char *scope, *session;
     int origin;
     int limit; /* 0: all */
 };

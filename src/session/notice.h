@@ -69,8 +69,8 @@
  * MEMORY_STATE: `stats`, when the making of vectors goes on or waits, or sessions from before come
  *     in.
  *
- * LEARNED: what was learned has changed; `number`: items of the project and the user that wait for
- *     their word. `flag`: a model proposed some of them just now.
+ * LEARNED: what was learned has changed; `number`: items of the project `text` and the user that
+ *     wait for their word. `flag`: a model proposed some of them just now.
  *
  * MEMORY_OFFER: `number` sessions from before are not in memory; memory/index says whether they are
  *     to be. Once a start.
