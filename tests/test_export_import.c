@@ -14,7 +14,10 @@
 #include "chat/history.h"
 #include "session/export.h"
 #include "store/event_log.h"
+#include "store/session_settings.h"
+#include "store/sessions.h"
 #include "store/snapshot.h"
+#include "store/sql.h"
 #include "tests/imported.h"
 #include "tests/record.h"
 #include "tests/suite.h"
@@ -423,6 +426,39 @@ TEST(test_round_trips)
 }
 
 /* The file that is derived from a log has no line for the session. */
+static int64_t settings_of(const char *id)
+{
+    int64_t count = 0;
+    struct query q =
+        query_for(store, "SELECT count(*) FROM session_setting WHERE session = ?", id, &e);
+    if (query_next(&q))
+        count = sqlite3_column_int64(q.handle, 0);
+    assert_true(query_end(&q));
+    return count;
+}
+
+/* A level of tools was given by the person here: no text brings one along, and a session takes its
+ * own with it. */
+TEST(test_settings_stay)
+{
+    struct record r;
+    make_talk(&r);
+    assert_true(session_setting_put(store, r.info.id, "tools", "full", &e));
+    for (int format = EXPORT_JSON; format < EXPORT_FORMAT_COUNT; format++) {
+        struct session_info copy = import(export(r.info.id, (enum export_format)format));
+        assert_int_equal(settings_of(copy.id), 0);
+        session_info_release(&copy);
+    }
+    assert_int_equal(settings_of(r.info.id), 1);
+    char *text = export(r.info.id, EXPORT_JSON);
+    assert_true(sessions_delete(store, r.info.id, &e));
+    struct session_info back = import(text);
+    assert_int_equal(settings_of(back.id), 0);
+    assert_int_equal(settings_of(r.info.id), 0);
+    session_info_release(&back);
+    record_release(&r);
+}
+
 TEST(test_lines_without_a_head)
 {
     struct record r;

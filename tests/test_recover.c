@@ -224,6 +224,7 @@ TEST(test_columns_of_the_schema)
         const char *found, *table;
     } rows[] = {{"session", "session"},
                 {"event", "event"},
+                {"setting", "session_setting"},
                 {"entry", "memory_entry"},
                 {"talk", "memory_session"},
                 {"flag", "memory_flag"},
@@ -288,6 +289,30 @@ TEST(test_followed_sessions)
                                 "SELECT session = 7 AND seq = 12 AND forgotten"
                                 " FROM memory_gone"),
                      1);
+}
+
+#define OF_KEY(key) "(SELECT id FROM session WHERE key = " key ")"
+
+/* What is no text is not kept; a session without it is set to what is configured. */
+TEST(test_settings)
+{
+    static const char select[] =
+        "SELECT count(*), group_concat(name || '=' || value, ' ')"
+        " FROM (SELECT * FROM session_setting JOIN session s ON"
+        " s.id = session ORDER BY s.key, name)";
+    make(4, 20);
+    damage_sql(path, "INSERT INTO session_setting VALUES"
+                     " (" OF_KEY("1") ", 'tools', 'none'),"
+                     " (" OF_KEY("1") ", 'compaction', 'structured'),"
+                     " (" OF_KEY("2") ", 'tools', 'full'),"
+                     " (" OF_KEY("3") ", 'tools', CAST(x'41ff42' AS TEXT));"
+                     "INSERT INTO session_setting VALUES"
+                     " ('01890a5d-ac96-774b-bcce-b302099a8057', 'tools', 'full');"
+                     "PRAGMA wal_checkpoint(TRUNCATE)");
+    recover();
+    assert_string_equal(support_keep(damage_rows(r.recovered, select)),
+                        "3|compaction=structured tools=none tools=full|\n");
+    assert_int_equal(r.lost, 0);
 }
 
 /* What was deleted does not come back, also where nobody wiped it. */
@@ -637,7 +662,8 @@ TEST(test_memory_stays_forgotten)
 static void wipe_root(const char *table)
 {
     char zeros[DAMAGE_PAGE] = {0};
-    int64_t page = damage_sql(whole, support_text("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table));
+    int64_t page = damage_sql(
+        whole, support_text("SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table));
     damage_write(path, (size_t)(page - 1) * DAMAGE_PAGE, zeros, sizeof zeros);
 }
 
@@ -938,4 +964,3 @@ TEST(test_written_meanwhile)
 }
 
 /* --------------------------------------------------------------------------------------------- */
-

@@ -1,5 +1,6 @@
 /* A session as a text to take away. Each format is a fold over the events: the same events give the
- * same bytes, whatever the locale, the time zone or the machine. */
+ * same bytes, whatever the locale, the time zone or the machine. What a session is set to (tools,
+ * compaction, memory) stays: it was allowed here, and a text from elsewhere must not raise it. */
 #ifndef SESSION_EXPORT_H
 #define SESSION_EXPORT_H
 

@@ -260,6 +260,13 @@ static bool save_sessions(struct saving *s, struct error *e)
     return query_end(&q) && ok;
 }
 
+/* --- what they are set to --------------------------------------------------------------------- */
+
+static const char settings_of_sql[] =
+    "INSERT OR IGNORE INTO session_setting SELECT session, plain(name), plain(value)"
+    " FROM found.setting WHERE session IN (SELECT id FROM session)"
+    " AND plain(name) <> '' AND plain(value) <> ''";
+
 /* --- what is missing ------------------------------------------------------------------------- */
 
 /* Events that there were, and sessions of which nothing but the id is left. */
@@ -291,7 +298,8 @@ static bool save(struct saving *s, const char *damaged, struct error *e)
     struct store *to = s->to;
     const struct store_extension *const *x = s->help->extensions;
     bool ok = salvage_register(to, e) && store_begin(to, e);
-    ok = ok && salvage_read(to, damaged, x, e) && save_sessions(s, e) && count_lost(s, e);
+    ok = ok && salvage_read(to, damaged, x, e) && save_sessions(s, e) &&
+         store_exec(to, settings_of_sql, e) && count_lost(s, e);
     for (; x && *x && ok; x++)
         ok = (*x)->recover(to, s->out, e);
     if (ok)

@@ -27,11 +27,13 @@ static const struct salvage_shape own_shapes[] = {
     {"root", "type, name, tbl_name, rootpage, sql", "tttiT", false}, /* sqlite_schema */
     {"number", "session, seq, key", "iii", true},
     {"name", "id, key", "ti", true},
+    {"setting", "session, name, value", "utt", true},
     {0},
 };
 #define EVENTS "sqlite_autoindex_event_1"
 #define SESSIONS "sqlite_autoindex_session_1"
-static const char *const own_indexes[] = {EVENTS, SESSIONS, NULL};
+#define SETTINGS "session_setting" /* a table without rowids is an index */
+static const char *const own_indexes[] = {EVENTS, SESSIONS, SETTINGS, NULL};
 
 static const char *columns_in(const struct salvage_shape *shapes, const char *found)
 {
@@ -277,6 +279,9 @@ static const char choose_sql[] =
     " AND (NOT EXISTS (SELECT 1 FROM found.tree WHERE name = '" SESSIONS "')"
     " OR EXISTS (SELECT 1 FROM found.tree WHERE name = '" SESSIONS "'"
     " AND page NOT IN (SELECT page FROM found.readable)))));"
+
+    "DELETE FROM found.setting WHERE NOT whole OR NOT is_uuid(session)"
+    " OR page NOT IN " SALVAGE_PAGES_OF(SETTINGS) ";"
 
     "DELETE FROM found.session WHERE NOT whole OR NOT is_uuid(id) OR NOT is_uuid(coalesce(parent, id))"
     " OR turns NOT BETWEEN 0 AND 0x7fffffff"

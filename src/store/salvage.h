@@ -10,6 +10,7 @@
  *   id (key, id)            what the index of sessions' ids has
  *   expected (session, seq) what the index of events has
  *   name (id, key)          entries of any index of that shape
+ *   setting                 likewise what sessions are set to
  *   tree (name, page)       the pages of each index that is wanted, as far as its tree can be read
  *
  * Of one row there may be several. What is on a page that was given up was deleted, and is not
