@@ -203,20 +203,32 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
     mcp_ask(c, &operation_turn_start, &params, on_turn);
 }
 
+/* What was put away, or opened to be read, is resumed. */
+static void on_found(struct mcp_call *c, const struct operation_answer *a)
+{
+    if (a->error.code != ERR_OK) {
+        mcp_tool_fail(c, &a->error, NULL, NULL);
+        return;
+    }
+    const struct session_open_params params = {.session = ((struct session_info *)a->result)->id};
+    mcp_ask(c, &operation_session_open, &params, on_session);
+}
+
 static void begin(struct mcp_call *c, const struct operation *o, const void *params,
+                  void (*answered)(struct mcp_call *c, const struct operation_answer *a),
                   const char *prompt, const char *token)
 {
     struct turn *t = mem_alloc(sizeof *t);
     *t = (struct turn){.prompt = mem_strdup(prompt), .token = mem_strdup(token)};
     c->work = &work;
     c->state = t;
-    mcp_ask(c, o, params, on_session);
+    mcp_ask(c, o, params, answered);
 }
 
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token)
 {
     struct run_params *p = params;
-    begin(c, &operation_session_create, &p->session, p->prompt, token);
+    begin(c, &operation_session_create, &p->session, on_session, p->prompt, token);
     shape_release(&mcp_run_shape, p);
     free(p);
 }
@@ -224,7 +236,7 @@ void mcp_turn_run(struct mcp_call *c, void *params, const char *token)
 void mcp_turn_resume(struct mcp_call *c, void *params, const char *token)
 {
     struct resume_params *p = params;
-    begin(c, &operation_session_read, &p->session, p->prompt, token);
+    begin(c, &operation_session_read, &p->session, on_found, p->prompt, token);
     shape_release(&mcp_resume_shape, p);
     free(p);
 }

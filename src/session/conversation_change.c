@@ -219,7 +219,7 @@ static bool put_away(struct conversation *c, const struct operation *o, const vo
 void conversation_give_way(struct conversation *c)
 {
     struct error e = {0};
-    c->gone = false;
+    c->gone = c->looked_at = false;
     if (!engine_has_in_front(c)) {
         journal_close(&c->journal); /* the loop sees that it is done with */
         engine_note_session(c, "");

@@ -100,7 +100,8 @@ static const struct shape_field open_fields[] = {
     SESSION_FIELD(struct session_open_params),
     SHAPE_FIELD("read_only", BOOLEAN, OPTIONAL,
                 SHAPE_AT(bool, struct session_open_params, read_only),
-                .help = "To be looked at alone."),
+                .help = "To be looked at alone: a turn is refused until it is opened otherwise, or "
+                        "closed."),
     SHAPE_FIELD("directory", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_open_params, directory),
                 .least = 1,
                 .help = "Absolute path of its working directory from now on; absent: as it was."),

@@ -29,8 +29,9 @@ struct session_create_params {
 };
 
 /* session/open: the same of one that is kept. An archived one is live again, unless it is opened
- * for reading: then turn/start is SESSION_NOT_FOUND. session/fork (session_operations.h) opens the
- * fork, too. */
+ * for reading: then turn/start is SESSION_NOT_FOUND. An engine that serves has it so for all who
+ * ask, until the session is opened otherwise or closed, if it was not open to be written to.
+ * session/fork (session_operations.h) opens the fork, too. */
 struct session_open_params {
     const char *session;
     bool read_only;

@@ -120,6 +120,7 @@ struct conversation {
     bool prepared;            /* … the model could be asked */
     bool cancelled;
     bool begun; /* the open session was begun here */
+    bool looked_at; /* of an engine that serves: it was opened to be read */
     bool gone;  /* it was put away */
     bool quit;
     VEC(struct operation_request *) deferred; /* until the turn has ended */

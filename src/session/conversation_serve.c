@@ -47,6 +47,28 @@ bool conversation_must_open(const struct conversation *c, const struct operation
            (!*c->journal.info.id || c->journal.read_only);
 }
 
+/* What somebody put away, or opened to look at it, is written to when somebody opens it again. */
+static bool may_resume(struct conversation *c, const struct operation_request *r, struct error *e)
+{
+    struct session_info info = {0};
+    if (r->operation == &operation_session_open)
+        return true;
+    if (c->looked_at)
+        return conversation_is_live(c, e);
+    bool archived =
+        sessions_get(c->store, named_by(c, r), &info, &(struct error){0}) && info.archived_ms > 0;
+    session_info_release(&info);
+    return !archived || err_set(e, ERR_SESSION_NOT_FOUND,
+                                "session %.40s is archived; open it to continue", named_by(c, r));
+}
+
+/* A session that is opened to be read stays so, whatever else opens it to be read. */
+static void note_opened(struct conversation *c, const struct operation_request *r)
+{
+    if (r->operation == &operation_session_open)
+        c->looked_at = c->journal.read_only;
+}
+
 bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
                             struct error *e)
 {
@@ -55,8 +77,11 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
     struct error fault;
     enum journal_access access =
         conversation_wants(r) == WANTS_READING ? JOURNAL_READ : JOURNAL_RESUME;
+    if (access == JOURNAL_RESUME && !may_resume(c, r, e))
+        return false;
     if (!conversation_open_session(c, named_by(c, r), access, e))
         return false;
+    note_opened(c, r);
     if (conversation_choose(c, &fault))
         tell_provider(c);
     else /* who needs a model will say what lacks */
