@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "session/engine_private.h"
 #include "session/lock.h"
+#include "session/memory_operations.h"
 #include "session/session_operations.h"
 #include "tests/conversation.h"
 #include "tests/damage.h"
@@ -222,6 +223,37 @@ TEST_IF(capability_store(), what_rests_closes)
         assert_int_equal(((struct session_info *)a->result)->turns, 6);
         operation_answer_free(a);
     }
+    engine_free(served);
+}
+
+/* --- a store that cannot be used ----------------------------------------------------------------
+ */
+
+/* Nobody would see that what is said in memory is lost; once it is well again all goes on. */
+TEST_IF(capability_store(), a_store_that_cannot_be_used_is_no_store_in_memory)
+{
+    static const char rubbish[] = "This is no database.";
+    char id[UUID_LEN + 1];
+    assert_int_equal(mkdir(support_path("data"), 0700), 0);
+    support_write(surface_store(), rubbish);
+    served_open(true);
+    for (int i = 0; i < 2; i++) {
+        served_refused(&operation_session_list, NULL, ERR_SESSION_STORE_ERROR);
+        served_refused(&operation_session_create, NULL, ERR_SESSION_STORE_ERROR);
+        served_refused(&operation_turn_start,
+                       &(struct turn_start_params){.session = "last", .text = "x"},
+                       ERR_SESSION_STORE_ERROR);
+        if (capability_memory())
+            served_refused(&operation_memory_search,
+                           &(struct memory_search){.query = "x", .limit = 1},
+                           ERR_SESSION_STORE_ERROR);
+    }
+    assert_string_equal(support_read(surface_store()), rubbish);
+    assert_int_equal(remove(surface_store()), 0);
+    served_create(id);
+    served_ask(id, "Hello", "Hello from the scripted model.");
+    operation_answer_free(served_done(&operation_session_list, NULL));
+    assert_int_equal(sessions_kept(), 1);
     engine_free(served);
 }
 

@@ -47,7 +47,7 @@ static int set_up(void **state)
     config = config_new();
     path = support_path("tiro.db");
     notices = mailbox_new(free_notice);
-    place = place_new(path);
+    place = place_new(path, false);
     open_desk();
     return 0;
 }

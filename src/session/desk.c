@@ -64,12 +64,16 @@ static void tell_answer(struct desk *d, struct request_job *j)
     mailbox_push(d->notices, n);
 }
 
+/* What could not be used may be by now. */
 static void run_request(struct job *job, void *desk, const struct wakeup *wakeup)
 {
     struct desk *d = desk;
     struct request_job *j = (struct request_job *)job;
     struct operation_answer *a = j->answer;
-    struct error e = d->fault;
+    struct error e;
+    if (!d->store)
+        open_store(d);
+    e = d->fault;
     d->wakeup = wakeup;
     if (!d->store || !d->role->call(d, a->request, a->result, &e))
         operation_answer_fail(a, &e);

@@ -64,7 +64,7 @@ static struct place *make_place(const struct engine *s)
     char *path = !s->persist             ? NULL
                  : s->options.store_path ? mem_strdup(s->options.store_path)
                                          : store_default_path();
-    struct place *place = place_new(path);
+    struct place *place = place_new(path, s->options.serves);
     free(path);
     return place;
 }

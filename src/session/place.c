@@ -9,6 +9,7 @@
 
 struct place {
     char *asked;
+    bool kept;
     pthread_mutex_t
         lock; /* over the rest, which once it is settled changes no more but for `first` */
     bool settled;
@@ -17,10 +18,11 @@ struct place {
     struct error fault;
 };
 
-struct place *place_new(const char *path)
+struct place *place_new(const char *path, bool kept)
 {
     struct place *p = mem_alloc(sizeof *p);
     p->asked = mem_strdup(path);
+    p->kept = path && kept;
     pthread_mutex_init(&p->lock, NULL);
     return p;
 }
@@ -53,15 +55,17 @@ static void settle_in_memory(struct place *p)
         die(e.text);
 }
 
-static void settle(struct place *p)
+/* False: it may be otherwise next time. */
+static bool settle(struct place *p)
 {
-    p->settled = true;
     if (p->asked && store_open(p->asked, STORE_READ_WRITE, &p->first, &p->fault)) {
         p->path = mem_strdup(p->asked);
         p->directory = directory_of(p->asked);
-    } else {
+    } else if (!p->kept) {
         settle_in_memory(p);
     }
+    p->settled = p->path != NULL;
+    return p->settled;
 }
 
 /* NULL: there is none to be had. */
@@ -77,11 +81,12 @@ static struct store *take_first(struct place *p, enum store_mode mode)
 bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e)
 {
     pthread_mutex_lock(&p->lock);
-    if (!p->settled)
-        settle(p);
-    *out = take_first(p, mode);
+    bool settled = p->settled || settle(p);
+    *out = settled ? take_first(p, mode) : NULL;
+    if (!settled)
+        *e = p->fault;
     pthread_mutex_unlock(&p->lock);
-    return *out || store_open(p->path, mode, out, e);
+    return *out || (settled && store_open(p->path, mode, out, e));
 }
 
 bool place_settle(struct place *p, struct error *e)

@@ -1,5 +1,6 @@
 /* Where a process keeps its sessions: the file, or memory where that cannot be used, so that nobody
- * is kept from talking. Each thread opens a connection of its own. */
+ * is kept from talking; but not where nobody would see that they are not kept. Each thread opens a
+ * connection of its own. */
 #ifndef SESSION_PLACE_H
 #define SESSION_PLACE_H
 
@@ -7,8 +8,9 @@
 
 struct place;
 
-/* Touches nothing yet. NULL: in memory alone. */
-struct place *place_new(const char *path);
+/* Touches nothing yet. NULL: in memory alone. `kept`: never in memory in place of the file; where
+ * that cannot be used nothing is opened, and whoever comes next tries again. */
+struct place *place_new(const char *path, bool kept);
 void place_free(struct place *p); /* after the connections; NULL is fine */
 
 /* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who
