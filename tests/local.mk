@@ -14,6 +14,7 @@ LONG_TESTS = \
 	tests/test_memory_crash \
 	tests/test_conversations \
 	tests/test_engine_serves \
+	tests/test_served_errors \
 	tests/test_session_directories \
 	tests/test_crash \
 	tests/test_tools \

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -192,13 +190,20 @@ void rpc_client_start_raw(struct rpc_client *c, const char *const *args)
     vec_release(&argv);
 }
 
+static bool connects(void *client)
+{
+    struct rpc_client *c = client;
+    return connect(c->fd, (const struct sockaddr *)&c->address, sizeof c->address) == 0;
+}
+
 void rpc_client_connect_raw(struct rpc_client *c, const char *path)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    *c = (struct rpc_client){.fd = socket(AF_UNIX, SOCK_STREAM, 0), .socket_text = BUF_INIT};
-    assert_true(strlen(path) < sizeof address.sun_path);
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    assert_int_equal(connect(c->fd, (struct sockaddr *)&address, sizeof address), 0);
+    *c = (struct rpc_client){.fd = socket(AF_UNIX, SOCK_STREAM, 0),
+                             .address.sun_family = AF_UNIX,
+                             .socket_text = BUF_INIT};
+    assert_true(strlen(path) < sizeof c->address.sun_path);
+    memcpy(c->address.sun_path, path, strlen(path) + 1);
+    assert_true(support_wait_until(connects, c, RPC_CLIENT_MS));
 }
 
 static void initialize(struct rpc_client *c)

@@ -3,6 +3,9 @@
 #ifndef TESTS_RPC_CLIENT_H
 #define TESTS_RPC_CLIENT_H
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "base/json.h"
 #include "base/vec.h"
 #include "tests/support.h"
@@ -12,6 +15,7 @@ enum { RPC_CLIENT_MS = 20000 }; /* of every wait */
 struct rpc_client {
     struct support_child child; /* of --stdio */
     int fd;                     /* of a socket; -1: the child's standard files */
+    struct sockaddr_un address; /* of the socket */
     size_t read;                /* bytes of the child's output that were seen */
     struct buf socket_text;
     VEC(struct json *) waiting; /* messages that came while others were waited for */
@@ -22,7 +26,7 @@ struct rpc_client {
 /* Runs the program with --stdio and these arguments, up to a NULL, and calls initialize. */
 void rpc_client_start(struct rpc_client *c, const char *const *args);
 #define RPC_START(c, ...) rpc_client_start(c, (const char *const[]){__VA_ARGS__, NULL})
-/* The same on the socket of a program that runs. */
+/* The same on the socket of a program that runs, once it listens. */
 void rpc_client_connect(struct rpc_client *c, const char *path);
 
 /* Without a call to initialize; the first argument says how to serve ("--acp"). */

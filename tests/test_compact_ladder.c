@@ -613,8 +613,8 @@ TEST(an_empty_history_has_nothing_to_compact)
         t.job.mode = compact_modes[i];
         run();
         assert_int_equal(t.out.result, COMPACT_NOTHING);
-        assert_string_equal(t.out.error.text, "nothing to compact");
-    assert_int_equal(t.out.error.code, ERR_NOTHING_TO_COMPACT);
+        assert_string_equal(t.out.error.text, "nothing to compact; say something first");
+        assert_int_equal(t.out.error.code, ERR_NOTHING_TO_COMPACT);
         assert_int_equal(t.events.len, 0);
         assert_int_equal(t.commits, 0);
     }

@@ -88,8 +88,7 @@ static bool is_for_request(const struct compact_job *job)
 static bool is_for_question(const struct attempt *a)
 {
     const struct compact_input *in = &a->input;
-    return in->open < in->count &&
-           least_request(a) - in->estimates[in->open] < most_tokens(a);
+    return in->open < in->count && least_request(a) - in->estimates[in->open] < most_tokens(a);
 }
 
 /* Otherwise the history is long by itself, too, and becomes what it would have become. */
@@ -183,7 +182,7 @@ static char *why_nothing(const struct attempt *a, enum err_code *code)
     const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
     *code = a->input.count == 0 ? ERR_NOTHING_TO_COMPACT : ERR_AGENT_ERROR;
     if (a->input.count == 0)
-        return mem_strdup("nothing to compact");
+        return mem_strdup("nothing to compact; say something first");
     if (a->not_worth)
         return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
     if (is_for_nothing(a) && is_for_question(a))
@@ -192,7 +191,8 @@ static char *why_nothing(const struct attempt *a, enum err_code *code)
     if (is_for_nothing(a))
         return mem_printf(rest_too_long, (long long)most_tokens(a));
     *code = ERR_TOO_SMALL_TO_COMPACT;
-    return mem_strdup("this mode keeps all that there is");
+    return mem_strdup(
+        "this mode keeps all that there is; choose another, or go on until there is more");
 }
 
 /* A request that did not fit makes the attempt worth a word: it is why the turn will fail. The same
@@ -306,7 +306,7 @@ static void commit(struct attempt *a, const struct rebuild *r)
     if (ev->compaction.tokens_after >= a->tokens_before) {
         event_free(ev);
         attempt_fail(a, "too_small", ERR_TOO_SMALL_TO_COMPACT,
-                     "the history would not become shorter");
+                     "the history would not become shorter; go on until there is more");
         return;
     }
     enum commit_result result = a->host->commit(a->host->summary.context, ev, &e);

@@ -222,7 +222,7 @@ static bool can_undo(const struct journal *j, struct error *e)
     if (j->history.running)
         return err_set(e, ERR_SESSION_BUSY, "a turn runs; stop it first");
     return j->history.compaction.in_force.len > 0 ||
-           err_set(e, ERR_NOTHING_TO_UNDO, "there is no compaction to undo");
+           err_set(e, ERR_NOTHING_TO_UNDO, "there is no compaction to undo; nothing was taken out");
 }
 
 bool journal_uncompact(struct journal *j, struct error *e)
@@ -256,7 +256,8 @@ bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e)
         return false;
     const struct message *m = find_message(&j->history, seq);
     if (!m || m->summary || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
-        return err_set(e, ERR_MESSAGE_NOT_SENT, "event %lld is not a message that can be pinned",
+        return err_set(e, ERR_MESSAGE_NOT_SENT,
+                       "event %lld is no message that is sent; name one that is (context/read)",
                        (long long)seq);
     if (m->pinned == pinned)
         return true;
