@@ -14,6 +14,7 @@ LONG_TESTS = \
 	tests/test_memory_crash \
 	tests/test_conversations \
 	tests/test_engine_serves \
+	tests/test_serve_crash \
 	tests/test_served_errors \
 	tests/test_session_directories \
 	tests/test_crash \
@@ -402,7 +403,8 @@ soak: tests/test_long_run$(EXEEXT)
 
 # What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
 # soak. Each is told by its name.
-check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) tiro$(EXEEXT) \
+check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) \
+		tests/test_serve_crash$(EXEEXT) tiro$(EXEEXT) \
 		$(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
@@ -411,6 +413,7 @@ check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(E
 	TIRO_EVERY_FAULT=1 tests/test_store_faults || failed=1; \
 	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
 	FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-200} tests/test_follow_crash || failed=1; \
+	SERVE_ROUNDS=$${SERVE_ROUNDS-200} tests/test_serve_crash || failed=1; \
 	test -z "$$failed"
 
 # The kill campaign at its full length, and memory killed at each of its writes.

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -231,6 +232,17 @@ void rpc_client_connect(struct rpc_client *c, const char *path)
     initialize(c);
 }
 
+int rpc_client_stop(struct rpc_client *c, int signal_number)
+{
+    struct json *v;
+    kill(c->child.pid, signal_number);
+    c->status = support_finish(&c->child, NULL);
+    c->stopped = true;
+    while ((v = take_message(c)))
+        vec_push(&c->waiting, v);
+    return c->status;
+}
+
 int rpc_client_end(struct rpc_client *c)
 {
     int status = 0;
@@ -238,8 +250,8 @@ int rpc_client_end(struct rpc_client *c)
         close(c->fd);
         buf_release(&c->socket_text);
     } else {
-        status = support_finish(&c->child, NULL);
-        if (status != 0)
+        status = c->stopped ? c->status : support_finish(&c->child, NULL);
+        if (status != 0 && !c->stopped)
             print_message("%s\n", c->child.err_text.data);
         support_release(&c->child);
     }

@@ -21,6 +21,8 @@ struct rpc_client {
     VEC(struct json *) waiting; /* messages that came while others were waited for */
     VEC(struct json *) all;     /* to be freed at the end */
     int asked;
+    bool stopped;
+    int status; /* then */
 };
 
 /* Runs the program with --stdio and these arguments, up to a NULL, and calls initialize. */
@@ -57,6 +59,10 @@ bool rpc_client_was_told(struct rpc_client *c, const char *method, const char *t
 
 /* The next message. */
 const struct json *rpc_client_next(struct rpc_client *c);
+
+/* Sends the program this signal and waits for its end; the whole messages that it wrote before are
+ * with those that wait. The exit status. */
+int rpc_client_stop(struct rpc_client *c, int signal_number);
 
 /* Closes the input (hangs up), and frees. The exit status; of a socket 0. */
 int rpc_client_end(struct rpc_client *c);

@@ -396,8 +396,8 @@ static void begin_place(const struct row *r)
 
 static void end_program(struct rpc_client *c)
 {
-    kill(c->child.pid, SIGTERM);
-    assert_int_equal(rpc_client_end(c), 0);
+    assert_int_equal(rpc_client_stop(c, SIGTERM), 0);
+    rpc_client_end(c);
 }
 
 static void end_place(enum protocol p)
