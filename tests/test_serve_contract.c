@@ -42,7 +42,7 @@ static void check(const char *name, const char *what, const struct json *v)
     struct buf why = BUF_INIT;
     if (!schema)
         fail_msg("%s.%s is not described", name, what);
-    if (!json_schema_check(schema, v, &why))
+    if (!json_schema_check_exactly(schema, v, &why))
         fail_msg("%s.%s: %s", name, what, why.data);
     buf_release(&why);
 }
@@ -55,6 +55,68 @@ static void check_message(const struct json *v)
         check(method, "notification", json_get(v, "params"));
     if (event)
         check(json_get_string(event, "type"), "event", event);
+}
+
+/* --- the check itself --------------------------------------------------------------------------
+ */
+
+static size_t changes; /* of answers, that were tried */
+
+static void assert_refused(const struct json *schema, struct json *changed, const char *path,
+                           const char *what)
+{
+    struct buf why = BUF_INIT;
+    if (json_schema_check_exactly(schema, changed, &why))
+        fail_msg("%s: not noticed that a member was %s", path, what);
+    buf_release(&why);
+    json_free(changed);
+    changes++;
+}
+
+/* A copy without this member, or with another value for it (taken). */
+static struct json *changed(const struct json *v, const char *name, struct json *other)
+{
+    struct json *copy = json_new_object();
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        if (strcmp(json_name(m), name) != 0)
+            json_set(copy, json_name(m), json_clone(m));
+    if (other)
+        json_set(copy, name, other);
+    return copy;
+}
+
+static bool is_required(const struct json *schema, const char *name)
+{
+    const struct json *names = json_get(schema, "required");
+    for (const struct json *n = json_first(names); n; n = json_next(n))
+        if (strcmp(json_string(n), name) == 0)
+            return true;
+    return false;
+}
+
+static struct json *of_another_type(const struct json *v)
+{
+    return json_type(v) == JSON_OBJECT ? json_new_string("?") : json_new_object();
+}
+
+/* A member more, one less, one of another type: anywhere in the answer it would be noticed. */
+static void assert_notices(const struct json *schema, const struct json *v, const char *path)
+{
+    const struct json *members = json_get(schema, "properties");
+    if (json_type(v) == JSON_ARRAY && json_get(schema, "items") && json_first(v))
+        assert_notices(json_get(schema, "items"), json_first(v), support_text("%s[0]", path));
+    if (json_type(v) != JSON_OBJECT || !members)
+        return;
+    assert_refused(schema, changed(v, "no_such_member", json_new_object()), path, "added");
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        const char *name = json_name(m), *at = support_text("%s.%s", path, name);
+        const struct json *own = json_get(members, name);
+        if (is_required(schema, name))
+            assert_refused(schema, changed(v, name, NULL), at, "dropped");
+        if (json_get(own, "type") || json_get(own, "enum") || json_get(own, "const"))
+            assert_refused(schema, changed(v, name, of_another_type(m)), at, "retyped");
+        assert_notices(own, m, at);
+    }
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -263,7 +325,29 @@ static void take_step(struct rpc_client *c, const struct step *s)
     if (!result)
         fail_msg("%s %s: %s", s->method, params ? params : "", support_keep(json_print(answer)));
     check(s->method, "result", result);
+    assert_notices(json_get(schemas, support_text("%s.result", s->method)), result, s->method);
     save(s, result);
+}
+
+/* What every method says of a member that it does not know, and of those that it lacks. */
+static void assert_names_members(struct rpc_client *c, const char *method)
+{
+    const struct json *schema = json_get(schemas, support_text("%s.params", method));
+    const struct json *fault = rpc_client_error(c, method, "{'no_such_member':1}", "USAGE");
+    const struct json *needed = json_first(json_get(schema, "required"));
+    assert_text(json_get_string(fault, "message"), "\"no_such_member\"");
+    if (needed) {
+        fault = rpc_client_error(c, method, "{}", "USAGE");
+        assert_text(json_get_string(fault, "message"), support_text("\"%s\"", json_string(needed)));
+    }
+    for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m)) {
+        bool other = needed && strcmp(json_name(m), json_string(needed)) != 0; /* lacks first */
+        if (!json_get(m, "type") || other)
+            continue;
+        fault =
+            rpc_client_error(c, method, support_text("{'%s':{'never':1}}", json_name(m)), "USAGE");
+        assert_text(json_get_string(fault, "message"), support_text("\"%s\"", json_name(m)));
+    }
 }
 
 /* Of which a compaction makes less. */
@@ -297,7 +381,19 @@ TEST(every_method_answers_as_it_is_described)
             fail_msg("%s is offered, and was not called", json_string(m));
     for (size_t i = 0; i < c.waiting.len; i++)
         check_message(c.waiting.items[i]);
+    print_message("%zu changes of answers would be noticed\n", changes);
     assert_true(rpc_client_was_told(&c, "session/event", "run_completed"));
+    assert_int_equal(rpc_client_end(&c), 0);
+}
+
+TEST(every_method_names_the_member_that_is_wrong)
+{
+    struct rpc_client c;
+    RPC_START(&c, NULL);
+    const struct json *methods = json_get(rpc_client_result(&c, "initialize", NULL), "methods");
+    for (const struct json *m = json_first(methods); m; m = json_next(m))
+        if (strcmp(json_string(m), "initialize") != 0) /* what clients say of themselves grows */
+            assert_names_members(&c, json_string(m));
     assert_int_equal(rpc_client_end(&c), 0);
 }
 

@@ -128,10 +128,10 @@ static bool read_params(struct call *c, const struct json *params, struct error 
     if (params && json_type(params) != JSON_OBJECT)
         return err_set(e, ERR_USAGE, "\"params\" is no object; give members by their names");
     c->text = in ? mem_strdup(json_get_string(params, content)) : NULL;
-    if (in && !c->text)
-        return err_set(e, ERR_USAGE, "\"content\" does not fit; give the text to read");
     struct json *rest = params && !in ? NULL : without_content(params);
-    bool ok = read_shape(c, rest ? rest : params, e);
+    bool ok = read_shape(c, rest ? rest : params, e) &&
+              (!in || c->text ||
+               err_set(e, ERR_USAGE, "\"content\" does not fit; give the text to read"));
     json_free(rest);
     return ok;
 }
