@@ -352,6 +352,7 @@ EXTRA_DIST += \
 	tests/counterparts/acp_place.mjs \
 	tests/counterparts/acp_sdk.mjs \
 	tests/counterparts/acp_wire.mjs \
+	tests/counterparts/contract.mjs \
 	tests/counterparts/mcp_conformance.mjs \
 	tests/counterparts/mcp_expected_2025-11-25.yaml \
 	tests/counterparts/mcp_expected_2026-07-28.yaml \
