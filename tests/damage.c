@@ -223,7 +223,8 @@ static bool step_through(sqlite3_stmt *q, int64_t *number)
 /* Tables of words cannot be opened without it. */
 static void know_tokenizer(const char *path, sqlite3 *db)
 {
-    struct store s = {.db = db, .path = (char *)path}; /* as far as it needs one */
+    static struct store s; /* as far as it needs one; until the connection is closed */
+    s = (struct store){.db = db, .path = (char *)path};
     struct error e;
     if (!tokenizer_register(&s, &e))
         fail_msg("%s", e.text);

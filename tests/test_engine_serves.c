@@ -726,7 +726,7 @@ TEST_IF(capability_store(), requests_race_for_sessions)
 
 /* --- many ------------------------------------------------------------------------------------- */
 
-enum { MANY = 100, MOST_BYTES_EACH = 1536 * 1024 };
+enum { MANY = 100, MOST_BYTES_EACH = 1000 * 1000 };
 
 static int64_t resident_bytes(void)
 {

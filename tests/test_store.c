@@ -10,6 +10,7 @@
 #include "store/session_files.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
+#include "store/sql.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -991,4 +992,32 @@ TEST(test_a_newer_program_s_log_is_untouched)
     assert_memory_equal(before, after, before_len);
     after = support_keep(damage_read(wal, &after_len));
     assert_true(after_len > 0);
+}
+
+/* ---- memory ---- */
+
+static int compiled_bytes(void)
+{
+    int now = 0, most;
+    assert_int_equal(sqlite3_db_status(store->db, SQLITE_DBSTATUS_STMT_USED, &now, &most, 0),
+                     SQLITE_OK);
+    return now;
+}
+
+/* A connection that rests holds little, and nobody notices who asks again. */
+TEST(a_connection_that_rests_gives_memory_back)
+{
+    struct session_info info;
+    session_info_init(&info);
+    uuid_new(info.id);
+    assert_true(sessions_put(store, &info, &e));
+    for (int i = 0; i < 3; i++) {
+        struct session_info found;
+        assert_true(sessions_get(store, info.id, &found, &e));
+        session_info_release(&found);
+        int compiled = compiled_bytes(); /* FTS5 keeps its own */
+        store_rest(store);
+        assert_true(compiled_bytes() < compiled);
+    }
+    session_info_release(&info);
 }

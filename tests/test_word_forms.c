@@ -230,3 +230,19 @@ TEST(versions_that_are_not_known)
     assert_null(language_new("english", 0));
     assert_null(language_new("english", WORDS_VERSION + 1));
 }
+
+/* What was met is met again. */
+TEST(words_are_the_same_when_memory_was_given_back)
+{
+    struct language *l = language_new("english", WORDS_VERSION);
+    struct buf word = BUF_INIT;
+    for (int i = 0; i < 3; i++) {
+        assert_true(language_word(l, "Lanterns", 8, WORD_STEM, &word));
+        assert_string_equal(word.data, "lantern");
+        if (i > 0)
+            language_give_back_memory(l);
+        language_give_back_memory(l);
+    }
+    buf_release(&word);
+    language_free(l);
+}

@@ -550,10 +550,10 @@ static bool retire(struct conversation *c)
 }
 
 /* A server has many of them: pages of the database come back from the system's cache. */
-static void give_back_pages(const struct conversation *c)
+static void rest(const struct conversation *c)
 {
     if (c->engine->options.serves && c->store && mailbox_len(c->requests) == 0)
-        store_give_back_memory(c->store);
+        store_rest(c->store);
 }
 
 bool conversation_run(struct conversation *c)
@@ -582,7 +582,7 @@ bool conversation_run(struct conversation *c)
                 conversation_look_back(c);
         }
         handle_deferred(c);
-        give_back_pages(c);
+        rest(c);
         if (engine_is_done_with(c))
             close_session(c);
         else if (retire(c))

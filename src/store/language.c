@@ -115,7 +115,7 @@ struct language {
     char *stop_text, *forms_text;    /* that the lists are in */
     VEC(const char *) stop_words;    /* ascending */
     VEC(struct form) forms;          /* by word */
-    struct word_cache *known;        /* whole words */
+    struct word_cache *known;        /* whole words; NULL: none was met */
     bool ready;
 };
 
@@ -155,6 +155,12 @@ void language_free(struct language *l)
     free(l->stop_text);
     free(l->forms_text);
     free(l);
+}
+
+void language_give_back_memory(struct language *l)
+{
+    free(l->known);
+    l->known = NULL;
 }
 
 const char *const *language_endings(const struct language *l)
@@ -220,7 +226,6 @@ static void get_ready(struct language *l)
     if (l->ready)
         return;
     l->ready = true;
-    l->known = mem_alloc(sizeof *l->known);
     read_stop_words(l);
     read_forms(l);
     if (!l->traits->has_stems)
@@ -332,6 +337,8 @@ bool language_word(struct language *l, const char *text, size_t len, enum word_f
                    struct buf *out)
 {
     get_ready(l);
+    if (!l->known)
+        l->known = mem_alloc(sizeof *l->known);
     if (form != WORD_STEM) {
         make_word(l, text, len, form, out);
     } else if (!word_cache_find(l->known, text, len, out)) {

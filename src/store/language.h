@@ -22,6 +22,9 @@ struct language *language_new(const char *name, int version);
 void language_free(struct language *l); /* NULL is fine */
 bool language_known(const char *name);
 
+/* Frees the words that it has met, some 800 kB; it meets them again. */
+void language_give_back_memory(struct language *l);
+
 /* Endings that stems are without, up to NULL: "paintin" is on its way to a word whose stem is
  * "paint". */
 const char *const *language_endings(const struct language *l);

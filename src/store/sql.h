@@ -23,6 +23,7 @@ struct store {
     VEC(struct statement) statements;
     bool searchable; /* the function of index/transcripts_search.c has been registered */
     bool collects;   /* … and the function of index/words_search.c */
+    VEC(struct language *) languages; /* of its tokenizers */
 
     /* While another process writes: */
     int patience_ms;

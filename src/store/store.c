@@ -255,13 +255,18 @@ bool store_open(const char *path, enum store_mode mode, struct store **out, stru
     return false;
 }
 
+static void forget_statements(struct store *s)
+{
+    for (size_t i = 0; i < s->statements.len; i++)
+        sqlite3_finalize(s->statements.items[i].handle);
+    vec_release(&s->statements);
+}
+
 void store_close(struct store *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->statements.len; i++)
-        sqlite3_finalize(s->statements.items[i].handle);
-    vec_release(&s->statements);
+    forget_statements(s);
     sqlite3_close(s->db);
     free(s->path);
     free(s);
@@ -308,6 +313,14 @@ void store_settle(struct store *s)
 void store_give_back_memory(struct store *s)
 {
     sqlite3_db_release_memory(s->db);
+    for (size_t i = 0; i < s->languages.len; i++)
+        language_give_back_memory(s->languages.items[i]);
+}
+
+void store_rest(struct store *s)
+{
+    forget_statements(s);
+    store_give_back_memory(s);
 }
 
 void store_interrupt(struct store *s)

@@ -181,17 +181,39 @@ void tokens_release(struct tokens *t)
 
 /* ---- for FTS5 ---- */
 
-static int create(void *context, const char **arguments, int count, Fts5Tokenizer **out)
+struct fts5_words {
+    struct store *store;
+    struct language *language;
+};
+
+static struct language *language_of(Fts5Tokenizer *t)
 {
-    (void)context;
-    *out = (Fts5Tokenizer *)language_new(count > 0 ? arguments[0] : "english",
-                                         count > 1 ? atoi(arguments[1]) : 1);
-    return *out ? SQLITE_OK : SQLITE_ERROR;
+    return ((struct fts5_words *)t)->language;
+}
+
+static int create(void *store, const char **arguments, int count, Fts5Tokenizer **out)
+{
+    struct language *l =
+        language_new(count > 0 ? arguments[0] : "english", count > 1 ? atoi(arguments[1]) : 1);
+    struct fts5_words *words = l ? mem_alloc(sizeof *words) : NULL;
+    *out = (Fts5Tokenizer *)words;
+    if (!l)
+        return SQLITE_ERROR;
+    *words = (struct fts5_words){store, l};
+    vec_push(&words->store->languages, l);
+    return SQLITE_OK;
 }
 
 static void destroy(Fts5Tokenizer *t)
 {
-    language_free((struct language *)t);
+    struct store *s = ((struct fts5_words *)t)->store;
+    for (size_t i = s->languages.len; i-- > 0;)
+        if (s->languages.items[i] == language_of(t))
+            vec_remove(&s->languages, i, 1);
+    if (s->languages.len == 0)
+        vec_release(&s->languages);
+    language_free(language_of(t));
+    free(t);
 }
 
 struct fts5_teller {
@@ -217,8 +239,8 @@ static int tokenize_for_fts5(Fts5Tokenizer *t, void *context, int flags, const c
         purpose = TOKENS_PREFIX;
     else if (flags & FTS5_TOKENIZE_QUERY)
         purpose = TOKENS_QUERY;
-    return tokens_each((struct language *)t, purpose, text ? text : "", text ? (size_t)len : 0,
-                       tell_fts5, &f);
+    return tokens_each(language_of(t), purpose, text ? text : "", text ? (size_t)len : 0, tell_fts5,
+                       &f);
 }
 
 bool tokenizer_register(struct store *s, struct error *e)
@@ -228,6 +250,6 @@ bool tokenizer_register(struct store *s, struct error *e)
     if (!store_fts5(s, &api, e))
         return false;
     fts5_tokenizer copy = functions;
-    int result = api->xCreateTokenizer(api, "tiro", NULL, &copy, NULL);
+    int result = api->xCreateTokenizer(api, "tiro", s, &copy, NULL);
     return result == SQLITE_OK || store_fault(s, result, e);
 }

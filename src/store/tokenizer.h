@@ -14,7 +14,8 @@
 #include "store/language.h"
 #include "store/store.h"
 
-/* For store.c: makes it known to a connection. Costs nothing until it is used. */
+/* For store.c: makes it known to a connection, which ends before the store does. Costs nothing
+ * until it is used. */
 bool tokenizer_register(struct store *s, struct error *e);
 
 /* What a text is tokenized for. TEXT: to be indexed; what is of pairs also ends with a single
