@@ -19,6 +19,7 @@
 #include "serve/mcp.h"
 #include "serve/server.h"
 #include "store/store.h"
+#include "tests/damage.h"
 #include "tests/imported.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
@@ -684,6 +685,22 @@ TEST(a_budget_that_is_used_up_says_so)
     assert_failure(call("tiro_resume", support_text("{'session':'%s','prompt':'b'}", session)),
                    "BUDGET_EXHAUSTED", NULL);
     stop();
+}
+
+/* A message alone would not: here the tool's name says so. */
+TEST(what_was_put_away_is_resumed)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    const char *session = support_text("%s", run_prompt("first"));
+    stop();
+    damage_sql(surface_store(), "UPDATE session SET archived_ms = 5");
+    start(MCP_RUN, true);
+    begin_legacy();
+    succeed("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+    stop();
+    assert_int_equal(
+        damage_number(surface_store(), "SELECT coalesce(archived_ms, 0) = 0 FROM session"), 1);
 }
 
 /* --- cancelling ------------------------------------------------------------------------------- */
