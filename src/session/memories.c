@@ -44,7 +44,7 @@ bool memories_work_in(struct memories *m, const char *reference, struct error *e
 {
     char id[UUID_LEN + 1];
     session_info_release(&m->named);
-    session_info_init(&m->named);
+    m->named = (struct session_info){0};
     return !reference || !m->store ||
            (sessions_resolve(m->store, reference, id, e) &&
             sessions_get(m->store, id, &m->named, e));
