@@ -95,7 +95,7 @@ static const struct row {
                [MCP] = NEVER("a call is cancelled by a notification, which nobody answers"),
                [ACP] = NEVER("session/cancel is a notification, which nobody answers"),
                [SHELL] = NEVER(BY_KEY)}},
-    {ERR_SESSION_STORE_ERROR, .before = ruin_the_store,
+    {ERR_SESSION_STORE_ERROR, .prepare = ruin_the_store,
      .cells = {[STDIO] = {.ask = "session/list", .with = "{}"},
                [HTTP] = {.ask = "GET /sessions"},
                [MCP] = {.ask = "tiro_sessions_search", .with = "{'query':'x'}"},
