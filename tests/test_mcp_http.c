@@ -423,17 +423,30 @@ TEST(a_message_of_the_same_session_cancels)
     assert_int_equal(l.waits.body.len, 0);
 }
 
+static void hang_up_when_told(void *context)
+{
+    struct leaving *l = context;
+    if (!l->waits.streamed) {
+        server_after(server, 2, hang_up_when_told, l);
+        return;
+    }
+    mcp_hang_up(l->exchange);
+    end_loop();
+}
+
 TEST(who_listens_is_told_until_it_hangs_up)
 {
     static const struct mcp_headers headers = {BOTH, OF_2026, .method = "subscriptions/listen"};
-    struct got g;
-    struct mcp_exchange *x = begin_post(
-        &g, &headers,
+    struct leaving l = {.headers = &headers};
+    l.exchange = begin_post(
+        &l.waits, &headers,
         REQUEST("subscriptions/listen", "'notifications':{'resourcesListChanged':true}," META));
-    assert_non_null(x);
-    assert_true(g.streamed);
-    assert_non_null(strstr(g.body.data, "notifications/subscriptions/acknowledged"));
-    assert_non_null(strstr(g.body.data, "\"io.modelcontextprotocol/subscriptionId\":1"));
-    mcp_hang_up(x);
-    buf_release(&g.body);
+    assert_non_null(l.exchange);
+    server_after(server, 0, hang_up_when_told, &l);
+    run_loop();
+    const char *told = l.waits.body.data;
+    assert_non_null(strstr(told, "notifications/subscriptions/acknowledged"));
+    assert_non_null(strstr(told, "\"io.modelcontextprotocol/subscriptionId\":1"));
+    assert_false(l.waits.over);
+    buf_release(&l.waits.body);
 }

@@ -21,6 +21,7 @@ struct mcp_subscription {
     struct mcp *mcp;
     struct mcp_link *link;
     const char *id; /* of subscriptions/listen, JSON, the call's; NULL: resources/subscribe */
+    bool told;      /* … and its beginning was */
     bool list;      /* the list is wanted */
     bool known;     /* … and was looked at */
     uint64_t seen;  /* what it was then */
@@ -54,6 +55,32 @@ static void tell(const struct mcp_subscription *s, const char *method, const cha
     buf_release(&text);
 }
 
+/* What is not offered is left out: that tools and prompts change, and what is no session. */
+static void acknowledge(const struct mcp_subscription *s)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    write_meta(&o, s);
+    json_out_name(&o, "notifications");
+    json_out_open(&o, '{');
+    if (s->list) {
+        json_out_name(&o, "resourcesListChanged");
+        json_out_raw(&o, "true");
+    }
+    if (s->sessions.len > 0) {
+        json_out_name(&o, "resourceSubscriptions");
+        json_out_open(&o, '[');
+        for (size_t i = 0; i < s->sessions.len; i++)
+            json_out_string(&o, s->sessions.items[i].uri);
+        json_out_close(&o, ']');
+    }
+    json_out_close(&o, '}');
+    json_out_close(&o, '}');
+    mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
+    buf_release(&text);
+}
+
 /* --- looking ---------------------------------------------------------------------------------- */
 
 /* The same for the same sessions and titles, in whatever order. */
@@ -74,6 +101,15 @@ static uint64_t sum_of(const struct session_list_result *listed)
 
 static void look_on(struct mcp_subscription *s);
 
+/* What changes from here on is told: everything was looked at. */
+static void end_look(struct mcp_subscription *s)
+{
+    s->next = 0;
+    if (s->id && !s->told)
+        acknowledge(s);
+    s->told = true;
+}
+
 static void on_list(void *context, const struct operation_answer *a)
 {
     struct mcp_subscription *s = context;
@@ -82,23 +118,29 @@ static void on_list(void *context, const struct operation_answer *a)
     s->asked = 0;
     s->known = s->known || a->error.code == ERR_OK;
     s->seen = sum;
-    s->next = 0;
     if (changed)
         tell(s, "notifications/resources/list_changed", NULL);
+    end_look(s);
+}
+
+/* Gives whether it is another than it was. */
+static bool note(struct followed *f, const struct operation_answer *a)
+{
+    const struct session_info *info = a->error.code == ERR_OK ? a->result : NULL;
+    int64_t last_seq = info ? info->last_seq : 0, updated_ms = info ? info->updated_ms : 0;
+    bool changed = f->known && (f->last_seq != last_seq || f->updated_ms != updated_ms);
+    f->known = true;
+    f->last_seq = last_seq;
+    f->updated_ms = updated_ms;
+    return changed;
 }
 
 static void on_session(void *context, const struct operation_answer *a)
 {
     struct mcp_subscription *s = context;
     struct followed *f = &s->sessions.items[s->next++];
-    const struct session_info *info = a->error.code == ERR_OK ? a->result : NULL;
-    int64_t last_seq = info ? info->last_seq : 0, updated_ms = info ? info->updated_ms : 0;
-    bool changed = f->known && (f->last_seq != last_seq || f->updated_ms != updated_ms);
     s->asked = 0;
-    f->known = true;
-    f->last_seq = last_seq;
-    f->updated_ms = updated_ms;
-    if (changed)
+    if (note(f, a))
         tell(s, "notifications/resources/updated", f->uri);
     look_on(s);
 }
@@ -113,7 +155,7 @@ static void look_on(struct mcp_subscription *s)
     } else if (s->list) {
         s->asked = server_ask(server, &operation_session_list, &live, on_list, s);
     } else {
-        s->next = 0;
+        end_look(s);
     }
 }
 
@@ -138,7 +180,7 @@ static struct mcp_subscription *subscription_new(struct mcp_link *l)
     return s;
 }
 
-/* What is looked at from now on is told when it changes; so the first look comes at once. */
+/* The first look comes at once. */
 static void begin_looking(struct mcp_subscription *s)
 {
     struct mcp *m = s->mcp;
@@ -199,11 +241,31 @@ static bool follow(struct mcp_subscription *s, const char *uri)
 
 /* --- resources/subscribe, resources/unsubscribe ----------------------------------------------- */
 
+static void free_uri(struct mcp_call *c)
+{
+    free(c->state);
+}
+
+static const struct mcp_work subscribing = {.free = free_uri};
+
 static void done(struct mcp_call *c)
 {
     struct mcp_result r;
     mcp_result_begin(c, &r);
     mcp_result_send(c, &r);
+}
+
+/* Whoever has the answer is told of what comes after it. */
+static void subscribed(struct mcp_call *c, const struct operation_answer *a)
+{
+    struct mcp_subscription *s = c->link ? c->link->followed : NULL;
+    size_t at = s ? find_followed(s, c->state) : 0;
+    if (s && at < s->sessions.len) { /* it may have been unsubscribed */
+        if (!s->sessions.items[at].known)
+            (void)note(&s->sessions.items[at], a);
+        begin_looking(s);
+    }
+    done(c);
 }
 
 void mcp_subscribe(struct mcp_call *c, const struct json *params)
@@ -221,8 +283,12 @@ void mcp_subscribe(struct mcp_call *c, const struct json *params)
                  NULL);
         return;
     }
-    begin_looking(l->followed);
-    done(c);
+    c->work = &subscribing;
+    c->state = mem_strdup(uri);
+    size_t at = find_followed(l->followed, uri);
+    mcp_ask(c, &operation_session_read,
+            &(struct session_params){.session = l->followed->sessions.items[at].reference},
+            subscribed);
 }
 
 void mcp_unsubscribe(struct mcp_call *c, const struct json *params)
@@ -254,32 +320,6 @@ static void free_listening(struct mcp_call *c)
 
 static const struct mcp_work listening = {.free = free_listening};
 
-/* What is not offered is left out: that tools and prompts change, and what is no session. */
-static void acknowledge(const struct mcp_subscription *s)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    json_out_open(&o, '{');
-    write_meta(&o, s);
-    json_out_name(&o, "notifications");
-    json_out_open(&o, '{');
-    if (s->list) {
-        json_out_name(&o, "resourcesListChanged");
-        json_out_raw(&o, "true");
-    }
-    if (s->sessions.len > 0) {
-        json_out_name(&o, "resourceSubscriptions");
-        json_out_open(&o, '[');
-        for (size_t i = 0; i < s->sessions.len; i++)
-            json_out_string(&o, s->sessions.items[i].uri);
-        json_out_close(&o, ']');
-    }
-    json_out_close(&o, '}');
-    json_out_close(&o, '}');
-    mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
-    buf_release(&text);
-}
-
 void mcp_listen(struct mcp_call *c, const struct json *params)
 {
     const struct json *wanted = json_get(params, "notifications");
@@ -301,7 +341,6 @@ void mcp_listen(struct mcp_call *c, const struct json *params)
             (void)follow(s, json_string(uri));
     c->work = &listening;
     c->state = s;
-    acknowledge(s);
     begin_looking(s);
 }
 
