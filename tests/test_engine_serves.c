@@ -31,7 +31,7 @@ TEST(a_session_is_made_and_asked)
     engine_free(served);
 }
 
-TEST(a_request_names_its_session)
+TEST_IF(capability_store(), a_request_names_its_session)
 {
     served_open(true);
     served_refused(&operation_turn_start, &(struct turn_start_params){.text = "Hello"}, ERR_USAGE);
@@ -62,7 +62,7 @@ static bool offers(const char *id, const char *tool)
     return strstr(model_server_body(surface_server(), before), tool);
 }
 
-TEST(settings_stay_with_the_session)
+TEST_IF(capability_store() && capability_compaction(), settings_stay_with_the_session)
 {
     const struct session_create_params without = {
         .tools = TOOLS_NONE, .labels = "garden", .system = "Be brief."};
@@ -100,7 +100,7 @@ TEST(settings_stay_with_the_session)
 }
 
 /* Whatever the program was started with. */
-TEST(a_session_keeps_its_model)
+TEST_IF(capability_store(), a_session_keeps_its_model)
 {
     char id[UUID_LEN + 1];
     served_open(true);
@@ -129,7 +129,7 @@ static int64_t sessions_kept(void)
     return damage_number(surface_store(), "SELECT count(*) FROM session");
 }
 
-TEST(a_session_is_closed_and_opened_again)
+TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
 {
     char id[UUID_LEN + 1], unused[UUID_LEN + 1];
     served_open(true);
@@ -424,7 +424,7 @@ TEST(a_session_without_a_store_says_so)
 }
 
 /* What is asked of no session needs none. */
-TEST(models_are_listed_without_a_session)
+TEST_IF(capability_store(), models_are_listed_without_a_session)
 {
     served_open(true);
     operation_answer_free(served_done(&operation_models_list, NULL));

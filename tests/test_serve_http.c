@@ -33,12 +33,11 @@ TEST(what_the_server_knows_is_answered)
 {
     struct served s;
     SERVE(&s, OFFLINE);
-    static const struct {
+    const struct {
         const char *path, *has; /* with ' for " */
     } rows[] = {
         {"/health", "{'status':'ok'}"},
-        {"/capabilities", "{'store':true}"},
-        {"/config", "{'keys':[{'name':'provider.name'}]}"},
+        {"/capabilities", capability_store() ? "{'store':true}" : "{'store':false}"},
         {"/models", "{'models':['offline']}"},
         {"/sessions", "{'sessions':[],'total':0}"},
     };
@@ -46,9 +45,11 @@ TEST(what_the_server_knows_is_answered)
         struct http_answer a = http_ask(s.port, "GET", rows[i].path, NULL);
         assert_int_equal(a.status, 200);
         assert_text(a.head, "application/json");
-        if (strcmp(rows[i].path, "/config") != 0)
-            assert_json(http_json(&a), rows[i].has);
+        assert_json(http_json(&a), rows[i].has);
     }
+    struct http_answer a = http_ask(s.port, "GET", "/config", NULL);
+    assert_json(json_first(json_get(http_json(&a), "keys")),
+                "{'section':'provider','name':'name','origin':'default'}");
     assert_int_equal(served_stop(&s), 0);
 }
 
@@ -74,7 +75,7 @@ TEST_IF(capability_store(), a_session_from_its_beginning_to_the_archive)
     a = http_ask(s.port, "GET", "/sessions?text=hello", NULL);
     assert_json(http_json(&a), "{'total':1}");
     a = http_ask(s.port, "GET", "/memory?q=hello", NULL);
-    assert_int_equal(a.status, 200);
+    assert_int_equal(a.status, capability_memory() ? 200 : 501);
 
     a = http_ask(s.port, "DELETE", support_text("/sessions/%s", id), NULL);
     assert_int_equal(a.status, 200);

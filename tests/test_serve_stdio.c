@@ -530,7 +530,7 @@ static bool turns_are_over(void *context)
 }
 
 /* Nothing is read until all turns are over. */
-TEST_IF(capability_store(), a_slow_reader_is_told_how_much_it_missed)
+TEST_IF(capability_store() && capability_compaction(), a_slow_reader_is_told_how_much_it_missed)
 {
     enum { BYTES = 2 * 1024 * 1024, TURNS = 3 };
     char *text = support_keep(malloc(BYTES + 1));

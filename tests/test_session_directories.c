@@ -30,7 +30,7 @@ static void assert_works_in(const char *id, const char *directory, const char *n
     free(line);
 }
 
-TEST(each_session_works_in_its_directory)
+TEST_IF(capability_store(), each_session_works_in_its_directory)
 {
     char a[UUID_LEN + 1], b[UUID_LEN + 1];
     char *one = served_place("first-place"), *two = served_place("second-place");
@@ -67,7 +67,7 @@ TEST(a_directory_is_one)
 }
 
 /* What is gone is said by the tools; the session can be talked to. */
-TEST(a_directory_may_be_gone)
+TEST_IF(capability_store(), a_directory_may_be_gone)
 {
     char id[UUID_LEN + 1], *place = served_place("short-lived"),
                            *note = mem_printf("%s/note.txt", place);

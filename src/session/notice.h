@@ -51,7 +51,7 @@
  *     asked each time; NULL: none. It is over when tool_execution_completed comes.
  *
  * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`:
- * the difference.
+ *     the difference.
  *
  * READ: a tool wants the text of a file, which the surface may have open, and waits for
  *     tool/answer, some seconds at most. `number`: of what is wanted, `detail`: the path.
