@@ -204,13 +204,20 @@ static const char *text_before(const struct http_head *h)
 }
 
 /* The library takes a folded line for more of the name, LF alone for the end of a line, and a NUL
- * for the end of a text, and tells nothing of it. But it reads in place: a text lies CR and LF
- * behind the one before, a value behind its name, and behind the last of them is the line's end. */
+ * for the end of a text, and tells nothing of it (0.9; see looks_for_itself()). But it reads in
+ * place: a text lies CR and LF behind the one before, a value behind its name, and behind the last
+ * of them is the line's end. */
 static bool is_in_place(const char *before, const char *name, const char *value)
 {
     size_t len = strlen(value);
     return (uintptr_t)name == (uintptr_t)before + strlen(before) + 2 &&
            (uintptr_t)value > (uintptr_t)name && (!value[len + 1] || value[len + 1] == '\n');
+}
+
+/* From 1.0 on the library unfolds or refuses such lines, and may move what it has read. */
+static bool looks_for_itself(const struct libmicrohttpd *library)
+{
+    return strncmp(library->get_version(), "0.", 2) != 0;
 }
 
 static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *name,
@@ -242,6 +249,7 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     x->head.version = version;
     x->head.authority = x->target.authority;
     h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
+    x->head.garbled = x->head.garbled && !looks_for_itself(h->library);
     http_check_head(&x->head, &h->policy, &refusal);
     if (!refusal.status && !parsed)
         refusal.status = 400;

@@ -20,6 +20,7 @@
     X(get_connection_values)                                                                       \
     X(get_daemon_info)                                                                             \
     X(get_timeout)                                                                                 \
+    X(get_version)                                                                                 \
     X(queue_response)                                                                              \
     X(resume_connection)                                                                           \
     X(run)                                                                                         \
