@@ -55,7 +55,7 @@ bench_tiro_bench_SOURCES += bench/graph_peer.cc
 else
 bench_tiro_bench_SOURCES += bench/graph_peer_none.c
 endif
-EXTRA_DIST += bench/graph_peer.cc bench/graph_peer_none.c
+EXTRA_DIST += bench/graph_peer.cc bench/graph_peer_none.c bench/opencode.sh
 bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROHTTPD_LIBS) \
 	$(VTERM_LIBS) -lutil
 

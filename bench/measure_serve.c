@@ -46,7 +46,7 @@ static _Noreturn void give_up(const char *what)
     exit(99);
 }
 
-static struct piped start(const char *const *arguments)
+static struct piped start_program(const char *program, const char *const *arguments)
 {
     struct piped p = {.text = BUF_INIT};
     int in[2], out[2];
@@ -58,7 +58,7 @@ static struct piped start(const char *const *arguments)
         dup2(out[1], STDOUT_FILENO);
         close(in[1]);
         close(out[0]);
-        execv(getenv("TIRO"), (char *const *)(uintptr_t)arguments);
+        execvp(program, (char *const *)(uintptr_t)arguments);
         _exit(99);
     }
     close(in[0]);
@@ -66,6 +66,11 @@ static struct piped start(const char *const *arguments)
     p.in = in[1];
     p.out = out[0];
     return p;
+}
+
+static struct piped start(const char *const *arguments)
+{
+    return start_program(getenv("TIRO"), arguments);
 }
 
 static void stop(struct piped *p)
@@ -249,11 +254,14 @@ static char *begin_acp(struct piped *p)
     return session;
 }
 
-static struct delays of_acp(void)
+/* Milliseconds until the session is there go to `begin_ms`. */
+static struct delays of_acp(const char *program, const char *const *arguments, double *begin_ms)
 {
     struct delays d = {0};
-    struct piped p = start((const char *const[]){"tiro", "serve", "--acp", NULL});
+    double begun = screen_clock();
+    struct piped p = start_program(program, arguments);
     char *session = begin_acp(&p);
+    *begin_ms = screen_clock() - begun;
     char *params = mem_printf(
         "{\"sessionId\":\"%s\",\"prompt\":[{\"type\":\"text\",\"text\":\"hello\"}]}", session);
     int id = ask(&p, "session/prompt", params);
@@ -269,12 +277,34 @@ static struct delays of_acp(void)
     return d;
 }
 
+/* Another agent for editors beside ours: the same client, the same model. */
+static void measure_acp(struct delays *run)
+{
+    const char *peer = getenv("ACP_PEER");
+    double ms, peer_ms;
+    struct delays ours =
+        of_acp(getenv("TIRO"), (const char *const[]){"tiro", "serve", "--acp", NULL}, &ms);
+    double p50 = delay(&ours, 50);
+    table_note("  the Agent Client Protocol, p50, p99", "%.3f ms, %.3f ms", p50, delay(&ours, 99));
+    table_row("  overhead of it over tiro run, p50", 50, (p50 - delay(run, 50)) * 1e3, "µs", 0);
+    if (peer) {
+        struct delays theirs =
+            of_acp("sh", (const char *const[]){"sh", "-c", peer, NULL}, &peer_ms);
+        table_note("  for comparison: ACP_PEER, p50, p99, pieces", "%.3f ms, %.3f ms, %zu of %d",
+                   delay(&theirs, 50), delay(&theirs, 99), theirs.items.len, PIECES);
+        table_row("  ours as a part of that, p50", 1, p50 / delay(&theirs, 50), "", 3);
+        table_note("  start to a session, ours, ACP_PEER", "%.1f ms, %.0f ms", ms, peer_ms);
+        vec_release(&theirs.items);
+    }
+    vec_release(&ours.items);
+}
+
 /* The same engine and the same model on both sides: what differs is the surface. */
 static void measure_delta(void)
 {
     struct stamped *model = stamped_start(PIECES, RATE);
     chat_tell_model(stamped_url(model));
-    struct delays run = of_run(), served = of_serve(), acp = of_acp();
+    struct delays run = of_run(), served = of_serve();
     double p50 = delay(&served, 50);
     table_note("serve: a piece of text, model to client, p50, p99", "%.3f ms, %.3f ms", p50,
                delay(&served, 99));
@@ -289,12 +319,8 @@ static void measure_delta(void)
                   (delay(&events, 50) - delay(&run, 50)) * 1e3, "µs", 0);
         vec_release(&events.items);
     }
-    table_note("  the Agent Client Protocol, p50, p99", "%.3f ms, %.3f ms", delay(&acp, 50),
-               delay(&acp, 99));
-    table_row("  overhead of it over tiro run, p50", 50, (delay(&acp, 50) - delay(&run, 50)) * 1e3,
-              "µs", 0);
+    measure_acp(&run);
     vec_release(&run.items);
-    vec_release(&acp.items);
     vec_release(&served.items);
     stamped_stop(model);
 }
