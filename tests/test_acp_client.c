@@ -134,7 +134,7 @@ TEST(hostile_texts_are_no_files)
 TEST(a_giant_text_is_cut)
 {
     int id = ask_to_read(READS, "{'path':'note.txt'}");
-    answer_with(next_request("fs/read_text_file"), support_text("{'content':%s}", giant(20000000)));
+    answer_with(next_request("fs/read_text_file"), support_text("{'content':%s}", giant(4000000)));
     expect_stop(id, "end_turn");
     assert_true(strlen(last_body()) < 200000);
     assert_text(last_body(), "wwww");
