@@ -347,6 +347,22 @@ TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
     end();
 }
 
+/* The second request arrives while the first one looks the session up. */
+TEST_IF(capability_store(), loads_of_one_session_at_once_are_each_answered)
+{
+    begin();
+    ask("hello");
+    const char *place = support_text("{'sessionId':'%s','cwd':'%s'}", session, support_dir());
+    int first = rpc_client_ask(&client, "session/load", place);
+    int second = rpc_client_ask(&client, "session/load", place);
+    assert_non_null(json_get(rpc_client_answer(&client, first), "result"));
+    const struct json *answer = rpc_client_answer(&client, second);
+    const struct json *refusal = json_get(json_get(answer, "error"), "data");
+    if (refusal)
+        assert_json(refusal, "{'code':'SESSION_BUSY'}");
+    end();
+}
+
 TEST_IF(capability_store(), a_session_whose_directory_is_gone_moves)
 {
     const char *before = support_path("before"), *after = support_path("after");

@@ -369,14 +369,25 @@ void acp_load_more(struct acp_session *s)
         ask_for_page(s);
 }
 
+/* A client that has it open already may have it told once more, but not while it is used. */
+static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
+{
+    const struct acp_session *s = acp_find_session(a, id);
+    bool used = s && (s->prompt || s->loading.call);
+    if (used)
+        acp_refuse(call, ERR_SESSION_BUSY, "that session is in use; wait until its turn has ended");
+    return !used;
+}
+
 static void begin_loading(struct acp_ask *ask, const struct operation_answer *answer, bool replays)
 {
-    if (acp_failed(ask->call, answer))
+    const struct session_info *info = answer->result;
+    if (acp_failed(ask->call, answer) || !may_open(ask->acp, ask->call, info->id))
         return;
-    struct acp_session *s = acp_find_session(ask->acp, ((struct session_info *)answer->result)->id);
+    struct acp_session *s = acp_find_session(ask->acp, info->id);
     if (s)
         acp_session_free(s); /* it begins anew */
-    s = add_session(ask->acp, answer->result);
+    s = add_session(ask->acp, info);
     s->loading = (struct acp_loading){.call = ask->call, .servers = ask->text};
     s->telling.replays = replays;
     ask->text = NULL;
@@ -394,16 +405,6 @@ static void opened_to_load(struct acp_ask *ask, const struct operation_answer *a
 static void opened_to_resume(struct acp_ask *ask, const struct operation_answer *answer)
 {
     begin_loading(ask, answer, false);
-}
-
-/* A client that has it open already may have it told once more, but not while it is used. */
-static bool may_open(struct acp *a, struct rpc_call *call, const char *id)
-{
-    const struct acp_session *s = acp_find_session(a, id);
-    bool used = s && (s->prompt || s->loading.call);
-    if (used)
-        acp_refuse(call, ERR_SESSION_BUSY, "that session is in use; wait until its turn has ended");
-    return !used;
 }
 
 /* A session stays in its directory: its tools, its project and what was learned of it are there.
