@@ -184,18 +184,26 @@ TEST_IF(capability_store(), what_an_earlier_server_kept_comes_out_of_the_log)
     assert_int_equal(served_stop(&s), 0);
 }
 
+/* A server that finds a session of one turn in the store. `last`: the number of its last event. */
+static char *serve_kept_session(struct served *s, int64_t *last)
+{
+    SERVE(s, SCRIPTED);
+    char *id = http_begin_session(s->port);
+    run_turn(s->port, id, "one");
+    struct http_answer a = http_ask(s->port, "GET", support_text("/sessions/%s", id), NULL);
+    *last = json_get_int(http_json(&a), "last_seq", 0);
+    assert_int_equal(served_stop(s), 0);
+    SERVE(s, SCRIPTED);
+    return id;
+}
+
 TEST_IF(capability_store(), what_another_process_wrote_comes_too)
 {
     write_config("[serve]\nheartbeat = 1\n");
     struct served s;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
-    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
-    assert_int_equal(served_stop(&s), 0);
-    SERVE(&s, SCRIPTED);
+    int64_t last;
+    char *id = serve_kept_session(&s, &last);
     events_open(&events, s.port, id, last);
     run_ok(RUN("run", "--resume", id, SCRIPTED, "from the command line"));
     events_expect(&events, "run_started");
@@ -215,13 +223,8 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows
     write_config("[serve]\nheartbeat = 3600\nidle_minutes = 0\n");
     struct served s, other;
     struct http_stream events;
-    SERVE(&s, SCRIPTED);
-    char *id = http_begin_session(s.port);
-    run_turn(s.port, id, "one");
-    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
-    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
-    assert_int_equal(served_stop(&s), 0);
-    SERVE(&s, SCRIPTED);
+    int64_t last;
+    char *id = serve_kept_session(&s, &last);
     events_open(&events, s.port, id, last);
     SERVE(&other, SCRIPTED);
     run_turn(other.port, id, "from another");
