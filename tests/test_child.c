@@ -4,15 +4,19 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "support.h"
 #include "tests/suite.h"
@@ -249,6 +253,25 @@ static void *look_on(void *arg)
     return NULL;
 }
 
+/* A listening socket, both ends of a connection to it, and a pipe. */
+static void open_each_kind(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", support_path("socket"));
+    unlink(address.sun_path);
+    int fds[5] = {descriptors_socket(AF_UNIX, SOCK_STREAM, 0),
+                  descriptors_socket(AF_UNIX, SOCK_STREAM, 0)};
+    assert_int_equal(bind(fds[0], (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fds[0], 1), 0);
+    assert_int_equal(connect(fds[1], (struct sockaddr *)&address, sizeof address), 0);
+    fds[2] = descriptors_accept(fds[0], NULL, NULL);
+    assert_true(descriptors_pipe(fds + 3));
+    for (int i = 0; i < 5; i++) {
+        assert_false(is_inherited(fds[i]));
+        close(fds[i]);
+    }
+}
+
 /* What is missed where threads take turns on one processor; but nothing is told that is not so. */
 TEST(other_threads_children_inherit_nothing)
 {
@@ -263,6 +286,7 @@ TEST(other_threads_children_inherit_nothing)
         struct child_command c = plain((const char *const[]){"/nonexistent", NULL}, PATIENCE_MS);
         c.input = "";
         assert_false(child_run(&c, &result, &fault));
+        open_each_kind();
     }
     atomic_store(&o.done, true);
     pthread_join(thread, NULL);

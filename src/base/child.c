@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, pipe2(), where they exist */
+#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, where it exists */
 #endif
 #include "base/child.h"
 
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "base/supervisor.h"
 #include "base/vec.h"
@@ -75,22 +76,11 @@ static void close_ours(const struct ends *ends)
     close_if_open(ends->our_news);
 }
 
-/* No other thread's child inherits its ends; without pipe2() one that is started at that very
- * moment does. */
-static bool open_private_pipe(int fds[2])
-{
-#if defined __linux__ || (defined __BSD_VISIBLE && __BSD_VISIBLE) || defined _NETBSD_SOURCE
-    return pipe2(fds, O_CLOEXEC) == 0;
-#else
-    return pipe(fds) == 0;
-#endif
-}
-
 /* A pipe whose ends are above the numbers that the supervisor gives. */
 static bool open_pipe(int *reader, int *writer)
 {
     int fds[2];
-    if (!open_private_pipe(fds))
+    if (!descriptors_pipe(fds))
         return false;
     *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
     *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/die.h"
 #include "base/mem.h"
 
@@ -31,8 +32,7 @@ struct mailbox {
 static void make_pipe_end(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-        fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
         die("cannot set up a pipe");
 }
 
@@ -40,7 +40,7 @@ struct mailbox *mailbox_new(void (*free_item)(void *item))
 {
     struct mailbox *m = mem_alloc(sizeof *m);
     int ends[2];
-    if (pthread_mutex_init(&m->lock, NULL) != 0 || pipe(ends) < 0)
+    if (pthread_mutex_init(&m->lock, NULL) != 0 || !descriptors_pipe(ends))
         die("cannot make a pipe between threads");
     make_pipe_end(ends[0]);
     make_pipe_end(ends[1]);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/die.h"
 
 static int pipe_fds[2] = {-1, -1};
@@ -22,12 +23,10 @@ static void on_signal(int number)
 int signals_open(void)
 {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    if (pipe(pipe_fds) != 0)
+    if (!descriptors_pipe(pipe_fds))
         die("no pipe could be made");
-    for (int i = 0; i < 2; i++) {
-        fcntl(pipe_fds[i], F_SETFD, FD_CLOEXEC);
+    for (int i = 0; i < 2; i++)
         fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK);
-    }
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/mem.h"
 #include "provider/choose.h"
 #include "provider/host.h"
@@ -124,10 +125,9 @@ bool choose_ollama_answers(void *context, const char *base_url)
     (void)context;
     if (len == 0)
         return false;
-    fd = socket(address.any.sa_family, SOCK_STREAM, 0);
+    fd = descriptors_socket(address.any.sa_family, SOCK_STREAM, 0);
     if (fd < 0)
         return false;
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     answers = connect(fd, &address.any, len) == 0 || (errno == EINPROGRESS && wait_connected(fd));
     close(fd);

@@ -1,7 +1,6 @@
 #include "provider/http.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/die.h"
 #include "base/mem.h"
 #include "provider/libcurl.h"
@@ -247,15 +247,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 {
     (void)context;
     (void)purpose;
-    int type = address->socktype;
-#ifdef SOCK_CLOEXEC
-    type |= SOCK_CLOEXEC;
-#endif
-    int fd = socket(address->family, type, address->protocol);
-    if (fd < 0)
-        return CURL_SOCKET_BAD;
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
+    int fd = descriptors_socket(address->family, address->socktype, address->protocol);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
 static void set_safety(struct transfer *t)

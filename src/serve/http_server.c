@@ -160,14 +160,13 @@ static bool accept_one(struct http_listener *l)
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     const int send_bytes = SEND_BYTES;
-    int fd = accept(l->fd, (struct sockaddr *)&from, &size);
+    int fd = descriptors_accept(l->fd, (struct sockaddr *)&from, &size);
     if (fd < 0) {
         /* Out of descriptors or memory: it stays readable, and has to wait. */
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             listen_again(h, false);
         return errno == EINTR || errno == ECONNABORTED;
     }
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes);
     (void)h->library->add_connection(h->daemon, fd, (struct sockaddr *)&from, size);
     if (h->connections.len >= h->most)

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "serve/activation.h"
 
 void listening_take_over(struct listening *l)
@@ -60,10 +60,9 @@ static int open_one(const char *host, int *port)
         errno = EINVAL;
         return -1;
     }
-    int fd = socket(address.ss_family, SOCK_STREAM, 0);
+    int fd = descriptors_socket(address.ss_family, SOCK_STREAM, 0);
     if (fd < 0)
         return -1;
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (address.ss_family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);

@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "serve/activation.h"
@@ -49,11 +51,9 @@ static bool make_address(const char *path, struct sockaddr_un *out, struct error
 
 static int open_socket(void)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (fd >= 0) {
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    int fd = descriptors_socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd >= 0)
         fcntl(fd, F_SETFL, O_NONBLOCK);
-    }
     return fd;
 }
 
@@ -147,7 +147,7 @@ static void on_connection(void *context, short revents)
 {
     struct socket_surface *s = context;
     (void)revents;
-    int fd = accept(s->fd, NULL, NULL);
+    int fd = descriptors_accept(s->fd, NULL, NULL);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
             s->wait = server_after(s->server, WAIT_MS, waited, s);

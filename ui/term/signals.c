@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/die.h"
 
 static const int caught[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT};
@@ -37,12 +38,10 @@ static void on_fatal(int number)
 
 static bool open_pipe(struct error *e)
 {
-    if (pipe(pipe_fds) != 0)
+    if (!descriptors_pipe(pipe_fds))
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot open a pipe");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK);
-        fcntl(pipe_fds[i], F_SETFD, FD_CLOEXEC);
-    }
     return true;
 }
 
