@@ -657,6 +657,17 @@ TEST(test_output_does_not_arrive)
     unsetenv("TIRO_PROVIDER_NAME");
 }
 
+TEST(test_a_small_stack_is_told)
+{
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    expect(run_in_shell("ulimit -s 64; \"$1\" run hello"), 1,
+           "tiro: AGENT_ERROR: the stack may have only 64 KiB, and has to have 256; ");
+#ifndef WITH_SANITIZERS
+    expect(run_in_shell("ulimit -s 256; \"$1\" run hello"), 0, "");
+#endif
+    unsetenv("TIRO_PROVIDER_NAME");
+}
+
 TEST(test_run_cleans_for_a_terminal)
 {
     struct model_server *s = begin_server();

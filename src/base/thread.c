@@ -10,13 +10,22 @@
 #include <unistd.h>
 #endif
 
+/* As a login shell's limit is, and whatever the limit of this one. Only what is used takes memory.
+ */
+enum { STACK_BYTES = 8 << 20 };
+
 bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, run, argument) == 0;
+    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                   pthread_create(thread, &attributes, run, argument) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return started;
 }
 

@@ -15,7 +15,10 @@
 #include "base/mem.h"
 #include "cli/command_line.h"
 
-enum { STATUS_BROKEN_PIPE = 128 + SIGPIPE };
+enum {
+    STATUS_BROKEN_PIPE = 128 + SIGPIPE,
+    STACK_LEAST_KB = 256 /* four times what 'tiro run' crashes with */
+};
 
 static bool is(const char *word, const char *name, const char *letter)
 {
@@ -61,6 +64,19 @@ static void hide_from_others(void)
 #endif
 }
 
+/* Threads have stacks of their own; the first one and those of libraries have this limit. */
+static bool has_stack(struct error *e)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY ||
+        stack.rlim_cur >= STACK_LEAST_KB * 1024)
+        return true;
+    return err_set(e, ERR_AGENT_ERROR,
+                   _("the stack may have only %lld KiB, and has to have %d; raise the limit, as "
+                     "with ulimit -s 8192"),
+                   (long long)(stack.rlim_cur / 1024), STACK_LEAST_KB);
+}
+
 static bool reader_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -100,5 +116,8 @@ int main(int argc, char **argv)
     /* A reader that went away and a file that may not grow are faults of the write, as a full disk is. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    struct error e = {0};
+    if (!has_stack(&e))
+        return finish(cli_fail(&e));
     return finish(dispatch(argc, argv));
 }
