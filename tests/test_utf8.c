@@ -100,7 +100,12 @@ TEST(columns_are_those_of_wcwidth)
     assert_int_equal(utf8_width("\t\x1B\x7F", 3), 0);
     for (uint32_t cp = 0; cp < 0x30000; cp++) {
         int theirs = wcwidth((wchar_t)cp);
-        assert_int_equal(utf8_cp_width(cp), theirs < 0 ? 0 : theirs);
+        char text[5] = "";
+        struct buf shown = BUF_INIT;
+        utf8_clean(&shown, text, utf8_encode(cp, text), UTF8_ONE_LINE);
+        bool marked = strcmp(shown.data, BAD) == 0 && strcmp(text, BAD) != 0;
+        assert_int_equal(utf8_cp_width(cp), theirs > 0 ? theirs : marked);
+        buf_release(&shown);
     }
 }
 
@@ -216,6 +221,10 @@ TEST(cleaning_leaves_nothing_that_acts)
         "y",
         UTF8_MULTILINE, BAD "x" BAD "y");
     assert_cleaned("\xE2\x80\xA8\xE2\x80\xA9", UTF8_MULTILINE, "\n\n");
+    assert_cleaned("x\U000E0041\U000E01EFy\u2062\uFE01\uFFFA", UTF8_MULTILINE,
+                   "x" BAD BAD "y" BAD BAD BAD);
+    assert_cleaned("\u2764\uFE0F a\u200Cb\u200Bc\u200Fd\u00AD", UTF8_MULTILINE,
+                   "\u2764\uFE0F a\u200Cb\u200Bc\u200Fd\u00AD");
     assert_cleaned(
         "\xFF"
         "a\xE6\xB0",

@@ -97,6 +97,23 @@ bool utf8_is_pictograph(uint32_t cp)
            UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
 }
 
+/* C1 controls, marks that turn the direction of what follows them, and characters that no screen
+ * shows and no script is written with, in which text can be hidden. Joiners, the two selectors of
+ * emoji, blanks without a width and the marks of right-to-left text belong to languages. */
+static bool is_forbidden(uint32_t cp)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x80, 0x9F},     {0x202A, 0x202E},   {0x2060, 0x206F},   {0xFE00, 0xFE0D},
+        {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (cp >= ranges[i].first && cp <= ranges[i].last)
+            return true;
+    return false;
+}
+
 int utf8_cp_width(uint32_t cp)
 {
     if (cp >= 0x20 && cp < 0x7F)
@@ -105,7 +122,7 @@ int utf8_cp_width(uint32_t cp)
     if (charset_lacks(cp, stand_in))
         return (int)strlen(stand_in);
     int width = wcwidth((wchar_t)cp);
-    return width < 0 ? 0 : width;
+    return width > 0 ? width : is_forbidden(cp);
 }
 
 size_t utf8_width(const char *s, size_t len)
@@ -219,17 +236,6 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max)
     buf_add(out, s, cut);
     if (cut < len)
         buf_addstr(out, "…");
-}
-
-static bool in_range(uint32_t cp, uint32_t first, uint32_t last)
-{
-    return cp >= first && cp <= last;
-}
-
-/* C1 controls, and the marks that turn the direction of what follows them. */
-static bool is_forbidden(uint32_t cp)
-{
-    return in_range(cp, 0x80, 0x9F) || in_range(cp, 0x202A, 0x202E) || in_range(cp, 0x2066, 0x2069);
 }
 
 static bool is_line_end(uint32_t cp)

@@ -22,7 +22,8 @@ bool utf8_valid(const char *s, size_t len);
 size_t utf8_incomplete_tail(const char *s, size_t len);
 
 /* Columns of one code point: 0 for combining and control characters, 1 or 2 otherwise; of what the
- * locale's character set lacks, those of what is shown in its place (charset.h). */
+ * locale's character set lacks, those of what is shown in its place (charset.h), and of what
+ * utf8_clean() replaces beyond ASCII, those of its mark. */
 int utf8_cp_width(uint32_t cp);
 
 /* A character that is a picture: what emoji begin with, flags and keycaps apart. */
@@ -45,7 +46,8 @@ size_t utf8_cut_points(const char *s, size_t len, size_t max);
 void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);
 
 /* Appends a text that is safe to show: valid UTF-8, in which C0 controls and DEL became their
- * control pictures (U+2400…), C1 controls, bidirectional overrides and invalid bytes U+FFFD.
+ * control pictures (U+2400…); C1 controls, bidirectional overrides, tags, variation selectors but
+ * those of emoji, other characters that hide text, and invalid bytes U+FFFD.
  * CR LF, CR and the line separators U+2028 and U+2029 become LF. Newline and tab stay with
  * UTF8_MULTILINE, else they become spaces. */
 enum utf8_clean_mode { UTF8_ONE_LINE, UTF8_MULTILINE };
@@ -58,6 +60,10 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
  * invalid bytes <0xXX>. Newline and tab stay with UTF8_MULTILINE. What was revealed once stays as
  * it is. */
 void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+
+/* A control, format or ignorable character, beyond ASCII and but for joiners and the selectors of
+ * emoji: our JSON has it as an escape. */
+bool utf8_is_hidden(uint32_t cp);
 
 /* The text with its characters composed (Unicode's normalisation form C), so that those that are
  * written in several ways are the same bytes. The text is valid; the caller frees. */

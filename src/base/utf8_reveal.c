@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 
 #define REPLACEMENT 0xFFFDu
+#define ZERO_WIDTH_NON_JOINER 0x200Cu
 #define ZERO_WIDTH_JOINER 0x200Du
 
 /* What no general category tells: letters and marks without a glyph (Unicode's
@@ -23,7 +24,12 @@ static bool is_blank_letter(uint32_t cp)
     return false;
 }
 
-static bool is_hidden(uint32_t cp)
+static bool is_emoji_selector(uint32_t cp)
+{
+    return cp == 0xFE0E || cp == 0xFE0F;
+}
+
+static bool is_revealed(uint32_t cp)
 {
     switch (utf8proc_category((utf8proc_int32_t)cp)) {
     case UTF8PROC_CATEGORY_CC:
@@ -39,14 +45,16 @@ static bool is_hidden(uint32_t cp)
     }
 }
 
+bool utf8_is_hidden(uint32_t cp)
+{
+    bool joins = cp == ZERO_WIDTH_NON_JOINER || cp == ZERO_WIDTH_JOINER || is_emoji_selector(cp);
+    return cp >= 0x80 && !joins && is_revealed(cp) &&
+           utf8proc_category((utf8proc_int32_t)cp) != UTF8PROC_CATEGORY_ZS;
+}
+
 static bool is_skin(uint32_t cp)
 {
     return cp >= 0x1F3FB && cp <= 0x1F3FF;
-}
-
-static bool is_emoji_selector(uint32_t cp)
-{
-    return cp == 0xFE0E || cp == 0xFE0F;
 }
 
 static bool is_keycap(uint32_t cp)
@@ -88,7 +96,7 @@ void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mod
             after = 0;
         if (cp == REPLACEMENT && used == 1)
             buf_addf(out, "<0x%02X>", (unsigned)(unsigned char)s[i]);
-        else if (!is_hidden(cp) || stays(cp, mode) || is_part_of_emoji(before, cp, after))
+        else if (!is_revealed(cp) || stays(cp, mode) || is_part_of_emoji(before, cp, after))
             buf_add(out, s + i, used);
         else
             add_mark(out, cp);

@@ -11,7 +11,8 @@ static bool is_raw(uint32_t cp, enum utf8_clean_mode mode)
 {
     bool allowed = mode == UTF8_MULTILINE && (cp == '\n' || cp == '\t');
     return (cp < 0x20 && !allowed) || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
-           (cp >= 0x2066 && cp <= 0x2069) || cp == 0x2028 || cp == 0x2029;
+           (cp >= 0x2060 && cp <= 0x206f) || cp == 0x2028 || cp == 0x2029 ||
+           (cp >= 0xe0000 && cp <= 0xe0fff);
 }
 
 static void check_clean(const char *text, size_t len, enum utf8_clean_mode mode)

@@ -101,6 +101,8 @@ static size_t character(struct buf *faults, const char *s, size_t len, bool plai
         fault(faults, "a control of eight bits, or DEL", s, len);
     else if (c == 0x202E || c == 0x202D || (c >= 0x2066 && c <= 0x2069))
         fault(faults, "an override of direction", s, len);
+    else if ((c >= 0x2060 && c <= 0x206F) || (c >= 0xE0000 && c <= 0xE0FFF))
+        fault(faults, "hidden text", s, len);
     else if (c == '\033' && plain)
         fault(faults, "an escape sequence", s, len);
     else if (c == '\033')

@@ -191,7 +191,11 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
     if (max_cols > term.cols - col)
         max_cols = term.cols - col;
     attr_t look = term.attrs[style] | attributes(attrs);
+    struct buf clean = BUF_INIT; /* a text that is being typed or pasted comes as it is */
     int used = 0;
+    utf8_clean(&clean, text, len, UTF8_ONE_LINE);
+    text = clean.data;
+    len = clean.len;
     for (size_t at = 0, taken; at < len && used < max_cols; at += taken) {
         int width = 1;
         taken = 1;
@@ -204,6 +208,7 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
         link_cells_put(&term.links, row, col + used, width, term.link);
         used += width;
     }
+    buf_release(&clean);
     return used;
 }
 
