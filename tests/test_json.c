@@ -159,6 +159,30 @@ TEST(building_and_printing)
     assert_printed(NULL, "null");
 }
 
+TEST(hidden_characters_are_escapes)
+{
+    static const char text[] =
+        "größer \xC2\x85\u061C\u200B\u200D\uFE0F\u202E\u2028\uFEFF"
+        "\U000E0072\U000E01EF \U0001F600 12345678\u2066";
+    static const char expected[] =
+        "[\"größer \\u0085\\u061c\\u200b\u200D\uFE0F\\u202e\\u2028\\ufeff"
+        "\\udb40\\udc72\\udb40\\uddef \U0001F600 12345678\\u2066\"]";
+    struct json *v = json_new_array();
+    json_push(v, json_new_string(text));
+    assert_printed(v, expected);
+    json_free(v);
+    struct buf written = BUF_INIT;
+    struct json_out o = {.buf = &written};
+    json_out_open(&o, '[');
+    json_out_string(&o, text);
+    json_out_close(&o, ']');
+    assert_string_equal(written.data, expected);
+    assert_int_equal(o.len, written.len);
+    v = json_out_tree(&written);
+    assert_string_equal(json_string(json_at(v, 0)), text);
+    json_free(v);
+}
+
 /* A value of any kind, with members that have such values. */
 static struct json *random_value(uint64_t *seed, int depth)
 {

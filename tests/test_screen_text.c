@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -151,4 +152,66 @@ TEST(a_known_terminal_needs_no_note)
     struct screen *s = scene_open(24, 80, NULL);
     see(s, "!TERM", "!locale");
     scene_leave(s);
+}
+
+/* A tag, a selector of ideographs, an invisible sign, a selector that no emoji has, an override
+ * and a control of eight bits. */
+#define HIDDEN "\U000E0072\U000E0142\u2062\uFE01\u202E\xC2\x85"
+#define HIDDEN_JSON "\\udb40\\udc72\\udb40\\udd42\\u2062\\ufe01\\u202e\\u0085"
+
+static void assert_none_raw(struct screen *s)
+{
+    static const char *const never[] = {"\xF3\xA0", "\u2062", "\uFE01", "\u202E", "\xC2\x85"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (screen_log_has(s, never[i]))
+            fail_msg("hidden character %zu is raw on the terminal:\n%s", i, screen_text(s));
+    screen_forget_log(s);
+}
+
+/* Each kind of thing that a screen shows carries hidden text: it shows as marks everywhere. */
+TEST_IF(capability_store() && capability_memory(), test_hidden_text_shows_as_marks_everywhere)
+{
+    static const char name[] = "note" HIDDEN ".md";
+    char *path = support_path(name);
+    support_write(path, "# Passage" HIDDEN "\n\nblossoms" HIDDEN "\n");
+    run_ok(RUN("corpus", "add", "docs", path));
+    run_ok(RUN("graph", "add", "Ada" HIDDEN, "--type", "person" HIDDEN, "observed" HIDDEN));
+    run_ok(RUN("learned", "add", "learned" HIDDEN));
+    struct screen *s = scene_open(30, 120, (const char *const[]){"--tools", "full", NULL});
+    scene_queue(.text = "reasoned" HIDDEN " **bold" HIDDEN "** `code" HIDDEN "` [link" HIDDEN
+                        "](http://x/" HIDDEN ")\n\n```c" HIDDEN "\nint x" HIDDEN ";\n```\n",
+                .tool_name = "run_command", .tool_args = "{\"command\":\"echo " HIDDEN "\"}");
+    act(s, "words" HIDDEN);
+    scene_queue(.text = "# answered" HIDDEN "\n\n|a" HIDDEN "|b|\n|-|-|\n|c|d|\n");
+    act(s, "<enter>", "a allow once");
+    act(s, "a", "answered", IDLE);
+    assert_none_raw(s);
+    static const char *const steps[][3] = {
+        {"<ctrl-o>", "echo"},
+        {"/rename title" HIDDEN "<enter>", "tiro ─ title"},
+        {"@note<tab>", ".md", "<ctrl-u>"},
+        {"<ctrl-r>words", "words", "<enter><ctrl-u>"},
+        {"<ctrl-f>answered" HIDDEN, "answered", "<ctrl-c>"},
+        {"<ctrl-p>" HIDDEN, "", "<ctrl-c>"},
+        {"<f2>words" HIDDEN, "Memory"},
+        {"\033[17~", "learned"},
+        {"\033[17~", "Ada"},
+        {"\033[17~", "docs"},
+        {"<enter><enter>", "note", "<f2>"},
+        {"<f3>", "title", "<f3>"},
+        {"<f4>", "Context  ~", "<down><enter><end><enter><f4>"},
+        {"/learned<enter>", "learned", "<f2>"},
+        {"/resume <tab>", "title", "<ctrl-c>"},
+        {"<alt-l>", "words", "<escape>"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        act(s, steps[i][0], steps[i][1]);
+        if (steps[i][2]) {
+            act(s, steps[i][2], "");
+            assert_true(scene_wait_prompt(s));
+        }
+        assert_none_raw(s);
+    }
+    assert_text(program_output(RUN("sessions", "show", "--json")), "reasoned" HIDDEN_JSON);
+    assert_text(program_output(RUN("sessions", "list", "--json")), "answered" HIDDEN_JSON);
 }

@@ -180,7 +180,7 @@ TEST_IF(capability_store(), test_json_is_cleaned_for_a_terminal)
         assert_false(screen_log_has(s, "\xe2\x80\xae"));
         screen_free(s);
     }
-    assert_text(program_output(SESSIONS("show", "--json")), "\xe2\x80\xae");
+    assert_text(program_output(SESSIONS("show", "--json")), "a \\u009b31m b \\u202e c");
 }
 
 /* What cannot be read is no empty list. */

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 /* A struct json is a cJSON under another name, so that nobody else sees cJSON. */
 
@@ -359,14 +361,45 @@ void json_push(struct json *array, struct json *value)
     cJSON_AddItemToArray(unwrap(array), unwrap(value));
 }
 
+size_t json_escape(uint32_t cp, char out[13])
+{
+    unsigned above = (unsigned)cp - 0x10000, high = 0xD800 | above >> 10, low = above & 0x3FF;
+    if (cp < 0x10000)
+        return (size_t)snprintf(out, 13, "\\u%04x", (unsigned)cp);
+    return (size_t)snprintf(out, 13, "\\u%04x\\u%04x", high & 0xFFFF, low | 0xDC00);
+}
+
+/* Takes the text. Outside of strings JSON is ASCII. */
+static char *without_hidden(char *text)
+{
+    struct buf out = BUF_INIT;
+    size_t len = strlen(text), done = 0;
+    for (size_t at = 0, used = 1; at < len; at += used, used = 1) {
+        uint32_t cp = 0;
+        char escape[13];
+        if ((unsigned char)text[at] >= 0x80)
+            used = utf8_decode(text + at, len - at, &cp);
+        if (!utf8_is_hidden(cp))
+            continue;
+        buf_add(&out, text + done, at - done);
+        buf_add(&out, escape, json_escape(cp, escape));
+        done = at + used;
+    }
+    if (done == 0)
+        return text;
+    buf_addstr(&out, text + done);
+    free(text);
+    return buf_take(&out);
+}
+
 char *json_print(const struct json *v)
 {
     need_hooks();
-    return v ? cJSON_PrintUnformatted(peek(v)) : mem_strdup("null");
+    return v ? without_hidden(cJSON_PrintUnformatted(peek(v))) : mem_strdup("null");
 }
 
 char *json_print_pretty(const struct json *v)
 {
     need_hooks();
-    return v ? cJSON_Print(peek(v)) : mem_strdup("null");
+    return v ? without_hidden(cJSON_Print(peek(v))) : mem_strdup("null");
 }

@@ -68,7 +68,10 @@ void json_set_number(struct json *object, const char *name, double n);
 void json_set_bool(struct json *object, const char *name, bool b);
 void json_push(struct json *array, struct json *value);
 
-/* Compact text; the caller frees. */
+/* Writes the escape of a character: \u and four digits, or a pair of them. Returns its bytes. */
+size_t json_escape(uint32_t cp, char out[13]);
+
+/* Compact text, in which hidden characters (utf8_is_hidden()) are escapes; the caller frees. */
 char *json_print(const struct json *v);
 char *json_print_pretty(const struct json *v);
 

@@ -43,22 +43,22 @@ void json_out_name(struct json_out *o, const char *name)
     o->comma = false;
 }
 
-static void put_escape(struct json_out *o, unsigned char c)
+static void put_escape(struct json_out *o, uint32_t cp)
 {
     static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
                                    ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
-    char text[8] = {'\\'};
+    char text[13] = {'\\'};
     size_t len = 2;
-    if (c < sizeof letters && letters[c])
-        text[1] = letters[c];
+    if (cp < sizeof letters && letters[cp])
+        text[1] = letters[cp];
     else
-        len = (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
+        len = json_escape(cp, text);
     put(o, text, len);
 }
 
-static bool needs_escape(unsigned char c)
+static bool needs_escape(uint32_t cp)
 {
-    return c < 0x20 || c == '"' || c == '\\';
+    return cp < 0x20 || cp == '"' || cp == '\\' || utf8_is_hidden(cp);
 }
 
 /* The high bit of each byte of `eight` that is `c`; and perhaps of one above such a byte. */
@@ -68,29 +68,30 @@ static uint64_t bytes_equal(uint64_t eight, unsigned char c)
     return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
 }
 
-/* Whether none of the next eight bytes needs_escape(). */
+/* Whether the next eight bytes are ASCII of which none needs_escape(). */
 static bool eight_plain(const char *s)
 {
     uint64_t eight;
     memcpy(&eight, s, sizeof eight);
     uint64_t control =
         (eight - UINT64_C(0x2020202020202020)) & ~eight & UINT64_C(0x8080808080808080);
-    return !(control | bytes_equal(eight, '"') | bytes_equal(eight, '\\'));
+    return !(control | bytes_equal(eight, '"') | bytes_equal(eight, '\\') |
+             (eight & UINT64_C(0x8080808080808080)));
 }
 
 static void put_valid(struct json_out *o, const char *s, size_t len)
 {
     size_t done = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (len - i >= 8 && eight_plain(s + i)) {
-            i += 7;
-            continue;
-        }
-        if (!needs_escape((unsigned char)s[i]))
+    for (size_t i = 0, used; i < len; i += used) {
+        uint32_t cp = (unsigned char)s[i];
+        used = len - i >= 8 && eight_plain(s + i) ? 8 : 1;
+        if (cp >= 0x80)
+            used = utf8_decode(s + i, len - i, &cp);
+        if (used == 8 || !needs_escape(cp))
             continue;
         put(o, s + done, i - done);
-        put_escape(o, (unsigned char)s[i]);
-        done = i + 1;
+        put_escape(o, cp);
+        done = i + used;
     }
     put(o, s + done, len - done);
 }
