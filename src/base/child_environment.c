@@ -64,7 +64,7 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
     const char *const *settings = kinds[kind].settings;
     *e = (struct child_environment){0};
     for (; *from; from++) {
-        bool listed = is_named(kinds[kind].names, *from) && !url_has_password(*from);
+        bool listed = is_named(kinds[kind].names, *from) && !url_has_secret(*from);
         if ((listed || is_named(also ? also : "", *from)) && !is_set_by(settings, *from))
             vec_push(&e->list, mem_strdup(*from));
     }
@@ -102,10 +102,10 @@ static const char before_ours[] =
     ") ;; *)\n"
     "case $tiro_name in ''";
 
-/* As url_has_password(), and a little more. */
+/* As url_has_secret(), and a little more. */
 static const char before_also[] =
     ") eval \"tiro_value=\\$$tiro_name\"\n"
-    "case $tiro_value in *://*@*) ;; *) continue ;; esac ;; esac\n"
+    "case $tiro_value in *://*@*|*://*\\?*=*) ;; *) continue ;; esac ;; esac\n"
     "case $tiro_name in ''";
 
 /* What cannot be taken away (a shell may have such) is not passed on either. */

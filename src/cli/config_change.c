@@ -62,7 +62,7 @@ static bool hides_secret(const struct change *c, struct error *e)
     enum config_key key = config_key_find(section, name);
     bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
     bool shown =
-        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_has_password(c->word));
+        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_has_secret(c->word));
     if (shown)
         err_set(e, ERR_USAGE,
                 _("%s is secret, and others can read a command line; give it on standard "

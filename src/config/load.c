@@ -263,7 +263,7 @@ void config_hide_environment(void)
         char *name = variable_name(info);
         const char *value = *name ? getenv(name) : NULL;
         bool secret = *name && info->type == CONFIG_SECRET;
-        if (secret || (value && url_has_password(value)))
+        if (secret || (value && url_has_secret(value)))
             environment_hide(name);
         free(name);
     }

@@ -334,7 +334,7 @@ void choose_hide_keys(void)
             environment_hide(setups[i].key_variable);
         if (setups[i].token_variable)
             environment_hide(setups[i].token_variable);
-        if (url && url_has_password(url))
+        if (url && url_has_secret(url))
             environment_hide(setups[i].url_variable);
     }
 }

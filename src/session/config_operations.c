@@ -262,7 +262,7 @@ static bool change_file(struct change *c, struct error *e)
 static bool is_exposed(const struct change *c)
 {
     struct stat st;
-    bool secret = c->value && (is_secret(c->key) || url_has_password(c->value));
+    bool secret = c->value && (is_secret(c->key) || url_has_secret(c->value));
     return secret && stat(c->file.path, &st) == 0 && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0;
 }
 

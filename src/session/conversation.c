@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
 #include "session/removal.h"
@@ -127,7 +128,11 @@ static void check(struct backend *b, struct provider_check_result *out)
     out->ms = clock_mono_ms() - began;
     out->provider = mem_strdup(choice->provider->name);
     out->model = mem_strdup(choice->model);
-    out->url = mem_strdup(choice->endpoint.base_url);
+    struct buf url = BUF_INIT;
+    if (choice->endpoint.base_url) {
+        url_add_masked(&url, choice->endpoint.base_url);
+        out->url = buf_take(&url);
+    }
     out->models = (int)names.names.len;
     for (size_t i = 0; i < names.names.len; i++)
         out->listed = out->listed || strcmp(names.names.items[i], choice->model) == 0;
