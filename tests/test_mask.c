@@ -49,8 +49,17 @@ TEST(test_other_writings)
     check(KEY, NULL, "key=sk-abcDEFGH0123456789%2B%2fzyxw&", "key=[key]&");
     check(KEY, NULL, "\"sk-abcDEFGH0123456789+\\/zyxw\"", "\"[key]\"");
     check(KEY, NULL, "\"sk-abcDEFGH0123456789\\u002b\\u002Fzyxw\"", "\"[key]\"");
+    check(KEY, NULL, "sk-abcDEFGH0123456789\\\\u002b\\\\\\/zyxw", "[key]");
     check(KEY, NULL, "SK-ABCDEFGH0123456789+/ZYXW", "[key]");
     check(KEY, NULL, "100% of \\ and %2", "100% of \\ and %2");
+}
+
+TEST(test_queries)
+{
+    const char *url = "https://host/v1?a=true&key=abcd%2Fsecret&x=y#end";
+    check(NULL, url, "/v1?a=true&key=abcd%2Fsecret", "/v1?a=true&key=[key]");
+    check(NULL, url, "bad key abcd/secret", "bad key [key]");
+    check(NULL, url, "\\u0061\\u0062\\u0063\\u0064\\u002f\\u0073\\u0065\\u0063ret", "[key]");
 }
 
 /* Keys for servers that want none are words of their messages. */
@@ -100,4 +109,63 @@ TEST(test_any_cut)
         assert_false(shows_eight(is));
         buf_release(&text);
     }
+}
+
+/* ---- answers, in pieces of any size ---- */
+
+static void check_settled(const char *secret, const char *text, const char *expected)
+{
+    struct mask m;
+    mask_init(&m, secret, NULL);
+    for (size_t piece = 1; piece <= strlen(text); piece++) {
+        struct buf out = BUF_INIT;
+        size_t settled = 0;
+        for (size_t at = 0; at < strlen(text); at += piece) {
+            buf_add(&out, text + at, strnlen(text + at, piece));
+            mask_settle(&m, &out, &settled, false);
+            assert_true(strncmp(out.data, expected, settled) == 0); /* no beginning of a key */
+        }
+        mask_settle(&m, &out, &settled, true);
+        assert_int_equal(settled, out.len);
+        assert_string_equal(out.data, expected);
+        buf_release(&out);
+    }
+    mask_release(&m);
+}
+
+TEST(test_answers)
+{
+    check_settled(KEY, "a " KEY KEY " b", "a [key][key] b");
+    check_settled(KEY, "sk-abc, SK-ABCDEFGH0123456789+/ZYXW", "sk-abc, [key]");
+    check_settled(KEY, "ssk-sk-abcDEFGH0123456789+/zyx", "ssk-[key]");
+    check_settled(KEY, "ends with sk-abc", "ends with sk-abc");
+    check_settled(KEY, "\\u0073k-abcDEFGH0123456789%2b\\\\\\/zyxw\\", "[key]\\");
+    check_settled("aabaabaac0", "aabaabaabaac0", "aab[key]");
+    check_settled("1234567", "1234567", "1234567");
+    check_settled("lm-studio", "run lm-studio", "run lm-studio");
+    check_settled(NULL, KEY, KEY);
+    check_settled("cl\xC3\xA9-2345", "\xC3\xA9 cl\xC3\xA9-2345 cl\xC3\xA8",
+                  "\xC3\xA9 [key] cl\xC3\xA8");
+}
+
+/* Only the beginning of a key, or of an escape, waits. */
+TEST(test_what_waits)
+{
+    static const struct {
+        const char *text;
+        size_t settled;
+    } cases[] = {{"plain text", 10}, {"text s", 5},   {"text sk", 5},  {"text sx", 7},
+                 {"a\\u00", 1},      {"a\\u0041", 7}, {"a\\begin", 7}, {"100%", 3}};
+    struct mask m;
+    mask_init(&m, KEY, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text = BUF_INIT;
+        size_t settled = 0;
+        buf_addstr(&text, cases[i].text);
+        mask_settle(&m, &text, &settled, false);
+        assert_int_equal(settled, cases[i].settled);
+        assert_string_equal(text.data, cases[i].text);
+        buf_release(&text);
+    }
+    mask_release(&m);
 }

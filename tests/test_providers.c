@@ -322,6 +322,63 @@ TEST(test_echoed_keys)
     }
 }
 
+#define ECHO(key) "before " key ", sk-secret-01 and " key
+#define ECHOED "before [key], sk-secret-01 and [key]"
+/* In decoded text, as after an escape of an escape. */
+#define KEY_ESCAPED "sk-\\u0073ecret%2D0123456\\\\\\u00378\\u0039"
+
+static void check_echo(struct talk *t, struct reply reply)
+{
+    talk_assert_ok(t, talk_ask_with(t, reply));
+    assert_string_equal(t->text.data, ECHOED);
+    assert_string_equal(talk_only_block(t, BLOCK_TEXT)->text, ECHOED);
+    assert_string_equal(t->reasoning.data, ECHOED);
+    assert_string_equal(talk_only_block(t, BLOCK_REASONING)->text, ECHOED);
+    const struct block *tool = talk_only_block(t, BLOCK_TOOL_CALL);
+    assert_string_equal(tool->text, "{\"path\":\"" ECHOED "\"}");
+    assert_string_equal(tool->name, "[key]");
+}
+
+/* However the server cuts and escapes it. */
+TEST(test_answers_that_hold_the_key)
+{
+    EACH_API(api)
+    {
+        struct talk t;
+        talk_start(&t, api);
+        for (size_t piece = 1; piece < sizeof ECHO(TALK_KEY) + 2; piece += 8)
+            check_echo(&t, (struct reply){.text = ECHO(TALK_KEY),
+                                          .reasoning = ECHO(TALK_KEY),
+                                          .tool_name = TALK_KEY,
+                                          .tool_args = "{\"path\":\"" ECHO(TALK_KEY) "\"}",
+                                          .piece = piece});
+        check_echo(&t, (struct reply){.text = ECHO(KEY_ESCAPED),
+                                      .reasoning = ECHO(KEY_ESCAPED),
+                                      .tool_name = TALK_KEY,
+                                      .tool_args = "{\"path\":\"" ECHO(TALK_KEY) "\"}",
+                                      .piece = 1});
+        talk_end(&t);
+    }
+}
+
+/* JSON's own escapes, two parts of the key in two events, and an end before that of the key. */
+TEST(test_escaped_and_cut_keys_in_answers)
+{
+    struct talk t;
+    talk_start(&t, &apis[API_OPENAI]);
+    static const char raw[] =
+        "data: {\"model\":\"of-" TALK_KEY
+        "\",\"choices\":[{\"delta\":{\"content\":"
+        "\"a \\u0073\\u006b-secret\"}}]}\n\n"
+        "data: {\"choices\":[{\"delta\":{\"content\":\"-01234\\u003567\\u00389 "
+        "\\u0073k-secret-012345678\"}}]}\n\n"
+        "data: [DONE]\n\n";
+    talk_assert_ok(&t, talk_ask_with(&t, (struct reply){.raw = raw}));
+    assert_string_equal(t.text.data, "a [key] [key]");
+    assert_string_equal(t.response.model, "of-[key]");
+    talk_end(&t);
+}
+
 TEST(test_nonsense)
 {
     static const struct {

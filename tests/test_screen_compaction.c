@@ -28,7 +28,7 @@ static struct screen *open_full(int rows, int cols)
 static struct screen *open_compacting(int rows, int cols)
 {
     struct screen *s = open_full(rows, cols);
-    scene_queue(.fault = REPLY_STALL, .text = "## Goal\n日本 in November\nnext: hotels");
+    scene_queue(.fault = REPLY_STALL, .text = "## Goal\n日本 in November\nnext: hotels, and");
     scene_queue(.text = "the second answer", .input_tokens = 90, .output_tokens = 5);
     act(s, "two<enter>", "next: hotels");
     return s;

@@ -84,7 +84,7 @@ TEST(an_error_while_it_streams)
 TEST(escape_while_it_stalls)
 {
     struct screen *s = open_full(24, 80);
-    scene_queue(.fault = REPLY_STALL, .text = "The bridge is");
+    scene_queue(.fault = REPLY_STALL, .text = "The bridge is not");
     act(s, "go on<enter>", "▣ compacting · handoff", "The bridge is");
     act(s, "my own words", "> my own words");
     act(s, "<escape>", "cancelled", "interrupted", IDLE, "> my own words");

@@ -195,7 +195,7 @@ TEST(the_end_of_a_turn_calls_who_looks_elsewhere)
     setenv("TIRO_UI_NOTIFY_AFTER", "1", 1);
     struct screen *s = scene_open(24, 80, NULL);
     unsetenv("TIRO_UI_NOTIFY_AFTER");
-    scene_queue(.fault = REPLY_STALL, .text = "as far as");
+    scene_queue(.fault = REPLY_STALL, .text = "as far as the");
     act(s, "begin<enter>");
     act(s, "\033[O", "as far as", "2 s"); /* it has taken that long */
     model_server_release(scene_server());

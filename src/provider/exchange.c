@@ -300,7 +300,7 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
         .name = dialect->name, .mask = &mask, .body_bytes = body->out.len};
     mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
     struct stream stream;
-    stream_init(&stream, dialect->name, call, request, response, f);
+    stream_init(&stream, dialect->name, &mask, call, request, response, f);
     struct exchange x = {
         .dialect = dialect, .stream = &stream, .state = state, .server = &server, .failure = f};
     http_reply_init(&x.reply);

@@ -47,13 +47,9 @@ char *host_of_url(const char *url, char port[6])
     return mem_strndup(start, host_len);
 }
 
-char *host_login_of_url(const char *url)
+char *host_unescape(const char *start, size_t len)
 {
-    size_t len, login;
-    const char *start = authority_of(url, &len, &login);
-    if (login <= 1)
-        return NULL;
-    char *text = mem_strndup(start, login - 1), *to = text;
+    char *text = mem_strndup(start, len), *to = text;
     for (const char *at = text; *at != '\0'; at++) {
         const char hex[] = {at[1], at[1] != '\0' ? at[2] : '\0', '\0'};
         bool escape = *at == '%' && strspn(hex, "0123456789abcdefABCDEF") == 2;
@@ -62,6 +58,13 @@ char *host_login_of_url(const char *url)
     }
     *to = '\0';
     return text;
+}
+
+char *host_login_of_url(const char *url)
+{
+    size_t len, login;
+    const char *start = authority_of(url, &len, &login);
+    return login <= 1 ? NULL : host_unescape(start, login - 1);
 }
 
 bool host_is_loopback(const char *host)

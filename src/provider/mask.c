@@ -1,12 +1,12 @@
 #include "provider/mask.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/base64.h"
 #include "base/key_command.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "provider/host.h"
 
 /* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
@@ -15,22 +15,37 @@
 #define MIN_PIECE 8
 /* From here on it is no placeholder such as "EMPTY" or "ollama", which messages may well say. */
 #define NO_WORD 16
+/* Backslashes before an escape: those of JSON three times in a string of JSON. */
+#define MOST_BACKSLASHES 8
 
 static const char placeholder[] = "[key]";
 
 static void add_secret(struct mask *m, char *owned)
 {
-    if (owned != NULL && strlen(owned) >= MIN_SECRET)
-        vec_push(&m->secrets, owned);
-    else
+    size_t len = owned != NULL ? strlen(owned) : 0;
+    if (len < MIN_SECRET) {
         key_command_free(owned);
+        return;
+    }
+    vec_push(&m->secrets, owned);
+    bool word = len < NO_WORD && strspn(owned, "abcdefghijklmnopqrstuvwxyz-_. ") == len;
+    if (len >= MIN_PIECE && !word && utf8_valid(owned, len))
+        vec_push(&m->firm, owned);
 }
 
 void mask_init(struct mask *m, const char *key, const char *base_url)
 {
     *m = (struct mask){0};
     add_secret(m, mem_strdup(key));
-    char *login = base_url == NULL ? NULL : host_login_of_url(base_url);
+    if (base_url == NULL)
+        return;
+    for (const char *value = base_url + strcspn(base_url, "?"); *(value += strcspn(value, "="));) {
+        size_t len = strcspn(++value, "&;#");
+        if (len >= MIN_PIECE) /* else it may be "true" */
+            add_secret(m, host_unescape(value, len));
+        value += len;
+    }
+    char *login = host_login_of_url(base_url);
     if (login == NULL)
         return;
     const char *colon = strchr(login, ':');
@@ -44,6 +59,7 @@ void mask_release(struct mask *m)
     for (size_t i = 0; i < m->secrets.len; i++)
         key_command_free(m->secrets.items[i]);
     vec_release(&m->secrets);
+    vec_release(&m->firm);
 }
 
 /* The byte that a number of base 16 at `s` is; -1 if there is none. */
@@ -70,11 +86,16 @@ static size_t stands_for(const char *s, const char *end, char byte, bool fold)
         return 1;
     if (*s == '%')
         return hex_byte(s + 1, end) == (unsigned char)byte ? 3 : 0;
+    size_t more = 0; /* backslashes of JSON in a string of JSON */
+    while (end - s > 1 && *s == '\\' && s[1] == '\\' && more < MOST_BACKSLASHES - 1) {
+        s++;
+        more++;
+    }
     if (*s != '\\' || end - s < 2)
         return 0;
     if (s[1] == 'u' && end - s >= 6 && s[2] == '0' && s[3] == '0')
-        return hex_byte(s + 4, end) == (unsigned char)byte ? 6 : 0;
-    return s[1] == byte ? 2 : 0;
+        return hex_byte(s + 4, end) == (unsigned char)byte ? more + 6 : 0;
+    return s[1] == byte ? more + 2 : 0;
 }
 
 /* Bytes at `s` that are the piece of the secret which begins with `piece`; 0 if it is short. */
@@ -116,4 +137,55 @@ void mask_add(const struct mask *m, struct buf *out, const char *text, size_t le
         masked = piece > 0;
         at += piece > 0 ? piece : 1;
     }
+}
+
+/* The text ends before the escape at `s` does. */
+static bool is_cut_escape(const char *s, const char *end)
+{
+    size_t len = strspn(s, "\\");
+    if (len > MOST_BACKSLASHES || (len == 0 && *s != '%'))
+        return false;
+    const char *digits = s + (len > 0 ? len + (s[len] == 'u') : 1);
+    return digits + strspn(digits, "0123456789abcdefABCDEF") == end && end - digits < 4;
+}
+
+/* Bytes at `s` that are the whole secret, or the end of the text, where its beginning is enough.
+ * *open: the text ends too early to tell. */
+static size_t whole_len(const char *s, const char *end, const char *secret, bool ended, bool *open)
+{
+    const char *at = s, *byte = secret;
+    bool fold = strlen(secret) >= NO_WORD;
+    for (size_t used; *byte != '\0' && at < end; byte++, at += used)
+        if ((used = stands_for(at, end, *byte, fold)) == 0)
+            break;
+    if (*byte == '\0')
+        return (size_t)(at - s);
+    if (at < end && !is_cut_escape(at, end))
+        return 0;
+    *open = *open || !ended;
+    return ended && byte - secret >= MIN_PIECE ? (size_t)(end - s) : 0;
+}
+
+void mask_settle(const struct mask *m, struct buf *text, size_t *settled, bool ended)
+{
+    const char *at = text->data + *settled, *end = text->data + text->len;
+    char *to = text->data + *settled;
+    for (bool open = false; at < end;) {
+        size_t longest = 0;
+        for (size_t i = 0; i < m->firm.len; i++) {
+            size_t found = whole_len(at, end, m->firm.items[i], ended, &open);
+            longest = found > longest ? found : longest;
+        }
+        if (open)
+            break;
+        if (longest == 0) {
+            *to++ = *at++;
+            continue;
+        }
+        memcpy(to, placeholder, sizeof placeholder - 1);
+        to += sizeof placeholder - 1;
+        at += longest;
+    }
+    *settled = (size_t)(to - text->data);
+    buf_splice(text, *settled, (size_t)(at - to), NULL, 0);
 }

@@ -10,11 +10,16 @@
 /* What is passed on, and looked at before the wakeup is asked again. */
 #define MOST_AT_ONCE ((size_t)64 * 1024)
 
-void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
-                 const struct request *request, struct response *response, struct failure *f)
+void stream_init(struct stream *s, const char *provider, const struct mask *mask,
+                 const struct provider_call *call, const struct request *request,
+                 struct response *response, struct failure *f)
 {
-    *s = (struct stream){
-        .provider = provider, .call = call, .request = request, .response = response, .failure = f};
+    *s = (struct stream){.provider = provider,
+                         .mask = mask,
+                         .call = call,
+                         .request = request,
+                         .response = response,
+                         .failure = f};
     buf_init(&s->pending, 0);
 }
 
@@ -44,6 +49,19 @@ static struct stream_part *refuse_call(struct stream *s, int64_t key)
     return &s->refused;
 }
 
+/* Masks the part's text as far as it is known, and passes that on. */
+static void settle(struct stream *s, struct stream_part *part, bool ended)
+{
+    size_t before = part->settled;
+    mask_settle(s->mask, &part->text, &part->settled, ended);
+    if (part->type == BLOCK_TOOL_CALL || part->settled == before)
+        return;
+    if (s->pending_type != part->type || s->pending.len >= MOST_AT_ONCE)
+        stream_flush(s);
+    s->pending_type = part->type;
+    buf_add(&s->pending, part->text.data + before, part->settled - before);
+}
+
 struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key)
 {
     bool call = type == BLOCK_TOOL_CALL;
@@ -54,6 +72,8 @@ struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t 
                     s->provider, STREAM_MAX_PARTS);
         return NULL;
     }
+    if (s->parts.len > 0 && vec_last(&s->parts).type != BLOCK_TOOL_CALL)
+        settle(s, &vec_last(&s->parts), true); /* before what the new part passes on */
     struct stream_part part = {.type = type, .key = key};
     buf_init(&part.text, 0);
     buf_init(&part.signature, 0);
@@ -122,16 +142,10 @@ static void add_piece(struct stream *s, struct stream_part *part, const char *te
 {
     if (part == &s->refused)
         return;
-    size_t before = part->text.len;
     add_valid(&part->text, text, len);
     if (part->type == BLOCK_TEXT)
         s->failure->content_seen = true;
-    if (part->type == BLOCK_TOOL_CALL)
-        return;
-    if (s->pending_type != part->type || s->pending.len >= MOST_AT_ONCE)
-        stream_flush(s);
-    s->pending_type = part->type;
-    buf_add(&s->pending, part->text.data + before, part->text.len - before);
+    settle(s, part, false);
 }
 
 bool stream_goes_on(struct stream *s)
@@ -322,9 +336,33 @@ static void move_part(struct response *response, struct stream_part *part)
     vec_push(&response->blocks, block);
 }
 
+static void mask_string(const struct mask *mask, char **text)
+{
+    struct buf masked = BUF_INIT;
+    if (*text == NULL)
+        return;
+    buf_addstr(&masked, *text);
+    mask_settle(mask, &masked, &(size_t){0}, true);
+    free(*text);
+    *text = buf_take(&masked);
+}
+
+static void settle_all(struct stream *s)
+{
+    for (size_t i = 0; i < s->parts.len; i++) {
+        struct stream_part *part = &s->parts.items[i];
+        settle(s, part, true);
+        mask_settle(s->mask, &part->signature, &(size_t){0}, true);
+        mask_string(s->mask, &part->id);
+        mask_string(s->mask, &part->name);
+    }
+    mask_string(s->mask, &s->response->model);
+    stream_flush(s);
+}
+
 bool stream_finish(struct stream *s, bool whole)
 {
-    stream_flush(s);
+    settle_all(s);
     if (whole && !s->stopped)
         stream_stop(s, STOP_END_TURN);
     bool ok = whole && complete_calls(s);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "provider/mask.h"
 #include "provider/provider.h"
 
 /* Text, reasoning, arguments and signatures of one answer together. The longest answers of today's
@@ -19,11 +20,13 @@ struct stream_part {
     bool redacted;
     char *id, *name; /* TOOL_CALL; NULL until they came */
     struct buf text;
+    size_t settled; /* bytes of text before what may become a secret; these were passed on */
     struct buf signature;
 };
 
 struct stream {
     const char *provider; /* for error texts */
+    const struct mask *mask;
     const struct provider_call *call;
     const struct request *request;
     struct response *response;
@@ -42,8 +45,11 @@ struct stream {
     bool unwanted; /* nobody takes any more */
 };
 
-void stream_init(struct stream *s, const char *provider, const struct provider_call *call,
-                 const struct request *request, struct response *response, struct failure *f);
+/* The mask is borrowed. Its secrets are masked (mask_settle()) in all that the answer hands on,
+ * unless the server spreads one over several parts. */
+void stream_init(struct stream *s, const char *provider, const struct mask *mask,
+                 const struct provider_call *call, const struct request *request,
+                 struct response *response, struct failure *f);
 void stream_release(struct stream *s);
 
 /* Parts are borrowed until the next one opens. A tool call counts as content from here on. One past
