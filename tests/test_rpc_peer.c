@@ -158,6 +158,19 @@ static const struct {
     {"{'jsonrpc':'2.0','id':null,'error':{'code':-32700,'message':'what?'}}", ""},
     {"{'jsonrpc':'2.0','method':'$/cancel_request','params':{'id':77}}", ""},
     {" \t\r", ""},
+    /* a request that cannot be read is answered under its id */
+    {"{'jsonrpc':'2.0','id':9,'method':'echo','params':['\\u0000 \\\\u0000']}",
+     "{'jsonrpc':'2.0','id':9,'error':{'code':-32700,'message':'the message has a NUL "
+     "character'}}"},
+    {"{'jsonrpc':'2.0','id':'x','method':'echo','params':['\xff']}",
+     "{'jsonrpc':'2.0','id':'x','error':{'code':-32700,'message':'the message is not UTF-8'}}"},
+    {"[{'jsonrpc':'2.0','id':1,'method':'echo'},{'jsonrpc':'2.0','id':2,'method':'\\u0000'}]",
+     "[{'jsonrpc':'2.0','id':1,'error':{'code':-32700,'message':'the message has a NUL "
+     "character'}},{'jsonrpc':'2.0','id':2,'error':{'code':-32700,'message':'the message has a NUL "
+     "character'}}]"},
+    {"{'jsonrpc':'2.0','id':9,'method':'echo','params':{'id':10,'x':[",
+     "{'jsonrpc':'2.0','id':9,'error':{'code':-32700,'message':'not valid JSON near byte 62 of "
+     "63'}}"},
 };
 
 TEST(messages_are_answered_as_the_specification_says)
@@ -330,6 +343,55 @@ TEST(two_sides_ask_one_another)
     assert_string_equal(a.answers.data, "{\"n\":1};-32002 a turn runs; wait;7;");
     close_side(&a);
     close_side(&b);
+}
+
+/* What was asked fails at once, but only by an answer that names its number. */
+TEST(an_answer_that_does_not_fit_ends_the_wait)
+{
+    static const struct {
+        const char *rest;
+        bool ends;
+    } answers[] = {
+        {"\"id\":1", true},
+        {"\"id\":1,\"result\":\"\\u0000\"", true},
+        {"\"id\":1,\"result\":\"\\\\u0000\\u0000\\u0000\"", true},
+        {"\"id\":1,\"result\":\"\xff\"", true},
+        {"\"id\":1,\"error\":7", true},
+        {"\"id\":1,\"result\":{\"id\":2,\"method\":[", true},
+        {"\"result\":\"\\\\\\\"}\\u0000\",\"id\": 1", true},
+        {"\"id\":2,\"result\":{\"id\":1},\"x\":\"\\u0000\"", false},
+        {"\"id\":1,\"method\":\"\\u0000\"", false},
+        {"\"id\":1.5,\"result\":7", false},
+        {"\"id\":\"1\",\"result\":7", false},
+        {"\"id\":2,\"result\":7", false},
+        {"\"id\":[1],\"result\":7", false},
+        {"\"id\":9e99,\"result\":\"\\u0000\"", false},
+        {"\"result\":7", false},
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct side s;
+        open_side(&s, &handlers);
+        (void)rpc_ask(s.peer, "later", NULL, on_answered, &s);
+        feed(&s, support_text("{\"jsonrpc\":\"2.0\",%s}\n", answers[i].rest));
+        assert_int_equal(s.answers.len > 0, answers[i].ends);
+        if (answers[i].ends)
+            assert_non_null(strstr(s.answers.data, "-32"));
+        close_side(&s);
+    }
+}
+
+TEST(a_raw_nul_in_an_answer_ends_the_wait)
+{
+    static const char text[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\0\"}\n";
+    struct side s;
+    struct error e;
+    open_side(&s, &handlers);
+    (void)rpc_ask(s.peer, "later", NULL, on_answered, &s);
+    (void)output(&s);
+    assert_true(rpc_peer_feed(s.peer, text, sizeof text - 1, &e));
+    assert_string_equal(s.answers.data, "-32700 the answer cannot be read;");
+    assert_string_equal(output(&s), "");
+    close_side(&s);
 }
 
 TEST(who_no_longer_waits_says_so)

@@ -12,6 +12,9 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 
+/* Bytes of a line whose values may have taken tens of megabytes of small blocks. */
+#define LARGE_LINE ((size_t)512 * 1024)
+
 /* The answers to an array of requests, which go out together. */
 struct batch {
     struct buf answers; /* parted by commas */
@@ -267,28 +270,43 @@ int64_t rpc_ask(struct rpc_peer *p, const char *method, const char *params_json,
     return id;
 }
 
-/* False: nobody waits for it. */
-static bool take_ask(struct rpc_peer *p, int64_t id, struct ask *out)
+/* p->asks.len: nobody waits for it. */
+static size_t find_ask(const struct rpc_peer *p, double id)
 {
-    for (size_t i = 0; i < p->asks.len; i++)
-        if (p->asks.items[i].id == id) {
-            *out = p->asks.items[i];
-            vec_remove(&p->asks, i, 1);
-            return true;
-        }
-    return false;
+    size_t i = 0;
+    while (i < p->asks.len && (double)p->asks.items[i].id != id)
+        i++;
+    return i;
+}
+
+static bool take_ask(struct rpc_peer *p, double id, struct ask *out)
+{
+    size_t i = find_ask(p, id);
+    if (i == p->asks.len)
+        return false;
+    *out = p->asks.items[i];
+    vec_remove(&p->asks, i, 1);
+    return true;
 }
 
 void rpc_withdraw(struct rpc_peer *p, int64_t id)
 {
     struct ask gone;
-    if (!take_ask(p, id, &gone))
+    if (!take_ask(p, (double)id, &gone))
         return;
     bool mcp = p->handlers->cancels_as_mcp;
     char params[48];
     snprintf(params, sizeof params, "{\"requestId\":%" PRId64 "}", id);
     buf_addstr(&p->out, head);
     add_method(&p->out, mcp ? "notifications/cancelled" : "$/cancel_request", params);
+}
+
+/* An answer with neither result nor error is one that does not fit, and ends the wait. */
+static bool is_answer(const struct rpc_peer *p, const struct json *message)
+{
+    return !json_get(message, "method") &&
+           (json_get(message, "result") || json_get(message, "error") ||
+            find_ask(p, json_get_number(message, "id", 0)) < p->asks.len);
 }
 
 static void on_answer(struct rpc_peer *p, const struct json *message)
@@ -299,7 +317,7 @@ static void on_answer(struct rpc_peer *p, const struct json *message)
                               text ? text : "", json_get(error, "data")};
     bool failed = !result || json_type(error) != JSON_NULL;
     struct ask ask;
-    if (take_ask(p, json_get_int(message, "id", 0), &ask))
+    if (take_ask(p, json_get_number(message, "id", 0), &ask))
         ask.answered(ask.context, failed ? NULL : result, failed ? &fault : NULL);
 }
 
@@ -411,19 +429,12 @@ static const char *fault_of(const struct json *message, const struct json *id, c
     return NULL;
 }
 
-/* An answer is never answered, not even one that makes no sense. */
-static bool is_answer(const struct json *message)
-{
-    return !json_get(message, "method") &&
-           (json_get(message, "result") || json_get(message, "error"));
-}
-
 /* Of a batch, `b` counts an answer for it, or not. */
 static void on_message(struct rpc_peer *p, struct batch *b, const struct json *message)
 {
     const struct json *id = json_get(message, "id"), *params = json_get(message, "params");
     const char *method = json_get_string(message, "method");
-    if (is_answer(message)) {
+    if (is_answer(p, message)) { /* which is never answered, even if it makes no sense */
         on_answer(p, message);
         return;
     }
@@ -479,6 +490,100 @@ static bool is_blank(const char *line, size_t len)
     return len == 0;
 }
 
+/* --- lines that cannot be read ---------------------------------------------------------------- */
+
+/* Of a message that cannot be parsed. */
+struct outline {
+    const char *id; /* the text of its value; NULL: none was seen */
+    size_t id_len;
+    bool has_method;
+};
+
+/* Whoever waits for its answer, or whose question it answers, must hear of it all the same. False:
+ * nobody is known to. */
+static bool end_unreadable(struct rpc_peer *p, struct batch *b, const struct outline *o,
+                           const char *why)
+{
+    static const struct rpc_fault unreadable = {RPC_PARSE_ERROR, "the answer cannot be read", NULL};
+    struct json *id = o->id && o->id_len <= RPC_ID_MAX ? parse(o->id, o->id_len, NULL) : NULL;
+    struct ask ask;
+    bool answers = !o->has_method && take_ask(p, json_number(id, 0), &ask);
+    char *text = o->has_method && id ? id_text(id) : NULL;
+    if (answers)
+        ask.answered(ask.context, NULL, &unreadable);
+    if (text && b)
+        b->open++;
+    if (text)
+        refuse(p, b, text, RPC_PARSE_ERROR, why);
+    bool known = answers || text;
+    free(text);
+    json_free(id);
+    return known;
+}
+
+/* Bytes of the string or number there, or 1. */
+static size_t token_span(const char *at, const char *end)
+{
+    const char *from = at++;
+    if (*from == '"') {
+        while (at < end && *at != '"')
+            at += *at == '\\' && end - at > 1 ? 2 : 1;
+        return (size_t)(at - from) + (at < end);
+    }
+    while (at < end && strchr("-.0123456789", *from) && *at && strchr("+-.eE0123456789", *at))
+        at++;
+    return (size_t)(at - from);
+}
+
+/* Finds ids by the nesting of brackets and strings alone. False: there is none of use. */
+static bool end_messages(struct rpc_peer *p, struct batch *b, const char *line, size_t len,
+                         const char *why)
+{
+    const char *end = line + len, *key = line;
+    struct outline o = {0};
+    size_t depth = 0, of_message = *line == '[' ? 2 : 1, span;
+    bool in_value = false, known = false;
+    for (const char *at = line; at < end; at += span) {
+        bool top = depth == of_message;
+        span = token_span(at, end);
+        if (*at == '{' || *at == '[') {
+            depth++;
+            in_value = in_value && depth != of_message;
+        } else if (*at == '}' || *at == ']') {
+            known = (top && end_unreadable(p, b, &o, why)) || known;
+            o = top ? (struct outline){0} : o;
+            depth -= depth > 0;
+        } else if (top && (*at == ':' || *at == ',')) {
+            in_value = *at == ':';
+        } else if (top && !in_value && *at == '"') {
+            key = at;
+            o.has_method = o.has_method || (span == 8 && memcmp(key, "\"method\"", 8) == 0);
+        } else if (top && in_value && *at > ' ' && !o.id && end - key > 4 &&
+                   memcmp(key, "\"id\"", 4) == 0) {
+            o.id = at;
+            o.id_len = span;
+        }
+    }
+    return (depth >= of_message && end_unreadable(p, b, &o, why)) || known; /* cut off */
+}
+
+static void on_unreadable(struct rpc_peer *p, const char *line, size_t len, const char *why)
+{
+    struct batch *b = NULL;
+    bool known = false;
+    if (*line == '[') {
+        b = mem_alloc(sizeof *b);
+        buf_init(&b->answers, 0);
+        b->open = 1;
+    }
+    if (*line == '{' || *line == '[')
+        known = end_messages(p, b, line, len, why);
+    if (b)
+        end_batch(p, b);
+    if (!known)
+        refuse(p, NULL, NULL, RPC_PARSE_ERROR, why);
+}
+
 static void on_line(struct rpc_peer *p, const char *line, size_t len)
 {
     struct error e;
@@ -486,7 +591,7 @@ static void on_line(struct rpc_peer *p, const char *line, size_t len)
         return;
     struct json *message = parse(line, len, &e);
     if (!message)
-        refuse(p, NULL, NULL, RPC_PARSE_ERROR, e.text);
+        on_unreadable(p, line, len, e.text);
     else if (json_type(message) == JSON_ARRAY)
         on_batch(p, message);
     else
@@ -518,8 +623,11 @@ bool rpc_peer_feed(struct rpc_peer *p, const char *bytes, size_t len, struct err
             return too_long(p, e);
         struct buf line = p->in; /* a handler may not feed, but the line is gone all the same */
         buf_init(&p->in, RPC_MESSAGE_MAX);
+        bool large = line.len >= LARGE_LINE;
         on_line(p, line.data, line.len);
         buf_release(&line);
+        if (large)
+            mem_return_unused();
         bytes = end + 1;
         len -= piece + 1;
     }

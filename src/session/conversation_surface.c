@@ -79,6 +79,7 @@ static enum surface_outcome conclude(struct conversation *c, struct buf *out)
     enum surface_outcome outcome = c->wanted.answer.outcome;
     if (outcome == SURFACE_FAILED)
         add_reason(c, out);
+    forget_answer(&c->wanted); /* it may have 30 MB */
     return outcome;
 }
 
@@ -169,7 +170,10 @@ static enum surface_outcome run_command(void *context, const struct tool_context
         take_run(&c->wanted, run);
     else if (!ended)
         note_reason(c, run);
-    return ended ? conclude(c, out) : SURFACE_DID;
+    if (ended)
+        return conclude(c, out);
+    forget_answer(&c->wanted);
+    return SURFACE_DID;
 }
 
 /* --- for the conversation --------------------------------------------------------------------- */
