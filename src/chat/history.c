@@ -76,7 +76,7 @@ void history_shed(struct history *h, int64_t tokens)
         first = h->turn_first;
     for (size_t i = 0; i < first; i++) {
         struct message *m = &h->messages.items[i];
-        if (m->summary || m->pinned)
+        if (m->summary || m->pinned || m->row > 0)
             continue;
         struct message shed = message_without_blocks(m);
         shed.row = (int)i + 1;

@@ -38,7 +38,7 @@ static bool begin_before_compaction(struct catalog *c, const struct session_info
     struct history h;
     struct snapshot_rows rows;
     snapshot_rows_init(&rows, c->store, parent->id);
-    if (!snapshot_open(&rows, 0, &h, e))
+    if (!snapshot_open(&rows, 0, &h, NULL, e))
         return false;
     int64_t newest = h.compaction.in_force.len > 0 ? vec_last(&h.compaction.in_force) : 0;
     history_release(&h);

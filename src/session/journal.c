@@ -143,14 +143,23 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
     return false;
 }
 
-/* An import, and a log without a snapshot, get one on the way; who cannot write holds all of it. */
+/* A long import, and another long log without a snapshot, get one while they are read. A reader
+ * takes the session's lock for that, so that nobody writes the session meanwhile. All of the history
+ * is held where the lock cannot be had, or the disk is full. */
 static bool load_kept(const struct journal *j, struct snapshot_rows *rows, struct history *out,
                       struct error *e)
 {
-    bool behind = false;
-    return (!j->read_only && snapshot_is_far_behind(j->store, j->info.id, &behind, e) && behind &&
-            snapshot_catch_up(rows, HISTORY_HELD, out, e)) ||
-           snapshot_open(rows, HISTORY_HELD, out, e);
+    bool is_long = false, waits = j->read_only && !j->directory, ok;
+    int lock = -1;
+    struct error unlocked;
+    if (!(ok = snapshot_open(rows, HISTORY_HELD, out, waits ? NULL : &is_long, e)) || !is_long)
+        return ok;
+    waits = j->read_only && !lock_take(j->directory, j->info.id, &lock, &unlocked);
+    ok = (!waits && snapshot_catch_up(rows, HISTORY_HELD, out, e)) ||
+         snapshot_open(rows, HISTORY_HELD, out, NULL, e);
+    lock_drop(&lock);
+    mem_return_unused();
+    return ok;
 }
 
 bool journal_load(struct journal *j, struct error *e)

@@ -43,9 +43,6 @@ static const char messages_sql[] =
     "SELECT message, position FROM snapshot_message WHERE session = " KEY
     " AND position < ?2"
     " ORDER BY position";
-static const char far_behind_sql[] =
-    "SELECT 1 WHERE (SELECT max(seq) FROM event WHERE session = " KEY
-    ") > 2000 + ifnull((SELECT seq FROM snapshot WHERE session = " KEY "), 0)";
 static const char message_sql[] =
     "SELECT message FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 
@@ -142,7 +139,7 @@ bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
 
 /* ---- loading ---- */
 
-enum { SHED_EVERY = 1024 }; /* messages that are read */
+enum { SHED_EVERY = 512 * 1024 }; /* tokens that are read: 2 MiB of text */
 
 /* Where a history goes: whole, or what is not left in the rows. */
 struct loading {
@@ -151,8 +148,10 @@ struct loading {
     struct snapshot_rows *rows; /* NULL: whole */
     int64_t tokens;             /* held of it */
     struct history *out;
-    size_t save_at; /* messages; 0: what the log has is not saved */
-    bool unsaved;   /* saving failed */
+    bool saves;    /* what the log has */
+    bool *is_long; /* set where the log has more than SHED_EVERY; NULL: it is read to its end */
+    int64_t shed;  /* the history's estimate when it was last shed */
+    bool unsaved;  /* saving failed */
     struct error *error;
 };
 
@@ -192,6 +191,18 @@ static bool read_message(const struct query *q, struct message *out, struct erro
     return ok;
 }
 
+/* Returns whether SHED_EVERY was added since the last time. A compaction makes histories shorter. */
+static bool sheds(struct loading *l)
+{
+    int64_t estimate = l->out->estimate;
+    if (estimate < l->shed)
+        l->shed = estimate;
+    if (estimate - l->shed < SHED_EVERY)
+        return false;
+    l->shed = estimate;
+    return true;
+}
+
 /* False, and what is wrong with the snapshot in `cause`, when the row is not the next message. */
 static bool add_message(const struct query *q, struct loading *l, struct error *cause)
 {
@@ -202,7 +213,7 @@ static bool add_message(const struct query *q, struct loading *l, struct error *
     if (!read_message(q, &m, cause))
         return false;
     history_add_saved(l->out, m);
-    if (l->rows && place % SHED_EVERY == 0)
+    if (l->rows && sheds(l))
         history_shed(l->out, l->tokens);
     return true;
 }
@@ -267,7 +278,6 @@ static bool save_and_shed(struct loading *l)
 {
     l->unsaved = !snapshot_save(l->store, l->session_id, l->out, l->error);
     history_shed(l->out, l->tokens);
-    l->save_at = l->out->messages.len + SHED_EVERY;
     return !l->unsaved;
 }
 
@@ -275,14 +285,19 @@ static bool apply(void *loading, const struct event *ev)
 {
     struct loading *l = loading;
     history_apply(l->out, ev);
-    return l->save_at == 0 || l->out->messages.len < l->save_at || save_and_shed(l);
+    if ((!l->saves && !l->is_long) || !sheds(l))
+        return true;
+    if (l->is_long)
+        *l->is_long = true;
+    return !l->is_long && save_and_shed(l);
 }
 
 static bool read_log(struct loading *l, struct error *e)
 {
     l->error = e;
+    l->shed = l->out->estimate;
     return event_log_read(l->store, l->session_id, l->out->applied_seq, apply, l, e) &&
-           !l->unsaved && (l->save_at == 0 || save_and_shed(l));
+           !l->unsaved && (!l->saves || save_and_shed(l));
 }
 
 static bool exists(struct store *s, const char *session_id, struct error *e)
@@ -330,11 +345,11 @@ static bool resume(struct loading *l, struct error *e)
 /* One look at the database: another process may be compacting the session, or undoing it. */
 static bool resume_at_once(struct loading *l, struct error *e)
 {
-    bool began, saves = l->save_at > 0;
+    bool began;
     history_init(l->out);
-    if (!(saves ? store_enter : store_step_begin)(l->store, &began, e))
+    if (!(l->saves ? store_enter : store_step_begin)(l->store, &began, e))
         return false;
-    if ((saves ? store_leave : store_step_end)(l->store, began, resume(l, e), e))
+    if ((l->saves ? store_leave : store_step_end)(l->store, began, resume(l, e), e))
         return true;
     history_release(l->out);
     return false;
@@ -356,12 +371,17 @@ static struct loading loading_of(struct snapshot_rows *rows, int64_t tokens, str
                             .out = out};
 }
 
-bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, struct error *e)
+bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, bool *is_long,
+                   struct error *e)
 {
     struct loading l = loading_of(rows, tokens, out);
+    l.is_long = is_long;
     if (!resume_at_once(&l, e))
         return false;
-    history_shed(out, tokens);
+    if (is_long && *is_long)
+        history_release(out);
+    else
+        history_shed(out, tokens);
     return true;
 }
 
@@ -369,14 +389,8 @@ bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct histor
                        struct error *e)
 {
     struct loading l = loading_of(rows, tokens, out);
-    l.save_at = SHED_EVERY;
+    l.saves = true;
     return resume_at_once(&l, e);
-}
-
-bool snapshot_is_far_behind(struct store *s, const char *session_id, bool *out, struct error *e)
-{
-    struct query q = query_for(s, far_behind_sql, session_id, e);
-    return query_any(&q, out);
 }
 
 /* ---- rows that are read one by one ---- */

@@ -29,17 +29,16 @@ struct snapshot_rows {
 void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *session_id);
 
 /* The same history, of which the messages that are older than so many tokens are left in the rows
- * (history_shed()). `rows` are its source, and must outlive it. */
-bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out,
+ * (history_shed()). `rows` are its source, and must outlive it. With `is_long` (false before), a log
+ * that has more than 2 MiB of text behind the snapshot sets it and leaves `out` empty: it is for
+ * snapshot_catch_up(). NULL: messages without a row are held, whatever their size. */
+bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, bool *is_long,
                    struct error *e);
 
 /* The same for who may write, in a transaction: what is folded of the log is saved as it goes and
  * left in the rows, so that a long log without a snapshot is never in memory as a whole. */
 bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct history *out,
                        struct error *e);
-
-/* Whether the log has thousands of events behind the snapshot. */
-bool snapshot_is_far_behind(struct store *s, const char *session_id, bool *out, struct error *e);
 
 /* What the meters show of a session that is opened but not talked to yet, without its messages, as
  * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */
