@@ -742,7 +742,7 @@ TEST(test_a_summary_streams)
     struct event *text = event_new(EVENT_TEXT_DELTA);
     text->text = mem_strdup("x");
     emit(text);
-    check(event_log_tail(store, id, 0, 9, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, 0, 9, 0, &tail, &more, &e), &e);
     assert_int_equal(tail.items.len, 8); /* run two, the beginning, two checkpoints */
     const struct event *ab = tail.items.items[6], *c = tail.items.items[7];
     assert_string_equal(ab->text, "ab");
@@ -753,14 +753,14 @@ TEST(test_a_summary_streams)
     assert_int_equal(c->count, 2);
     event_list_release(&tail);
     commit(drop_first(2, "A"));
-    check(event_log_tail(store, id, 0, 9, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, 0, 9, 0, &tail, &more, &e), &e);
     assert_int_equal(tail.items.len, 8); /* superseded */
     event_list_release(&tail);
-    check(event_log_tail(store, id, first + 3, 9, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, first + 3, 9, 0, &tail, &more, &e), &e);
     assert_int_equal(tail.items.len, 6);
     event_list_release(&tail);
     start_compaction(); /* another one says nothing of the first */
-    check(event_log_tail(store, id, first + 3, 9, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, first + 3, 9, 0, &tail, &more, &e), &e);
     assert_int_equal(tail.items.len, 6);
     event_list_release(&tail);
     assert_sound();
@@ -796,7 +796,7 @@ TEST(test_a_summary_that_was_cut_off_stays)
     stream("again", 1, 2);
     stream("more", 2, 2);
     commit(drop_first(1, "A"));
-    check(event_log_tail(store, id, 0, 20, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, 0, 20, 0, &tail, &more, &e), &e);
     int deltas = 0;
     for (size_t i = 0; i < tail.items.len; i++) {
         deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;
@@ -805,7 +805,7 @@ TEST(test_a_summary_that_was_cut_off_stays)
     }
     assert_int_equal(deltas, 1);
     event_list_release(&tail);
-    check(event_log_tail(store, id, second, 20, &tail, &more, &e), &e);
+    check(event_log_tail(store, id, second, 20, 0, &tail, &more, &e), &e);
     deltas = 0;
     for (size_t i = 0; i < tail.items.len; i++)
         deltas += tail.items.items[i]->type == EVENT_COMPACTION_DELTA;

@@ -6,6 +6,8 @@
 
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "base/paths.h"
+#include "base/utf8.h"
 #include "store/event_log.h"
 #include "store/session_files.h"
 #include "store/sessions.h"
@@ -515,7 +517,6 @@ TEST(test_delete)
     assert_int_equal(rows(), before);
 }
 
-
 /* Neither the rows nor the words of the index: these stand there in lower case and without what
  * they share with the word before them. */
 TEST(test_what_is_deleted_is_overwritten)
@@ -789,6 +790,105 @@ TEST(test_read)
     assert_int_equal(all.count, 0);
 }
 
+/* Numbers of a page, and "+" where more follow, "large" where that is why. */
+static char *page(int64_t after, size_t limit, size_t bytes, bool strict)
+{
+    struct event_list list = {0};
+    struct buf out = BUF_INIT;
+    int64_t large = 0;
+    bool more;
+    assert_true(
+        event_log_page(store, ID_A, after, limit, bytes, &list, &more, strict ? &large : NULL, &e));
+    for (size_t i = 0; i < list.items.len; i++)
+        buf_addf(&out, "%d ", (int)list.items.items[i]->seq);
+    buf_addf(&out, "%s", more ? "+" : "");
+    if (large)
+        buf_addf(&out, " large %d", (int)large);
+    event_list_release(&list);
+    return support_keep(buf_take(&out));
+}
+
+static char *long_text(const char *piece, size_t times)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < times; i++)
+        buf_addstr(&text, piece);
+    return support_keep(buf_take(&text));
+}
+
+TEST(test_pages_are_bounded_in_bytes)
+{
+    put(ID_A, "a", 1);
+    for (int64_t seq = 1; seq <= 4; seq++)
+        append(ID_A, seq, EVENT_TURN_STARTED, long_text("x", 1000));
+    append(ID_A, 5, EVENT_TEXT_DELTA, long_text("y", 9000));
+    append(ID_A, 6, EVENT_TEXT_COMPLETE, long_text("z", 9000));
+    assert_string_equal(page(0, 9, 1 << 20, false), "1 2 3 4 5 6 ");
+    assert_string_equal(page(0, 2, 1 << 20, false), "1 2 +");
+    assert_string_equal(page(0, 9, 3500, false), "1 2 3 +");
+    assert_string_equal(page(0, 9, 500, false), "1 +");
+    assert_string_equal(page(0, 9, 500, true), "+ large 1");
+    assert_string_equal(page(3, 9, 3500, true), "4 +"); /* the delta is taken whole */
+    assert_string_equal(page(4, 9, 3500, true), "5 + large 6");
+    assert_string_equal(page(5, 9, 3500, true), "+ large 6");
+    assert_string_equal(page(5, 9, 3500, false), "6 ");
+    assert_string_equal(page(6, 9, 3500, true), "");
+}
+
+/* The newest ones, too. */
+TEST(test_the_tail_is_bounded_in_bytes)
+{
+    struct event_list list;
+    bool more;
+    put(ID_A, "a", 1);
+    for (int64_t seq = 1; seq <= 9; seq++)
+        append(ID_A, seq, EVENT_TEXT_COMPLETE, long_text("x", 1000));
+    static const struct {
+        size_t bytes, events;
+    } rows[] = {{0, 9}, {1 << 20, 9}, {3500, 3}, {10, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(event_log_tail(store, ID_A, 0, 20, rows[i].bytes, &list, &more, &e));
+        assert_int_equal(list.items.len, rows[i].events);
+        assert_int_equal(vec_last(&list.items)->seq, 9);
+        assert_int_equal(more, rows[i].events < 9);
+        event_list_release(&list);
+    }
+}
+
+TEST(test_an_event_comes_in_parts)
+{
+    struct event_part part;
+    struct buf whole = BUF_INIT;
+    put(ID_A, "a", 1);
+    struct event *ev = new_event(ID_A, 1, EVENT_TURN_STARTED, long_text("a\n€𝄞", 5000));
+    assert_true(event_log_append(store, ev, &e));
+    char *payload = support_keep(event_payload(ev));
+    event_free(ev);
+    for (size_t from = 0, parts = 1; parts == 1 || from > 0; parts++) {
+        assert_true(event_log_part(store, ID_A, 1, from, 1000 + parts, &part, &e));
+        assert_int_equal(part.type, EVENT_TURN_STARTED);
+        assert_int_equal(part.wall_ms, 1001);
+        assert_in_range(strlen(part.text), 1, 1000 + parts);
+        uint32_t cp;
+        for (size_t at = 0, used; part.text[at]; at += used) /* no character is cut */
+            assert_true((used = utf8_decode(part.text + at, strlen(part.text + at), &cp)) > 0 &&
+                        cp != 0xfffd);
+        buf_addstr(&whole, part.text);
+        free(part.text);
+        from = part.next;
+    }
+    assert_string_equal(whole.data, payload);
+    assert_false(event_log_part(store, ID_A, 1, whole.len, 1000, &part, &e));
+    free(part.text);
+    assert_false(event_log_part(store, ID_A, 2, 0, 1000, &part, &e));
+    damage_sql(path,
+               "UPDATE event SET payload = '{' || char(10) || '\"id: 7\"' || char(13) || '}'");
+    assert_true(event_log_part(store, ID_A, 1, 0, 1000, &part, &e));
+    assert_string_equal(part.text, "{ \"id: 7\" }"); /* a line stays one */
+    free(part.text);
+    buf_release(&whole);
+}
+
 TEST(test_unknown_events_end_the_reading)
 {
     struct reading r = {0};
@@ -800,7 +900,7 @@ TEST(test_unknown_events_end_the_reading)
     assert_false(event_log_read(store, ID_A, 0, visit, &r, &e));
     assert_int_equal(r.count, 1);
     assert_non_null(strstr(e.text, "moon_rise"));
-    assert_false(event_log_tail(store, ID_A, 0, 10, &list, &more, &e));
+    assert_false(event_log_tail(store, ID_A, 0, 10, 0, &list, &more, &e));
     assert_int_equal(list.items.len, 0);
     damage_sql(path, "UPDATE event SET type = 'warning', version = 9 WHERE seq = 2");
     r = (struct reading){0};
@@ -813,7 +913,7 @@ static void check_tail(int64_t before, int limit, const char *wanted)
     struct event_list list;
     bool more;
     struct buf got = BUF_INIT;
-    assert_true(event_log_tail(store, ID_A, before, limit, &list, &more, &e));
+    assert_true(event_log_tail(store, ID_A, before, limit, 0, &list, &more, &e));
     for (size_t i = 0; i < list.items.len; i++)
         buf_addf(&got, "%lld ", (long long)list.items.items[i]->seq);
     buf_addstr(&got, more ? "more" : "end");
@@ -879,7 +979,7 @@ static void check_pages(const enum event_type *types, int64_t count, int limit)
     bool more = true;
     while (more) {
         struct event_list list;
-        assert_true(event_log_tail(store, ID_A, before, limit, &list, &more, &e));
+        assert_true(event_log_tail(store, ID_A, before, limit, 0, &list, &more, &e));
         assert_true(list.items.len <= (size_t)limit);
         for (size_t i = list.items.len; i > 0; i--, expected--) {
             while (expected > 0 && !is_kept(types, count, expected))

@@ -75,7 +75,7 @@ bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct c
     struct event_list events = {0};
     bool more;
     *out = (struct corpus_passages){0};
-    if (!event_log_tail(c->store, query->session_id, query->before, EVENTS, &events, &more, e))
+    if (!event_log_tail(c->store, query->session_id, query->before, EVENTS, 0, &events, &more, e))
         return false;
     take_newest(&events, out);
     event_list_release(&events);

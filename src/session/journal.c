@@ -12,6 +12,7 @@
 #include "store/snapshot.h"
 
 enum { CHECKPOINT_MS = 1000, CHECKPOINT_BYTES = 256 * 1024, TAIL_EVENTS = 120 };
+enum { TAIL_BYTES = 4 << 20 }; /* of their payloads */
 
 void journal_init(struct journal *j, struct mailbox *notices)
 {
@@ -133,7 +134,8 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
 {
     struct opening o = {.lock = -1};
     if (open_row(j, reference, access, &o, e) &&
-        event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, tail, more, e) &&
+        (!tail ||
+         event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e)) &&
         (access == JOURNAL_READ || leave_archive(j, &o.info, e))) {
         take_over(j, &o, access);
         return true;
@@ -225,7 +227,8 @@ bool journal_tail(struct journal *j, struct event_list *tail, bool *more, struct
 {
     journal_show_held(j);
     *more = false;
-    return checkpoint(j, e) && event_log_tail(j->store, j->info.id, 0, TAIL_EVENTS, tail, more, e);
+    return checkpoint(j, e) &&
+           event_log_tail(j->store, j->info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e);
 }
 
 /* Text of one kind, and of one part of a summary. */

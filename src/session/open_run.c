@@ -36,7 +36,7 @@ bool open_run_find(struct store *s, const char *session_id, int64_t seq, int64_t
     int limit = 1;
     while (border == BORDER_NONE && more) {
         struct event_list tail;
-        if (!event_log_tail(s, session_id, seq + 1, limit, &tail, &more, e))
+        if (!event_log_tail(s, session_id, seq + 1, limit, 0, &tail, &more, e))
             return false;
         more = more && limit <= INT_MAX / GROWTH;
         limit = more ? limit * GROWTH : limit;

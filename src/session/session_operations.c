@@ -200,8 +200,8 @@ static bool read_newest(struct catalog *c, const struct session_history_params *
                         struct session_history_result *out, struct error *e)
 {
     return catalog_find(c, p->session, &out->session, e) &&
-           event_log_tail(c->store, out->session.id, p->before, p->limit, &out->events, &out->more,
-                          e);
+           event_log_tail(c->store, out->session.id, p->before, p->limit, 0, &out->events,
+                          &out->more, e);
 }
 
 static bool run_history(struct operation_context *c, const void *params, void *result,

@@ -26,6 +26,7 @@ static const char time_sql[] =
     "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
+static const char part_sql[] = "SELECT rowid, at, type FROM event" OF_SESSION " AND seq = ?";
 static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
                                " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
 /* Of a payload it is asked for what chat/log_messages.h needs alone; a damaged one says nothing. */
@@ -146,6 +147,76 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
         event_free(ev);
     }
     return query_end(&q) && ok;
+}
+
+/* What SQLite gives of the payload is not decoded before its size is known. */
+bool event_log_page(struct store *s, const char *session_id, int64_t after, size_t limit,
+                    size_t bytes, struct event_list *out, bool *more, int64_t *large,
+                    struct error *e)
+{
+    struct query q = query_for(s, read_sql, session_id, e);
+    size_t sum = 0;
+    bool ok = true;
+    query_int(&q, after);
+    *more = false;
+    while (ok && !*more && query_next(&q)) {
+        size_t size = (size_t)sqlite3_column_bytes(q.handle, 4);
+        enum event_type type;
+        bool whole = event_type_from_name((const char *)sqlite3_column_text(q.handle, 2), &type) &&
+                     !event_is_delta(type);
+        bool is_large = large && whole && size > bytes;
+        *more = is_large || out->items.len == limit || (out->items.len > 0 && sum + size > bytes);
+        if (is_large && out->items.len < limit)
+            *large = sqlite3_column_int64(q.handle, 0);
+        struct event *ev = *more ? NULL : event_row_read(&q, session_id, e);
+        ok = *more || ev;
+        sum += size;
+        if (ev)
+            vec_push(&out->items, ev);
+    }
+    return query_end(&q) && ok;
+}
+
+static bool read_part(struct store *s, int64_t row, size_t from, size_t most,
+                      struct event_part *out, struct error *e)
+{
+    sqlite3_blob *blob = NULL;
+    int fault = sqlite3_blob_open(s->db, "main", "event", "payload", row, 0, &blob);
+    size_t size = fault == SQLITE_OK ? (size_t)sqlite3_blob_bytes(blob) : 0;
+    size_t left = from < size ? size - from : 0, len = left < most ? left : most;
+    char *text = mem_alloc(len + 1);
+    if (left > 0) /* with the byte behind, which tells whether a character is cut */
+        fault = sqlite3_blob_read(blob, text, (int)(len + (len < left)), (int)from);
+    sqlite3_blob_close(blob);
+    for (int i = 0; i < 3 && len < left && ((unsigned char)text[len] & 0xc0) == 0x80; i++)
+        len--;
+    for (size_t i = 0; i < len; i++)
+        text[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i];
+    text[len] = '\0';
+    out->text = text;
+    out->next = len < left ? from + len : 0;
+    return (fault == SQLITE_OK && left > 0) ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "an event cannot be read from byte %zu: %s", from,
+                   fault == SQLITE_OK ? "it ends before that" : sqlite3_errmsg(s->db));
+}
+
+bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t from, size_t most,
+                    struct event_part *out, struct error *e)
+{
+    struct query q = query_for(s, part_sql, session_id, e);
+    query_int(&q, seq);
+    *out = (struct event_part){0};
+    bool found = query_next(&q);
+    int64_t row = found ? sqlite3_column_int64(q.handle, 0) : 0;
+    bool known =
+        found && event_type_from_name((const char *)sqlite3_column_text(q.handle, 2), &out->type);
+    out->wall_ms = found ? sqlite3_column_int64(q.handle, 1) : 0;
+    if (!query_end(&q))
+        return false;
+    if (!known)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "session %.40s has no event %lld that is known",
+                       session_id, (long long)seq);
+    return read_part(s, row, from, most, out, e);
 }
 
 /* ---- messages ---- */

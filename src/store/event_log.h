@@ -39,6 +39,27 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e);
 
+/* The events with seq > after, ascending, up to `limit` of them and `bytes` of payload; `more` tells
+ * whether others follow. The first is taken whatever its size, unless `large` is given: one of more
+ * than `bytes` then ends the page before it, and *large is its number (0: none does). Deltas are
+ * never large. The caller releases `out`, also after a fault. */
+bool event_log_page(struct store *s, const char *session_id, int64_t after, size_t limit,
+                    size_t bytes, struct event_list *out, bool *more, int64_t *large,
+                    struct error *e);
+
+/* A part of an event's payload, read without the rest: at most `most` bytes (4 at least) from byte
+ * `from` on, which ends before a character that does not fit. The payload is JSON in one line: what
+ * stands in a damaged one as a control character is a space here. */
+struct event_part {
+    enum event_type type;
+    int64_t wall_ms;
+    char *text;  /* the caller frees */
+    size_t next; /* byte to go on from; 0: this was the end */
+};
+/* SESSION_STORE_ERROR: there is no such event, or `from` lies behind its end. */
+bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t from, size_t most,
+                    struct event_part *out, struct error *e);
+
 /* What the message that begins with event `seq` said: who, when, and its texts, of a tool all its
  * results, whole and parted by an empty line. What is malformed is left out. */
 struct said {
@@ -58,13 +79,14 @@ bool event_log_messages(struct store *s, const char *session_id, struct log_mess
 bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq, const char *id,
                            char **text, struct error *e);
 
-/* The last `limit` events with seq < before (0: no bound) in ascending order, moved forward to the
- * first run_started among them if there is one. Deltas that a text_complete, a reasoning_complete
+/* The last `limit` events with seq < before (0: no bound) in ascending order, of whole ones fewer
+ * once they have `bytes` of payload (0: any number), but one at least; moved forward to the first
+ * run_started among them if there is one. Deltas that a text_complete, a reasoning_complete
  * or the end of a compaction supersedes are left out. `more` tells whether older ones exist. Cost
  * does not grow with the log.
  */
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
-                    struct event_list *out, bool *more, struct error *e);
+                    size_t bytes, struct event_list *out, bool *more, struct error *e);
 
 /* A compaction_completed that holds no more, and the compaction_undone that says so. */
 struct undone {

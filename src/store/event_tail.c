@@ -25,6 +25,8 @@ struct tail {
     struct store *store;
     const char *session_id;
     size_t limit; /* of events, one more than asked for */
+    size_t bytes; /* of payloads; 0: any number */
+    bool full;    /* older whole events were left out for their size */
     bool text_done, reasoning_done, summary_done;
     struct event_list found; /* unordered */
 };
@@ -32,7 +34,13 @@ struct tail {
 static bool collect(struct tail *t, struct query *q, struct error *e)
 {
     bool ok = true;
+    size_t sum = 0;
     while (ok && query_next(q)) {
+        sum += (size_t)sqlite3_column_bytes(q->handle, 4);
+        if (t->bytes > 0 && sum > t->bytes && t->found.items.len > 0) {
+            t->full = true;
+            break;
+        }
         struct event *ev = event_row_read(q, t->session_id, e);
         ok = ev;
         if (ok)
@@ -122,6 +130,7 @@ static bool collect_tail(struct tail *t, int64_t before, struct error *e)
     if (!look_ahead(t, before, e) || !collect_whole(t, before, e))
         return false;
     size_t whole = t->found.items.len;
+    t->bytes = 0; /* deltas are left out only together with what stands before them */
     for (size_t i = 0; i < whole; i++) {
         const struct event *ev = t->found.items.items[i];
         if (!collect_gap(t, ev->seq, before, e))
@@ -132,7 +141,7 @@ static bool collect_tail(struct tail *t, int64_t before, struct error *e)
         pass(t, ev->type);
         before = ev->seq;
     }
-    return collect_gap(t, 0, before, e);
+    return t->full || collect_gap(t, 0, before, e);
 }
 
 static int by_seq(const void *a, const void *b)
@@ -164,10 +173,11 @@ static bool trim(struct event_list *l, size_t limit)
 }
 
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
-                    struct event_list *out, bool *more, struct error *e)
+                    size_t bytes, struct event_list *out, bool *more, struct error *e)
 {
     assert(limit > 0);
-    struct tail t = {.store = s, .session_id = session_id, .limit = (size_t)limit + 1};
+    struct tail t = {
+        .store = s, .session_id = session_id, .limit = (size_t)limit + 1, .bytes = bytes};
     *out = (struct event_list){0};
     *more = false;
     if (!collect_tail(&t, before > 0 ? before : INT64_MAX, e)) {
@@ -176,6 +186,6 @@ bool event_log_tail(struct store *s, const char *session_id, int64_t before, int
     }
     *out = t.found;
     vec_sort(&out->items, by_seq);
-    *more = trim(out, (size_t)limit);
+    *more = trim(out, (size_t)limit) || t.full;
     return true;
 }
