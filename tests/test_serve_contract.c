@@ -415,6 +415,7 @@ TEST(openrpc_has_every_operation_with_its_parameters_and_errors)
         const struct json *m = find_named(json_get(v, "methods"), o->name);
         assert_non_null(m);
         assert_string_equal(json_get_string(m, "summary"), o->summary);
+        assert_string_equal(json_get_string(m, "x-authority"), authority_name(o->authority));
         for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name;
              f++) {
             const struct json *p = find_named(json_get(m, "params"), f->name);
@@ -440,7 +441,8 @@ TEST(openapi_has_the_schemas_of_every_operation)
     for (size_t i = 0; (o = operation_at(i)); i++) {
         char *name = support_text("%s.params", o->name);
         *strchr(name, '/') = '.';
-        assert_non_null(json_get(parts, name));
+        assert_string_equal(json_get_string(json_get(parts, name), "x-authority"),
+                            authority_name(o->authority));
     }
 }
 

@@ -89,6 +89,12 @@ static struct json *info(void)
     return v;
 }
 
+/* Methods that JSON-RPC has besides only tell. */
+static const char *authority_of(const struct operation *o)
+{
+    return authority_name(o ? o->authority : AUTHORITY_CLIENT);
+}
+
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const enum err_code codes[] = {
@@ -185,6 +191,7 @@ static void add_openrpc(struct json *methods, const struct method *m)
     json_set_string(v, "name", m->name);
     json_set_string(v, "summary", m->summary);
     json_set_string(v, "paramStructure", "by-name");
+    json_set_string(v, "x-authority", authority_of(m->operation));
     json_set(v, "params", params_list(m->params));
     json_set_string(result, "name", "result");
     json_set(result, "schema", m->result);
@@ -219,6 +226,9 @@ static void add_definition(struct json *into, const char *name, const char *what
 
 static void add_schemas(struct json *into, const struct method *m)
 {
+    char *least = mem_printf("Least caller: %s.", authority_of(m->operation));
+    json_set_string(m->params, "description", least);
+    free(least);
     add_definition(into, m->name, "params", m->params);
     add_definition(into, m->name, "result", m->result);
 }
@@ -263,6 +273,7 @@ static void add_component(struct json *schemas, const struct method *m, const ch
 static void add_components(struct json *schemas, const struct method *m)
 {
     if (m->operation) {
+        json_set_string(m->params, "x-authority", authority_of(m->operation));
         add_component(schemas, m, "params", m->params);
         add_component(schemas, m, "result", m->result);
     } else {

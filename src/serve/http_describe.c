@@ -136,6 +136,8 @@ static struct json *method(const struct http_route *r)
     const struct operation *o = r->operation ? operation_find(r->operation) : NULL;
     struct json *v = text_object("summary", o ? o->summary : r->summary);
     struct json *schema = o ? contract_params_schema(o) : NULL;
+    if (o)
+        json_set_string(v, "x-authority", authority_name(o->authority));
     json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters() : parameters(r, schema));
     if (o && strcmp(r->method, "POST") == 0)
         add_body(v, body_schema(r, schema));

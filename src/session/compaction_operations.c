@@ -208,6 +208,7 @@ static bool run_ledger(struct operation_context *c, const void *params, void *re
 const struct operation operation_compaction_ledger = {
     .name = "compaction/ledger",
     .summary = "Gives a page of what the messages that a compaction dropped were made of.",
+    .authority = AUTHORITY_CLIENT,
     .params = &ledger_shape,
     .result = &ledger_result_shape,
     .executor = OPERATION_READ,

@@ -139,6 +139,7 @@ static bool run_config(struct operation_context *c, const void *params, void *re
 const struct operation operation_config_get = {
     .name = "config/get",
     .summary = "Lists every key of the configuration, its value and where that is from.",
+    .authority = AUTHORITY_OWNER,
     .result = &rows_shape,
     .run = run_config,
 };
@@ -300,6 +301,7 @@ static bool run_set(struct operation_context *context, const void *params, void 
 const struct operation operation_config_set = {
     .name = "config/set",
     .summary = "Changes a key in the configuration file, or removes it.",
+    .authority = AUTHORITY_OWNER,
     .params = &set_params_shape,
     .result = &set_result_shape,
     .run = run_set,

@@ -12,9 +12,9 @@
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
     }
 
-#define RUN_IN_CONVERSATION(title, text, takes, gives, wants)                                      \
+#define RUN_IN_CONVERSATION(title, least, text, takes, gives, wants)                               \
     {                                                                                              \
-        .name = title, .summary = text, .params = takes, .result = gives,                          \
+        .name = title, .summary = text, .authority = least, .params = takes, .result = gives,      \
         .executor = OPERATION_CONVERSATION, .needs = wants                                         \
     }
 
@@ -94,7 +94,7 @@ static const struct shape_field create_fields[] = {
 static const struct shape create_shape = PARAMETERS(struct session_create_params, create_fields);
 
 const struct operation operation_session_create = RUN_IN_CONVERSATION(
-    "session/create", "Begins a session.", &create_shape, &session_info_shape, 0);
+    "session/create", AUTHORITY_CLIENT, "Begins a session.", &create_shape, &session_info_shape, 0);
 
 static const struct shape_field open_fields[] = {
     SESSION_FIELD(struct session_open_params),
@@ -109,11 +109,13 @@ static const struct shape_field open_fields[] = {
 };
 static const struct shape open_shape = PARAMETERS(struct session_open_params, open_fields);
 
-const struct operation operation_session_open = RUN_IN_CONVERSATION(
-    "session/open", "Opens a session that is kept.", &open_shape, &session_info_shape, 0);
+const struct operation operation_session_open =
+    RUN_IN_CONVERSATION("session/open", AUTHORITY_CLIENT, "Opens a session that is kept.",
+                        &open_shape, &session_info_shape, 0);
 
 const struct operation operation_session_close = RUN_IN_CONVERSATION(
-    "session/close", "Ends what runs in a session and gives its memory back; it stays as it is.",
+    "session/close", AUTHORITY_CLIENT,
+    "Ends what runs in a session and gives its memory back; it stays as it is.",
     &session_params_shape, NULL, 0);
 
 static const struct shape_field model_fields[] = {
@@ -121,8 +123,8 @@ static const struct shape_field model_fields[] = {
 static const struct shape model_shape = PARAMETERS(struct session_model_params, model_fields);
 
 const struct operation operation_session_set_model = RUN_IN_CONVERSATION(
-    "session/set_model", "Chooses the provider and model that a session talks to.", &model_shape,
-    NULL, 0);
+    "session/set_model", AUTHORITY_OWNER, "Chooses the provider and model that a session talks to.",
+    &model_shape, NULL, 0);
 
 #define TEXT_FIELD(what)                                                                           \
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_text_params, text),         \
@@ -136,8 +138,8 @@ static const struct shape_field system_fields[] = {
 static const struct shape system_shape = PARAMETERS(struct session_text_params, system_fields);
 
 const struct operation operation_session_set_system =
-    RUN_IN_CONVERSATION("session/set_system", "Sets the system prompt from the next message on.",
-                        &system_shape, NULL, 0);
+    RUN_IN_CONVERSATION("session/set_system", AUTHORITY_OWNER,
+                        "Sets the system prompt from the next message on.", &system_shape, NULL, 0);
 
 static const struct shape_field draft_fields[] = {
     SESSION_FIELD(struct session_text_params),
@@ -146,8 +148,9 @@ static const struct shape_field draft_fields[] = {
 };
 static const struct shape draft_shape = PARAMETERS(struct session_text_params, draft_fields);
 
-const struct operation operation_session_set_draft = RUN_IN_CONVERSATION(
-    "session/set_draft", "Keeps what is written and not sent yet.", &draft_shape, NULL, 0);
+const struct operation operation_session_set_draft =
+    RUN_IN_CONVERSATION("session/set_draft", AUTHORITY_CLIENT,
+                        "Keeps what is written and not sent yet.", &draft_shape, NULL, 0);
 
 static const struct shape_field memory_fields[] = {
     SESSION_FIELD(struct session_memory_params),
@@ -158,15 +161,17 @@ static const struct shape_field memory_fields[] = {
 };
 static const struct shape memory_shape = PARAMETERS(struct session_memory_params, memory_fields);
 
-const struct operation operation_session_set_memory = RUN_IN_CONVERSATION(
-    "session/set_memory", "Says what the session may do with memory.", &memory_shape, NULL, 0);
+const struct operation operation_session_set_memory =
+    RUN_IN_CONVERSATION("session/set_memory", AUTHORITY_OWNER,
+                        "Says what the session may do with memory.", &memory_shape, NULL, 0);
 
 static const struct shape_field tools_fields[] = {
     SESSION_FIELD(struct session_tools_params), TOOLS_FIELD(struct session_tools_params), {0}};
 static const struct shape tools_shape = PARAMETERS(struct session_tools_params, tools_fields);
 
-const struct operation operation_session_set_tools = RUN_IN_CONVERSATION(
-    "session/set_tools", "Says which tools the model may use.", &tools_shape, NULL, 0);
+const struct operation operation_session_set_tools =
+    RUN_IN_CONVERSATION("session/set_tools", AUTHORITY_OWNER, "Says which tools the model may use.",
+                        &tools_shape, NULL, 0);
 
 static const struct shape_field mode_fields[] = {
     SESSION_FIELD(struct session_compaction_params),
@@ -176,9 +181,9 @@ static const struct shape_field mode_fields[] = {
 };
 static const struct shape mode_shape = PARAMETERS(struct session_compaction_params, mode_fields);
 
-const struct operation operation_session_set_compaction =
-    RUN_IN_CONVERSATION("session/set_compaction", "Chooses the mode of the session's compactions.",
-                        &mode_shape, NULL, NEED_COMPACTION);
+const struct operation operation_session_set_compaction = RUN_IN_CONVERSATION(
+    "session/set_compaction", AUTHORITY_OWNER, "Chooses the mode of the session's compactions.",
+    &mode_shape, NULL, NEED_COMPACTION);
 
 #define SETTING(member, TYPE, T, what)                                                             \
     SHAPE_FIELD(#member, TYPE, OPTIONAL, SHAPE_AT(T, struct session_settings, member), .help = what)
@@ -199,7 +204,7 @@ static const struct shape settings_shape = {
     .name = "settings", .size = sizeof(struct session_settings), .fields = settings_fields};
 
 const struct operation operation_session_settings =
-    RUN_IN_CONVERSATION("session/settings", "Tells what a session is set to.",
+    RUN_IN_CONVERSATION("session/settings", AUTHORITY_CLIENT, "Tells what a session is set to.",
                         &session_params_shape, &settings_shape, 0);
 
 static const struct shape_field image_fields[] = {
@@ -220,9 +225,10 @@ static const struct shape_field image_result_fields[] = {
 static const struct shape image_result_shape = {
     .name = "image", .size = sizeof(struct session_image), .fields = image_result_fields};
 
-const struct operation operation_session_add_image = RUN_IN_CONVERSATION(
-    "session/add_image", "Keeps an image with a session, for a message that is to come.",
-    &image_shape, &image_result_shape, 0);
+const struct operation operation_session_add_image =
+    RUN_IN_CONVERSATION("session/add_image", AUTHORITY_CLIENT,
+                        "Keeps an image with a session, for a message that is to come.",
+                        &image_shape, &image_result_shape, 0);
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
@@ -268,16 +274,17 @@ static const struct shape_field turn_fields[] = {
 static const struct shape turn_shape = {
     .name = "turn", .size = sizeof(struct turn_result), .fields = turn_fields};
 
-const struct operation operation_turn_start =
-    RUN_IN_CONVERSATION("turn/start", "Sends a message, and answers when the turn has ended.",
-                        &start_shape, &turn_shape, 0);
+const struct operation operation_turn_start = RUN_IN_CONVERSATION(
+    "turn/start", AUTHORITY_CLIENT, "Sends a message, and answers when the turn has ended.",
+    &start_shape, &turn_shape, 0);
 
-const struct operation operation_turn_retry =
-    RUN_IN_CONVERSATION("turn/retry", "Sends the last message again in place of its turn.",
-                        &retry_shape, &turn_shape, 0);
+const struct operation operation_turn_retry = RUN_IN_CONVERSATION(
+    "turn/retry", AUTHORITY_CLIENT, "Sends the last message again in place of its turn.",
+    &retry_shape, &turn_shape, 0);
 
 const struct operation operation_turn_interrupt = RUN_IN_CONVERSATION(
-    "turn/interrupt", "Stops the turn or compaction that runs in a session; what arrived is kept.",
+    "turn/interrupt", AUTHORITY_CLIENT,
+    "Stops the turn or compaction that runs in a session; what arrived is kept.",
     &session_params_shape, NULL, 0);
 
 static const char *const answer_words[] = {
@@ -296,8 +303,9 @@ static const struct shape_field approval_fields[] = {
 static const struct shape approval_shape =
     PARAMETERS(struct approval_decide_params, approval_fields);
 
-const struct operation operation_approval_decide = RUN_IN_CONVERSATION(
-    "approval/decide", "Answers a tool that asks before it runs.", &approval_shape, NULL, 0);
+const struct operation operation_approval_decide =
+    RUN_IN_CONVERSATION("approval/decide", AUTHORITY_OWNER,
+                        "Answers a tool that asks before it runs.", &approval_shape, NULL, 0);
 
 static const char *const outcome_words[] = {
     [SURFACE_DID] = "done", [SURFACE_PASSED] = "passed", [SURFACE_FAILED] = "failed"};
@@ -325,9 +333,10 @@ static const struct shape_field surface_fields[] = {
 };
 const struct shape surface_answer_shape = PARAMETERS(struct surface_answer_params, surface_fields);
 
-const struct operation operation_tool_answer = RUN_IN_CONVERSATION(
-    "tool/answer", "Answers a tool that wants a file read or written or a command run.",
-    &surface_answer_shape, NULL, 0);
+const struct operation operation_tool_answer =
+    RUN_IN_CONVERSATION("tool/answer", AUTHORITY_OWNER,
+                        "Answers a tool that wants a file read or written or a command run.",
+                        &surface_answer_shape, NULL, 0);
 
 /* --- compaction/… ----------------------------------------------------------------------------- */
 
@@ -352,9 +361,9 @@ static const struct shape_field compaction_fields[] = {
 static const struct shape compaction_shape = {
     .name = "compaction", .size = sizeof(struct compaction_result), .fields = compaction_fields};
 
-const struct operation operation_compaction_run =
-    RUN_IN_CONVERSATION("compaction/run", "Shortens the history of a session now.", &run_shape,
-                        &compaction_shape, NEED_COMPACTION);
+const struct operation operation_compaction_run = RUN_IN_CONVERSATION(
+    "compaction/run", AUTHORITY_CLIENT, "Shortens the history of a session now.", &run_shape,
+    &compaction_shape, NEED_COMPACTION);
 
 static const char *const draft_words[] = {
     [DRAFT_COMMIT] = "commit", [DRAFT_REFUSE] = "refuse", [DRAFT_AGAIN] = "again"};
@@ -371,12 +380,13 @@ static const struct shape_field decide_fields[] = {
 };
 static const struct shape decide_shape = PARAMETERS(struct compaction_decide_params, decide_fields);
 
-const struct operation operation_compaction_decide = RUN_IN_CONVERSATION(
-    "compaction/decide", "Answers a draft summary that waits.", &decide_shape, NULL, 0);
+const struct operation operation_compaction_decide =
+    RUN_IN_CONVERSATION("compaction/decide", AUTHORITY_CLIENT,
+                        "Answers a draft summary that waits.", &decide_shape, NULL, 0);
 
-const struct operation operation_compaction_undo =
-    RUN_IN_CONVERSATION("compaction/undo", "Takes the last compaction of a session back.",
-                        &session_params_shape, NULL, NEED_COMPACTION);
+const struct operation operation_compaction_undo = RUN_IN_CONVERSATION(
+    "compaction/undo", AUTHORITY_CLIENT, "Takes the last compaction of a session back.",
+    &session_params_shape, NULL, NEED_COMPACTION);
 
 static const struct shape_field pin_fields[] = {
     SESSION_FIELD(struct compaction_pin_params),
@@ -386,13 +396,13 @@ static const struct shape_field pin_fields[] = {
 };
 static const struct shape pin_shape = PARAMETERS(struct compaction_pin_params, pin_fields);
 
-const struct operation operation_compaction_pin =
-    RUN_IN_CONVERSATION("compaction/pin", "Keeps a message word for word in every compaction.",
-                        &pin_shape, NULL, NEED_COMPACTION);
+const struct operation operation_compaction_pin = RUN_IN_CONVERSATION(
+    "compaction/pin", AUTHORITY_CLIENT, "Keeps a message word for word in every compaction.",
+    &pin_shape, NULL, NEED_COMPACTION);
 
-const struct operation operation_compaction_unpin =
-    RUN_IN_CONVERSATION("compaction/unpin", "Lets compactions have a message again.", &pin_shape,
-                        NULL, NEED_COMPACTION);
+const struct operation operation_compaction_unpin = RUN_IN_CONVERSATION(
+    "compaction/unpin", AUTHORITY_CLIENT, "Lets compactions have a message again.", &pin_shape,
+    NULL, NEED_COMPACTION);
 
 /* --- context/read ----------------------------------------------------------------------------- */
 
@@ -456,9 +466,9 @@ static const struct shape_field context_fields[] = {
 static const struct shape context_shape = {
     .name = "context", .size = sizeof(struct context), .fields = context_fields};
 
-const struct operation operation_context_read =
-    RUN_IN_CONVERSATION("context/read", "Tells what the next request would carry, part by part.",
-                        &session_params_shape, &context_shape, 0);
+const struct operation operation_context_read = RUN_IN_CONVERSATION(
+    "context/read", AUTHORITY_CLIENT, "Tells what the next request would carry, part by part.",
+    &session_params_shape, &context_shape, 0);
 
 /* --- models/list, provider/check, doctor/report ------------------------------------------------
  */
@@ -496,7 +506,7 @@ static const struct shape models_shape = {
     .name = "models", .size = sizeof(struct models_result), .fields = models_fields};
 
 const struct operation operation_models_list = RUN_IN_CONVERSATION(
-    "models/list", "Lists the models of the present provider, and the providers.",
+    "models/list", AUTHORITY_CLIENT, "Lists the models of the present provider, and the providers.",
     &any_session_shape, &models_shape, 0);
 
 #define CHECK_PARAM(name, what)                                                                    \
@@ -529,9 +539,9 @@ static const struct shape_field check_fields[] = {
 static const struct shape check_shape = {
     .name = "provider check", .size = sizeof(struct provider_check_result), .fields = check_fields};
 
-const struct operation operation_provider_check =
-    RUN_IN_CONVERSATION("provider/check", "Asks the server of a provider whether it answers.",
-                        &check_params_shape, &check_shape, 0);
+const struct operation operation_provider_check = RUN_IN_CONVERSATION(
+    "provider/check", AUTHORITY_CLIENT, "Asks the server of a provider whether it answers.",
+    &check_params_shape, &check_shape, 0);
 
 static const struct shape_field fact_fields[] = {
     SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct report_fact, name),
@@ -554,5 +564,6 @@ static const struct shape_field report_fields[] = {
 static const struct shape report_shape = {
     .name = "report", .size = sizeof(struct report_result), .fields = report_fields};
 
-const struct operation operation_doctor_report = RUN_IN_CONVERSATION(
-    "doctor/report", "Tells what the engine uses, and why.", &any_session_shape, &report_shape, 0);
+const struct operation operation_doctor_report =
+    RUN_IN_CONVERSATION("doctor/report", AUTHORITY_OWNER, "Tells what the engine uses, and why.",
+                        &any_session_shape, &report_shape, 0);

@@ -8,10 +8,10 @@
 
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
-#define CORPUS_ROW(called, says, takes, gives, wants, runs)                                        \
+#define CORPUS_ROW(called, least, says, takes, gives, wants, runs)                                 \
     {                                                                                              \
-        .name = "corpus/" called, .summary = says, .params = takes, .result = gives,               \
-        .executor = OPERATION_CORPORA, .needs = wants, .run = runs                                 \
+        .name = "corpus/" called, .summary = says, .authority = least, .params = takes,            \
+        .result = gives, .executor = OPERATION_CORPORA, .needs = wants, .run = runs                \
     }
 
 /* NULL: there is none yet, for what only reads. */
@@ -28,9 +28,9 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     return !corpora_of(c) || corpora_list(corpora_of(c), result, e);
 }
 
-const struct operation operation_corpus_list =
-    CORPUS_ROW("list", "Lists the corpora: what they are made of, and how much they have.", NULL,
-               &corpus_list_shape, READS, run_list);
+const struct operation operation_corpus_list = CORPUS_ROW(
+    "list", AUTHORITY_CLIENT, "Lists the corpora: what they are made of, and how much they have.",
+    NULL, &corpus_list_shape, READS, run_list);
 
 static bool nothing_there(struct error *e)
 {
@@ -43,9 +43,10 @@ static bool run_documents(struct operation_context *c, const void *params, void 
     return corpora_of(c) ? corpora_documents(corpora_of(c), params, result, e) : nothing_there(e);
 }
 
-const struct operation operation_corpus_documents = CORPUS_ROW(
-    "documents", "Lists the documents of a corpus, or the files of it that could not be read.",
-    &corpus_documents_query_shape, &corpus_documents_shape, READS, run_documents);
+const struct operation operation_corpus_documents =
+    CORPUS_ROW("documents", AUTHORITY_CLIENT,
+               "Lists the documents of a corpus, or the files of it that could not be read.",
+               &corpus_documents_query_shape, &corpus_documents_shape, READS, run_documents);
 
 static bool run_passages(struct operation_context *c, const void *params, void *result,
                          struct error *e)
@@ -54,7 +55,7 @@ static bool run_passages(struct operation_context *c, const void *params, void *
 }
 
 const struct operation operation_corpus_passages =
-    CORPUS_ROW("passages", "Gives passages of a document, as they stand in it.",
+    CORPUS_ROW("passages", AUTHORITY_CLIENT, "Gives passages of a document, as they stand in it.",
                &corpus_passages_query_shape, &corpus_passages_shape, READS, run_passages);
 
 static bool run_cited(struct operation_context *c, const void *params, void *result,
@@ -65,7 +66,7 @@ static bool run_cited(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_corpus_cited = CORPUS_ROW(
-    "cited",
+    "cited", AUTHORITY_CLIENT,
     "Gives the passages that the model was last given in a session, or before an event of it, by "
     "their numbers.",
     &corpus_cited_shape, &corpus_passages_shape, READS, run_cited);
@@ -80,8 +81,8 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_corpus_search =
-    CORPUS_ROW("search", "Searches a corpus, or all: passages, best first.", &corpus_search_shape,
-               &corpus_found_shape, READS, run_search);
+    CORPUS_ROW("search", AUTHORITY_CLIENT, "Searches a corpus, or all: passages, best first.",
+               &corpus_search_shape, &corpus_found_shape, READS, run_search);
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -91,8 +92,8 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_corpus_stats =
-    CORPUS_ROW("stats", "Tells how much there is in all corpora.", NULL, &corpus_stats_shape, READS,
-               run_stats);
+    CORPUS_ROW("stats", AUTHORITY_CLIENT, "Tells how much there is in all corpora.", NULL,
+               &corpus_stats_shape, READS, run_stats);
 
 /* --- ingest ----------------------------------------------------------------------------------- */
 
@@ -225,7 +226,8 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 }
 
 const struct operation operation_corpus_add =
-    CORPUS_ROW("add", "Adds files and folders to a corpus, which is made where there is none.",
+    CORPUS_ROW("add", AUTHORITY_OWNER,
+               "Adds files and folders to a corpus, which is made where there is none.",
                &corpus_add_shape, &corpus_progress_shape, WRITES, run_add);
 
 /* Those that there are and those that tiro.ini names. */
@@ -269,7 +271,8 @@ static bool run_update(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_corpus_update =
-    CORPUS_ROW("update", "Reads what has changed of a corpus's files, and takes out what is gone.",
+    CORPUS_ROW("update", AUTHORITY_OWNER,
+               "Reads what has changed of a corpus's files, and takes out what is gone.",
                &corpus_add_shape, &corpus_progress_shape, WRITES, run_update);
 
 static bool run_ingest(struct operation_context *c, const void *params, void *result,
@@ -279,9 +282,9 @@ static bool run_ingest(struct operation_context *c, const void *params, void *re
            (!c->corpora->alone || purge(c, e));
 }
 
-const struct operation operation_corpus_ingest =
-    CORPUS_ROW("ingest", "Adds a text to a corpus, in the place of one of that name.",
-               &corpus_ingest_shape, &corpus_ingested_shape, WRITES, run_ingest);
+const struct operation operation_corpus_ingest = CORPUS_ROW(
+    "ingest", AUTHORITY_OWNER, "Adds a text to a corpus, in the place of one of that name.",
+    &corpus_ingest_shape, &corpus_ingested_shape, WRITES, run_ingest);
 
 /* --- taking out ------------------------------------------------------------------------------- */
 
@@ -291,6 +294,6 @@ static bool run_remove(struct operation_context *c, const void *params, void *re
     return corpora_remove(c->corpora, params, result, e) && (!c->corpora->alone || purge(c, e));
 }
 
-const struct operation operation_corpus_remove =
-    CORPUS_ROW("remove", "Removes a corpus, or a document or folder of it; files stay.",
-               &corpus_remove_shape, &corpus_removed_shape, WRITES, run_remove);
+const struct operation operation_corpus_remove = CORPUS_ROW(
+    "remove", AUTHORITY_OWNER, "Removes a corpus, or a document or folder of it; files stay.",
+    &corpus_remove_shape, &corpus_removed_shape, WRITES, run_remove);

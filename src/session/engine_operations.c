@@ -30,6 +30,7 @@ static bool run_info(struct operation_context *c, const void *params, void *resu
 const struct operation operation_engine_info = {
     .name = "engine/info",
     .summary = "Tells the program and its version.",
+    .authority = AUTHORITY_CLIENT,
     .result = &info_shape,
     .run = run_info,
 };
@@ -68,6 +69,7 @@ static bool run_capabilities(struct operation_context *c, const void *params, vo
 const struct operation operation_capabilities_get = {
     .name = "capabilities/get",
     .summary = "Tells what build and configuration allow.",
+    .authority = AUTHORITY_CLIENT,
     .result = &capability_shape,
     .run = run_capabilities,
 };

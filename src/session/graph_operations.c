@@ -6,10 +6,10 @@
 
 #define READS (NEED_GRAPH | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)
-#define GRAPH_ROW(called, says, takes, gives, wants, runs)                                         \
+#define GRAPH_ROW(called, least, says, takes, gives, wants, runs)                                  \
     {                                                                                              \
-        .name = "graph/" called, .summary = says, .params = takes, .result = gives,                \
-        .executor = OPERATION_MEMORY, .needs = wants, .run = runs                                  \
+        .name = "graph/" called, .summary = says, .authority = least, .params = takes,             \
+        .result = gives, .executor = OPERATION_MEMORY, .needs = wants, .run = runs                 \
     }
 
 static const struct graph_by a_person;
@@ -42,8 +42,8 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_graph_list =
-    GRAPH_ROW("list", "Lists the entities of the graph by name.", &list_shape, &graph_part_shape,
-              READS, run_list);
+    GRAPH_ROW("list", AUTHORITY_CLIENT, "Lists the entities of the graph by name.", &list_shape,
+              &graph_part_shape, READS, run_list);
 
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -51,18 +51,18 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     return !graph_of(c) || graph_search(graph_of(c), params, result, e);
 }
 
-const struct operation operation_graph_search =
-    GRAPH_ROW("search", "Searches the graph: entities, best first, with their relations.",
-              &graph_search_shape, &graph_part_shape, READS, run_search);
+const struct operation operation_graph_search = GRAPH_ROW(
+    "search", AUTHORITY_CLIENT, "Searches the graph: entities, best first, with their relations.",
+    &graph_search_shape, &graph_part_shape, READS, run_search);
 
 static bool run_open(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     return !graph_of(c) || graph_open(graph_of(c), params, result, e);
 }
 
-const struct operation operation_graph_open =
-    GRAPH_ROW("open", "Gives entities by their names, whole, with their relations.",
-              &graph_names_shape, &graph_part_shape, READS, run_open);
+const struct operation operation_graph_open = GRAPH_ROW(
+    "open", AUTHORITY_CLIENT, "Gives entities by their names, whole, with their relations.",
+    &graph_names_shape, &graph_part_shape, READS, run_open);
 
 static bool run_stats(struct operation_context *c, const void *params, void *result,
                       struct error *e)
@@ -71,8 +71,9 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
     return !graph_of(c) || graph_stats(graph_of(c), result, e);
 }
 
-const struct operation operation_graph_stats = GRAPH_ROW(
-    "stats", "Tells how much there is in the graph.", NULL, &graph_stats_shape, READS, run_stats);
+const struct operation operation_graph_stats =
+    GRAPH_ROW("stats", AUTHORITY_CLIENT, "Tells how much there is in the graph.", NULL,
+              &graph_stats_shape, READS, run_stats);
 
 static bool run_reindex(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -82,8 +83,9 @@ static bool run_reindex(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_graph_reindex =
-    GRAPH_ROW("reindex", "Makes the graph's index of words anew, in the configured language.", NULL,
-              NULL, WRITES, run_reindex);
+    GRAPH_ROW("reindex", AUTHORITY_OWNER,
+              "Makes the graph's index of words anew, in the configured language.", NULL, NULL,
+              WRITES, run_reindex);
 
 /* --- making ----------------------------------------------------------------------------------- */
 
@@ -94,8 +96,8 @@ static bool run_create(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_graph_create =
-    GRAPH_ROW("create_entities", "Creates entities; gives those that are new.", &graph_create_shape,
-              &graph_part_shape, WRITES, run_create);
+    GRAPH_ROW("create_entities", AUTHORITY_OWNER, "Creates entities; gives those that are new.",
+              &graph_create_shape, &graph_part_shape, WRITES, run_create);
 
 static bool run_observe(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -103,9 +105,9 @@ static bool run_observe(struct operation_context *c, const void *params, void *r
     return graph_observe(&c->graphs->graph, params, &a_person, result, e);
 }
 
-const struct operation operation_graph_observe =
-    GRAPH_ROW("add_observations", "Adds observations to entities; gives those that are new.",
-              &graph_observe_shape, &graph_added_shape, WRITES, run_observe);
+const struct operation operation_graph_observe = GRAPH_ROW(
+    "add_observations", AUTHORITY_OWNER, "Adds observations to entities; gives those that are new.",
+    &graph_observe_shape, &graph_added_shape, WRITES, run_observe);
 
 static bool run_relate(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -113,9 +115,9 @@ static bool run_relate(struct operation_context *c, const void *params, void *re
     return graph_relate(&c->graphs->graph, params, &a_person, result, e);
 }
 
-const struct operation operation_graph_relate =
-    GRAPH_ROW("create_relations", "Relates entities; gives the relations that are new.",
-              &graph_relate_shape, &graph_part_shape, WRITES, run_relate);
+const struct operation operation_graph_relate = GRAPH_ROW(
+    "create_relations", AUTHORITY_OWNER, "Relates entities; gives the relations that are new.",
+    &graph_relate_shape, &graph_part_shape, WRITES, run_relate);
 
 /* --- deleting --------------------------------------------------------------------------------- */
 
@@ -140,7 +142,7 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_graph_delete = GRAPH_ROW(
-    "delete_entities",
+    "delete_entities", AUTHORITY_OWNER,
     "Deletes entities with their observations and relations: all that are named, or none.",
     &graph_entity_names_shape, &graph_counts_shape, WRITES, run_delete);
 
@@ -156,9 +158,9 @@ static bool run_unobserve(struct operation_context *c, const void *params, void 
     return true;
 }
 
-const struct operation operation_graph_unobserve =
-    GRAPH_ROW("delete_observations", "Deletes observations: all that are named, or none.",
-              &graph_unobserve_shape, &graph_counts_shape, WRITES, run_unobserve);
+const struct operation operation_graph_unobserve = GRAPH_ROW(
+    "delete_observations", AUTHORITY_OWNER, "Deletes observations: all that are named, or none.",
+    &graph_unobserve_shape, &graph_counts_shape, WRITES, run_unobserve);
 
 static bool run_unrelate(struct operation_context *c, const void *params, void *result,
                          struct error *e)
@@ -168,9 +170,9 @@ static bool run_unrelate(struct operation_context *c, const void *params, void *
            keep_gone(c->graphs, &gone, result, e);
 }
 
-const struct operation operation_graph_unrelate =
-    GRAPH_ROW("delete_relations", "Deletes relations: all that are named, or none.",
-              &graph_relate_shape, &graph_counts_shape, WRITES, run_unrelate);
+const struct operation operation_graph_unrelate = GRAPH_ROW(
+    "delete_relations", AUTHORITY_OWNER, "Deletes relations: all that are named, or none.",
+    &graph_relate_shape, &graph_counts_shape, WRITES, run_unrelate);
 
 static bool run_restore(struct operation_context *c, const void *params, void *result,
                         struct error *e)
@@ -189,5 +191,5 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_graph_restore =
-    GRAPH_ROW("restore", "Puts back what was last deleted here, or by the model.", NULL,
-              &graph_counts_shape, WRITES, run_restore);
+    GRAPH_ROW("restore", AUTHORITY_OWNER, "Puts back what was last deleted here, or by the model.",
+              NULL, &graph_counts_shape, WRITES, run_restore);

@@ -16,6 +16,7 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 const struct operation operation_graph_export = {
     .name = "graph/export",
     .summary = "Writes the graph, one JSON object a line, as server-memory does.",
+    .authority = AUTHORITY_OWNER,
     .result = &graph_counts_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_GRAPH | NEED_STORE | NEED_STREAM,
@@ -106,6 +107,7 @@ const struct operation operation_graph_import = {
     .summary =
         "Adds the graph of a text, one JSON object a line, as server-memory writes it; a line that "
         "is wrong, and nothing is added.",
+    .authority = AUTHORITY_OWNER,
     .result = &graph_counts_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_GRAPH | NEED_STORE | NEED_WRITE | NEED_STREAM,

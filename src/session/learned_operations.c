@@ -142,6 +142,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 const struct operation operation_learned_list = {
     .name = "learned/list",
     .summary = "Lists what was learned, what changed last first.",
+    .authority = AUTHORITY_CLIENT,
     .params = &list_shape,
     .result = &items_shape,
     .run = run_list,
@@ -176,6 +177,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_search = {
     .name = "learned/search",
     .summary = "Searches what was learned and counts.",
+    .authority = AUTHORITY_CLIENT,
     .params = &search_shape,
     .result = &items_shape,
     .run = run_search,
@@ -207,6 +209,7 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 const struct operation operation_learned_read = {
     .name = "learned/read",
     .summary = "Gives an item of what was learned.",
+    .authority = AUTHORITY_CLIENT,
     .params = &id_shape,
     .result = &learned_item_shape,
     .run = run_read,
@@ -227,6 +230,7 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 const struct operation operation_learned_history = {
     .name = "learned/history",
     .summary = "Gives an item and what it took the place of.",
+    .authority = AUTHORITY_CLIENT,
     .params = &id_shape,
     .result = &items_shape,
     .run = run_history,
@@ -281,6 +285,7 @@ static bool run_accept(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_accept = {
     .name = "learned/accept",
     .summary = "Makes a candidate count; an entity moves into the graph.",
+    .authority = AUTHORITY_OWNER,
     .params = &id_shape,
     .result = &learned_item_shape,
     .run = run_accept,
@@ -297,6 +302,7 @@ static bool run_reject(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_reject = {
     .name = "learned/reject",
     .summary = "Makes an item count no more; what it took the place of does again.",
+    .authority = AUTHORITY_OWNER,
     .params = &id_shape,
     .result = &learned_item_shape,
     .run = run_reject,
@@ -378,6 +384,7 @@ static bool run_add(struct operation_context *c, const void *params, void *resul
 const struct operation operation_learned_add = {
     .name = "learned/add",
     .summary = "Remembers a text for later sessions.",
+    .authority = AUTHORITY_OWNER,
     .params = &add_shape,
     .result = &added_shape,
     .run = run_add,
@@ -406,6 +413,7 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 const struct operation operation_learned_edit = {
     .name = "learned/edit",
     .summary = "Changes the text of an item; the old one stays as history.",
+    .authority = AUTHORITY_OWNER,
     .params = &edit_shape,
     .result = &learned_item_shape,
     .run = run_edit,
@@ -471,6 +479,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_learned_forget = {
     .name = "learned/forget",
     .summary = "Deletes items for good, with their history: all that are named, or none.",
+    .authority = AUTHORITY_OWNER,
     .params = &forget_shape,
     .result = &forgotten_shape,
     .run = run_forget,
@@ -496,6 +505,7 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 const struct operation operation_learned_restore = {
     .name = "learned/restore",
     .summary = "Puts back what was last forgotten here.",
+    .authority = AUTHORITY_OWNER,
     .result = &learned_item_shape,
     .run = run_restore,
     .executor = WRITES,
@@ -555,6 +565,7 @@ struct notice *learned_notice(struct store *s, const char *directory, bool propo
 const struct operation operation_learned_stats = {
     .name = "learned/stats",
     .summary = "Counts what was learned of a project and of the user.",
+    .authority = AUTHORITY_CLIENT,
     .params = &stats_params_shape,
     .result = &stats_shape,
     .run = run_stats,

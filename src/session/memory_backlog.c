@@ -111,6 +111,7 @@ const struct operation operation_memory_index = {
     .summary =
         "Says whether conversations from before come into memory; with a stream, at once, "
         "else in the background.",
+    .authority = AUTHORITY_OWNER,
     .params = &index_shape,
     .result = &indexed_shape,
     .executor = OPERATION_MEMORY,

@@ -144,6 +144,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_search = {
     .name = "memory/search",
     .summary = "Searches semantic memory.",
+    .authority = AUTHORITY_CLIENT,
     .params = &search_shape,
     .result = &found_shape,
     .executor = OPERATION_MEMORY,
@@ -188,6 +189,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 const struct operation operation_memory_list = {
     .name = "memory/list",
     .summary = "Lists the entries of memory, newest first.",
+    .authority = AUTHORITY_CLIENT,
     .params = &list_shape,
     .result = &entries_shape,
     .executor = OPERATION_MEMORY,
@@ -212,6 +214,7 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 const struct operation operation_memory_read = {
     .name = "memory/read",
     .summary = "Gives an entry of memory in full.",
+    .authority = AUTHORITY_CLIENT,
     .params = &read_shape,
     .result = &memory_entry_shape,
     .executor = OPERATION_MEMORY,
@@ -242,6 +245,7 @@ static bool run_around(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_around = {
     .name = "memory/around",
     .summary = "Gives an entry of memory with those before and after it in its conversation.",
+    .authority = AUTHORITY_CLIENT,
     .params = &memory_place_shape,
     .result = &memory_excerpt_shape,
     .executor = OPERATION_MEMORY,
@@ -274,6 +278,7 @@ static bool run_edit(struct operation_context *c, const void *params, void *resu
 const struct operation operation_memory_edit = {
     .name = "memory/edit",
     .summary = "Changes the text of an entry.",
+    .authority = AUTHORITY_OWNER,
     .params = &edit_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
@@ -303,6 +308,7 @@ static bool run_pin(struct operation_context *c, const void *params, void *resul
 const struct operation operation_memory_pin = {
     .name = "memory/pin",
     .summary = "Pins an entry: it wins ties, and no copy replaces it; or unpins it.",
+    .authority = AUTHORITY_OWNER,
     .params = &pin_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
@@ -388,6 +394,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_forget = {
     .name = "memory/forget",
     .summary = "Deletes entries for good: all that are named, or none.",
+    .authority = AUTHORITY_OWNER,
     .params = &forget_shape,
     .result = &forgotten_shape,
     .executor = OPERATION_MEMORY,
@@ -427,6 +434,7 @@ static bool run_restore(struct operation_context *c, const void *params, void *r
 const struct operation operation_memory_restore = {
     .name = "memory/restore",
     .summary = "Puts back what was last forgotten here.",
+    .authority = AUTHORITY_OWNER,
     .result = &restored_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE,
@@ -446,6 +454,7 @@ static bool run_stats(struct operation_context *c, const void *params, void *res
 const struct operation operation_memory_stats = {
     .name = "memory/stats",
     .summary = "Tells how much there is in memory.",
+    .authority = AUTHORITY_CLIENT,
     .result = &memory_stats_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE,

@@ -69,6 +69,7 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_export = {
     .name = "memory/export",
     .summary = "Writes every entry, one JSON object a line.",
+    .authority = AUTHORITY_OWNER,
     .result = &exported_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_STREAM,
@@ -343,6 +344,7 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 const struct operation operation_memory_import = {
     .name = "memory/import",
     .summary = "Adds the entries of a text, one JSON object a line.",
+    .authority = AUTHORITY_OWNER,
     .result = &imported_shape,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
@@ -426,6 +428,7 @@ const struct operation operation_memory_reindex = {
     .summary =
         "Makes the indexes of words anew, also the graph's and the corpora's, and the vectors that "
         "lack.",
+    .authority = AUTHORITY_OWNER,
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_reindex,

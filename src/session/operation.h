@@ -33,6 +33,16 @@ enum operation_need {
     NEED_CORPORA = 64     /* corpora, else MEMORY_DISABLED */
 };
 
+/* The least caller of another program that may call a row (HTTP and MCP have CLIENT unless they
+ * were started with more, the other protocols OWNER). Callers in the same process, the terminal and
+ * the command line, are not asked. */
+enum authority {
+    AUTHORITY_TERMINAL, /* none: also of a row that does not say */
+    AUTHORITY_OWNER,    /* deletes, moves content in and out, changes settings, approves tools */
+    AUTHORITY_CLIENT    /* converses, reads and searches sessions and memory */
+};
+const char *authority_name(enum authority a); /* "terminal", "owner", "client" */
+
 /* What is too large for a struct: bytes that come or go, and how far it is. */
 struct operation_stream {
     FILE *in;         /* of an import */
@@ -70,6 +80,7 @@ struct operation_context {
 struct operation {
     const char *name;           /* "session/list" */
     const char *summary;        /* one sentence, English */
+    enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */
     enum operation_executor executor;

@@ -81,6 +81,14 @@ const struct operation *operation_find(const char *name)
     return NULL;
 }
 
+const char *authority_name(enum authority a)
+{
+    static const char *const names[] = {[AUTHORITY_TERMINAL] = "terminal",
+                                        [AUTHORITY_OWNER] = "owner",
+                                        [AUTHORITY_CLIENT] = "client"};
+    return names[a];
+}
+
 bool operation_lasts(const struct operation *o)
 {
     return o->lasting || (o->needs & NEED_WRITE) || o->executor == OPERATION_CONVERSATION;

@@ -29,10 +29,11 @@ static const struct shape changed_shape = {
 static const struct shape_field session_fields[] = {SESSION_FIELD(struct session_params), {0}};
 const struct shape session_params_shape = PARAMETERS(struct session_params, session_fields);
 
-#define WRITES(verb, text, takes, gives, function)                                                 \
+#define WRITES(verb, least, text, takes, gives, function)                                          \
     {                                                                                              \
-        .name = "session/" verb, .summary = text, .params = &takes, .result = &gives,              \
-        .executor = OPERATION_CONVERSATION, .needs = NEED_STORE | NEED_WRITE, .run = function              \
+        .name = "session/" verb, .summary = text, .authority = least, .params = &takes,            \
+        .result = &gives, .executor = OPERATION_CONVERSATION, .needs = NEED_STORE | NEED_WRITE,    \
+        .run = function                                                                            \
     }
 
 /* --- session/list ----------------------------------------------------------------------------- */
@@ -75,6 +76,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 const struct operation operation_session_list = {
     .name = "session/list",
     .summary = "Lists sessions, newest first.",
+    .authority = AUTHORITY_CLIENT,
     .params = &list_shape,
     .result = &list_result_shape,
     .executor = OPERATION_READ,
@@ -117,6 +119,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_search = {
     .name = "session/search",
     .summary = "Searches the transcripts of all sessions, or of one.",
+    .authority = AUTHORITY_CLIENT,
     .params = &search_shape,
     .result = &search_result_shape,
     .executor = OPERATION_READ,
@@ -133,6 +136,7 @@ static bool run_read(struct operation_context *c, const void *params, void *resu
 const struct operation operation_session_read = {
     .name = "session/read",
     .summary = "Tells what is known of a session without its transcript.",
+    .authority = AUTHORITY_CLIENT,
     .params = &session_params_shape,
     .result = &session_info_shape,
     .executor = OPERATION_READ,
@@ -217,6 +221,7 @@ static bool run_history(struct operation_context *c, const void *params, void *r
 const struct operation operation_session_history = {
     .name = "session/history",
     .summary = "Gives a page of a session's events.",
+    .authority = AUTHORITY_CLIENT,
     .params = &history_shape,
     .result = &history_result_shape,
     .executor = OPERATION_READ,
@@ -258,6 +263,7 @@ static bool run_inputs(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_inputs = {
     .name = "session/inputs",
     .summary = "Gives the messages that were sent last, in any session.",
+    .authority = AUTHORITY_CLIENT,
     .params = &inputs_shape,
     .result = &inputs_result_shape,
     .executor = OPERATION_READ,
@@ -283,7 +289,8 @@ static bool run_rename(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_rename =
-    WRITES("rename", "Gives a session a title.", rename_shape, changed_shape, run_rename);
+    WRITES("rename", AUTHORITY_CLIENT, "Gives a session a title.", rename_shape, changed_shape,
+           run_rename);
 
 static const struct shape_field label_fields[] = {
     SESSION_FIELD(struct session_label_params),
@@ -302,7 +309,8 @@ static bool run_label(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_session_label =
-    WRITES("label", "Adds and removes labels of a session.", label_shape, changed_shape, run_label);
+    WRITES("label", AUTHORITY_CLIENT, "Adds and removes labels of a session.", label_shape,
+           changed_shape, run_label);
 
 /* It is archived also where nothing will be proposed of it. */
 static void note_end(const struct operation_context *c, const char *id)
@@ -325,7 +333,8 @@ static bool run_archive(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_session_archive =
-    WRITES("archive", "Archives a session.", session_params_shape, changed_shape, run_archive);
+    WRITES("archive", AUTHORITY_CLIENT, "Archives a session.", session_params_shape, changed_shape,
+           run_archive);
 
 static bool run_unarchive(struct operation_context *c, const void *params, void *result,
                           struct error *e)
@@ -336,8 +345,8 @@ static bool run_unarchive(struct operation_context *c, const void *params, void 
 }
 
 const struct operation operation_session_unarchive =
-    WRITES("unarchive", "Takes a session out of the archive.", session_params_shape, changed_shape,
-           run_unarchive);
+    WRITES("unarchive", AUTHORITY_CLIENT, "Takes a session out of the archive.",
+           session_params_shape, changed_shape, run_unarchive);
 
 static bool run_delete(struct operation_context *c, const void *params, void *result,
                        struct error *e)
@@ -347,7 +356,8 @@ static bool run_delete(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_session_delete =
-    WRITES("delete", "Deletes a session with its transcript, its files and what memory has of it.",
+    WRITES("delete", AUTHORITY_OWNER,
+           "Deletes a session with its transcript, its files and what memory has of it.",
            session_params_shape, changed_shape, run_delete);
 
 static bool run_rebuild(struct operation_context *c, const void *params, void *result,
@@ -366,6 +376,7 @@ static bool run_rebuild(struct operation_context *c, const void *params, void *r
 const struct operation operation_session_rebuild = {
     .name = "session/rebuild",
     .summary = "Writes the files that are derived from a session anew.",
+    .authority = AUTHORITY_OWNER,
     .params = &session_params_shape,
     .result = &changed_shape,
     .executor = OPERATION_READ,
@@ -394,8 +405,8 @@ static bool run_fork(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_session_fork =
-    WRITES("fork", "Begins a session with the messages of another.", fork_shape, session_info_shape,
-           run_fork);
+    WRITES("fork", AUTHORITY_CLIENT, "Begins a session with the messages of another.", fork_shape,
+           session_info_shape, run_fork);
 
 static const struct shape_field import_fields[] = {
     SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_import_params, title),
@@ -427,6 +438,7 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_import = {
     .name = "session/import",
     .summary = "Makes a session out of an export or of a list of messages in OpenAI's form.",
+    .authority = AUTHORITY_OWNER,
     .params = &import_shape,
     .result = &session_info_shape,
     .executor = OPERATION_READ,
@@ -472,6 +484,7 @@ static bool run_export(struct operation_context *c, const void *params, void *re
 const struct operation operation_session_export = {
     .name = "session/export",
     .summary = "Writes a session as a text to take away.",
+    .authority = AUTHORITY_OWNER,
     .params = &export_shape,
     .executor = OPERATION_READ,
     .lasting = true,
