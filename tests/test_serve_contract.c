@@ -137,6 +137,7 @@ static const struct step {
     {"session/read", "{'session':'$S'}", NULL, NULL},
     {"session/history", "{'session':'$S','limit':3}", NULL, NULL},
     {"session/history", "{'session':'$S','newest':true}", NULL, NULL},
+    {"session/event", "{'session':'$S','seq':1}", NULL, NULL},
     {"session/inputs", "{}", NULL, NULL},
     {"session/rename", "{'session':'$S','title':'Lanterns'}", NULL, NULL},
     {"session/label", "{'session':'Lanterns','changes':'+blue'}", NULL, NULL},

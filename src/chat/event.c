@@ -89,19 +89,24 @@ char *event_payload(const struct event *ev)
     return buf_take(&text);
 }
 
+void event_begin_line(const struct event *ev, struct json_out *o)
+{
+    char time[25];
+    rfc3339_format(ev->wall_ms, time);
+    json_out_open(o, '{');
+    json_out_member(o, "type", types[ev->type].name);
+    json_out_int(o, "seq", ev->seq);
+    json_out_member(o, "session_id", ev->session_id);
+    json_out_member(o, "at", time);
+    if (types[ev->type].version > 1)
+        json_out_int(o, "version", types[ev->type].version);
+}
+
 char *event_to_line(const struct event *ev)
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    char time[25];
-    rfc3339_format(ev->wall_ms, time);
-    json_out_open(&o, '{');
-    json_out_member(&o, "type", types[ev->type].name);
-    json_out_int(&o, "seq", ev->seq);
-    json_out_member(&o, "session_id", ev->session_id);
-    json_out_member(&o, "at", time);
-    if (types[ev->type].version > 1)
-        json_out_int(&o, "version", types[ev->type].version);
+    event_begin_line(ev, &o);
     shape_write_members(&event_shapes[ev->type], ev, &o);
     json_out_close(&o, '}');
     return buf_take(&text);

@@ -147,6 +147,9 @@ bool event_from_payload(enum event_type type, int version, const char *payload, 
  * version where it is not 1. */
 char *event_to_line(const struct event *ev);
 
+/* The line up to the type's own members; the object stays open. */
+void event_begin_line(const struct event *ev, struct json_out *o);
+
 /* The event of such a line. False with SESSION_STORE_ERROR that names the member which does not
  * fit. */
 bool event_from_json(const struct json *line, struct event **out, struct error *e);

@@ -4,13 +4,22 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "chat/event_pieces.h"
 #include "knowledge/learned_extract.h"
 #include "session/import.h"
 #include "session/projection.h"
 #include "store/event_log.h"
 
-enum { HISTORY_LIMIT = 200, HISTORY_MOST = 10000, SEARCH_LIMIT = 50, SEARCH_MOST = 1000 };
+enum {
+    HISTORY_LIMIT = 200,
+    HISTORY_MOST = 10000,
+    BYTES_LEAST = 1024,
+    BYTES_MOST = 8 << 20,
+    EVENT_BYTES = 256 * 1024,
+    SEARCH_LIMIT = 50,
+    SEARCH_MOST = 1000
+};
 enum { INPUTS_LIMIT = 100, INPUTS_MOST = 10000 };
 
 #define PARAMETERS(T, rows)                                                                        \
@@ -156,6 +165,9 @@ static const struct shape_field history_fields[] = {
                 .help = "Number of an event; 0: the end."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, limit),
                 .least = 1, .most = HISTORY_MOST, .absent = HISTORY_LIMIT, .help = "Events."),
+    SHAPE_FIELD("bytes", COUNT, OPTIONAL, SHAPE_AT(int, struct session_history_params, bytes),
+                .least = BYTES_LEAST, .most = BYTES_MOST,
+                .help = "Of the events; absent: 4 MiB, but one event whatever its size."),
     {0},
 };
 static const struct shape history_shape = PARAMETERS(struct session_history_params, history_fields);
@@ -169,42 +181,33 @@ static const struct shape_field history_result_fields[] = {
                 .codec = &event_list_codec, .help = "Ascending, as lines of stream-json."),
     SHAPE_FIELD("more", BOOLEAN, REQUIRED, SHAPE_AT(bool, struct session_history_result, more),
                 .help = "There are events behind the page; with \"newest\" before it."),
+    SHAPE_FIELD("large", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_history_result, large),
+                .help = "The next event, which alone has more than \"bytes\"; session/event "
+                        "gives it in parts."),
     {0},
 };
 static const struct shape history_result_shape = {.name = "history",
                                                   .size = sizeof(struct session_history_result),
                                                   .fields = history_result_fields};
 
-struct page {
-    struct session_history_result *out;
-    int64_t after;
-    size_t limit;
-};
-
-static bool take_event(void *context, const struct event *ev)
-{
-    struct page *page = context;
-    struct event_list *events = &page->out->events;
-    page->out->more = events->items.len == page->limit;
-    if (page->out->more)
-        return false;
-    vec_push(&events->items, event_clone(ev));
-    event_pieces_skip(vec_last(&events->items), page->after);
-    return true;
-}
-
 static bool read_forward(struct catalog *c, const struct session_history_params *p,
                          struct session_history_result *out, struct error *e)
 {
-    struct page page = {.out = out, .after = p->after, .limit = (size_t)p->limit};
-    return catalog_read(c, p->session, p->after, &out->session, take_event, &page, e);
+    bool ok = catalog_find(c, p->session, &out->session, e) &&
+              event_log_page(c->store, out->session.id, p->after, (size_t)p->limit,
+                             (size_t)(p->bytes ? p->bytes : SESSION_HISTORY_BYTES), &out->events,
+                             &out->more, p->bytes ? &out->large : NULL, e);
+    for (size_t i = 0; i < out->events.items.len; i++)
+        event_pieces_skip(out->events.items.items[i], p->after);
+    return ok;
 }
 
 static bool read_newest(struct catalog *c, const struct session_history_params *p,
                         struct session_history_result *out, struct error *e)
 {
     return catalog_find(c, p->session, &out->session, e) &&
-           event_log_tail(c->store, out->session.id, p->before, p->limit, 0, &out->events,
+           event_log_tail(c->store, out->session.id, p->before, p->limit,
+                          (size_t)(p->bytes ? p->bytes : SESSION_HISTORY_BYTES), &out->events,
                           &out->more, e);
 }
 
@@ -226,6 +229,76 @@ const struct operation operation_session_history = {
     .result = &history_result_shape,
     .executor = OPERATION_READ,
     .run = run_history,
+};
+
+/* --- session/event ---------------------------------------------------------------------------- */
+
+static const struct shape_field event_fields[] = {
+    SESSION_FIELD(struct session_event_params),
+    SHAPE_FIELD("seq", INTEGER, REQUIRED, SHAPE_AT(int64_t, struct session_event_params, seq),
+                .least = 1, .most = INT32_MAX, .help = "Number of the event."),
+    SHAPE_FIELD("from", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_event_params, from),
+                .most = INT32_MAX, .help = "\"next\" of the part before; 0: from the beginning."),
+    SHAPE_FIELD("bytes", COUNT, OPTIONAL, SHAPE_AT(int, struct session_event_params, bytes),
+                .least = BYTES_LEAST, .most = BYTES_MOST, .absent = EVENT_BYTES,
+                .help = "At most about so many."),
+    {0},
+};
+static const struct shape event_params_shape =
+    PARAMETERS(struct session_event_params, event_fields);
+
+static const struct shape_field event_result_fields[] = {
+    SHAPE_FIELD("type", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_event_result, type),
+                .help = "What happened."),
+    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_event_result, text),
+                .help = "All parts together are the event's line of stream-json."),
+    SHAPE_FIELD("next", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct session_event_result, next),
+                .help = "Where the next part begins; absent: this was the last."),
+    {0},
+};
+static const struct shape event_result_shape = {.name = "part of an event",
+                                                .size = sizeof(struct session_event_result),
+                                                .fields = event_result_fields};
+
+static char *first_part(const char *session, int64_t seq, const struct event_part *part)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    struct event ev = {.type = part->type, .seq = seq, .wall_ms = part->wall_ms};
+    memcpy(ev.session_id, session, sizeof ev.session_id);
+    event_begin_line(&ev, &o);
+    buf_addf(&text, "%s%s", strcmp(part->text, "{}") == 0 ? "" : ",", part->text + 1);
+    return buf_take(&text);
+}
+
+static bool run_event(struct operation_context *c, const void *params, void *result,
+                      struct error *e)
+{
+    const struct session_event_params *p = params;
+    struct session_event_result *out = result;
+    struct session_info info = {0};
+    struct event_part part = {0};
+    bool ok = catalog_find(&c->catalog, p->session, &info, e) &&
+              event_log_part(c->catalog.store, info.id, p->seq, (size_t)p->from, (size_t)p->bytes,
+                             &part, e);
+    if (ok)
+        *out = (struct session_event_result){
+            .type = mem_strdup(event_name(part.type)),
+            .text = p->from == 0 ? first_part(info.id, p->seq, &part) : mem_strdup(part.text),
+            .next = (int64_t)part.next};
+    free(part.text);
+    session_info_release(&info);
+    return ok;
+}
+
+const struct operation operation_session_event = {
+    .name = "session/event",
+    .summary = "Gives a part of an event, which may be of any size.",
+    .authority = AUTHORITY_CLIENT,
+    .params = &event_params_shape,
+    .result = &event_result_shape,
+    .executor = OPERATION_READ,
+    .run = run_event,
 };
 
 /* --- session/inputs --------------------------------------------------------------------------- */

@@ -44,11 +44,27 @@ struct session_history_params {
     int64_t before; /* 0: the end */
     bool newest;
     int limit;
+    int bytes; /* 0: SESSION_HISTORY_BYTES, but one event whatever its size */
 };
 struct session_history_result {
     struct session_info session;
     struct event_list events;
-    bool more; /* beyond the page, in the direction that was asked */
+    bool more;     /* beyond the page, in the direction that was asked */
+    int64_t large; /* the event before which the page ended, as it alone has more bytes; 0: none */
+};
+
+/* Of a page that names no bound. */
+enum { SESSION_HISTORY_BYTES = 4 << 20 };
+
+/* A part of an event's line: an event of any size is read so, in bounded memory. */
+struct session_event_params {
+    const char *session;
+    int64_t seq, from; /* the event; 0, then `next` of the part before */
+    int bytes;
+};
+struct session_event_result {
+    char *type, *text;
+    int64_t next; /* 0: that was the end */
 };
 
 /* Texts that were sent, of all sessions. */
@@ -91,9 +107,10 @@ struct session_changed {
 };
 
 extern const struct operation operation_session_list, operation_session_search,
-    operation_session_read, operation_session_history, operation_session_inputs,
-    operation_session_rename, operation_session_label, operation_session_archive,
-    operation_session_unarchive, operation_session_delete, operation_session_fork,
-    operation_session_export, operation_session_import, operation_session_rebuild;
+    operation_session_read, operation_session_history, operation_session_event,
+    operation_session_inputs, operation_session_rename, operation_session_label,
+    operation_session_archive, operation_session_unarchive, operation_session_delete,
+    operation_session_fork, operation_session_export, operation_session_import,
+    operation_session_rebuild;
 
 #endif
