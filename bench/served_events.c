@@ -16,7 +16,7 @@
 struct served_events {
     pid_t pid;
     int port, stream, turn;
-    char *session;
+    char *session, *token;
     struct buf text;
     size_t read;
 };
@@ -41,6 +41,24 @@ static const char *read_until(int fd, struct buf *out, const char *text)
     return found + strlen(text);
 }
 
+/* Of the file that the server names. */
+static char *read_token(const char *said)
+{
+    static const char where[] = "the token in ";
+    const char *at = strstr(said, where);
+    char line[256] = "";
+    if (!at)
+        give_up(said);
+    at += strlen(where);
+    char *path = mem_strndup(at, strcspn(at, "\n"));
+    FILE *f = fopen(path, "r");
+    if (!f || !fgets(line, sizeof line, f))
+        give_up(path);
+    fclose(f);
+    free(path);
+    return mem_strndup(line, strcspn(line, "\n"));
+}
+
 static void start_program(struct served_events *s)
 {
     static const char where[] = "http://127.0.0.1:";
@@ -57,6 +75,7 @@ static void start_program(struct served_events *s)
     }
     close(err[1]);
     s->port = atoi(read_until(err[0], &said, where));
+    s->token = read_token(said.data);
     close(err[0]);
     buf_release(&said);
 }
@@ -69,9 +88,9 @@ static int ask(const struct served_events *s, const char *method, const char *pa
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     char *text = mem_printf(
-        "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
-        "\r\nContent-Length: %zu\r\n\r\n%s",
-        method, path, strlen(body), body);
+        "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+        "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        method, path, s->token, strlen(body), body);
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0 ||
         write(fd, text, strlen(text)) != (ssize_t)strlen(text))
         give_up("no connection");
@@ -136,5 +155,6 @@ void served_events_stop(struct served_events *s)
         close(s->turn);
     buf_release(&s->text);
     free(s->session);
+    free(s->token);
     free(s);
 }

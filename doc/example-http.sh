@@ -19,12 +19,14 @@ wait_for() {
     done
 }
 wait_for 'http:' "$work/err"
-url=$(sed 's/.*\(http:[^ ]*\).*/\1/' "$work/err")
+url=$(sed -n 's/.*\(http:[^ ]*\).*/\1/p' "$work/err")
+umask 077
+printf 'Authorization: Bearer %s\n' "$(cat "$work/home/.local/state/tiro/http-token")" >"$work/token"
 
 # Shows the command, and what it gives, which stays in $answer.
 ask() {
-    printf '$ curl -s %s\n' "$*"
-    eval "answer=\$(curl -s $(printf '%s' "$*" | sed "s|localhost:8476|${url#http://}|g"))"
+    printf '$ curl -s -H @token %s\n' "$*"
+    eval "answer=\$(curl -s -H @$work/token $(printf '%s' "$*" | sed "s|localhost:8476|${url#http://}|g"))"
     printf '%s\n' "$answer"
 }
 
@@ -34,13 +36,13 @@ talk() {
     ask "localhost:8476/sessions $json -d '{}'"
     session=$(printf '%s' "$answer" | sed 's/{"id":"\([^"]*\)".*/\1/')
     : >"$work/events"
-    curl -sN "$url/sessions/$session/events" >>"$work/events" &
+    curl -sN -H "@$work/token" "$url/sessions/$session/events" >>"$work/events" &
     events=$!
     wait_for session_loaded "$work/events"
     ask "localhost:8476/sessions/$session/messages $json -d '{\"text\":\"hello\"}'"
     wait_for '"running":false' "$work/events"
     kill "$events"
-    printf '$ curl -sN %s    # … since before that message\n' "localhost:8476/sessions/$session/events"
+    printf '$ curl -sN -H @token %s    # … since before that message\n' "localhost:8476/sessions/$session/events"
     awk -v RS= '/text_delta/ && ++pieces > 2 { if (pieces == 3) print "…\n"; next } { print $0 "\n" }' "$work/events"
     last=$(sed -n 's/^id: //p' "$work/events" | tail -n 1)
     ask "'localhost:8476/sessions/$session/history?after=$((last - 1))'"

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "tests/http_client.h"
 
 enum { WAIT_MS = 10000, MOST_ARGUMENTS = 32 };
@@ -37,6 +39,20 @@ static const char *read_error_until(struct support_child *c, const char *text)
     return found + strlen(text);
 }
 
+char *http_token_file(void)
+{
+    return support_path(".local/state/tiro/http-token");
+}
+
+void http_give_token(void)
+{
+    struct error e;
+    char *directory = support_path(".local/state/tiro"), *file = http_token_file();
+    assert_true(paths_make_dir(directory, &e));
+    support_write(file, HTTP_TOKEN "\n");
+    assert_int_equal(chmod(file, 0600), 0);
+}
+
 int served_port(struct support_child *c)
 {
     int port = atoi(read_error_until(c, "http://127.0.0.1:"));
@@ -49,6 +65,7 @@ void served_start(struct served *s, const char *const *args)
     const char *argv[MOST_ARGUMENTS] = {support_program(), "serve", "--http", "127.0.0.1:0"};
     size_t n = 4;
     *s = (struct served){0};
+    http_give_token();
     for (; *args; args++)
         argv[n++] = *args;
     support_start(&s->child, argv);
@@ -228,7 +245,9 @@ struct http_answer http_ask(int port, const char *method, const char *path, cons
     const char *text = body ? support_json(body) : "";
     http_client_open(&c, port);
     http_client_send(&c,
-                     support_text("%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", method, path, port));
+                     support_text("%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                                  "Authorization: Bearer " HTTP_TOKEN "\r\n",
+                                  method, path, port));
     if (body)
         http_client_send(&c,
                          support_text("Content-Type: application/json\r\nContent-Length: %zu\r\n",
@@ -275,7 +294,7 @@ void events_open(struct http_stream *s, int port, const char *session, int64_t a
     *s = (struct http_stream){.text = BUF_INIT};
     http_client_open(&s->client, port);
     http_client_send(&s->client,
-                     support_text("GET /sessions/%s/events HTTP/1.1\r\nHost: localhost\r\nAccept: "
+                     support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST "Accept: "
                                   "text/event-stream\r\n",
                                   session));
     if (after >= 0)

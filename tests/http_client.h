@@ -10,6 +10,16 @@
 #include "base/json.h"
 #include "tests/support.h"
 
+/* The token of every server that a test starts, unless its configuration says another, and the
+ * fields of a head that every request needs. */
+#define HTTP_TOKEN "0123456789abcdef-of-the-tests"
+#define HTTP_HOST "Host: localhost\r\nAuthorization: Bearer " HTTP_TOKEN "\r\n"
+
+/* Where a server of the test keeps its token; kept. */
+char *http_token_file(void);
+/* Puts HTTP_TOKEN there. */
+void http_give_token(void);
+
 /* --- the program: tiro serve --http ------------------------------------------------------------
  */
 

@@ -20,6 +20,7 @@
 #include "serve/server.h"
 #include "store/store.h"
 #include "tests/damage.h"
+#include "tests/http_client.h"
 #include "tests/imported.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
@@ -84,6 +85,8 @@ static void start_with(unsigned leave, bool persist, bool http)
     t.mcp = mcp_new(t.server, leave);
     server_hold(t.server);
     t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
+    if (http)
+        http_give_token();
     if (http && !(t.http = http_surface_new(t.server, t.mcp, "127.0.0.1:0", &e)))
         fail_msg("%s", e.text);
     assert_int_equal(pthread_create(&t.loop, NULL, run_loop, &t.status), 0);
@@ -949,7 +952,7 @@ static void send_http(int fd, const char *method, const char *fields, const char
 {
     const char *json = support_json(body);
     const char *text = support_text(
-        "%s /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        "%s /mcp HTTP/1.1\r\n" HTTP_HOST "Connection: close\r\n"
         "Content-Type: application/json\r\n%sContent-Length: %zu\r\n"
         "\r\n%s",
         method, fields, strlen(json), json);

@@ -46,7 +46,7 @@ static void begin_turn(struct http_client *c, int port, const char *session, con
 {
     char *body = support_text("{\"text\":\"%s\"}", text);
     http_client_open(c, port);
-    http_client_send(c, support_text("POST /sessions/%s/messages HTTP/1.1\r\nHost: localhost\r\n"
+    http_client_send(c, support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                      "Content-Type: application/json\r\nContent-Length: %zu"
                                      "\r\n\r\n%s",
                                      session, strlen(body), body));

@@ -169,7 +169,7 @@ static void hold_turn(struct served *s, struct http_client *c, const char *id)
 {
     http_client_open(c, s->port);
     http_client_send(c,
-                     support_text("POST /sessions/%s/messages HTTP/1.1\r\nHost: localhost\r\n"
+                     support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                   "Content-Type: application/json\r\nContent-Length: 16\r\n\r\n%s",
                                   id, support_json("{'text':'first'}")));
 }
@@ -297,8 +297,8 @@ static int raw_status(int port, const char *bytes, bool closes)
 }
 
 #define POST_SESSIONS                                                                              \
-    "POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-#define HIDDEN "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    "POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: application/json\r\n"
+#define HIDDEN "GET /health HTTP/1.1\r\n" HTTP_HOST "\r\n"
 
 TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
 {
@@ -324,40 +324,40 @@ TEST(a_request_that_hides_another_is_refused_and_its_connection_closed)
         {POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\n-1\r\n" HIDDEN, 400},
         {POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n" HIDDEN, 400},
         {POST_SESSIONS "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n" HIDDEN, 413},
-        {"POST /sessions HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        {"POST /sessions HTTP/1.0\r\n" HTTP_HOST "Content-Type: application/json\r\n"
          "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" HIDDEN,
          400},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nX Y: z\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "X Y: z\r\n\r\n" HIDDEN, 400},
         /* folded lines */
         {POST_SESSIONS "Content-Length:\r\n 2\r\n\r\n{}" HIDDEN, 400},
         {POST_SESSIONS "Content-Length:\r\n\t2\r\nX: y\r\n\r\n{}" HIDDEN, 400},
         {POST_SESSIONS "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" HIDDEN, 400},
         {POST_SESSIONS "X: a\r\n Content-Length: 45\r\nContent-Length: 2\r\n\r\n{}" HIDDEN, 400},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n" HIDDEN, 400},
-        {"GET /health HTTP/1.1\r\n Host: localhost\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "X: a\r\n b\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/1.1\r\n " HTTP_HOST "\r\n" HIDDEN, 400},
         /* lines that end with LF alone */
-        {"GET /health HTTP/1.1\nHost: localhost\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/1.1\n" HTTP_HOST "\r\n" HIDDEN, 400},
         {"GET /health HTTP/1.1\nHost: localhost\n\n" HIDDEN, 400},
         {POST_SESSIONS "X: a\nContent-Length: 2\r\n\r\n{}" HIDDEN, 400},
         {POST_SESSIONS "X: a\rContent-Length: 45\r\nContent-Length: 2\r\n\r\n{}" HIDDEN, 400},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nnothing\r\n\r\n" HIDDEN, 400},
-        {"GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n" HIDDEN, 505},
-        {"GET /health HTTP/0.9\r\nHost: localhost\r\n\r\n" HIDDEN, 505},
-        {"GET /health\r\nHost: localhost\r\n\r\n" HIDDEN, 400},
-        {"GET /he alth HTTP/1.1\r\nHost: localhost\r\n\r\n" HIDDEN, 400},
-        {"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n" HIDDEN, 403},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "nothing\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/2.0\r\n" HTTP_HOST "\r\n" HIDDEN, 505},
+        {"GET /health HTTP/0.9\r\n" HTTP_HOST "\r\n" HIDDEN, 505},
+        {"GET /health\r\n" HTTP_HOST "\r\n" HIDDEN, 400},
+        {"GET /he alth HTTP/1.1\r\n" HTTP_HOST "\r\n" HIDDEN, 400},
+        {"GET http://evil.example/health HTTP/1.1\r\n" HTTP_HOST "\r\n" HIDDEN, 403},
         {"GET /health HTTP/1.1\r\n\r\n" HIDDEN, 400},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n" HIDDEN, 400},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Host: evil.example\r\n\r\n" HIDDEN, 400},
         {"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n" HIDDEN, 403},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n" HIDDEN,
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Origin: http://evil.example\r\n\r\n" HIDDEN,
          403},
         {POST_SESSIONS "Content-Length: 33554433\r\n\r\n", 413},
-        {"POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+        {"POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Type: text/plain\r\n"
          "Content-Length: 2\r\n\r\n{}" HIDDEN,
          415},
-        {"POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}" HIDDEN, 415},
-        {"GET /sessions/x/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n", 406},
-        {"GET /health HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n", 406},
+        {"POST /sessions HTTP/1.1\r\n" HTTP_HOST "Content-Length: 2\r\n\r\n{}" HIDDEN, 415},
+        {"GET /sessions/x/events HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},
+        {"GET /health HTTP/1.1\r\n" HTTP_HOST "Accept: text/html\r\n\r\n", 406},
     };
     struct served s;
     SERVE(&s, OFFLINE);
@@ -414,19 +414,19 @@ TEST(a_connection_is_kept_for_more_requests)
     http_client_open(&c, s.port);
     http_client_send(&c, HIDDEN HIDDEN POST_SESSIONS
                      "Content-Length: 2\r\n\r\n{}" HIDDEN
-                     "HEAD /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+                     "HEAD /health HTTP/1.1\r\n" HTTP_HOST "\r\n");
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_answer(&c).status, 201);
     assert_int_equal(http_client_answer(&c).status, 200);
     assert_int_equal(http_client_head(&c).status, 200);
-    http_client_send(&c, "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    http_client_send(&c, "GET /health HTTP/1.1\r\n" HTTP_HOST "Connection: close\r\n\r\n");
     assert_int_equal(http_client_answer(&c).status, 200);
     http_client_expect_end(&c);
     http_client_close(&c);
 
     http_client_open(&c, s.port);
-    http_client_send(&c, "GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    http_client_send(&c, "GET /health HTTP/1.0\r\n" HTTP_HOST "\r\n");
     assert_int_equal(http_client_answer(&c).status, 200);
     http_client_expect_end(&c);
     http_client_close(&c);
@@ -473,13 +473,13 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
     char *field = support_keep(mem_alloc(40001));
     memset(field, 'x', 40000);
     assert_int_equal(raw_status(s.port,
-                                support_text("GET /health HTTP/1.1\r\nHost: localhost\r\nX: %s"
+                                support_text("GET /health HTTP/1.1\r\n" HTTP_HOST "X: %s"
                                              "\r\n\r\n",
                                              field),
                                 false),
                      431);
     assert_int_equal(raw_status(s.port,
-                                support_text("GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n", field),
+                                support_text("GET /%s HTTP/1.1\r\n" HTTP_HOST "\r\n", field),
                                 false),
                      414);
     struct buf many = BUF_INIT;
@@ -487,7 +487,7 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
         buf_addf(&many, "X-%d: y\r\n", i);
     assert_int_equal(
         raw_status(s.port,
-                   support_text("GET /health HTTP/1.1\r\nHost: localhost\r\n%s\r\n", many.data),
+                   support_text("GET /health HTTP/1.1\r\n" HTTP_HOST "%s\r\n", many.data),
                    true),
         431);
     buf_release(&many);
@@ -519,7 +519,7 @@ TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)
     http_client_open(&body, s.port);
     http_client_send(&body, POST_SESSIONS "Content-Length: 2\r\n\r\n{");
     http_client_open(&dripping, s.port);
-    http_client_send(&dripping, "GET /health HTTP/1.1\r\nHost: localhost\r\nX: ");
+    http_client_send(&dripping, "GET /health HTTP/1.1\r\n" HTTP_HOST "X: ");
     int64_t began = clock_mono_ms();
     while (!http_client_read(&dripping, 50) && clock_mono_ms() - began < 10000) {
         struct pollfd p = {.fd = dripping.fd, .events = POLLIN};
@@ -558,12 +558,62 @@ static void expect_token(int port)
     assert_int_equal(status_with(port, "Authorization: Bearer 0123456789-abcdefghij\r\n"), 200);
 }
 
-TEST(another_address_is_served_with_a_token_alone)
+/* Reads what the server says until it listens. */
+static void start_alone(struct served *s)
+{
+    const char *const argv[] = {support_program(), "serve", "--http", "127.0.0.1:0", OFFLINE, NULL};
+    *s = (struct served){0};
+    support_start(&s->child, argv);
+    s->port = served_port(&s->child);
+}
+
+TEST(without_a_key_of_the_configuration_the_server_makes_a_token)
+{
+    struct served s, other;
+    struct stat st;
+    char *file = http_token_file();
+    start_alone(&s);
+    char *token = support_keep(mem_strdup(support_read(file)));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(strspn(token, "0123456789abcdef"), 64);
+    assert_text(s.child.err_text.data, file);
+    token[64] = '\0';
+    assert_null(strstr(s.child.err_text.data, token));
+    assert_int_equal(status_with(s.port, ""), 401);
+    assert_int_equal(status_with(s.port, "Authorization: Bearer \r\n"), 401);
+    assert_int_equal(
+        status_with(s.port, support_text("Authorization: Bearer %.63s\r\n", token)), 401);
+    assert_int_equal(status_with(s.port, support_text("Authorization: Bearer %s\r\n", token)), 200);
+    start_alone(&other); /* the next one has the same */
+    assert_int_equal(
+        status_with(other.port, support_text("Authorization: Bearer %s\r\n", token)), 200);
+    assert_int_equal(served_stop(&other), 0);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+TEST(a_token_that_others_can_have_put_there_is_refused)
+{
+    char *file = http_token_file(), *elsewhere = support_path("elsewhere");
+    http_give_token();
+    chmod(file, 0604);
+    expect(RUN("serve", "--http", "127.0.0.1:0", OFFLINE), 1, "chmod 600");
+    chmod(file, 0600);
+    assert_int_equal(rename(file, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, file), 0);
+    expect(RUN("serve", "--http", "127.0.0.1:0", OFFLINE), 1, "symbolic link");
+    assert_int_equal(unlink(elsewhere), 0); /* nor is one made where it leads */
+    expect(RUN("serve", "--http", "127.0.0.1:0", OFFLINE), 1, "symbolic link");
+    assert_int_equal(access(elsewhere, F_OK), -1);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(mkdir(file, 0700), 0);
+    expect(RUN("serve", "--http", "127.0.0.1:0", OFFLINE), 1, "no regular file");
+}
+
+TEST(the_token_is_of_a_file_or_a_command)
 {
     struct served s;
     char *file = support_path("token");
-    expect(RUN("serve", "--http", "0.0.0.0:0", OFFLINE), 64, "token_file");
-    expect(RUN("serve", "--http", "[::]:0", OFFLINE), 64, "token_file");
     support_write(file, support_text("%s\n", secret));
     write_config(support_text("[serve]\ntoken_file = %s\n", file));
     SERVE(&s, OFFLINE);
@@ -600,9 +650,11 @@ TEST(names_are_served_that_the_configuration_has)
     write_config("[serve]\nhosts = tiro.lan other.lan\n");
     struct served s;
     SERVE(&s, OFFLINE);
-    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: tiro.lan\r\n\r\n", false),
+    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: tiro.lan\r\n"
+                             "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n", false),
                      200);
-    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: iro.lan\r\n\r\n", false),
+    assert_int_equal(raw_status(s.port, "GET /health HTTP/1.1\r\nHost: iro.lan\r\n"
+                             "Authorization: Bearer " HTTP_TOKEN "\r\n\r\n", false),
                      403);
     assert_int_equal(served_stop(&s), 0);
 }
@@ -642,6 +694,7 @@ TEST(the_end_keeps_what_a_turn_gave_and_answers_it)
 /* Whoever comes over HTTP can answer what a turn asks, so the end of standard input ends none. */
 TEST(the_end_of_input_leaves_questions_to_others)
 {
+    http_give_token();
     struct model_server *model = begin_server();
     struct rpc_client client;
     assert_int_equal(chdir(support_dir()), 0);
@@ -682,6 +735,7 @@ TEST(a_socket_of_the_service_manager_is_served)
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(fd, 8), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    http_give_token();
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fd, 3);

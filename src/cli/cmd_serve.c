@@ -123,10 +123,14 @@ static void close_socket(struct serving *s)
     socket_free(s->socket);
 }
 
+/* The token's file comes first: a program that reads the address can ask at once. */
 static void print_urls(const struct http_surface *h)
 {
     struct buf urls = BUF_INIT;
+    const char *token = http_surface_token_path(h);
     http_surface_add_urls(h, &urls);
+    if (token)
+        fprintf(stderr, _("tiro: requests need the token in %s\n"), token);
     fprintf(stderr, _("tiro: serving %s\n"), urls.data);
     buf_release(&urls);
 }

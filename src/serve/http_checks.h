@@ -29,7 +29,7 @@ struct http_head {
 struct http_policy {
     const char
         *hosts; /* names parted by blanks that Host may have besides addresses and localhost */
-    const char *token; /* NULL: none is asked for */
+    const char *token; /* NULL: none is asked for, in tests of other checks */
 };
 
 /* Why a request is not served. */

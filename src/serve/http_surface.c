@@ -7,9 +7,10 @@ bool http_surface_there(void)
     return false;
 }
 
-struct http_surface *http_surface_new(struct server *loop, const char *address, struct error *e)
+struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, const char *address,
+                                      struct error *e)
 {
-    (void)loop, (void)address;
+    (void)loop, (void)mcp, (void)address;
     err_set(e, ERR_USAGE, "this tiro was built without HTTP; install one with libmicrohttpd");
     return NULL;
 }
@@ -17,6 +18,12 @@ struct http_surface *http_surface_new(struct server *loop, const char *address, 
 void http_surface_add_urls(const struct http_surface *h, struct buf *out)
 {
     (void)h, (void)out;
+}
+
+const char *http_surface_token_path(const struct http_surface *h)
+{
+    (void)h;
+    return NULL;
 }
 
 void http_surface_free(struct http_surface *h)
@@ -49,7 +56,8 @@ struct http_surface {
     struct server *loop;
     struct mcp *mcp;
     char *urls;
-    char *token; /* NULL: none is asked for */
+    char *token;
+    char *token_path; /* NULL: a command gave the token */
     struct http_service *service;
     struct http_server *server;
     struct surface_end *end;
@@ -66,16 +74,6 @@ static bool open_sockets(const char *address, struct listening *sockets, struct 
         http_parse_address(address, &host, &port, e) && listening_open(sockets, host, port, e);
     free(host);
     return ok;
-}
-
-static bool need_token(const struct listening *l, const char *token, struct error *e)
-{
-    for (size_t i = 0; i < l->sockets.len; i++)
-        if (!token && !listening_is_local(l->sockets.items[i]))
-            return err_set(e, ERR_USAGE,
-                           "other machines reach this address; set [serve] token_file or "
-                           "token_command, or serve 127.0.0.1");
-    return true;
 }
 
 static void on_stop(void *context)
@@ -118,9 +116,8 @@ struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, cons
     server_hold(loop);
     if (!address)
         address = config_string(server_config(loop), CONFIG_SERVE_ADDRESS);
-    bool ok = http_token_read(server_config(loop), &h->token, e) &&
-              open_sockets(address, &sockets, e) && need_token(&sockets, h->token, e) &&
-              start(h, &sockets, e);
+    bool ok = http_token_read(server_config(loop), &h->token, &h->token_path, e) &&
+              open_sockets(address, &sockets, e) && start(h, &sockets, e);
     listening_release(&sockets);
     if (ok) {
         h->end = server_at_end(loop, on_stop, is_written, h);
@@ -135,6 +132,11 @@ void http_surface_add_urls(const struct http_surface *h, struct buf *out)
     buf_addstr(out, h->urls);
 }
 
+const char *http_surface_token_path(const struct http_surface *h)
+{
+    return h->token_path;
+}
+
 void http_surface_free(struct http_surface *h)
 {
     if (!h)
@@ -143,6 +145,7 @@ void http_surface_free(struct http_surface *h)
     http_server_free(h->server);
     http_service_free(h->service);
     key_command_free(h->token);
+    free(h->token_path);
     server_let_go(h->loop);
     free(h->urls);
     free(h);

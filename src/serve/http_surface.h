@@ -13,14 +13,16 @@ struct mcp;
 bool http_surface_there(void);
 
 /* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
- * [serve] address). One that others reach needs a token, [serve] token_file or token_command: USAGE
- * without. Holds the server until it is freed.
+ * [serve] address). Every request needs the token (http_token.h). Holds the server until it is freed.
  * `mcp` answers POST /mcp, and outlives it. */
 struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, const char *address,
                                       struct error *e);
 
 /* Where it listens, as URLs with blanks between them. */
 void http_surface_add_urls(const struct http_surface *h, struct buf *out);
+
+/* The file that has the token; NULL: a command gave it. Borrowed. */
+const char *http_surface_token_path(const struct http_surface *h);
 
 /* After server_run(). NULL is fine. */
 void http_surface_free(struct http_surface *h);

@@ -1,4 +1,4 @@
-/* The token that a caller has to give: out of a file or a command, as keys of providers are. */
+/* The bearer token that every caller of HTTP has to give. */
 #ifndef SERVE_HTTP_TOKEN_H
 #define SERVE_HTTP_TOKEN_H
 
@@ -8,9 +8,13 @@
 /* Fewer could be tried out. */
 enum { HTTP_TOKEN_LEAST = 16 };
 
-/* [serve] token_file or token_command; NULL where neither is set. False with CONFIG_ERROR: both are
- * set, others may read the file, the command fails, or what they give is no token: at least
- * HTTP_TOKEN_LEAST visible ASCII characters in the first line. Free it with key_command_free(). */
-bool http_token_read(const struct config *config, char **token, struct error *e);
+/* The token of [serve] token_file or token_command; where neither is set, that of the file
+ * "http-token" (mode 0600) in the state directory, which is made at the first start. False with
+ * CONFIG_ERROR or FILE_ERROR: both keys are set, the file is not the user's alone, the one in the
+ * state directory is a symbolic link or cannot be made, the command fails, or the first line is no
+ * token: at least HTTP_TOKEN_LEAST visible ASCII characters. `path` is the file; NULL: a command
+ * gave the token. Free the token with key_command_free(), the path with free(), also after a
+ * failure. */
+bool http_token_read(const struct config *config, char **token, char **path, struct error *e);
 
 #endif

@@ -115,16 +115,6 @@ static bool address_of(int socket, struct sockaddr_storage *address)
            (address->ss_family == AF_INET || address->ss_family == AF_INET6);
 }
 
-bool listening_is_local(int socket)
-{
-    struct sockaddr_storage a;
-    if (!address_of(socket, &a))
-        return false;
-    if (a.ss_family == AF_INET)
-        return ntohl(((struct sockaddr_in *)&a)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    return IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)&a)->sin6_addr);
-}
-
 void listening_add_urls(const struct listening *l, struct buf *out)
 {
     for (size_t i = 0; i < l->sockets.len; i++) {

@@ -22,9 +22,6 @@ void listening_take_over(struct listening *l);
  * or not ours. */
 bool listening_open(struct listening *l, const char *host, int port, struct error *e);
 
-/* Whether none but this machine reaches it. */
-bool listening_is_local(int socket);
-
 /* "http://127.0.0.1:8476" of each, with blanks between. */
 void listening_add_urls(const struct listening *l, struct buf *out);
 

@@ -1,3 +1,7 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* struct ucred */
+#endif
+
 #include "serve/socket.h"
 
 #include <errno.h>
@@ -143,6 +147,21 @@ static void waited(void *context)
     update(s);
 }
 
+/* Whether the peer is a process of our user, as the kernel says: a directory that others may enter
+ * and a mode that somebody changed open nothing. */
+static bool is_our_user(int fd)
+{
+#ifdef SO_PEERCRED
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.uid == geteuid();
+#else
+    uid_t user;
+    gid_t group;
+    return getpeereid(fd, &user, &group) == 0 && user == geteuid();
+#endif
+}
+
 static void on_connection(void *context, short revents)
 {
     struct socket_surface *s = context;
@@ -154,7 +173,11 @@ static void on_connection(void *context, short revents)
         update(s);
         return;
     }
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (!is_our_user(fd)) {
+        log_line(LOG_ERROR, "a process of another user was refused at the socket");
+        close(fd);
+        return;
+    }
     fcntl(fd, F_SETFL, O_NONBLOCK);
     struct client *c = mem_alloc(sizeof *c);
     *c = (struct client){.surface = s, .fd = fd};

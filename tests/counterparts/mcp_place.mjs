@@ -1,6 +1,7 @@
 // Where a counterpart of the Model Context Protocol runs tiro: a home of its own, and how it tells
 // what passed. TIRO is the program, COUNTERPARTS the directory whose node_modules has the packages.
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -15,7 +16,26 @@ export async function makePlace() {
   const args = ['--provider', 'offline', '--allow', 'run,corpora,graph'];
   const servers = [];
 
-  // Its URL, once it listens.
+  // Not every client can send a header of ours, so requests pass through here and get the token.
+  // The URL to ask.
+  function addToken(url, token) {
+    const passing = http.createServer((request, answer) => {
+      const headers = { ...request.headers, authorization: `Bearer ${token}` };
+      const onward = http.request(url + request.url, { method: request.method, headers }, (reply) => {
+        answer.writeHead(reply.statusCode, reply.headers);
+        answer.flushHeaders();
+        reply.pipe(answer);
+      });
+      onward.on('error', () => answer.destroy());
+      answer.on('close', () => onward.destroy());
+      request.pipe(onward);
+    });
+    servers.push({ kill: () => { passing.close(); passing.closeAllConnections(); } });
+    return new Promise((resolve) => passing.listen(0, '127.0.0.1', () =>
+      resolve(`http://127.0.0.1:${passing.address().port}`)));
+  }
+
+  // The URL to ask it at, once it listens.
   function serveHttp() {
     const child = spawn(TIRO, ['serve', '--http', '127.0.0.1:0', ...args],
                         { env, cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -25,7 +45,8 @@ export async function makePlace() {
       child.stderr.on('data', (bytes) => {
         said += bytes;
         const url = /http:\/\/[0-9.:]+/.exec(said);
-        if (url) resolve(url[0]);
+        const file = /the token in (.*)\n/.exec(said);
+        if (url) resolve(addToken(url[0], fs.readFileSync(file[1], 'utf8').trim()));
       });
       child.on('exit', () => reject(new Error(`tiro serve --http has ended: ${said}`)));
     });
