@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "serve/http_events.h"
 #include "serve/http_feed.h"
+#include "serve/http_server.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -92,9 +94,26 @@ TEST(it_is_bounded_and_tells_what_it_has_let_go_of)
     char *large = support_keep(mem_alloc(2 * HTTP_FEED_BYTES + 1));
     memset(large, 'y', 2 * HTTP_FEED_BYTES);
     http_feed_add(&all, f, http_frame_new(101, "e", large));
-    assert_int_equal(f->frames.len, 1);
-    assert_int_equal(f->base, 100);
+    assert_int_equal(f->frames.len, 0); /* the log has it */
+    assert_int_equal(f->base, 101);
+    assert_int_equal(f->first, 101);
+    assert_int_equal(f->breaks, 1);
+    http_feed_add(&all, f, http_frame_new(-1, "e", large));
+    assert_int_equal(f->frames.len, 1); /* which has nothing without a number */
     http_feeds_release(&all);
+}
+
+/* However many they are, and whatever they take. */
+TEST(what_readers_hold_of_the_log_has_a_bound)
+{
+    size_t held = 0, first = http_events_share(0);
+    assert_in_range(first, 1, 8 << 20);
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+        size_t share = http_events_share(held);
+        assert_in_range(share, 16 * 1024, first);
+        held += share;
+    }
+    assert_in_range(held, 1, 128 << 20);
 }
 
 TEST(those_that_nobody_needs_are_forgotten_oldest_first)

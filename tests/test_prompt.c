@@ -79,6 +79,19 @@ TEST(its_parts_are_in_the_order_of_the_request)
     context_release(&c);
 }
 
+TEST(long_messages_are_shown_by_their_beginning)
+{
+    char *text = support_keep(mem_alloc(100001));
+    memset(text, 'x', 100000);
+    PLAY({.text = text});
+    struct context c = assemble();
+    const struct context_part *p = &vec_last(&c.parts);
+    assert_int_equal(strlen(p->text), 64 * 1024 + strlen("…"));
+    assert_string_equal(p->text + 64 * 1024, "…");
+    assert_true(p->tokens > 100000 / 8); /* it counts whole */
+    context_release(&c);
+}
+
 TEST(what_is_sent_is_what_its_parts_say)
 {
     PLAY({.text = "Hello."});

@@ -430,8 +430,8 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
 {
     struct served s;
     struct http_stream slow;
-    const int small = 4096, turns = 3;
-    const size_t len = (size_t)3 << 20;
+    const int small = 65536, turns = 6;
+    const size_t len = (size_t)200 << 10; /* longer events would come out of the log */
     char *text = support_keep(mem_alloc(len + 1));
     memset(text, 'x', len);
     SERVE(&s, SCRIPTED);
@@ -458,6 +458,127 @@ TEST(a_slow_reader_is_told_what_it_missed_and_takes_no_memory)
     assert_true(dropped > 0);
     events_close(&slow);
     assert_int_equal(served_stop(&s), 0);
+}
+
+/* --- readers of what is long ------------------------------------------------------------------ */
+
+/* Messages of 3 MiB, or of READERS_MIB, which makes them and their readers as many as an attacker
+ * did. */
+struct attack {
+    size_t bytes;
+    int messages, readers, most_mib, stop_ms;
+};
+
+static struct attack attack_of(void)
+{
+    const char *given = getenv("READERS_MIB");
+    return given ? (struct attack){(size_t)atoi(given) << 20, 20, 70, 128, 2000}
+                 : (struct attack){3 << 20, 6, 30, 120, 2500};
+}
+
+/* The id of a session of long messages. */
+static char *import_long_messages(const struct attack *k)
+{
+    struct buf text = BUF_INIT;
+    char *words = support_keep(mem_alloc(k->bytes + 1));
+    for (size_t i = 0; i < k->bytes; i++)
+        words[i] = "a few words "[i % 12];
+    for (int i = 0; i < k->messages; i++)
+        buf_addf(&text, "%s{\"role\":\"%s\",\"content\":\"%d\\n\\u20ac%s\"}", i ? "," : "[",
+                 i % 2 ? "assistant" : "user", i, words);
+    buf_addstr(&text, "]");
+    char *path = support_path("long.json");
+    support_write(path, text.data);
+    buf_release(&text);
+    char *id = program_output(RUN("sessions", "import", path));
+    id[strcspn(id, "\n")] = '\0';
+    return id;
+}
+
+/* Resident bytes at most so far. */
+static long peak_kib(const struct served *s)
+{
+    const char *line =
+        strstr(support_read(support_text("/proc/%d/status", (int)s->child.pid)), "VmHWM:");
+    return line ? strtol(line + strlen("VmHWM:"), NULL, 10) : 0;
+}
+
+/* Asks, and others meanwhile: none of them waits for more than *worst ms. */
+static struct http_answer ask_beside_others(int port, const char *path, const char *body,
+                                            int64_t *worst)
+{
+    struct http_client c;
+    const char *json = support_json(body);
+    http_client_open(&c, port);
+    http_client_send(&c, support_text("POST %s HTTP/1.1\r\n" HTTP_HOST
+                                      "Content-Type: application/json\r\nContent-Length: %zu"
+                                      "\r\n\r\n%s",
+                                      path, strlen(json), json));
+    while (!http_client_read(&c, 5)) {
+        int64_t began = clock_mono_ms();
+        assert_int_equal(http_ask(port, "GET", "/sessions", NULL).status, 200);
+        if (clock_mono_ms() - began > *worst)
+            *worst = clock_mono_ms() - began;
+    }
+    struct http_answer a = http_client_answer(&c);
+    http_client_close(&c);
+    return a;
+}
+
+/* A reader in between gets each event as the log has it, and soon. */
+TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
+{
+    const struct attack k = attack_of();
+    struct served s;
+    struct http_client *stuck = mem_alloc((size_t)k.readers * sizeof *stuck);
+    struct http_stream events;
+    int64_t worst = 0;
+    char *id = import_long_messages(&k);
+    SERVE(&s, SCRIPTED);
+    long before = peak_kib(&s);
+    struct http_answer a = ask_beside_others(
+        s.port, "/rpc",
+        support_text("{'jsonrpc':'2.0','id':1,'method':'context/read','params':{'session':'%s'}}",
+                     id),
+        &worst);
+    assert_text(a.body, "a few words");
+    a = ask_beside_others(
+        s.port, "/mcp",
+        support_text("{'jsonrpc':'2.0','id':1,'method':'resources/read','params':{'uri':"
+                     "'tiro://session/%s'}}",
+                     id),
+        &worst);
+    assert_text(a.body, "\"error\"");
+    print_message("context/read and a resource: %ld KiB; others wait %" PRId64 " ms\n",
+                  peak_kib(&s) - before, worst);
+    for (int i = 0; i < k.readers; i++) {
+        http_client_open(&stuck[i], s.port);
+        http_client_send(&stuck[i], support_text("GET /sessions/%s/%s HTTP/1.1\r\n" HTTP_HOST "\r\n",
+                                                 id,
+                                                 i % 3 ? "events?after=0" : "history?limit=1000"));
+    }
+    events_open(&events, s.port, id, 0);
+    for (int messages = 0; messages < k.messages;) {
+        assert_true(events_next(&events, WAIT_MS));
+        if (!*events.id || atoll(events.id) == 0)
+            continue;
+        struct http_answer page = http_ask(
+            s.port, "GET",
+            support_text("/sessions/%s/history?after=%lld&limit=1", id, atoll(events.id) - 1),
+            NULL);
+        assert_true(page.status == 503 || strstr(page.body, events.data));
+        messages += strlen(events.data) > k.bytes;
+    }
+    events_close(&events);
+    print_message("%d readers: %ld KiB\n", k.readers, peak_kib(&s) - before);
+    if (SUPPORT_TELLS_MEMORY && before > 0)
+        assert_in_range(peak_kib(&s) - before, 0, k.most_mib * 1024);
+    int64_t began = clock_mono_ms();
+    assert_int_equal(served_stop(&s), 0);
+    assert_in_range(clock_mono_ms() - began, 0, k.stop_ms);
+    for (int i = 0; i < k.readers; i++)
+        http_client_close(&stuck[i]);
+    free(stuck);
 }
 
 enum { MANY = 1000 };
@@ -538,16 +659,31 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
 
 /* --- readers that go away --------------------------------------------------------------------- */
 
-static bool few_files(void *context)
+static int files_of(const struct served *s)
 {
-    const struct served *s = context;
     char *script = support_text("ls /proc/%d/fd | wc -l", (int)s->child.pid);
     FILE *p = popen(script, "r");
     int n = 0;
     assert_non_null(p);
     assert_int_equal(fscanf(p, "%d", &n), 1);
     pclose(p);
-    return n < 60;
+    return n;
+}
+
+static bool few_files(void *context)
+{
+    return files_of(context) < 60;
+}
+
+/* Each has a database, its log, a lock, a directory and a pipe. */
+TEST(sessions_that_rest_keep_few_files)
+{
+    struct served s;
+    SERVE(&s, SCRIPTED);
+    for (int i = 0; i < 60; i++)
+        (void)http_begin_session(s.port);
+    assert_in_range(files_of(&s), 0, 40 * 7);
+    assert_int_equal(served_stop(&s), 0);
 }
 
 /* Long before the heartbeat tells. */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "serve/http_checks.h"
 #include "serve/http_surface.h"
+#include "serve/server.h"
 #include "session/capability.h"
 #include "tests/http_client.h"
 #include "tests/program.h"
@@ -505,6 +506,29 @@ TEST(what_is_too_long_is_refused_and_takes_no_memory)
     http_client_expect_end(&c);
     http_client_close(&c);
     assert_int_equal(served_stop(&s), 0);
+}
+
+/* The library refuses it without a word to us; what we had made for it must go all the same. */
+TEST(a_query_that_outgrows_the_library_leaves_nothing)
+{
+    struct served s;
+    struct buf request = BUF_INIT;
+    buf_addstr(&request, "GET /sessions?");
+    for (int i = 0; i < 2000; i++)
+        buf_addf(&request, "a%d=b&", i);
+    buf_addstr(&request, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    SERVE(&s, NULL);
+    for (int i = 0; i < 5; i++) {
+        struct http_client c;
+        http_client_open(&c, s.port);
+        http_client_send(&c, request.data);
+        assert_int_not_equal(http_client_answer(&c).status, 200);
+        http_client_close(&c);
+    }
+    buf_release(&request);
+    int64_t began = clock_mono_ms();
+    assert_int_equal(served_stop(&s), 0);
+    assert_true(clock_mono_ms() - began < SERVER_STOP_MS); /* nothing was to be waited for */
 }
 
 TEST(who_is_too_slow_is_cut_and_others_are_served_meanwhile)

@@ -8,6 +8,7 @@
 #include "agent/skill.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 static void add_part(struct context *c, struct context_part part)
 {
@@ -312,25 +313,33 @@ static void add_block(struct buf *out, const struct block *b)
     }
 }
 
-static char *text_of_message(const struct history *h, size_t index)
+static char *text_of_message(const struct history *h, size_t index, size_t most)
 {
-    struct buf out = BUF_INIT;
+    struct buf out = BUF_INIT, cut = BUF_INIT;
     struct message room;
     const struct message *m = message_whole(h->source, &h->messages.items[index], &room);
     for (size_t i = 0; i < m->blocks.len; i++)
         add_block(&out, &m->blocks.items[i]);
     message_release(&room);
-    return buf_take(&out);
+    utf8_add_cut(&cut, out.data, out.len, most);
+    buf_release(&out);
+    return buf_take(&cut);
 }
+
+/* Of a message, and of all together: histories have any size. */
+enum { MESSAGE_BYTES = 64 * 1024, MESSAGES_BYTES = 4 << 20 };
 
 void prompt_describe(struct context *prompt, const struct agent *a)
 {
-    size_t message = 0;
+    size_t message = 0, left = MESSAGES_BYTES;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         struct context_part *p = &prompt->parts.items[i];
+        size_t most = left < MESSAGE_BYTES ? left : MESSAGE_BYTES;
         if (p->kind == CONTEXT_TOOLS)
             p->text = text_of_tools(a, p->source);
         else if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
-            p->text = text_of_message(a->history, message++);
+            p->text = text_of_message(a->history, message++, most);
+        if (p->kind == CONTEXT_SUMMARY || p->kind == CONTEXT_MESSAGE)
+            left -= strlen(p->text) < left ? strlen(p->text) : left;
     }
 }

@@ -20,7 +20,8 @@ struct instructions;
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their
- * schemas, calls with their arguments. */
+ * schemas, calls with their arguments. A message has the first 64 KiB of its text, and "…" behind
+ * them, while all messages together have less than 4 MiB; those that follow have "…" alone. */
 void prompt_describe(struct context *prompt, const struct agent *a);
 
 /* The system prompt of the request, with the skills and learned memory behind it. The caller frees.

@@ -31,7 +31,7 @@ struct context_part {
     int64_t cap;    /* tokens that it may have; 0: any number */
     int64_t whole;  /* what it had before the cap cut its text; 0: nothing was cut */
     char *text;     /* the whole of it, for a person to read: tools with their schemas, calls with
-                       their arguments. Not cleaned */
+                       their arguments; of long messages the beginning and "…". Not cleaned */
     bool pinned;
     bool goes; /* a compaction now, in the configured mode, would drop it */
 };

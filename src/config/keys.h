@@ -198,7 +198,7 @@
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "save conversations in the database")                                                        \
-    X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "100", 1, 1000, "",                  \
+    X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "32", 1, 1000, "",                  \
       "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
       "minutes after which tiro serve closes a session that rests; the next request opens it")     \

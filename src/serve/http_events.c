@@ -13,8 +13,11 @@
 #include "serve/notice_json.h"
 #include "session/session_operations.h"
 
-/* Events of one page of the log; of a page of large ones less would do. */
-enum { PAGE_EVENTS = 100 };
+/* Readers are handed the log in pages, each when the socket has taken the one before. A page has
+ * at most an eighth of what is left of the bytes that all readers together may hold, within bounds;
+ * the least, times HTTP_CONNECTIONS, comes on top. An event that is longer comes in parts. */
+enum { PAGE_EVENTS = 100, PAGE_LEAST = 16 * 1024, PAGE_MOST = 512 * 1024 };
+enum { PAGES_BYTES = 32 * 1024 * 1024 };
 
 struct http_events {
     struct server *loop;
@@ -23,6 +26,7 @@ struct http_events {
     int beat_ms;
     struct http_feeds feeds;
     VEC(struct stream *) streams;
+    size_t held; /* bytes that pages may have which were asked for and are not sent */
     bool stopping;
 };
 
@@ -41,8 +45,10 @@ struct stream {
     uint64_t ask;       /* the page that is waited for; 0: none */
     int64_t asked_base; /* of the feed when it was asked for */
     VEC(struct http_frame *) page;
-    size_t page_at;
+    size_t page_at, page_bytes; /* of `held` */
     bool page_more;
+    int64_t large, from; /* an event behind the page that comes in parts, and the next one */
+    bool inside;         /* such an event: the next part must follow, and nothing else */
 
     VEC(struct http_frame *) own; /* what goes out before all else */
     struct http_frame *current;   /* what goes out now, up to … */
@@ -113,14 +119,44 @@ static void wake(struct stream *s)
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
+size_t http_events_share(size_t held)
+{
+    size_t left = held < PAGES_BYTES ? (PAGES_BYTES - held) / 8 : 0;
+    return left < PAGE_LEAST ? PAGE_LEAST : left > PAGE_MOST ? PAGE_MOST : left;
+}
+
+static void release_page(struct stream *s)
+{
+    s->all->held -= s->page_bytes;
+    s->page_bytes = 0;
+}
+
+static void take_share(struct stream *s)
+{
+    release_page(s);
+    s->page_bytes = http_events_share(s->all->held);
+    s->all->held += s->page_bytes;
+}
+
 static void on_page(void *context, const struct operation_answer *a);
+static void on_part(void *context, const struct operation_answer *a);
+
+static void ask_part(struct stream *s)
+{
+    take_share(s);
+    const struct session_event_params params = {
+        .session = s->feed->session, .seq = s->large, .from = s->from, .bytes = (int)s->page_bytes};
+    s->ask = server_ask(s->all->loop, &operation_session_event, &params, on_part, s);
+}
 
 static void ask_page(struct stream *s)
 {
+    take_share(s);
     bool first = !s->feed;
     struct session_history_params params = {.session = first ? s->reference : s->feed->session,
                                             .after = first ? s->after : s->seq,
-                                            .limit = PAGE_EVENTS};
+                                            .limit = PAGE_EVENTS,
+                                            .bytes = (int)s->page_bytes};
     if (first && s->after < 0)
         params =
             (struct session_history_params){.session = s->reference, .newest = true, .limit = 1};
@@ -150,6 +186,21 @@ static void take_page(struct stream *s, const struct session_history_result *r)
         if (!is_covered(&r->events, i))
             vec_push(&s->page, event_frame(r->events.items.items[i]));
     s->page_more = r->more;
+    s->large = r->large;
+}
+
+/* The stream's number is that of the last event that is whole. */
+static void take_part(struct stream *s, const struct session_event_result *r)
+{
+    struct buf bytes = BUF_INIT;
+    if (s->from == 0)
+        buf_addf(&bytes, "id: %" PRId64 "\nevent: %s\ndata: ", s->large, r->type);
+    buf_addf(&bytes, "%s%s", r->text, r->next ? "" : "\n\n");
+    vec_push(&s->page, http_frame_of(r->next ? s->seq : s->large, bytes.data, bytes.len));
+    buf_release(&bytes);
+    s->from = r->next;
+    if (!r->next)
+        s->large = 0;
 }
 
 static int64_t last_of(const struct session_history_result *r)
@@ -170,6 +221,8 @@ static void probe_stream(void *context);
 static void start(struct stream *s)
 {
     const struct http_source source = {read_stream, probe_stream, s};
+    if (!s->reading)
+        release_page(s);
     say_loaded(s, s->seq);
     http_exchange_stream(s->exchange, "text/event-stream", &source);
 }
@@ -191,7 +244,8 @@ static void begin(struct stream *s, const struct session_history_result *r)
     } else {
         s->seq = s->after;
         s->reading = true;
-        if (s->feed->frames.len == 0 || s->after < s->feed->base)
+        int64_t newest = r->large ? r->large : last_of(r);
+        if (s->feed->frames.len == 0 || s->after < s->feed->base || s->feed->last < newest)
             take_page(s, r);
     }
     start(s);
@@ -239,12 +293,26 @@ static void on_page(void *context, const struct operation_answer *a)
     wake(s);
 }
 
+/* A part that cannot be read ends the stream: a reader that comes back gets the event anew. */
+static void on_part(void *context, const struct operation_answer *a)
+{
+    struct stream *s = context;
+    s->ask = 0;
+    if (a->error.code == ERR_OK)
+        take_part(s, a->result);
+    else if (a->error.code == ERR_SESSION_NOT_FOUND)
+        say_done(s, "deleted");
+    s->ended = s->ended || a->error.code != ERR_OK;
+    wake(s);
+}
+
 /* --- what is next ----------------------------------------------------------------------------- */
 
 /* The log has told all that it had when it was asked. The feed goes on from there, unless it has
  * let go of more since. */
 static void leave_log(struct stream *s)
 {
+    release_page(s);
     int64_t reached = s->asked_base > s->seq ? s->asked_base : s->seq;
     if (s->feed->frames.len > 0 && s->feed->base > reached) {
         ask_page(s);
@@ -262,11 +330,14 @@ static struct http_frame *next_of_log(struct stream *s)
     if (s->page_at < s->page.len) {
         struct http_frame *f = s->page.items[s->page_at++];
         s->seq = f->seq;
+        s->inside = f->bytes[f->len - 1] != '\n';
         return f;
     }
     vec_clear(&s->page);
     s->page_at = 0;
-    if (s->ask == 0 && s->page_more) {
+    if (s->ask == 0 && s->large) {
+        ask_part(s);
+    } else if (s->ask == 0 && s->page_more) {
         s->page_more = false;
         ask_page(s);
     } else if (s->ask == 0) {
@@ -305,7 +376,7 @@ static struct http_frame *next_of_feed(struct stream *s)
 static struct http_frame *next_frame(struct stream *s)
 {
     struct http_frame *f = NULL;
-    if (s->own.len > 0) {
+    if (s->own.len > 0 && !s->inside) {
         f = s->own.items[0];
         vec_remove(&s->own, 0, 1);
         return f;
@@ -362,12 +433,7 @@ static void on_notice(void *context, const struct notice *n)
 /* Whether the reader is there shows when something is sent. */
 static void say_comment(struct stream *s)
 {
-    static const char comment[] = ":\n\n";
-    struct http_frame *f = mem_alloc(sizeof *f + sizeof comment);
-    f->refs = 1;
-    f->len = sizeof comment - 1;
-    memcpy(f->bytes, comment, f->len);
-    vec_push(&s->own, f);
+    vec_push(&s->own, http_frame_of(0, ":\n\n", 3));
     wake(s);
 }
 
@@ -404,6 +470,7 @@ static void stream_free(void *mine)
     struct http_events *all = s->all;
     if (s->ask)
         server_withdraw(all->loop, s->ask);
+    release_page(s);
     if (s->feed)
         http_feed_leave(s->feed, s);
     for (size_t i = 0; i < all->streams.len; i++)

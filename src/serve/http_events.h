@@ -17,6 +17,9 @@ struct http_events *http_events_new(struct server *loop);
 /* All streams end, with the event "done". */
 void http_events_stop(struct http_events *all);
 
+/* Bytes of the next page of the log for a reader, while all of them may hold so many. */
+size_t http_events_share(size_t held);
+
 /* After the server of their exchanges. NULL is fine. */
 void http_events_free(struct http_events *all);
 

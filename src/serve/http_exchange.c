@@ -35,6 +35,7 @@ void http_exchange_free(struct http_exchange *x)
         (void)epoll_ctl(x->server->hangups, EPOLL_CTL_DEL, socket_of(x), NULL);
     if (x->forget)
         x->forget(x->kept);
+    x->server->unread -= x->reply_bytes;
     if (x->reply)
         x->server->library->destroy_response(x->reply);
     last->index = x->index;
@@ -129,9 +130,23 @@ static void answer(struct http_exchange *x, int status, const char *type,
     http_exchange_go_on(x);
 }
 
+static void fail(struct http_exchange *x, int status, const char *code, const char *message);
+
+/* Replies that wait for their readers: all larger ones together, and what counts as one. */
+enum { UNREAD_BYTES = 32 << 20, REPLY_LARGE = 16 * 1024 };
+
 void http_exchange_reply(struct http_exchange *x, int status, const char *type, const char *body,
                          size_t len)
 {
+    if (len > REPLY_LARGE && x->server->unread + len > UNREAD_BYTES) {
+        http_exchange_add_field(x, "Retry-After", "60");
+        fail(x, 503, http_status_name(503),
+             "the request was done, but replies that nobody reads fill the memory for them; read "
+             "those, or ask for less");
+        return;
+    }
+    x->reply_bytes = len;
+    x->server->unread += len;
     answer(x, status, type,
            x->server->library->create_response_from_buffer(len, (void *)(uintptr_t)body,
                                                            MHD_RESPMEM_MUST_COPY));

@@ -17,12 +17,18 @@ struct http_frame *http_frame_new(int64_t seq, const char *name, const char *dat
     buf_addf(&text, "event: %s\ndata: ", name);
     buf_addstr(&text, data);
     buf_addstr(&text, "\n\n");
-    struct http_frame *f = mem_alloc(sizeof *f + text.len);
-    f->refs = 1;
-    f->seq = seq > 0 ? seq : 0;
-    f->len = text.len;
-    memcpy(f->bytes, text.data, text.len);
+    struct http_frame *f = http_frame_of(seq > 0 ? seq : 0, text.data, text.len);
     buf_release(&text);
+    return f;
+}
+
+struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len)
+{
+    struct http_frame *f = mem_alloc(sizeof *f + len);
+    f->refs = 1;
+    f->seq = seq;
+    f->len = len;
+    memcpy(f->bytes, bytes, len);
     return f;
 }
 
@@ -147,6 +153,11 @@ void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_fram
         number(f, frame->seq);
     vec_push(&f->frames, frame);
     f->bytes += frame->len;
+    if (frame->seq > 0 && frame->len > HTTP_FEED_BYTES) {
+        f->breaks++;
+        forget_frames(f, f->frames.len);
+        return;
+    }
     for (size_t bytes = f->bytes; bytes > HTTP_FEED_BYTES && old + 1 < f->frames.len; old++)
         bytes -= f->frames.items[old]->len;
     forget_frames(f, old);

@@ -11,8 +11,8 @@
 #include "base/uuid.h"
 #include "base/vec.h"
 
-/* Of a session at most so many bytes, but its newest frame whatever its length; of as many sessions
- * in which nothing runs and nobody reads. */
+/* Of a session at most so many bytes, but its newest frame whatever its length if it has no number;
+ * of as many sessions in which nothing runs and nobody reads. */
 enum { HTTP_FEED_BYTES = 256 * 1024, HTTP_FEEDS_IDLE = 64 };
 
 /* As they go over the wire. */
@@ -26,6 +26,8 @@ struct http_frame {
 /* "id: 7\nevent: NAME\ndata: DATA\n\n"; without the id if `seq` is negative. The texts have no line
  * break. Held once, by the caller. */
 struct http_frame *http_frame_new(int64_t seq, const char *name, const char *data);
+/* Bytes as they are, such as a part of a frame. */
+struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len);
 struct http_frame *http_frame_hold(struct http_frame *f);
 void http_frame_drop(struct http_frame *f); /* NULL is fine */
 
@@ -33,11 +35,11 @@ void http_frame_drop(struct http_frame *f); /* NULL is fine */
 struct http_feed {
     char session[UUID_LEN + 1];
     VEC(struct http_frame *) frames;
-    uint64_t first; /* place of the first of them */
-    int64_t base;   /* all events behind this number are in it … */
-    int64_t last;   /* … up to this one */
-    uint64_t
-        breaks; /* how often events were missing between two that came: another process wrote */
+    uint64_t first;  /* place of the first of them */
+    int64_t base;    /* all events behind this number are in it … */
+    int64_t last;    /* … up to this one */
+    uint64_t breaks; /* how often events were missing between two that came: another process wrote,
+                            or one was too long */
     size_t bytes;
     bool busy;           /* a turn runs */
     uint64_t used;       /* the order in which feeds were last added to */
@@ -59,7 +61,8 @@ struct http_feed *http_feed_get(struct http_feeds *all, const char *session);
 /* The log has events up to this number; the next one follows, if nothing was told here. */
 void http_feed_begin(struct http_feed *f, int64_t last);
 
-/* Takes the frame. An event that does not follow the last one makes the feed begin anew with it. */
+/* Takes the frame. An event that does not follow the last one makes the feed begin anew with it,
+ * one that is longer than HTTP_FEED_BYTES behind it: the log has it. */
 void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_frame *frame);
 
 /* The frame at a place, borrowed; NULL: none yet. The place is not before the first. */

@@ -11,7 +11,8 @@
 /* One that is open. */
 struct http_connection {
     int fd;
-    size_t index;    /* in the server's list */
+    size_t index;                   /* in the server's list */
+    struct http_exchange *exchange; /* that it has now; NULL */
     int64_t read_by; /* clock_mono_ms() by which what is being read must be there; 0: nothing is */
 };
 
@@ -29,7 +30,8 @@ struct http_server {
     int hangups; /* an epoll of connections that rest, which the library does not look at */
     struct watch *hung_up;
     struct timer *tick, *again;
-    size_t most; /* connections */
+    size_t most;   /* connections */
+    size_t unread; /* bytes of replies that are not sent whole yet */
     bool full, stopping;
 };
 
@@ -55,6 +57,7 @@ struct http_exchange {
     bool watched; /* among the server's hangups */
     bool gone;    /* the caller is */
     struct MHD_Response *reply;
+    size_t reply_bytes; /* of the server's `unread` */
     int status;
     VEC(struct http_parameter) reply_fields;
     struct http_source source;

@@ -145,6 +145,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         tick(h);
         return;
     }
+    /* The library completes no request whose first line it refused, such as a query that does not
+     * fit into its memory. */
+    if (c->exchange)
+        http_exchange_free(c->exchange);
     vec_last(&h->connections)->index = c->index;
     h->connections.items[c->index] = vec_last(&h->connections);
     h->connections.len--;
@@ -187,7 +191,9 @@ static void on_connect(void *context, short revents)
 
 static void *on_target(void *context, const char *raw, struct MHD_Connection *connection)
 {
-    return http_exchange_new(context, connection, raw);
+    struct http_exchange *x = http_exchange_new(context, connection, raw);
+    connection_of(context, connection)->exchange = x;
+    return x;
 }
 
 static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *s)
@@ -317,7 +323,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     if (!*mine)
         return;
     http_exchange_free(*mine);
-    *mine = NULL;
+    *mine = connection_of(h, connection)->exchange = NULL;
     read_within(connection_of(h, connection), h->head_ms);
 }
 

@@ -13,7 +13,7 @@
 enum {
     PAGE = 100,            /* resources of a list */
     EVENTS_AT_ONCE = 1000, /* of a session that is read */
-    TEXT_MOST = 12 << 20,  /* bytes of a text that is given whole; escaped it may be twice that */
+    TEXT_MOST = 4 << 20,   /* bytes of a text that is given whole; escaped it may be twice that */
     LIST_MS = 1000,
     TEXT_MS = 1000,
     TEMPLATES_MS = 3600 * 1000 /* how long they hold */

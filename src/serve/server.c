@@ -14,8 +14,8 @@
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 
-/* Of one round, so that a stream of notices starves no descriptor. */
-enum { NOTICES_AT_ONCE = 1024 };
+/* Of one round, so that neither a stream of notices nor long answers starve a descriptor. */
+enum { NOTICES_AT_ONCE = 1024, NOTICES_MS = 10 };
 
 struct watch {
     int fd; /* -1: unwatched */
@@ -316,9 +316,12 @@ static void hand_out(struct server *s, const struct notice *n)
 static void hand_out_notices(struct server *s)
 {
     struct notice *n;
+    int64_t until = clock_mono_ms() + NOTICES_MS;
     for (int i = 0; i < NOTICES_AT_ONCE && (n = mailbox_pop(s->notices)); i++) {
         hand_out(s, n);
         notice_free(n);
+        if (clock_mono_ms() >= until)
+            return;
     }
 }
 

@@ -14,7 +14,7 @@
 struct server;
 
 /* How long a stop waits for turns to end and for readers to take what was written for them. */
-enum { SERVER_STOP_MS = 3000 };
+enum { SERVER_STOP_MS = 1500 };
 
 /* Descriptors for 4,096 clients, and as many for sessions: databases, locks, pipes of commands. */
 enum { SERVER_DESCRIPTORS = 8192 };

@@ -151,8 +151,8 @@ bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e)
 {
     struct event_list tail = {0};
-    bool more;
-    if (!journal_open(&c->journal, reference, access, &tail, &more, e)) {
+    bool more, serves = c->engine->options.serves; /* other programs read pages if they want them */
+    if (!journal_open(&c->journal, reference, access, serves ? NULL : &tail, &more, e)) {
         event_list_release(&tail);
         /* Where nothing is kept there is nothing to find: say why. */
         return e->code == ERR_SESSION_NOT_FOUND
@@ -161,14 +161,12 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     }
     forget_session(c);
     c->begun = false;
-    conversation_work_in(c, c->engine->options.serves ? c->journal.info.directory : NULL);
+    conversation_work_in(c, serves ? c->journal.info.directory : NULL);
     conversation_read_settings(c);
     conversation_open_learned(c);
     conversation_read_prompt(c);
     tell_session(c, true);
-    if (c->engine->options.serves) /* whoever wants it reads it */
-        event_list_release(&tail);
-    else
+    if (!serves)
         tell_page(c, &tail, more);
     count_history(c);
     return true;
