@@ -1,7 +1,9 @@
 /* tiro corpus: what its commands print and refuse, in the real program. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "session/capability.h"
@@ -150,6 +152,29 @@ TEST(what_is_wrong_is_said)
     assert_int_equal(r.status, 1);
     CORPUS("show", "x", "y");
     assert_int_equal(r.status, 64);
+}
+
+static bool is_begun(void *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+TEST(an_interrupt_stops_a_loader)
+{
+    char *begun = support_path("begun"), *file = support_path("a.slow");
+    const char *const argv[] = {support_program(), "corpus", "add", "slow", file, NULL};
+    struct support_child c;
+    support_write(file, "text");
+    mkdir(support_path(".config"), 0700);
+    mkdir(support_path(".config/tiro"), 0700);
+    support_write(support_path(".config/tiro/tiro.ini"),
+                  support_text("[corpus]\nloader.slow = : >'%s'; sleep 1000\n", begun));
+    support_start(&c, argv);
+    assert_true(support_wait_until(is_begun, begun, 10000));
+    kill(c.pid, SIGINT);
+    assert_int_equal(support_finish(&c, NULL), 1);
+    assert_non_null(strstr(c.err_text.data, "INTERRUPTED: stopped; "));
+    support_release(&c);
 }
 
 TEST(doctor_counts_corpora_and_what_could_not_be_read)

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -83,6 +84,41 @@ TEST(what_is_no_regular_file_is_not_opened)
     expect_refused("../../../../../dev/zero", DOCUMENT_FAILED, "is not a regular file");
 }
 
+#ifdef __linux__
+TEST(files_of_the_kernel_are_not_read)
+{
+    expect_refused("../../../../../proc/self/pagemap", DOCUMENT_FAILED, "is made by the kernel");
+    expect_refused("../../../../../proc/self/status", DOCUMENT_FAILED, "is made by the kernel");
+}
+#endif
+
+static bool grows(void *context)
+{
+    FILE *f = fopen(context, "a");
+    assert_non_null(f);
+    assert_true(fputs("more ", f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    return true;
+}
+
+TEST(a_file_that_grows_is_read_to_its_size)
+{
+    struct loaded_document d;
+    struct error e;
+    int always[2];
+    support_write(support_path("a.txt"), "text ");
+    assert_int_equal(pipe(always), 0);
+    assert_int_equal(write(always[1], "x", 1), 1);
+    const struct wakeup wakeup = {
+        .fd = always[0], .go_on = grows, .context = (void *)support_path("a.txt")};
+    const struct document_options o = {.limits = document_limits, .wakeup = &wakeup};
+    assert_int_equal(document_load_file(&d, support_path("a.txt"), &o, &e), DOCUMENT_LOADED);
+    assert_int_equal(d.text.len, strlen("text "));
+    loaded_document_release(&d);
+    close(always[0]);
+    close(always[1]);
+}
+
 /* --- very long -------------------------------------------------------------------------------- */
 
 static void fill(const char *name, const char *start, const char *piece, size_t len)
@@ -129,6 +165,83 @@ TEST(lines_of_10_mb_are_cut)
         if (clock_mono_ms() - begun > 30000 * support_patience())
             fail_msg("%s takes %lld ms", rows[i].name, (long long)(clock_mono_ms() - begun));
     }
+}
+
+/* Parts are larger than the lines that they are of, and paths of headings than the headings. */
+TEST(headings_are_bounded)
+{
+    struct loaded_document d;
+    struct chunks c = {0};
+    fill("a.md", "# first\n", "# a\n", 2 * MIB);
+    documents_load(&d, "a.md");
+    assert_int_equal(d.parts.len, document_limits.parts);
+    assert_int_equal(vec_last(&d.parts).at + vec_last(&d.parts).len, d.text.len - 1);
+    loaded_document_release(&d);
+    fill("b.md", "",
+         "# aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+         "## bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
+         "### ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc\n"
+         "#### d\n#### e\n#### f\n#### g\n#### h\n#### i\n#### j\n#### k\n",
+         3 * MIB);
+    documents_load(&d, "b.md");
+    chunks_make(&c, &d, CHUNK_CHARACTERS);
+    size_t bytes = 0;
+    for (size_t i = 0; i < c.headings.len; i++)
+        bytes += strlen(c.headings.items[i]);
+    assert_in_range(bytes, CHUNKS_HEADING_BYTES_MOST / 2, CHUNKS_HEADING_BYTES_MOST);
+    chunks_release(&c);
+    loaded_document_release(&d);
+}
+
+TEST(text_that_grows_when_it_is_cleaned_is_bounded)
+{
+    struct loaded_document d;
+    struct error e;
+    struct chunks c = {0};
+    const struct document_options o = {.limits = document_limits};
+    fill("a.txt", "", "\x01", 20 * MIB); /* 3 bytes each when it is clean */
+    assert_int_equal(document_load_file(&d, support_path("a.txt"), &o, &e), DOCUMENT_LOADED);
+    chunks_make(&c, &d, CHUNK_CHARACTERS);
+    assert_true(c.is_cut_off);
+    assert_in_range(c.bytes, CHUNKS_BYTES_MOST, CHUNKS_BYTES_MOST + 4 * CHUNK_CHARACTERS);
+    chunks_release(&c);
+    loaded_document_release(&d);
+    fill("b.txt", "a", "\xE9", 12 * MIB);
+    expect_refused("b.txt", DOCUMENT_FAILED, "has more than 32 MiB of text");
+    fill("c.txt", "", "text ", 33 * MIB);
+    expect_refused("c.txt", DOCUMENT_FAILED, "is larger than 32 MiB");
+}
+
+/* libxml2 compares each with all before it. */
+TEST_IF(READS_PACKAGES, many_attributes_are_refused)
+{
+    struct buf html = BUF_INIT, docx = BUF_INIT, dtd = BUF_INIT;
+    struct zip_file z = {0};
+    struct error e;
+    int64_t begun = clock_mono_ms();
+    buf_addstr(&html, "<p");
+    buf_addstr(&docx, "<a><b");
+    buf_addstr(&dtd, "<!DOCTYPE a [");
+    for (int i = 0; i < 100000; i++) {
+        buf_addf(&html, " a%d", i);
+        buf_addf(&docx, " a%d=\"\"", i);
+        buf_addf(&dtd, "<!ATTLIST b a%d CDATA \"\">", i);
+    }
+    buf_addstr(&html, ">text</p>");
+    buf_addstr(&docx, "/></a>");
+    buf_addstr(&dtd, "]><a><b/></a>");
+    assert_true(paths_write_file(support_path("a.html"), html.data, html.len, &e));
+    expect_refused("a.html", DOCUMENT_FAILED, "more attributes than 10000");
+    zip_add(&z, "word/document.xml", docx.data, docx.len, false);
+    zip_write(&z, support_path("a.docx"));
+    expect_refused("a.docx", DOCUMENT_FAILED, "more attributes than 10000");
+    zip_add(&z, "word/document.xml", dtd.data, dtd.len, false);
+    zip_write(&z, support_path("b.docx"));
+    expect_refused("b.docx", DOCUMENT_FAILED, "the first element is behind byte 65536");
+    assert_true(clock_mono_ms() - begun < 10000 * support_patience());
+    buf_release(&html);
+    buf_release(&docx);
+    buf_release(&dtd);
 }
 
 TEST_IF(READS_PACKAGES, nothing_is_printed)
@@ -200,7 +313,7 @@ TEST_IF(READS_PACKAGES, bombs_do_not_go_off)
     zip_add_bomb(&z, "word/styles.xml", "", 200 * MIB);
     add_text(&z, "word/document.xml", DOCX_START DOCX_END);
     zip_write(&z, support_path("c.docx"));
-    expect_refused("c.docx", DOCUMENT_FAILED, "grows to more than 128 MiB");
+    expect_refused("c.docx", DOCUMENT_FAILED, "the first element is behind byte 65536");
 }
 
 TEST_IF(READS_PACKAGES, broken_packages_are_told)
@@ -272,6 +385,25 @@ TEST_IF(READS_PACKAGES, names_of_members_lead_nowhere)
     assert_string_equal(d.title, "T");
     loaded_document_release(&d);
     assert_int_equal(access(support_path("../outside"), F_OK), -1);
+}
+
+TEST_IF(READS_PACKAGES, a_chapter_is_read_once)
+{
+    struct buf contents = BUF_INIT;
+    struct zip_file z = {0};
+    struct loaded_document d;
+    buf_addstr(&contents, "<package><manifest><item id=\"1\" href=\"1.html\"/></manifest><spine>");
+    for (int i = 0; i < 1000; i++)
+        buf_addstr(&contents, "<itemref idref=\"1\"/>");
+    buf_addstr(&contents, "</spine></package>");
+    add_text(&z, "META-INF/container.xml", CONTAINER);
+    add_text(&z, "a/b/content.opf", contents.data);
+    add_text(&z, "a/b/1.html", "<h1>one</h1>");
+    zip_write(&z, support_path("a.epub"));
+    documents_load(&d, "a.epub");
+    assert_string_equal(documents_show(&d, false), "#1 one\n");
+    loaded_document_release(&d);
+    buf_release(&contents);
 }
 
 /* --- entities --------------------------------------------------------------------------------- */
@@ -430,6 +562,14 @@ TEST(a_loader_that_hangs_or_floods_is_ended)
     o.command_count = 0;
     documents_refused_with("a.txt", &o, DOCUMENT_STOPPED);
     o.wakeup = NULL;
+    struct loaded_document d;
+    struct chunks c = {.wakeup = &wakeup};
+    fill("b.txt", "", "text ", MIB);
+    documents_load(&d, "b.txt");
+    chunks_make(&c, &d, CHUNK_CHARACTERS);
+    assert_true(c.is_stopped && c.items.len < 100);
+    chunks_release(&c);
+    loaded_document_release(&d);
     o.commands = floods;
     o.command_count = 1;
     o.limits.text = (int64_t)MIB;
@@ -437,6 +577,39 @@ TEST(a_loader_that_hangs_or_floods_is_ended)
                         "has more than 1 MiB of text");
     close(wake[0]);
     close(wake[1]);
+}
+
+/* Standard input, output and error, and that of ls. */
+TEST(a_loader_gets_limits_and_nothing_of_ours)
+{
+    static const struct {
+        const char *command, *text;
+    } rows[] = {{"ulimit -S -v; ulimit -S -t", "524288 20"},
+                {"echo ${SECRET-none} ${LANG-none}", "none C"},
+                {"ls /proc/self/fd", "0 1 2 3"}};
+    struct document_command command = {.extension = "txt"};
+    struct document_options o = {
+        .limits = document_limits, .commands = &command, .command_count = 1};
+    int ours = socket(AF_UNIX, SOCK_STREAM, 0); /* may be inherited */
+    assert_true(ours >= 0);
+    support_write(support_path("a.txt"), "text");
+    setenv("SECRET", "s", 1);
+    setenv("LANG", "C", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded_document d;
+        struct error e;
+        command.command = rows[i].command;
+        assert_int_equal(document_load_file(&d, support_path("a.txt"), &o, &e), DOCUMENT_LOADED);
+        for (char *at = d.text.data; (at = strchr(at, '\n'));)
+            *at = at[1] ? ' ' : '\0';
+        assert_string_equal(d.text.data, rows[i].text);
+        loaded_document_release(&d);
+    }
+    command.command = "ulimit -S -t 0; while :; do :; done";
+    assert_string_equal(documents_refused_with("a.txt", &o, DOCUMENT_FAILED),
+                        "takes longer than 20 s of processor time to read");
+    unsetenv("SECRET");
+    close(ours);
 }
 
 TEST(time_is_up_for_what_is_read_here)

@@ -11,6 +11,7 @@
 #define HEADING_SEPARATOR " › "
 
 enum {
+    CHUNKS_BETWEEN_LOOKS = 64,
     HEADING_MAX = 200, /* bytes of one in a path */
     ITEM_LOOK = 32     /* … in which a line shows that it is an item of a list */
 };
@@ -148,8 +149,11 @@ static void open_heading(struct cutter *c, size_t part)
 
 static const char *keep_heading(struct cutter *c, struct buf *path)
 {
-    if (path->len == 0)
+    if (path->len == 0 || c->out->heading_bytes + path->len > CHUNKS_HEADING_BYTES_MOST) {
+        buf_release(path);
         return "";
+    }
+    c->out->heading_bytes += path->len;
     char *kept = buf_take(path);
     vec_push(&c->out->headings, kept);
     return kept;
@@ -408,6 +412,7 @@ static void add_chunk(struct cutter *c, size_t from, size_t to)
     utf8_clean(&text, c->text + from, to - from, UTF8_MULTILINE);
     chunk.len = text.len;
     chunk.text = buf_take(&text);
+    c->out->bytes += chunk.len;
     vec_push(&c->out->items, chunk);
 }
 
@@ -420,16 +425,24 @@ static size_t passage_start(struct cutter *c, size_t from, size_t stop)
     return is_code && at - start <= c->most / 2 ? start : at;
 }
 
+static bool is_ended(const struct chunks *c)
+{
+    return c->is_cut_off || c->is_stopped;
+}
+
 static void cut_section(struct cutter *c, size_t from, size_t stop)
 {
     stop = trim_white(c->text, from, stop);
-    while ((from = passage_start(c, from, stop)) < stop) {
+    while (!is_ended(c->out) && (from = passage_start(c, from, stop)) < stop) {
         size_t limit = from + utf8_cut_points(c->text + from, stop - from, c->most);
         size_t cut = limit == stop ? stop : choose_cut(c, from, limit, stop);
         size_t end = trim_white(c->text, from, cut);
         if (end > from)
             add_chunk(c, from, end);
         from = cut;
+        c->out->is_stopped = c->out->wakeup && c->out->items.len % CHUNKS_BETWEEN_LOOKS == 0 &&
+                             !wakeup_sleep(c->out->wakeup, 0);
+        c->out->is_cut_off = c->out->bytes > CHUNKS_BYTES_MOST;
     }
 }
 
@@ -453,7 +466,7 @@ void chunks_make(struct chunks *out, const struct loaded_document *d, size_t mos
                        .source = d->source_from,
                        .heading = ""};
     const struct document_part *parts = d->parts.items;
-    for (size_t first = 0, next; first < d->parts.len; first = next) {
+    for (size_t first = 0, next; !is_ended(out) && first < d->parts.len; first = next) {
         bool headings = true, opened = false;
         for (next = first; next < d->parts.len; next++) {
             if (next > first && begins_section(&parts[next - 1], &parts[next]))

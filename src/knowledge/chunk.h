@@ -8,7 +8,12 @@
 
 #include "knowledge/document.h"
 
-enum { CHUNK_CHARACTERS = 800 }; /* code points */
+enum {
+    CHUNK_CHARACTERS = 800, /* code points */
+    CHUNKS_BYTES_MOST = 40 << 20,
+    /* Headings take more room as paths than in the text. Later passages have no heading. */
+    CHUNKS_HEADING_BYTES_MOST = 8 << 20
+};
 
 struct chunk {
     char *text; /* utf8_clean(), several lines; never empty, and no white space around it but
@@ -24,6 +29,10 @@ struct chunk {
 struct chunks {
     VEC(struct chunk) items; /* in the order of the document */
     VEC(char *) headings;
+    size_t bytes, heading_bytes; /* of all of them */
+    const struct wakeup *wakeup; /* of the caller; NULL: nothing stops it */
+    bool is_cut_off;             /* there is more than CHUNKS_BYTES_MOST of text */
+    bool is_stopped;             /* the wakeup said so: the rest is missing */
 };
 
 /* Appends to `out`. `most` is in characters (code points) of the cleaned text, at least 1. */

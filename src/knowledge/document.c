@@ -7,6 +7,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,7 +20,8 @@
 enum { PIECE = 64 * 1024, BEGINNING = 512, TITLE_MAX = 200 };
 
 const struct document_limits document_limits = {.bytes = INT64_C(64) << 20,
-                                                .text = INT64_C(64) << 20,
+                                                .text = INT64_C(32) << 20,
+                                                .parts = 100000,
                                                 .expanded = INT64_C(128) << 20,
                                                 .ms = 60000};
 
@@ -194,7 +198,15 @@ void loading_add_part(struct loading *l, struct document_part part, size_t at, s
         part.name_at = first;
         part.name_len = part.len;
     }
-    vec_push(&l->out->parts, part);
+    if (l->out->parts.len < l->options->limits.parts) {
+        vec_push(&l->out->parts, part);
+        return;
+    }
+    struct document_part *last = &vec_last(&l->out->parts);
+    last->len = end - last->at;
+    last->level = 0;
+    if (last->kind == DOCUMENT_HEADING)
+        last->kind = DOCUMENT_PROSE;
 }
 
 void loading_name(struct loading *l, const char *title, size_t len)
@@ -212,20 +224,26 @@ void loading_name(struct loading *l, const char *title, size_t len)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+/* A file that grows while it is read is read to the size that it had. */
 static enum document_outcome read_whole(struct loading *l)
 {
-    int64_t most = l->options->limits.bytes;
+    int64_t most = l->options->limits.text;
+    char beginning[BEGINNING];
+    ssize_t begun = l->size > most ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
+    if (begun > 0 && memchr(beginning, '\0', (size_t)begun))
+        return loading_skips(l, "a binary file");
+    if (l->size > most)
+        return loading_fails(l, "is larger than %lld MiB", (long long)(most >> 20));
     for (;;) {
         char piece[PIECE];
-        ssize_t n = read(l->fd, piece, sizeof piece);
+        int64_t left = l->size - (int64_t)l->source.len;
+        ssize_t n = read(l->fd, piece, left < PIECE ? (size_t)left : PIECE);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return loading_fails(l, "cannot be read: %s", strerror(errno));
         if (n == 0)
             return DOCUMENT_LOADED;
-        if ((int64_t)l->source.len + n > most)
-            return loading_fails(l, "is larger than %lld MiB", (long long)(most >> 20));
         buf_add(&l->source, piece, (size_t)n);
         enum document_outcome outcome = loading_goes_on(l);
         if (outcome != DOCUMENT_LOADED)
@@ -283,6 +301,24 @@ static void begin(struct loading *l, struct loaded_document *out, const char *na
                           .deadline_ms = clock_mono_ms() + options->limits.ms};
 }
 
+/* Files there are made while they are read: they may never end, and their size says nothing. */
+static bool is_on_pseudo_file_system(int fd)
+{
+#ifdef __linux__
+    /* As in linux/magic.h: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, configfs,
+     * pstore, bpf, efivarfs, selinuxfs. */
+    static const uint32_t magics[] = {0x9fa0,     0x62656572, 0x64626720, 0x74726163,
+                                      0x73636673, 0x27e0eb,   0x63677270, 0x62656570,
+                                      0x6165676c, 0xcafe4a11, 0xde5e81e4, 0xf97cff8c};
+    struct statfs fs;
+    for (size_t i = 0; fstatfs(fd, &fs) == 0 && i < sizeof magics / sizeof *magics; i++)
+        if ((uint32_t)fs.f_type == magics[i])
+            return true;
+#endif
+    (void)fd;
+    return false;
+}
+
 /* A descriptor of a regular file of a size that is allowed; -1 with the reason. */
 static int open_regular(struct loading *l)
 {
@@ -294,9 +330,12 @@ static int open_regular(struct loading *l)
         loading_fails(l, "cannot be opened: %s", strerror(errno));
     } else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         loading_fails(l, "is not a regular file");
+    } else if (is_on_pseudo_file_system(fd)) {
+        loading_fails(l, "is made by the kernel while it is read, as files of /proc and /sys are");
     } else if (st.st_size > l->options->limits.bytes) {
         loading_fails(l, "is larger than %lld MiB", (long long)(l->options->limits.bytes >> 20));
     } else {
+        l->size = st.st_size;
         return fd;
     }
     if (fd >= 0)
@@ -336,9 +375,9 @@ enum document_outcome document_load_text(struct loaded_document *out, const char
 {
     struct loading l;
     begin(&l, out, name, options, e);
-    if ((int64_t)len > options->limits.bytes)
+    if ((int64_t)len > options->limits.text)
         return loading_fails(&l, "is larger than %lld MiB",
-                             (long long)(options->limits.bytes >> 20));
+                             (long long)(options->limits.text >> 20));
     l.loader = loader_of(name);
     if (!l.loader->whole)
         l.loader = &text_loader;

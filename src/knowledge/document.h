@@ -1,10 +1,12 @@
 /* What is in a file that can be searched: its text in reading order, and what of it is a heading,
  * prose, code or a row of a table. A loader (document_loaders.h) makes it of one format.
  *
- * Files are hostile: opened without following a symbolic link at the path's end (whoever means what
- * a link points to resolves it before), only if they are regular, without waiting, and read up to
- * the limits below. Formats that are read by others' programs are read in a child process. Nothing
- * that a file names (entities, links, other files) is looked up. */
+ * Files are hostile: opened without following a symbolic link at the path's end (the caller
+ * resolves links first), only if they are regular files outside of pseudo file systems (/proc,
+ * /sys), without waiting, and read up to the size that they have when they are opened and to the
+ * limits below. Formats that are read by others' programs are read in a child process of 512 MiB of
+ * memory and 20 s of processor time. Nothing that a file names (entities, links, other files) is
+ * looked up. */
 #ifndef KNOWLEDGE_DOCUMENT_H
 #define KNOWLEDGE_DOCUMENT_H
 
@@ -67,12 +69,15 @@ struct document_command {
 };
 
 struct document_limits {
-    int64_t bytes;    /* of the file */
-    int64_t text;     /* bytes of text that a loader may make of it */
+    int64_t bytes; /* of the file */
+    int64_t text;  /* of its text, so also of a file that is read whole */
+    size_t parts;  /* text after so many parts joins the last part, without headings of its own */
     int64_t expanded; /* bytes that may come out of a package: libxml2 may hold all of them */
     int64_t ms;       /* for the whole file */
 };
-extern const struct document_limits document_limits; /* 64 MiB, 64 MiB, 128 MiB, 60 s */
+/* 64 MiB, 32 MiB, 100,000, 128 MiB, 60 s. The text and its passages are in memory together, so that
+ * a document takes less than 128 MiB of memory. */
+extern const struct document_limits document_limits;
 
 struct document_options {
     struct document_limits limits;

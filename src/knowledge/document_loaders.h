@@ -11,6 +11,7 @@ struct loading {
     const char *name;    /* as the caller has it */
     const char *command; /* of load_command() */
     int fd;              /* open for reading at its beginning; -1: the source is in memory */
+    int64_t size;        /* of the file when it was opened */
     int64_t deadline_ms; /* clock_mono_ms() */
     struct buf source;   /* the whole file, for loaders that are `whole` */
     struct loaded_document *out;

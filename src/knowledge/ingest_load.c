@@ -70,9 +70,9 @@ static int64_t digest_of(const struct found *f)
                  : -1;
     if (fd < 0)
         return 0;
-    while (n > 0) {
+    for (int64_t left = f->size; n > 0; left -= n) { /* it may grow, and never end */
         do
-            n = read(fd, bytes, sizeof bytes);
+            n = read(fd, bytes, left < (int64_t)sizeof bytes ? (size_t)left : sizeof bytes);
         while (n < 0 && errno == EINTR);
         for (ssize_t i = 0; i < n; i++)
             hash = (hash ^ bytes[i]) * 0x100000001b3u;
@@ -111,7 +111,7 @@ static void make_chunks(struct prepared *p, const struct loaded_document *d)
         p->bytes += p->chunks.items.items[i].len;
     if (p->chunks.items.len == 0)
         p->failure = mem_strdup("it has no text");
-    else if (p->chunks.items.len >= (size_t)1 << RANK_PLACE_BITS)
+    else if (p->chunks.is_cut_off || p->chunks.items.len >= (size_t)1 << RANK_PLACE_BITS)
         p->failure = mem_strdup("it is too large");
 }
 
@@ -126,12 +126,13 @@ static bool load_file(struct ingest *in, const struct found *f, const struct wak
     *wanted = outcome == DOCUMENT_LOADED || outcome == DOCUMENT_FAILED ||
               (outcome == DOCUMENT_SKIPPED && f->named);
     if (outcome == DOCUMENT_LOADED) {
+        p->chunks.wakeup = wakeup;
         make_chunks(p, &d);
         loaded_document_release(&d);
     } else if (*wanted) {
         p->failure = mem_strdup(why.text);
     }
-    return outcome != DOCUMENT_STOPPED;
+    return outcome != DOCUMENT_STOPPED && !p->chunks.is_stopped;
 }
 
 static void add_batch(struct ingest *in, struct prepared *p)

@@ -129,15 +129,18 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const struct item *)a)->id, ((const struct item *)b)->id);
 }
 
-/* NULL: the list has none of that id. */
-static const char *href_of(const struct book *b, char *id)
+/* Once for each id: a chapter is read once, however often the spine names it. NULL: the list has
+ * none of that id, or no more. The caller frees. */
+static char *take_href(const struct book *b, char *id)
 {
     const struct item key = {.id = id};
-    const struct item *found =
-        b->manifest.len == 0
-            ? NULL
-            : bsearch(&key, b->manifest.items, b->manifest.len, sizeof *b->manifest.items, by_id);
-    return found ? found->href : NULL;
+    struct item *found = b->manifest.len == 0 ? NULL
+                                              : bsearch(&key, b->manifest.items, b->manifest.len,
+                                                        sizeof *b->manifest.items, by_id);
+    char *href = found ? found->href : NULL;
+    if (found)
+        found->href = NULL;
+    return href;
 }
 
 static bool add_chapter(struct book *b, const char *href)
@@ -186,8 +189,10 @@ static bool read_book(struct book *b)
     drop_unnamed(b);
     vec_sort(&b->manifest, by_id);
     for (size_t i = 0; i < b->spine.len; i++) {
-        const char *href = href_of(b, b->spine.items[i]);
-        if (href && !add_chapter(b, href))
+        char *href = take_href(b, b->spine.items[i]);
+        bool ok = !href || add_chapter(b, href);
+        free(href);
+        if (!ok)
             return false;
     }
     return true;

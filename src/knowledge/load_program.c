@@ -1,5 +1,6 @@
 /* Formats that another program reads: PDF with pdftotext, and the commands of the user. Each is a
  * child process: what a file does to it is done to it alone. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,12 @@
 #include "base/utf8.h"
 #include "knowledge/document_loaders.h"
 
-enum { NOT_FOUND = 127, SAID_MOST = 4096 };
+enum { NOT_FOUND = 127, SHELL_SIGNAL = 128, SAID_MOST = 4096 };
+
+/* Of a child, which a small file can make it use up: KiB of memory, seconds of processor time. The
+ * limits are soft, so that a command of the user's own can raise them. */
+#define LIMITS "ulimit -S -v 524288 2>/dev/null; ulimit -S -t 20 2>/dev/null; "
+static const char late[] = "takes longer than 20 s of processor time to read";
 
 extern char **environ;
 
@@ -40,6 +46,8 @@ static enum document_outcome tell_status(struct loading *l, const char *program,
     utf8_clean(&line, last, strlen(last), UTF8_ONE_LINE);
     if (status == NOT_FOUND)
         loading_fails(l, "cannot be read: %s is not installed", program);
+    else if (status == SHELL_SIGNAL + SIGXCPU)
+        loading_fails(l, late);
     else if (line.len > 0)
         loading_fails(l, "cannot be read: %s: %s", program, line.data);
     else
@@ -56,6 +64,8 @@ static enum document_outcome outcome_of(struct loading *l, const char *program,
     case CHILD_EXITED:
         return DOCUMENT_LOADED; /* whatever its status */
     case CHILD_SIGNALED:
+        if (result->status == SIGXCPU)
+            return loading_fails(l, late);
         return loading_fails(l, "cannot be read: %s was ended by signal %d", program,
                              result->status);
     case CHILD_LATE:
@@ -70,18 +80,23 @@ static enum document_outcome outcome_of(struct loading *l, const char *program,
     return DOCUMENT_FAILED;
 }
 
-/* Runs the child; its output becomes the document's text. */
+/* Runs the child with the short list of variables; its output becomes the document's text. */
 static enum document_outcome run(struct loading *l, const char *program,
                                  struct child_command *child, int *status)
 {
     struct written written = {l, &l->out->text, (size_t)l->options->limits.text};
+    struct child_environment environment;
     struct child_result result;
     struct error e;
+    child_environment_init(&environment, environ, CHILD_HELPER, "HOME");
+    child->environment = environment.list.items;
     child->deadline_ms = l->deadline_ms;
     child->wakeup = l->options->wakeup;
     child->take = take;
     child->context = &written;
-    if (!child_run(child, &result, &e))
+    bool ran = child_run(child, &result, &e);
+    child_environment_release(&environment);
+    if (!ran)
         return loading_fails(l, "cannot be read: %s", e.text);
     *status = result.status;
     return outcome_of(l, program, &result);
@@ -108,28 +123,18 @@ static enum document_outcome take_pages(struct loading *l)
 
 /* --- PDF -------------------------------------------------------------------------------------- */
 
-/* The shell finds it, and bounds its memory (in KiB), which a small file can make it fill. The
- * number is child_run()'s for `extra`: so it reads what was opened, whatever the path leads to by
- * now. */
-static const char pdftotext[] =
-    "ulimit -v 2097152 2>/dev/null; exec pdftotext -q -enc UTF-8 -eol unix /dev/fd/3 -";
-static const char pdftotext_reason[] =
-    "ulimit -v 2097152 2>/dev/null; exec pdftotext -l 1 /dev/fd/3 /dev/null";
+/* The number is child_run()'s for `extra`: so it reads the file that was opened, even if the path
+ * leads to another file by now. */
+static const char pdftotext[] = LIMITS "exec pdftotext -q -enc UTF-8 -eol unix /dev/fd/3 -";
+static const char pdftotext_reason[] = LIMITS "exec pdftotext -l 1 /dev/fd/3 /dev/null";
 
 static enum document_outcome run_pdftotext(struct loading *l, const char *line, bool with_errors,
                                            int *status)
 {
-    struct child_environment environment = {0};
-    child_environment_init(&environment, environ, CHILD_HELPER, NULL);
-    struct child_command child = {
-        .argv = (const char *const[]){"/bin/sh", "-c", line, NULL},
-        .environment = environment.list.items,
-        .extra = l->fd,
-        .with_errors = with_errors,
-    };
-    enum document_outcome outcome = run(l, "pdftotext", &child, status);
-    child_environment_release(&environment);
-    return outcome;
+    struct child_command child = {.argv = (const char *const[]){"/bin/sh", "-c", line, NULL},
+                                  .extra = l->fd,
+                                  .with_errors = with_errors};
+    return run(l, "pdftotext", &child, status);
 }
 
 enum document_outcome load_pdf(struct loading *l)
@@ -151,7 +156,7 @@ enum document_outcome load_pdf(struct loading *l)
 /* --- commands of the user --------------------------------------------------------------------- */
 
 /* $1 is one word, whatever is in the file's name. */
-static const char before_command[] = "set -f; IFS=; ";
+static const char before_command[] = LIMITS "set -f; IFS=; ";
 
 enum document_outcome load_command(struct loading *l)
 {

@@ -76,6 +76,15 @@ static bool has_many_controls(const char *s, size_t len)
     return controls > len / 50;
 }
 
+/* For a set in which a unit of `unit` bytes becomes 3 bytes of UTF-8 at most. */
+static bool has_room(const struct loading *l, size_t unit)
+{
+    size_t plain = 0;
+    for (size_t i = 0; unit == 1 && i < l->source.len; i++)
+        plain += (unsigned char)l->source.data[i] < 0x80;
+    return (int64_t)(plain + (l->source.len - plain) / unit * 3) <= l->options->limits.text;
+}
+
 static void take_source(struct loading *l, size_t from)
 {
     l->out->offsets = DOCUMENT_OFFSETS_BYTES;
@@ -95,6 +104,9 @@ enum document_outcome loading_decode(struct loading *l)
     struct loaded_document *d = l->out;
     const struct buf *s = &l->source;
     bool little = begins(s, "\xFF\xFE"), big = begins(s, "\xFE\xFF");
+    long long most = l->options->limits.text >> 20;
+    if ((little || big) && !has_room(l, 2))
+        return loading_fails(l, "has more than %lld MiB of text", most);
     if (little || big) {
         decode_utf16(&d->text, s->data + 2, s->len - 2, big);
         d->offsets = DOCUMENT_OFFSETS_UTF16;
@@ -110,6 +122,8 @@ enum document_outcome loading_decode(struct loading *l)
     }
     if (has_many_controls(s->data, s->len))
         return loading_skips(l, "a binary file");
+    if (!has_room(l, 1))
+        return loading_fails(l, "has more than %lld MiB of text", most);
     bool is_locale = charset() == CHARSET_OTHER;
     d->offsets = is_locale ? DOCUMENT_OFFSETS_LINES : DOCUMENT_OFFSETS_POINTS;
     (is_locale ? charset_decode : decode_windows_1252)(&d->text, s->data, s->len);

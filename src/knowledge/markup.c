@@ -104,8 +104,12 @@ static const struct libxml2 *libxml2(struct error *e)
 /* --- what both have in common ----------------------------------------------------------------- */
 
 enum {
-    PIECE = 4096,     /* between two of these the time is looked at */
-    DEPTH_MOST = 5000 /* of HTML: the end of an element is looked for among all that are open */
+    PIECE = 4096,      /* between two of these the time is looked at */
+    DEPTH_MOST = 5000, /* of HTML: the end of an element is looked for among all that are open */
+    /* libxml2 before 2.12 compares each attribute with all before it, and is not to be stopped
+     * while it does. */
+    ATTRIBUTES_MOST = 10000,
+    PROLOG_MOST = 64 * 1024 /* bytes before the first element: a DTD gives attributes to all */
 };
 
 struct markup {
@@ -116,6 +120,10 @@ struct markup {
     xmlTextReaderPtr reader; /* of XML */
     htmlParserCtxtPtr html;
     size_t depth;
+    size_t looked_at; /* HTML: bytes of a tag whose end is not there yet, when they were counted */
+    size_t equals;    /* XML: equals signs since the last node */
+    size_t fed;       /* XML: bytes */
+    bool has_element;
     bool stopped;
     struct error *e;
     bool broken; /* and `e` says it */
@@ -139,6 +147,27 @@ static void stop_html(struct markup *m)
 {
     m->stopped = true;
     m->xml->xmlStopParser(m->html);
+}
+
+static void break_off(struct markup *m, const char *why, int most)
+{
+    m->broken = m->stopped = true;
+    err_set(m->e, ERR_FILE_ERROR, "line %lld: %s %d", (long long)markup_line(m), why, most);
+}
+
+/* The parser keeps a tag until all of it is there: its words are counted before. */
+static bool is_tag_too_long(struct markup *m)
+{
+    const char *at = (const char *)m->html->input->cur, *end = (const char *)m->html->input->end;
+    size_t words = 0, pending = (size_t)(end - at);
+    if (pending < PIECE || *at != '<')
+        m->looked_at = PIECE;
+    else if (pending >= 2 * m->looked_at) {
+        m->looked_at = pending;
+        for (; at < end; at++)
+            words += strchr(" \t\r\n\f/\"'", *at) != NULL;
+    }
+    return words > ATTRIBUTES_MOST;
 }
 
 static void begin_html(void *context, const xmlChar *name, const xmlChar **attributes)
@@ -181,6 +210,8 @@ static void feed_html(struct markup *m)
         if (n <= 0)
             break;
         m->xml->htmlParseChunk(m->html, piece, (int)n, 0);
+        if (!m->stopped && is_tag_too_long(m))
+            break_off(m, "an element has more attributes than", ATTRIBUTES_MOST);
     }
     if (!m->stopped)
         m->xml->htmlParseChunk(m->html, NULL, 0, 1);
@@ -224,7 +255,14 @@ static int read_xml(void *context, char *bytes, int len)
     struct markup *m = context;
     ssize_t n = m->stopped ? -1 : m->source->read(m->source->context, bytes, (size_t)len);
     m->stopped = m->stopped || n < 0;
-    return (int)n;
+    m->fed += n > 0 ? (size_t)n : 0;
+    for (ssize_t i = 0; i < n; i++)
+        m->equals += bytes[i] == '=';
+    if (!m->stopped && m->equals > ATTRIBUTES_MOST)
+        break_off(m, "an element has more attributes than", ATTRIBUTES_MOST);
+    if (!m->stopped && !m->has_element && m->fed > PROLOG_MOST)
+        break_off(m, "the first element is behind byte", PROLOG_MOST);
+    return m->stopped ? -1 : (int)n;
 }
 
 /* The first fault is the one that is told. A prefix that is not declared is none. */
@@ -258,6 +296,7 @@ static bool tell_node(struct markup *m)
     const char *name = (const char *)m->xml->xmlTextReaderConstLocalName(m->reader);
     switch (m->xml->xmlTextReaderNodeType(m->reader)) {
     case XML_READER_TYPE_ELEMENT: {
+        m->has_element = true;
         bool empty = m->xml->xmlTextReaderIsEmptyElement(m->reader);
         return m->events->begin(m->context, m, name) &&
                (!empty || m->events->end(m->context, name));
@@ -292,8 +331,10 @@ enum markup_end markup_read_xml(const struct markup_source *source,
     }
     m.xml->xmlTextReaderSetStructuredErrorHandler(m.reader, hear_fault, &m);
     int more = 1;
-    while (!m.stopped && !m.broken && (more = m.xml->xmlTextReaderRead(m.reader)) == 1)
+    while (!m.stopped && !m.broken && (more = m.xml->xmlTextReaderRead(m.reader)) == 1) {
+        m.equals = 0;
         m.stopped = !tell_node(&m) || m.stopped;
+    }
     if (more < 0 && !m.broken && !m.stopped)
         m.broken = !err_set(e, ERR_FILE_ERROR, "its XML is damaged");
     m.xml->xmlFreeTextReader(m.reader);

@@ -97,12 +97,16 @@ const struct operation operation_corpus_stats =
 
 /* --- ingest ----------------------------------------------------------------------------------- */
 
+static bool stopped(struct error *e)
+{
+    return err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+}
+
 static bool tell(const struct operation_context *c, const char *what, int64_t done, int64_t of,
                  struct error *e)
 {
     const struct operation_stream *s = c->stream;
-    return !s || !s->tell || s->tell(s->context, what, done, of) ||
-           err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+    return !s || !s->tell || s->tell(s->context, what, done, of) || stopped(e);
 }
 
 static bool tell_progress(const struct operation_context *c, const struct ingest *in,
@@ -126,8 +130,7 @@ static bool purge(struct operation_context *c, struct error *e)
 
 static bool rest(const struct operation_context *c, struct error *e)
 {
-    return wakeup_sleep(c->wakeup, CORPORA_TURN_MS) ||
-           err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+    return wakeup_sleep(c->wakeup, CORPORA_TURN_MS) || stopped(e);
 }
 
 static struct corpora_turn turn_of(const struct operation_context *c)
@@ -156,13 +159,31 @@ static bool embed(struct operation_context *c, struct error *e)
     return true;
 }
 
+struct ingesting {
+    const struct operation_context *c;
+    const struct ingest *in;
+    bool stopped; /* the stream says it once */
+};
+
+static bool ingest_goes_on(void *context)
+{
+    struct ingesting *i = context;
+    struct error e;
+    i->stopped = i->stopped || !tell_progress(i->c, i->in, &e);
+    return !i->stopped;
+}
+
 static bool run_to_end(struct operation_context *c, struct ingest *in, struct error *e)
 {
     struct corpora_turn turn = turn_of(c);
+    struct ingesting ingesting = {.c = c, .in = in};
+    const struct wakeup of_stream = {
+        .fd = c->stream ? c->stream->wake_fd : -1, .go_on = ingest_goes_on, .context = &ingesting};
+    const struct wakeup *wakeup = c->wakeup || !c->stream ? c->wakeup : &of_stream;
     bool ok = true, more = true, waits;
     while (ok && more)
-        ok = corpora_turn_ingest(&turn, in, c->wakeup, &more, &waits, e) &&
-             tell_progress(c, in, e) && (!waits || rest(c, e));
+        ok = corpora_turn_ingest(&turn, in, wakeup, &more, &waits, e) &&
+             (ingest_goes_on(&ingesting) || stopped(e)) && (!waits || rest(c, e));
     corpora_turn_end(&turn);
     return ok && purge(c, e);
 }
