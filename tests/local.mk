@@ -102,6 +102,7 @@ UNIT_TESTS = \
 	tests/test_graph_view \
 	tests/test_health \
 	tests/test_footprint \
+	tests/test_forgotten \
 	tests/test_fork \
 	tests/test_fuzz_seeds \
 	tests/test_history \

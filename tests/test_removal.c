@@ -148,6 +148,19 @@ TEST(test_a_conversation_finishes)
     config_free(config);
 }
 
+/* It ends before it was ever idle. */
+TEST(test_a_single_turn_finishes)
+{
+    const char *const args[] = {"run", "--provider", "offline", "hello", NULL};
+    delete_record();
+    mkdir(support_path(".local"), 0700);
+    mkdir(support_path(".local/share"), 0700);
+    assert_int_equal(symlink("../..", support_path(".local/share/tiro")), 0);
+    assert_int_equal(support_run(args, NULL, NULL, NULL), 0);
+    assert_false(exists(files) || exists(lock_path));
+    assert_int_equal(noted(), 0);
+}
+
 /* In a process of its own, which dies at the n-th call of this kind. */
 static int delete_apart(enum fault_point point, long n)
 {

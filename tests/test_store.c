@@ -1121,3 +1121,42 @@ TEST(a_connection_that_rests_gives_memory_back)
     }
     session_info_release(&info);
 }
+
+/* ---- deleted content ---- */
+
+static void run_sql(const char *sql)
+{
+    if (!store_exec(store, sql, &e))
+        fail_msg("%s: %s", e.text, sql);
+}
+
+/* Rows of any size, written in turns, make SQLite move cells between pages all the time. */
+TEST(deleted_content_leaves_nothing_in_unused_bytes)
+{
+    enum { TALKS = 60, DELETED = 40, ROWS = 1200 };
+    run_sql("CREATE TABLE talk (number INTEGER, part INTEGER, text TEXT, PRIMARY KEY (number, part))"
+            " WITHOUT ROWID; CREATE INDEX talk_text ON talk (text)");
+    unsigned seed = 7;
+    for (int i = 0; i < ROWS; i++) {
+        seed = seed * 1103515245U + 12345U;
+        int talk = (int)(seed >> 16) % TALKS;
+        run_sql(support_text("INSERT INTO talk SELECT %d, count(*), 'quillscrub' || count(*) ||"
+                             " hex(zeroblob(%d)) || 'quillscrub' FROM talk WHERE number = %d",
+                             talk, (int)(seed >> 20) % 700, talk));
+        if (i % 100 == 0)
+            run_sql("PRAGMA wal_checkpoint");
+    }
+    run_sql(support_text("DELETE FROM talk WHERE number < %d; UPDATE talk SET text = part", DELETED));
+    run_sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    int64_t whole;
+    assert_true(store_number(store, "SELECT count(*) FROM pragma_integrity_check"
+                                    " WHERE integrity_check <> 'ok'", &whole, &e));
+    assert_int_equal(whole, 0);
+    struct buf file = BUF_INIT;
+    assert_true(paths_read_file(path, &file, &e));
+    size_t marks = 0;
+    for (size_t i = 0; i + strlen("quillscrub") <= file.len; i++)
+        marks += memcmp(file.data + i, "quillscrub", strlen("quillscrub")) == 0;
+    assert_int_equal(marks, 0);
+    buf_release(&file);
+}

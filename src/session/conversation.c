@@ -497,7 +497,9 @@ static bool open_store(struct conversation *c)
     return true;
 }
 
-/* What a deleting process was killed before it could remove. */
+/* Removes the files that a deleting process left because it was killed, and then words of deleted
+ * texts until a request arrives. A program that ends has no time for those. Returns whether all of
+ * them are gone. */
 static bool remove_left(struct conversation *c)
 {
     struct catalog catalog;
@@ -505,7 +507,7 @@ static bool remove_left(struct conversation *c)
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
     removal_finish_some(&catalog, REMOVALS_AT_ONCE);
     removal_sweep_locks(&catalog);
-    while (more && mailbox_len(c->requests) == 0)
+    while (more && !c->quit && mailbox_len(c->requests) == 0)
         more = catalog_purge_step(&catalog);
     catalog_release(&catalog);
     return !more;
@@ -593,5 +595,7 @@ bool conversation_run(struct conversation *c)
         else if (retire(c))
             return true;
     }
+    if (!tidied && c->store)
+        remove_left(c);
     return false;
 }

@@ -247,7 +247,10 @@ bool run_unarchive(struct conversation *c, const void *params, void *result, str
 
 bool run_delete(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    return put_away(c, &operation_session_delete, params, result, e);
+    bool ok = put_away(c, &operation_session_delete, params, result, e);
+    if (ok)
+        memory_desk_purge(c->engine->desk);
+    return ok;
 }
 
 /* Begun by somebody who then had no use for it. */

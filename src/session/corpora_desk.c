@@ -16,7 +16,7 @@ enum chore_kind { CHORE_INGEST, CHORE_PURGE, CHORE_TIDY, CHORE_EMBED, CHORES };
 
 /* PATIENCE_MS: of another process's transaction. Between two steps other connections must find the
  * database free, who look every few ms, and a conversation the processor. */
-enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, REST_MS = 10 };
+enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, AGAIN_MS = 1000, STEP_MS = 30, REST_MS = 10 };
 
 struct corpora_desk {
     struct desk desk;
@@ -94,16 +94,19 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
 {
     struct corpora_desk *d = desk;
     struct error e;
-    bool more = false;
-    (void)wakeup;
+    bool more = true;
+    int64_t until_ms = clock_mono_ms() + STEP_MS;
     if (!d->desk.store)
         return CHORE_DONE;
-    if (!corpora_purge(d->corpora, &more, &e))
-        return AGAIN_MS;
+    while (more && clock_mono_ms() < until_ms && wakeup->go_on(wakeup->context))
+        if (!corpora_purge(d->corpora, &more, &e))
+            return AGAIN_MS;
     if (more)
         return REST_MS;
-    want(d, CHORE_TIDY);
-    return CHORE_DONE;
+    int next = desk_settle(&d->desk);
+    if (next == CHORE_DONE)
+        want(d, CHORE_TIDY);
+    return next;
 }
 
 static int tidy_some(void *desk, const struct wakeup *wakeup)

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+enum { SETTLE_MS = 200 };
+
 /* --- the worker's thread ---------------------------------------------------------------------- */
 
 static void open_store(void *desk)
@@ -46,6 +48,13 @@ void desk_init(struct desk *d, const struct desk_role *role, struct place *place
 void desk_release(struct desk *d)
 {
     worker_free(d->worker);
+}
+
+int desk_settle(struct desk *d)
+{
+    bool done = d->settles && store_settle(d->store);
+    d->settles = !done;
+    return done ? CHORE_DONE : SETTLE_MS;
 }
 
 /* --- requests --------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@ struct desk {
     struct place *place;     /* of the store; borrowed */
     struct store *store;     /* the thread's; NULL: see `fault` */
     struct error fault;
+    bool settles;                /* the journal is emptied at the next call of desk_settle() */
     const struct wakeup *wakeup; /* of what is being answered: polled by what waits */
 };
 
@@ -42,5 +43,10 @@ void desk_release(struct desk *d);
  * also then. */
 void desk_start(struct desk *d, struct operation_request *r);
 void desk_withdraw(struct desk *d, uint64_t id);
+
+/* For a chore that has deleted something: empties the journal of the store, once for all removals
+ * of a moment, and tries again until no other connection reads. CHORE_DONE, or after how many
+ * milliseconds it is to be called again. */
+int desk_settle(struct desk *d);
 
 #endif

@@ -130,6 +130,8 @@ static bool keep_gone(struct graphs *g, struct graph_part *gone, struct graph_co
     graphs_keep_gone(g, gone);
     while (ok && more)
         ok = graph_purge(&g->graph, &more, e);
+    if (ok && !g->lazy)
+        (void)store_settle(g->graph.store);
     return ok;
 }
 

@@ -471,6 +471,7 @@ static bool run_forget(struct operation_context *c, const void *params, void *re
     vec_free_each(&ids.items);
     if (!ok)
         return false;
+    (void)store_settle(m->store); /* a desk tries again, a command does not */
     out->deleted = count_current(&gone);
     vec_push(&m->unlearned, gone);
     return true;

@@ -169,6 +169,11 @@ void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone)
         log_line(LOG_ERROR, "what was deleted of the graph cannot be undone: %s", e.text);
         release_gone(&j->job);
     }
+    memory_desk_purge(d);
+}
+
+void memory_desk_purge(struct memory_desk *d)
+{
     memory_desk_want(d, CHORE_PURGE);
 }
 

@@ -28,6 +28,10 @@ void memory_desk_withdraw(struct memory_desk *d, uint64_t id);
  */
 void memory_desk_keep_gone(struct memory_desk *d, struct graph_part *gone);
 
+/* Something was deleted by another connection of this program: takes it out of the indices and the
+ * journal as soon as nobody reads. */
+void memory_desk_purge(struct memory_desk *d);
+
 /* There are entries that may lack vectors: gives them theirs if an embedder is configured. */
 void memory_desk_work(struct memory_desk *d);
 

@@ -13,9 +13,9 @@
 #include "session/memory_sink.h"
 #include "session/operation.h"
 
-/* By priority: texts that were forgotten leave the index; what was deferred comes in; a session
- * that was left is followed; when the next one will have been idle for long enough is waited for;
- * what keeps the index quick; vectors that entries lack, and the graph. */
+/* By priority: texts that were forgotten leave the index and the journal; what was deferred comes
+ * in; a session that was left is followed; when the next one will have been idle for long enough is
+ * waited for; what keeps the index quick; vectors that entries lack, and the graph. */
 enum memory_chore {
     CHORE_PURGE,
     CHORE_INDEX,

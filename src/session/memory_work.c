@@ -143,8 +143,10 @@ static int purge_some(void *desk, const struct wakeup *wakeup)
         return next;
     if (more)
         return 0;
-    memory_desk_want(d, CHORE_TIDY);
-    return CHORE_DONE;
+    next = desk_settle(&d->desk);
+    if (next == CHORE_DONE)
+        memory_desk_want(d, CHORE_TIDY);
+    return next;
 }
 
 /* How far the sessions from before are. */

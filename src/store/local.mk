@@ -13,6 +13,7 @@ libtiro_a_SOURCES += \
 	src/store/recover.c src/store/recover.h \
 	src/store/recover_rows.c \
 	src/store/salvage.c src/store/salvage.h \
+	src/store/scrub.c src/store/scrub.h \
 	src/store/session_files.c src/store/session_files.h \
 	src/store/session_names.c \
 	src/store/session_settings.c src/store/session_settings.h \

@@ -14,6 +14,7 @@
 #include "base/uuid.h"
 #include "store/db_copy.h"
 #include "store/migrate.h"
+#include "store/scrub.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
 
@@ -146,7 +147,7 @@ static bool connect_to(struct store *s, struct error *e)
     int flags = s->mode == STORE_READ_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
     if (store_in_memory(s->path))
         flags |= SQLITE_OPEN_URI;
-    int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, scrub_vfs());
     if (result != SQLITE_OK)
         return store_fault(s, result, e);
     /* Again: the file has been opened but not read yet. */
@@ -215,7 +216,8 @@ static bool take_back_half_done(struct store *s, struct error *e)
         return store_fault(s, result, e);
     if ((result & 0xff) != SQLITE_READONLY)
         return true;
-    result = sqlite3_open_v2(s->path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    result = sqlite3_open_v2(s->path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                             scrub_vfs());
     if (result == SQLITE_OK) {
         sqlite3_busy_timeout(writer, PATIENCE_MS);
         sqlite3_exec(writer, "PRAGMA schema_version", NULL, NULL, NULL);
@@ -303,11 +305,13 @@ void store_rollback(struct store *s)
     relax(s);
 }
 
-void store_settle(struct store *s)
+bool store_settle(struct store *s)
 {
     sqlite3_busy_handler(s->db, NULL, NULL);
-    sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    int result =
+        sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) & 0xff;
     sqlite3_busy_handler(s->db, wait_for_writer, s);
+    return result != SQLITE_BUSY && result != SQLITE_LOCKED;
 }
 
 void store_give_back_memory(struct store *s)

@@ -29,9 +29,9 @@ bool store_begin(struct store *s, struct error *e);
 bool store_commit(struct store *s, struct error *e); /* on failure it is rolled back */
 void store_rollback(struct store *s);                /* no transaction open: nothing happens */
 
-/* Empties the journal into the database if nobody reads: what it holds of deleted texts is gone.
- * Nobody waits, and failing to is no fault. Not in a transaction. */
-void store_settle(struct store *s);
+/* Empties the journal into the database, so that deleted texts are in neither. Waits for nobody;
+ * false: another connection reads or writes, so try again. Not in a transaction. */
+bool store_settle(struct store *s);
 
 /* Frees what the connection has of the database and of its words in memory; it is read again where
  * it is needed. */
