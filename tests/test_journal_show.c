@@ -50,7 +50,7 @@ static void emit(enum event_type type, const char *text)
 {
     struct error e = {0};
     struct event *ev = event_new(type);
-    ev->text = mem_strdup(text);
+    ev->text = text ? mem_strdup(text) : NULL;
     if (!journal_emit(&j, ev, &e))
         fail_msg("%s", e.text);
 }
@@ -177,4 +177,34 @@ TEST(test_a_surface_that_caught_up)
     emit(EVENT_TEXT_DELTA, "?");
     assert_int_equal(read_all(&seq, NULL, &text), 2);
     buf_release(&text);
+}
+
+/* The number of the next event after the session is opened by another process. */
+static int64_t number_after_opening(void)
+{
+    struct error e = {0};
+    struct event_list tail = {0};
+    bool more;
+    struct journal other;
+    journal_init(&other, notices);
+    other.store = store;
+    if (!journal_open(&other, j.info.id, JOURNAL_RESUME, &tail, &more, &e))
+        fail_msg("%s", e.text);
+    event_list_release(&tail);
+    int64_t next = other.info.last_seq + 1;
+    journal_release(&other);
+    return next;
+}
+
+/* A killed process told pieces of an answer that the log lacks. */
+TEST(test_numbers_that_were_told_are_not_given_again)
+{
+    emit(EVENT_TURN_STARTED, "q");
+    emit_many(EVENT_TEXT_DELTA, "t");
+    assert_true(number_after_opening() > j.info.last_seq);
+    emit(EVENT_TURN_FAILED, "no more");
+    assert_int_equal(number_after_opening(), j.info.last_seq + 1);
+    emit(EVENT_COMPACTION_STARTED, NULL);
+    emit_many(EVENT_COMPACTION_DELTA, "s");
+    assert_true(number_after_opening() > j.info.last_seq);
 }

@@ -225,6 +225,8 @@ bool catalog_label(struct catalog *c, const char *reference, const char *changes
 static bool append(struct catalog *c, struct session_info *info, struct event *ev, struct error *e)
 {
     bool began;
+    if (!event_log_skip_told(c->store, info->id, &info->last_seq, e))
+        return false;
     ev->seq = info->last_seq + 1;
     ev->wall_ms = clock_wall_ms();
     memcpy(ev->session_id, info->id, sizeof ev->session_id);

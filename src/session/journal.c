@@ -11,7 +11,7 @@
 #include "store/sessions.h"
 #include "store/snapshot.h"
 
-enum { CHECKPOINT_MS = 1000, CHECKPOINT_BYTES = 256 * 1024, TAIL_EVENTS = 120 };
+enum { CHECKPOINT_MS = 1000, CHECKPOINT_BYTES = EVENT_LOG_UNKEPT - 1, TAIL_EVENTS = 120 };
 enum { TAIL_BYTES = 4 << 20 }; /* of their payloads */
 
 void journal_init(struct journal *j, struct mailbox *notices)
@@ -136,7 +136,8 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
     if (open_row(j, reference, access, &o, e) &&
         (!tail ||
          event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e)) &&
-        (access == JOURNAL_READ || leave_archive(j, &o.info, e))) {
+        (access == JOURNAL_READ || (event_log_skip_told(j->store, o.info.id, &o.info.last_seq, e) &&
+                                    leave_archive(j, &o.info, e)))) {
         take_over(j, &o, access);
         return true;
     }

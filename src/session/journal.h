@@ -64,8 +64,9 @@ void journal_begin(struct journal *j, const char *directory);
 enum journal_access { JOURNAL_RESUME, JOURNAL_READ };
 
 /* Opens a kept one in place of the current, which stays untouched on failure. JOURNAL_RESUME takes
- * its lock and takes it out of the archive; JOURNAL_READ does neither. `tail` receives the last
- * screens' events. Cost does not grow with the session. */
+ * its lock and takes it out of the archive; JOURNAL_READ does neither. After a run that was killed the
+ * next event skips numbers, see event_log_skip_told(). `tail` (NULL: not wanted) receives the last screens'
+ * events. Cost does not grow with the session. */
 bool journal_open(struct journal *j, const char *reference, enum journal_access access,
                   struct event_list *tail, bool *more, struct error *e);
 

@@ -22,6 +22,15 @@ static const char turn_sql[] =
     "SELECT count(*) FROM event" OF_SESSION
     " AND seq < ? AND type = 'run_started'"
     " AND json_valid(payload) AND ifnull(json_extract(payload, '$.retries'), 0) = 0";
+#define RUN_ENDS "'run_completed', 'run_failed', 'interrupted'"
+/* Whether the newest event of these types is the first one, and the number of the newest event. */
+#define OPENED(first, types)                                                                       \
+    "ifnull((SELECT type = '" first "' FROM event INDEXED BY event_whole" OF_SESSION                \
+    EVENT_IS_WHOLE " AND type IN ('" first "', " types ") ORDER BY seq DESC LIMIT 1), 0)"
+static const char unkept_sql[] =
+    "SELECT max(seq) FROM event" OF_SESSION
+    " HAVING " OPENED("run_started", RUN_ENDS) " OR "
+    OPENED("compaction_started", RUN_ENDS ", 'compaction_completed', 'compaction_failed'");
 static const char time_sql[] =
     "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
@@ -122,6 +131,19 @@ bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struc
     *seq = 0;
     struct query q = query_for(s, last_sql, session_id, e);
     return query_number(&q, seq);
+}
+
+bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, struct error *e)
+{
+    struct query q = query_for(s, unkept_sql, session_id, e);
+    query_text(&q, session_id);
+    query_text(&q, session_id);
+    if (query_next(&q)) {
+        int64_t told = sqlite3_column_int64(q.handle, 0) + EVENT_LOG_UNKEPT;
+        if (told > *seq)
+            *seq = told;
+    }
+    return query_end(&q);
 }
 
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,

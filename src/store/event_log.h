@@ -29,6 +29,16 @@ bool event_log_copy(struct store *s, const char *from, int64_t last, const char 
 /* Number of the newest event; 0 when there is none. Costs one step in an index. */
 bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e);
 
+/* Writers store streamed text when it reaches this many bytes, or after a second. */
+enum { EVENT_LOG_UNKEPT = 256 * 1024 };
+
+/* Raises *seq, the number of the newest event, past the numbers that readers may have seen and the
+ * log lacks. A writer that is killed loses the pieces of text since its last write; each piece has a
+ * byte, so there are at most EVENT_LOG_UNKEPT. If their numbers were given again, a reader that
+ * resumes after one of them would miss the events that got them. Does nothing unless the log ends
+ * within a run or a compaction. Not for a session whose writer is alive. */
+bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, struct error *e);
+
 /* When the event happened, or the next one that is in the log; 0: neither is. */
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
                     struct error *e);
