@@ -112,6 +112,14 @@ static void put_number(const struct shape *shape, void *params, int64_t number)
         *(int *)at = (int)number;
 }
 
+/* A message of a test is one that a person typed. */
+static void put_typed(const struct shape *shape, void *params)
+{
+    for (const struct shape_field *f = shape->fields; f->name; f++)
+        if (f->names == &input_origin_names)
+            *(enum input_origin *)(void *)((char *)params + f->offset) = INPUT_TYPED;
+}
+
 uint64_t surface_send_for(struct engine *s, const struct operation *o, const char *name,
                           const char *text, int64_t number)
 {
@@ -123,6 +131,7 @@ uint64_t surface_send_for(struct engine *s, const struct operation *o, const cha
         put_number(o->params, &params, number);
         put_text(&params, text_field(o, 0), name);
         put_text(&params, said_field(o), text);
+        put_typed(o->params, &params);
     }
     return engine_start(s, o, o->params ? &params : NULL);
 }

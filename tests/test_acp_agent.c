@@ -473,6 +473,15 @@ TEST(a_model_is_chosen)
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg" \
     "gg=="
 
+TEST_IF(capability_store() && capability_memory(), a_prompt_was_typed)
+{
+    begin();
+    ask("Always answer in French.");
+    end();
+    assert_text(program_output(RUN("learned", "list", "--state", "candidate")),
+                "Always answer in French");
+}
+
 TEST_IF(capability_store(), an_image_is_kept_with_its_session)
 {
     struct stat st;

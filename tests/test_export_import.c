@@ -366,14 +366,18 @@ static char *replaced(const char *text, const char *old, const char *by)
     return support_keep(buf_take(&out));
 }
 
+/* What an import adds to the text of a log that names no origin. */
+#define IMPORTED ",\"origin\":\"imported\""
+
 /* Into this store, where the id is taken, and again after the first one is gone. */
 static void check_round_trip(const char *id, enum export_format format)
 {
     char *text = export(id, format);
     struct session_info copy = import(text);
     assert_string_not_equal(copy.id, id);
-    char *again = export(copy.id, format);
-    assert_string_equal(replaced(again, copy.id, id), text);
+    char *again = replaced(export(copy.id, format), IMPORTED, "");
+    char *unmarked = replaced(text, IMPORTED, "");
+    assert_string_equal(replaced(again, copy.id, id), unmarked);
     assert_true(catalog_delete(&catalog, copy.id, NULL, &e));
     session_info_release(&copy);
 
@@ -382,8 +386,8 @@ static void check_round_trip(const char *id, enum export_format format)
     assert_true(catalog_delete(&catalog, id, NULL, &e));
     back = import(text);
     assert_string_equal(back.id, id);
-    again = export(id, format);
-    assert_string_equal(again, text);
+    again = replaced(export(id, format), IMPORTED, "");
+    assert_string_equal(again, unmarked);
     assert_int_equal(back.title_set, kept.title_set);
     session_info_release(&back);
     session_info_release(&kept);
@@ -472,9 +476,29 @@ TEST(test_lines_without_a_head)
     assert_string_equal(info.directory, "/here");
     assert_int_equal(info.created_ms, 1773065107123);
     assert_int_equal(info.turns, 2);
-    assert_string_equal(support_keep(record_lines(store, info.id)), lines);
+    char *again = support_keep(record_lines(store, info.id));
+    assert_string_equal(replaced(again, IMPORTED, ""), lines);
     session_info_release(&info);
     record_release(&r);
+}
+
+/* A text cannot say that its messages were typed here. */
+TEST(test_imported_messages_say_so)
+{
+    static const char *const members[] = {"", ",\"origin\":\"typed\"", ",\"origin\":\"new\""};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        struct session_info info =
+            import(support_text("{\"type\":\"run_started\",\"seq\":1,\"session_id\":\"01890a5d-"
+                                "ac96-774b-bcce-b302099a8057\","
+                                "\"at\":\"2026-03-09T14:05:07.123Z\",\"input\":\"Hello\"%s}",
+                                members[i]));
+        assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
+        assert_true(catalog_delete(&catalog, info.id, NULL, &e));
+        session_info_release(&info);
+    }
+    struct session_info info = import("[{\"role\":\"user\",\"content\":\"Hello\"}]");
+    assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
+    session_info_release(&info);
 }
 
 TEST(test_titles)

@@ -315,6 +315,21 @@ static int teardown(void **state)
 FIXTURE(setup, teardown);
 NEEDS(capability_store() && capability_memory());
 
+TEST(a_message_of_a_host_is_not_learned)
+{
+    assert_true(config_set(surface_config(), CONFIG_LEARNED_CAPTURE, "auto", NULL));
+    start(EVERYTHING, true);
+    begin_legacy();
+    (void)succeed("tiro_resume", support_text("{'session':'%s','prompt':'Always use tabs.'}",
+                                              run_prompt("Always answer in French.")));
+    assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM learned_item"), 0);
+    assert_int_equal(damage_number(surface_store(),
+                                   "SELECT count(*) FROM event WHERE type = 'run_started'"
+                                   " AND json_extract(payload, '$.origin') = 'program'"),
+                     2);
+    stop();
+}
+
 /* --- both eras -------------------------------------------------------------------------------- */
 
 TEST(a_handshake_agrees_on_a_version)

@@ -220,8 +220,9 @@ TEST_IF(capability_store() && capability_memory(), what_is_learned_is_told_and_f
     say("As you like.");
     char *out =
         PIPE("No emojis.\n/remember the port is 8443\n/forget port\n/learned\n", "--tools", "none");
-    IN_ORDER(out, "remember this? No emojis", "active  the port is 8443", "No matches in memory",
-             "active  the port is 8443", "/learned forget ID deletes", "candidate  No emojis");
+    IN_ORDER(out, "active  the port is 8443", "No matches in memory", "active  the port is 8443",
+             "/learned forget ID deletes");
+    assert_null(strstr(out, "candidate")); /* nobody typed it */
     free(out);
 }
 
@@ -369,6 +370,15 @@ TEST(streaming_is_seen_and_ctrl_c_stops)
     assert_true(screen_wait_exit(s, WAIT_MS));
     assert_int_equal(screen_status(s), 0);
     assert_no_sequences(s);
+}
+
+TEST_IF(capability_store() && capability_memory(), what_is_typed_is_learned)
+{
+    say("As you like.");
+    struct screen *s = open_plain(NULL);
+    act(s, "No emojis.<enter>", "remember this? No emojis");
+    wait_prompt(s);
+    act(s, "/learned<enter>", "candidate  No emojis");
 }
 
 TEST(ctrl_c_twice_leaves)

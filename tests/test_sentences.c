@@ -61,5 +61,5 @@ TEST(what_is_quoted_is_no_sentence)
 TEST(attached_files_are_no_sentences)
 {
     expect("notes.md:\n```\nremember that it is in a file\n```\n\nSum it up", "[Sum it up]");
-    expect("notes.md:\n```\nremember that it is in a file\n```\n", "[notes.md:]");
+    expect("notes.md:\n```\nremember that it is in a file\n```\n", "");
 }

@@ -169,6 +169,45 @@ TEST(off_keeps_nothing)
     engine_free(s);
 }
 
+/* Whatever [learned] capture says: nothing is learned of it, and the next session is not told of
+ * it as something that was asked, nor of the answer. */
+TEST(what_nobody_typed_is_not_learned)
+{
+    static const char *const captures[] = {"ask", "auto", "off"};
+    for (size_t i = 0; i < sizeof captures / sizeof *captures; i++)
+        for (int origin = 0; origin < INPUT_ORIGINS; origin++) {
+            if (origin == INPUT_TYPED)
+                continue;
+            set(CONFIG_LEARNED_CAPTURE, captures[i]);
+            struct engine *s = open_new();
+            model_server_queue(surface_server(), &(struct reply){.text = "In French from now on."});
+            const struct turn_start_params params = {.text = "Always answer in French.",
+                                                     .origin = (enum input_origin)origin};
+            operation_answer_free(surface_call(s, &operation_turn_start, &params));
+            surface_send(s, &operation_turn_retry, NULL); /* comes from where it came */
+            surface_expect_idle(s);
+            assert_string_equal(learned(s), "");
+            engine_free(s);
+            s = open_new();
+            say(s, "Hello.");
+            assert_non_null(strstr(last_body(), "nothing in it was typed by the user"));
+            assert_null(strstr(last_body(), "French"));
+            engine_free(s);
+        }
+}
+
+/* It was shown in this session before somebody typed it. */
+TEST(what_was_piped_before_is_not_learned_when_it_is_typed)
+{
+    struct engine *s = open_new();
+    const struct turn_start_params params = {.text = "Always use tabs in Makefiles.",
+                                             .origin = INPUT_PIPED};
+    operation_answer_free(surface_call(s, &operation_turn_start, &params));
+    say(s, "Always use tabs in Makefiles.");
+    assert_string_equal(learned(s), "");
+    engine_free(s);
+}
+
 TEST(an_attached_document_writes_nothing)
 {
     struct buf text = BUF_INIT;

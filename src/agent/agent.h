@@ -32,6 +32,7 @@ struct agent {
     const char *learned;    /* what is told of learned memory; NULL: nothing */
     const char *graph_hint; /* … of the graph, where its tools are offered; NULL: nothing */
     const char *session_id; /* NULL: unknown */
+    enum input_origin origin; /* of the input */
     int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;     /* tokens of one answer */
     struct toolset *tools;  /* asked again between its model calls */

@@ -28,6 +28,7 @@ void turn_tell_started(struct turn *t, const char *input, const char *attachment
     ev->text = mem_strdup(input);
     ev->attachments = mem_strdup(attachments);
     ev->number = retries;
+    ev->origin = t->a->origin;
     turn_emit(t, ev);
     t->number = t->a->history->turns;
 }

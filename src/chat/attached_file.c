@@ -70,10 +70,16 @@ static const char *file_end(const char *text)
     return NULL;
 }
 
-const char *attached_files_skip(const char *message)
+const char *attached_files_end(const char *message)
 {
     const char *at = message + strspn(message, white), *end;
     while ((end = file_end(at)))
         at = end + strspn(end, white);
-    return *at ? at : message;
+    return at;
+}
+
+const char *attached_files_skip(const char *message)
+{
+    const char *typed = attached_files_end(message);
+    return *typed ? typed : message;
 }

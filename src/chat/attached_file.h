@@ -12,7 +12,10 @@ void attached_file_add(struct buf *out, const char *path, const char *text, size
 /* The text in its fence alone, whole lines. */
 void attached_file_fence(struct buf *out, const char *text, size_t len);
 
-/* What stands behind the files that a message begins with; the whole message if that is nothing. */
+/* The text behind the files that a message begins with, without white space in front; "" if the
+ * message has nothing else. */
+const char *attached_files_end(const char *message);
+/* The same, but the whole message if it has nothing else: for a title. */
 const char *attached_files_skip(const char *message);
 
 #endif

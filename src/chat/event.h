@@ -65,6 +65,20 @@ enum stop_reason {
     STOP_OTHER
 };
 
+/* Where the text of a run_started came from. Learned memory and session summaries use the words of
+ * typed messages alone. UNKNOWN: the client did not say, or the log is older than the member. */
+enum input_origin {
+    INPUT_UNKNOWN,
+    INPUT_TYPED,    /* by a person, in the terminal, an editor or as an argument; files that are
+                       attached to the message are not typed (chat/attached_file.h) */
+    INPUT_PIPED,    /* standard input that is no terminal */
+    INPUT_ATTACHED, /* an attached file alone */
+    INPUT_PROGRAM,  /* another agent, over MCP */
+    INPUT_IMPORTED, /* the text of an imported session, whatever it says itself */
+    INPUT_ORIGINS
+};
+extern const struct shape_names input_origin_names;
+
 /* What a compaction did. `history` and `dropped` are JSON (chat/rebuild.h): how the new messages
  * are made of the old ones, and which events the messages that went were made of. */
 struct compaction {
@@ -108,6 +122,7 @@ struct event {
     bool flag;
     bool denied; /* the call was not allowed to run */
     enum stop_reason stop_reason;
+    enum input_origin origin;
     struct usage usage;     /* of a turn: its sum, of which are those of compactions: */
     struct usage summaries; /* right behind it, as usage_turn_shape wants it */
     double used, bound;

@@ -78,6 +78,14 @@ static const char *const stop_words[] = {
 /* A reason that we do not know is one of the others, no fault. */
 const struct shape_names stop_reason_names = {stop_words, STOP_OTHER + 1, STOP_OTHER};
 
+static const char *const origin_words[] = {
+    [INPUT_UNKNOWN] = "unknown", [INPUT_TYPED] = "typed",     [INPUT_PIPED] = "piped",
+    [INPUT_ATTACHED] = "file",   [INPUT_PROGRAM] = "program", [INPUT_IMPORTED] = "imported",
+};
+const struct shape_names input_origin_names = {origin_words, INPUT_ORIGINS, -1};
+/* Of a log: a newer program may know more origins. */
+static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, INPUT_UNKNOWN};
+
 const char *stop_reason_name(enum stop_reason reason)
 {
     return stop_words[reason];
@@ -88,6 +96,8 @@ static const struct shape_field fields_TURN_STARTED[] = {
     TEXT("input", text, "What the user sent."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
     JSON_TEXT("attachments", attachments, "Image blocks."),
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
+                .names = &logged_origins, .help = "Where the input came from; absent: unknown."),
     {0},
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "cli/input.h"
 #include "cli/run_output.h"
 #include "cli/session_options.h"
@@ -73,7 +74,7 @@ static void cut_newlines(struct buf *text)
         buf_splice(text, text->len - 1, 1, "", 0);
 }
 
-static bool add_input(struct buf *out, struct error *e)
+static bool add_input(struct buf *out, enum input_origin *origin, struct error *e)
 {
     struct buf input;
     buf_init(&input, MAX_INPUT);
@@ -83,15 +84,17 @@ static bool add_input(struct buf *out, struct error *e)
         if (out->len > 0)
             buf_addstr(out, "\n\n");
         buf_add(out, input.data, input.len);
+        *origin = INPUT_PIPED;
     }
     buf_release(&input);
     return ok;
 }
 
 /* Parted by blank lines: the files of -f, the words, and standard input where it is no terminal.
- * "-" is standard input alone. */
+ * "-" is standard input alone. A message with text of standard input is PIPED as a whole, because
+ * nothing marks where the words end. */
 static bool read_prompt(const struct session_options *o, const char *words, struct buf *out,
-                        struct error *e)
+                        enum input_origin *origin, struct error *e)
 {
     bool input_alone = strcmp(words, "-") == 0;
     bool input_joins = !isatty(STDIN_FILENO);
@@ -99,8 +102,9 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
         return false;
     if (!input_alone)
         buf_addstr(out, words);
+    *origin = *attached_files_end(out->data ? out->data : "") ? INPUT_TYPED : INPUT_ATTACHED;
     cut_newlines(out);
-    if ((input_alone || input_joins) && !add_input(out, e))
+    if ((input_alone || input_joins) && !add_input(out, origin, e))
         return false;
     if (out->len == 0)
         return err_set(e, ERR_USAGE, _("nothing to send; use: tiro run PROMPT"));
@@ -115,6 +119,7 @@ struct turn {
     struct engine *engine;
     struct run_output *out;
     const char *prompt;
+    enum input_origin origin;                    /* of the prompt */
     bool sent, over;
     bool closed; /* standard output: nobody listens any more */
     int signal;  /* that interrupted; 0: none */
@@ -140,7 +145,7 @@ static void on_provider(struct turn *t, struct notice *n)
     t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
     if (!t->sent)
         (void)engine_start(t->engine, &operation_turn_start,
-                           &(struct turn_start_params){.text = t->prompt});
+                           &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
     t->sent = true;
 }
 
@@ -228,13 +233,15 @@ static int status_of(const struct turn *t)
     return t->out->tally.denied.len > 0 ? STATUS_DENIED : 0;
 }
 
-static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt)
+static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt,
+                    enum input_origin origin)
 {
     struct run_output out;
     struct engine_options engine = session_options_service(&o->session, setup->config);
     run_output_init(&out, o->format);
     int signal_fd = signals_open();
-    struct turn t = {.engine = engine_new(&engine), .out = &out, .prompt = prompt};
+    struct turn t = {
+        .engine = engine_new(&engine), .out = &out, .prompt = prompt, .origin = origin};
     carry(&t, signal_fd);
     note_signal(&t);
     if (!t.closed)
@@ -250,11 +257,12 @@ static int run_options(const struct run_options *o)
     struct error e = {0};
     struct buf prompt = BUF_INIT;
     struct setup setup;
+    enum input_origin origin;
     int status;
-    if (read_prompt(&o->session, o->words.data, &prompt, &e)) {
+    if (read_prompt(&o->session, o->words.data, &prompt, &origin, &e)) {
         setup_load(&setup);
         setup_print_problems(&setup);
-        status = run_turn(o, &setup, prompt.data);
+        status = run_turn(o, &setup, prompt.data, origin);
         setup_release(&setup);
     } else {
         status = cli_fail(&e);

@@ -65,7 +65,7 @@ static bool visit(void *context, const struct event *ev)
     if (ev->type != EVENT_TURN_STARTED || ev->number > 0 || !ev->text)
         return true;
     r->turns++;
-    if (ev->seq > r->after && !learned_closed_has(&r->closed, ev->seq))
+    if (ev->seq > r->after && ev->origin == INPUT_TYPED && !learned_closed_has(&r->closed, ev->seq))
         (void)typed_messages_add(r->out, ev->seq, ev->text);
     return true;
 }

@@ -58,18 +58,19 @@ static bool result_has(const struct look *l, const char *text)
     return found;
 }
 
-/* The files that it begins with are no words of the user's. */
-static void look_at_message(struct look *l, const char *message)
+/* The files that it begins with were not typed; of a message that was not typed nothing was. */
+static void look_at_message(struct look *l, const struct event *ev)
 {
-    const char *typed = attached_files_skip(message);
-    l->shown = has(l, message, (size_t)(typed - message));
+    const char *typed =
+        ev->origin == INPUT_TYPED ? attached_files_end(ev->text) : ev->text + strlen(ev->text);
+    l->shown = has(l, ev->text, (size_t)(typed - ev->text));
     l->typed = !l->shown && has(l, typed, strlen(typed));
 }
 
 static void look_at(struct look *l, const struct event *ev)
 {
     if (ev->type == EVENT_TURN_STARTED && ev->text)
-        look_at_message(l, ev->text);
+        look_at_message(l, ev);
     else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
         l->shown = result_has(l, ev->text);
     else if (ev->type == EVENT_MEMORY_RECALLED)

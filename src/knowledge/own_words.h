@@ -1,5 +1,6 @@
 /* Whether what the user wrote is in their own words, or was copied of what the session showed:
- * results of tools (memory_search is one), files that were attached, answers of the model. What is
+ * results of tools (memory_search is one), files that were attached, messages that were not typed,
+ * answers of the model. What is
  * not their own is not learned, so that a document cannot write and nothing feeds itself. Words
  * that the user typed before they were shown (a model repeats them) are the user's. */
 #ifndef KNOWLEDGE_OWN_WORDS_H

@@ -186,7 +186,7 @@ static void split_line(struct sentences *out, const char *begin, const char *end
 /* Behind the attached files; without any, white space at the beginning counts as indentation. */
 static const char *typed_part(const char *message)
 {
-    const char *behind = attached_files_skip(message);
+    const char *behind = attached_files_end(message);
     return behind == message + strspn(message, " \t\r\n") ? message : behind;
 }
 

@@ -46,6 +46,7 @@ struct digest {
     char *request, *response, *tools;
     VEC(struct call) open;
     struct error *error;
+    bool typed; /* the message of the turn that is read, or a part of it */
     bool failed;
 };
 
@@ -150,11 +151,15 @@ static bool close_call(struct digest *d, const struct event *ev)
     return ok;
 }
 
+/* Later sessions are told of what a person typed, and of the answers to that. The fold can begin in
+ * the middle of a turn after a crash: that turn's answer is left out. */
 static void begin_turn(struct digest *d, const struct event *ev)
 {
+    const char *typed = ev->origin == INPUT_TYPED && ev->text ? attached_files_end(ev->text) : "";
     d->turns += ev->number == 0; /* one that is sent again is the same turn */
-    if (!d->request && ev->text)
-        d->request = line_of(attached_files_skip(ev->text), DIGEST_REQUEST_BYTES);
+    d->typed = *typed;
+    if (!d->request && *typed)
+        d->request = line_of(typed, DIGEST_REQUEST_BYTES);
 }
 
 static bool visit(void *context, const struct event *ev)
@@ -166,7 +171,7 @@ static bool visit(void *context, const struct event *ev)
         open_call(d, ev);
     } else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->name) {
         d->failed = !close_call(d, ev);
-    } else if (ev->type == EVENT_TURN_COMPLETED && ev->text) {
+    } else if (ev->type == EVENT_TURN_COMPLETED && ev->text && d->typed) {
         free(d->response);
         d->response = line_of(ev->text, DIGEST_REQUEST_BYTES);
     }
@@ -280,6 +285,8 @@ static char *summary_of(const struct query *q)
     if (request) {
         buf_addstr(&whole, "; asked: ");
         add_characters(&whole, request, response ? DIGEST_SUMMARY_ASKED : DIGEST_SUMMARY);
+    } else {
+        buf_addstr(&whole, "; nothing in it was typed by the user");
     }
     if (response)
         buf_addf(&whole, "; answered: %s", response);

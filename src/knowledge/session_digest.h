@@ -1,5 +1,6 @@
 /* What a session was about and how its tools fared: a fold of its log, kept up to the last turn, so
- * that later sessions of the project can be told. It can be made again of the log at any time. */
+ * that later sessions of the project can be told. Of the messages it has those that were typed, and
+ * of the answers those to them. It can be made again of the log at any time. */
 #ifndef KNOWLEDGE_SESSION_DIGEST_H
 #define KNOWLEDGE_SESSION_DIGEST_H
 

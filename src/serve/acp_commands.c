@@ -243,8 +243,8 @@ static void run_rename(struct acp_session *s, const char *arguments)
 
 static void run_retry(struct acp_session *s, const char *arguments)
 {
-    const struct turn_retry_params params = {.session = s->id,
-                                             .text = *arguments ? arguments : NULL};
+    const struct turn_retry_params params = {
+        .session = s->id, .text = *arguments ? arguments : NULL, .origin = INPUT_TYPED};
     s->telling.told_input = true;
     acp_ask(s->acp, NULL, s, &operation_turn_retry, &params, acp_answer_turn);
 }

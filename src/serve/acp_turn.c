@@ -75,8 +75,10 @@ void acp_sending_free(struct acp_sending *w)
 static void start_turn(struct acp_session *s, const struct acp_sending *w)
 {
     char *attachments = w->attachments ? json_print(w->attachments) : NULL;
-    const struct turn_start_params params = {
-        .session = s->id, .text = w->prompt.text.data, .attachments = attachments};
+    const struct turn_start_params params = {.session = s->id,
+                                             .text = w->prompt.text.data,
+                                             .attachments = attachments,
+                                             .origin = INPUT_TYPED};
     s->telling.told_input = true;
     acp_ask(s->acp, NULL, s, &operation_turn_start, &params, acp_answer_turn);
     free(attachments);

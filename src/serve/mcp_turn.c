@@ -199,7 +199,8 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
     }
     const struct session_info *session = a->result;
     memcpy(t->session, session->id, sizeof t->session);
-    const struct turn_start_params params = {.session = t->session, .text = t->prompt};
+    const struct turn_start_params params = {
+        .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM};
     mcp_ask(c, &operation_turn_start, &params, on_turn);
 }
 

@@ -256,7 +256,8 @@ void conversation_find_directives(const struct conversation *c, const struct eve
                                   struct directives *out)
 {
     bool off = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
-    if (ev->type == EVENT_TURN_STARTED && ev->text && !off && may(c, MEMORY_ACCESS_WRITE))
+    if (ev->type == EVENT_TURN_STARTED && ev->origin == INPUT_TYPED && ev->text && !off &&
+        may(c, MEMORY_ACCESS_WRITE))
         directives_read(ev->text, out);
 }
 

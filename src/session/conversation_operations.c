@@ -232,6 +232,13 @@ const struct operation operation_session_add_image =
 
 /* --- turn/… ----------------------------------------------------------------------------------- */
 
+#define ORIGIN_FIELD(S)                                                                            \
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, S, origin),                  \
+                .names = &input_origin_names,                                                      \
+                .help =                                                                            \
+                    "Where the text comes from: \"typed\" where a person typed it. Memory "        \
+                    "learns of typed text alone.")
+
 static const struct shape_field start_fields[] = {
     SESSION_FIELD(struct turn_start_params),
     SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
@@ -240,6 +247,7 @@ static const struct shape_field start_fields[] = {
                 .help = "Array of images: {\"type\": \"image\", \"text\": URL or path, which may "
                         "begin in the session's directory, "
                         "\"media_type\": \"image/png\"}."),
+    ORIGIN_FIELD(struct turn_start_params),
     {0},
 };
 static const struct shape start_shape = PARAMETERS(struct turn_start_params, start_fields);
@@ -248,6 +256,7 @@ static const struct shape_field retry_fields[] = {
     SESSION_FIELD(struct turn_retry_params),
     SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_retry_params, text),
                 .help = "In other words; absent: the same."),
+    ORIGIN_FIELD(struct turn_retry_params),
     {0},
 };
 static const struct shape retry_shape = PARAMETERS(struct turn_retry_params, retry_fields);

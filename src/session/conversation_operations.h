@@ -92,12 +92,14 @@ struct turn_start_params {
     const char *session;
     const char *text;
     const char *attachments; /* JSON array of image blocks */
+    enum input_origin origin;
 };
 
 /* The last message of the user again, in other words if there are some. */
 struct turn_retry_params {
     const char *session;
     const char *text;
+    enum input_origin origin; /* of other words */
 };
 
 /* Of both: the message is part of the conversation, however its turn ended. Where the operation

@@ -113,6 +113,7 @@ struct conversation {
     int64_t last_cached; /* input of the last answer that the provider had cached; -1 unknown */
 
     enum doing doing;
+    enum input_origin origin; /* of the message of the newest turn */
     int64_t busy_since_ms;    /* clock_mono_ms() at which the turn or compaction began */
     int64_t idle_at_ms;       /* … at which what was said is to be indexed although nobody leaves;
                                  0: nothing is */

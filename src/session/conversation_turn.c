@@ -9,6 +9,7 @@
 #include "session/catalog.h"
 #include "session/conversation_private.h"
 #include "session/projection.h"
+#include "store/event_log.h"
 
 static const char *system_prompt(const struct conversation *c)
 {
@@ -177,6 +178,7 @@ struct agent conversation_agent(struct conversation *c)
     agent.model = b->choice.model;
     agent.watched = c->engine->options.can_ask;
     agent.session_id = c->journal.info.id;
+    agent.origin = c->origin;
     agent.max_output = agent_max_output(config_integer(c->config, CONFIG_PROVIDER_MAX_OUTPUT),
                                         b->facts.max_output, b->facts.window);
     agent.wakeup = &c->wakeup;
@@ -297,23 +299,33 @@ bool run_start_turn(struct conversation *c, const void *params, void *result, st
 {
     const struct turn_start_params *p = params;
     char *images;
+    c->origin = p->origin;
     bool kept = conversation_place_images(c, p->attachments, &images, e) &&
                 start(c, p->text ? p->text : "", images, 0, result, e);
     free(images);
     return kept;
 }
 
-static bool find_retry(struct conversation *c, struct error *e)
+/* The same words come from where they came. */
+static bool find_retry(struct conversation *c, const struct turn_retry_params *p, struct error *e)
 {
-    return conversation_is_live(c, e) && conversation_need_history(c, e) &&
-           (c->journal.history.last_text ||
-            err_set(e, ERR_USAGE, "nothing to retry; send a message first"));
+    const struct history *h = &c->journal.history;
+    struct said said;
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e))
+        return false;
+    if (!h->last_text)
+        return err_set(e, ERR_USAGE, "nothing to retry; send a message first");
+    if (!event_log_said(c->store, c->journal.info.id, h->last_turn_seq, &said, e))
+        return false;
+    c->origin = p->text ? p->origin : said.origin;
+    free(said.text);
+    return true;
 }
 
 bool run_retry(struct conversation *c, const void *params, void *result, struct error *e)
 {
     const struct turn_retry_params *p = params;
-    if (!find_retry(c, e))
+    if (!find_retry(c, p, e))
         return false;
     char *text = mem_strdup(p->text ? p->text : c->journal.history.last_text);
     char *attachments = mem_strdup(c->journal.history.last_attachments);

@@ -38,8 +38,10 @@ void imported_add(struct imported *im, struct event *ev)
     if (im->count++ == 0)
         im->first_ms = ev->wall_ms;
     im->last_seq = ev->seq;
-    if (ev->type == EVENT_TURN_STARTED)
+    if (ev->type == EVENT_TURN_STARTED) {
+        ev->origin = INPUT_IMPORTED;
         session_tally_name(&im->unnamed, ev->text);
+    }
     if (im->keeper)
         im->keeper->keep(im->context, ev);
     else

@@ -267,6 +267,7 @@ static const struct saying *saying_of(const struct event *ev)
 struct said_search {
     int64_t seq;
     const struct saying *saying; /* NULL: the event that begins it was not met */
+    enum input_origin origin;
     int64_t wall_ms;
     struct buf text;
 };
@@ -284,6 +285,7 @@ static bool take_said(struct said_search *s, const struct event *ev)
         return false;
     if (ev->seq == s->seq) {
         s->saying = saying_of(ev);
+        s->origin = ev->origin;
         s->wall_ms = ev->wall_ms;
     }
     if (s->saying && ev->type == s->saying->says && ev->text && *ev->text) {
@@ -309,7 +311,8 @@ bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct
     bool ok = query_end(&q);
     *out = (struct said){0};
     if (ok && search.saying)
-        *out = (struct said){search.saying->role, search.wall_ms, buf_take(&search.text)};
+        *out = (struct said){search.saying->role, search.origin, search.wall_ms,
+                             buf_take(&search.text)};
     buf_release(&search.text);
     return ok;
 }

@@ -74,6 +74,7 @@ bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t
  * results, whole and parted by an empty line. What is malformed is left out. */
 struct said {
     enum role role;
+    enum input_origin origin; /* of a user's */
     int64_t wall_ms;
     char *text; /* the caller frees; NULL: the log has no such message */
 };

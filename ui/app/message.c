@@ -35,7 +35,8 @@ void message_send(struct app *app, const char *text)
         keep_waiting(app, text);
         app_touch_now(app, DIRTY_ALL);
     } else {
-        (void)app_ask(app, &operation_turn_start, &(struct turn_start_params){.text = text}, NULL);
+        (void)app_ask(app, &operation_turn_start,
+                      &(struct turn_start_params){.text = text, .origin = INPUT_TYPED}, NULL);
         begin_turn(app);
     }
 }
@@ -43,7 +44,8 @@ void message_send(struct app *app, const char *text)
 /* In other words; NULL: the same. */
 static void retry(struct app *app, const char *text)
 {
-    (void)app_ask(app, &operation_turn_retry, &(struct turn_retry_params){.text = text}, NULL);
+    (void)app_ask(app, &operation_turn_retry,
+                  &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED}, NULL);
     begin_turn(app);
 }
 

@@ -76,7 +76,9 @@ static void start_turn(struct plain *p, const char *text)
     free(p->files);
     p->files = NULL;
     plain_began(p);
-    plain_send(p, &operation_turn_start, &(struct turn_start_params){.text = whole});
+    plain_send(p, &operation_turn_start,
+               &(struct turn_start_params){.text = whole,
+                                           .origin = p->in.terminal ? INPUT_TYPED : INPUT_PIPED});
     free(whole);
     if (p->unsent) /* sending uses up the draft of the session */
         save_draft(p);
