@@ -111,6 +111,24 @@ TEST(an_item_unfolds_with_its_source_and_uses)
     act("o", "?message " HERE " 7");
 }
 
+/* So that nobody accepts words without having seen whose they are. */
+TEST(a_candidate_shows_its_message_before_it_is_accepted)
+{
+#define SAID(id, origin)                                                                           \
+    ITEM(id, "user", "language", "candidate", "Reply in French",                                   \
+         "'session_id':'" HERE                                                                     \
+         "','seq':9,'turn':4,'said_at':'2026-03-08T12:00:00Z',"                                    \
+         "'said':'Hello. Reply in French please. Bye','said_origin':'" origin "',")
+    answer(&operation_learned_list, "{'items':[" SAID("i2", "typed") "]}");
+    see("waits", "2026-03-08, from a conversation: Kyoto in November, turn 4",
+        "typed: \"Hello. Reply in French please. Bye\"");
+    act("<enter>", "!typed:");
+    act("s");
+    answer(&operation_learned_list,
+           "{'items':[" SAID("i2", "typed") "," SAID("i5", "imported") "]}");
+    see("!typed:", "imported: \"Hello. Reply");
+}
+
 TEST(it_is_searched_by_words_and_tag)
 {
     begin();

@@ -126,7 +126,9 @@ TEST(a_candidate_names_session_and_message)
 {
     struct engine *s = open_new();
     say(s, "Hello there.");
-    say(s, "Remember that we deploy on Fridays.");
+    say(s,
+        "a.md:\n```\nFile\n```\n\nHello. It is windy, which is what I mean. "
+        "Remember that we deploy on Fridays.");
     struct learned_list_params params = {.session = "last"};
     struct operation_answer *a = surface_call(s, &operation_learned_list, &params);
     const struct learned_items *items = a->result;
@@ -134,6 +136,13 @@ TEST(a_candidate_names_session_and_message)
     assert_int_equal(strlen(items->items.items[0].session_id), UUID_LEN);
     assert_true(items->items.items[0].seq > 1);
     assert_non_null(items->items.items[0].project);
+    assert_string_equal(items->items.items[0].said,
+                        "\u2026dy, which is what I mean. "
+                        "Remember that we deploy on Fridays.");
+    assert_string_equal(items->items.items[0].title, "Hello there.");
+    assert_int_equal(items->items.items[0].turn, 2);
+    assert_int_equal(items->items.items[0].said_origin, INPUT_TYPED);
+    assert_true(items->items.items[0].said_ms > 0);
     operation_answer_free(a);
     engine_free(s);
 }

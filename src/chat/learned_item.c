@@ -109,6 +109,14 @@ static const struct shape_field fields[] = {
                 .help = "Sessions whose model was told of it."),
     SHAPE_FIELD("used_at", TIME, OPTIONAL, AT(int64_t, used_ms), .least = 1,
                 .help = "When one was, last."),
+    SHAPE_FIELD("said", STRING, OPTIONAL, TEXT(said),
+                .help = "A line of the message that it is of, as the person typed it."),
+    SHAPE_FIELD("said_at", TIME, OPTIONAL, AT(int64_t, said_ms), .least = 1,
+                .help = "When that was sent."),
+    SHAPE_FIELD("said_origin", ENUM, OPTIONAL, AT(enum input_origin, said_origin),
+                .names = &input_origin_names, .help = "Where it came from; absent: unknown."),
+    SHAPE_FIELD("turn", COUNT, OPTIONAL, AT(int, turn), .help = "Number of its turn."),
+    SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),
     {0},
 };
 /* clang-format on */

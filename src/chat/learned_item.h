@@ -8,6 +8,7 @@
 
 #include "base/shape.h"
 #include "base/vec.h"
+#include "chat/event.h"
 
 enum { LEARNED_TEXT_BYTES = 1000, LEARNED_ID_BYTES = 200 };
 
@@ -67,6 +68,13 @@ struct learned_item {
     char *replaced_by; /* of a SUPERSEDED: id; NULL: none */
     int64_t created_ms, changed_ms;
     int64_t uses, used_ms; /* sessions that were told of it; 0: none was */
+
+    /* Its message, where learned_find_messages() found it in the log. */
+    char *said;  /* a line of what was typed, around the words that were noted; NULL: not found */
+    char *title; /* of the session */
+    int turn;    /* of a CANDIDATE; 0: unknown */
+    int64_t said_ms;
+    enum input_origin said_origin;
 };
 
 struct learned_items {

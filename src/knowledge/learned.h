@@ -61,6 +61,9 @@ struct learned_filter {
 };
 bool learned_list(struct store *s, const struct learned_filter *filter, struct learned_items *out,
                   struct error *e);
+/* Sets what the log says of the messages that they are of. */
+bool learned_find_messages(struct store *s, struct learned_items *items, struct error *e);
+
 /* Leaves of them what fits the filter's states, scopes, kinds, tag, query and limit: of those that
  * no list came from. */
 void learned_leave_fitting(struct learned_items *items, const struct learned_filter *filter);

@@ -3,8 +3,11 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "knowledge/folded_words.h"
 #include "knowledge/learned_private.h"
+#include "memory/secrets.h"
+#include "store/event_log.h"
 #include "store/token_fold.h"
 
 #define TAG_ENDS " \t\n,.;:!?()[]{}<>\"'#"
@@ -212,6 +215,55 @@ bool learned_list(struct store *s, const struct learned_filter *filter, struct l
     if (!learned_rows_read(&q, out))
         return false;
     learned_leave_fitting(out, filter);
+    return true;
+}
+
+/* --- their messages --------------------------------------------------------------------------- */
+
+enum { QUOTE_BYTES = 160, QUOTE_BEFORE = 40 };
+
+/* A line around the words, without files and secrets. The caller frees. */
+static char *quote(const char *message, const char *words)
+{
+    struct buf masked = BUF_INIT, out = BUF_INIT;
+    const char *typed = attached_files_end(message), *at = strstr(typed, words);
+    size_t before = at ? (size_t)(at - typed) : 0;
+    if (before > QUOTE_BEFORE) {
+        typed += utf8_cut_bytes(typed, before, before - QUOTE_BEFORE);
+        buf_addstr(&masked, "\u2026");
+    }
+    (void)secrets_mask(&masked, typed, strlen(typed));
+    utf8_add_cut(&out, masked.data ? masked.data : "", masked.len, QUOTE_BYTES);
+    buf_release(&masked);
+    utf8_clean(&masked, out.data ? out.data : "", out.len, UTF8_ONE_LINE);
+    buf_release(&out);
+    return masked.len > 0 ? buf_take(&masked) : mem_strdup("");
+}
+
+bool learned_find_messages(struct store *s, struct learned_items *items, struct error *e)
+{
+    for (size_t i = 0; i < items->items.len; i++) {
+        struct learned_item *item = &items->items.items[i];
+        struct said said;
+        if (!item->session_id || item->session_gone || item->seq == 0)
+            continue;
+        if (!event_log_said(s, item->session_id, item->seq, &said, e))
+            return false;
+        if (said.text) {
+            struct query q =
+                query_for(s, "SELECT title FROM session WHERE id = ?", item->session_id, e);
+            if (query_next(&q))
+                item->title = query_column_text(&q, 0);
+            item->said = quote(said.text, item->text);
+            item->said_ms = said.wall_ms;
+            item->said_origin = said.origin;
+            free(said.text);
+            if (!query_end(&q) ||
+                (item->state == LEARNED_CANDIDATE && /* it counts all turns before */
+                 !event_log_turn(s, item->session_id, item->seq + 1, &item->turn, e)))
+                return false;
+        }
+    }
     return true;
 }
 

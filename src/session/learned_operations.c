@@ -93,8 +93,9 @@ static bool list(struct memories *m, struct learned_filter *f, const char *proje
 {
     char *path = project_named(m, project);
     f->project = path;
-    bool ok = !m->store ||
-              (f->scopes & OF_LOGS ? list_logged(m, f, out, e) : learned_list(m->store, f, out, e));
+    bool ok = !m->store || (f->scopes & OF_LOGS ? list_logged(m, f, out, e)
+                                                : learned_list(m->store, f, out, e) &&
+                                                      learned_find_messages(m->store, out, e));
     free(path);
     return ok;
 }

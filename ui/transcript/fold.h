@@ -54,6 +54,8 @@ struct item *fold_add_item(struct fold *f, enum item_kind kind, int64_t seq);
 void fold_remove_item(struct fold *f, size_t index);
 struct item *fold_add_note(struct fold *f, enum style style, const char *text, int64_t seq);
 struct item *fold_add_dashed(struct fold *f, const char *text, int64_t seq);
+/* The beginning of the message's first line; nothing if it is not here. */
+void fold_quote_message(const struct fold *f, int64_t seq, struct buf *out);
 
 /* Whether there is a blank row before an item depends on what it follows. */
 void fold_set_lead(struct fold *f, size_t index);

@@ -66,8 +66,7 @@ bool fold_compaction_undone(struct fold *f, const struct event *ev)
     return true;
 }
 
-/* The beginning of the message's first line; nothing if it is not here. */
-static void quote_message(const struct fold *f, int64_t seq, struct buf *out)
+void fold_quote_message(const struct fold *f, int64_t seq, struct buf *out)
 {
     for (size_t i = f->items.len; seq > 0 && i-- > 0;) {
         const struct item *item = f->items.items[i];
@@ -86,7 +85,7 @@ bool fold_message_pinned(struct fold *f, const struct event *ev)
     struct buf text = BUF_INIT;
     buf_addstr(&text,
                ev->flag ? _("pinned: no compaction drops this message") : _("no longer pinned"));
-    quote_message(f, ev->number, &text);
+    fold_quote_message(f, ev->number, &text);
     fold_add_dashed(f, text.data, ev->seq);
     buf_release(&text);
     return true;

@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/term/glyph.h"
 #include "ui/text/format.h"
 #include "ui/transcript/fold.h"
 
@@ -106,12 +107,21 @@ bool fold_graph_changed(struct fold *f, const struct event *ev)
     return true;
 }
 
+/* With the message that it is of, the last one above. */
 bool fold_learned_noted(struct fold *f, const struct event *ev)
 {
-    char *text = mem_printf(ev->flag ? _("remembered: %s") : _("remember this? %s"),
-                            ev->text ? ev->text : "");
-    fold_add_dashed(f, text, ev->seq);
-    free(text);
+    struct buf text = BUF_INIT;
+    size_t i = f->items.len;
+    buf_addf(&text, ev->flag ? _("remembered: %s") : _("remember this? %s"),
+             ev->text ? ev->text : "");
+    while (i > 0 && f->items.items[i - 1]->kind != ITEM_USER)
+        i--;
+    if (i > 0) {
+        buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("you typed"));
+        fold_quote_message(f, f->items.items[i - 1]->seq, &text);
+    }
+    fold_add_dashed(f, text.data, ev->seq);
+    buf_release(&text);
     return true;
 }
 

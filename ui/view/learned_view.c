@@ -67,6 +67,25 @@ static void sort_by_state(struct learned_items *list)
     *list = sorted;
 }
 
+static bool has_item(const struct learned_items *list, const char *id)
+{
+    for (size_t i = 0; i < list->items.len; i++)
+        if (strcmp(list->items.items[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+/* A candidate that is new shows its message, so that nobody accepts it without having seen whose
+ * words it is of. */
+static void open_new(struct learned_view *v, const struct learned_items *before)
+{
+    for (size_t i = 0; i < v->list.items.len; i++) {
+        const struct learned_item *item = &v->list.items.items[i];
+        if (item->state == LEARNED_CANDIDATE && item->said && !has_item(before, item->id))
+            outline_open(v->outline, i);
+    }
+}
+
 static bool take_list(struct view *view, struct operation_answer *a, const char *words)
 {
     struct learned_view *v = learned_view_of(view);
@@ -76,12 +95,14 @@ static bool take_list(struct view *view, struct operation_answer *a, const char 
         return true;
     }
     struct learned_items *items = a->result;
-    learned_items_release(&v->list);
+    struct learned_items before = v->list;
     v->list = *items;
     *items = (struct learned_items){0};
     sort_by_state(&v->list);
     v->known = true;
     outline_fill(v->outline, v->list.items.len);
+    open_new(v, &before);
+    learned_items_release(&before);
     return true;
 }
 

@@ -38,6 +38,17 @@ static const char *scope_name(int scope)
     return _(names[scope]);
 }
 
+/* Whose words its message has. */
+static const char *origin_name(enum input_origin origin)
+{
+    static const char *const names[INPUT_ORIGINS] = {
+        [INPUT_UNKNOWN] = N_("of unknown origin"), [INPUT_TYPED] = N_("typed"),
+        [INPUT_PIPED] = N_("piped into tiro"),     [INPUT_ATTACHED] = N_("of a file"),
+        [INPUT_PROGRAM] = N_("sent by a program"), [INPUT_IMPORTED] = N_("imported"),
+    };
+    return _(names[origin]);
+}
+
 /* --- an item ---------------------------------------------------------------------------------- */
 
 static const char *sign_of(const struct learned_item *item)
@@ -88,7 +99,9 @@ static void add_source(const struct learned_view *v, const struct learned_item *
     const struct view_host *host = v->view.host;
     const char *title =
         item->session_id && host->title ? host->title(host->app, item->session_id) : NULL;
-    format_date(out, item->created_ms);
+    if (!title)
+        title = item->title;
+    format_date(out, item->said_ms > 0 ? item->said_ms : item->created_ms);
     if (item->session_gone)
         buf_addf(out, ", %s", _("its conversation was deleted"));
     else if (title && !*title)
@@ -101,6 +114,17 @@ static void add_source(const struct learned_view *v, const struct learned_item *
         buf_addf(out, ", %s", _("added by hand"));
     if (item->origin == LEARNED_EXTRACTED)
         buf_addf(out, ", %s", _("proposed by a model"));
+    if (item->turn > 0)
+        buf_addf(out, _(", turn %d"), item->turn);
+}
+
+static void add_message(const struct learned_item *item, struct buf *out)
+{
+    if (!item->said)
+        return;
+    buf_addf(out, "\n%s: \"", origin_name(item->said_origin));
+    utf8_reveal(out, item->said, strlen(item->said), UTF8_ONE_LINE);
+    buf_addch(out, '"');
 }
 
 static void add_uses(const struct learned_item *item, struct buf *out)
@@ -141,6 +165,7 @@ struct outline_text learned_view_text(void *view, size_t entry)
     utf8_reveal(&text, item->text, strlen(item->text), UTF8_MULTILINE);
     if (v->history_of && strcmp(v->history_of, item->id) == 0)
         add_history(v, &text);
+    add_message(item, &text);
     buf_addf(&text, "\n%s, %s\n", kind_name(item->kind), scope_name((int)item->scope));
     add_source(v, item, &text);
     add_uses(item, &text);
