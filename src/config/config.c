@@ -9,7 +9,16 @@
 
 static const struct config_key_info key_table[] = {
 #define X(id, section, name, type, fallback, min, max, choices, help)                              \
-    {section, name, CONFIG_##type, fallback, min, max, choices, help},
+    {section,                                                                                      \
+     name,                                                                                         \
+     (enum config_type)(CONFIG_##type % CONFIG_TERMINAL),                                          \
+     CONFIG_##type >= CONFIG_TERMINAL || CONFIG_##type == CONFIG_SECRET ||                         \
+         CONFIG_##type == CONFIG_COMMAND,                                                          \
+     fallback,                                                                                     \
+     min,                                                                                          \
+     max,                                                                                          \
+     choices,                                                                                      \
+     help},
     CONFIG_KEYS(X)
 #undef X
 };

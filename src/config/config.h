@@ -25,12 +25,16 @@ enum config_type {
     CONFIG_INTEGER,
     CONFIG_REAL,
     CONFIG_BOOLEAN,
-    CONFIG_CHOICE
+    CONFIG_CHOICE,
+    CONFIG_TERMINAL = 16, /* in the table of keys alone, added to the type */
+    CONFIG_TERMINAL_STRING = CONFIG_STRING + CONFIG_TERMINAL,
+    CONFIG_TERMINAL_CHOICE = CONFIG_CHOICE + CONFIG_TERMINAL
 };
 
 struct config_key_info {
     const char *section, *name;
-    enum config_type type;
+    enum config_type type; /* without CONFIG_TERMINAL */
+    bool terminal;         /* no other program may set it */
     const char *fallback;
     double min, max;
     const char *choices;

@@ -3,12 +3,16 @@
  *
  * X(id, section, name, type, default, min, max, choices, help)
  *   type     STRING, SECRET (masked when shown; accepted only from a file of mode 0600), COMMAND,
- *            INTEGER, REAL, BOOLEAN, CHOICE
+ *            INTEGER, REAL, BOOLEAN, CHOICE; TERMINAL_STRING and TERMINAL_CHOICE are keys that name
+ *            addresses, permissions, files or folders, or what a later run is told: like SECRET and
+ *            COMMAND, no other program may set them (config/set)
  *   default  text; "" means unset
  *   min max  bounds of numbers, inclusive; 0 0 is unbounded
  *   choices  space-separated, CHOICE only
- * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with a
- * "*" any name in its place ([corpus] handbook.paths); such keys have no default. [keys] is open: the terminal's key table knows its names. */
+ * A section that ends in " *" takes any name after the blank ([model claude-sonnet-4]), a key with
+ * a
+ * "*" any name in its place ([corpus] handbook.paths); such keys have no default. [keys] is open:
+ * the terminal's key table knows its names. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 
@@ -28,25 +32,25 @@
       "seconds to wait for a connection to the server")                                            \
     X(PROVIDER_MAX_RETRIES, "provider", "max_retries", INTEGER, "3", 0, 10, "",                    \
       "how often a failed request is repeated, if no content has arrived yet")                     \
-    X(PROVIDER_CA_FILE, "provider", "ca_file", STRING, "", 0, 0, "",                               \
+    X(PROVIDER_CA_FILE, "provider", "ca_file", TERMINAL_STRING, "", 0, 0, "",                      \
       "file of certificates to trust instead of the system's")                                     \
-    X(ANTHROPIC_BASE_URL, "anthropic", "base_url", STRING, "https://api.anthropic.com", 0, 0, "",  \
-      "ANTHROPIC_BASE_URL overrides it")                                                           \
+    X(ANTHROPIC_BASE_URL, "anthropic", "base_url", TERMINAL_STRING, "https://api.anthropic.com",   \
+      0, 0, "", "ANTHROPIC_BASE_URL overrides it")                                                 \
     X(ANTHROPIC_MODEL, "anthropic", "model", STRING, "claude-sonnet-5-5", 0, 0, "",                \
       "model when [provider] model is unset")                                                      \
     X(ANTHROPIC_API_KEY, "anthropic", "api_key", SECRET, "", 0, 0, "",                             \
       "better: ANTHROPIC_API_KEY or api_key_command")                                              \
     X(ANTHROPIC_API_KEY_COMMAND, "anthropic", "api_key_command", COMMAND, "", 0, 0, "",            \
       "command; the first line of its output is the key")                                          \
-    X(OPENAI_BASE_URL, "openai", "base_url", STRING, "https://api.openai.com/v1", 0, 0, "",        \
-      "address, including /v1; OPENAI_BASE_URL overrides it")                                      \
+    X(OPENAI_BASE_URL, "openai", "base_url", TERMINAL_STRING, "https://api.openai.com/v1", 0, 0,   \
+      "", "address, including /v1; OPENAI_BASE_URL overrides it")                                  \
     X(OPENAI_MODEL, "openai", "model", STRING, "", 0, 0, "",                                       \
       "model when [provider] model is unset; unset: one that the server lists, else gpt-4.1")      \
     X(OPENAI_API_KEY, "openai", "api_key", SECRET, "", 0, 0, "",                                   \
       "better: OPENAI_API_KEY or api_key_command")                                                 \
     X(OPENAI_API_KEY_COMMAND, "openai", "api_key_command", COMMAND, "", 0, 0, "",                  \
       "command; the first line of its output is the key")                                          \
-    X(OLLAMA_HOST, "ollama", "host", STRING, "http://127.0.0.1:11434", 0, 0, "",                   \
+    X(OLLAMA_HOST, "ollama", "host", TERMINAL_STRING, "http://127.0.0.1:11434", 0, 0, "",          \
       "scheme and port may be omitted; OLLAMA_HOST overrides it")                                  \
     X(OLLAMA_MODEL, "ollama", "model", STRING, "", 0, 0, "",                                       \
       "model when [provider] model is unset; unset: the first that the server lists, else "        \
@@ -54,24 +58,24 @@
     X(OLLAMA_NUM_CTX, "ollama", "num_ctx", INTEGER, "0", 0, 10000000, "",                          \
       "context window to request; 0: the one that Ollama has allocated, else 8192 or the "         \
       "model's, if smaller")                                                                       \
-    X(CHAT_SYSTEM, "chat", "system", STRING, "", 0, 0, "",                                         \
+    X(CHAT_SYSTEM, "chat", "system", TERMINAL_STRING, "", 0, 0, "",                                \
       "system prompt; unset: the built-in one")                                                    \
-    X(CHAT_TOOLS, "chat", "tools", CHOICE, "read", 0, 0, "none read full",                         \
+    X(CHAT_TOOLS, "chat", "tools", TERMINAL_CHOICE, "read", 0, 0, "none read full",                \
       "which tools the model may use")                                                             \
     X(TOOLS_TIMEOUT, "tools", "timeout", INTEGER, "30", 1, 3600, "", "seconds a tool may take")    \
     X(TOOLS_MAX_OUTPUT, "tools", "max_output_bytes", INTEGER, "65536", 1024, 4194304, "",          \
       "longer results are cut and marked")                                                         \
     X(TOOLS_COMMAND_TIMEOUT, "tools", "command_timeout", INTEGER, "120", 1, 86400, "",             \
       "seconds a command of run_command may take")                                                 \
-    X(TOOLS_ALLOW, "tools", "allow", STRING, "read", 0, 0, "",                                     \
+    X(TOOLS_ALLOW, "tools", "allow", TERMINAL_STRING, "read", 0, 0, "",                            \
       "tools or classes (read write execute network) that run without asking")                     \
-    X(TOOLS_ASK, "tools", "ask", STRING, "write execute network", 0, 0, "",                        \
+    X(TOOLS_ASK, "tools", "ask", TERMINAL_STRING, "write execute network", 0, 0, "",               \
       "tools or classes that ask before they run; wins over allow")                                \
-    X(TOOLS_DENY, "tools", "deny", STRING, "", 0, 0, "",                                           \
+    X(TOOLS_DENY, "tools", "deny", TERMINAL_STRING, "", 0, 0, "",                                  \
       "tools or classes that never run; wins over both")                                           \
     X(TOOLS_MAX_TOKENS, "tools", "max_tokens", INTEGER, "20000", 0, 10000000, "",                  \
       "tokens of a request that tools may take before a warning; 0: any number")                   \
-    X(TOOLS_ENVIRONMENT, "tools", "environment", STRING, "", 0, 0, "",                             \
+    X(TOOLS_ENVIRONMENT, "tools", "environment", TERMINAL_STRING, "", 0, 0, "",                    \
       "further variables that commands of run_command get, as NAME or NAME_*")                     \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "input and output tokens of a session; 0: no limit")                                         \
@@ -149,7 +153,7 @@
       "tell the model what AGENTS.md says, yours and those from the project's top down")           \
     X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
       "most tokens that each of these files takes of a request; what is more is cut")              \
-    X(LEARNED_CAPTURE, "learned", "capture", CHOICE, "ask", 0, 0, "ask auto off",                  \
+    X(LEARNED_CAPTURE, "learned", "capture", TERMINAL_CHOICE, "ask", 0, 0, "ask auto off",         \
       "what is to be remembered: ask first, keep it and say so, or never")                         \
     X(LEARNED_PROMPT, "learned", "prompt", CHOICE, "full", 0, 0, "full catalog",                   \
       "what the model is told: whole texts, or their beginnings and a tool that gives the rest")   \
@@ -170,7 +174,7 @@
     X(CORPUS_WEIGHT, "corpus", "hybrid_weight", REAL, "0.3", 0, 1, "",                             \
       "share of words in a score; what is left is that of vectors")                                \
     X(CORPUS_TOP_K, "corpus", "top_k", INTEGER, "5", 1, 20, "", "passages that a search gives")    \
-    X(CORPUS_RERANKER_URL, "corpus", "reranker_url", STRING, "", 0, 0, "",                         \
+    X(CORPUS_RERANKER_URL, "corpus", "reranker_url", TERMINAL_STRING, "", 0, 0, "",                \
       "whole address of a server that orders what was found; unset: none")                         \
     X(CORPUS_RERANKER_MODEL, "corpus", "reranker_model", STRING, "", 0, 0, "",                     \
       "its model, where it wants one")                                                             \
@@ -178,7 +182,7 @@
       "its key, where it wants one")                                                               \
     X(CORPUS_RERANKER_KEY_COMMAND, "corpus", "reranker_api_key_command", COMMAND, "", 0, 0, "",    \
       "command; the first line of its output is the reranker's key")                               \
-    X(CORPUS_PATHS, "corpus", "*.paths", STRING, "", 0, 0, "",                                     \
+    X(CORPUS_PATHS, "corpus", "*.paths", TERMINAL_STRING, "", 0, 0, "",                            \
       "files and folders of the corpus NAME, parted by \":\"")                                     \
     X(CORPUS_LOADER, "corpus", "loader.*", COMMAND, "", 0, 0, "",                                  \
       "command that writes the text of files that end in .EXT; $1 is the file")                    \
@@ -187,7 +191,7 @@
       "who computes vectors; unset: nobody, only words are searched")                              \
     X(EMBEDDING_MODEL, "embedding", "model", STRING, "", 0, 0, "",                                 \
       "unset: text-embedding-3-small, nomic-embed-text")                                           \
-    X(EMBEDDING_BASE_URL, "embedding", "base_url", STRING, "", 0, 0, "",                           \
+    X(EMBEDDING_BASE_URL, "embedding", "base_url", TERMINAL_STRING, "", 0, 0, "",                  \
       "unset: that of [openai] or [ollama]")                                                       \
     X(EMBEDDING_API_KEY, "embedding", "api_key", SECRET, "", 0, 0, "",                             \
       "unset: the key of [openai]")                                                                \
@@ -202,11 +206,11 @@
       "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
       "minutes after which tiro serve closes a session that rests; the next request opens it")     \
-    X(SERVE_ADDRESS, "serve", "address", STRING, "localhost:8476", 0, 0, "",                       \
+    X(SERVE_ADDRESS, "serve", "address", TERMINAL_STRING, "localhost:8476", 0, 0, "",              \
       "where tiro serve --http listens, as ADDRESS:PORT")                                          \
-    X(SERVE_HOSTS, "serve", "hosts", STRING, "", 0, 0, "",                                         \
+    X(SERVE_HOSTS, "serve", "hosts", TERMINAL_STRING, "", 0, 0, "",                                \
       "names by which it may be asked for, besides addresses and localhost")                       \
-    X(SERVE_TOKEN_FILE, "serve", "token_file", STRING, "", 0, 0, "",                               \
+    X(SERVE_TOKEN_FILE, "serve", "token_file", TERMINAL_STRING, "", 0, 0, "",                      \
       "file of mode 0600 whose first line callers give as bearer token")                           \
     X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \
       "command; the first line of its output is that token")                                       \
