@@ -39,6 +39,7 @@ UNIT_TESTS = \
 	tests/test_answers \
 	tests/test_approval \
 	tests/test_approval_overlay \
+	tests/test_authority \
 	tests/test_bare \
 	tests/test_base64 \
 	tests/test_budget \

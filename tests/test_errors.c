@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "tests/program.h"
+#include "tests/rpc_client.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -522,6 +523,18 @@ static bool is_there(void *path)
     return access(path, F_OK) == 0;
 }
 
+/* The terminal and the command line may do all: other programs alone meet it. */
+PROVOKE(FORBIDDEN)
+{
+    struct rpc_client c;
+    RPC_START(&c, NULL);
+    const struct json *answer =
+        rpc_client_call(&c, "config/set", "{'key':'tools.allow','value':'write'}");
+    rpc_client_is_error(answer, "FORBIDDEN");
+    assert_advises(json_get_string(json_get(answer, "error"), "message"));
+    assert_int_equal(rpc_client_end(&c), 0);
+}
+
 /* A password manager waits for its user. */
 static void so_is_one_before_anything_was_sent(size_t format)
 {
@@ -618,6 +631,7 @@ static const struct {
     {"TOO_SMALL_TO_COMPACT", -32010, 409, 1},
     {"NOTHING_TO_UNDO", -32011, 409, 1},
     {"MESSAGE_NOT_SENT", -32012, 409, 1},
+    {"FORBIDDEN", -32013, 403, 1},
     {"CONFIG_ERROR", -32000, 500, 1},
     {"FILE_ERROR", -32000, 500, 1},
     {"INTERRUPTED", -32000, 409, 1},

@@ -633,7 +633,7 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
     struct http_stream events;
     model_server_queue(model, &(struct reply){.tool_name = "run_command",
                                               .tool_args = "{\"command\":\"echo hi\"}"});
-    SERVE(&s, SCRIPTED, "--tools", "full");
+    SERVE(&s, SCRIPTED, "--tools", "full", "--allow", "owner");
     char *id = http_begin_session(s.port);
     events_open(&events, s.port, id, 0);
     begin_turn(&turn, s.port, id, "go");

@@ -33,7 +33,7 @@ static const char json_body[] = "{'text':'hello'}";
 TEST(what_the_server_knows_is_answered)
 {
     struct served s;
-    SERVE(&s, OFFLINE);
+    SERVE(&s, OFFLINE, "--allow", "owner");
     const struct {
         const char *path, *has; /* with ' for " */
     } rows[] = {
@@ -725,7 +725,7 @@ TEST(the_end_of_input_leaves_questions_to_others)
     model_server_queue(model,
                        &(struct reply){.tool_name = "write_file",
                                        .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
-    RPC_START(&client, "--http", "127.0.0.1:0", "--tools", "full");
+    RPC_START(&client, "--http", "127.0.0.1:0", "--tools", "full", "--allow", "owner");
     int port = served_port(&client.child);
     const char *id = support_text(
         "%s", json_get_string(rpc_client_result(&client, "session/create", "{}"), "id"));

@@ -170,6 +170,12 @@ static const struct row {
                [MCP] = NEVER("no tool pins"),
                [ACP] = NEVER(NO_CODE),
                [SHELL] = NEVER("no command pins messages")}},
+    {ERR_FORBIDDEN,
+     .cells = {[STDIO] = {.ask = "config/set", .with = "{'key':'tools.allow','value':'write'}"},
+               [HTTP] = {.ask = "rpc config/set", .with = "{'key':'tools.allow','value':'write'}"},
+               [MCP] = {.ask = "tiro_run", .with = "{'prompt':'x','directory':'/'}"},
+               [ACP] = NEVER("an editor names no key and no file"),
+               [SHELL] = NEVER("it is the person's")}},
     {ERR_INTERRUPTED,
      .cells = {[STDIO] = NEVER("of a turn of which nothing was sent yet: test_engine_serves.c"),
                [HTTP] = NEVER("likewise"),
@@ -290,7 +296,7 @@ static const char *where; /* "CODE over PROTOCOL" */
 static void start_http(const struct row *r)
 {
     (void)r;
-    served_start(&http, (const char *const[]){SOCKET, NULL});
+    served_start(&http, (const char *const[]){SOCKET, "--allow", "owner", NULL});
 }
 
 static void start_stdio(const struct row *r)

@@ -25,6 +25,7 @@
     X(TOO_SMALL_TO_COMPACT, -32010, 409, 1)                                                        \
     X(NOTHING_TO_UNDO, -32011, 409, 1)                                                             \
     X(MESSAGE_NOT_SENT, -32012, 409, 1)                                                            \
+    X(FORBIDDEN, -32013, 403, 1)                                                                   \
     X(INTERRUPTED, -32000, 409, 1)                                                                 \
     X(BUDGET_EXHAUSTED, -32000, 402, 2)                                                            \
     X(USAGE, -32602, 400, 64)

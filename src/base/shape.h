@@ -58,6 +58,14 @@ struct shape_codec {
     const char *expected; /* "a string or a whole number" */
 };
 
+/* What a STRING, or each of STRINGS, names on this machine. */
+enum shape_place {
+    SHAPE_ANY,    /* nothing there */
+    SHAPE_READS,  /* a file or folder that is read */
+    SHAPE_WRITES, /* a file that is written */
+    SHAPE_WORKS   /* the working directory of a session */
+};
+
 struct shape_field {
     const char *name; /* a plain ASCII word; NULL ends the table */
     enum shape_type type;
@@ -72,6 +80,7 @@ struct shape_field {
     const struct shape_names *names;
     const struct shape *of;
     const struct shape_codec *codec;
+    enum shape_place place;
     const char *help; /* one line, English */
 };
 

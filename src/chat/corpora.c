@@ -222,7 +222,8 @@ const struct shape corpus_removed_shape = TOLD("removed", struct corpus_removed,
 static const struct shape_field add_fields[] = {
     TEXT(struct corpus_add, "corpus_id", name, OPTIONAL, CORPUS_NAME_BYTES, "Of an update: absent for all."),
     SHAPE_FIELD("paths", STRINGS, OPTIONAL, offsetof(struct corpus_add, paths),
-                .most = CORPUS_PATHS, .help = "Files and folders; none: those that it has."),
+                .most = CORPUS_PATHS, .place = SHAPE_READS,
+                .help = "Files and folders; none: those that it has."),
     FLAG(struct corpus_add, "consent", consent, "However much goes to an embedding endpoint."),
     {0},
 };

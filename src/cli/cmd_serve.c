@@ -192,6 +192,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
 {
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
+    options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->leave & MCP_OWNER);
     options.shows_changes = options.helps_tools = o->acp;
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
@@ -314,18 +315,21 @@ const struct cli_command cmd_serve = {
     .name = "serve",
     .synopsis = "serve --stdio|--mcp|--acp|--socket PATH|--http [ADDRESS:PORT] [OPTION]...",
     .help = N_("conversations for other programs"),
-    .details =
-        N_("Other programs ask for all that tiro can do, in many conversations at once, as "
-           "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has "
-           "ended and all that was asked is answered.\nSIGTERM ends it: what a running turn "
-           "has given is kept, and its turn is marked as interrupted.\n\nWords of --allow:\n"
-           "  NAME of a tool, or read, write, execute, network (classes of tools): a model may "
-           "use them without asking\n"
-           "  run      other agents (--mcp, --http) may begin and continue sessions: tiro_run, "
-           "tiro_resume\n"
-           "  corpora  they may add documents: tiro_rag_ingest\n"
-           "  graph    they may change the graph of facts: tiro_memory_create_entities and the "
-           "like"),
+    .details = N_(
+        "Other programs ask for all that tiro can do, in many conversations at once, as "
+        "doc/protocols.md\nsays. With --stdio, --mcp and --acp it ends when its input has "
+        "ended and all that was asked is answered.\nSIGTERM ends it: what a running turn "
+        "has given is kept, and its turn is marked as interrupted.\n\nWords of --allow:\n"
+        "  NAME of a tool, or read, write, execute, network (classes of tools): a model may "
+        "use them without asking\n"
+        "  run      other agents (--mcp, --http) may begin and continue sessions: tiro_run, "
+        "tiro_resume\n"
+        "  corpora  they may add documents: tiro_rag_ingest\n"
+        "  graph    they may change the graph of facts: tiro_memory_create_entities and the "
+        "like\n"
+        "  owner    clients of --mcp and --http may do what those of --stdio may: delete, export, "
+        "change\n"
+        "           settings, and allow tools that ask"),
     .options = options,
     .run = run,
 };

@@ -214,6 +214,8 @@
       "file of mode 0600 whose first line callers give as bearer token")                           \
     X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \
       "command; the first line of its output is that token")                                       \
+    X(SERVE_FOLDERS, "serve", "folders", TERMINAL_STRING, "", 0, 0, "",                            \
+      "folders besides its working directory that other programs may name, parted by \":\"")       \
     X(SERVE_TIMEOUT, "serve", "timeout", INTEGER, "30", 1, 3600, "",                               \
       "seconds within which the head of a request must be there, its body in four times as many")  \
     X(SERVE_HEARTBEAT, "serve", "heartbeat", INTEGER, "15", 1, 3600, "",                           \

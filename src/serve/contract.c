@@ -5,6 +5,7 @@
 
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "serve/authority.h"
 #include "serve/transfer.h"
 #include "session/conversation_operations.h"
 #include "session/graph_operations.h"
@@ -241,15 +242,17 @@ static bool start(struct server *s, struct call *c, uint64_t *id, struct error *
     return true;
 }
 
-bool contract_start(struct server *s, const char *method, const struct json *params,
-                    contract_done *done, void *context, uint64_t *id, struct error *e)
+bool contract_start(struct server *s, enum authority caller, const char *method,
+                    const struct json *params, contract_done *done, void *context, uint64_t *id,
+                    struct error *e)
 {
     const struct operation *o = operation_find(method);
     if (!o)
         return err_set(e, ERR_USAGE, "there is no method \"%.60s\"", method);
     struct call *c = mem_alloc(sizeof *c);
     *c = (struct call){.operation = o, .done = done, .context = context};
-    if (read_params(c, params, e) && start(s, c, id, e))
+    if (authority_calls(caller, o, e) && read_params(c, params, e) &&
+        authority_gives(s, caller, o, c->params, e) && start(s, c, id, e))
         return true;
     free_call(c);
     return false;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "rpc/peer.h"
 #include "serve/server.h"
+#include "session/operation.h"
 
 /* Of the contract, not of the program: major.minor, where the first changes when what was right is
  * not right any more. */
@@ -16,10 +17,12 @@
 typedef void contract_done(void *context, const char *result_json, const struct error *e);
 
 /* Calls the row of this name. `params` is an object or NULL, and borrowed for the call. False,
- * and `done` is not called: no such row, or parameters that do not fit (USAGE names the member).
- * Else `done` is called once, from the loop, unless contract_withdraw() gets the id. */
-bool contract_start(struct server *s, const char *method, const struct json *params,
-                    contract_done *done, void *context, uint64_t *id, struct error *e);
+ * and `done` is not called: no such row, a row or parameters that are not this caller's
+ * (FORBIDDEN), or parameters that do not fit (USAGE names the member). Else `done` is called once,
+ * from the loop, unless contract_withdraw() gets the id. */
+bool contract_start(struct server *s, enum authority caller, const char *method,
+                    const struct json *params, contract_done *done, void *context, uint64_t *id,
+                    struct error *e);
 
 /* Nobody waits any more; what changes something is done all the same. */
 void contract_withdraw(struct server *s, uint64_t id);

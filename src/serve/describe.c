@@ -145,6 +145,8 @@ static struct json *errors_of(const struct method *m)
     };
     struct json *list = json_new_array();
     add_error(list, ERR_USAGE);
+    if (m->operation && m->operation->authority < AUTHORITY_CLIENT)
+        add_error(list, ERR_FORBIDDEN);
     if (json_get(json_get(m->params, "properties"), "session"))
         add_error(list, ERR_SESSION_NOT_FOUND);
     if (m->operation && m->operation->executor == OPERATION_CONVERSATION)

@@ -10,6 +10,7 @@
 #include "serve/http_events.h"
 #include "serve/http_mcp.h"
 #include "serve/http_routes.h"
+#include "serve/mcp.h"
 
 static const char json_type_name[] = "application/json";
 
@@ -167,7 +168,8 @@ static void serve_operation(struct request *r)
     struct error e = {0};
     const struct operation *o = operation_find(r->route->operation);
     if (!add_query(r, o, &e) || !add_body(r, &e) ||
-        !contract_start(r->service->loop, o->name, r->params, on_done, r, &r->asked, &e))
+        !contract_start(r->service->loop, mcp_authority(r->service->mcp), o->name, r->params,
+                        on_done, r, &r->asked, &e))
         http_exchange_fail(r->exchange, &e);
 }
 
@@ -244,7 +246,8 @@ static void on_rpc_request(void *context, struct rpc_call *call, const char *met
     *c = (struct rpc_running){.request = r, .call = call, .method = mem_strdup(method)};
     if (!operation_find(method))
         rpc_fail(call, RPC_METHOD_NOT_FOUND, "there is no such method", NULL);
-    else if (!contract_start(r->service->loop, method, params, on_rpc_done, c, &c->id, &e))
+    else if (!contract_start(r->service->loop, mcp_authority(r->service->mcp), method, params,
+                             on_rpc_done, c, &c->id, &e))
         rpc_fail_with(call, &e);
     else {
         vec_push(&r->running, c);

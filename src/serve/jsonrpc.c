@@ -222,7 +222,8 @@ static void start(struct request *r, const struct json *params)
 {
     struct error e;
     r->resolves = false;
-    if (!contract_start(r->client->server, r->method, params, on_done, r, &r->id, &e))
+    if (!contract_start(r->client->server, AUTHORITY_OWNER, r->method, params, on_done, r, &r->id,
+                        &e))
         answer(r, NULL, &e);
 }
 

@@ -15,6 +15,7 @@ libtiro_a_SOURCES += \
 	src/serve/acp_words.c src/serve/acp_words.h
 
 libtiro_a_SOURCES += \
+	src/serve/authority.c src/serve/authority.h \
 	src/serve/activation.c src/serve/activation.h \
 	src/serve/contract.c src/serve/contract.h \
 	src/serve/describe.c src/serve/describe.h \

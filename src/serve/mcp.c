@@ -60,6 +60,11 @@ unsigned mcp_take_leave(struct buf *words)
     return given;
 }
 
+enum authority mcp_authority(const struct mcp *m)
+{
+    return m->leave & MCP_OWNER ? AUTHORITY_OWNER : AUTHORITY_CLIENT;
+}
+
 /* --- beginnings ------------------------------------------------------------------------------- */
 
 /* Whoever is told of changes listens to a stream: of 2026-07-28 one that it asks for, before that

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "session/operation.h"
 
 struct mcp;
 struct server;
@@ -19,7 +20,8 @@ struct server;
 #define MCP_LEAVES(X)                                                                              \
     X(RUN, 1, "run") /* tiro_run, tiro_resume: a model works, with the tools that it may use */    \
     X(CORPORA, 2, "corpora") /* texts come into corpora */                                         \
-    X(GRAPH, 4, "graph")     /* the graph of facts is changed */
+    X(GRAPH, 4, "graph")     /* the graph of facts is changed */                                   \
+    X(OWNER, 8, "owner")     /* all of that, and all that HTTP's callers ask for as an owner */
 
 enum mcp_leave {
 #define X(leave, bit, word) MCP_##leave = bit,
@@ -34,6 +36,9 @@ unsigned mcp_take_leave(struct buf *words);
 const char *mcp_leave_word(enum mcp_leave leave);
 
 struct mcp *mcp_new(struct server *server, unsigned leave);
+
+/* That of its clients and of HTTP's: CLIENT, with the leave OWNER that. */
+enum authority mcp_authority(const struct mcp *m);
 
 /* After its connections and exchanges. NULL is fine. */
 void mcp_free(struct mcp *m);

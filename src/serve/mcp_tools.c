@@ -293,12 +293,19 @@ static struct json *describe(const struct mcp_tool *t)
     return tool;
 }
 
+/* A leave stands for the authority of the rows that its tools call. A tool without one calls what
+ * every client may. */
+static bool may_call(const struct mcp_tool *t, unsigned leave)
+{
+    return t->leave ? leave & (t->leave | MCP_OWNER) : t->operation->authority == AUTHORITY_CLIENT;
+}
+
 char *mcp_tools_json(const struct config *config, unsigned leave)
 {
     struct json *list = json_new_array();
     struct error e;
     for (size_t i = 0; i < TOOLS; i++)
-        if (!(tools[i].leave & ~leave) && operation_offered(tools[i].operation, config, &e))
+        if (may_call(&tools[i], leave) && operation_offered(tools[i].operation, config, &e))
             json_push(list, describe(&tools[i]));
     char *text = json_print(list);
     json_free(list);
@@ -385,7 +392,7 @@ static char *fault_of(const struct mcp_call *c, const struct mcp_tool *t,
 {
     if (!t)
         return mem_strdup("Unknown tool; tools/list names those that there are");
-    if (t->leave & ~c->mcp->leave)
+    if (!may_call(t, c->mcp->leave))
         return mem_printf(
             "this tool is not offered; the person who starts tiro serve allows it "
             "with --allow %s",

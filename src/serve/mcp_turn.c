@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "serve/authority.h"
 #include "serve/mcp_private.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
@@ -229,7 +230,12 @@ static void begin(struct mcp_call *c, const struct operation *o, const void *par
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token)
 {
     struct run_params *p = params;
-    begin(c, &operation_session_create, &p->session, on_session, p->prompt, token);
+    struct error e;
+    if (authority_gives(c->mcp->server, mcp_authority(c->mcp), &operation_session_create,
+                        &p->session, &e))
+        begin(c, &operation_session_create, &p->session, on_session, p->prompt, token);
+    else
+        mcp_tool_fail(c, &e, NULL, NULL);
     shape_release(&mcp_run_shape, p);
     free(p);
 }

@@ -83,6 +83,7 @@ static const struct shape_field create_fields[] = {
     CHOICE(struct session_create_params),
     SHAPE_FIELD("directory", STRING, OPTIONAL,
                 SHAPE_AT_TEXT(struct session_create_params, directory), .least = 1,
+                .place = SHAPE_WORKS,
                 .help = "Absolute path of its working directory; absent: the program's."),
     SHAPE_FIELD("system", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_create_params, system),
                 .help = "System prompt; absent: the configured one."),
@@ -103,7 +104,7 @@ static const struct shape_field open_fields[] = {
                 .help = "To be looked at alone: a turn is refused until it is opened otherwise, or "
                         "closed."),
     SHAPE_FIELD("directory", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_open_params, directory),
-                .least = 1,
+                .least = 1, .place = SHAPE_WORKS,
                 .help = "Absolute path of its working directory from now on; absent: as it was."),
     {0},
 };

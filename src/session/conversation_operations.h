@@ -114,8 +114,8 @@ struct turn_result {
     struct error fault; /* that ended it; ERR_OK: none */
 };
 
-/* tool/answer: to NOTICE_READ, NOTICE_WRITE and NOTICE_RUN. SESSION_NOT_RUNNING: no tool waits for
- * that, or not any more. */
+/* tool/answer, which no client calls by name: to NOTICE_READ, NOTICE_WRITE and NOTICE_RUN.
+ * SESSION_NOT_RUNNING: no tool waits for that, or not any more. */
 struct surface_answer_params {
     const char *session;
     int64_t number;

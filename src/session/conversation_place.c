@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "session/conversation_private.h"
+#include "session/folders.h"
+#include "session/image_file.h"
+#include "session/projection.h"
 
 static void list_tools(struct conversation *c)
 {
@@ -96,6 +99,26 @@ static struct json *placed_image(const struct conversation *c, const struct json
     return image;
 }
 
+/* What other programs name as an image goes to the model: a file of the session, or one that they
+ * may name. */
+static bool may_be_read(const struct conversation *c, const char *path, struct error *e)
+{
+    struct catalog catalog;
+    catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
+    char *files = projection_directory(&catalog, c->journal.info.id), *found = realpath(path, NULL);
+    char *kept = files ? realpath(files, NULL) : NULL;
+    bool may = found && kept && strncmp(found, kept, strlen(kept)) == 0 &&
+               found[strlen(kept)] == '/' && image_file_is(found + strlen(kept) + 1, false);
+    free(found);
+    found = may ? NULL : folders_resolve(c->config, c->root, path, SHAPE_READS, false, e);
+    may = may || found;
+    catalog_release(&catalog);
+    free(files);
+    free(kept);
+    free(found);
+    return may;
+}
+
 static bool place_each(const struct conversation *c, const struct json *given, struct json *out,
                        struct error *e)
 {
@@ -109,6 +132,9 @@ static bool place_each(const struct conversation *c, const struct json *given, s
                            "\"image\", and as its text a path or URL",
                            json_len(out));
         json_push(out, image);
+        const char *path = json_get_string(image, "text");
+        if (c->engine->options.serves && *path == '/' && !may_be_read(c, path, e))
+            return false;
     }
     return true;
 }

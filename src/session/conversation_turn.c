@@ -106,7 +106,7 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
                                  const char *args, const char *preview)
 {
     struct conversation *c = context;
-    if (!c->engine->options.can_ask)
+    if (!c->engine->options.can_ask || c->engine->options.nobody_allows)
         return APPROVAL_ASK;
     c->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
     tell_question(c);

@@ -34,6 +34,7 @@ struct engine_options {
     bool memory;        /* what goes is indexed, and memory_search is there; in a build that can */
     bool can_ask;       /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else what would ask
                            is denied, and drafts are committed */
+    bool nobody_allows; /* … but not NOTICE_APPROVAL: no caller may */
     bool shows_changes; /* the surface shows NOTICE_CHANGE */
     bool helps_tools;   /* … and answers NOTICE_READ, NOTICE_WRITE and NOTICE_RUN */
     bool persist;       /* false, or a build without a store: it is kept in memory alone */

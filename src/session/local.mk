@@ -33,6 +33,7 @@ libtiro_a_SOURCES += \
 	src/session/engine_operations.c src/session/engine_operations.h \
 	src/session/export.c src/session/export.h \
 	src/session/extractor.c src/session/extractor.h \
+	src/session/folders.c src/session/folders.h \
 	src/session/fork.c src/session/fork.h \
 	src/session/graph_operations.c src/session/graph_operations.h \
 	src/session/graph_transfer.c \

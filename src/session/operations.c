@@ -18,6 +18,8 @@
 /* Of sessions that were deleted by a process that did not come to the end. */
 enum { REMOVALS_AT_ONCE = 64 };
 
+/* Those that a client can call. Not tool/answer: what it answers is told to ACP alone, which maps it
+ * to requests of its own. */
 static const struct operation *const rows[] = {
     &operation_engine_info,       &operation_capabilities_get,
     &operation_config_get,        &operation_config_set,
@@ -43,8 +45,7 @@ static const struct operation *const rows[] = {
     &operation_session_settings,  &operation_session_add_image,
     &operation_session_close,     &operation_turn_start,
     &operation_turn_retry,        &operation_turn_interrupt,
-    &operation_approval_decide,   &operation_tool_answer,
-
+    &operation_approval_decide,
     &operation_compaction_run,    &operation_compaction_decide,
     &operation_compaction_undo,   &operation_compaction_pin,
     &operation_compaction_unpin,  &operation_context_read,

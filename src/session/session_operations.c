@@ -485,7 +485,7 @@ static const struct shape_field import_fields[] = {
     SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_import_params, title),
                 .help = "For a text that has none."),
     SHAPE_FIELD("directory", STRING, OPTIONAL,
-                SHAPE_AT_TEXT(struct session_import_params, directory),
+                SHAPE_AT_TEXT(struct session_import_params, directory), .place = SHAPE_WORKS,
                 .help = "Where it was begun, for a text that does not say."),
     {0},
 };
@@ -531,7 +531,7 @@ static const struct shape_names formats = {format_words, EXPORT_FORMAT_COUNT, -1
 static const struct shape_field export_fields[] = {
     SESSION_FIELD(struct session_export_params),
     SHAPE_FIELD("path", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_export_params, path),
-                .help = "The file; absent: the stream."),
+                .place = SHAPE_WRITES, .help = "The file; absent: the stream."),
     SHAPE_FIELD("format", ENUM, OPTIONAL,
                 SHAPE_AT(enum export_format, struct session_export_params, format),
                 .names = &formats, .absent = EXPORT_MARKDOWN, .help = "How it is written."),
