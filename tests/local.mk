@@ -163,6 +163,7 @@ UNIT_TESTS = \
 	tests/test_notices \
 	tests/test_notification \
 	tests/test_odd_files \
+	tests/test_named_sessions \
 	tests/test_one_session \
 	tests/test_offline \
 	tests/test_operations \
@@ -407,7 +408,7 @@ soak: tests/test_long_run$(EXEEXT)
 # What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
 # soak. Each is told by its name.
 check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) \
-		tests/test_serve_crash$(EXEEXT) tiro$(EXEEXT) \
+		tests/test_serve_crash$(EXEEXT) tests/test_named_sessions$(EXEEXT) tiro$(EXEEXT) \
 		$(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
@@ -417,6 +418,7 @@ check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(E
 	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
 	FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-200} tests/test_follow_crash || failed=1; \
 	SERVE_ROUNDS=$${SERVE_ROUNDS-200} tests/test_serve_crash || failed=1; \
+	NAMED_ROUNDS=$${NAMED_ROUNDS-6000} tests/test_named_sessions || failed=1; \
 	test -z "$$failed"
 
 # The kill campaign at its full length, and memory killed at each of its writes.

@@ -109,7 +109,7 @@ TEST_IF(capability_store(), a_session_keeps_its_model)
         served_done(&operation_session_set_model,
              &(struct session_model_params){.session = id, .model = "another-model"}));
     served_ask(id, "Hello", "Hello from the scripted model.");
-    operation_answer_free(served_done(&operation_session_close, &(struct session_params){id}));
+    operation_answer_free(served_done(&operation_session_close, &(struct session_close_params){id, false}));
     assert_true(offers(id, "another-model"));
     engine_free(served);
     served_open(true);
@@ -124,9 +124,18 @@ static void run(const struct operation *o, const char *session)
     operation_answer_free(served_done(o, &(struct session_params){session}));
 }
 
+static void shut(const char *session)
+{
+    operation_answer_free(
+        served_done(&operation_session_close, &(struct session_close_params){session, false}));
+}
+
 static int64_t sessions_kept(void)
 {
-    return damage_number(surface_store(), "SELECT count(*) FROM session");
+    struct operation_answer *a = served_done(&operation_session_list, &(struct session_filter){0});
+    int64_t total = ((struct session_list_result *)a->result)->total;
+    operation_answer_free(a);
+    return total;
 }
 
 TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
@@ -137,11 +146,15 @@ TEST_IF(capability_store(), a_session_is_closed_and_opened_again)
     served_create(unused);
     assert_int_equal(sessions_kept(), 2);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    run(&operation_session_close, id);
-    run(&operation_session_close, id); /* it is closed */
-    run(&operation_session_close, unused);
-    assert_int_equal(sessions_kept(), 1); /* nobody used the other one */
-    served_refused(&operation_session_close, &(struct session_params){unused}, ERR_SESSION_NOT_FOUND);
+    shut(id);
+    shut(id); /* it is closed */
+    shut(unused);
+    assert_int_equal(sessions_kept(), 2); /* also one in which nothing was said */
+    served_create(unused);
+    operation_answer_free(
+        served_done(&operation_session_close, &(struct session_close_params){unused, true}));
+    assert_int_equal(sessions_kept(), 2);
+    served_refused(&operation_session_close, &(struct session_close_params){unused, false}, ERR_SESSION_NOT_FOUND);
     size_t before = model_server_requests(surface_server());
     served_ask(id, "And you?", "Hello from the scripted model.");
     const char *body = model_server_body(surface_server(), before);
@@ -167,7 +180,7 @@ TEST(closing_ends_what_runs)
     served_open(true);
     served_create(id);
     begin_turn(id, "Half of it");
-    uint64_t closing = engine_start(served, &operation_session_close, &(struct session_params){id});
+    uint64_t closing = engine_start(served, &operation_session_close, &(struct session_close_params){id, false});
     struct notice *n = surface_expect_answer(served, &operation_turn_start);
     const struct turn_result *turn = n->answer->result;
     assert_int_equal(turn->stop_reason, STOP_CANCELLED);
@@ -289,15 +302,15 @@ TEST_IF(capability_store(), a_session_that_is_looked_at_takes_no_turn)
     served_ask(id, "Hello", "Hello from the scripted model.");
     open_again(id, true); /* it is open to be written to, and stays so */
     served_ask(id, "Hello", "Hello from the scripted model.");
-    run(&operation_session_close, id);
+    shut(id);
     open_again(id, true);
     assert_not_written_to(id, "read-only");
     assert_not_written_to("last", "read-only");
     open_again(id, false);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    run(&operation_session_close, id);
+    shut(id);
     open_again(id, true);
-    run(&operation_session_close, id);
+    shut(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
     engine_free(served);
 }
@@ -318,7 +331,7 @@ TEST_IF(capability_store(), a_session_that_is_archived_takes_no_turn_until_it_is
     open_again(id, true);
     assert_not_written_to(id, "read-only");
     run(&operation_session_unarchive, id);
-    run(&operation_session_close, id);
+    shut(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
     engine_free(served);
 }
@@ -418,7 +431,7 @@ TEST(a_session_without_a_store_says_so)
     served_refused(&operation_turn_start, &unknown, ERR_SESSION_PERSISTENCE_DISABLED);
     served_create(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
-    run(&operation_session_close, id);
+    shut(id);
     served_ask(id, "Are you still there?", "Hello from the scripted model.");
     engine_free(served);
 }
@@ -435,8 +448,8 @@ TEST_IF(capability_store(), models_are_listed_without_a_session)
     assert_string_equal(told->facts.items[0].name, "provider");
     assert_string_equal(told->facts.items[0].value, "openai");
     operation_answer_free(a);
-    engine_free(served);
     assert_int_equal(sessions_kept(), 0);
+    engine_free(served);
 }
 
 /* --- withdrawals and the end -------------------------------------------------------------------
@@ -625,6 +638,8 @@ static void ask_something(struct asker *a)
         engine_start(served, m->operation, &(struct session_open_params){.session = name});
     else if (m->operation == &operation_session_set_draft)
         engine_start(served, m->operation, &(struct session_text_params){.session = name});
+    else if (m->operation == &operation_session_close)
+        engine_start(served, m->operation, &(struct session_close_params){.session = name});
     else
         engine_start(served, m->operation, &(struct session_params){name});
 }

@@ -247,7 +247,7 @@ static void input_ended(void *context)
     go_away(a);
     for (size_t i = 0; i < a->sessions.len; i++) {
         struct acp_session *s = a->sessions.items[i];
-        const struct session_params close = {.session = s->id};
+        const struct session_close_params close = {.session = s->id, .discard_unused = true};
         if (s->questions.len > 0)
             acp_cancel_prompt(s);
         else if (!s->prompt)

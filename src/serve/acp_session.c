@@ -561,7 +561,7 @@ void acp_session_close(struct acp *a, struct rpc_call *call, const struct json *
     struct acp_session *s = acp_need_session(a, call, params);
     if (!s)
         return;
-    const struct session_params close = {.session = s->id};
+    const struct session_close_params close = {.session = s->id, .discard_unused = true};
     acp_ask(a, call, NULL, &operation_session_close, &close, done_without_result);
     put_away(s);
 }

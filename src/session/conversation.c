@@ -220,7 +220,7 @@ static const struct action {
 } actions[] = {
     {&operation_session_create, REFUSED, IDLE, WANTS_NOTHING, run_create},
     {&operation_session_open, REFUSED, IDLE, WANTS_WRITING, run_open},
-    {&operation_session_fork, REFUSED, IDLE, WANTS_NOTHING, run_fork},
+    {&operation_session_fork, REFUSED, IDLE, WANTS_SESSION, run_fork},
     {&operation_session_rename, NOW, IDLE, WANTS_SESSION, run_rename},
     {&operation_session_label, NOW, IDLE, WANTS_SESSION, run_label},
     {&operation_session_archive, ENDS, IDLE, WANTS_SESSION, run_archive},

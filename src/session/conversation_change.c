@@ -222,7 +222,8 @@ void conversation_give_way(struct conversation *c)
     c->gone = c->looked_at = false;
     if (!engine_has_in_front(c)) {
         journal_close(&c->journal); /* the loop sees that it is done with */
-        engine_note_session(c, "");
+        if (!c->engine->options.serves)
+            engine_note_session(c, "");
         return;
     }
     conversation_begin_session(c, NULL);
@@ -263,13 +264,13 @@ static bool is_untouched(const struct conversation *c)
 
 bool run_close(struct conversation *c, const void *params, void *result, struct error *e)
 {
-    const struct session_params *p = params;
+    const struct session_close_params *p = params;
     struct session_changed gone;
     (void)result;
     if (!*c->journal.info.id || !conversation_means_current(c, p->session))
         return true;
     c->gone = true;
     const struct session_params own = {.session = c->journal.info.id};
-    return !is_untouched(c) || !c->journal.stored ||
+    return !p->discard_unused || !is_untouched(c) || !c->journal.stored ||
            conversation_run_row(c, &operation_session_delete, &own, &gone, e);
 }

@@ -114,10 +114,20 @@ const struct operation operation_session_open =
     RUN_IN_CONVERSATION("session/open", AUTHORITY_CLIENT, "Opens a session that is kept.",
                         &open_shape, &session_info_shape, 0);
 
+static const struct shape_field close_fields[] = {
+    SESSION_FIELD(struct session_close_params),
+    SHAPE_FIELD("discard_unused", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct session_close_params, discard_unused),
+                .help = "Also deletes the session if it was created, and then nothing was said or "
+                        "written in it before it is closed."),
+    {0},
+};
+static const struct shape close_shape = PARAMETERS(struct session_close_params, close_fields);
+
 const struct operation operation_session_close = RUN_IN_CONVERSATION(
     "session/close", AUTHORITY_CLIENT,
     "Ends what runs in a session and gives its memory back; it stays as it is.",
-    &session_params_shape, NULL, 0);
+    &close_shape, NULL, 0);
 
 static const struct shape_field model_fields[] = {
     SESSION_FIELD(struct session_model_params), CHOICE(struct session_model_params), {0}};

@@ -31,7 +31,7 @@ struct session_create_params {
 /* session/open: the same of one that is kept. An archived one is live again, unless it is opened
  * for reading: then turn/start is SESSION_NOT_FOUND. An engine that serves has it so for all who
  * ask, until the session is opened otherwise or closed, if it was not open to be written to.
- * session/fork (session_operations.h) opens the fork, too. */
+ * session/fork (session_operations.h) also opens the fork, but not in an engine that serves. */
 struct session_open_params {
     const char *session;
     bool read_only;
@@ -199,10 +199,14 @@ struct report_result {
 /* A struct error as {"code","message"}. */
 extern const struct shape_codec fault_codec;
 
-/* session/close: what runs in it is interrupted, and what it had in memory is given back; the next
- * request for it opens it again. One that was begun and left as it was is gone then.
- *
- * session/close, turn/interrupt, compaction/undo, context/read (gives a struct context),
+/* session/close: the turn or compaction that runs is interrupted, and the memory is given back; the
+ * next request that names the session opens it again. */
+struct session_close_params {
+    const char *session;
+    bool discard_unused; /* delete it if nothing was said or written in it since it was created */
+};
+
+/* turn/interrupt, compaction/undo, context/read (gives a struct context),
  * models/list and doctor/report take a struct session_params. */
 extern const struct operation operation_session_create, operation_session_open,
     operation_session_close, operation_session_set_model, operation_session_set_system,

@@ -28,9 +28,15 @@ bool conversation_takes_up(struct conversation *c, struct operation_request *r)
     const char *reference = named_by(c, r);
     char id[UUID_LEN + 1];
     struct error e;
-    if (!reference || strcmp(reference, c->seat.session) == 0)
+    bool own = reference && strcmp(reference, c->seat.session) == 0;
+    if (!reference || (own && *c->journal.info.id))
         return true;
-    if (!find(c, reference, id, &e)) {
+    bool found = find(c, reference, id, &e);
+    if (found && own &&
+        strcmp(id, reference) != 0) /* it was deleted, and is the title of another */
+        found = err_set(&e, ERR_SESSION_NOT_FOUND, "session %.40s was deleted; choose another",
+                        reference);
+    if (!found) {
         conversation_refuse(c, r, &e);
         return false;
     }

@@ -360,8 +360,10 @@ bool run_fork(struct conversation *c, const void *params, void *result, struct e
         return err_set(e, ERR_USAGE, "nothing to fork yet; send a message first") || went_back(c);
     if (current)
         p.session = c->journal.info.id;
-    if (!conversation_run_row(c, &operation_session_fork, &p, fork, e) ||
-        !conversation_open_session(c, fork->id, JOURNAL_RESUME, e))
+    bool forked = conversation_run_row(c, &operation_session_fork, &p, fork, e);
+    if (c->engine->options.serves) /* the next request that names the fork opens it, elsewhere */
+        return forked;
+    if (!forked || !conversation_open_session(c, fork->id, JOURNAL_RESUME, e))
         return went_back(c);
     return choose_and_tell(c, e);
 }

@@ -48,7 +48,8 @@ struct seat {
     bool started;
     pthread_t earlier;          /* that retired before it */
     bool joins;                 /* there is one */
-    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any */
+    char session[UUID_LEN + 1]; /* that is open in it; "": none, it can be taken for any. Of an
+                                   engine that serves: its only one, also while it is closed */
     char before[UUID_LEN + 1];  /* that was in front when it was taken */
     char *provider, *model;     /* that were told last, if somebody chose them */
     int load;                   /* requests that it was sent and has not done with */
@@ -86,7 +87,11 @@ bool engine_ask_front(struct engine *s, struct operation_request *r, struct erro
  * False (with `e`): it is not done. With the lock held. */
 bool engine_serve(struct engine *s, struct operation_request *r, struct error *e);
 
-/* On the conversation's thread, as all that follows. Its session is this one; "": none. */
+/* The session is this conversation's until it ends, open or not. With the lock held. */
+void engine_take_seat(struct conversation *c, const char *session);
+
+/* On the conversation's thread, as all that follows. Its session is this one; "": none, which an
+ * engine that serves never says. */
 void engine_note_session(struct conversation *c, const char *id);
 void engine_note_backend(struct conversation *c, const char *provider, const char *model);
 

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,9 +113,10 @@ void engine_note_session(struct conversation *c, const char *id)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
-    memset(c->seat.session, 0, sizeof c->seat.session);
-    memcpy(c->seat.session, id, strnlen(id, UUID_LEN));
-    c->seat.spent = c->seat.spent || *id;
+    if (s->options.serves)
+        engine_take_seat(c, id);
+    else
+        snprintf(c->seat.session, sizeof c->seat.session, "%s", id);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -104,18 +105,25 @@ bool engine_serve(struct engine *s, struct operation_request *r, struct error *e
 /* --- what conversations say --------------------------------------------------------------------
  */
 
+/* A conversation never changes its session: the requests in its mailbox were given to it because
+ * they name that one. */
+void engine_take_seat(struct conversation *c, const char *session)
+{
+    assert(!*c->seat.session || strcmp(c->seat.session, session) == 0);
+    memcpy(c->seat.session, session, UUID_LEN + 1);
+    c->seat.spent = true;
+}
+
 bool engine_claim(struct conversation *c, const char *session, struct operation_request *r)
 {
     struct engine *s = c->engine;
     pthread_mutex_lock(&s->lock);
     struct conversation *other = engine_find_open(s, session);
     bool mine = !other || other == c;
-    if (mine) {
-        memcpy(c->seat.session, session, UUID_LEN + 1);
-        c->seat.spent = true;
-    } else {
+    if (mine)
+        engine_take_seat(c, session);
+    else
         engine_pass_on(c, other, r);
-    }
     pthread_mutex_unlock(&s->lock);
     return mine;
 }
