@@ -149,6 +149,7 @@ UNIT_TESTS = \
 	tests/test_memory_words \
 	tests/test_places \
 	tests/test_doclist \
+	tests/test_random_calls \
 	tests/test_rank \
 	tests/test_rank_best \
 	tests/test_blend \
@@ -408,7 +409,7 @@ soak: tests/test_long_run$(EXEEXT)
 # What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
 # soak. Each is told by its name.
 check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) \
-		tests/test_serve_crash$(EXEEXT) tests/test_named_sessions$(EXEEXT) tiro$(EXEEXT) \
+		tests/test_serve_crash$(EXEEXT) tests/test_named_sessions$(EXEEXT) tests/test_random_calls$(EXEEXT) tiro$(EXEEXT) \
 		$(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) failed=; \
 	for campaign in $(CAMPAIGNS); do \
@@ -419,6 +420,7 @@ check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(E
 	FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-200} tests/test_follow_crash || failed=1; \
 	SERVE_ROUNDS=$${SERVE_ROUNDS-200} tests/test_serve_crash || failed=1; \
 	NAMED_ROUNDS=$${NAMED_ROUNDS-6000} tests/test_named_sessions || failed=1; \
+	RANDOM_CALLS=$${RANDOM_CALLS-20000} tests/test_random_calls || failed=1; \
 	test -z "$$failed"
 
 # The kill campaign at its full length, and memory killed at each of its writes.
