@@ -201,8 +201,10 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     stage_ms += play.thinks_ms;
     if (play.escapes)
         play_press_escape();
-    if (play.for_session)
-        approval_allow_session(&play.policy, call->tool);
+    char *grant = tool_call_grant(call);
+    if (play.for_session && grant)
+        approval_allow_session(&play.policy, grant);
+    free(grant);
     return play.answer;
 }
 

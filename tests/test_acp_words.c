@@ -53,7 +53,7 @@ TEST(each_stop_reason_is_one_of_the_protocols)
 
 TEST(only_what_was_offered_allows)
 {
-    struct acp_choices all = acp_approval_choices(false), guarded = acp_approval_choices(true);
+    struct acp_choices all = acp_approval_choices(true), guarded = acp_approval_choices(false);
     assert_int_equal(acp_choice_answer(all, "once"), ANSWER_ONCE);
     assert_int_equal(acp_choice_answer(all, "session"), ANSWER_SESSION);
     assert_int_equal(acp_choice_answer(all, "deny"), ANSWER_DENY);

@@ -106,7 +106,7 @@ TEST(the_lists_decide)
         if (!read_policy(&p, decisions[i].allow, decisions[i].ask, decisions[i].deny,
                          decisions[i].also, &e))
             fail_msg("row %zu: %s", i, e.text);
-        enum approval_verdict decision = approval_decide(&p, decisions[i].tool);
+        enum approval_verdict decision = approval_decide(&p, decisions[i].tool, NULL);
         approval_policy_release(&p);
         if (decision != decisions[i].expected)
             fail_msg("row %zu: %d, not %d", i, (int)decision, (int)decisions[i].expected);
@@ -116,22 +116,24 @@ TEST(the_lists_decide)
 TEST(without_lists_everything_asks)
 {
     const struct approval_policy p = {0};
-    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ASK);
-    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &reads, NULL), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_ASK);
 }
 
 TEST(a_session_allows_one_tool_until_it_is_forgotten)
 {
     struct approval_policy p;
     assert_true(read_policy(&p, NULL, "write run_command", NULL, NULL, NULL));
-    approval_allow_session(&p, &executes);
-    approval_allow_session(&p, &executes);
+    approval_allow_session(&p, "`git status …`");
+    approval_allow_session(&p, "`git status …`");
     assert_int_equal(p.session.len, 1);
-    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ALLOW);
-    assert_int_equal(approval_decide(&p, &writes), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_ALLOW);
+    assert_int_equal(approval_decide(&p, &executes, "`git push …`"), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &writes, NULL), APPROVAL_ASK);
     approval_forget_session(&p);
-    assert_int_equal(approval_decide(&p, &executes), APPROVAL_ASK);
-    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ALLOW);
+    assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &reads, NULL), APPROVAL_ALLOW);
     approval_policy_release(&p);
 }
 
@@ -141,8 +143,8 @@ TEST(a_session_allows_nothing_that_is_denied)
     for (size_t i = 0; i < COUNT(denials); i++) {
         struct approval_policy p;
         assert_true(read_policy(&p, NULL, NULL, denials[i], NULL, NULL));
-        approval_allow_session(&p, &executes);
-        assert_int_equal(approval_decide(&p, &executes), APPROVAL_DENY);
+        approval_allow_session(&p, "`git status …`");
+        assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_DENY);
         approval_policy_release(&p);
     }
 }
@@ -182,9 +184,9 @@ TEST(the_other_words_stand)
     struct approval_policy p;
     assert_false(
         read_policy(&p, "raed", NULL, "wriet run_command", "execute nothing-at-all", NULL));
-    assert_int_equal(approval_decide(&p, &executes), APPROVAL_DENY);
-    assert_int_equal(approval_decide(&p, &reads), APPROVAL_ASK);
-    assert_int_equal(approval_decide(&p, &writes), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &executes, NULL), APPROVAL_DENY);
+    assert_int_equal(approval_decide(&p, &reads, NULL), APPROVAL_ASK);
+    assert_int_equal(approval_decide(&p, &writes, NULL), APPROVAL_ASK);
     approval_policy_release(&p);
     approval_policy_release(&p);
 }

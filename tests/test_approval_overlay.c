@@ -30,6 +30,7 @@ static void ask(const char *id, const char *args, const char *preview)
     n->detail = mem_strdup("execute");
     n->args = mem_strdup(args);
     n->preview = mem_strdup(preview);
+    n->grant = mem_strdup("`make check …`");
     approval_ask(&a, n);
     notice_free(n);
 }
@@ -86,14 +87,14 @@ TEST(who_asks_what_and_the_keys_are_shown)
     draw(80, 4, NOW);
     assert_string_equal(seen(80, 4, ARMED),
                         " run_command (execute) wants to run\n make check\n (in /work)\n"
-                        " a allow once · s allow run_command for this session · d decline\n");
+                        " a allow once · s allow `make check …` for this session · d decline\n");
     assert_string_equal(seen(40, 8, ARMED),
                         " run_command (execute) wants to run\n make check\n (in /work)\n\n\n"
-                        " a allow once\n s allow run_command for this session\n d decline\n");
+                        " a allow once\n s allow `make check …` for this session\n d decline\n");
     assert_string_equal(seen(30, 6, ARMED),
                         " run_command (execute) wants …\n make check\n"
                         " (in /work)\n a allow once\n"
-                        " s allow run_command for this…\n d decline\n");
+                        " s allow `make check …` for t…\n d decline\n");
 }
 
 TEST(the_place_stands_apart_from_the_title)
@@ -111,7 +112,7 @@ TEST(little_room_is_for_text_and_keys)
     ask("1", "{}", "make check");
     draw(40, 3, NOW);
     assert_string_equal(seen(40, 4, ARMED),
-                        " make check\n a allow once\n s allow run_command for this session\n"
+                        " make check\n a allow once\n s allow `make check …` for this session\n"
                         " d decline\n");
 }
 

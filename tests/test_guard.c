@@ -146,6 +146,7 @@ TEST(what_was_asked_about_is_reached)
     assert_true(tool_call_prepare(&call, &w->tools, "read_file", "{\"path\":\"harmless\"}", &w->out));
     assert_true(tool_call_is_guarded(&call));
     assert_string_equal(call.guarded + strlen(w->root), "/.env");
+    assert_null(tool_call_grant(&call)); /* each time */
     call.asked = true;
     assert_false(tool_call_run(&call, &w->context, &w->out));
     assert_string_equal(w->out.data, "secret");

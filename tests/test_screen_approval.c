@@ -48,11 +48,14 @@ TEST(what_is_allowed_runs)
     act(s, "a", DONE);
     assert_true(exists("made"));
     queue_command("{\"command\":\"touch again\"}");
-    queue_command("{\"command\":\"touch third\"}");
+    queue_command("{\"command\":\"touch again third\"}");
+    queue_command("{\"command\":\"touch -c again; touch other\"}");
     scene_queue(.tool_name = "write_file", .tool_args = "{\"path\":\"x\",\"content\":\"x\"}");
-    act(s, "once more<enter>", "touch again", keys); /* once is once */
-    assert_false(exists("again"));
-    act(s, "s", "write_file (write) wants to run"); /* another tool */
+    act(s, "once more<enter>", "touch again", "s allow `touch again …` for this session");
+    assert_false(exists("again"));                     /* once is once */
+    act(s, "s", "touch other", keys, "!this session"); /* no simple command */
+    assert_false(exists("other"));
+    act(s, "d", "write_file (write) wants to run", keys, "s allow write_file for this session");
     assert_true(exists("again"));
     assert_true(exists("third"));
 }

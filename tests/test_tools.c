@@ -351,6 +351,63 @@ TEST(levels_offer_their_tools)
     }
 }
 
+/* "Allow for this session" is for one program and its sub-command, of simple commands alone. */
+TEST(a_session_allows_no_other_program)
+{
+    struct workplace *w = *state;
+    static const struct {
+        const char *command, *grant; /* NULL: none */
+    } rows[] = {
+        {"git status", "`git status …`"},
+        {"  git status -s 'a b' *.c ", "`git status …`"},
+        {"git", "`git`"},
+        {"ls -la", "`ls -…`"},
+        {"ls -l -a", "`ls -…`"},
+        {"make check", "`make check …`"},
+        {"./configure --help", "`./configure -…`"},
+        {"python3 tests/x.py 1", "`python3 tests/x.py …`"},
+        {"git -C /x push", NULL},
+        {"rm -rf subdir", NULL},
+        {"git status; rm x", NULL},
+        {"git status && rm x", NULL},
+        {"git status | sh", NULL},
+        {"git status & rm x", NULL},
+        {"git status\nrm x", NULL},
+        {"git status\trm", NULL},
+        {"git status $(rm x)", NULL},
+        {"git status `rm x`", NULL},
+        {"git status \"$HOME\"", NULL},
+        {"git status > x", NULL},
+        {"git status <x", NULL},
+        {"(git status)", NULL},
+        {"{ git status", NULL},
+        {"git\\ status", NULL},
+        {"\"git\" status", NULL},
+        {"git 'status'", NULL},
+        {"gi* status", NULL},
+        {"PATH=. git status", NULL},
+        {"env git status", NULL},
+        {"/usr/bin/sudo git status", NULL},
+        {"sh -c ls", NULL},
+        {"xargs rm", NULL},
+        {"# git", NULL},
+        {"-x", NULL},
+        {"", NULL},
+        {"git st\u00E4tus", NULL},
+        {"git status\r", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct json *args = json_new_object();
+        json_set_string(args, "command", rows[i].command);
+        struct tool_call call = {.tool = toolset_find(&w->tools, "run_command"), .args = args};
+        char *grant = tool_call_grant(&call);
+        if (strcmp(grant ? grant : "", rows[i].grant ? rows[i].grant : "") != 0)
+            fail_msg("%s: %s", rows[i].command, grant ? grant : "none");
+        free(grant);
+        json_free(args);
+    }
+}
+
 TEST(a_preview_is_clean_and_bounded)
 {
     struct workplace *w = *state;

@@ -158,19 +158,20 @@ static enum approval_verdict by_class(const struct approval_policy *p, const str
     return tool->consent == CONSENT_GIVEN ? APPROVAL_ALLOW : APPROVAL_ASK;
 }
 
-enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool)
+enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
+                                      const char *grant)
 {
     enum approval_verdict verdict;
     if (!decided(p, tool->spec.name, &verdict))
         verdict = by_class(p, tool);
-    if (verdict == APPROVAL_ASK && contains(&p->session, tool->spec.name))
+    if (verdict == APPROVAL_ASK && grant && contains(&p->session, grant))
         return APPROVAL_ALLOW;
     return verdict;
 }
 
-void approval_allow_session(struct approval_policy *p, const struct tool *tool)
+void approval_allow_session(struct approval_policy *p, const char *grant)
 {
-    add(&p->session, tool->spec.name);
+    add(&p->session, grant);
 }
 
 void approval_forget_session(struct approval_policy *p)

@@ -19,8 +19,8 @@ struct approval_names {
 /* Words are names of tools or of classes. Of the three lists deny wins over ask and ask over allow,
  * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
  * tool that no list names asks. Where a tool has a consent of its own (tool.h), that stands in the
- * place of its class, unless the class is denied. `session` are the tools that the user allowed for
- * this session, which answers what would ask; what is denied stays denied. */
+ * place of its class, unless the class is denied. `session` are the grants that the user gave for
+ * this session, which answer what would ask; what is denied stays denied. */
 struct approval_policy {
     struct approval_names allow, ask, deny, session;
 };
@@ -33,10 +33,12 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
                           const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);
 
-enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool);
+/* `grant`: of the call that is decided about (tool_call_grant()); NULL: none covers it. */
+enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
+                                      const char *grant);
 
-/* "Allow for this session". */
-void approval_allow_session(struct approval_policy *p, const struct tool *tool);
+/* "Allow for this session": all calls with that grant. */
+void approval_allow_session(struct approval_policy *p, const char *grant);
 void approval_forget_session(struct approval_policy *p);
 
 #endif

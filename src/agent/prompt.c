@@ -97,7 +97,7 @@ char *prompt_system(const struct context *prompt)
 static bool offers(const struct agent *a, const struct tool *tool)
 {
     return tool_offered(tool, a->offer) && !tool_lacks(tool) &&
-           approval_decide(a->policy, tool) != APPROVAL_DENY;
+           approval_decide(a->policy, tool, NULL) != APPROVAL_DENY;
 }
 
 /* The next one that is offered; of NULL the first. NULL: there is no more. */

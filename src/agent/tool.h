@@ -86,6 +86,11 @@ struct tool {
      * followed. No such function: it takes no path. */
     char *(*reaches)(const void *self, const struct json *args);
 
+    /* Appends which calls a person allows who allows such a one for the session: a text that they
+     * read, and that is the same for all those calls. Nothing: each call is asked about. No such
+     * function: all calls of the tool. */
+    void (*grant)(const struct json *args, struct buf *out);
+
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
      * reason, and the model gets it as an error; the turn goes on. Arguments fit the schema. What
      * context->sight shows must be there still: a person allowed no other change. */

@@ -221,6 +221,19 @@ bool tool_call_preview(struct tool_call *call, const struct tool_context *contex
     return false;
 }
 
+char *tool_call_grant(const struct tool_call *call)
+{
+    const struct tool *tool = call->guarded ? NULL : call->tool;
+    struct buf out = BUF_INIT;
+    if (tool && tool->grant)
+        tool->grant(call->args, &out);
+    else if (tool)
+        buf_addstr(&out, tool->spec.name);
+    char *grant = out.len > 0 ? buf_take(&out) : NULL;
+    buf_release(&out);
+    return grant;
+}
+
 bool tool_call_is_guarded(struct tool_call *call)
 {
     const struct tool *tool = call->tool;

@@ -29,6 +29,10 @@ void tool_call_release(struct tool_call *call);
  * whatever is allowed, and without `asked` it fails. */
 bool tool_call_is_guarded(struct tool_call *call);
 
+/* What is allowed where this call is allowed for the session, for a person to read; the caller
+ * frees. NULL: it is asked about each time. */
+char *tool_call_grant(const struct tool_call *call);
+
 /* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
  * is an error: also when a file is no longer what tool_call_preview() saw, or the tool cannot be
  * had any more. `out` is always filled. */

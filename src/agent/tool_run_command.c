@@ -201,6 +201,54 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
+/* Programs that run another one, or whatever their arguments say. */
+static bool runs_others(const char *program, size_t len)
+{
+    static const char *const names[] = {
+        "env",     "sudo", "doas", "su",  "nice",  "nohup",  "time",   "timeout", "xargs", "exec",
+        "command", "eval", "find", "ssh", "sh",    "bash",   "dash",   "zsh",     "ksh",   "fish",
+        "busybox", ".",    "awk",  "sed", "watch", "setsid", "stdbuf", "builtin", "source"};
+    const char *name = program + len;
+    while (name > program && name[-1] != '/')
+        name--;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len - (size_t)(name - program) &&
+            strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The program and its first argument, which is the sub-command where there are any: of one simple
+ * command, whose words there the shell takes as they are. With options alone: the program with any
+ * options. The shell's variables, expansions, redirections and lists are no simple command. */
+static void grant(const struct json *args, struct buf *out)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "_-./:+,@";
+    const char *command = json_get_string(args, "command");
+    const char *program = command + strspn(command, " ");
+    size_t len = strspn(program, plain);
+    const char *first = program + len + strspn(program + len, " "), *rest = first;
+    size_t first_len = strspn(first, plain);
+    if (strpbrk(command, ";&|$`<>(){}\\\n\r") || len == 0 || *program == '-' ||
+        !strchr(" ", program[len]) || !strchr(" ", first[first_len]) || runs_others(program, len))
+        return;
+    while (*rest == '-') {
+        rest += strspn(rest, plain);
+        rest += strspn(rest, " ");
+    }
+    bool options = *first == '-';
+    if (options && *rest)
+        return;
+    buf_addch(out, '`');
+    buf_add(out, program, len);
+    if (first_len > 0)
+        buf_addch(out, ' ');
+    buf_add(out, first, options ? 1 : first_len);
+    buf_addstr(out, first_len == 0 ? "`" : options ? "…`" : " …`");
+}
+
 const struct tool tool_run_command = {
     .spec = {.name = "run_command",
              .description =
@@ -216,4 +264,5 @@ const struct tool tool_run_command = {
     .timeout = CONFIG_TOOLS_COMMAND_TIMEOUT,
     .run = run,
     .preview = preview,
+    .grant = grant,
 };

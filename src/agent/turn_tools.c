@@ -102,7 +102,10 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
     if (!tool_offered(call->tool, t->a->offer))
         return deny(out, "not allowed: this tool is not offered here");
     bool guarded = tool_call_is_guarded(call);
-    switch (approval_decide(t->a->policy, call->tool)) {
+    char *grant = tool_call_grant(call);
+    enum approval_verdict verdict = approval_decide(t->a->policy, call->tool, grant);
+    free(grant);
+    switch (verdict) {
     case APPROVAL_ALLOW:
         if (guarded)
             break;

@@ -2,7 +2,8 @@
 #ifndef CHAT_DECISION_H
 #define CHAT_DECISION_H
 
-/* On a tool that asks before it runs. SESSION: it and every later call of that tool. */
+/* On a tool that asks before it runs. SESSION: it and every later call that the notice's `grant`
+ * names. */
 enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 
 /* On a draft summary. */

@@ -172,16 +172,20 @@ void acp_cancel_prompt(struct acp_session *s)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static void write_choices(struct json_out *o, struct acp_choices choices)
+static void write_choices(struct json_out *o, struct acp_choices choices, const char *grant)
 {
     json_out_name(o, "options");
     json_out_open(o, '[');
     for (size_t i = 0; i < choices.len; i++) {
+        const struct acp_choice *c = &choices.items[i];
+        char *allows =
+            c->answer == ANSWER_SESSION && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
         json_out_open(o, '{');
-        json_out_member(o, "optionId", choices.items[i].id);
-        json_out_member(o, "name", _(choices.items[i].name));
-        json_out_member(o, "kind", choices.items[i].kind);
+        json_out_member(o, "optionId", c->id);
+        json_out_member(o, "name", allows ? allows : _(c->name));
+        json_out_member(o, "kind", c->kind);
         json_out_close(o, '}');
+        free(allows);
     }
     json_out_close(o, ']');
 }
@@ -243,9 +247,9 @@ static void person_answered(void *context, const struct json *result, const stru
     decide(context, selected ? json_get_string(outcome, "optionId") : NULL);
 }
 
-/* Takes call and told. `tool_call` is the JSON of its object. */
-static void ask_person(struct acp_session *s, struct acp_choices choices, char *call, char *told,
-                       const char *tool_call)
+/* Takes call and told. `tool_call` is the JSON of its object; `grant`: as in the notice. */
+static void ask_person(struct acp_session *s, struct acp_choices choices, const char *grant,
+                       char *call, char *told, const char *tool_call)
 {
     struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
@@ -256,7 +260,7 @@ static void ask_person(struct acp_session *s, struct acp_choices choices, char *
     json_out_member(&o, "sessionId", s->id);
     json_out_name(&o, "toolCall");
     json_out_raw(&o, tool_call);
-    write_choices(&o, choices);
+    write_choices(&o, choices, grant);
     json_out_close(&o, '}');
     q->id = rpc_ask(s->acp->peer, "session/request_permission", buf.data, person_answered, q);
     if (q->id == 0)
@@ -279,7 +283,8 @@ static void hear_approval(struct acp_session *s, const struct notice *n)
     json_out_member(&o, "status", "pending");
     acp_tool_call_write_preview(&o, &call, n->preview);
     json_out_close(&o, '}');
-    ask_person(s, acp_approval_choices(n->guarded != NULL), mem_strdup(n->text), NULL, buf.data);
+    ask_person(s, acp_approval_choices(n->grant != NULL), n->grant, mem_strdup(n->text), NULL,
+               buf.data);
     buf_release(&buf);
 }
 
@@ -295,7 +300,7 @@ static void hear_draft(struct acp_session *s, const struct notice *n)
     char *told = mem_printf("draft:%" PRId64, ++s->drafts);
     acp_write_draft(&o, told, n->text);
     acp_tell_draft(&s->telling, told, n->text);
-    ask_person(s, acp_draft_choices(), NULL, told, buf.data);
+    ask_person(s, acp_draft_choices(), NULL, NULL, told, buf.data);
     buf_release(&buf);
 }
 

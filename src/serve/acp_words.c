@@ -47,10 +47,10 @@ static const struct acp_choice approval_choices[] = {
     {"session", "allow_always", N_("Allow for this session"), ANSWER_SESSION},
 };
 
-struct acp_choices acp_approval_choices(bool guarded)
+struct acp_choices acp_approval_choices(bool granting)
 {
     size_t len = sizeof approval_choices / sizeof *approval_choices;
-    return (struct acp_choices){approval_choices, guarded ? len - 1 : len};
+    return (struct acp_choices){approval_choices, granting ? len : len - 1};
 }
 
 static const struct acp_choice draft_choices[] = {

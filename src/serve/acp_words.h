@@ -24,7 +24,7 @@ const char *acp_stop_reason(enum stop_reason reason);
 struct acp_choice {
     const char *id;   /* of the option */
     const char *kind; /* "allow_once", "allow_always" or "reject_once" */
-    const char *name; /* English, to be translated */
+    const char *name; /* English, to be translated; of "session", what that allows is added */
     int answer;       /* enum approval_answer, enum draft_answer */
 };
 struct acp_choices {
@@ -32,8 +32,8 @@ struct acp_choices {
     size_t len;
 };
 
-/* A call that is `guarded` is asked about each time: nothing allows it for the session. */
-struct acp_choices acp_approval_choices(bool guarded);
+/* Without a grant (notice.h) nothing allows it for the session. */
+struct acp_choices acp_approval_choices(bool granting);
 struct acp_choices acp_draft_choices(void);
 
 /* The answer whose option was selected; NULL, or an id that was not offered: the refusal. */

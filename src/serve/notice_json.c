@@ -76,6 +76,8 @@ static const struct shape_field approval_fields[] = {
     TEXT("preview", OPTIONAL, preview, "The difference or the command in full."),
     TEXT("guarded", OPTIONAL, guarded,
          "The place of keys or of the program's own files that it leads to."),
+    TEXT("grant", OPTIONAL, grant,
+         "The calls that the answer \"session\" allows; absent: none but this one."),
     {0},
 };
 

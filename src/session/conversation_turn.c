@@ -98,6 +98,7 @@ void tell_question(struct conversation *c)
     n->args = mem_strdup(q->args);
     n->preview = mem_strdup(q->preview);
     n->guarded = mem_strdup(q->call->guarded);
+    n->grant = tool_call_grant(q->call);
     tell(c, n);
 }
 
@@ -113,8 +114,10 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     while (!c->question.answered && !c->cancelled && !c->quit)
         conversation_handle(c, mailbox_wait(c->requests, -1));
     bool allowed = c->question.answered && c->question.answer != ANSWER_DENY;
-    if (allowed && c->question.answer == ANSWER_SESSION && !call->guarded)
-        approval_allow_session(&c->policy, call->tool);
+    char *grant = tool_call_grant(call);
+    if (allowed && c->question.answer == ANSWER_SESSION && grant)
+        approval_allow_session(&c->policy, grant);
+    free(grant);
     c->question = (struct question){0};
     return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
 }

@@ -34,6 +34,7 @@ void notice_free(struct notice *n)
     free(n->args);
     free(n->preview);
     free(n->guarded);
+    free(n->grant);
     free(n);
 }
 

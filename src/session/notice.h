@@ -48,7 +48,8 @@
  * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
  *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
  *     full, `guarded`: the place of keys or of the program's own files that it leads to, which is
- *     asked each time; NULL: none. It is over when tool_execution_completed comes.
+ *     asked each time; NULL: none. `grant`: which calls "session" allows, to be read; NULL: it is
+ *     as "once". It is over when tool_execution_completed comes.
  *
  * CHANGE: a tool changes a file without asking, and begins now. `text`: id of the call, `preview`:
  *     the difference.
@@ -140,7 +141,7 @@ struct notice {
     struct memory_stats stats;
     struct corpus_progress progress;
     struct draft_figures draft;
-    char *provider, *model, *detail, *text, *name, *args, *preview, *guarded;
+    char *provider, *model, *detail, *text, *name, *args, *preview, *guarded, *grant;
     enum provider_reason reason;
     struct error error;
     int64_t number, limit;

@@ -12,18 +12,16 @@ bool plain_is_asked(const struct plain *p)
     return approval_open(&p->approval) || p->reviewing;
 }
 
-static bool is_guarded(const struct plain *p)
+static const char *grant(const struct plain *p)
 {
-    return p->approval.questions.items[0].guarded != NULL;
+    return p->approval.questions.items[0].grant;
 }
 
 const char *plain_question(const struct plain *p)
 {
     if (!approval_open(&p->approval))
         return _("Use this summary? yes, no, or again: ");
-    if (is_guarded(p))
-        return _("Allow it? yes or no: ");
-    return _("Allow it? yes, no, or session (for all calls of it in this session): ");
+    return grant(p) ? _("Allow it? yes, no, or session: ") : _("Allow it? yes or no: ");
 }
 
 void plain_show_question(struct plain *p)
@@ -35,6 +33,8 @@ void plain_show_question(struct plain *p)
     if (q->guarded)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
     plain_write(&p->out, q->text);
+    if (q->grant)
+        plain_writef(&p->out, _("With \"session\" you allow %s for this session."), q->grant);
     if (!p->in.terminal)
         plain_write(&p->out, plain_question(p));
 }
@@ -74,7 +74,7 @@ bool plain_answer(struct plain *p, const char *text)
 {
     bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
     bool tool = approval_open(&p->approval);
-    bool third = tool ? !is_guarded(p) && is_word(text, "session", _("session"))
+    bool third = tool ? grant(p) && is_word(text, "session", _("session"))
                       : is_word(text, "again", _("again"));
     if (!*text || !(yes || no || third))
         return !*text;

@@ -17,6 +17,7 @@ static void question_release(struct question *q)
     free(q->class_name);
     free(q->text);
     free(q->guarded);
+    free(q->grant);
 }
 
 void approval_release(struct approval *a)
@@ -71,7 +72,8 @@ void approval_ask(struct approval *a, const struct notice *n)
                          .tool = clean(n->name),
                          .class_name = clean(n->detail),
                          .text = text_of(n),
-                         .guarded = n->guarded ? reveal(n->guarded, UTF8_ONE_LINE) : NULL};
+                         .guarded = n->guarded ? reveal(n->guarded, UTF8_ONE_LINE) : NULL,
+                         .grant = n->grant ? reveal(n->grant, UTF8_ONE_LINE) : NULL};
     vec_push(&a->questions, q);
     if (a->questions.len == 1)
         show_next(a);
@@ -180,7 +182,7 @@ static bool answer_of(enum action action, enum approval_answer *answer)
 
 static bool is_offered(const struct approval *a, enum approval_answer answer)
 {
-    return answer != ANSWER_SESSION || !a->questions.items[0].guarded;
+    return answer != ANSWER_SESSION || a->questions.items[0].grant;
 }
 
 enum approval_key approval_key(struct approval *a, const struct keymap *keymap, enum action action,

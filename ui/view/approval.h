@@ -22,8 +22,9 @@ enum {
 /* Clean texts. */
 struct question {
     char *id, *tool, *class_name;
-    char *text; /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
+    char *text;    /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
     char *guarded; /* the place for whose sake it is asked, each time; NULL: none */
+    char *grant;   /* what can be allowed for the session; NULL: nothing */
 };
 
 struct approval {

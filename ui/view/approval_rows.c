@@ -166,12 +166,12 @@ static void add_piece(struct rows *out, const char *text, enum style style, size
     rows_add_cut(out, text, width > MARGIN ? width - MARGIN : 1, style);
 }
 
-/* "This session" is for the tool, whatever it is asked next: so it is named. */
+/* What "this session" is for is named in full. */
 static void add_what(const struct approval *a, enum action action, const char *what,
                      struct buf *out)
 {
     if (action == ACTION_ALLOW_SESSION)
-        buf_addf(out, _("allow %s for this session"), a->questions.items[0].tool);
+        buf_addf(out, _("allow %s for this session"), a->questions.items[0].grant);
     else
         buf_addstr(out, _(what));
 }
@@ -195,7 +195,7 @@ static void add_keys(const struct approval *a, const struct keymap *keymap,
 {
     for (size_t i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
-        if (keys[i].action == ACTION_ALLOW_SESSION && a->questions.items[0].guarded)
+        if (keys[i].action == ACTION_ALLOW_SESSION && !a->questions.items[0].grant)
             continue;
         keymap_describe_first(keymap, keys[i].action, &text);
         if (text.len > 0) {
