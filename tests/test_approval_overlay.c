@@ -167,6 +167,28 @@ TEST(who_writes_goes_on_writing)
     assert_non_null(strstr(seen(80, 4, pause + 3), "a allow once"));
 }
 
+/* A pause does not end a text that has been begun. */
+TEST(a_text_that_was_begun_is_gone_on_with)
+{
+    a.drafted = true;
+    ask("1", "{}", "rm -r build");
+    draw(80, 4, NOW);
+    lead_to(APPROVAL_PASS, "<tab>"); /* nobody has seen the question yet */
+    assert_says(seen(80, 4, ARMED), "Tab goes to the question", "!allow once");
+    lead_to(APPROVAL_TEXT, "asdj<enter>");
+    lead_to(APPROVAL_TAKEN, "<tab>");
+    assert_says(seen(80, 4, ARMED), "a allow once");
+    lead_to(APPROVAL_ANSWERED, "a");
+    lead_to(APPROVAL_TEXT, "w"); /* back to the text */
+    approval_typed(&a, ARMED);
+    assert_says(seen(80, 4, ARMED + APPROVAL_PAUSE_MS), "Tab goes to the question");
+    lead_to(APPROVAL_TEXT, "a");
+    lead_to(APPROVAL_TAKEN, "<tab>");
+    approval_hidden(&a); /* another size */
+    draw(80, 4, ARMED + APPROVAL_PAUSE_MS);
+    assert_says(seen(80, 4, ARMED + 2 * APPROVAL_PAUSE_MS), "Tab goes to the question");
+}
+
 TEST(escape_stops_also_before_the_keys_count)
 {
     ask("1", "{}", "x");
@@ -376,7 +398,7 @@ TEST(a_guarded_place_is_named_and_never_for_the_session)
     assert_says(seen(60, 8, ARMED),
                 "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n",
                 "\n a allow once · d decline\n");
-    lead_to(APPROVAL_TEXT, "s");
+    lead_to(APPROVAL_TAKEN, "s");
     lead_to(APPROVAL_ANSWERED, "a");
 }
 

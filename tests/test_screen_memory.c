@@ -143,7 +143,8 @@ TEST(a_question_waits_for_the_query)
     act(s, "ryo", "/ ryo");
     model_server_release(scene_server());
     see(s, "write_file (write) wants to run");
-    act(s, "kan", "/ ryokan", "a allow once"); /* after a pause */
+    act(s, "kan", "/ ryokan", "Tab goes to the question"); /* after a pause */
+    act(s, "<tab>", "a allow once");
     act(s, "d", "All done.", "/ ryokan ");
 }
 

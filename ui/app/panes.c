@@ -17,8 +17,8 @@
 #include "ui/term/term.h"
 #include "ui/view/approval.h"
 #include "ui/view/context_view.h"
-#include "ui/view/draft_review.h"
 #include "ui/view/corpus_view.h"
+#include "ui/view/draft_review.h"
 #include "ui/view/graph_view.h"
 #include "ui/view/learned_view.h"
 #include "ui/view/memory_view.h"
@@ -144,6 +144,11 @@ static void raise_view(struct app *app, struct view *v)
 static bool has_keys(struct app *app, const struct view *v)
 {
     return !views_holder_over(&app->views, v);
+}
+
+static bool drafting(struct app *app)
+{
+    return *editor_text(app->editor) || views_holder(&app->views);
 }
 
 static void leave(struct app *app)
@@ -317,6 +322,7 @@ void panes_init(struct app *app)
                                    .touch = touch,
                                    .raise = raise_view,
                                    .has_keys = has_keys,
+                                   .drafting = drafting,
                                    .leave = leave,
                                    .note = note,
                                    .jump = jump,

@@ -114,6 +114,7 @@ const char *approval_id(const struct approval *a)
 void approval_typed(struct approval *a, int64_t now_ms)
 {
     a->typed_ms = now_ms;
+    a->entered = false;
     if (now_ms > 0)
         a->armed = false;
 }
@@ -131,6 +132,7 @@ int64_t approval_due(const struct approval *a)
 void approval_hidden(struct approval *a)
 {
     a->armed = false;
+    a->entered = false;
     a->shown_ms = 0;
     a->read = false;
     a->top = 0;
@@ -196,8 +198,14 @@ enum approval_key approval_key(struct approval *a, const struct keymap *keymap, 
         return APPROVAL_TAKEN;
     if (!a->armed)
         return APPROVAL_PASS;
-    if (answer_of(keymap_find_in(keymap, key, KEYS_ANSWER), answer) && is_offered(a, *answer))
-        return a->read || *answer == ANSWER_DENY ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
+    if (a->drafted && !a->entered) {
+        a->entered = action == ACTION_COMPLETE;
+        return a->entered ? APPROVAL_TAKEN : action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
+    }
+    if (answer_of(keymap_find_in(keymap, key, KEYS_ANSWER), answer)) {
+        bool counts = is_offered(a, *answer) && (a->read || *answer == ANSWER_DENY);
+        return counts ? APPROVAL_ANSWERED : APPROVAL_TAKEN;
+    }
     if (action == ACTION_NONE && move_by_letter(a, key))
         return APPROVAL_TAKEN;
     return action == ACTION_LEAVE ? APPROVAL_PASS : APPROVAL_TEXT;
@@ -224,10 +232,16 @@ static void send_answer(struct view *view, enum approval_answer answer)
     free(id);
 }
 
+static void look_at_draft(struct view *view)
+{
+    of(view)->drafted = view->host->drafting(view->host->app);
+}
+
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     const struct view_host *host = view->host;
     enum approval_answer answer;
+    look_at_draft(view);
     switch (approval_key(of(view), host->keymap, action, key, &answer)) {
     case APPROVAL_PASS:
         return false;
@@ -287,6 +301,7 @@ static void resize(struct view *view, int width, int room)
 static const struct rows *rows(struct view *view)
 {
     struct approval *a = of(view);
+    look_at_draft(view);
     return approval_rows(a, view->host->keymap, a->room_width, a->room, clock_mono_ms());
 }
 

@@ -2,7 +2,8 @@
  *
  * A question comes while a person may be writing, so its keys count only while they are shown, and
  * they are shown when the question has been on the screen for a moment and nothing was written for
- * another. Until then what is typed is text. Nothing can be allowed before the end of its text was
+ * another. Until then what is typed is text. Where a text has been begun, a pause does not end it:
+ * then the keys count only after Tab. Nothing can be allowed before the end of its text was
  * on the screen at the present size; who jumps to the end has passed over the rest knowingly.
  * Times are the caller's clock. No curses. */
 #ifndef UI_APPROVAL_H
@@ -30,7 +31,9 @@ struct question {
 struct approval {
     struct view view;
     VEC(struct question) questions; /* as they came; the first is on the screen */
-    bool armed;                     /* its keys are shown */
+    bool armed;                     /* seen, and nothing was written for a moment */
+    bool drafted;                   /* a text has been begun, in the editor or in a view */
+    bool entered;                   /* Tab led to the question since */
     int64_t shown_ms;               /* its first frame; 0: none yet */
     int64_t typed_ms;               /* the last text; 0: none */
     bool read;                      /* the last row of the text was on the screen */

@@ -234,7 +234,9 @@ static size_t count_key_rows(const struct approval *a, const struct keymap *keym
 static void pause_rows(const struct approval *a, size_t count, int width, struct rows *out)
 {
     bool writing = a->typed_ms > 0 && a->typed_ms + APPROVAL_PAUSE_MS > a->shown_ms;
-    const char *text = writing ? _("you are typing; pause to answer") : glyph(GLYPH_ELLIPSIS);
+    const char *text = a->armed  ? _("Tab goes to the question; other keys write on")
+                       : writing ? _("you are typing; pause to answer")
+                                 : glyph(GLYPH_ELLIPSIS);
     for (size_t i = 0; i < count; i++) {
         rows_begin(out);
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
@@ -317,7 +319,7 @@ const struct rows *approval_rows(struct approval *a, const struct keymap *keymap
     text_rows(a, &a->rows);
     blank_rows(&a->rows, title + a->page);
     rows_init(&keys);
-    if (a->armed)
+    if (a->armed && (a->entered || !a->drafted))
         key_rows(a, keymap, a->read, width, &keys);
     else
         pause_rows(a, below, width, &keys);

@@ -58,6 +58,8 @@ struct view_host {
     bool (*has_keys)(struct app *app, const struct view *v); /* none over it has the keyboard */
     void (*stop)(struct app *app);                           /* the turn, with whatever it asks */
     void (*leave)(struct app *app);                          /* the program */
+    /* Whether a text has been begun: in the message, or in a view that has the keyboard. */
+    bool (*drafting)(struct app *app);
     /* Text for whoever has the keyboard, if it can be written there. */
     void (*write)(struct app *app, enum action action, const struct key *key);
     void (*note)(struct app *app, const char *text); /* in the transcript */
