@@ -335,25 +335,47 @@ TEST(an_overflow_is_compacted_for_exactly_once)
     assert_non_null(strstr(play_last()->text, "scripted failure"));
 }
 
-TEST(an_overflow_stands_when_the_summary_fails)
+/* Suspended or not, the summariser is asked once; if it fails, the mode's fallback or the extract
+ * makes room, and the failure counts. */
+TEST(an_overflow_is_rescued_without_a_summariser)
 {
-    talk(4);
-    compact_from(1000000);
-    PLAY({.failure = FAILURE_OVERFLOW}, {.failure = FAILURE_QUOTA});
-    assert_int_equal(count(EVENT_COMPACTION_FAILED), 1);
-    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
-    assert_non_null(strstr(play_last()->text, "scripted failure"));
+    static const struct {
+        const char *mode, *effective;
+    } rows[] = {{"handoff", "deterministic"},
+                {"llm_replace", "deterministic"},
+                {"structured", "recency_preserving"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        talk(8);
+        compact_from(play.history.estimate);
+        play.compact.mode = compact_mode_find(rows[i].mode);
+        play.compact.max_failures = 1;
+        play.compact.protect_head = 1;
+        play.compact.protect_tail_min = 2;
+        PLAY({.failure = FAILURE_QUOTA}, {.text = words});
+        assert_true(play.history.compaction.suspended);
+        talk(8);
+        PLAY({.failure = FAILURE_OVERFLOW}, {.failure = FAILURE_QUOTA}, {.text = "rescued"});
+        assert_string_equal(play_last()->text, "rescued");
+        int last = count(EVENT_COMPACTION_COMPLETED) - 1;
+        const struct event *done = play_event(EVENT_COMPACTION_COMPLETED, last);
+        assert_string_equal(done->compaction.effective_mode, rows[i].effective);
+        assert_non_null(strstr(done->name, "scripted failure"));
+        assert_true(play.history.compaction.suspended);
+        play_check_history();
+        play_teardown(NULL);
+        play_setup(NULL);
+    }
 }
 
-TEST(an_overflow_does_not_wake_a_broken_summariser)
+TEST(an_overflow_finds_a_summariser_well_again)
 {
     talk(4);
     compact_from(play.history.estimate);
     play.compact.max_failures = 1;
     PLAY({.failure = FAILURE_QUOTA}, {.text = "x"});
-    PLAY({.failure = FAILURE_OVERFLOW});
-    assert_int_equal(play.summaries, 1);
-    assert_int_equal(play_last()->type, EVENT_TURN_FAILED);
+    PLAY({.failure = FAILURE_OVERFLOW}, {.text = SUMMARY}, {.text = "fits"});
+    assert_string_equal(play_last()->text, "fits");
+    assert_false(play.history.compaction.suspended);
 }
 
 TEST(an_overflow_without_compaction_fails_the_turn)

@@ -328,7 +328,7 @@ bool turn_recover_overflow(struct turn *t, enum outcome *outcome)
     struct compact_outcome done = {0};
     const struct agent *a = t->a;
     if (!a->compaction || t->overflowed || t->failure.kind != FAILURE_OVERFLOW ||
-        t->failure.content_seen || is_suspended(t))
+        t->failure.content_seen)
         return false;
     t->overflowed = true;
     learn_max_bytes(t);

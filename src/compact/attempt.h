@@ -26,6 +26,7 @@ struct attempt {
     char *why;                            /* `effective` is not the job's mode; NULL: it is */
     char *focus;                          /* what the user has said so far; NULL: nothing */
     bool changed;                         /* by the user */
+    bool model_failed;                    /* the text is that of a fallback */
     bool lost;                            /* emit() failed */
 };
 

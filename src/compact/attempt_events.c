@@ -91,12 +91,6 @@ static void count_failure(const struct attempt *a, const char *reason, struct co
     c->suspended = count.suspended;
 }
 
-/* It called the model for nothing. */
-static bool fell_back(const struct attempt *a)
-{
-    return a->calls > 0 && a->effective != a->job->mode && a->effective == a->job->mode->fallback;
-}
-
 struct event *attempt_completed(const struct attempt *a, const struct rebuild *r)
 {
     struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
@@ -120,7 +114,7 @@ struct event *attempt_completed(const struct attempt *a, const struct rebuild *r
     ev->name = mem_strdup(a->why);
     ev->flag = a->changed;
     ev->model = a->calls > 0 ? mem_strdup(a->label) : NULL;
-    if (fell_back(a))
+    if (a->model_failed && a->calls > 0)
         count_failure(a, "llm", c);
     add_use(a, ev);
     return ev;

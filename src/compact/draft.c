@@ -167,17 +167,21 @@ static void set_draft(struct attempt *a, const struct compact_mode *effective, c
     a->why = why;
 }
 
-static bool take_extract(struct attempt *a, const char *why)
+static bool take_extract(struct attempt *a, char *why)
 {
-    set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan),
-              mem_printf("what was to be summarised was too long for the model: %s", why));
+    set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan), why);
     return true;
 }
 
+/* After a rejected request the conversation cannot go on without a compaction: the extract stands
+ * in for the summary of a mode that has no fallback. */
 static bool take_fallback(struct attempt *a, const char *reason, const char *why)
 {
     const struct compact_mode *fallback = a->job->mode->fallback;
     struct compact_plan plan = {0};
+    a->model_failed = true;
+    if (!fallback && a->job->trigger == TRIGGER_OVERFLOW)
+        return take_extract(a, mem_strdup(why));
     if (!fallback || !compact_plan_make(fallback, &a->input, &plan)) {
         compact_plan_release(&plan);
         return attempt_fail(a, reason, ERR_AGENT_ERROR, "%s", why);
@@ -202,12 +206,15 @@ static bool draft_by_model(struct attempt *a)
                                                         : ask(a, false, &text, &failure);
     switch (result) {
     case SUMMARY_DONE:
+        a->model_failed = false;
         set_draft(a, a->job->mode, text, NULL);
         return true;
     case SUMMARY_EMPTY:
         return take_fallback(a, "empty_summary", "the model's summary was empty");
     case SUMMARY_OVERFLOW:
-        return take_extract(a, failure.text);
+        return take_extract(
+            a, mem_printf("what was to be summarised was too long for the model: %s",
+                          failure.text));
     case SUMMARY_CANCELLED:
         return attempt_cancel(a);
     case SUMMARY_FAILED:
