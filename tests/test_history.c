@@ -836,7 +836,7 @@ static void check_message(const struct history *h, size_t i)
     assert_true(m->blocks.len > 0);
     if (h->compaction.in_force.len == 0)
         assert_true(m->turn == (before ? before->turn : 0) + (m->role == ROLE_USER));
-    assert_true(!before || (before->seq <= m->seq && before->turn <= m->turn));
+    assert_true(!before || (before->seq < m->seq && before->turn <= m->turn));
     if (m->role == ROLE_TOOL) {
         assert_int_equal(before->role, ROLE_ASSISTANT);
         check_results(before, m);

@@ -300,10 +300,15 @@ static void turn_started(struct history *h, const struct event *ev)
         append_block(h, m, block_text(h->last_text));
 }
 
+/* The results that stand for missing ones come before the next answer, which has this event's
+ * number, and need a lower one. Where the open answer has that (in a log of other programs), the
+ * next answer gets the number of its first text instead. log_messages.c does the same. */
 static void call_started(struct history *h, const struct event *ev)
 {
-    answer_open_calls(h, ev->seq);
-    h->call_seq = ev->seq;
+    const struct message *answer = current_answer(h);
+    bool is_free = !answer || answer->seq < ev->seq - 1;
+    answer_open_calls(h, is_free ? ev->seq - 1 : ev->seq);
+    h->call_seq = is_free ? ev->seq : 0;
     h->calls++;
 }
 

@@ -131,8 +131,9 @@ static void turn_started(struct log_messages *l, const struct log_event *ev)
 
 static void call_started(struct log_messages *l, const struct log_event *ev)
 {
-    answer_open_calls(l, ev->seq);
-    l->call_seq = ev->seq;
+    bool is_free = l->answer == 0 || l->items.items[l->answer - 1].seq < ev->seq - 1;
+    answer_open_calls(l, is_free ? ev->seq - 1 : ev->seq);
+    l->call_seq = is_free ? ev->seq : 0;
     l->answer = 0;
 }
 
