@@ -266,6 +266,35 @@ TEST(merging_keeps_old_highlights_under_their_heading)
     assert_non_null(strstr(text, "- assistant: round 1 message 9"));
 }
 
+/* Of every merged section the newest lines come first, and each section is there once. */
+TEST(sections_are_merged_newest_first)
+{
+    struct conversation *c = *state;
+    for (int round = 1; round <= 5; round++) {
+        char *text = round > 1 ? support_keep(extract(c)) : NULL;
+        conversation_release(c);
+        if (text) {
+            conversation_add(c, ROLE_USER, text);
+            c->messages.items[0].summary = true;
+        }
+        for (int turn = 8 * round - 7; turn <= 8 * round; turn++) {
+            conversation_add(c, ROLE_USER, support_text("request %d: read src/f%d.c next", turn, turn));
+            conversation_add(c, ROLE_ASSISTANT, support_text("answer %d.", turn));
+        }
+    }
+    char *text = support_keep(extract(c));
+    char *earlier = section(text, "Earlier highlights");
+    const char *requests = strstr(earlier, "### Last requests\n\n- request 32:");
+    assert_non_null(requests);
+    assert_non_null(strstr(requests, "- request 30: read src/f30.c next\n- request 24:"));
+    assert_non_null(strstr(earlier, "### Files\n\n- src/f32.c\n- src/f31.c\n"));
+    assert_non_null(strstr(earlier, "- src/f9.c\n"));
+    const char *timeline = strstr(earlier, "### Timeline\n\n- user: request 1:");
+    assert_non_null(timeline);
+    assert_null(strstr(timeline + 1, "###"));
+    assert_string_equal(strrchr(timeline, '\n'), "\n- assistant: answer 32.");
+}
+
 TEST(merging_is_bounded_and_keeps_the_newest)
 {
     struct conversation *c = *state;

@@ -143,7 +143,6 @@ static void path_set_add(struct path_set *s, const char *text, bool names)
 #define PATHS 8
 #define FIRST 3
 #define LAST 5
-#define NONE "(none)\n"
 
 struct said {
     const struct message *const *items;
@@ -168,7 +167,7 @@ static void add_heading(struct buf *out, const char *heading)
 static void end_section(struct buf *out, size_t start)
 {
     if (out->len == start)
-        buf_addstr(out, NONE);
+        buf_addstr(out, EXTRACT_NONE "\n");
     buf_truncate(out, out->len - 1);
 }
 
@@ -426,22 +425,21 @@ static void add_timeline(struct buf *out, const struct said *said)
     }
 }
 
-static const struct {
-    const char *heading;
-    void (*add)(struct buf *out, const struct said *said);
-} sections[] = {
-    {"Tools used", add_tools}, {"Last requests", add_requests}, {"Pending work", add_pending},
-    {"Files", add_paths},      {"Current work", add_work},      {"Timeline", add_timeline},
+const char *const extract_headings[EXTRACT_SECTIONS] = {
+    "Tools used", "Last requests", "Pending work", "Files", "Current work", "Timeline",
 };
 
 void extract_add(struct buf *out, const struct message *const *messages, size_t count,
                  struct message_source *source)
 {
+    static void (*const add[EXTRACT_SECTIONS])(struct buf *out, const struct said *said) = {
+        add_tools, add_requests, add_pending, add_paths, add_work, add_timeline,
+    };
     const struct said said = {messages, count, source};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        add_heading(out, sections[i].heading);
+    for (size_t i = 0; i < EXTRACT_SECTIONS; i++) {
+        add_heading(out, extract_headings[i]);
         size_t start = out->len;
-        sections[i].add(out, &said);
+        add[i](out, &said);
         end_section(out, start);
     }
 }

@@ -8,6 +8,11 @@
 #include "base/buf.h"
 #include "chat/message_source.h"
 
+/* Headings of its sections. */
+enum { EXTRACT_TIMELINE = 5, EXTRACT_SECTIONS };
+extern const char *const extract_headings[EXTRACT_SECTIONS];
+#define EXTRACT_NONE "(none)" /* of an empty one */
+
 /* Appends sections under headings of the second level: sorted tool names; the last 3 requests (160
  * bytes each); pending work; at most 8 sorted file paths; current work (200 bytes); a timeline of
  * the first 3 and last 5. */

@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "chat/extract.h"
 
 #define HEADING "## Earlier highlights"
 #define OMITTED "(lines left out)\n"
 #define LEAST_BYTES 2000
 #define MOST_BYTES 16000
+/* Of a section of an extract, which a model may have written. */
+enum { MOST_LINES = 1000, LINE_BYTES = 400 };
 
 struct tally {
     int64_t user, assistant, tool;
@@ -102,32 +106,97 @@ void compact_add_counts(struct buf *out, const struct compact_input *in,
 
 /* ---- texts ---- */
 
-/* A line of an earlier summary below the heading: its own headings are a level lower. */
-static void add_line(struct buf *out, const char *line, size_t len)
+/* What earlier summaries say: the lines of an extract by its sections, newest first (in the timeline
+ * last), and all other text. */
+struct highlights {
+    struct buf prose;
+    struct {
+        VEC(char *) lines; /* owned */
+    } sections[EXTRACT_SECTIONS];
+};
+
+static bool is_line(const char *line, size_t len, const char *text)
 {
-    bool blank = strspn(line, " \t\r") >= len;
-    if ((len == strlen(HEADING) && strncmp(line, HEADING, len) == 0) || (blank && out->len == 0))
-        return;
-    if (len > 3 && strncmp(line, "## ", 3) == 0)
-        buf_addch(out, '#');
-    buf_add(out, line, len);
-    buf_addch(out, '\n');
+    return len == strlen(text) && strncmp(line, text, len) == 0;
+}
+
+/* The sections of the newest extract have headings of the second level and come last; those of the
+ * highlights have headings of the third. `section` is -1 in other text. */
+static void read_line(struct highlights *h, const char *line, size_t len, int *level, int *section)
+{
+    int hashes = strncmp(line, "## ", 3) == 0 ? 2 : strncmp(line, "### ", 4) == 0 ? 3 : 0;
+    bool blank = strspn(line, " \t\r") >= len || is_line(line, len, COMPACT_MARK_END);
+    if (hashes > 0) {
+        *level = hashes;
+        for (*section = EXTRACT_SECTIONS - 1; *section >= 0; --*section)
+            if (is_line(line + hashes + 1, len - (size_t)hashes - 1, extract_headings[*section]))
+                return;
+    }
+    if (*section >= 0 && !blank && strncmp(line, EXTRACT_NONE, len) != 0) {
+        size_t count = h->sections[*section].lines.len;
+        if (count == MOST_LINES)
+            return;
+        vec_push(&h->sections[*section].lines,
+                 mem_strndup(line, utf8_cut_bytes(line, len, LINE_BYTES)));
+        char **lines = h->sections[*section].lines.items, *last = lines[count];
+        if (*level == 2 && *section != EXTRACT_TIMELINE) {
+            memmove(lines + 1, lines, count * sizeof *lines);
+            lines[0] = last;
+        }
+    } else if (*section < 0 && !(blank && h->prose.len == 0) && !is_line(line, len, HEADING)) {
+        buf_addf(&h->prose, "%s%.*s\n", hashes == 2 ? "#" : "", (int)len, line);
+    }
 }
 
 /* Without what it begins with, be it counts or the prefix alone. */
-static void add_summary(struct buf *out, const struct message *m)
+static void read_summary(struct highlights *h, const struct message *m)
 {
     struct tally counted;
+    int level = 2, section = -1;
     char *text = message_text(m);
     const char *line = text;
     if (!read_counts(text, &counted, &line))
         read_word(&line, COMPACT_PREFIX);
-    while (*line) {
-        size_t len = strcspn(line, "\n");
-        add_line(out, line, len);
-        line += len + (line[len] == '\n');
+    for (size_t len; *line; line += len + (line[len] == '\n')) {
+        len = strcspn(line, "\n");
+        read_line(h, line, len, &level, &section);
     }
     free(text);
+}
+
+/* Each line once, of at most `max` bytes together, but one at least. */
+static void add_list(struct buf *out, char *const *lines, size_t count, size_t max)
+{
+    size_t start = out->len;
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+        while (strcmp(lines[first], lines[i]) != 0)
+            first++;
+        if (first < i)
+            continue;
+        if (i > 0 && out->len - start + strlen(lines[i]) >= max)
+            break;
+        buf_addf(out, "%s\n", lines[i]);
+    }
+}
+
+/* The first lines and, of at most `max` bytes together, the newest. */
+static void add_timeline(struct buf *out, char *const *lines, size_t count, size_t max)
+{
+    enum { FIRST = 3 };
+    size_t from = count, bytes = 0;
+    int64_t omitted = 0, more;
+    while (from > FIRST && (from == count || bytes < max))
+        bytes += strlen(lines[--from]) + 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *line = lines[i];
+        if (i >= FIRST && i < from)
+            omitted += read_word(&line, "- (") && read_number(&line, &more) ? more : 1;
+        else
+            buf_addf(out, "%s\n", line);
+        if (i + 1 == from && omitted > 0)
+            buf_addf(out, "- (%lld messages omitted)\n", (long long)omitted);
+    }
 }
 
 static size_t bound(const struct compact_input *in)
@@ -175,16 +244,35 @@ static void add_bounded(struct buf *out, const struct buf *text, size_t max)
 void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p)
 {
-    struct buf text = BUF_INIT;
+    struct highlights h = {.prose = BUF_INIT};
+    struct buf lists = BUF_INIT;
+    const size_t most = bound(in);
     for (size_t i = 0; i < in->count; i++)
         if (is_earlier(in, p, i))
-            add_summary(&text, &in->messages[i]);
-    buf_trim_end(&text, " \t\r\n\v\f");
-    if (text.len > 0) {
-        buf_addstr(out, "\n\n" HEADING "\n\n");
-        add_bounded(out, &text, bound(in));
+            read_summary(&h, &in->messages[i]);
+    for (int i = 0; i < EXTRACT_SECTIONS; i++) {
+        size_t count = h.sections[i].lines.len;
+        char **lines = h.sections[i].lines.items;
+        if (count == 0)
+            continue;
+        buf_addf(&lists, "\n\n### %s\n\n", extract_headings[i]);
+        if (i == EXTRACT_TIMELINE)
+            add_timeline(&lists, lines, count, most / 4);
+        else
+            add_list(&lists, lines, count, most / 8);
+        buf_trim_end(&lists, "\n");
+        vec_free_each(&h.sections[i].lines);
     }
-    buf_release(&text);
+    buf_trim_end(&h.prose, " \t\r\n\v\f");
+    if (h.prose.len + lists.len > 0)
+        buf_addstr(out, "\n\n" HEADING);
+    if (h.prose.len > 0) {
+        buf_addstr(out, "\n\n");
+        add_bounded(out, &h.prose, most - (lists.len < most / 2 ? lists.len : most / 2));
+    }
+    buf_add(out, lists.data, lists.len);
+    buf_release(&lists);
+    buf_release(&h.prose);
 }
 
 char *compact_extract(const struct compact_input *in, const struct compact_plan *p)

@@ -10,13 +10,17 @@
  * others (chat/extract.h). The caller frees. */
 char *compact_extract(const struct compact_input *in, const struct compact_plan *p);
 
+/* Ends the mark of recency_preserving, and is no part of what a summary says. */
+#define COMPACT_MARK_END "Recent messages are preserved verbatim below."
+
 /* "[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool." of what goes,
  * with what such a line in an earlier summary counts. */
 void compact_add_counts(struct buf *out, const struct compact_input *in,
                         const struct compact_plan *p);
 
-/* The texts of earlier summaries among what goes, below their heading after an empty line; nothing
- * where they only count. Bounded by the threshold: the first and the last lines stay. */
+/* What earlier summaries among what goes say, below a heading after an empty line; nothing where
+ * they only count. The sections of extracts are merged, newest lines first, into one of each, with
+ * one timeline; of other text the first and the last lines stay. All is bounded by the threshold. */
 void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p);
 

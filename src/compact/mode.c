@@ -140,12 +140,13 @@ static void cut_old_turns(const struct compact_input *in, enum compact_fate *fat
         fates[i] = FATE_GOES;
 }
 
-/* What a model or a program wrote of still older messages is all that is left of them. */
+/* The texts of earlier summaries are all that is left of still older messages. */
 static char *mark_text(const struct compact_input *in, const struct compact_plan *p)
 {
     struct buf out = BUF_INIT;
     compact_add_counts(&out, in, p);
     compact_add_earlier(&out, in, p);
+    buf_addstr(&out, "\n\n" COMPACT_MARK_END);
     return buf_take(&out);
 }
 
