@@ -1,6 +1,7 @@
 /* The seven sections of a structured summary, as models write them. */
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/embedded.h"
 #include "compact/sections.h"
@@ -38,6 +39,9 @@ TEST(headings_are_found_however_they_are_written)
         {"## Goal\nGoal:\n**Progress:**\nKey Decisions:", 1},  /* ## is what headings are here */
         {"## Goal\n```\n## Progress\n```\n## Next Steps", 2},  /* a file that is quoted */
         {"```markdown\n## Goal\nx\n## Progress\ny\n```\n", 2}, /* all of it in a fence */
+        {"Here is the summary:\n\n```markdown\n\n## Goal\nx\n## Progress\ny\n```\nIt is complete.", 2},
+        {"I looked at\n```\nmain.c\n```\nfirst.\n~~~\n# Goal\n```\n# Progress\n```\n~~~\nSo far.", 1},
+        {"So:\n```\n## Goal\nx\n## Progress", 2}, /* cut off */
         {"## Goals\n## My Progress\n", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -55,6 +59,15 @@ TEST(sections_come_in_the_order_of_the_template)
         "## Goal\nTo sail.\nWest.\n\n## Constraints & Preferences\n(none)\n\n"
         "## Progress\n### Done\n- rigged\n\n### Blocked\n(none)\n\n## Key Decisions\n(none)\n\n"
         "## Relevant Files\n(none)\n\n## Next Steps\n1. Go on.\n\n## Critical Context\n(none)");
+}
+
+TEST(what_stands_around_a_fence_of_all_sections_is_left_out)
+{
+    char *text = support_keep(sections_complete(
+        "Here:\n```md\n## Goal\nSail.\n```\nls\n```\n## Critical Context\nKey 7.\n```\nBye.",
+        NULL));
+    assert_memory_equal(text, "## Goal\nSail.\n```\nls\n```\n\n## Con", 32);
+    assert_string_equal(strstr(text, "## Critical Context"), "## Critical Context\nKey 7.");
 }
 
 TEST(a_missing_section_is_the_earlier_one)

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 static const char *const names[SECTIONS] = {
     "Goal",       "Constraints & Preferences", "Progress", "Key Decisions", "Relevant Files",
@@ -69,13 +70,6 @@ static bool is_fence(struct line line)
            (strncmp(line.text, "```", 3) == 0 || strncmp(line.text, "~~~", 3) == 0);
 }
 
-/* A summary that stands in a fence as a whole, against what was asked. */
-static bool is_fenced(const char *text)
-{
-    const char *at = text + strspn(text, " \t\r\n");
-    return is_fence(next_line(&at));
-}
-
 static void add_line(struct buf *out, struct line line)
 {
     bool blank = without(line, " \t\r", "").len == 0;
@@ -93,26 +87,51 @@ static bool has_hashes(const char *text)
     return false;
 }
 
-/* What stands in a fence is no heading, unless all of the text does. */
-static void read_sections(const char *text, struct sections *out)
+/* Against what is asked, a model may put the sections in a fence, with an introduction before it and
+ * a remark behind it: gives what is in that fence, else all of the text. The caller frees. */
+static char *unwrapped(const char *text)
+{
+    const char *begin = NULL, *end = NULL;
+    size_t fences = 0;
+    for (const char *at = text; *at;) {
+        const char *start = at;
+        struct line line = next_line(&at);
+        if (!begin && section_of(line, true) >= 0)
+            break;
+        if (!is_fence(line))
+            continue;
+        const char *ahead = at + strspn(at, " \t\r\n");
+        if (!begin && section_of(next_line(&ahead), true) < 0)
+            continue;
+        begin = begin ? begin : at;
+        end = start;
+        fences++;
+    }
+    if (!begin || fences % 2 != 0) /* not closed: the answer was cut off */
+        return mem_strdup(begin ? begin : text);
+    return mem_strndup(begin, (size_t)(end - begin));
+}
+
+/* A heading in a fence is a line like others. */
+static void read_sections(const char *wrapped, struct sections *out)
 {
     int section = -1;
-    bool hashes = has_hashes(text), whole = is_fenced(text), inside = false;
+    char *text = unwrapped(wrapped);
+    bool hashes = has_hashes(text), inside = false;
     for (int i = 0; i < SECTIONS; i++)
         out->text[i] = (struct buf)BUF_INIT;
     for (const char *at = text; *at;) {
         struct line line = next_line(&at);
-        bool fence = is_fence(line);
-        bool outer = fence && whole && (section < 0 || !at[strspn(at, " \t\r\n")]);
         int begins = inside ? -1 : section_of(line, hashes);
         if (begins >= 0)
             out->there[section = begins] = true;
-        else if (section >= 0 && !outer)
+        else if (section >= 0)
             add_line(&out->text[section], line);
-        inside = inside != (fence && !outer);
+        inside = inside != is_fence(line);
     }
     for (int i = 0; i < SECTIONS; i++)
         buf_trim_end(&out->text[i], " \t\r\n");
+    free(text);
 }
 
 static void release(struct sections *s)
