@@ -434,7 +434,7 @@ TEST(a_card_comes_back_to_life)
 TEST(an_undone_compaction_is_noted_and_marked)
 {
     tell(t, completed(2), completed(5), undone(7, 5));
-    seen_transcript_says(t, "— compaction undone");
+    seen_transcript_says(t, "— compaction undone; the messages that it replaced are sent");
     char *text = seen_transcript(t);
     char *first = strstr(text, "▣ compacted"), *second = strstr(first + 1, "▣ compacted");
     char *mark = strstr(text, "· undone");

@@ -233,6 +233,23 @@ TEST(a_rejection_tells_the_summarys_window)
     engine_free(s);
 }
 
+/* By hand, before the first request of this process: the server is asked for the window. */
+TEST_IF(capability_store(), by_hand_the_summary_is_folded_into_the_servers_window)
+{
+    struct engine *s = surface_open(NULL, true);
+    talk(s, 40);
+    engine_free(s);
+    model_server_set_window(surface_server(), 8000);
+    size_t before = model_server_requests(surface_server());
+    s = surface_open("last", true);
+    queue_text(SUMMARY);
+    send_compact(s, NULL, NULL, false);
+    notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
+    surface_expect_idle(s);
+    assert_true(model_server_requests(surface_server()) >= before + 2);
+    engine_free(s);
+}
+
 /* The log has what micro-compaction cut away, also after a restart. */
 TEST_IF(capability_store(), a_summary_reads_what_micro_compaction_cut)
 {
@@ -374,6 +391,26 @@ TEST(by_hand_without_a_model)
     notice_free(surface_expect_event(s, EVENT_COMPACTION_COMPLETED));
     surface_expect_idle(s);
     assert_int_equal(model_server_requests(surface_server()), 2);
+    engine_free(s);
+}
+
+TEST(by_hand_the_answer_says_what_was_done)
+{
+    const struct compaction_run_params params = {.mode = "structured"};
+    set(CONFIG_COMPACTION_PROTECT_HEAD, "0");
+    set(CONFIG_COMPACTION_PROTECT_TAIL, "1");
+    set(CONFIG_COMPACTION_TAIL_RATIO, "0.05");
+    set(CONFIG_COMPACTION_AUTO_THRESHOLD, "1000");
+    struct engine *s = surface_open(NULL, true);
+    talk(s, 3);
+    queue_failure();
+    struct operation_answer *a = surface_call(s, &operation_compaction_run, &params);
+    const struct compaction_result *result = a->result;
+    assert_int_equal(a->error.code, ERR_OK);
+    assert_int_equal(result->fault.code, ERR_OK);
+    assert_string_equal(result->completed->compaction.effective_mode, "recency_preserving");
+    assert_non_null(strstr(result->completed->name, "broken"));
+    operation_answer_free(a);
     engine_free(s);
 }
 

@@ -77,8 +77,8 @@ static bool take_one(void *search, const struct event *ev)
     return false;
 }
 
-static bool find_completed(struct store *s, const char *session, int64_t seq, struct event **out,
-                           struct error *e)
+bool compaction_find(struct store *s, const char *session, int64_t seq, struct event **out,
+                     struct error *e)
 {
     struct search search = {.seq = seq};
     if (!event_log_read(s, session, seq - 1, take_one, &search, e))
@@ -187,7 +187,7 @@ static bool read_ledger(struct store *s, const char *session,
                         struct error *e)
 {
     struct page page = {.out = out, .skip = p->place, .limit = (size_t)p->limit};
-    return find_completed(s, session, p->seq, &out->completed, e) &&
+    return compaction_find(s, session, p->seq, &out->completed, e) &&
            read_page(s, session, &page, e) &&
            (!capability_memory() || quoting_flagged(s, session, p->seq, &out->quotes_forgotten, e));
 }

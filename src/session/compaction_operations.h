@@ -21,4 +21,8 @@ struct compaction_ledger {
 
 extern const struct operation operation_compaction_ledger;
 
+/* The compaction_completed of this number; the caller frees. USAGE: there is no such event. */
+bool compaction_find(struct store *s, const char *session, int64_t seq, struct event **out,
+                     struct error *e);
+
 #endif

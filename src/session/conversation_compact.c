@@ -7,6 +7,7 @@
 #include "compact/mode.h"
 #include "compact/policy.h"
 #include "session/capability.h"
+#include "session/compaction_operations.h"
 #include "session/conversation_private.h"
 
 void conversation_read_compaction(struct conversation *c)
@@ -249,6 +250,8 @@ static bool compact_now(struct conversation *c, const struct compaction_run_para
         !conversation_need_backend(c, e))
         return false;
     const char *focus = p->focus && !is_blank(p->focus) ? p->focus : NULL;
+    if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
+        (void)backend_prepare(&c->backend, &(struct error){0});
     struct agent agent = conversation_agent(c);
     bool ok = agent_compact(&agent, mode, focus, p->preview || c->compact.preview, e);
     conversation_agent_release(&agent);
@@ -257,16 +260,21 @@ static bool compact_now(struct conversation *c, const struct compaction_run_para
 
 bool run_compact(struct conversation *c, const void *params, void *result, struct error *e)
 {
+    struct compaction_result *r = result;
     struct error fault = {0};
     c->failure_told = false;
     bool ok = compact_now(c, params, &fault);
-    if (ok)
+    if (ok) {
+        int64_t seq = vec_last(&c->journal.history.compaction.in_force);
         conversation_project(c);
-    else if (fault.code ==
-             ERR_SESSION_STORE_ERROR) /* what could not be kept is not to be built upon */
+        if (!compaction_find(c->store, c->journal.info.id, seq, &r->completed, &fault))
+            log_line(LOG_ERROR, "the compaction was done, but not read again: %s", fault.text);
+        return true;
+    }
+    if (fault.code == ERR_SESSION_STORE_ERROR) /* history and log may differ now */
         c->journal.loaded = journal_load(&c->journal, &(struct error){0});
-    *(c->failure_told ? &((struct compaction_result *)result)->fault : e) = fault;
-    return ok || c->failure_told;
+    *(c->failure_told ? &r->fault : e) = fault;
+    return c->failure_told;
 }
 
 bool run_undo(struct conversation *c, const void *params, void *result, struct error *e)

@@ -374,7 +374,17 @@ static const struct shape run_shape = PARAMETERS(struct compaction_run_params, r
 
 FAULT(compaction_result)
 
+static bool was_compacted(const void *result)
+{
+    return ((const struct compaction_result *)result)->completed;
+}
+
 static const struct shape_field compaction_fields[] = {
+    SHAPE_FIELD("completed", OWN, OPTIONAL,
+                SHAPE_AT(struct event *, struct compaction_result, completed),
+                .codec = &event_codec, .there = was_compacted,
+                .help = "What was done, as a line of stream-json; \"why\" is there if a fallback was "
+                        "used."),
     FAULT_FIELD(compaction_result, "Why it failed; absent: it was done."),
     {0},
 };

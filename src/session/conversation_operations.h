@@ -143,7 +143,8 @@ struct compaction_run_params {
 
 /* It was begun, and the session knows how it ended. Where the operation fails, it was not begun. */
 struct compaction_result {
-    struct error fault; /* that was told as compaction_failed; ERR_OK: it was done */
+    struct event *completed; /* as the log has it; NULL: it failed */
+    struct error fault;      /* that was told as compaction_failed; ERR_OK: it was done */
 };
 
 /* compaction/decide: to NOTICE_DRAFT. `text`: the changed summary (COMMIT; NULL: unchanged), or

@@ -61,7 +61,7 @@ bool fold_compaction_undone(struct fold *f, const struct event *ev)
 {
     fold_undo_card(f, ev->number);
     vec_push(&f->undone, ev->number);
-    fold_add_dashed(f, _("compaction undone; the whole conversation is sent to the model again"),
+    fold_add_dashed(f, _("compaction undone; the messages that it replaced are sent to the model again"),
                     ev->seq);
     return true;
 }
