@@ -391,6 +391,15 @@ TEST(others_get_a_line_of_text)
         "{'sessionUpdate':'agent_message_chunk','messageId':'0.0','content':{'type':'text',"
         "'text':'\\n\\n*Compacted (handoff): 40 messages became 12, about 90000 tokens 20000.*"
         "\\n\\n'}}\n");
+    telling.hints = true;
+    compact(EVENT_COMPACTION_COMPLETED, "Summary");
+    expect(
+        "{'sessionUpdate':'agent_message_chunk','messageId':'0.1','content':{'type':'text',"
+        "'text':'\\n\\n*Compacted (handoff): 40 messages became 12, about 90000 tokens 20000.*"
+        "\\n\\n'}}\n"
+        "{'sessionUpdate':'agent_message_chunk','messageId':'0.2','content':{'type':'text',"
+        "'text':'\\n\\n*another mode: /compact MODE, or [compaction] mode in tiro.ini*"
+        "\\n\\n'}}\n");
 }
 
 /* --- notices ---------------------------------------------------------------------------------- */

@@ -266,6 +266,11 @@ TEST_IF(capability_store(), test_run_tells_what_was_used)
     assert_int_equal(count_lines(r.err), 1);
 
     queue_two_calls(s);
+    r = RUN("run", "--quiet", "--model", "gpt-4o", "what is there?");
+    assert_string_equal(r.out, "Empty.\n");
+    assert_string_equal(r.err, "");
+
+    queue_two_calls(s);
     r = RUN("run", "-c", "-o", "json", "--model", "gpt-4o", "and now?");
     struct json *v = parse_json(r.out);
     assert_string_equal(r.err, "");
@@ -378,7 +383,8 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Answer.\n");
     assert_text(r.err, "tiro: compacted (handoff): ");
-    assert_int_equal(count_lines(r.err), 2); /* and what was used */
+    assert_text(r.err, "tiro: another mode: [compaction] mode in tiro.ini\n");
+    assert_int_equal(count_lines(r.err), 3); /* and what was used */
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
                                           .status = 400,
                                           .error_message = "no summaries today"});
@@ -410,6 +416,7 @@ TEST_IF(capability_store() && capability_compaction(), test_run_streams_compacti
     struct result r = RUN("run", "-c", "-o", "stream-json", "next");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         assert_text(r.out, types[i]);
+    assert_text(r.out, ",\"hint\":\"another mode: [compaction] mode in tiro.ini\"}\n");
     end_long_talk(s);
 }
 

@@ -21,6 +21,7 @@ struct run_options {
     struct session_options session;
     const struct output_format *format;
     struct buf words;
+    bool quiet;
 };
 
 static char *formats(void)
@@ -47,6 +48,8 @@ static const struct option options[] = {
     {"resume", 'r', OPTION_VALUE, "SESSION",
      N_("open a session: the start or end of its id, its title, last or ~2"), SESSION_AT(resume),
      .offer = {.what = OFFER_SESSIONS}},
+    {"quiet", 'q', OPTION_FLAG, NULL, N_("on standard error, only warnings and errors"),
+     .at = offsetof(struct run_options, quiet)},
     SESSION_OPTIONS,
     {0},
 };
@@ -239,6 +242,8 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     struct run_output out;
     struct engine_options engine = session_options_service(&o->session, setup->config);
     run_output_init(&out, o->format);
+    out.hints = config_boolean(setup->config, CONFIG_COMPACTION_HINT);
+    out.quiet = o->quiet;
     int signal_fd = signals_open();
     struct turn t = {
         .engine = engine_new(&engine), .out = &out, .prompt = prompt, .origin = origin};

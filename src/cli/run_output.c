@@ -62,6 +62,13 @@ __attribute__((format(printf, 2, 3))) static void tell(struct run_output *o, con
     buf_release(&line);
 }
 
+static bool has_hint(const struct run_output *o, const struct event *ev)
+{
+    const char *stage = ev->compaction.stage;
+    return o->hints && ev->type == EVENT_COMPACTION_COMPLETED &&
+           !(stage && strcmp(stage, "micro") == 0);
+}
+
 /* Logs show it, too: the model knows less from here on. */
 static void tell_compacted(struct run_output *o, const struct event *ev)
 {
@@ -73,6 +80,10 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
     tell(o, _("compacted (%s): %lld to %lld tokens, %d to %d messages"),
          micro ? c->stage : c->effective_mode, (long long)before, (long long)after,
          c->messages_before, c->messages_after);
+    if (ev->name)
+        tell(o, _("warning: without the model's summary: %s"), ev->name);
+    if (has_hint(o, ev))
+        tell(o, _("another mode: [compaction] mode in tiro.ini"));
 }
 
 static void text_event(struct run_output *o, const struct event *ev)
@@ -81,7 +92,7 @@ static void text_event(struct run_output *o, const struct event *ev)
         o->mid_text = o->answer.len > 0;
     else if (ev->type == EVENT_TEXT_DELTA)
         text_delta(o, ev);
-    else if (ev->type == EVENT_RETRYING && o->progress)
+    else if (ev->type == EVENT_RETRYING && o->progress && !o->quiet)
         tell(o, _("retry %d of %d in %.1f s: %s"), ev->count, ev->limit, (double)ev->number / 1000,
              ev->text);
     else if (ev->type == EVENT_BUDGET_WARNING)
@@ -89,11 +100,11 @@ static void text_event(struct run_output *o, const struct event *ev)
              ev->bound);
     else if (ev->type == EVENT_WARNING)
         tell(o, _("warning: %s"), ev->text ? ev->text : ev->name);
-    else if (ev->type == EVENT_LEARNED_NOTED)
+    else if (ev->type == EVENT_LEARNED_NOTED && !o->quiet)
         tell(o, ev->flag ? _("remembered: %s (tiro learned reject undoes it)")
                          : _("to be remembered? %s (tiro learned accept does it)"),
              ev->text);
-    else if (ev->type == EVENT_COMPACTION_COMPLETED)
+    else if (ev->type == EVENT_COMPACTION_COMPLETED && !o->quiet)
         tell_compacted(o, ev);
     else if (ev->type == EVENT_COMPACTION_FAILED)
         tell(o, _("warning: the conversation could not be compacted: %s"), ev->text);
@@ -118,7 +129,7 @@ static void text_finish(struct run_output *o, const struct error *e)
 {
     bool used_some = o->tally.model_calls > 0 && (!e || usage_known(&o->tally.usage[0]));
     end_line(o);
-    if (used_some && !(e && e->code == ERR_INTERRUPTED))
+    if (used_some && !o->quiet && !(e && e->code == ERR_INTERRUPTED))
         tell_used(o);
 }
 
@@ -175,9 +186,12 @@ static void json_finish(struct run_output *o, const struct error *e)
 
 static void stream_event(struct run_output *o, const struct event *ev)
 {
-    (void)o;
     char *line = event_to_line(ev);
-    puts(line);
+    if (has_hint(o, ev))
+        printf("%.*s,\"hint\":\"another mode: [compaction] mode in tiro.ini\"}\n",
+               (int)strlen(line) - 1, line);
+    else
+        puts(line);
     free(line);
 }
 

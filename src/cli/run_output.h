@@ -26,7 +26,9 @@ const struct output_format *output_format_find(const char *name, struct error *e
 struct run_output {
     const struct output_format *format;
     bool terminal; /* standard output is one: clean what is written */
+    bool hints;    /* tell below a compaction how to choose another mode */
     bool progress; /* standard error is a terminal: tell of retries */
+    bool quiet;    /* tell only what is wrong */
     bool mid_line; /* the last character was no newline */
     bool mid_text; /* an earlier model call of the turn wrote text */
     char session_id[UUID_LEN + 1];

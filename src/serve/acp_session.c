@@ -98,7 +98,11 @@ static struct acp_session *add_session(struct acp *a, const struct session_info 
     memcpy(s->id, info->id, sizeof s->id);
     s->directory = mem_strdup(info->directory);
     s->telling = (struct acp_telling){
-        .client = &a->client, .directory = s->directory, .update = update, .context = s};
+        .client = &a->client,
+        .directory = s->directory,
+        .hints = config_boolean(server_config(a->server), CONFIG_COMPACTION_HINT),
+        .update = update,
+        .context = s};
     vec_push(&a->sessions, s);
     return s;
 }

@@ -485,6 +485,9 @@ static void tell_compacted(struct acp_telling *t, const struct compaction *c)
                             c->effective_mode, c->messages_before, c->messages_after,
                             (long long)c->tokens_before, (long long)c->tokens_after);
     acp_tell_notice(t, "info", text);
+    if (t->hints && !(c->stage && strcmp(c->stage, "micro") == 0))
+        acp_tell_notice(t, "info",
+                        _("another mode: /compact MODE, or [compaction] mode in tiro.ini"));
     free(text);
 }
 

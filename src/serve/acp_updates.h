@@ -34,6 +34,7 @@ struct acp_telling {
     const struct acp_client *client; /* set, and borrowed */
     const char *directory;           /* of the session; set, and borrowed; NULL: unknown */
     bool replays;                    /* set: events of the log; what is of the moment is left out */
+    bool hints;      /* set: below a compaction how to choose another mode */
     bool told_input; /* set: the client sent what the next run_started has, and knows it */
 
     /* One update, the JSON of its object. */

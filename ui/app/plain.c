@@ -276,6 +276,8 @@ static void init(struct plain *p, const struct ui_options *options)
                         .transcript = transcript_new(),
                         .files = mem_strdup(options->first_draft),
                         .asked = {.open = true}};
+    transcript_set_hints(p->transcript, NULL, NULL,
+                         config_boolean(options->config, CONFIG_COMPACTION_HINT));
     plain_reader_init(&p->in, STDIN_FILENO);
     approval_init(&p->approval, NULL);
     session_info_init(&p->session);
