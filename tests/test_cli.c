@@ -396,6 +396,33 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     end_long_talk(s);
 }
 
+TEST_IF(capability_store() && capability_compaction(), test_compacts_by_hand)
+{
+    struct model_server *s = begin_long_talk();
+    setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "100000", 1);
+    struct result r = RUN("run", "-c", "--compact", "next");
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "Answer.\n");
+    assert_text(r.err, "tiro: compacted (handoff): ");
+    r = RUN("run", "--compact", "of a new session");
+    assert_int_equal(r.status, 0);
+    assert_text(r.err, "nothing to compact");
+    expect(RUN("sessions", "compact", "last", "shredded"), 64, "");
+    assert_text(RUN("sessions", "compact", "last", "shredded").err, "handoff structured");
+    model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
+                                          .status = 400,
+                                          .error_message = "no summaries today"});
+    r = RUN("sessions", "compact", "last");
+    assert_int_equal(r.status, 1);
+    assert_text(r.err, "no summaries today");
+    assert_int_equal(count_lines(r.err), 1);
+    r = RUN("sessions", "compact", "--json", "~2", "llm_replace", "the", "names");
+    assert_int_equal(r.status, 0);
+    assert_text(r.out, "\"effective_mode\":\t\"llm_replace\"");
+    assert_text(model_server_body(s, model_server_requests(s) - 1), "the names");
+    end_long_talk(s);
+}
+
 /* What the summary took is part of what the run took. */
 TEST_IF(capability_store() && capability_compaction(), test_run_json_counts_summaries)
 {

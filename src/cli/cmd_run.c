@@ -12,6 +12,7 @@
 #include "cli/session_options.h"
 #include "cli/setup.h"
 #include "cli/signals.h"
+#include "cli/verb.h"
 
 #define MAX_INPUT ((size_t)16 * 1024 * 1024)
 
@@ -20,6 +21,7 @@ enum { STATUS_DENIED = 3 };
 struct run_options {
     struct session_options session;
     const struct output_format *format;
+    bool compact; /* before the message */
     struct buf words;
     bool quiet;
 };
@@ -48,6 +50,8 @@ static const struct option options[] = {
     {"resume", 'r', OPTION_VALUE, "SESSION",
      N_("open a session: the start or end of its id, its title, last or ~2"), SESSION_AT(resume),
      .offer = {.what = OFFER_SESSIONS}},
+    {"compact", 0, OPTION_FLAG, NULL, N_("shorten the session's history before the message"),
+     .at = offsetof(struct run_options, compact)},
     {"quiet", 'q', OPTION_FLAG, NULL, N_("on standard error, only warnings and errors"),
      .at = offsetof(struct run_options, quiet)},
     SESSION_OPTIONS,
@@ -117,12 +121,14 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
 /* --- the turn --- */
 
 /* One turn: the prompt goes out once the session is open and its provider known; the turn is over
- * when that is answered. */
+ * when that is answered. A compaction comes before it, or in its place. */
 struct turn {
     struct engine *engine;
     struct run_output *out;
-    const char *prompt;
+    const char *prompt;                          /* NULL: the compaction alone */
     enum input_origin origin;                    /* of the prompt */
+    const struct compaction_run_params *compact; /* NULL: none */
+    bool print_result;                           /* of the compaction, as JSON */
     bool sent, over;
     bool closed; /* standard output: nobody listens any more */
     int signal;  /* that interrupted; 0: none */
@@ -140,15 +146,22 @@ static void on_session(struct turn *t, struct notice *n)
     memcpy(t->out->session_id, n->info.id, sizeof t->out->session_id);
 }
 
+static void send_prompt(struct turn *t)
+{
+    (void)engine_start(t->engine, &operation_turn_start,
+                       &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
+}
+
 static void on_provider(struct turn *t, struct notice *n)
 {
     free(t->out->provider);
     free(t->out->model);
     t->out->provider = mem_strdup(n->provider);
     t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
-    if (!t->sent)
-        (void)engine_start(t->engine, &operation_turn_start,
-                           &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
+    if (!t->sent && t->compact)
+        (void)engine_start(t->engine, &operation_compaction_run, t->compact);
+    else if (!t->sent)
+        send_prompt(t);
     t->sent = true;
 }
 
@@ -159,12 +172,34 @@ static void on_event(struct turn *t, struct notice *n)
         err_set(&e, err_from_name(n->event->name), "%s", n->event->text ? n->event->text : "");
         fail(t, &e);
     }
-    if (!t->closed)
+    bool is_answer = !t->prompt && n->event->type == EVENT_COMPACTION_FAILED; /* it has the same */
+    if (!t->closed && !is_answer)
         t->closed = !run_output_event(t->out, n->event);
+}
+
+/* With a message to send, the turn goes on with the history as it is; that events told of a failure
+ * is enough. */
+static void on_compacted(struct turn *t, const struct operation_answer *a)
+{
+    const struct compaction_result *result = a->result;
+    const struct error *fault = a->error.code != ERR_OK ? &a->error : &result->fault;
+    if (t->prompt && !t->signal) {
+        if (a->error.code != ERR_OK)
+            cli_fail(&a->error);
+        send_prompt(t);
+        return;
+    }
+    if (fault->code != ERR_OK)
+        fail(t, fault);
+    else if (t->print_result)
+        verb_print_json(&operation_compaction_run, NULL, a->result);
+    t->over = true;
 }
 
 static void on_answer(struct turn *t, struct notice *n)
 {
+    if (operation_answers(n->answer, &operation_compaction_run))
+        on_compacted(t, n->answer);
     if (!operation_answers(n->answer, &operation_turn_start))
         return;
     if (n->answer->error.code != ERR_OK)
@@ -245,8 +280,12 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     out.hints = config_boolean(setup->config, CONFIG_COMPACTION_HINT);
     out.quiet = o->quiet;
     int signal_fd = signals_open();
-    struct turn t = {
-        .engine = engine_new(&engine), .out = &out, .prompt = prompt, .origin = origin};
+    const struct compaction_run_params compact = {.mode = NULL};
+    struct turn t = {.engine = engine_new(&engine),
+                     .out = &out,
+                     .prompt = prompt,
+                     .origin = origin,
+                     .compact = o->compact ? &compact : NULL};
     carry(&t, signal_fd);
     note_signal(&t);
     if (!t.closed)
@@ -302,3 +341,38 @@ const struct cli_command cmd_run = {
     .word = take_word,
     .run = run,
 };
+
+/* --- sessions compact --- */
+
+static bool run_compact(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct run_output out;
+    const struct session_options session = {
+        .resume = o->words.items[0], .persist = -1, .compaction = -1, .memory = -1};
+    const struct engine_options engine = session_options_service(&session, c->config);
+    char *focus = verb_join(o, 2);
+    const struct compaction_run_params compact = {
+        .mode = o->words.len > 1 ? o->words.items[1] : NULL, .focus = *focus ? focus : NULL};
+    run_output_init(&out, output_format_find(o->json ? "json" : "text", e));
+    int signal_fd = signals_open();
+    struct turn t = {.engine = engine_new(&engine),
+                     .out = &out,
+                     .compact = &compact,
+                     .print_result = o->json};
+    carry(&t, signal_fd);
+    note_signal(&t);
+    engine_free(t.engine);
+    run_output_release(&out);
+    free(focus);
+    *e = t.error;
+    return e->code == ERR_OK;
+}
+
+static const struct option compact_options[] = {VERB_JSON, {0}};
+
+const struct verb verb_sessions_compact =
+    VERB(operation_session_read, run_compact, .name = "compact",
+         .synopsis = "sessions compact [--json] SESSION [MODE [FOCUS]...]",
+         .help = N_("shorten the history of a session; its transcript keeps everything"),
+         .details = NAMES_A_SESSION, .options = compact_options,
+         VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS, .first = true));

@@ -132,6 +132,7 @@ static const struct verb *const sessions_verbs[] = {
     &verb_sessions_archive,
     &verb_sessions_unarchive,
     &verb_sessions_fork,
+    &verb_sessions_compact,
     &verb_sessions_delete,
     &verb_sessions_export,
     &verb_sessions_import,

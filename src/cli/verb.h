@@ -65,7 +65,7 @@ char *verb_join(const struct verb_options *o, size_t first);
 
 extern const struct verb verb_sessions_list, verb_sessions_show, verb_sessions_search,
     verb_sessions_rename, verb_sessions_label, verb_sessions_archive, verb_sessions_unarchive,
-    verb_sessions_fork, verb_sessions_delete, verb_sessions_export, verb_sessions_import,
+    verb_sessions_fork, verb_sessions_compact, verb_sessions_delete, verb_sessions_export, verb_sessions_import,
     verb_sessions_rebuild;
 extern const struct verb verb_memory_list, verb_memory_search, verb_memory_show, verb_memory_edit,
     verb_memory_pin, verb_memory_unpin, verb_memory_delete, verb_memory_export, verb_memory_import,
