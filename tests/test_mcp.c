@@ -430,6 +430,7 @@ TEST(what_writes_or_runs_a_model_is_there_where_it_was_allowed)
         bool destroys;
     } writing[] = {{"tiro_run", MCP_RUN, true},
                    {"tiro_resume", MCP_RUN, true},
+                   {"tiro_compact", MCP_RUN, true},
                    {"tiro_rag_ingest", MCP_CORPORA, true},
                    {"tiro_memory_create_entities", MCP_GRAPH, false},
                    {"tiro_memory_delete_relations", MCP_GRAPH, true}};
@@ -554,6 +555,31 @@ TEST(a_prompt_runs_and_its_progress_is_told_before)
     turn = succeed("tiro_resume", support_text("{'session':'%s','prompt':'again'}", session));
     assert_int_equal(json_get_int(turn, "turns", 0), 2);
     assert_string_equal(json_get_string(turn, "session_id"), session);
+    stop();
+}
+
+TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
+{
+    start(MCP_RUN, true);
+    begin_legacy();
+    char filler[3000] = {0};
+    memset(filler, 'w', sizeof filler - 1);
+    const struct json *turn = succeed("tiro_run", support_text("{'prompt':'%s'}", filler));
+    const char *session = json_get_string(turn, "session_id");
+    assert_failure(
+        call("tiro_compact", support_text("{'session':'%s','mode':'shredded'}", session)), "USAGE",
+        "handoff");
+    const struct json *done =
+        succeed("tiro_compact", support_text("{'session':'%s','focus':'the lantern'}", session));
+    done = json_get(done, "completed");
+    assert_string_equal(json_get_string(done, "effective_mode"), "handoff");
+    assert_string_equal(json_get_string(done, "summary"), "Hello from the scripted model.");
+    assert_non_null(strstr(
+        model_server_body(surface_server(), model_server_requests(surface_server()) - 1),
+        "the lantern"));
+    assert_failure(
+        call("tiro_compact", support_text("{'session':'%s','mode':'recency_preserving'}", session)),
+        "TOO_SMALL_TO_COMPACT", NULL);
     stop();
 }
 

@@ -142,7 +142,7 @@ void mcp_stop_listening(struct mcp_link *l);
  */
 
 struct mcp_tool;
-extern const struct shape mcp_run_shape, mcp_resume_shape;
+extern const struct shape mcp_run_shape, mcp_resume_shape, mcp_compact_shape;
 /* `params` is a struct of the shape, which is taken; `token` (JSON, NULL) is the caller's. */
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token);
 void mcp_turn_resume(struct mcp_call *c, void *params, const char *token);

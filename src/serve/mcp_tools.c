@@ -200,6 +200,17 @@ static const struct mcp_tool tools[] = {
      .leave = MCP_RUN,
      .destroys = true,
      .reaches_out = true},
+    {.name = "tiro_compact",
+     .title = "Compact a session",
+     .description = "Replace the older part of a session's history by something shorter, so that "
+                    "it can go on in the model's window. The transcript keeps everything. Gives "
+                    "what was done.",
+     .operation = &operation_compaction_run,
+     .params = &mcp_compact_shape,
+     .start = mcp_turn_resume,
+     .leave = MCP_RUN,
+     .destroys = true,
+     .reaches_out = true},
     {.name = "tiro_rag_ingest",
      .title = "Add a document",
      .description = "Add a text to a corpus, in the place of one of that name.",

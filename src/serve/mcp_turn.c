@@ -1,5 +1,5 @@
-/* tiro_run and tiro_resume: a session is begun or found, and a turn runs in it. Who gave a token is
- * told how far it is; who no longer waits has it interrupted. */
+/* tiro_run, tiro_resume and tiro_compact: a session is begun or found, and a turn or a compaction
+ * runs in it. A client that gave a token is told the progress; one that cancels interrupts it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ struct run_params {
     struct session_create_params session;
 };
 struct resume_params {
-    char *prompt;
+    char *prompt;       /* NULL: of tiro_compact */
+    char *mode, *focus; /* … alone */
     struct session_params session;
 };
 
@@ -41,19 +42,33 @@ static const struct shape_field run_fields[] = {
 const struct shape mcp_run_shape = {
     .name = "parameters", .size = sizeof(struct run_params), .fields = run_fields, .closed = true};
 
-static const struct shape_field resume_fields[] = {
-    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct resume_params, session.session),
-                .least = 1, .help = "Id, title, unique part of an id, \"last\" or \"~N\"."),
-    PROMPT(struct resume_params),
-    {0},
-};
+#define RESUMED                                                                                    \
+    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct resume_params, session.session), \
+                .least = 1, .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+
+static const struct shape_field resume_fields[] = {RESUMED, PROMPT(struct resume_params), {0}};
 const struct shape mcp_resume_shape = {.name = "parameters",
                                        .size = sizeof(struct resume_params),
                                        .fields = resume_fields,
                                        .closed = true};
 
+static const struct shape_field compact_fields[] = {
+    RESUMED,
+    SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct resume_params, mode),
+                .help = "handoff, structured, recency_preserving, deterministic or llm_replace; "
+                        "absent: the configured one."),
+    SHAPE_FIELD("focus", STRING, OPTIONAL, SHAPE_AT_TEXT(struct resume_params, focus),
+                .help = "What to keep above all."),
+    {0},
+};
+const struct shape mcp_compact_shape = {.name = "parameters",
+                                        .size = sizeof(struct resume_params),
+                                        .fields = compact_fields,
+                                        .closed = true};
+
 struct turn {
-    char *prompt;
+    char *prompt;       /* NULL: a compaction */
+    char *mode, *focus; /* … of it */
     char *token; /* of progress, JSON; NULL: nobody wants to know */
     int64_t progress;
     char session[UUID_LEN + 1]; /* "": it has not begun */
@@ -67,6 +82,8 @@ static struct turn *turn_of(const struct mcp_call *c)
 static void free_turn(struct mcp_call *c)
 {
     free(turn_of(c)->prompt);
+    free(turn_of(c)->mode);
+    free(turn_of(c)->focus);
     free(turn_of(c)->token);
     free(turn_of(c));
 }
@@ -191,6 +208,17 @@ static void on_turn(struct mcp_call *c, const struct operation_answer *a)
         mcp_tool_send(c, operation_turn_start.result, result, NULL);
 }
 
+static void on_compaction(struct mcp_call *c, const struct operation_answer *a)
+{
+    const struct compaction_result *result = a->result;
+    if (a->error.code != ERR_OK)
+        mcp_tool_fail(c, &a->error, NULL, NULL);
+    else if (result->fault.code != ERR_OK)
+        mcp_tool_fail(c, &result->fault, operation_compaction_run.result, result);
+    else
+        mcp_tool_send(c, operation_compaction_run.result, result, NULL);
+}
+
 static void on_session(struct mcp_call *c, const struct operation_answer *a)
 {
     struct turn *t = turn_of(c);
@@ -200,9 +228,16 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
     }
     const struct session_info *session = a->result;
     memcpy(t->session, session->id, sizeof t->session);
-    const struct turn_start_params params = {
-        .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM};
-    mcp_ask(c, &operation_turn_start, &params, on_turn);
+    if (t->prompt)
+        mcp_ask(c, &operation_turn_start,
+                &(struct turn_start_params){
+                    .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM},
+                on_turn);
+    else
+        mcp_ask(c, &operation_compaction_run,
+                &(struct compaction_run_params){
+                    .session = t->session, .mode = t->mode, .focus = t->focus},
+                on_compaction);
 }
 
 /* What was put away, or opened to be read, is resumed. */
@@ -216,12 +251,13 @@ static void on_found(struct mcp_call *c, const struct operation_answer *a)
     mcp_ask(c, &operation_session_open, &params, on_session);
 }
 
+/* `begun` is copied; its texts are taken. */
 static void begin(struct mcp_call *c, const struct operation *o, const void *params,
                   void (*answered)(struct mcp_call *c, const struct operation_answer *a),
-                  const char *prompt, const char *token)
+                  struct turn begun)
 {
     struct turn *t = mem_alloc(sizeof *t);
-    *t = (struct turn){.prompt = mem_strdup(prompt), .token = mem_strdup(token)};
+    *t = begun;
     c->work = &work;
     c->state = t;
     mcp_ask(c, o, params, answered);
@@ -233,7 +269,8 @@ void mcp_turn_run(struct mcp_call *c, void *params, const char *token)
     struct error e;
     if (authority_gives(c->mcp->server, mcp_authority(c->mcp), &operation_session_create,
                         &p->session, &e))
-        begin(c, &operation_session_create, &p->session, on_session, p->prompt, token);
+        begin(c, &operation_session_create, &p->session, on_session,
+              (struct turn){.prompt = mem_strdup(p->prompt), .token = mem_strdup(token)});
     else
         mcp_tool_fail(c, &e, NULL, NULL);
     shape_release(&mcp_run_shape, p);
@@ -243,7 +280,11 @@ void mcp_turn_run(struct mcp_call *c, void *params, const char *token)
 void mcp_turn_resume(struct mcp_call *c, void *params, const char *token)
 {
     struct resume_params *p = params;
-    begin(c, &operation_session_read, &p->session, on_found, p->prompt, token);
-    shape_release(&mcp_resume_shape, p);
+    begin(c, &operation_session_read, &p->session, on_found,
+          (struct turn){.prompt = mem_strdup(p->prompt),
+                        .mode = mem_strdup(p->mode),
+                        .focus = mem_strdup(p->focus),
+                        .token = mem_strdup(token)});
+    shape_release(p->prompt ? &mcp_resume_shape : &mcp_compact_shape, p);
     free(p);
 }
