@@ -533,10 +533,14 @@ TEST(an_embedded_file_goes_along)
 
 TEST_IF(capability_compaction(), commands_are_told_and_run)
 {
+    support_write(support_path("AGENTS.md"), giant(8000)); /* to be a token by the server's scale */
     begin();
     assert_text(support_keep(json_print(told("available_commands_update"))), "\"uncompact\"");
     ask("hello");
-    assert_text(ask("/context"), "The next request has about ");
+    char *context = ask("/context");
+    assert_text(context, "The next request has about ");
+    assert_text(context, "- project: ");
+    assert_null(strstr(context, "(null)"));
     assert_text(ask("/pin"), "pinned");
     assert_text(ask("/pin 7"), "no message of yours");
     assert_text(ask("/uncompact"), "undo");
@@ -544,6 +548,16 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(ask("/etc is what?"), "Hello from the scripted model.");
     assert_int_equal(model_server_requests(model), asked + 1);
     ask("/rename Greetings");
+    end();
+}
+
+TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_command)
+{
+    begin();
+    ask("The lighthouse keeper is called Ole.");
+    compact();
+    assert_text(ask("/memory lighthouse"), "keeper is called Ole");
+    assert_text(ask("/memory zebra"), "Memory has nothing about that.");
     end();
 }
 

@@ -8,17 +8,23 @@
 #include "base/vec.h"
 #include "chat/message.h"
 
-/* A part of the next request, in its order. */
+/* The kinds of parts of the next request, in its order: X(ID, "name on the wire", label for a
+ * person). INSTRUCTIONS: a file of the project's or the person's own, as AGENTS.md. */
+#define CONTEXT_KIND_LIST(X)                                                                       \
+    X(SYSTEM, "system", N_("system"))                                                              \
+    X(INSTRUCTIONS, "instructions", N_("project"))                                                 \
+    X(SKILLS, "skills", N_("skills"))                                                              \
+    X(LEARNED, "learned", N_("learned"))                                                           \
+    X(GRAPH, "graph", N_("graph"))                                                                 \
+    X(TOOLS, "tools", N_("tools"))                                                                 \
+    X(SUMMARY, "summary", N_("summary"))                                                           \
+    X(MESSAGE, "message", N_("history"))
+
 enum context_kind {
-    CONTEXT_SYSTEM,
-    CONTEXT_INSTRUCTIONS, /* a file of the project's or the person's own: AGENTS.md */
-    CONTEXT_SKILLS,
-    CONTEXT_LEARNED,
-    CONTEXT_GRAPH, /* what is in the graph of facts */
-    CONTEXT_TOOLS,
-    CONTEXT_SUMMARY,
-    CONTEXT_MESSAGE,
-    CONTEXT_KINDS /* how many */
+#define X(id, word, label) CONTEXT_##id,
+    CONTEXT_KIND_LIST(X)
+#undef X
+        CONTEXT_KINDS /* how many */
 };
 struct context_part {
     enum context_kind kind;

@@ -171,7 +171,7 @@ static void searched(struct acp_ask *ask, const struct operation_answer *answer)
 static void run_memory(struct acp_session *s, const char *arguments)
 {
     const struct memory_search params = {
-        .query = arguments, .session = s->id, .limit = MEMORY_HITS, .origin = -1};
+        .query = arguments, .session = s->id, .limit = MEMORY_HITS};
     acp_ask(s->acp, NULL, s, &operation_memory_search, &params, searched);
 }
 
@@ -252,10 +252,9 @@ static void run_retry(struct acp_session *s, const char *arguments)
 /* Tokens of the next request by what they are for. */
 static void read_context(struct acp_ask *ask, const struct operation_answer *answer)
 {
-    static const char *const names[CONTEXT_KINDS] = {
-        [CONTEXT_SYSTEM] = N_("system prompt"),   [CONTEXT_SKILLS] = N_("skills"),
-        [CONTEXT_LEARNED] = N_("learned memory"), [CONTEXT_TOOLS] = N_("tools"),
-        [CONTEXT_SUMMARY] = N_("summary"),        [CONTEXT_MESSAGE] = N_("messages")};
+#define X(id, word, label) label,
+    static const char *const names[CONTEXT_KINDS] = {CONTEXT_KIND_LIST(X)};
+#undef X
     struct acp_session *s = waiting(ask, answer);
     const struct context *context = answer->result;
     int64_t tokens[CONTEXT_KINDS] = {0};

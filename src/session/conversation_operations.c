@@ -436,11 +436,9 @@ const struct operation operation_compaction_unpin = RUN_IN_CONVERSATION(
 
 /* --- context/read ----------------------------------------------------------------------------- */
 
-static const char *const kind_words[CONTEXT_KINDS] = {
-    [CONTEXT_SYSTEM] = "system",   [CONTEXT_INSTRUCTIONS] = "instructions",
-    [CONTEXT_SKILLS] = "skills",   [CONTEXT_LEARNED] = "learned",
-    [CONTEXT_GRAPH] = "graph",     [CONTEXT_TOOLS] = "tools",
-    [CONTEXT_SUMMARY] = "summary", [CONTEXT_MESSAGE] = "message"};
+#define X(id, word, label) word,
+static const char *const kind_words[CONTEXT_KINDS] = {CONTEXT_KIND_LIST(X)};
+#undef X
 static const struct shape_names kinds = {kind_words, CONTEXT_KINDS, -1};
 
 static bool has_role(const void *part)

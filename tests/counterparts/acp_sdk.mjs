@@ -185,7 +185,7 @@ const steps = {
     assert.equal((await say(session, 'hello')).stopReason, 'end_turn');
   },
   async 'commands answer'() {
-    for (const [text, what] of [['/context', /messages: \d+/], ['/memory greetings', /./],
+    for (const [text, what] of [['/context', /history: \d+/], ['/memory greetings', /./],
                                 ['/pin', /pinned/], ['/model', /openai\/scripted-model/],
                                 ['/remember we write C', /remembered: we write C/]]) {
       const from = updates.length;

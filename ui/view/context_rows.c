@@ -26,11 +26,9 @@ enum {
 };
 
 /* Parts of other kinds get their row here. */
-static const char *const kinds[CONTEXT_KINDS] = {
-    [CONTEXT_SYSTEM] = N_("system"),   [CONTEXT_INSTRUCTIONS] = N_("project"),
-    [CONTEXT_SKILLS] = N_("skills"),   [CONTEXT_LEARNED] = N_("learned"),
-    [CONTEXT_GRAPH] = N_("graph"),     [CONTEXT_TOOLS] = N_("tools"),
-    [CONTEXT_SUMMARY] = N_("summary"), [CONTEXT_MESSAGE] = N_("history")};
+#define X(id, word, label) label,
+static const char *const kinds[CONTEXT_KINDS] = {CONTEXT_KIND_LIST(X)};
+#undef X
 
 const char *context_kind_name(enum context_kind kind)
 {
