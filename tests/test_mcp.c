@@ -506,6 +506,11 @@ TEST(memory_is_read_as_models_read_it)
     assert_int_equal(json_len(entries), 4);
     assert_string_equal(json_get_string(json_at(entries, 0), "content"), "text 2");
     assert_string_equal(json_get_string(json_at(entries, 3), "speaker"), "user");
+    x = succeed("tiro_memory_search", "{'query':'text','before':'1970-01-01T00:00:03Z'}");
+    assert_int_equal(json_len(json_get(x, "results")), 2);
+    x = json_first(json_get(x, "results"));
+    assert_string_equal(json_get_string(x, "speaker"), "user");
+    assert_memory_equal(json_get_string(x, "created_at"), "1970-01-01T00:00:0", 18);
     stop();
     memory_close(memory);
     store_close(store);

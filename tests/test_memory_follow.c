@@ -568,7 +568,7 @@ TEST(a_new_database_has_none)
 
 static int64_t count_of(int origin)
 {
-    const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL, .origin = origin};
+    const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL, .filter.origin = origin};
     struct memory_entries list;
     int64_t count;
     memory_check(memory->ops->count(memory, &scope, &count, &e), &e);
@@ -592,7 +592,7 @@ TEST(entries_are_counted_listed_and_found_by_how_they_came)
     for (int origin = 1; origin <= MEMORY_ORIGINS; origin++) {
         struct memory_query q = memory_query_for(config, "key");
         q.limit = 1;
-        q.scope.origin = origin;
+        q.scope.filter.origin = origin;
         assert_int_equal(count_of(origin), 1);
         memory_check(memory->ops->search(memory, &q, &hits, &e), &e);
         assert_int_equal(hits.items.len, 1);

@@ -287,6 +287,41 @@ TEST(scopes_know_directories_and_forks)
     assert_string_equal(newest, "wombat of the child\nwombat of the parent\n");
 }
 
+TEST(a_filter_leaves_out_what_it_does_not_name)
+{
+    begin_session(ID, "/home/ada/garden", NULL);
+    begin_session(OTHER, "/work/garden", NULL);
+    say(ID, NULL, "wombat of monday", 1000);
+    say(ID, NULL, "wombat of tuesday", 2000);
+    say(OTHER, NULL, "wombat of wednesday", 3000);
+    const struct {
+        struct memory_scope scope;
+        int64_t count;
+    } rows[] = {
+        {{.filter = {.after_ms = 2000}}, 2},
+        {{.filter = {.before_ms = 2000}}, 1},
+        {{.filter = {.after_ms = 2000, .before_ms = 3000}}, 1},
+        {{.filter = {.project = "garden"}}, 3},
+        {{.filter = {.project = "arden"}}, 0},
+        {{.filter = {.project = "/work/garden"}}, 1},
+        {{.filter = {.project = "garden", .before_ms = 3000, .origin = 1}}, 2},
+        {{.filter = {.project = "garden", .origin = 2}}, 0},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "garden"}}, 2},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/work/garden"}}, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct memory_entries list;
+        int64_t count;
+        memory_check(m->ops->count(m, &rows[i].scope, &count, &e), &e);
+        memory_check(m->ops->list(m, &rows[i].scope, 0, 100, &list, &e), &e);
+        if ((int64_t)hits("wombat", rows[i].scope) != rows[i].count || count != rows[i].count ||
+            list.items.len != (size_t)rows[i].count)
+            fail_msg("row %zu: %lld hits, %lld counted", i, (long long)hits("wombat", rows[i].scope),
+                     (long long)count);
+        memory_entries_release(&list);
+    }
+}
+
 static void compaction(int64_t seq, const char *type, const char *payload)
 {
     char *sql = support_text(

@@ -18,12 +18,16 @@ static struct {
     const char *badge;
     bool fails, stops, part; /* part: hits have a passage */
     int calls, limit;
+    struct memory_filter filter;
     char *query;
 } script;
 
 static struct memory_hit hit_number(int i)
 {
-    struct memory_hit h = {.score = 1.0 - 0.01 * i, .rank = 30 - i};
+    struct memory_hit h = {.score = 1.0 - 0.01 * i,
+                           .rank = 30 - i,
+                           .title = mem_strdup("A journey"),
+                           .project = mem_strdup("/home/ada/garden")};
     char *tail = support_keep(mem_alloc(script.bytes + 1));
     memset(tail, 'x', script.bytes);
     h.entry = (struct memory_entry){.id = mem_printf("E%d", i),
@@ -39,10 +43,12 @@ static struct memory_hit hit_number(int i)
     return h;
 }
 
-static bool search(void *context, const char *query, int limit, struct memory_hits *out,
-                   struct error *e)
+static bool search(void *context, const char *query, int limit, const struct memory_filter *filter,
+                   struct memory_hits *out, struct error *e)
 {
     (void)context;
+    script.filter = *filter;
+    script.filter.project = support_keep(mem_strdup(filter->project));
     script.calls++;
     script.limit = limit;
     free(script.query);
@@ -116,7 +122,7 @@ TEST(it_is_described_as_specified)
     const struct json *properties = json_get(schema, "properties");
     const struct json *query = json_get(properties, "query");
     const struct json *limit = json_get(properties, "limit");
-    assert_int_equal(json_len(properties), 2);
+    assert_int_equal(json_len(properties), 6);
     assert_string_equal(json_get_string(query, "type"), "string");
     assert_non_null(strstr(json_get_string(query, "description"), "natural language"));
     assert_string_equal(json_get_string(limit, "type"), "integer");
@@ -213,6 +219,26 @@ TEST(the_skill_says_what_it_must)
 
 /* --- what it may ask -------------------------------------------------------------------------- */
 
+TEST(a_filter_is_handed_on)
+{
+    call("{\"query\":\"x\"}");
+    assert_int_equal(script.filter.origin, 0);
+    assert_int_equal(script.filter.after_ms, 0);
+    assert_null(script.filter.project);
+    call("{\"query\":\"x\",\"after\":\"2023-05-08\",\"before\":\"2023-05-09T12:00:00Z\","
+         "\"project\":\"garden\",\"origin\":\"dropped\"}");
+    assert_int_equal(script.filter.origin, 1 + MEMORY_DROPPED);
+    assert_int_equal(script.filter.after_ms, 1683504000000);
+    assert_int_equal(script.filter.before_ms, 1683633600000);
+    assert_string_equal(script.filter.project, "garden");
+    int calls = script.calls;
+    const struct event *ev = call("{\"query\":\"x\",\"after\":\"in May\"}");
+    assert_true(ev->flag);
+    assert_string_equal(ev->text, "argument \"after\" is no date; give one as 2026-05-01 or "
+                                  "2026-05-01T14:00:00Z");
+    assert_int_equal(script.calls, calls);
+}
+
 TEST(limits_are_bounded)
 {
     static const struct {
@@ -288,9 +314,11 @@ TEST(hits_are_what_the_model_gets)
     assert_string_equal(
         ev->text,
         "[{\"content\":\"text “0” über 日本\",\"score\":1,\"session_id\":\"s-1\",\"turn\":1,"
-        "\"id\":\"E0\"},{\"content\":\"text “1” über "
+        "\"id\":\"E0\",\"speaker\":\"user\",\"created_at\":\"2023-11-14T22:13:20.000Z\","
+        "\"title\":\"A journey\",\"project\":\"/home/ada/garden\"},{\"content\":\"text “1” über "
         "日本\",\"score\":0.99,\"session_id\":\"s-1\",\"turn\":2,"
-        "\"id\":\"E1\"}]");
+        "\"id\":\"E1\",\"speaker\":\"assistant\",\"created_at\":\"2023-11-14T22:13:20.000Z\","
+        "\"title\":\"A journey\",\"project\":\"/home/ada/garden\"}]");
 }
 
 TEST(nothing_found_is_an_empty_list)
@@ -305,7 +333,7 @@ TEST(nothing_found_is_an_empty_list)
 TEST(a_long_result_has_fewer_hits)
 {
     script.entries = 20;
-    script.bytes = 700;
+    script.bytes = 600;
     assert_true(config_set(play.config, CONFIG_TOOLS_MAX_OUTPUT, "4096", NULL));
     const struct event *ev = call("{\"query\":\"x\",\"limit\":20}");
     assert_false(ev->flag);

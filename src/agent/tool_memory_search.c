@@ -4,6 +4,7 @@
 
 #include "agent/toolset.h"
 #include "base/mem.h"
+#include "base/rfc3339.h"
 #include "base/utf8.h"
 #include "memory/recall.h"
 
@@ -41,13 +42,34 @@ static char *fitting_result(const struct tool_context *context, struct memory_hi
     return text;
 }
 
+static bool read_date(const struct json *args, const char *name, int64_t *wall_ms, struct buf *out)
+{
+    const char *text = json_get_string(args, name);
+    if (!text || rfc3339_parse(text, wall_ms))
+        return true;
+    buf_addf(out, "argument \"%s\" is no date; give one as 2026-05-01 or 2026-05-01T14:00:00Z",
+             name);
+    return false;
+}
+
+static bool read_filter(const struct json *args, struct memory_filter *f, struct buf *out)
+{
+    const char *origin = json_get_string(args, "origin");
+    for (int i = 0; origin && i < memory_origin_names.count; i++)
+        if (strcmp(memory_origin_names.words[i], origin) == 0)
+            f->origin = 1 + i;
+    f->project = json_get_string(args, "project");
+    return read_date(args, "after", &f->after_ms, out) &&
+           read_date(args, "before", &f->before_ms, out);
+}
+
 static bool search(const struct tool_context *context, const char *query, int limit,
-                   struct buf *out)
+                   const struct memory_filter *filter, struct buf *out)
 {
     const struct tool_memory *memory = context->self;
     struct memory_hits hits = {.badge = NULL};
     struct error e = {0};
-    if (!memory->search(memory->context, query, limit, &hits, &e)) {
+    if (!memory->search(memory->context, query, limit, filter, &hits, &e)) {
         if (!tool_stopped(context, out))
             buf_addf(out, "the memory could not be searched: %s", e.text);
         memory_hits_release(&hits);
@@ -68,14 +90,23 @@ static bool run(const struct tool_context *context, const struct json *args, str
         buf_addstr(out, "argument \"query\" must not be empty: say what to recall");
         return false;
     }
-    return search(context, query, wanted(args), out);
+    struct memory_filter filter = {.project = NULL};
+    return read_filter(args, &filter, out) && search(context, query, wanted(args), &filter, out);
 }
 
 #define SCHEMA(number)                                                                             \
     "{\"type\":\"object\",\"properties\":{"                                                        \
     "\"query\":{\"type\":\"string\",\"description\":\"what to recall, in natural language\"},"     \
     "\"limit\":{\"type\":\"" number                                                                \
-    "\",\"description\":\"how many results; default 5, at most 20\"}},"                            \
+    "\",\"description\":\"how many results; default 5, at most 20\"},"                             \
+    "\"after\":{\"type\":\"string\",\"description\":\"only what was said on this date, as "        \
+    "2026-05-01, or later\"},"                                                                     \
+    "\"before\":{\"type\":\"string\",\"description\":\"only what was said before this date\"},"    \
+    "\"project\":{\"type\":\"string\",\"description\":\"only sessions with this working "          \
+    "directory: its path, or the last part of it\"},"                                              \
+    "\"origin\":{\"type\":\"string\",\"enum\":[\"import\",\"dropped\",\"session\"],"                \
+    "\"description\":\"only what was imported, dropped by a compaction, or left with a "           \
+    "session\"}},"                                                                                 \
     "\"required\":[\"query\"],\"additionalProperties\":false}"
 
 const char *tool_memory_lacks(const void *self)

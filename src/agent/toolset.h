@@ -15,8 +15,8 @@
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
     /* Best first, at most `limit`, without what the request holds anyway. */
-    bool (*search)(void *context, const char *query, int limit, struct memory_hits *out,
-                   struct error *e);
+    bool (*search)(void *context, const char *query, int limit, const struct memory_filter *filter,
+                   struct memory_hits *out, struct error *e);
     /* As the memory's around() (memory/memory.h). The id may be the beginning of one. */
     bool (*read)(void *context, const struct memory_place *place, struct memory_excerpt *out,
                  struct error *e);

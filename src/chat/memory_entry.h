@@ -20,6 +20,13 @@ enum {
 /* How it came: by an import, by the compaction that dropped it, with a session that was left. */
 enum memory_origin { MEMORY_IMPORTED, MEMORY_DROPPED, MEMORY_LEFT, MEMORY_ORIGINS };
 
+/* Which entries a search or a listing gives, besides its scope. */
+struct memory_filter {
+    int origin;                  /* 0: any; else 1 + enum memory_origin */
+    int64_t after_ms, before_ms; /* said at or after, and before these times; 0: at any */
+    const char *project; /* working directory of the session, or its last part; NULL: any. Borrowed */
+};
+
 struct memory_entry {
     char *id;           /* names it for ever; NULL before the store made one */
     bool id_is_number;  /* it was a number in an import, and is one again in an export */

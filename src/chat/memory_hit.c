@@ -13,6 +13,8 @@ void memory_hit_release(struct memory_hit *h)
 {
     memory_entry_release(&h->entry);
     vec_release(&h->marks);
+    free(h->title);
+    free(h->project);
     free(h->question);
 }
 
@@ -114,15 +116,20 @@ static const struct shape_codec speaker = {
 #define QUESTION                                                                                   \
     SHAPE_FIELD("question", STRING, OPTIONAL, TEXT(question),                                      \
                 .help = "What it answers, where it is long: the user's message before it.")
+#define SAID                                                                                       \
+    SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry), .codec = &speaker,   \
+                .help = "The name of who said it, else the role."),                                \
+        SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
+                    .help = "When it was said."),                                                  \
+        SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Of the session."),            \
+        SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),                                    \
+                    .help = "Working directory of the session.")
 #define ORIGIN                                                                                     \
     SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, entry.role), .names = &role_names,           \
                 .help = "Who said it."),                                                           \
-        SHAPE_FIELD("speaker", OWN, REQUIRED, offsetof(struct memory_hit, entry),                  \
-                    .codec = &speaker, .help = "The name of who said it, else the role."),         \
+        SAID,                                                                                      \
         SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, entry.origin),                \
                     .names = &memory_origin_names, .help = "How it came; absent: by an import."),  \
-        SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
-                    .help = "When it was said."),                                                  \
         SHAPE_FIELD("why", OBJECT, REQUIRED, AT(struct memory_why, why), .of = &memory_why_shape,  \
                     .help = "The parts of its rank that are not 0.")
 
@@ -228,6 +235,7 @@ static const struct shape_field model_fields[] = {
     SESSION,
     TURN,
     ID,
+    SAID,
     {0},
 };
 const struct shape memory_hit_model_shape = {

@@ -42,6 +42,7 @@ struct memory_hit {
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
+    char *title, *project; /* of its session, as it is now, and its working directory; NULL: unknown */
     char *question; /* of a long answer what it answers, its first MEMORY_PASSAGE characters; else
                        NULL */
 };
@@ -66,8 +67,8 @@ extern const struct shape memory_hit_shape, memory_why_shape;
 /* What models get of a hit. It is only written. */
 extern const struct shape memory_hit_model_shape;
 
-/* The result of memory_search: an array of {"content","score","session_id","turn","id"}, best
- * first; of an entry of more than MEMORY_PASSAGE characters its best passage, which says so. The
+/* The result of memory_search: an array of {"content","score","session_id","turn","id","speaker",
+ * "created_at","title"?,"project"?}, best first; of an entry of more than MEMORY_PASSAGE characters its best passage, which says so. The
  * caller frees. */
 char *memory_hits_for_model(const struct memory_hits *h);
 

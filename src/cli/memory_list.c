@@ -151,7 +151,7 @@ static bool run_list(struct operation_context *c, const struct verb_options *o, 
     struct memory_entries list = {0};
     char *scope = o->session ? mem_printf("session=%s", o->session) : mem_strdup("all");
     const struct memory_list_params params = {
-        .scope = scope, .origin = memory_origin_of(o), .limit = is_page(o) ? PAGE + 1 : o->limit};
+        .scope = scope, .filter = {.origin = memory_origin_of(o)}, .limit = is_page(o) ? PAGE + 1 : o->limit};
     bool ok = operation_call(c, &operation_memory_list, &params, &list, e);
     if (ok)
         print_list(&list, o);

@@ -167,7 +167,7 @@ static bool run_search(struct operation_context *c, const struct verb_options *o
     char *query = verb_join(o, 0);
     const struct memory_search search = {.query = query,
                                          .scope = o->scope,
-                                         .origin = memory_origin_of(o),
+                                         .filter = {.origin = memory_origin_of(o)},
                                          .limit = o->limit > 0 ? o->limit : DEFAULT_HITS};
     bool ok = operation_call(c, &operation_memory_search, &search, &found, e);
     if (ok && o->json)

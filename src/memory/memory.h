@@ -33,7 +33,7 @@ struct memory_scope {
     enum memory_scope_kind kind;
     const char *directory;  /* PROJECT; borrowed */
     const char *session_id; /* SESSION; borrowed */
-    int origin;             /* 0: any; else 1 + enum memory_origin */
+    struct memory_filter filter;
 };
 /* "all", "project", "session" or "session=ID" (which borrows from `text`). False: it is none. */
 bool memory_scope_parse(const char *text, struct memory_scope *out);

@@ -89,6 +89,10 @@ bool sqlite_row_edit(struct store *s, const struct memory_row *row, const char *
 bool sqlite_session_number(struct store *s, const char *session_id, int64_t *number,
                            struct error *e);
 /* What a scope means as numbers of sessions; the caller releases out->numbers. */
+static inline bool sqlite_filters(const struct memory_filter *f) /* within the sessions */
+{
+    return f->origin != 0 || f->after_ms != 0 || f->before_ms != 0;
+}
 bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corpus_scope *out,
                   struct error *e);
 

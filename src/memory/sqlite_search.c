@@ -9,13 +9,13 @@
 #include "memory/sqlite_private.h"
 
 /* SPARE: how many more than asked for are looked at because some may be left out. MOST: at least so
- * many are, where those of an origin are looked for. */
+ * many are, where a filter leaves some out. */
 enum { SPARE = 64, BLENDED = 200, MOST = 20000 };
 
 struct search {
     struct sqlite_memory *memory;
     const struct memory_query *query;
-    size_t limit; /* of hits; more than asked for where some are of another origin */
+    size_t limit; /* of hits; more than asked for where a filter leaves some out */
     struct words_question question;
     struct corpus_scope scope;
     struct candidates found;
@@ -171,8 +171,11 @@ static bool load_question(struct search *x, int64_t key, struct memory_hit *hit,
 
 static bool is_wanted(const struct search *x, const struct memory_row *row)
 {
-    int origin = x->query->scope.origin;
-    return origin == 0 || (int)row->entry.origin == origin - 1;
+    const struct memory_filter *f = &x->query->scope.filter;
+    int64_t said_ms = row->entry.created_ms;
+    return (f->origin == 0 || (int)row->entry.origin == f->origin - 1) &&
+           (f->after_ms == 0 || said_ms >= f->after_ms) &&
+           (f->before_ms == 0 || said_ms < f->before_ms);
 }
 
 static bool load_one(struct search *x, const struct candidate *c, struct error *e)
@@ -224,6 +227,17 @@ static void cut(struct memory_hits *hits, size_t limit)
     }
 }
 
+static bool load_session(struct store *s, struct memory_hit *hit, struct error *e)
+{
+    struct query q = query_for(s, "SELECT title, directory FROM session WHERE id = ?",
+                               hit->entry.session_id, e);
+    if (query_next(&q)) {
+        hit->title = query_column_text(&q, 0);
+        hit->project = query_column_text(&q, 1);
+    }
+    return query_end(&q);
+}
+
 static bool load_hits(struct search *x, struct error *e)
 {
     for (size_t i = 0; i < x->found.items.len; i++)
@@ -232,6 +246,9 @@ static bool load_hits(struct search *x, struct error *e)
     even_ranks(x->out);
     vec_sort(&x->out->items, compare_hits);
     cut(x->out, (size_t)x->query->limit);
+    for (size_t i = 0; i < x->out->items.len; i++)
+        if (!load_session(x->memory->store, &x->out->items.items[i], e))
+            return false;
     return words_explain(&x->memory->corpus, &x->question, &x->weights, x->out, e);
 }
 
@@ -255,7 +272,7 @@ static void look_anew(struct search *x)
     memory_hits_release(x->out);
 }
 
-/* Entries of other origins take no place. */
+/* Entries that the filter leaves out take no place. */
 static bool run(struct search *x, struct error *e)
 {
     if (!sqlite_scope(x->memory->store, &x->query->scope, &x->scope, e))
@@ -264,7 +281,7 @@ static bool run(struct search *x, struct error *e)
         bool all;
         if (!look(x, &all, e))
             return false;
-        if (all || x->query->scope.origin == 0 || x->out->items.len == (size_t)x->query->limit ||
+        if (all || !sqlite_filters(&x->query->scope.filter) || x->out->items.len == (size_t)x->query->limit ||
             x->limit >= MOST)
             return true;
         look_anew(x);

@@ -58,10 +58,12 @@ static void pass_over_held(const struct conversation *c, const struct session_li
 }
 
 static bool search_besides(struct conversation *c, const struct session_line *line,
-                           const char *query, int limit, struct memory_hits *out, struct error *e)
+                           const char *query, int limit, const struct memory_filter *filter,
+                           struct memory_hits *out, struct error *e)
 {
     struct memory_query q = memory_query_for(c->config, query);
     q.scope = recall_scope(&c->recall, c->journal.info.id, c->root);
+    q.scope.filter = *filter;
     for (q.limit = limit;; q.limit *= 4) {
         if (!recall_search(&c->recall, &q, &c->wakeup, out, e))
             return false;
@@ -73,13 +75,13 @@ static bool search_besides(struct conversation *c, const struct session_line *li
     }
 }
 
-static bool search(void *conversation, const char *query, int limit, struct memory_hits *out,
-                   struct error *e)
+static bool search(void *conversation, const char *query, int limit,
+                   const struct memory_filter *filter, struct memory_hits *out, struct error *e)
 {
     struct conversation *c = conversation;
     struct session_line line;
     bool ok = sessions_line(c->store, c->journal.info.id, &line, e) &&
-              search_besides(c, &line, query, limit, out, e);
+              search_besides(c, &line, query, limit, filter, out, e);
     vec_release(&line.items);
     return ok;
 }

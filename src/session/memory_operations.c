@@ -12,7 +12,7 @@ enum { SEARCH_LIMIT = 5, SEARCH_MOST = 1000 };
 static const char *const origin_words[] = {"any", [1 + MEMORY_IMPORTED] = "import",
                                            [1 + MEMORY_DROPPED] = "dropped",
                                            [1 + MEMORY_LEFT] = "session"};
-static const struct shape_names origins = {origin_words, 1 + MEMORY_ORIGINS, -1};
+const struct shape_names memory_filter_origins = {origin_words, 1 + MEMORY_ORIGINS, -1};
 
 #define ID(S)                                                                                      \
     SHAPE_FIELD("id", STRING, REQUIRED, SHAPE_AT_TEXT(S, id), .least = 1, .most = MEMORY_ID_BYTES, \
@@ -24,11 +24,6 @@ static const struct shape_names origins = {origin_words, 1 + MEMORY_ORIGINS, -1}
 #define SESSION(S)                                                                                 \
     SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
                 .help = "The session whose scopes \"project\" and \"session\" are meant.")
-#define ORIGIN(S)                                                                                  \
-    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, S, origin), .names = &origins,             \
-                .help =                                                                            \
-                    "Only entries that came so: by an \"import\", \"dropped\" by a "               \
-                    "compaction, with a \"session\" that was left.")
 #define PARAMS(T, rows)                                                                            \
     {                                                                                              \
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
@@ -44,7 +39,7 @@ static const struct shape_field search_fields[] = {
                 .help = "What to recall; blank: the newest entries."),
     SCOPE(struct memory_search),
     SESSION(struct memory_search),
-    ORIGIN(struct memory_search),
+    MEMORY_FILTER(struct memory_search),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_search, limit), .least = 1,
                 .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Hits."),
     SHAPE_FIELD("order", ENUM, OPTIONAL, SHAPE_AT(enum memory_order, struct memory_search, order),
@@ -133,7 +128,7 @@ static bool run_search(struct operation_context *c, const void *params, void *re
     if (!memories_work_in(m, search->session, e) ||
         !memories_find_scope(m, search->scope, id, &scope, e))
         return false;
-    scope.origin = search->origin;
+    scope.filter = search->filter;
     if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
                       memories_ops(m)->count(m->recall.memory, &scope, &out->total, e)))
         return true;
@@ -158,7 +153,7 @@ const struct operation operation_memory_search = {
 static const struct shape_field list_fields[] = {
     SCOPE(struct memory_list_params),
     SESSION(struct memory_list_params),
-    ORIGIN(struct memory_list_params),
+    MEMORY_FILTER(struct memory_list_params),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct memory_list_params, limit),
                 .help = "At most so many; 0: all."),
     {0},
@@ -181,7 +176,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
     char id[UUID_LEN + 1];
     if (!memories_work_in(m, p->session, e) || !memories_find_scope(m, p->scope, id, &scope, e))
         return false;
-    scope.origin = p->origin;
+    scope.filter = p->filter;
     return !m->store || memories_ops(m)->list(m->recall.memory, &scope, 0,
                                               p->limit > 0 ? p->limit : INT_MAX, result, e);
 }

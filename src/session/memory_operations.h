@@ -20,9 +20,25 @@ struct memory_search {
                             one, and of the working directory */
     int limit;
     enum memory_order order;
-    int origin;  /* as struct memory_scope's; "import", "dropped", "session" */
+    struct memory_filter filter;
     bool typing; /* the last word may be the beginning of one */
 };
+/* The rows of a filter, in the shape of a struct S that has one. */
+#define MEMORY_FILTER(S)                                                                           \
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(int, S, filter.origin),                         \
+                .names = &memory_filter_origins,                                                   \
+                .help =                                                                            \
+                    "Only entries that came so: by an \"import\", \"dropped\" by a "               \
+                    "compaction, with a \"session\" that was left."),                              \
+        SHAPE_FIELD("after", TIME, OPTIONAL, SHAPE_AT(int64_t, S, filter.after_ms),                \
+                    .help = "Only what was said at this time or later."),                          \
+        SHAPE_FIELD("before", TIME, OPTIONAL, SHAPE_AT(int64_t, S, filter.before_ms),              \
+                    .help = "Only what was said before this time."),                               \
+        SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, filter.project), .least = 1,     \
+                    .help = "Only of sessions with this working directory: its path, or the last " \
+                            "part of it.")
+extern const struct shape_names memory_filter_origins;
+
 struct memory_found {
     struct memory_hits hits;
     int64_t total; /* entries of the scope */
@@ -31,7 +47,7 @@ struct memory_found {
 /* memory/list gives a struct memory_entries. */
 struct memory_list_params {
     const char *scope, *session;
-    int origin;
+    struct memory_filter filter;
     int limit; /* 0: all */
 };
 

@@ -117,7 +117,7 @@ void pane_ask(struct memory_view *p)
                                          .scope = scopes[p->scope],
                                          .limit = p->limit,
                                          .order = p->order,
-                                         .origin = p->origin,
+                                         .filter = {.origin = p->origin},
                                          .typing = true};
     view_withdraw(&p->view, p->searching);
     p->searching = view_ask(&p->view, &operation_memory_search, &search, take_hits);
