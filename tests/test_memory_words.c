@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "index/words.h"
@@ -110,6 +111,33 @@ static void expect_typed(const char *text, const char *id)
 /* ---- what is found ---- */
 
 FIXTURE(set_up, tear_down);
+
+TEST(scores_fall_with_the_rank)
+{
+    static const char *const words[] = {"river", "lantern", "ryokan", "kyoto", "boat",
+                                        "garden", "what", "did", "Ada", "we like it"};
+    static const char *const speakers[] = {"Ada", "Ben", NULL};
+    entropy_seed(support_seed());
+    for (int i = 0; i < 200; i++) {
+        struct buf text = BUF_INIT;
+        for (int n = 1 + (int)(entropy_unit() * 30); n > 0; n--)
+            buf_addf(&text, "%s ", words[(int)(entropy_unit() * 10)]);
+        put_as(i % 3 ? ROLE_USER : ROLE_ASSISTANT, support_text("s%d", i / 40),
+               speakers[(int)(entropy_unit() * 3)], support_text("e%d", i),
+               support_text("%s%d%s", text.data, i, i % 4 ? "" : "?"));
+        buf_release(&text);
+    }
+    for (int i = 0; i < 100; i++) {
+        struct memory_query query = query_of(support_text("%s %s %s", words[i % 10],
+                                                          words[(i / 10) % 10], words[i % 7]));
+        query.limit = 30;
+        search_with(query);
+        for (size_t k = 1; k < hits.items.len; k++)
+            if (hits.items.items[k].score > hits.items.items[k - 1].score)
+                fail_msg("%s: %f before %f", query.text, hits.items.items[k - 1].score,
+                         hits.items.items[k].score);
+    }
+}
 
 TEST(words_in_any_form)
 {

@@ -189,6 +189,7 @@ TEST(test_both_with_an_endpoint)
     search("river");
     assert_found("ryokan", true, true);
     assert_badge(NULL);
+    assert_int_equal(hits.items.len, 1); /* the other text has nothing in common with it */
     add("boat", "a boat");
     search("river");
     assert_found("ryokan", true, false);

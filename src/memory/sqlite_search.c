@@ -227,6 +227,37 @@ static void cut(struct memory_hits *hits, size_t limit)
     }
 }
 
+/* The score becomes one with the order, by isotonic regression: where it would rise, the hits share
+ * the mean of theirs. What then has nothing in common with the question, by words or vectors, and
+ * stands behind all that has, is no hit. */
+static void settle_scores(struct memory_hits *hits)
+{
+    struct shared {
+        double sum;
+        size_t count;
+    };
+    VEC(struct shared) runs = {0};
+    for (size_t i = 0; i < hits->items.len; i++) {
+        struct shared run = {hits->items.items[i].score, 1};
+        while (runs.len > 0 && vec_last(&runs).sum / (double)vec_last(&runs).count <
+                                   run.sum / (double)run.count) {
+            run.sum += vec_last(&runs).sum;
+            run.count += vec_last(&runs).count;
+            runs.len--;
+        }
+        vec_push(&runs, run);
+    }
+    struct memory_hit *hit = hits->items.items;
+    for (size_t i = 0; i < runs.len; i++)
+        for (size_t k = 0; k < runs.items[i].count; k++)
+            (hit++)->score = runs.items[i].sum / (double)runs.items[i].count;
+    vec_release(&runs);
+    size_t kept = hits->items.len;
+    while (kept > 0 && hits->items.items[kept - 1].score <= 0)
+        kept--;
+    cut(hits, kept);
+}
+
 static bool load_session(struct store *s, struct memory_hit *hit, struct error *e)
 {
     struct query q = query_for(s, "SELECT title, directory FROM session WHERE id = ?",
@@ -245,6 +276,7 @@ static bool load_hits(struct search *x, struct error *e)
             return false;
     even_ranks(x->out);
     vec_sort(&x->out->items, compare_hits);
+    settle_scores(x->out);
     cut(x->out, (size_t)x->query->limit);
     for (size_t i = 0; i < x->out->items.len; i++)
         if (!load_session(x->memory->store, &x->out->items.items[i], e))
