@@ -67,7 +67,6 @@ TEST(a_bad_line_is_named_and_nothing_of_the_text_is_kept)
         {"{'type':'entity','name':'b','entityType':'t','observations':[1]}", "observations[0]"},
         {"{'type':'entity','name':'b','entityType':'t','observations':['x',' ']}",
          "observations[1]"},
-        {"{'type':'relation','from':'a','to':'zz','relationType':'r'}", "to"},
         {"{'type':'relation','from':'a','to':'a'}", "relationType"},
         {"{'type':'node'}", "type"},
         {"{}", "type"},

@@ -102,7 +102,7 @@ TEST(each_gives_what_is_specified)
 {
     kyoto();
     expect("memory_create_entities",
-           "{'entities':[{'name':'Kyoto','entity_type':'city'},{'name':'Nara','entity_type':"
+           "{'entities':[{'name':'Kyoto','entity_type':'city'},{'name':'Nara','entityType':"
            "'city'}]}",
            "[{'name':'Nara','entity_type':'city','observations':[]}]");
     expect("memory_add_observations",
@@ -120,7 +120,7 @@ TEST(each_gives_what_is_specified)
     expect("memory_delete_relations",
            "{'relations':[{'from':'Kyoto','to':'Japan','relation_type':'lies in'}]}",
            "{'deleted':{'entities':0,'observations':0,'relations':1}}");
-    expect("memory_delete_entities", "{'entity_names':['Kyoto']}",
+    expect("memory_delete_entities", "{'entityNames':['Kyoto']}",
            "{'deleted':{'entities':1,'observations':1,'relations':0}}");
     expect("memory_search_nodes", "{'query':'old'}", "{'entities':[],'relations':[]}");
     assert_int_equal(purges, 3);

@@ -385,9 +385,17 @@ static const char *lacks_writing(const void *self)
         .spec = {.name = called, .description = says, .schema = takes}, .class = TOOL_READ,        \
         .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .run = run_##does                         \
     }
+#define ARRAY "{\"type\":\"array\"}"
+#define ACCEPTS                                                                                    \
+    "{\"type\":\"object\",\"properties\":{\"entities\":" ARRAY ",\"observations\":" ARRAY            \
+    ",\"relations\":" ARRAY ",\"entity_names\":" ARRAY ",\"entityNames\":" ARRAY                     \
+    ",\"deletions\":" ARRAY "}}"
+/* The shape of the arguments refuses what does not fit; it also knows the names of server-memory
+ * (entityType), which models that learned those use. */
 #define WRITES(called, says, takes, does)                                                          \
     {                                                                                              \
-        .spec = {.name = called, .description = says, .schema = takes}, .class = TOOL_WRITE,       \
+        .spec = {.name = called, .description = says, .schema = takes},                            \
+        .accepts = ACCEPTS, .class = TOOL_WRITE,                                                   \
         .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks_writing, .run = run_##does,                \
         .preview = preview_##does                                                                  \
     }

@@ -68,6 +68,7 @@ enum shape_place {
 
 struct shape_field {
     const char *name; /* a plain ASCII word; NULL ends the table */
+    const char *also; /* another name that is read, as another program writes it; NULL: none */
     enum shape_type type;
     enum shape_presence presence;
     size_t offset;

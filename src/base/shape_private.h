@@ -102,7 +102,7 @@ static inline size_t element_size(const struct shape_field *f)
 static inline const struct shape_field *find_field(const struct shape *s, const char *name)
 {
     const struct shape_field *f = s->fields;
-    while (f->name && strcmp(f->name, name) != 0)
+    while (f->name && strcmp(f->name, name) != 0 && !(f->also && strcmp(f->also, name) == 0))
         f++;
     return f->name ? f : NULL;
 }

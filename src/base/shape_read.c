@@ -213,7 +213,8 @@ static bool read_object(const struct shape *s, const struct json *v, const struc
     bool ok = !s->closed || check_members(s, v, above, e);
     for (const struct shape_field *f = s->fields; f->name && ok; f++) {
         const struct place here = {above, f->name, 0};
-        ok = read_member(f, json_get(v, f->name), &here, object, e);
+        const struct json *member = json_get(v, f->name);
+        ok = read_member(f, member || !f->also ? member : json_get(v, f->also), &here, object, e);
     }
     return ok;
 }

@@ -1,9 +1,9 @@
 #include "chat/graph.h"
 
 /* clang-format off */
-#define TEXT(S, name, at, most_bytes, text) \
+#define TEXT(S, name, at, most_bytes, ...) \
     SHAPE_FIELD(name, STRING, REQUIRED, SHAPE_AT_TEXT(S, at), .least = 1, .most = most_bytes, \
-                .help = text)
+                .help = __VA_ARGS__)
 #define COUNTED(S, name, at, text) \
     SHAPE_FIELD(name, INTEGER, REQUIRED, SHAPE_AT(int64_t, S, at), .help = text)
 #define PARAMS(T, rows) {.name = "parameters", .size = sizeof(T), .fields = rows, .closed = true}
@@ -85,7 +85,8 @@ const struct shape graph_stats_shape = {
 
 static const struct shape_field new_entity_fields[] = {
     TEXT(struct graph_new_entity, "name", name, GRAPH_NAME_BYTES, "Names it alone."),
-    TEXT(struct graph_new_entity, "entity_type", type, GRAPH_TYPE_BYTES, "What kind of thing it is."),
+    TEXT(struct graph_new_entity, "entity_type", type, GRAPH_TYPE_BYTES, "What kind of thing it is.",
+         .also = "entityType"),
     SHAPE_FIELD("observations", STRINGS, OPTIONAL, offsetof(struct graph_new_entity, observations),
                 .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
     {0},
@@ -102,7 +103,8 @@ static const struct shape_field create_fields[] = {
 const struct shape graph_create_shape = PARAMS(struct graph_create, create_fields);
 
 static const struct shape_field contents_fields[] = {
-    TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom."),
+    TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom.",
+         .also = "entityName"),
     SHAPE_FIELD("contents", STRINGS, REQUIRED, offsetof(struct graph_new_observations, contents),
                 .least = 1, .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
     {0},
@@ -122,7 +124,7 @@ static const struct shape_field new_relation_fields[] = {
     TEXT(struct graph_new_relation, "from", from, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_new_relation, "to", to, GRAPH_NAME_BYTES, "Name of an entity."),
     TEXT(struct graph_new_relation, "relation_type", type, GRAPH_TYPE_BYTES,
-         "What the one is to the other: \"works at\"."),
+         "What the one is to the other: \"works at\".", .also = "relationType"),
     {0},
 };
 static const struct shape new_relation_shape = {.name = "relation",
@@ -165,13 +167,14 @@ const struct shape graph_names_shape = PARAMS(struct graph_names, names_fields);
 
 static const struct shape_field entity_names_fields[] = {
     SHAPE_FIELD("entity_names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
-                .most = GRAPH_BATCH, .help = "Of entities."),
+                .most = GRAPH_BATCH, .help = "Of entities.", .also = "entityNames"),
     {0},
 };
 const struct shape graph_entity_names_shape = PARAMS(struct graph_names, entity_names_fields);
 
 static const struct shape_field deletion_fields[] = {
-    TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom."),
+    TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Of whom.",
+         .also = "entityName"),
     SHAPE_FIELD("observations", STRINGS, REQUIRED,
                 offsetof(struct graph_new_observations, contents), .least = 1,
                 .most = GRAPH_OBSERVATIONS, .help = "Exactly as they are."),
@@ -210,6 +213,8 @@ static const struct shape_field counts_fields[] = {
     COUNTED(struct graph_counts, "entities", entities, "How many."),
     COUNTED(struct graph_counts, "observations", observations, "How many."),
     COUNTED(struct graph_counts, "relations", relations, "How many."),
+    SHAPE_FIELD("skipped", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct graph_counts, skipped),
+                .help = "Relations of an import whose entities are neither in it nor in the graph."),
     {0},
 };
 const struct shape graph_counts_shape = {

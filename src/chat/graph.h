@@ -129,6 +129,7 @@ extern const struct shape graph_added_shape;
 
 struct graph_counts {
     int64_t entities, observations, relations;
+    int64_t skipped; /* of an import: relations of entities that are nowhere */
 };
 extern const struct shape graph_counts_shape;
 

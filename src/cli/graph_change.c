@@ -225,6 +225,9 @@ static bool import_stream(struct operation_context *c, FILE *in, const char *nam
         return false;
     printf(_("added: entities %lld, observations %lld, relations %lld\n"),
            (long long)added.entities, (long long)added.observations, (long long)added.relations);
+    if (added.skipped > 0)
+        printf(_("left out: relations %lld, of entities that are neither in it nor in the graph\n"),
+               (long long)added.skipped);
     return true;
 }
 

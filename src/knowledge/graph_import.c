@@ -149,55 +149,6 @@ bool graph_import_line(struct graph_import *in, int64_t number, const char *text
     return ok;
 }
 
-/* ---- what relations name ---- */
-
-struct names {
-    VEC(const char *) items; /* of the text's entities, sorted */
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static struct names names_of(const struct graph_import *in)
-{
-    struct names out = {0};
-    for (size_t i = 0; i < in->entities.len; i++)
-        vec_push(&out.items, in->entities.items[i].entity.name);
-    if (out.items.len > 0)
-        qsort(out.items.items, out.items.len, sizeof *out.items.items, by_name);
-    return out;
-}
-
-static bool check_end(const struct graph_import *in, const struct names *names, const char *name,
-                      const char *member, struct error *e)
-{
-    int64_t key;
-    if (names->items.len > 0 &&
-        bsearch(&name, names->items.items, names->items.len, sizeof *names->items.items, by_name))
-        return true;
-    return graph_key(in->g->store, name, &key, e) &&
-           (key >= 0 || err_set(e, ERR_USAGE,
-                                "\"%s\": there is no entity \"%.80s\", neither in the text nor in "
-                                "the graph; add its line",
-                                member, name));
-}
-
-static bool check_relations(const struct graph_import *in, int64_t *line, struct error *e)
-{
-    struct names names = names_of(in);
-    bool ok = true;
-    for (size_t i = 0; i < in->relations.len && ok; i++) {
-        const struct relation_line *l = &in->relations.items[i];
-        *line = l->number;
-        ok = check_end(in, &names, l->relation.from, "from", e) &&
-             check_end(in, &names, l->relation.to, "to", e);
-    }
-    vec_release(&names.items);
-    return ok;
-}
-
 /* ---- writing ---- */
 
 static bool put_observations(const struct graph_import *in, const struct graph_line_entity *n,
@@ -231,16 +182,19 @@ static bool put_entity(const struct graph_import *in, const struct graph_line_en
     return ok;
 }
 
+/* server-memory keeps relations of entities that were deleted: they are counted, and left out. */
 static bool put_relation(const struct graph_import *in, const struct graph_line_relation *r,
                          struct graph_counts *counts, struct error *e)
 {
     const struct graph_source source = {.created_ms = clock_wall_ms()};
     bool is_new = false;
     int64_t from, to;
-    bool ok = graph_need(in->g->store, r->from, "from", &from, e) &&
-              graph_need(in->g->store, r->to, "to", &to, e) &&
-              graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
+    bool ok = graph_key(in->g->store, r->from, &from, e) && graph_key(in->g->store, r->to, &to, e);
+    bool dangles = ok && (from < 0 || to < 0);
+    if (ok && !dangles)
+        ok = graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
     counts->relations += is_new;
+    counts->skipped += dangles;
     return ok;
 }
 
@@ -282,8 +236,8 @@ bool graph_import_end(struct graph_import *in,
 {
     const size_t all = in->entities.len + in->relations.len;
     size_t place = 0;
+    bool ok = true;
     *line = 0;
-    bool ok = check_relations(in, line, e);
     while (ok && place < all) {
         *line = 0;
         ok = (!go_on || go_on(context, (int64_t)place, (int64_t)all) ||
