@@ -231,6 +231,10 @@ TEST(what_is_switched_off_is_refused_by_name)
 {
     RPC_START(&client, "--no-persist", "--no-compaction", "--no-memory");
     session = create(&client);
+    const struct json *can = rpc_client_result(&client, "capabilities/get", "{}");
+    assert_false(json_get_bool(can, "store", true));
+    assert_false(json_get_bool(can, "compaction", true));
+    assert_false(json_get_bool(can, "memory", true));
     (void)rpc_client_error(&client, "compaction/run", PARAMS(""), "SESSION_COMPACTION_DISABLED");
     (void)rpc_client_error(&client, "memory/search", "{'query':'x'}", "MEMORY_DISABLED");
     (void)rpc_client_error(&client, "session/import", "{'content':'{}'}",

@@ -188,8 +188,24 @@ static bool open_surfaces(struct serving *s, struct error *e)
     return opened == SURFACES;
 }
 
+/* So that config/get, capabilities/get and the offered tools are true to the switches. */
+static void set_switches(const struct session_options *o, struct config *config)
+{
+    const struct {
+        enum config_key key;
+        int wanted;
+    } switches[] = {{CONFIG_SESSION_PERSIST, o->persist},
+                    {CONFIG_COMPACTION_ENABLED, o->compaction},
+                    {CONFIG_MEMORY_ENABLED, o->memory}};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (switches[i].wanted >= 0)
+            (void)config_set(config, switches[i].key, switches[i].wanted ? "true" : "false",
+                             &(struct error){0});
+}
+
 static int serve(const struct serve_options *o, const struct setup *setup)
 {
+    set_switches(&o->session, setup->config);
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
     options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->leave & MCP_OWNER);

@@ -171,6 +171,7 @@ static const struct shape_field set_result_fields[] = {
     RESULT("default", OPTIONAL, fallback, "What counts where it has none."),
     WHETHER(changed, "The file was written."),
     WHETHER(overridden, "An environment variable counts instead."),
+    WHETHER(applied, "The running program goes by it; false: programs that start from now on do."),
     {0},
 };
 static const struct shape set_result_shape = {

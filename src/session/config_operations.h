@@ -30,6 +30,7 @@ struct config_set_result {
     char *fallback; /* that counts where it has none; NULL: nothing */
     bool changed;
     bool overridden; /* by an environment variable */
+    bool applied;    /* the running program goes by it: never, so far */
 };
 
 extern const struct operation operation_config_get, operation_config_set;
