@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -490,6 +491,33 @@ TEST_IF(capability_store(), test_run_labels)
     assert_json(program_json(RUN("sessions", "--json")), "[{'labels':['law','urgent','work']}]");
     expect(RUN("run", "--label", "far-too-long-a-label-to-be-accepted-by-anybody", "hello"), 64,
            "tiro: USAGE: ");
+    unsetenv("TIRO_PROVIDER_NAME");
+}
+
+/* In another project, or where none was begun, there is nothing to go on with. */
+TEST_IF(capability_store(), test_continue_takes_the_newest_of_the_project)
+{
+    static const char *const places[] = {"one", "one/.git", "one/below", "two"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        assert_int_equal(mkdir(support_path(places[i]), 0700), 0);
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    assert_int_equal(chdir(support_path("two")), 0);
+    expect(RUN("run", "-c", "and now?"), 1, "no session of this project is saved");
+    assert_int_equal(chdir(support_path("one/below")), 0);
+    run_ok(RUN("run", "the first"));
+    assert_int_equal(chdir(support_path("two")), 0);
+    expect(RUN("run", "-c", "and now?"), 1,
+           support_text("no session of this project is saved (%s)", support_path("two")));
+    run_ok(RUN("run", "the second"));
+    assert_int_equal(chdir(support_path("one")), 0);
+    run_ok(RUN("run", "--continue", "and now?"));
+    assert_json(program_json(RUN("sessions", "--json")),
+                "[{'title':'the first','turns':2},{'title':'the second','turns':1}]");
+    run_ok(RUN("run", "-r", "last", "the last of all"));
+    run_ok(RUN("run", "-r", "SECON", "by a part of its title"));
+    assert_json(program_json(RUN("sessions", "--json")),
+                "[{'title':'the second','turns':2},{'title':'the first','turns':3}]");
+    assert_int_equal(chdir("/"), 0);
     unsetenv("TIRO_PROVIDER_NAME");
 }
 

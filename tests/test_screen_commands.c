@@ -12,7 +12,7 @@
 #include "tests/support.h"
 
 static const char hello[] = "Hello from the scripted model.";
-static const char *const go_on[] = {"--continue", NULL};
+static const char *const go_on[] = {"--resume", "last", NULL};
 static const char *const reading[] = {"--resume", "last", "--read-only", NULL};
 
 static const char *last_request(void)

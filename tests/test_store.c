@@ -382,7 +382,7 @@ static void resolves_to_several(const char *reference, const char *named)
 
 TEST(test_resolve)
 {
-    resolves_not("last", "fewer");
+    resolves_not("last", "no session is saved");
     put(ID_A, "Grüße an Marcus", 100);
     put(ID_B, "beef", 300); /* also the end of its own id */
     put(ID_C, "deadbeef", 200);
@@ -395,6 +395,11 @@ TEST(test_resolve)
     resolves("~1", ID_B);
     resolves("~3", ID_A);
     resolves("grÜße AN marcus", ID_A);
+    resolves("grüß", ID_A);
+    resolves("an MAR", ID_A);
+    resolves_not("mk", "no session");
+    resolves_not("us", "no session"); /* too short for a part of a title */
+    resolves("adbee", ID_C);
     resolves("deadbeef", ID_C); /* a title comes before a part of an id */
     resolves("beef", ID_B);
     resolves("0000deadbeef", ID_B);

@@ -15,7 +15,8 @@ struct chat_options {
 
 static const struct option options[] = {
     {"resume", 'r', OPTION_MAYBE, "SESSION",
-     N_("open a session: the start or end of its id, its title, last or ~2 (default: last)"),
+     N_("open a session: the start or end of its id, its title or a part of it, last or ~2 "
+        "(default: last)"),
      SESSION_AT(resume), .take = session_options_take_last, .offer = {.what = OFFER_SESSIONS}},
     {"read-only", 0, OPTION_FLAG, NULL,
      N_("with --resume or --continue: look at the session, change nothing"), SESSION_AT(read_only)},

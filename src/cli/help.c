@@ -62,8 +62,9 @@ void help_command(const struct cli_command *command)
 static void print_examples(void)
 {
     printf("\n%s\n", _("Examples:"));
-    print_row("tiro -c", _("continue the last session"));
-    print_row("tiro -r kyoto -m gpt-4.1", _("open the session \"kyoto\" with another model"));
+    print_row("tiro -c", _("continue the newest session of this project"));
+    print_row("tiro -r kyoto -m gpt-4.1",
+              _("open the session with \"kyoto\" in its title, with another model"));
     print_row("git diff | tiro run 'review this'", _("one answer, for scripts"));
 }
 

@@ -38,16 +38,15 @@ bool session_options_take_choice(const struct option *self, void *at, const char
     bool ok = config_set(scratch, key, value, NULL);
     config_free(scratch);
     *(const char **)at = value;
-    return (ok && *value) ||
-           err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""), self->name,
-                   config_key_info(key)->choices, value);
+    return (ok && *value) || err_set(e, ERR_USAGE, _("--%s takes one of: %s; not \"%s\""),
+                                     self->name, config_key_info(key)->choices, value);
 }
 
 bool session_options_take_last(const struct option *self, void *at, const char *value,
                                struct error *e)
 {
-    (void)self, (void)e;
-    *(const char **)at = value ? value : "last";
+    (void)e;
+    *(const char **)at = value ? value : strcmp(self->name, "continue") == 0 ? RESUME_HERE : "last";
     return true;
 }
 

@@ -25,8 +25,8 @@ struct session_options {
 #define SESSION_SWITCH(name, member, help)                                                         \
     {name, 0, OPTION_FLAG, NULL, help, SESSION_AT(member), .take = session_options_take_switch}
 #define SESSION_OPTIONS                                                                            \
-    {"continue", 'c', OPTION_FLAG, NULL, N_("continue the last session"), SESSION_AT(resume),      \
-     .take = session_options_take_last},                                                           \
+    {"continue", 'c', OPTION_FLAG, NULL, N_("continue the newest session of this project"),        \
+     SESSION_AT(resume), .take = session_options_take_last},                                       \
     {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \

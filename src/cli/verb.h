@@ -98,7 +98,8 @@ bool verb_may_delete(bool yes, const struct buf *question, struct error *e);
 /* --- of sessions --- */
 
 #define NAMES_A_SESSION                                                                            \
-    N_("SESSION is the start or the end of an id, a title, last, or ~2 (the last but one).")
+    N_("SESSION is the start or the end of an id, a title or a part of it, last, or ~2 (the last\n" \
+       "but one).")
 
 /* An operation of struct session_params that gives a struct session_changed. */
 bool sessions_change_one(struct operation_context *c, const struct operation *o,

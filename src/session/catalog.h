@@ -2,9 +2,8 @@
  * engine, and what the agent thread and the reader do on their own connections. Belongs to one
  * thread.
  *
- * A session is named by a reference: its id, a title (whole, case ignored), a unique prefix or
- * suffix of its id, "last", or "~N" (N-th last). Where several match, it is SESSION_AMBIGUOUS,
- * whose text lists candidates.
+ * A session is named by a reference, as sessions_resolve() reads it. Where several match, it is
+ * SESSION_AMBIGUOUS, whose text lists candidates.
  *
  * Whatever changes a session needs its lock: SESSION_BUSY when another process has it open. */
 #ifndef SESSION_CATALOG_H

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "knowledge/project.h"
 #include "session/capability.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
@@ -317,12 +318,51 @@ static bool check_labels(struct conversation *c, struct error *e)
     return ok;
 }
 
+/* The newest session of the project that the engine was started in. A directory below its top may
+ * be a project of its own. */
+static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct error *e)
+{
+    struct session_list list = {0};
+    char *project = project_of(c->engine->root);
+    bool ok = sessions_list(c->store, &(struct session_filter){0}, &list, NULL, e);
+    *id = '\0';
+    for (size_t i = 0; i < list.items.len && !*id; i++) {
+        const struct session_info *info = &list.items.items[i];
+        const char *directory = info->directory ? info->directory : "";
+        bool below = strncmp(directory, project, strlen(project)) == 0;
+        char *its = below ? project_of(directory) : NULL;
+        if (its && strcmp(its, project) == 0)
+            memcpy(id, info->id, UUID_LEN + 1);
+        free(its);
+    }
+    if (ok && !*id)
+        ok = err_set(e, ERR_SESSION_NOT_FOUND,
+                     "no session of this project is saved (%s); 'tiro -r last' opens the newest "
+                     "of all",
+                     project);
+    session_list_release(&list);
+    free(project);
+    return ok;
+}
+
+static bool open_resumed(struct conversation *c, struct error *e)
+{
+    const struct engine_options *o = &c->engine->options;
+    const char *reference = o->resume;
+    char id[UUID_LEN + 1];
+    if (strcmp(reference, RESUME_HERE) == 0) {
+        if (!find_here(c, id, e))
+            return false;
+        reference = id;
+    }
+    return conversation_open_session(c, reference, o->read_only ? JOURNAL_READ : JOURNAL_RESUME, e);
+}
+
 static void open_first(struct conversation *c)
 {
     struct error e = {0};
     const struct engine_options *o = &c->engine->options;
-    enum journal_access access = o->read_only ? JOURNAL_READ : JOURNAL_RESUME;
-    bool resumed = o->resume && conversation_open_session(c, o->resume, access, &e);
+    bool resumed = o->resume && open_resumed(c, &e);
     if (o->resume && !resumed)
         tell_fault(c, &e);
     if (!resumed) {

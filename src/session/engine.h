@@ -19,6 +19,9 @@
 struct engine;
 struct discard_sink;
 
+/* The newest session of the project that the engine is started in. */
+#define RESUME_HERE "."
+
 struct engine_options {
     const struct config *config; /* borrowed; outlives the engine */
     const char *directory;       /* working directory; NULL: the process's */
@@ -44,7 +47,7 @@ struct engine_options {
     bool serves;      /* nothing is in front: each request names its session (see below) */
     bool offer_draft; /* a session that is begun is the newest one of this directory in which
                          something was written but nothing sent, if there is one that is free */
-    const char *resume;              /* reference of the session to open; NULL: a new one */
+    const char *resume; /* reference of the session to open, or RESUME_HERE; NULL: a new one */
     const struct discard_sink *sink; /* for tests: takes what compactions drop in place of
                                         semantic memory; borrowed; NULL: nobody */
 };

@@ -13,7 +13,8 @@
 #define CANDIDATES_MAX 5 /* shown of an ambiguous reference */
 #define CANDIDATE_COLUMNS 24
 #define REFERENCE_SHOWN 40
-#define SHORT_ID 8 /* the end of an id: its beginning is the time, and alike */
+#define TITLE_PART 3 /* bytes, at least: two letters are in most titles */
+#define SHORT_ID 8   /* the end of an id: its beginning is the time, and alike */
 
 static const char nth_sql[] =
     "SELECT id FROM session ORDER BY updated_ms DESC, key DESC LIMIT 1 OFFSET ?";
@@ -33,7 +34,7 @@ static bool not_found(const char *reference, struct error *e)
 }
 
 /* Rising: a better one puts the others out. */
-enum match { MATCH_NONE, MATCH_PART, MATCH_TITLE, MATCH_ID };
+enum match { MATCH_NONE, MATCH_TITLE_PART, MATCH_ID_PART, MATCH_TITLE, MATCH_ID };
 
 /* What a reference matches, best kind only. */
 struct matches {
@@ -57,11 +58,11 @@ static enum match match_of(const char *id, const char *title, const char *refere
         return MATCH_ID;
     if (same_folded(title, reference))
         return MATCH_TITLE;
-    if (len > id_len)
-        return MATCH_NONE;
-    bool part =
-        strncasecmp(id, reference, len) == 0 || strcasecmp(id + id_len - len, reference) == 0;
-    return part ? MATCH_PART : MATCH_NONE;
+    if (len <= id_len &&
+        (strncasecmp(id, reference, len) == 0 || strcasecmp(id + id_len - len, reference) == 0))
+        return MATCH_ID_PART;
+    bool part = len >= TITLE_PART && utf8_contains_folded(title, reference);
+    return part ? MATCH_TITLE_PART : MATCH_NONE;
 }
 
 static void add_candidate(struct matches *m, const char *id, const char *title)
@@ -122,11 +123,14 @@ static bool resolve_nth(struct store *s, int64_t n, const char *reference, char 
     bool found = query_next(&q);
     if (found)
         snprintf(id, UUID_LEN + 1, "%s", (const char *)sqlite3_column_text(q.handle, 0));
-    return query_end(&q) &&
-           (found ||
-            err_set(e, ERR_SESSION_NOT_FOUND,
-                    "there is no session %s: fewer are saved; 'tiro sessions list' shows them",
-                    reference));
+    bool ok = query_end(&q);
+    if (!ok || found)
+        return ok;
+    return err_set(e, ERR_SESSION_NOT_FOUND,
+                   n == 1
+                       ? "no session is saved yet%.0s"
+                       : "there is no session %s: fewer are saved; 'tiro sessions list' shows them",
+                   reference);
 }
 
 /* N of "~N" and "last"; 0 for any other reference. */

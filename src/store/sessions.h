@@ -29,9 +29,9 @@ enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
 
 /* What a listing shows; all zero: every session. */
 struct session_filter {
-    const char *text; /* in title (the draft without one), directory, model, labels or last line,
-                         case folded; NULL */
-    const char *label;     /* has it; NULL */
+    const char *text;  /* in title (the draft without one), directory, model, labels or last line,
+                          case folded; NULL */
+    const char *label; /* has it; NULL */
     const char *directory; /* was begun there; NULL */
     enum session_state state;
     int limit; /* 0: all */
@@ -43,9 +43,10 @@ struct session_filter {
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e);
 
-/* The full id of a reference: an id, a title (whole, case ignored), a unique prefix or suffix of an
- * id, "last", "~N" (N-th last, ~1 = last). SESSION_NOT_FOUND where none matches, SESSION_AMBIGUOUS
- * with a text that lists candidates where several do. */
+/* The full id of a reference: an id, a title (case ignored), a unique prefix or suffix of an id, a
+ * unique part of a title (three bytes or more), "last", "~N" (N-th last, ~1 = last).
+ * SESSION_NOT_FOUND where none matches, SESSION_AMBIGUOUS with a text that lists candidates where
+ * several do. */
 bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
                       struct error *e);
 
