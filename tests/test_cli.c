@@ -690,6 +690,62 @@ TEST_IF(capability_store(), test_run_broken_pipe)
     assert_text(r.out, "nobody reads");
 }
 
+/* How many files of the last session are not those that a rebuild writes. */
+static int files_behind(const char *when)
+{
+    static const char *const names[] = {"transcript.md", "events.jsonl"};
+    const char *paths[2], *found[2];
+    int behind = 0;
+    struct json *list = program_json(RUN("sessions", "--json"));
+    const char *id = json_get_string(json_first(list), "id");
+    for (int i = 0; i < 2; i++) {
+        paths[i] = support_path(support_text(".local/share/tiro/sessions/%s/%s", id, names[i]));
+        found[i] = access(paths[i], R_OK) == 0 ? support_read(paths[i]) : "";
+    }
+    run_ok(RUN("sessions", "rebuild", id));
+    for (int i = 0; i < 2; i++)
+        if (strcmp(found[i], support_read(paths[i])) != 0) {
+            print_error("after %s: %s is behind\n", when, names[i]);
+            behind++;
+        }
+    return behind;
+}
+
+TEST_IF(capability_store(), test_derived_files_follow_each_change)
+{
+    static const char *const plain[] = {"--plain", "-r", "last", NULL};
+    struct model_server *s = begin_server();
+    struct support_child c;
+    run_ok(RUN("run", "the first"));
+    int behind = files_behind("a turn");
+    (void)program_run("/pin\n", plain);
+    behind += files_behind("pin");
+    (void)program_run("/unpin\n", plain);
+    behind += files_behind("unpin");
+    run_ok(RUN("sessions", "fork", "last"));
+    behind += files_behind("fork");
+    (void)program_run("/fork\n", plain);
+    behind += files_behind("/fork");
+    char *log = support_path("log.jsonl");
+    run_ok(RUN("sessions", "export", "last", "-o", log));
+    run_ok(RUN("sessions", "import", log));
+    behind += files_behind("import");
+
+    model_server_queue(s, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
+    support_start(&c, (const char *const[]){support_program(), "run", "-o", "stream-json", "-r",
+                                            "last", "go", NULL});
+    close(c.in); /* the rest of the prompt */
+    c.in = -1;
+    assert_true(support_read_until(&c, "text_delta", PATIENCE_MS));
+    kill(c.pid, SIGKILL);
+    assert_int_equal(support_finish(&c, NULL), 128 + SIGKILL);
+    support_release(&c);
+    (void)program_run("", plain);
+    behind += files_behind("a turn that was killed");
+    assert_int_equal(behind, 0);
+    end_server(s);
+}
+
 /* Runs it through a shell, with whatever that does to its descriptors. */
 static struct result run_in_shell(const char *command)
 {

@@ -215,6 +215,19 @@ TEST(test_given_back_texts_lose_nothing)
     assert_string_equal(editor_text(app.editor), "again");
 }
 
+/* Within 100 ms of the last key; while somebody types on, every 500 ms. */
+TEST(test_drafts_are_saved_soon)
+{
+    int64_t before = clock_mono_ms();
+    app_edited(&app);
+    assert_in_range(app.draft_at, before, clock_mono_ms() + 100);
+    app.draft_since = clock_mono_ms() - 450;
+    before = app.draft_since;
+    app_edited(&app);
+    assert_in_range(app.draft_at, before + 450, before + 500);
+    app.draft_at = 0;
+}
+
 /* Nothing is due when nothing goes on: an idle program sleeps for ever. */
 TEST(test_idle_needs_no_timer)
 {

@@ -321,6 +321,7 @@ static bool set_pin(struct conversation *c, const struct compaction_pin_params *
                        wanted ? "that message is pinned already" : "that message is not pinned");
     if (!journal_pin(&c->journal, seq, wanted, e))
         return false;
+    conversation_project(c);
     tell_session(c, false);
     return true;
 }

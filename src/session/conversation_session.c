@@ -170,6 +170,8 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     if (!serves)
         tell_page(c, &tail, more);
     count_history(c);
+    if (access == JOURNAL_RESUME) /* a turn that was killed told nobody that it ended */
+        conversation_project(c);
     return true;
 }
 

@@ -214,14 +214,11 @@ static bool run_turn(struct conversation *c, const char *input, const char *atta
     return ok;
 }
 
-/* Derived files are no reason to fail a turn. */
 void conversation_project(struct conversation *c)
 {
-    struct error e;
     struct catalog catalog;
     catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
-    if (!projection_update(&catalog, c->journal.info.id, &e))
-        log_line(LOG_ERROR, "files of %s: %s", c->journal.info.id, e.text);
+    projection_follow(&catalog, c->journal.info.id);
     catalog_release(&catalog);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "chat/transcript_text.h"
@@ -407,6 +408,13 @@ static bool write_files(struct catalog *c, const char *id, bool anew, struct err
 bool projection_update(struct catalog *c, const char *id, struct error *e)
 {
     return write_files(c, id, false, e);
+}
+
+void projection_follow(struct catalog *c, const char *id)
+{
+    struct error e;
+    if (!projection_update(c, id, &e))
+        log_line(LOG_ERROR, "files of %s: %s", id, e.text);
 }
 
 bool projection_rebuild(struct catalog *c, const char *id, struct error *e)

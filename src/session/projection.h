@@ -11,6 +11,9 @@
  * were left. Cost grows with what was added. A store of memory alone has none. */
 bool projection_update(struct catalog *c, const char *id, struct error *e);
 
+/* The same after a change that is kept whatever becomes of the files: a failure is logged. */
+void projection_follow(struct catalog *c, const char *id);
+
 /* Writes the files of one session (its id) anew. */
 bool projection_rebuild(struct catalog *c, const char *id, struct error *e);
 

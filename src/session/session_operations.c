@@ -473,8 +473,11 @@ static const struct shape fork_shape = PARAMETERS(struct session_fork_params, fo
 static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct session_fork_params *p = params;
-    return catalog_fork(&c->catalog, p->session,
-                        p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at, result, e);
+    bool ok = catalog_fork(&c->catalog, p->session,
+                           p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at, result, e);
+    if (ok)
+        projection_follow(&c->catalog, ((struct session_info *)result)->id);
+    return ok;
 }
 
 const struct operation operation_session_fork =
@@ -505,7 +508,10 @@ static bool run_import(struct operation_context *c, const void *params, void *re
                                            .directory = p->directory,
                                            .tell = tell_percent,
                                            .context = (void *)(uintptr_t)c->stream};
-    return import_session(&c->catalog, c->stream->in, &options, result, e);
+    bool ok = import_session(&c->catalog, c->stream->in, &options, result, e);
+    if (ok)
+        projection_follow(&c->catalog, ((struct session_info *)result)->id);
+    return ok;
 }
 
 const struct operation operation_session_import = {

@@ -16,7 +16,8 @@
 #define STREAM_FRAME_MS 33 /* every frame costs two moves of the cursor */
 #define STATUS_MS 500
 #define SECOND_MS 1000
-#define DRAFT_MS 400
+#define DRAFT_MS 100     /* after the last key */
+#define DRAFT_MAX_MS 500 /* after the first that is not saved, while somebody types on */
 #define PAGE_EVENTS 200
 #define LAID_OUT_A_FRAME ((size_t)128 * 1024) /* bytes of an answer; the worst text takes 10 ms */
 
@@ -196,7 +197,12 @@ bool app_writes(const struct app *app)
 
 void app_edited(struct app *app)
 {
-    app->draft_at = clock_mono_ms() + DRAFT_MS;
+    int64_t now = clock_mono_ms();
+    if (!app->draft_at)
+        app->draft_since = now;
+    app->draft_at = now + DRAFT_MS;
+    if (app->draft_at > app->draft_since + DRAFT_MAX_MS)
+        app->draft_at = app->draft_since + DRAFT_MAX_MS;
     app->completion_closed = app->completion_closed && editor_text(app->editor)[0] == '/';
     if (app->follow_edit)
         app->follow_edit(app);

@@ -150,7 +150,7 @@ struct app {
     char *parting;         /* what to say of the session that is gone, in the next; NULL: nothing */
     char *draft_when_left; /* editor's text when another session was asked for */
     bool draft_complained;
-    int64_t draft_at; /* monotonic; 0: nothing to save */
+    int64_t draft_at, draft_since; /* monotonic; draft_at 0: nothing to save */
 
     unsigned dirty;
     bool urgent;         /* draw at once */
