@@ -452,6 +452,10 @@ TEST(test_export)
     expect(MEMORY("export", path), 1, "overwrite it with --force");
     run_ok(MEMORY("delete", "--yes", "42"));
     run_ok(MEMORY("export", "--force", path));
+    run_ok(MEMORY("export", "--force", "-o", path));
+    expect(MEMORY("export", "-o", path), 1, "overwrite it with --force");
+    assert_string_equal(program_output(MEMORY("export", "-o", "-")), support_read(path));
+    expect(MEMORY("export", "-o", path, path), 64, "give FILE once");
     assert_true(strlen(support_read(path)) < strlen(written));
 }
 
@@ -548,6 +552,21 @@ TEST(test_stats_and_reindex)
     assert_text(out, "german");
     assert_no_text(out, "reindex");
     unsetenv("TIRO_MEMORY_LANGUAGE");
+}
+
+/* Those that were left while nothing was indexed; a second time there is nothing to do. */
+TEST_IF(capability_store(), test_index_counts_what_it_indexed)
+{
+    setenv("TIRO_PROVIDER_NAME", "offline", 1);
+    setenv("TIRO_MEMORY_INDEX", "off", 1);
+    run_ok(RUN("run", "the first"));
+    run_ok(RUN("run", "the second"));
+    unsetenv("TIRO_MEMORY_INDEX");
+    assert_string_equal(program_output(MEMORY("index")), "2 conversations were indexed\n");
+    assert_json(program_json(MEMORY("stats", "--json")), "{'sessions':2}");
+    assert_string_equal(program_output(MEMORY("index")),
+                        "every conversation is in memory already\n");
+    unsetenv("TIRO_PROVIDER_NAME");
 }
 
 static int64_t bytes_now(void)

@@ -152,9 +152,10 @@ static void print_indexed(const struct memory_index_result *r, enum memory_index
     struct buf number = BUF_INIT;
     format_exact(&number, r->sessions);
     unsigned long n = (unsigned long)r->sessions;
-    if (choice == MEMORY_INDEX_ALL)
-        printf(ngettext("%s conversation is in memory now\n",
-                        "%s conversations are in memory now\n", n),
+    if (choice == MEMORY_INDEX_ALL && n == 0)
+        puts(_("every conversation is in memory already"));
+    else if (choice == MEMORY_INDEX_ALL)
+        printf(ngettext("%s conversation was indexed\n", "%s conversations were indexed\n", n),
                number.data);
     else
         printf(ngettext("%s conversation stays out of memory\n",
@@ -182,8 +183,7 @@ static bool run_index(struct operation_context *c, const struct verb_options *o,
 
 const struct verb verb_memory_index =
     VERB(operation_memory_index, run_index, .name = "index", .synopsis = "memory index [all|none]",
-         .help = N_("index the conversations from before memory had them"),
-         .details = N_("Conversations are indexed when they are left. For those that were there "
-                       "before that was so,\n"
-                       "this is asked once; none answers that they stay out."),
+         .help = N_("index the conversations that memory does not have yet"),
+         .details = N_("Conversations are indexed when they are left. Those that were left before "
+                       "tiro did so wait\nfor this command; none leaves them out of memory."),
          VERB_WORDS(0, 1, OFFER_NOTHING));

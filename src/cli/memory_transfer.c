@@ -10,18 +10,25 @@
 
 static bool run_export(struct operation_context *c, const struct verb_options *o, struct error *e)
 {
-    const char *path = o->words.len > 0 ? o->words.items[0] : "-";
+    const char *path = o->output ? o->output : o->words.len > 0 ? o->words.items[0] : "-";
+    if (o->output && o->words.len > 0)
+        return err_set(e, ERR_USAGE, _("give FILE once: with -o or without"));
     struct memory_export_result exported;
     return strcmp(path, "-") == 0
                ? verb_write_output(c, &operation_memory_export, NULL, &exported, e)
                : verb_write_file(c, &operation_memory_export, path, o->force, &exported, e);
 }
 
-static const struct option export_options[] = {VERB_FORCE, {0}};
+static const struct option export_options[] = {
+    {"output", 'o', OPTION_VALUE, "FILE", N_("write to FILE instead of standard output"),
+     VERB_AT(output), .offer = {.what = OFFER_FILES}},
+    VERB_FORCE,
+    {0},
+};
 
 const struct verb verb_memory_export =
     VERB(operation_memory_export, run_export, .name = "export",
-         .synopsis = "memory export [--force] [FILE]",
+         .synopsis = "memory export [--force] [-o FILE | FILE]",
          .help = N_("export every entry to standard output or a file, one JSON object per "
                     "line"),
          .options = export_options, VERB_WORDS(0, 1, OFFER_FILES, .first = true));
@@ -93,11 +100,12 @@ static bool run_import(struct operation_context *c, const struct verb_options *o
 const struct verb verb_memory_import =
     VERB(operation_memory_import, run_import, .name = "import", .synopsis = "memory import FILE|-",
          .help = N_("import entries, one JSON object per line"),
-         .details = N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
-                       "\"speaker\", \"created_at\",\n"
-                       "\"content\", \"pinned\"}; session_id, role, created_at and content are "
-                       "required.\n"
-                       "Entries of a session must be in its order. Entries that exist already are "
-                       "skipped; - is\n"
-                       "standard input."),
+         .details = N_(
+             "A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
+             "\"speaker\", \"created_at\",\n"
+             "\"content\", \"pinned\", \"edited\"}; session_id, role, created_at and content are "
+             "required.\n"
+             "Entries of a session must be in its order. Entries that exist already are "
+             "skipped; - is\n"
+             "standard input."),
          VERB_WORDS(1, 1, OFFER_FILES, .first = true));

@@ -181,6 +181,6 @@ static const struct option delete_options[] = {VERB_YES, {0}};
 const struct verb verb_sessions_delete =
     VERB(operation_session_delete, run_delete, .name = "delete",
          .synopsis = "sessions delete [--yes] SESSION...",
-         .help = N_("delete sessions with all their messages"),
+         .help = N_("delete sessions with all their messages and entries of memory"),
          .details = N_("Asks once; without a terminal, --yes is required."),
          .options = delete_options, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));

@@ -209,7 +209,7 @@ static const struct cli_command *corpus_verb(size_t index)
 const struct cli_command cmd_sessions = {
     .name = "sessions",
     .synopsis = "sessions [COMMAND] [OPTION]... [SESSION]",
-    .help = N_("list, show, search and change saved sessions"),
+    .help = N_("list, show, search, fork, export and change saved sessions"),
     .details = N_("The default command is list. For details: tiro sessions COMMAND --help."),
     .verb = sessions_verb,
     .run = cli_run_verb,
@@ -218,7 +218,7 @@ const struct cli_command cmd_sessions = {
 const struct cli_command cmd_memory = {
     .name = "memory",
     .synopsis = "memory [COMMAND] [OPTION]... [ID]",
-    .help = N_("search, list and change the entries that compactions stored in memory"),
+    .help = N_("search, list and change memory: what was said in earlier conversations"),
     .details = N_("The default command is list. For details: tiro memory COMMAND --help."),
     .verb = memory_verb,
     .run = cli_run_verb,

@@ -23,7 +23,8 @@ static const struct shape index_shape = {.name = "parameters",
 static const struct shape_field indexed_fields[] = {
     SHAPE_FIELD("sessions", INTEGER, REQUIRED,
                 SHAPE_AT(int64_t, struct memory_index_result, sessions),
-                .help = "How many were meant."),
+                .help = "How many were indexed; in the background, how many wait; of \"none\", how "
+                        "many stay out."),
     {0},
 };
 static const struct shape indexed_shape = {
@@ -36,7 +37,7 @@ struct work {
     struct memory *memory;
     struct memory_sink sink;
     struct memory_follow follow;
-    int64_t all;
+    int64_t all, indexed;
 };
 
 static bool go_on(const struct work *w, int64_t left, struct error *e)
@@ -54,25 +55,28 @@ static bool count_left(const struct work *w, int64_t *left, struct error *e)
     return ok;
 }
 
-static bool index_one(const struct work *w, bool *more, struct error *e)
+static bool index_one(struct work *w, bool *more, struct error *e)
 {
     int64_t wait_ms, left = 0;
-    bool ok = memory_follow_next(&w->follow, more, &wait_ms, e) && count_left(w, &left, e) &&
-              go_on(w, left, e);
+    bool ok = memory_follow_next(&w->follow, more, &wait_ms, e) && count_left(w, &left, e);
+    w->indexed += ok && *more;
+    ok = ok && go_on(w, left, e);
     for (bool indexes = true; indexes && ok;)
         ok = memory_sink_work(&w->sink, w->follow.store, &indexes, e) && go_on(w, left, e);
     return ok;
 }
 
-static bool index_now(const struct operation_context *c, int64_t sessions, struct error *e)
+/* *sessions: how many are meant; then how many were indexed. */
+static bool index_now(const struct operation_context *c, int64_t *sessions, struct error *e)
 {
-    struct work w = {.stream = c->stream, .memory = c->memories->recall.memory, .all = sessions};
+    struct work w = {.stream = c->stream, .memory = c->memories->recall.memory, .all = *sessions};
     memory_sink_init(&w.sink, w.memory, c->config);
     w.follow = (struct memory_follow){
         .sink = &w.sink, .store = c->memories->store, .directory = c->memories->directory};
     bool ok = true;
     for (bool more = true; more && ok;)
         ok = index_one(&w, &more, e);
+    *sessions = w.indexed;
     return ok;
 }
 
@@ -103,7 +107,7 @@ static bool run_index(struct operation_context *c, const void *params, void *res
     out->sessions = count.sessions[BACKLOG_UNASKED];
     if (all)
         out->sessions += count.sessions[BACKLOG_REFUSED] + count.sessions[BACKLOG_WANTED];
-    return !all || !c->stream || index_now(c, out->sessions, e);
+    return !all || !c->stream || index_now(c, &out->sessions, e);
 }
 
 const struct operation operation_memory_index = {
