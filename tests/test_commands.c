@@ -57,6 +57,8 @@ TEST(test_table_is_sound)
             assert_true(islower((unsigned char)*p));
     }
     assert_true(count >= 15);
+    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
+        assert_string_equal(slash_find(a->alias, strlen(a->alias))->name, a->name);
     assert_null(slash_find("hel", 3));
     assert_null(slash_find("", 0));
     assert_true(slash_needs_argument(slash_find("rename", 6)));

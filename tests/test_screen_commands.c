@@ -252,6 +252,23 @@ TEST(what_a_command_does_not_take_stays_in_the_editor)
     act(s, "/new york is large<enter>", "/new takes no arguments.", "> /new york is large");
 }
 
+/* Where there are ten rows a list would hide what is wrong. */
+TEST(enter_takes_the_marked_row_and_says_what_is_wrong_with_it)
+{
+    struct screen *s = scene_open(10, 40, NULL);
+    act(s, "/hel", "›/help");
+    act(s, "<enter>", "Help");
+    act(s, "<escape>", "!Help");
+    act(s, "/ren", "›/rename");
+    act(s, "<enter>", "/rename TITLE: change", "!›/rename", "> /rename");
+    act(s, "<ctrl-u>/re", "›/resume");
+    act(s, "<down*2>", "›/remember");
+    act(s, "<enter>", "/remember TEXT", "!›/remember", "> /remember");
+    act(s, "<ctrl-u>/exi", "/quit");
+    act(s, "<enter>");
+    assert_true(screen_wait_exit(s, WAIT_MS));
+}
+
 TEST_IF(capability_store(), reading_changes_nothing_until_it_is_resumed)
 {
     struct screen *s = open_with_two_turns();

@@ -139,7 +139,7 @@ struct app {
     bool stop_asked; /* by /stop, which tells when nothing runs */
     struct turn_search turns;
     bool completion_wanted; /* Tab waits for a listing */
-    bool completion_closed; /* Esc closed the popup for this word */
+    bool completion_closed; /* Esc, or a command that was refused, closed the popup */
     VEC(char *) corpora;    /* "corpus:NAME", as they were listed last */
     struct errands *errands;
 

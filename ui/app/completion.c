@@ -109,9 +109,9 @@ static void leave(struct app *app)
     app->completion_closed = true;
 }
 
-static void open_popup(struct app *app, struct list *list)
+static void open_popup(struct app *app, enum place place, struct list *list)
 {
-    static const struct list_view_host to = {accept, leave};
+    const struct list_view_host to = {accept, leave, place == PLACE_COMMAND};
     views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
     app_touch_now(app, DIRTY_BODY);
 }
@@ -127,7 +127,7 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
         replace(app, t, only, is_whole(t, only));
         free(only);
     } else if (count > 0) {
-        open_popup(app, list);
+        open_popup(app, t->place, list);
     } else {
         list_free(list);
         close_popup(app);
@@ -145,6 +145,13 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
         list_add(list, label.data, slash_help(c, app->options->engine->persist), c->name);
         buf_release(&label);
     }
+    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
+        if (*t->word && begins(a->alias, t->word)) {
+            char *label = mem_printf("/%s → /%s", a->alias, a->name);
+            const struct slash_command *c = slash_find(a->name, strlen(a->name));
+            list_add(list, label, slash_help(c, app->options->engine->persist), a->name);
+            free(label);
+        }
     offer(app, t, list, asked);
 }
 

@@ -69,10 +69,12 @@ static void send(struct app *app)
         open_newest_card(app);
     } else if (line.kind == SLASH_COMMAND) {
         clear_editor(app);
-        if (slash_run(app, text))
+        if (slash_run(app, text)) {
             editor_history_add(app->editor, text);
-        else
+        } else {
+            app->completion_closed = true; /* the popup would hide what is wrong */
             app_give_back(app, text);
+        }
     } else if (text[strspn(text, " \t\n")]) {
         clear_editor(app);
         (app->replacing ? message_replace : message_send)(app, text + (line.kind == SLASH_LITERAL));
@@ -429,6 +431,8 @@ static void write_text(struct app *app, enum action action, const struct key *ke
         return;
     if (holder)
         (void)holder->ops->key(holder, action, key);
+    else if (action == ACTION_SEND)
+        send(app);
     else
         editor_key(app, action, key);
     note_writing(app, action, key);

@@ -178,7 +178,8 @@ static void draw_title(const struct app *app)
 
 /* The transcript and the lists over it */
 
-static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
+/* Of so many rows: a list may stand below. */
+static int draw_welcome(const struct app *app, size_t transcript_rows_shown, int height)
 {
     if (!app->fresh)
         return 0;
@@ -188,6 +189,7 @@ static int draw_welcome(const struct app *app, size_t transcript_rows_shown)
     int count = (int)rows.list.len;
     if (count + (int)transcript_rows_shown > shown.body_rows)
         count = 0;
+    count = count < height ? count : height;
     for (int i = 0; i < count; i++)
         put_body_row(shown.body_top + i, &rows, (size_t)i, STYLE_TEXT);
     rows_release(&rows);
@@ -206,7 +208,7 @@ static void draw_transcript(struct app *app, int height)
 {
     size_t count;
     const struct transcript_row *rows = body_rows(app, &count);
-    int at = draw_welcome(app, count);
+    int at = draw_welcome(app, count, height);
     for (size_t i = 0; i < count && at < height; i++, at++)
         put_body_row(shown.body_top + at, rows[i].rows, rows[i].index, STYLE_TEXT);
     for (; at < height; at++)

@@ -23,8 +23,14 @@ char *slash_parting(const char *title, bool archived)
                       title);
 }
 
+const struct slash_alias slash_aliases[] = {
+    {"exit", "quit"}, {"clear", "new"}, {"undo", "uncompact"}, {0}};
+
 const struct slash_command *slash_find(const char *name, size_t len)
 {
+    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
+        if (strlen(a->alias) == len && memcmp(a->alias, name, len) == 0)
+            return slash_find(a->name, strlen(a->name));
     for (const struct slash_command *c = slash_commands; c->name; c++)
         if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
             return c;

@@ -29,12 +29,19 @@ struct slash_command {
 
 extern const struct slash_command slash_commands[]; /* ends with a NULL name */
 
+/* Names that other programs have for a command. */
+struct slash_alias {
+    const char *alias, *name;
+};
+extern const struct slash_alias slash_aliases[]; /* ends with a NULL alias */
+
 /* Translated; what a command does where sessions are kept may be another thing than where not. */
 const char *slash_help(const struct slash_command *c, bool kept);
 
 /* What is said of the open session after /archive, or after it was deleted. The caller frees. */
 char *slash_parting(const char *title, bool archived);
 
+/* By its name or an alias. */
 const struct slash_command *slash_find(const char *name, size_t len);
 
 /* The nearest command's name, or NULL. */

@@ -24,7 +24,6 @@ struct list {
     VEC(size_t) shown; /* indexes of those that pass the filter */
     struct buf filter;
     bool typing; /* letters go to the filter */
-    bool moved;
     size_t selected, top; /* in `shown`; READ: `top` in `reading` */
     size_t page;          /* rows at the last drawing */
     struct rows reading;  /* READ: all rows, wrapped, as drawn last */
@@ -56,7 +55,6 @@ void list_clear(struct list *l)
     vec_clear(&l->all);
     vec_clear(&l->shown);
     l->selected = l->top = 0;
-    l->moved = false;
 }
 
 void list_free(struct list *l)
@@ -139,11 +137,6 @@ bool list_is_popup(const struct list *l)
     return l->mode == LIST_POPUP;
 }
 
-bool list_moved(const struct list *l)
-{
-    return l->moved;
-}
-
 const char *list_value(const struct list *l)
 {
     return l->shown.len > 0 ? l->all.items[l->shown.items[l->selected]].value : NULL;
@@ -152,7 +145,6 @@ const char *list_value(const struct list *l)
 static void move(struct list *l, long by)
 {
     size_t read = l->reading.list.len;
-    l->moved = true;
     if (l->mode == LIST_READ)
         l->top = moves_within((long)l->top + by, read > l->page ? read - l->page + 1 : 1);
     else

@@ -33,7 +33,6 @@ void list_set_empty(struct list *l, const char *text);
 void list_filter(struct list *l, const char *text);
 size_t list_count(const struct list *l); /* rows that pass the filter */
 bool list_is_popup(const struct list *l);
-bool list_moved(const struct list *l);   /* the person has moved the selection */
 
 /* The selected row's value / place among all rows; NULL if there is none. */
 const char *list_value(const struct list *l);

@@ -51,19 +51,12 @@ static bool is_popup(const struct view *view)
     return list_is_popup(of_const(view)->list);
 }
 
-/* Enter is the message's until the person has moved in the popup. */
-static bool takes_row(const struct view *view, enum action action)
-{
-    return is_popup(view) && (action == ACTION_COMPLETE ||
-                              (action == ACTION_SEND && list_moved(of_const(view)->list)));
-}
-
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
-    bool popup = is_popup(view);
-    if (takes_row(view, action)) {
+    bool popup = is_popup(view), goes_on = of(view)->to.sends && action == ACTION_SEND;
+    if (popup && (action == ACTION_COMPLETE || action == ACTION_SEND)) {
         choose(view);
-        return true;
+        return !goes_on;
     }
     switch (list_key(of(view)->list, action, key)) {
     case LIST_CHOSEN:
