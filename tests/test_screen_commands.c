@@ -252,6 +252,28 @@ TEST(what_a_command_does_not_take_stays_in_the_editor)
     act(s, "/new york is large<enter>", "/new takes no arguments.", "> /new york is large");
 }
 
+/* Its own keys come before those of everywhere, also those that have no room in its last row. */
+TEST(help_begins_with_the_keys_of_what_has_the_keyboard)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "roses?", "Of roses.");
+    act(s, "<f1>", "type to filter  1-20/", "!Here", "Write a message");
+    act(s, "<pagedown>", "20-39/");
+    act(s, "wheel", "/ wheel", "!type to filter", "scrolls");
+    act(s, "<escape>", "!Help");
+    act(s, "<f4>", "Context  ~");
+    act(s, "<f1>", "Help", "Here", "next dropped");
+    act(s, "q<f4>", "!Context", "!Help");
+}
+
+TEST_IF(capability_store(), help_begins_with_the_keys_of_the_sessions)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "roses?", "Of roses.");
+    act(s, "<f3>", "›roses?");
+    act(s, "<f1>", "Here", "Enter", "resume", "Alt-e", "export");
+}
+
 /* Where there are ten rows a list would hide what is wrong. */
 TEST(enter_takes_the_marked_row_and_says_what_is_wrong_with_it)
 {
@@ -303,7 +325,8 @@ TEST(the_title_has_the_model_before_the_first_message)
     struct screen *s = scene_open(24, 80, (const char *const[]){"--provider", "openai", NULL});
     assert_true(screen_wait_row(s, 0, "the-only-one", WAIT_MS));
     act(s, "/model the-only-noe<enter>", "did you mean \"the-only-one\"?");
-    act(s, "/doctor<enter>", "provider: openai", "server: answers after", "models that it lists: 1");
+    act(s, "/doctor<enter>", "provider: openai", "server: answers after",
+        "models that it lists: 1");
     assert_int_equal(model_server_requests(scene_server()), 0);
     unsetenv("OPENAI_BASE_URL");
 }

@@ -3,6 +3,7 @@
 #include "base/i18n.h"
 #include "ui/app/slash.h"
 #include "ui/term/glyph.h"
+#include "ui/view/hints.h"
 
 /* A heading has no value and no detail (list.h). */
 static void heading(struct list *list, const char *text)
@@ -34,8 +35,11 @@ static void add_commands(struct list *list, bool kept)
 
 static const struct {
     const char *keys, *help;
-} in_lists[] = {{"j k g G n N", N_("move, like the arrow keys, Home and End")},
-                {"/", N_("start a filter; any other letter does, too")},
+} in_lists[] = {{"j k g G", N_("where no text is typed: down, up, to the first, to the last")},
+                {"n N", N_("in memory: the next entry and the one before; in the context: what a "
+                           "compaction would drop; in what is read as this help: down, up")},
+                {"/", N_("where no text is typed: begin a search or a filter")},
+                {N_("letters"), N_("where the caret stands behind \"/\": filter as you type")},
                 {"Enter", N_("choose")},
                 {"Esc", N_("close")}};
 
@@ -56,8 +60,23 @@ static void add_marks(struct list *list)
     list_add(list, "~", _("an estimate"), "");
 }
 
-void help_fill(struct list *list, const struct keymap *keymap, bool kept)
+static void take_hint(void *context, const char *keys, const char *text)
 {
+    struct list *list = context;
+    if (list_count(list) == 0)
+        list_add(list, _("Here"), NULL, NULL);
+    list_add(list, keys, text, "");
+}
+
+void help_fill(struct list *list, const struct keymap *keymap, struct view *focus, bool kept)
+{
+    if (focus && focus->ops->rows) {
+        hints_collect(take_hint, list);
+        (void)focus->ops->rows(focus);
+        hints_collect(NULL, NULL);
+    }
+    if (list_count(list) > 0)
+        list_add(list, "", NULL, "");
     list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
     list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
     heading(list, _("Commands"));
@@ -66,7 +85,7 @@ void help_fill(struct list *list, const struct keymap *keymap, bool kept)
     add_keys(list, keymap);
     heading(list, _("In lists"));
     for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)
-        list_add(list, in_lists[i].keys, _(in_lists[i].help), "");
+        list_add(list, _(in_lists[i].keys), _(in_lists[i].help), "");
     add_marks(list);
     heading(list, _("Mouse"));
     list_add(list, _("wheel"), _("scrolls; with Shift held, text can be selected"), "");

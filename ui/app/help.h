@@ -4,8 +4,10 @@
 
 #include "ui/term/keymap.h"
 #include "ui/view/list.h"
+#include "ui/view/view.h"
 
 /* `kept`: sessions are. */
-void help_fill(struct list *list, const struct keymap *keymap, bool kept);
+/* `focus`: the view that has the keyboard, whose keys come first; NULL: none. */
+void help_fill(struct list *list, const struct keymap *keymap, struct view *focus, bool kept);
 
 #endif

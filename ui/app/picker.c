@@ -19,7 +19,7 @@
 void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
-    help_fill(list, &app->keymap, app->options->engine->persist);
+    help_fill(list, &app->keymap, views_holder(&app->views), app->options->engine->persist);
     app_open_list(app, LIST_HELP, list, NULL);
 }
 

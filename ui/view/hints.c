@@ -1,9 +1,29 @@
 #include "ui/view/hints.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
+
+static struct {
+    hint_taker *take;
+    void *context;
+} collector; /* whoever draws has no other way to a view's rows of keys */
+
+void hints_collect(hint_taker *take, void *context)
+{
+    collector.take = take;
+    collector.context = context;
+}
+
+static void collect(const struct buf *text, size_t keys)
+{
+    char *name = mem_strndup(text->data, keys);
+    collector.take(collector.context, name, text->data + keys + 1);
+    free(name);
+}
 
 /* Returns the bytes of the keys' names; 0: nothing to show. */
 static size_t write_hint(const struct keymap *keymap, const struct hint *h, struct buf *out)
@@ -32,6 +52,8 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
         bool fits = keys > 0 && used + columns <= width;
         if (keys > 0 && !fits && !last && used > 0)
             break;
+        if (out && keys > 0 && collector.take)
+            collect(&text, keys);
         used += fits ? columns : 0;
         if (!fits || !out)
             continue;

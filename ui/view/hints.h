@@ -24,6 +24,11 @@ void hints_row(struct rows *out, const struct keymap *keymap, const struct hint 
 size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
                   size_t count, size_t width, bool last);
 
+/* From now on `take` gets each hint of the rows that are made, also those without room: its keys,
+ * and its text as it is shown. NULL: no more. */
+typedef void hint_taker(void *context, const char *keys, const char *text);
+void hints_collect(hint_taker *take, void *context);
+
 /* Whether the key is the letter that a catalogue has for yes, or for no. */
 bool hint_is_letter(const struct key *key, const char *word);
 

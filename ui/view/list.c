@@ -257,11 +257,24 @@ bool list_click(struct list *l, int row)
 
 /* Drawing */
 
+/* How many rows there are; of what is read, which of them are in view, and how to find in it. */
+static void add_count(const struct list *l, struct buf *out)
+{
+    size_t end = l->top + l->page, all = l->reading.list.len;
+    buf_addstr(out, " ");
+    if (l->mode != LIST_READ)
+        format_exact(out, (int64_t)l->shown.len);
+    else if (all > l->page)
+        buf_addf(out, "%s%s%zu-%zu/%zu", l->typing ? "" : _("type to filter"),
+                 l->typing ? "" : "  ", l->top + 1, end < all ? end : all, all);
+    else if (!l->typing)
+        buf_addstr(out, _("type to filter"));
+}
+
 static void draw_title(struct list *l, size_t width)
 {
     struct buf count = BUF_INIT;
-    buf_addstr(&count, " ");
-    format_exact(&count, (int64_t)l->shown.len);
+    add_count(l, &count);
     rows_begin(&l->rows);
     rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
     size_t used = 1 + rows_add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);
@@ -272,7 +285,7 @@ static void draw_title(struct list *l, size_t width)
     }
     l->caret_col = used;
     size_t counter = utf8_width(count.data, count.len);
-    if (l->mode != LIST_READ && used + counter + 2 < width) {
+    if (used + counter + 2 < width) {
         rows_pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
         rows_addstr(&l->rows, count.data, STYLE_DIM, 0);
     }
