@@ -68,6 +68,8 @@ static struct context usual(void)
     c.threshold = 100000;
     c.last_input = 9321;
     c.cached = 900;
+    c.sent = 1200000;
+    c.received = 34000;
     c.tokens_after = 2400;
     c.parts.items[3].goes = c.parts.items[4].goes = true;
     c.parts.items[6].pinned = true;
@@ -128,7 +130,7 @@ TEST(the_head_has_the_figures)
     the.width = 120;
     begin();
     see("Context  ~10,000 tokens", "window 200,000", "threshold 100,000", "last request 9,321",
-        "cached 900");
+        "cached 900", "session total 1.2M");
 }
 
 /* What all summaries begin with tells nothing; where it is all there is, it stays. */

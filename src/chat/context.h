@@ -47,6 +47,7 @@ struct context {
     bool estimated;            /* of that: no provider counted it so */
     int64_t last_input;        /* as the provider counted the last request; -1 unknown */
     int64_t cached;            /* of those read from the provider's cache; -1 unknown */
+    int64_t sent, received;    /* tokens of all requests and answers of the session; -1 unknown */
     int64_t window, threshold; /* 0 unknown / no compaction */
     char *mode;                /* of a compaction now; NULL: histories are not shortened */
     int64_t tokens_after; /* of all parts that stay, without a summary's; -1: nothing would go */

@@ -45,6 +45,8 @@ static void fill(struct context *out, struct conversation *c)
     struct agent agent = conversation_agent(c);
     out->last_input = c->journal.history.last_input;
     out->cached = c->last_cached;
+    out->sent = c->journal.info.usage.input;
+    out->received = c->journal.info.usage.output;
     out->window = c->backend.facts.window;
     out->threshold = conversation_threshold(c);
     out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;

@@ -484,6 +484,8 @@ static const struct shape_field context_fields[] = {
                 .help = "No provider has counted them."),
     CONTEXT_NUMBER(last_input, -1, "As the provider counted the last request."),
     CONTEXT_NUMBER(cached, -1, "Of those from the provider's cache."),
+    CONTEXT_NUMBER(sent, -1, "Tokens of all requests of the session."),
+    CONTEXT_NUMBER(received, -1, "Tokens of all answers of the session."),
     CONTEXT_NUMBER(window, 0, "Of the model."),
     CONTEXT_NUMBER(threshold, 0, "Tokens from which on the history is shortened."),
     SHAPE_FIELD("mode", STRING, OPTIONAL, SHAPE_AT_TEXT(struct context, mode),

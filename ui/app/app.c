@@ -61,7 +61,6 @@ void app_init(struct app *app, const struct ui_options *options)
     session_info_init(&app->session);
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
-    app->last = USAGE_UNKNOWN;
     app->fresh = true;
     app->dirty = DIRTY_ALL;
     for (char *const *w = options->warnings; w && *w; w++)

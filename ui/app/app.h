@@ -107,7 +107,6 @@ struct app {
     char *provider, *model, *detail;
     enum provider_reason reason;
     struct meters meters;
-    struct usage last; /* of the last response */
     bool truncated;    /* the server left out the beginning of a request */
     bool answered;     /* … and answered one since, as far as is known in full */
     char *last_sent;   /* newest message of the person's in this session */

@@ -31,13 +31,6 @@ static void replace_string(char **old, char **new)
 
 /* Events */
 
-static void saw_usage(struct app *app, const struct usage *u)
-{
-    if (!usage_known(u))
-        return;
-    app->last = *u;
-}
-
 /* What the next request holds, as of now. */
 static void saw_request(struct app *app, struct request_size size)
 {
@@ -49,7 +42,6 @@ static void saw_request(struct app *app, struct request_size size)
 static void saw_answered(struct app *app, const struct usage *u)
 {
     const struct request_measure m = request_measured(u, 0);
-    saw_usage(app, u);
     if (m.tokens >= 0)
         saw_request(app, (struct request_size){m.tokens, m.estimated});
 }
@@ -194,8 +186,6 @@ static void note_event(struct app *app, struct event *ev, bool live)
     case EVENT_CALL_COMPLETED:
         if (live)
             saw_answered(app, &ev->usage);
-        else
-            saw_usage(app, &ev->usage);
         saw_answer(app);
         stop_counting(app);
         app_touch(app, DIRTY_STATUS);
@@ -207,9 +197,6 @@ static void note_event(struct app *app, struct event *ev, bool live)
     case EVENT_BUDGET_WARNING:
         if (live && ev->count > app->meters.budget_percent)
             app->meters.budget_percent = ev->count;
-        break;
-    case EVENT_INTERRUPTED:
-        saw_usage(app, &ev->usage);
         break;
     default:
         note_compaction(app, ev, live);
@@ -295,7 +282,6 @@ static void open_session(struct app *app, const struct session_info *info)
     app_forget_cards(app);
     app->offline_said = false;
     app_forget_older(app);
-    app->last = USAGE_UNKNOWN;
     app->truncated = app->answered = false;
     free(app->last_sent);
     app->last_sent = NULL;

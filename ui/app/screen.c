@@ -377,9 +377,8 @@ static void draw_status(struct app *app)
     s.memory =
         app->meters.memory || kept_out ? memory_access_names.words[app->meters.access] : NULL;
     s.truncated = app->truncated;
-    s.last = app->last;
-    s.total = app->meters.total;
     s.cost = app->meters.cost;
+    s.cost_estimated = app->meters.total.estimated;
     s.cost_partial = app->meters.cost_partial;
     s.budget = app->meters.budget != NULL;
     s.budget_percent = app->meters.budget_percent;

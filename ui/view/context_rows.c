@@ -108,6 +108,7 @@ static void draw_title(struct context_view *v)
     add_figure(&text, _("threshold"), c->threshold, exact);
     add_figure(&text, _("last request"), c->last_input, exact);
     add_figure(&text, _("cached"), c->cached, exact);
+    add_figure(&text, _("session total"), figure_sum(c->sent, c->received), false);
     message_row_field(&v->rows, text.data, width - used, STYLE_OVERLAY);
     buf_release(&text);
     buf_release(&tokens);

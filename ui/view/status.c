@@ -26,11 +26,7 @@ enum part_kind {
     PART_TRUNCATED,
     PART_GAUGE,
     PART_CONTEXT,
-    PART_INPUT,
-    PART_OUTPUT,
-    PART_CACHED,
     PART_RATE,
-    PART_TOTAL,
     PART_COST,
     PART_COMPACTIONS,
     PART_SUSPENDED,
@@ -42,10 +38,9 @@ enum part_kind {
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_LEAVE] = 17,    [PART_BACK] = 16,       [PART_REPLACING] = 15,  [PART_UNREAD] = 11,
-    [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
-    [PART_CONTEXT] = 10,  [PART_INPUT] = 5,       [PART_OUTPUT] = 6,      [PART_CACHED] = 2,
-    [PART_RATE] = 7,      [PART_TOTAL] = 0,       [PART_COST] = 4,        [PART_BUDGET] = 8,
+    [PART_LEAVE] = 17,   [PART_BACK] = 16,     [PART_REPLACING] = 15, [PART_UNREAD] = 11,
+    [PART_RETRY] = 14,   [PART_WORKING] = 13,  [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 10, [PART_RATE] = 7,      [PART_COST] = 4,       [PART_BUDGET] = 8,
     [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1};
 
 struct part {
@@ -112,17 +107,6 @@ static void make_context(const struct status *s, bool labelled, struct part *p)
     }
     if (percent(s) >= GAUGE_HIGH)
         p->style = STYLE_GAUGE_HIGH;
-}
-
-static void make_figure(const char *label, int64_t n, bool estimated, bool exact, struct part *p)
-{
-    if (n < 0)
-        return;
-    buf_addf(&p->text, "%s %s", label, estimated ? "~" : "");
-    if (exact)
-        format_exact(&p->text, n);
-    else
-        format_short(&p->text, n);
 }
 
 static void make_working(const struct status *s, struct part *p)
@@ -194,19 +178,15 @@ static void make_unread(const struct status *s, struct part *p)
     p->style = STYLE_NOTE;
 }
 
-static void make_totals(const struct status *s, struct part *total, struct part *cost)
+static void make_cost(const struct status *s, struct part *p)
 {
-    if (usage_known(&s->total)) {
-        int64_t sum = figure_sum(s->total.input, s->total.output);
-        make_figure(_("total"), sum, s->total.estimated, false, total);
-    }
-    if (s->cost > 0) { /* what costs nothing needs no figure */
-        if (s->total.estimated)
-            buf_addch(&cost->text, '~');
-        format_cost(&cost->text, s->cost);
-        if (s->cost_partial)
-            buf_addch(&cost->text, '+');
-    }
+    if (s->cost <= 0) /* a free model needs no figure */
+        return;
+    if (s->cost_estimated)
+        buf_addch(&p->text, '~');
+    format_cost(&p->text, s->cost);
+    if (s->cost_partial)
+        buf_addch(&p->text, '+');
 }
 
 static void make_budget(const struct status *s, struct part *p)
@@ -250,7 +230,6 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
         buf_init(&parts[i].text, 0);
         parts[i].style = STYLE_STATUS;
     }
-    bool guess = s->last.estimated;
     make_leave(s, &parts[PART_LEAVE]);
     make_back(s, &parts[PART_BACK]);
     make_replacing(s, &parts[PART_REPLACING]);
@@ -259,12 +238,9 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     make_working(s, &parts[PART_WORKING]);
     make_gauge(s, &parts[PART_GAUGE]);
     make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
-    make_figure(_("in"), s->last.input, guess, true, &parts[PART_INPUT]);
-    make_figure(_("out"), s->last.output, guess, true, &parts[PART_OUTPUT]);
-    make_figure(_("cached"), s->last.cached, guess, false, &parts[PART_CACHED]);
     if (s->rate >= 0)
         buf_addf(&parts[PART_RATE].text, _("~%.0f tokens/s"), s->rate);
-    make_totals(s, &parts[PART_TOTAL], &parts[PART_COST]);
+    make_cost(s, &parts[PART_COST]);
     make_compaction(s, parts);
     make_budget(s, &parts[PART_BUDGET]);
     make_memory(s, &parts[PART_MEMORY_LESS], &parts[PART_MEMORY]);

@@ -1,12 +1,13 @@
-/* The status line: what is measured, as one row. Pure. What was not measured is left out, never
- * shown as 0; estimates carry "~"; narrow terminals lose the least important parts first. */
+/* The status line: how full the context is, the cost, and whatever waits for the person, as one row.
+ * Pure. A figure that was not measured is left out, never shown as 0; estimates carry "~"; narrow
+ * terminals lose the least important parts first. The context view (F4) has the tokens of requests
+ * and answers. */
 #ifndef UI_STATUS_H
 #define UI_STATUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chat/usage.h"
 #include "ui/term/rows.h"
 
 struct status {
@@ -20,10 +21,9 @@ struct status {
                            none */
     bool truncated;    /* the server left out the beginning of the last request */
 
-    struct usage last;  /* of the last response */
-    struct usage total; /* of the session */
-    double cost;        /* USD; negative: unknown */
-    bool cost_partial;  /* of a part of the calls: the others' is unknown */
+    double cost; /* of the session, USD; negative: unknown */
+    bool cost_estimated;
+    bool cost_partial;  /* the cost of other calls is unknown */
     bool budget;        /* one is set */
     int budget_percent; /* of what is nearest its end, that is used up */
 
@@ -45,9 +45,7 @@ struct status {
 };
 
 /* Everything unknown. */
-#define STATUS_UNKNOWN                                                                             \
-    ((struct status){                                                                              \
-        .context = -1, .last = USAGE_UNKNOWN, .total = USAGE_UNKNOWN, .cost = -1, .rate = -1})
+#define STATUS_UNKNOWN ((struct status){.context = -1, .cost = -1, .rate = -1})
 
 /* Appends one row of at most `width` columns. */
 void status_row(const struct status *s, int width, struct rows *out);
