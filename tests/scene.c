@@ -239,7 +239,7 @@ static bool caret_is_after(struct screen *s, void *context)
 /* Keys and their echo: what was drawn before has arrived. */
 static void settle(struct screen *s)
 {
-    static char typed[] = "> @@", empty[] = ">";
+    static char typed[] = "> @@", empty[] = "> Message, or / for commands";
     screen_type(s, "@@");
     assert_true(screen_wait(s, caret_is_after, typed, typed, WAIT_MS));
     screen_key(s, SCREEN_BACKSPACE);

@@ -465,7 +465,7 @@ TEST(a_card_stands_between_question_and_answer)
          EV(TEXT_COMPLETE, 4, "a"));
     seen_transcript_is(
         t,
-        "\nyou\n  q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+        "\nyou\n│ q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
         "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
 }
 

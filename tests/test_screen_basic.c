@@ -32,7 +32,8 @@ TEST(typing_shows_at_the_caret)
 {
     struct screen *s = scene_open(24, 80, NULL);
     int start = prompt_column(s);
-    act(s, "a wrod", "> a wrod");
+    see(s, "> Message, or / for commands", "memory on ─");
+    act(s, "a wrod", "> a wrod", "!Message, or");
     act(s, "<left><backspace*2>or", "> a word");
     assert_caret(s, start + 5);
     assert_int_equal(model_server_requests(scene_server()), 0);

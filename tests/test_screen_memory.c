@@ -118,11 +118,11 @@ TEST(the_wheel_moves_what_is_below_it)
     struct screen *s = open_compacted(20, 120);
     open_pane(s);
     act(s, "xyz", "/ xyz ", "No matches in memory.", "!which train?");
-    for (int i = 0; i < 60 && !strstr(screen_text(s), "  which train?"); i++) {
+    for (int i = 0; i < 60 && !strstr(screen_text(s), "│ which train?"); i++) {
         act(s, "<wheel-up>");
         (void)screen_pump(s, 20);
     }
-    see(s, "  which train?");
+    see(s, "│ which train?");
     act(s, "zy", "/ xyzzy ");
 }
 

@@ -97,7 +97,7 @@ FIXTURE(new_transcript, free_transcript);
 TEST(a_run_is_question_and_answer)
 {
     exchange(1, "hello\nthere", "**Hi**, you");
-    seen_transcript_is(t, "\nyou\n  hello\n  there\n\ntiro\n  Hi, you\n");
+    seen_transcript_is(t, "\nyou\n│ hello\n│ there\n\ntiro\n  Hi, you\n");
 }
 
 TEST(deltas_make_the_answer)
@@ -108,10 +108,10 @@ TEST(deltas_make_the_answer)
     assert_true(say(EVENT_TEXT_DELTA, 0, "caf\xc3"));
     assert_true(say(EVENT_TEXT_DELTA, 0, "\xa9 \x1b[31m\r"));
     assert_true(say(EVENT_TEXT_DELTA, 0, "\n\nend"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
     assert_true(say(EVENT_TEXT_COMPLETE, 3, "\n\ncafé \x1b[31m\r\n\nend"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  café \u241b[31m\n\n  end\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  café \u241b[31m\n\n  end\n");
     assert_string_equal(transcript_last_answer(t), "café \u241b[31m\n\nend");
 }
 
@@ -119,7 +119,7 @@ TEST(complete_text_wins_over_deltas)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "onetwo"), EV(TEXT_COMPLETE, 2, "one"),
          EV(TEXT_COMPLETE, 3, "two"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  one\n\n  two\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  one\n\n  two\n");
 }
 
 TEST(seen_numbers_are_passed_over)
@@ -132,13 +132,13 @@ TEST(seen_numbers_are_passed_over)
 TEST(reasoning_is_folded_and_opens)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(REASONING_DELTA, 0, "one two"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning…\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  ▸ reasoning…\n");
     tell(t, EV(TEXT_DELTA, 0, "answer"), EV(REASONING_COMPLETE, 2, "one two three"),
          EV(TEXT_COMPLETE, 3, "answer"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  ▸ reasoning · 3 words\n  answer\n");
     assert_true(transcript_toggle(t, 1));
     seen_transcript_is(
-        t, "\nyou\n  q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
+        t, "\nyou\n│ q\n\ntiro\n  ▾ reasoning · 3 words\n  │ one two three\n  answer\n");
     assert_false(transcript_toggle(t, 0));
     assert_false(transcript_toggle(t, 2));
     assert_false(transcript_toggle(t, 99));
@@ -146,7 +146,7 @@ TEST(reasoning_is_folded_and_opens)
     transcript_set_reasoning(t, REASONING_OPEN);
     seen_transcript_says(t, "│ one two three");
     transcript_set_reasoning(t, REASONING_HIDDEN);
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  answer\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  answer\n");
 }
 
 TEST(open_reasoning_streams)
@@ -247,13 +247,13 @@ TEST(ends_of_runs_are_notes)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "half"), partial_of(2, "half"),
          EV(INTERRUPTED, 3, NULL));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  half\n  — interrupted\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  half\n  — interrupted\n");
     tell(t, EV(TURN_STARTED, 4, "r"), EV(INTERRUPTED, 5, NULL), EV(TURN_STARTED, 6, "s"),
          partial_of(7, "part"), EV(TURN_FAILED, 8, "the server\nis away"));
     transcript_resize(t, 40, 14);
     seen_transcript_is(
         t,
-        "\nyou\n  r\n\n  — interrupted\n\nyou\n  s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
+        "\nyou\n│ r\n\n  — interrupted\n\nyou\n│ s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 }
 
 TEST(calls_that_a_run_leaves_get_no_result)
@@ -307,9 +307,9 @@ TEST(a_retried_attempt_leaves_nothing)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 0, "first try"), EV(RETRYING, 2, "busy"),
          EV(TEXT_DELTA, 0, "second"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  second\n");
     say(EVENT_TEXT_COMPLETE, 3, "second");
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  second\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  second\n");
 }
 
 TEST(retry_takes_the_place_of_its_run)
@@ -320,7 +320,7 @@ TEST(retry_takes_the_place_of_its_run)
     transcript_note(t, STYLE_NOTE, "what to do about it");
     tell(t, retry_of(6, "again", 4), EV(TEXT_COMPLETE, 7, "now"));
     seen_transcript_is(
-        t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  again\n\ntiro\n  now\n");
+        t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ again\n\ntiro\n  now\n");
 }
 
 TEST(a_brief_note_leaves_with_the_next_message)
@@ -330,13 +330,13 @@ TEST(a_brief_note_leaves_with_the_next_message)
     transcript_note(t, STYLE_NOTE, "own note");
     transcript_note_briefly(t, STYLE_NOTE, "copied again");
     seen_transcript_is(t,
-                       "\nyou\n  first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
+                       "\nyou\n│ first\n\ntiro\n  kept\n\n  copied\n  own note\n  copied again\n");
     say(EVENT_TURN_STARTED, 4, "on");
-    seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n");
+    seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n");
     transcript_note_briefly(t, STYLE_NOTE, "of this turn");
     tell(t, EV(TEXT_COMPLETE, 5, "and on"), EV(TURN_COMPLETED, 6, "and on"));
     seen_transcript_is(t,
-                       "\nyou\n  first\n\ntiro\n  kept\n\n  own note\n\nyou\n  on\n\n"
+                       "\nyou\n│ first\n\ntiro\n  kept\n\n  own note\n\nyou\n│ on\n\n"
                        "  of this turn\n\ntiro\n  and on\n");
 }
 
@@ -350,12 +350,12 @@ static struct event *end_of(int64_t seq, const char *result, enum stop_reason re
 TEST(an_empty_answer_is_told)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, " \n"), end_of(3, " \n", STOP_END_TURN));
-    seen_transcript_is(t, "\nyou\n  q\n\n  (empty answer)\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\n  (empty answer)\n");
     assert_null(transcript_last_answer(t)); /* it is not the model's word */
     tell(t, EV(TURN_STARTED, 4, "r"), end_of(5, "", STOP_OTHER), EV(TURN_STARTED, 6, "s"),
          end_of(7, "", STOP_REFUSAL)); /* a fork ends there */
     seen_transcript_is(t,
-                       "\nyou\n  q\n\n  (empty answer)\n\nyou\n  r\n\nyou\n  s\n\n"
+                       "\nyou\n│ q\n\n  (empty answer)\n\nyou\n│ r\n\nyou\n│ s\n\n"
                        "  \u2014 the model declined to answer\n");
 }
 
@@ -366,9 +366,9 @@ TEST(an_open_run_of_a_resumed_session_was_cut_off)
     struct event *page[] = {EV(TURN_STARTED, 1, "q"), EV(TEXT_DELTA, 2, "half an")};
     told_earlier(t, page, 2, false);
     seen_transcript_is(
-        t, "\nyou\n  q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
+        t, "\nyou\n│ q\n\ntiro\n  half an\n\n  — interrupted; /retry sends the\n  message again\n");
     tell(t, retry_of(3, "q", 1), EV(TEXT_COMPLETE, 4, "whole"));
-    seen_transcript_is(t, "\nyou\n  q\n\ntiro\n  whole\n");
+    seen_transcript_is(t, "\nyou\n│ q\n\ntiro\n  whole\n");
 }
 
 TEST(pages_join_what_their_border_cut)
@@ -384,7 +384,7 @@ TEST(pages_join_what_their_border_cut)
     assert_int_equal(transcript_wants_before(t), 0);
     seen_transcript_is(
         t,
-        "\nyou\n  q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
+        "\nyou\n│ q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
 }
 
 TEST(a_retry_reaches_back_over_pages)
@@ -396,7 +396,7 @@ TEST(a_retry_reaches_back_over_pages)
                              EV(TEXT_COMPLETE, 5, "lost")};
     told_earlier(t, newer, 4, true);
     told_earlier(t, older, 5, false);
-    seen_transcript_is(t, "\nyou\n  first\n\ntiro\n  kept\n\nyou\n  again\n\ntiro\n  now\n");
+    seen_transcript_is(t, "\nyou\n│ first\n\ntiro\n  kept\n\nyou\n│ again\n\ntiro\n  now\n");
 }
 
 struct ends {
@@ -535,7 +535,7 @@ TEST(scrolling_stops_at_both_ends)
     transcript_resize(t, 40, 2);
     first_row("tiro");
     assert_true(transcript_scroll(t, 2));
-    first_row("  q");
+    first_row("│ q");
     assert_true(transcript_scroll(t, 100));
     first_row("");
     assert_false(transcript_scroll(t, 1));

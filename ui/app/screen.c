@@ -22,6 +22,7 @@
 
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2
+#define MARGIN_COLUMNS 2 /* free at the right of the transcript */
 #define TITLE_BEGIN 5   /* columns of "tiro " */
 #define FIND_COLUMNS 14 /* at least, to type in */
 
@@ -401,7 +402,11 @@ static void draw_status(struct app *app)
     s.leave_key = app->leave_until ? leave.data : NULL;
     rows_init(&rows);
     status_row(&s, shown.cols, &rows);
-    put_row_filled(shown.status_row, &rows, 0, STYLE_STATUS);
+    int used = term_put_row(shown.status_row, 0, shown.cols, &rows, 0);
+    if (used < shown.cols)
+        used += put(shown.status_row, used, used > 0, " ", STYLE_TEXT);
+    while (used < shown.cols) /* the editor's upper edge */
+        used += put(shown.status_row, used, 1, glyph(GLYPH_LINE), STYLE_RULE);
     rows_release(&rows);
     buf_release(&stop);
     buf_release(&leave);
@@ -457,6 +462,8 @@ static void draw_message(struct app *app, int top, int height)
         int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
         if (view.top + (size_t)i < view.row_count)
             used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
+        if (i == 0 && !*editor_text(app->editor))
+            used += put_cut(row, used, shown.cols - used, _("Message, or / for commands"), STYLE_DIM);
         term_fill(row, used, shown.cols - used, STYLE_EDITOR);
     }
     editor_caret_at.row = top + view.caret_row;
@@ -558,7 +565,7 @@ static void lay_out(struct app *app)
     shown = l;
     app->dirty = DIRTY_ALL;
     if (!l.too_small)
-        transcript_resize(app->transcript, l.body_cols, l.body_rows);
+        transcript_resize(app->transcript, l.body_cols - MARGIN_COLUMNS, l.body_rows);
 }
 
 /* Nothing of the rest is to be seen. */

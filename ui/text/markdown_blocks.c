@@ -57,7 +57,10 @@ static void after_rows(struct render *r)
 
 static void emit(struct render *r, const struct styled *text, enum wrap_mode mode)
 {
-    struct wrap_look look = {r->look->width, mode, &r->first, &r->rest};
+    size_t width = r->look->width;
+    if (mode == WRAP_WORDS && width > MARKDOWN_PROSE_COLUMNS)
+        width = MARKDOWN_PROSE_COLUMNS;
+    struct wrap_look look = {width, mode, &r->first, &r->rest};
     wrap_text(r->out, text, &look);
     after_rows(r);
 }

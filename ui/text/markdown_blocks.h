@@ -21,6 +21,10 @@ struct markdown_context {
                        * Afterwards: the number that would follow, 0 if it is no ordered list */
 };
 
+/* Paragraphs, headings and lists are wrapped at this width on wider screens, with what stands before
+ * them; code and tables have the whole width. */
+enum { MARKDOWN_PROSE_COLUMNS = 100 };
+
 /* Appends the rows. The text is one or more whole blocks; md4c's limits apply (nothing is lost: a
  * text that it refuses is laid out as it is). */
 void markdown_blocks(struct rows *out, const char *text, size_t len,

@@ -10,34 +10,31 @@
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"
 
-/* What stands before the rows of a text: a bar or nothing between blanks. It lives as long as the
- * program does, because the rows of a text that grows are made over a long time. */
-static const struct styled *set_prefix(struct styled *prefix, const char *bar)
+/* Stands before the rows of a text. It is static because the rows of a streamed text refer to it
+ * over many frames. */
+enum prefix { PREFIX_TEXT, PREFIX_USER, PREFIX_REASONING, PREFIXES };
+
+static const struct styled *prefix_of(enum prefix which)
 {
+    static struct styled prefixes[PREFIXES];
+    struct styled *prefix = &prefixes[which];
+    enum style style = which == PREFIX_USER        ? STYLE_USER
+                       : which == PREFIX_REASONING ? STYLE_REASONING
+                                                   : STYLE_TEXT;
     styled_clear(prefix);
-    styled_addstr(prefix, "  ", *bar ? STYLE_REASONING : STYLE_TEXT, 0);
-    if (*bar) {
-        styled_addstr(prefix, bar, STYLE_REASONING, 0);
-        styled_addstr(prefix, " ", STYLE_REASONING, 0);
+    if (which != PREFIX_USER)
+        styled_addstr(prefix, "  ", style, 0);
+    if (which != PREFIX_TEXT) {
+        styled_addstr(prefix, glyph(GLYPH_BAR), style, 0);
+        styled_addstr(prefix, " ", style, 0);
     }
     return prefix;
 }
 
-static const struct styled *text_prefix(void)
-{
-    static struct styled prefix = {.text = BUF_INIT};
-    return set_prefix(&prefix, "");
-}
-
-static const struct styled *reasoning_prefix(void)
-{
-    static struct styled prefix = {.text = BUF_INIT};
-    return set_prefix(&prefix, glyph(GLYPH_BAR));
-}
-
 static void add_wrapped(struct item *item, const char *text, enum style style, int width)
 {
-    const struct styled *prefix = text_prefix();
+    const struct styled *prefix =
+        prefix_of(item->kind == ITEM_USER ? PREFIX_USER : PREFIX_TEXT);
     wrap_string(&item->rows, text, style, 0,
                 &(struct wrap_look){(size_t)width, WRAP_WORDS, prefix, prefix});
 }
@@ -94,7 +91,7 @@ bool item_is_behind(const struct item *item)
 
 static void lay_out_user(struct item *item, int width)
 {
-    struct markdown_look look = {(size_t)width, text_prefix(), STYLE_TEXT, true};
+    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_USER), STYLE_TEXT, true};
     size_t all = item->text.len;
     add_markdown(item, look, &all);
     for (const char *p = item->images.data; *p;) {
@@ -119,7 +116,7 @@ static void end_answer(struct item *item, int width)
 
 static void lay_out_answer(struct item *item, int width, size_t *room)
 {
-    struct markdown_look look = {(size_t)width, text_prefix(), STYLE_TEXT, false};
+    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_TEXT), STYLE_TEXT, false};
     add_markdown(item, look, room);
     end_answer(item, width);
 }
@@ -146,7 +143,7 @@ static void lay_out_reasoning(struct item *item, int width, enum reasoning_view 
     if (reasoning == REASONING_HIDDEN)
         return;
     bool open = item_is_open(item, reasoning);
-    struct markdown_look look = {(size_t)width, reasoning_prefix(), STYLE_REASONING, true};
+    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_REASONING), STYLE_REASONING, true};
     reasoning_line(item, open, width);
     if (open)
         add_markdown(item, look, room);
