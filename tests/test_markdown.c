@@ -62,7 +62,10 @@ TEST(spans_have_looks)
     expect_look("a ***b*** c", "b", STYLE_TEXT, ATTR_BOLD | ATTR_ITALIC);
     expect_look("a ~~b~~ c", "b", STYLE_TEXT, ATTR_STRIKE);
     expect_look("a `b *c*` d", "b *c*", STYLE_CODE, 0);
-    expect_look("# head", "head", STYLE_HEADING, ATTR_BOLD);
+    expect_look("# head", "head", STYLE_HEADING, ATTR_BOLD | ATTR_UNDERLINE);
+    expect_look("## head", "head", STYLE_HEADING, ATTR_BOLD);
+    expect_look("### head", "head", STYLE_HEADING, ATTR_BOLD | ATTR_ITALIC);
+    expect_look("# head\n\ntext", "text", STYLE_TEXT, 0);
     expect_look("> quoted", "│ quoted", STYLE_QUOTE, 0);
     expect_look("see [here](http://x.org/a)", "here", STYLE_LINK, ATTR_UNDERLINE);
 }
@@ -113,7 +116,8 @@ TEST(quotes_nest)
 TEST(code_is_not_filled)
 {
     expect("```sh\necho  a\n\n\tb\n```\n", 40, "─ sh\n  echo  a\n\n      b\n─\n");
-    expect("text\n```\nabcdefgh\n```\nend", 6, "text\n  abcd\n  efgh\n─\nend\n");
+    expect("text\n```\nabcdefgh\n```\nend", 6, "text\n  abcd\n› efgh\n─\nend\n");
+    expect("> ```\n> abcdefgh\n> ```\n", 8, "│   abcd\n│ › efgh\n│ ─\n");
     expect("~~~\n```\n~~~\n", 40, "  ```\n─\n");
     expect("```\nopen", 40, "  open\n");
     expect("    indented\n", 40, "  indented\n");
@@ -193,6 +197,14 @@ TEST(a_cut_link_does_not_lead_out_of_the_text)
 TEST(rules_and_headings)
 {
     expect("# A\ntext\n\n---\n\nB\n===\n", 5, "A\ntext\n\n─────\n\nB\n");
+}
+
+TEST(formulas_stay_as_they_are)
+{
+    static const char formulas[] = "let $\\int x\\,dx$ be $\\{a\\}$ or $$\\\\ x\\;y $$";
+    expect(formulas, 80, "let $\\int x\\,dx$ be $\\{a\\}$ or $$\\\\ x\\;y $$\n");
+    expect("\\*no\\* formula: $5\\, $10\\!", 60, "*no* formula: $5, $10!\n");
+    expect("from $5 to *at most* $10, **or** US$20", 60, "from $5 to at most $10, or US$20\n");
 }
 
 TEST(entities_alone)

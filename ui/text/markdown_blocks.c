@@ -217,12 +217,14 @@ static void enter_heading(struct render *r, unsigned level)
 {
     markdown_leaf_begin(&r->leaf, STYLE_HEADING);
     r->leaf.bold = 1;
+    r->leaf.underline = level == 1;
     r->leaf.italic = level > 2;
 }
 
 static void leave_heading(struct render *r)
 {
     separate(r, false);
+    r->leaf.underline = false;
     r->leaf.bold = r->leaf.italic = 0;
     emit(r, &r->leaf.line, WRAP_WORDS);
     styled_clear(&r->leaf.line);
@@ -442,6 +444,8 @@ void markdown_blocks(struct rows *out, const char *text, size_t len,
     /* md4c 0.4.8 reads past a text that ends inside a link, unless it ends with a newline. */
     buf_add(&source, text, len);
     buf_addch(&source, '\n');
+    r.leaf.source = source.data;
+    r.leaf.source_end = source.data + source.len;
     MD_PARSER parser = {0,          flags,    enter_block, leave_block, enter_span,
                         leave_span, add_text, NULL,        NULL};
     bool refused = md_parse(source.data, (MD_SIZE)source.len, &parser, &r) != 0;

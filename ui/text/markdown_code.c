@@ -6,12 +6,15 @@
 
 static const char indent[] = "  ";
 
-static void add_indented(struct styled *out, const struct styled *prefix)
+/* A row that goes on with the line above has a mark in its indent. */
+static void add_indented(struct styled *out, const struct styled *prefix, bool continued)
 {
     styled_init(out);
     if (prefix)
         styled_append(out, prefix);
-    styled_addstr(out, indent, STYLE_CODE, 0);
+    if (continued)
+        styled_addstr(out, glyph(GLYPH_POINTER), STYLE_DIM, 0);
+    styled_addstr(out, continued ? " " : indent, STYLE_CODE, 0);
 }
 
 const struct language *markdown_code_label(struct rows *out, const char *info, size_t len,
@@ -55,10 +58,12 @@ static void add_line(struct rows *out, struct highlight *h, const char *line, si
 void markdown_code_line(struct rows *out, struct highlight *h, const char *line, size_t len,
                         size_t width, const struct styled *prefix)
 {
-    struct styled indented;
-    add_indented(&indented, prefix);
-    add_line(out, h, line, len, &(struct wrap_look){width, WRAP_HARD, &indented, &indented});
+    struct styled indented, continued;
+    add_indented(&indented, prefix, false);
+    add_indented(&continued, prefix, true);
+    add_line(out, h, line, len, &(struct wrap_look){width, WRAP_HARD, &indented, &continued});
     styled_release(&indented);
+    styled_release(&continued);
 }
 
 void markdown_code_lines(struct rows *out, const struct language *language, const char *text,
@@ -66,10 +71,11 @@ void markdown_code_lines(struct rows *out, const struct language *language, cons
                          const struct styled *rest)
 {
     struct highlight h = {.language = language};
-    struct styled before, behind;
-    add_indented(&before, first);
-    add_indented(&behind, rest);
-    struct wrap_look look = {width, WRAP_HARD, &before, &behind};
+    struct styled before, behind, continued;
+    add_indented(&before, first, false);
+    add_indented(&behind, rest, false);
+    add_indented(&continued, rest, true);
+    struct wrap_look look = {width, WRAP_HARD, &before, &continued};
     for (size_t i = 0; i < len;) {
         const char *newline = memchr(text + i, '\n', len - i);
         size_t n = newline ? (size_t)(newline - text) - i : len - i;
@@ -79,4 +85,5 @@ void markdown_code_lines(struct rows *out, const struct language *language, cons
     }
     styled_release(&before);
     styled_release(&behind);
+    styled_release(&continued);
 }

@@ -8,6 +8,8 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 
+enum { FORMULA_MAX = 500 /* bytes to either end that are looked at */ };
+
 /* --- entities --- */
 
 /* Names, each with its character and a comma. */
@@ -85,8 +87,40 @@ static void add(struct markdown_leaf *leaf, const char *text, size_t len)
 {
     enum style style = leaf->code ? STYLE_CODE : leaf->link ? STYLE_LINK : leaf->style;
     unsigned attrs = (leaf->bold ? ATTR_BOLD : 0u) | (leaf->italic ? ATTR_ITALIC : 0u) |
-                     (leaf->strike ? ATTR_STRIKE : 0u) | (leaf->link ? ATTR_UNDERLINE : 0u);
+                     (leaf->strike ? ATTR_STRIKE : 0u) |
+                     (leaf->link || leaf->underline ? ATTR_UNDERLINE : 0u);
     styled_add_clean(&leaf->line, text, len, style, attrs);
+}
+
+/* Whether this place is between two "$" as formulas have them: no blank behind the first and before
+ * the last, and no digit behind that; or between two "$$". */
+static bool is_in_formula(const struct markdown_leaf *leaf, const char *at)
+{
+    const char *open = at - 1, *close = at;
+    while (open > leaf->source && at - open < FORMULA_MAX && *open != '$')
+        open--;
+    if (*open != '$' ||
+        (isspace((unsigned char)open[1]) && (open == leaf->source || open[-1] != '$')))
+        return false;
+    for (; close < leaf->source_end - 1 && close - at < FORMULA_MAX; close++) {
+        bool ends = *close == '$' && close[-1] != '\\';
+        if (ends && (close[1] == '$' ||
+                     (!isspace((unsigned char)close[-1]) && !isdigit((unsigned char)close[1]))))
+            return true;
+    }
+    return false;
+}
+
+/* md4c takes the backslash before a punctuation mark away. */
+static bool lost_backslash(const struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text)
+{
+    size_t count = 0;
+    if (type != MD_TEXT_NORMAL || text <= leaf->source || text >= leaf->source_end)
+        return false;
+    while (count < FORMULA_MAX && text - count > leaf->source &&
+           text[-1 - (ptrdiff_t)count] == '\\')
+        count++;
+    return count % 2 == 1 && is_in_formula(leaf, text);
 }
 
 void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text, size_t len)
@@ -107,6 +141,8 @@ void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char
         add(leaf, decoded.data, decoded.len);
         break;
     default:
+        if (lost_backslash(leaf, type, text))
+            add(leaf, "\\", 1);
         add(leaf, text, len);
     }
     buf_release(&decoded);

@@ -17,7 +17,9 @@ struct markdown_leaf {
     bool keep_lines;                           /* a line break stays one */
     bool one_line;                             /* … and none does, whatever its kind */
     unsigned bold, italic, strike, code, link; /* how many such spans are open */
+    bool underline;                            /* all of it */
     VEC(size_t) link_starts;
+    const char *source, *source_end; /* what md4c reads; borrowed */
 };
 
 void markdown_leaf_init(struct markdown_leaf *leaf, enum style style, bool keep_lines);
