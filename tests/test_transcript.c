@@ -265,6 +265,35 @@ TEST(calls_that_a_run_leaves_get_no_result)
     seen_transcript_says(t, "“a” → 1 line", "“b” ✗ no result");
 }
 
+TEST(graph_calls_read_as_sentences)
+{
+    static const struct {
+        const char *tool, *args, *sentence;
+    } calls[] = {
+        {"memory_create_entities",
+         "{\"entities\":[{\"name\":\"Ada\",\"entity_type\":\"person\",\"observations\":[]},"
+         "{\"name\":\"Acme\",\"entity_type\":\"company\"}]}",
+         "noted Ada (person), Acme (company) · 35 ms\n"},
+        {"memory_add_observations",
+         "{\"observations\":[{\"entity_name\":\"Ada\",\"contents\":[\"likes tea\",\"is 36\"]}]}",
+         "noted Ada: likes tea; is 36 · 35 ms\n"},
+        {"memory_create_relations",
+         "{\"relations\":[{\"from\":\"Ada\",\"relation_type\":\"works at\",\"to\":\"Acme\"}]}",
+         "noted Ada works at Acme · 35 ms\n"},
+        {"memory_delete_entities", "{\"entity_names\":[\"Ada\",\"Acme\"]}",
+         "removed Ada, Acme · 35 ms\n"},
+        {"memory_delete_entities", "{\"unknown\":1}", "removed {\"unknown\":1} · 35 ms\n"},
+    };
+    transcript_resize(t, 80, 20);
+    tell(t, EV(TURN_STARTED, 1, "q"));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char *id = support_text("call %zu", i);
+        tell(t, call_of(2 + 2 * (int64_t)i, id, calls[i].tool, calls[i].args),
+             result_of(3 + 2 * (int64_t)i, id, "{}", false));
+        seen_transcript_says(t, calls[i].sentence);
+    }
+}
+
 TEST(a_reached_limit_is_said)
 {
     tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "a"));

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,68 @@ static enum glyph symbol_of(const char *name)
     return GLYPH_TOOL;
 }
 
+/* Calls that read as a sentence: a verb, and each item of a list by a pattern of its members. */
+static const struct sentence {
+    const char *tool, *verb, *list, *pattern;
+} sentences[] = {
+    {"memory_create_entities", N_("noted"), "entities", "{name} ({entity_type})"},
+    {"memory_add_observations", N_("noted"), "observations", "{entity_name}: {contents}"},
+    {"memory_create_relations", N_("noted"), "relations", "{from} {relation_type} {to}"},
+    {"memory_open_nodes", N_("looked up"), "names", "{}"},
+    {"memory_delete_entities", N_("removed"), "entity_names", "{}"},
+    {"memory_delete_observations", N_("removed"), "deletions", "{entity_name}: {observations}"},
+    {"memory_delete_relations", N_("removed"), "relations", "{from} {relation_type} {to}"},
+};
+
+static const struct sentence *sentence_of(const char *tool)
+{
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (strcmp(sentences[i].tool, tool) == 0)
+            return &sentences[i];
+    return NULL;
+}
+
+/* A text, or the texts of a list with "; " between them. */
+static void add_member(struct buf *out, const struct json *value)
+{
+    if (json_string(value))
+        buf_addstr(out, json_string(value));
+    for (const struct json *v = json_first(value); v && out->len < ARGUMENT_MAX; v = json_next(v)) {
+        if (v != json_first(value))
+            buf_addstr(out, "; ");
+        add_member(out, v);
+    }
+}
+
+/* Ada (person), Acme (company). False if the arguments do not fit the sentence. */
+static bool add_items(struct buf *out, const struct sentence *s, const struct json *args)
+{
+    const struct json *items = json_get(args, s->list), *first = json_first(items);
+    for (const struct json *v = first; v && out->len < ARGUMENT_MAX; v = json_next(v)) {
+        if (v != first)
+            buf_addstr(out, ", ");
+        for (const char *p = s->pattern; *p;) {
+            char name[32];
+            size_t plain = strcspn(p, "{"), len = strcspn(p + plain, "}");
+            buf_add(out, p, plain);
+            p += plain;
+            if (!*p)
+                break;
+            snprintf(name, sizeof name, "%.*s", (int)len - 1, p + 1);
+            add_member(out, *name ? json_get(v, name) : v);
+            p += len + 1;
+        }
+    }
+    return json_type(items) == JSON_ARRAY && first;
+}
+
 /* What tells most about the call: what it looks for, its first text argument, else all of them. */
-static void main_argument(struct buf *out, const struct buf *args)
+static void main_argument(struct buf *out, const struct buf *args, const struct sentence *sentence)
 {
     struct json *all = json_parse(args->data, args->len, NULL);
-    const char *text = json_get_string(all, "query");
+    struct buf items = BUF_INIT;
+    const char *text =
+        sentence && add_items(&items, sentence, all) ? items.data : json_get_string(all, "query");
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
         text = json_string(v);
     if (!text && all && json_len(all) == 0)
@@ -45,14 +103,19 @@ static void main_argument(struct buf *out, const struct buf *args)
     if (!text)
         text = args->data;
     utf8_clean(out, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
+    buf_release(&items);
     json_free(all);
 }
 
 static void add_argument(struct rows *out, const struct item *call, size_t columns)
 {
     struct buf text = BUF_INIT;
-    main_argument(&text, &call->text);
-    if (text.len > 0 && columns >= LEAST_ARGUMENT) {
+    const struct sentence *sentence = sentence_of(call->name);
+    main_argument(&text, &call->text, sentence);
+    if (sentence && columns >= LEAST_ARGUMENT) {
+        rows_addstr(out, " ", STYLE_TOOL, 0);
+        (void)rows_add_cut(out, text.data, columns - 1, STYLE_TEXT);
+    } else if (text.len > 0 && columns >= LEAST_ARGUMENT) {
         rows_addstr(out, " ", STYLE_TOOL, 0);
         rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
         (void)rows_add_cut(out, text.data, columns - 3, STYLE_DIM);
@@ -97,8 +160,10 @@ static enum style add_outcome(const struct item *call, struct buf *out)
         return STYLE_ERROR;
     }
     if (call->answered) {
-        buf_addf(out, " %s ", glyph(GLYPH_ARROW));
-        write_size(call, out);
+        if (!sentence_of(call->name)) {
+            buf_addf(out, " %s ", glyph(GLYPH_ARROW));
+            write_size(call, out);
+        }
         buf_addf(out, " %s ", glyph(GLYPH_DOT));
         format_duration(out, call->ms);
         return STYLE_TOOL;
@@ -122,7 +187,9 @@ static size_t room_in(const struct rows *out, size_t width)
 static void line(struct rows *out, const struct item *call, size_t width)
 {
     struct buf name = BUF_INIT, end = BUF_INIT;
-    buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)), call->name);
+    const struct sentence *sentence = sentence_of(call->name);
+    buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)),
+             sentence ? _(sentence->verb) : call->name);
     enum style style = add_outcome(call, &end);
     rows_begin(out);
     (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
@@ -156,7 +223,8 @@ static void add_block(struct rows *out, const char *text, size_t lines, size_t w
     styled_addstr(&prefix, "  ", STYLE_CODE, 0);
     while (*text && out->list.len - first < ROWS_MAX) {
         size_t len = strcspn(text, "\n");
-        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, ROWS_MAX * width), width, &prefix);
+        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, ROWS_MAX * width), width,
+                           &prefix);
         text += len + (text[len] == '\n');
         shown++;
     }
