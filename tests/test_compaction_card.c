@@ -113,9 +113,10 @@ FIXTURE(set_up, tear_down);
 TEST(a_running_card_says_what_goes_on)
 {
     assert_true(told(t, started(1, "handoff", "input_tokens")));
-    seen_transcript_is(t,
-                       "\n▣ compacting · handoff · ~101,204 tokens · 0 s   Esc cancels\n"
-                       "  anthropic/small · limit of 100,000 tokens reached\n");
+    seen_transcript_is(
+        t,
+        "\n▣ compacting · summary + last turns · ~101,204 tokens · 0 s   Esc cancels\n"
+        "  anthropic/small · limit of 100,000 tokens reached\n");
 }
 
 TEST(seconds_are_counted)
@@ -232,7 +233,7 @@ TEST(an_outcome_is_two_lines)
 {
     tell(t, started(1, "handoff", "manual"), delta(0, "streamed", 0, 0), completed(2));
     seen_transcript_is(t,
-                       "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+                       "\n▣ compacted · summary + last turns · 101,204 → 6,310 tokens\n"
                        "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n");
 }
 
@@ -245,7 +246,7 @@ TEST(older_events_tell_of_the_history)
     told(t, begun);
     seen_transcript_says(t, "· history ~99,000 tokens · ");
     told(t, ended);
-    seen_transcript_says(t, "handoff · history 99,000 → 4,106 tokens\n");
+    seen_transcript_says(t, "summary + last turns · history 99,000 → 4,106 tokens\n");
 }
 
 TEST(the_figures_of_the_specification)
@@ -257,7 +258,7 @@ TEST(the_figures_of_the_specification)
     ev->used = 0;
     told(t, ev);
     seen_transcript_is(t,
-                       "\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+                       "\n▣ compacted · summary + last turns · 101,204 → 6,310 tokens\n"
                        "  142 → 9 messages · 133 memory entries · 4.2 s   ⏎ opens\n");
 }
 
@@ -343,8 +344,9 @@ TEST(every_failure_has_its_words)
         struct event *ev = failed(2, cases[i].reason, small ? "no shorter" : "status 500");
         ev->name = small ? mem_strdup("TOO_SMALL_TO_COMPACT") : NULL;
         told(t, ev);
-        seen_transcript_says(t, cases[i].quiet ? "▣ not compacted · handoff · 2.1 s\n"
-                                               : "✗ not compacted · handoff · 2.1 s\n");
+        seen_transcript_says(t, cases[i].quiet
+                                    ? "▣ not compacted · summary + last turns · 2.1 s\n"
+                                    : "✗ not compacted · summary + last turns · 2.1 s\n");
         assert_int_equal(style_of_row(1), cases[i].quiet ? STYLE_NOTE : STYLE_ERROR);
         seen_transcript_says(t, cases[i].words, cases[i].then);
         assert_int_equal(seen_transcript_has(t, "status 500"), !cases[i].quiet);
@@ -392,7 +394,7 @@ TEST(a_compaction_that_was_cut_off_says_so)
     told_earlier(t, page, 2, false);
     seen_transcript_is(
         t,
-        "\n▣ compaction interrupted · handoff\n"
+        "\n▣ compaction interrupted · summary + last turns\n"
         "  The program ended before the compaction was complete. The conversation is unchanged.\n");
     assert_false(transcript_tick(t, 5000));
     tell(t, EV(TURN_STARTED, 3, "next"), completed(4)); /* of another */
@@ -415,7 +417,8 @@ TEST(a_run_that_ends_leaves_no_card_running)
 TEST(another_that_begins_leaves_the_first_cut_off)
 {
     tell(t, started(1, "structured", "manual"), started(2, "handoff", "manual"));
-    seen_transcript_says(t, "▣ compaction interrupted · structured", "▣ compacting · handoff");
+    seen_transcript_says(t, "▣ compaction interrupted · structured",
+                         "▣ compacting · summary + last turns");
 }
 
 /* What a page took for cut off may go on after all. */
@@ -465,7 +468,7 @@ TEST(a_card_stands_between_question_and_answer)
          EV(TEXT_COMPLETE, 4, "a"));
     seen_transcript_is(
         t,
-        "\nyou\n│ q\n\n▣ compacted · handoff · 101,204 → 6,310 tokens\n"
+        "\nyou\n│ q\n\n▣ compacted · summary + last turns · 101,204 → 6,310 tokens\n"
         "  142 → 9 messages · anthropic/small · $0.01 · 4.2 s   ⏎ opens\n\ntiro\n  a\n");
 }
 
@@ -563,8 +566,8 @@ TEST(a_narrow_card_breaks_between_its_pieces)
     tell(t, started(1, "handoff", "input_tokens"),
          delta(0, "日本語の要約がここに流れていますので長い行は折り返されます", 2, 5));
     seen_transcript_is(t,
-                       "\n▣ compacting · handoff · ~101,204 tokens\n"
-                       "  0 s   Esc cancels\n"
+                       "\n▣ compacting · summary + last turns\n"
+                       "  ~101,204 tokens · 0 s   Esc cancels\n"
                        "  anthropic/small\n"
                        "  limit of 100,000 tokens reached\n"
                        "  part 2 of 5\n"
@@ -572,7 +575,7 @@ TEST(a_narrow_card_breaks_between_its_pieces)
                        "  い行は折り返されます\n");
     told(t, completed(2));
     seen_transcript_is(t,
-                       "\n▣ compacted · handoff\n"
+                       "\n▣ compacted · summary + last turns\n"
                        "  101,204 → 6,310 tokens\n"
                        "  142 → 9 messages · anthropic/small\n"
                        "  $0.01 · 4.2 s   ⏎ opens\n");
@@ -587,8 +590,8 @@ TEST(without_utf8_it_is_ascii)
     char *text = seen_transcript(t);
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x80);
-    assert_says(text, "# compacted - handoff - 101,204 -> 6,310 tokens\n", "4.2 s   Enter opens",
-                "x not compacted - handoff");
+    assert_says(text, "# compacted - summary + last turns - 101,204 -> 6,310 tokens\n",
+                "4.2 s   Enter opens", "x not compacted - summary + last turns");
     free(text);
 }
 

@@ -165,11 +165,11 @@ TEST(the_messages_that_went_are_listed)
 {
     give_usual();
     see("5 messages summarised", "!second line of it");
-    assert_says(row_text(find("where to sleep?")), "you", "t4");
+    assert_says(row_text(find("where to sleep?")), "you", "turn 4");
     assert_says(row_text(find("search_files {")), "tiro", "!Reasoning");
     assert_says(row_text(find("search_files:")), "tool");
-    assert_says(row_text(find("In the ryokan.")), "t4");
-    assert_says(row_text(find("and the price?")), "!t4");
+    assert_says(row_text(find("In the ryokan.")), "turn 4");
+    assert_says(row_text(find("and the price?")), "!turn 4");
 }
 
 TEST(each_opens_to_its_whole_text)
@@ -243,7 +243,7 @@ TEST(micro_says_which_results_were_shortened)
     give_page(false);
     see("!Summary", "!summarised", "1 message shortened");
     choose("read_file:");
-    assert_says(row_text(find("read_file:")), "t3");
+    assert_says(row_text(find("read_file:")), "turn 3");
     act("<enter>", "[50,000 bytes]");
     act("ko");
     assert_false(the.closed);

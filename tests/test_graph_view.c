@@ -112,7 +112,7 @@ TEST(it_lists_entities_with_what_they_have)
 {
     see("?graph/list", "loading");
     answer(&operation_graph_list, LIST);
-    see("Graph · 1,204 entities", "Ada · person", "1 obs. 1 rel.", "京都 · city", "!loading");
+    see("Graph · 1,204 entities", "Ada · person", "2 facts", "京都 · city", "!loading");
 }
 
 TEST(what_is_typed_is_searched)

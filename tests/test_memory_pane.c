@@ -465,9 +465,9 @@ TEST(it_looks_as_specified)
 {
 #define EIGHT "\u2587\u2587\u2587\u2587\u2587\u2587\u2587\u2587"
     static const char *const rows[] = {" Memory \u00b7 all \u00b7 1,204 entries", " / ryokan",
-                                       "0.93 " EIGHT "\u2587\u2591 you \u00b7 t3 \u00b7 2 d",
+                                       "0.93 " EIGHT "\u2587\u2591 you \u00b7 turn 3 \u00b7 2 d",
                                        "  we liked the ryokan by the river",
-                                       "0.78 " EIGHT "\u2591\u2591 tiro \u00b7 t4"};
+                                       "0.78 " EIGHT "\u2591\u2591 tiro \u00b7 turn 4"};
     play(">ryokan", "=two");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(find(rows[i]), i);
@@ -477,7 +477,7 @@ TEST(ascii_has_its_own_signs)
 {
     glyph_set_ascii(true);
     search();
-    size_t row = find("0.93 #########. you - t3 - 2 d");
+    size_t row = find("0.93 #########. you - turn 3 - 2 d");
     glyph_set_ascii(false);
     assert_int_equal(row, 2);
 }
@@ -497,12 +497,12 @@ TEST(every_edit_is_asked_anew)
 
 TEST(newest_first_has_no_scores)
 {
-    play("=two", " you \u00b7 t3 \u00b7 2 d", "!0.93", "newest first");
+    play("=two", " you \u00b7 turn 3 \u00b7 2 d", "!0.93", "newest first");
 }
 
 TEST(what_there_is_not_is_said)
 {
-    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory.");
+    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory. The open", "Ctrl-F");
 }
 
 static void name_session(struct memory_hit *h, const char *id)
@@ -519,7 +519,7 @@ TEST(sessions_have_their_names)
     name_session(h, "conv-26");
     h->entry.speaker = mem_strdup("Caroline");
     tell(a);
-    play("2 d \u00b7 Kyoto", "Caroline \u00b7 t3 \u00b7 2 d \u00b7 conv-26");
+    play("2 d \u00b7 Kyoto", "Caroline \u00b7 turn 3 \u00b7 2 d \u00b7 conv-26");
 }
 
 TEST(scope_and_order_change)
@@ -678,8 +678,7 @@ TEST(the_preview_has_all_of_it_and_why)
          "score 0.93 \u00b7 matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
          "nearby 2.00, conversation 0.40 \u00b7 your own message \u00d7 1.30 \u00b7 ",
          "the query names who said it \u00d7 1.50", "a short text \u00d7 0.80",
-         "covers 62 % of the query", "!mere question",
-         "vectors: cosine 0.81",
+         "covers 62 % of the query", "!mere question", "vectors: cosine 0.81",
          "=text we liked the ryokan by the river\nand its bath", " and its bath", "><escape>", "?",
          "!and its bath");
 }
@@ -863,7 +862,7 @@ TEST(o_and_i_are_the_hosts)
     act("i");
     assert_string_equal(host.inserted,
                         "> we liked the ryokan by the river\n"
-                        "> \u2014 you \u00b7 t3 \u00b7 2027-01-13\n");
+                        "> \u2014 you \u00b7 turn 3 \u00b7 2027-01-13\n");
     assert_false(memory_view_focused(the.view)); /* the message has the keys */
 }
 
@@ -1124,7 +1123,7 @@ TEST(the_models_questions_have_their_tab)
     recall(60, "river", "[]", false);
     play("] searches 2", "><down>]", "Model's searches \u00b7 2",
          "\u201criver\u201d \u2192 0 matches",
-         "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 t3",
+         "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 turn 3",
          "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
     play("><down><down><enter>", "?memory/read {id:a}", "matches: words 7.25", ">o");
@@ -1227,7 +1226,7 @@ TEST(a_long_name_leaves_room)
     add(a, hit_of("a", "text", NULL))->entry.speaker =
         mem_strdup("Somebody with a very long name indeed");
     tell(a);
-    play(" Somebody with a\u2026 \u00b7 t3 \u00b7 2 d", "><down><enter>",
+    play(" Somebody with a\u2026 \u00b7 turn 3 \u00b7 2 d", "><down><enter>",
          " Somebody with a very long name indeed");
 }
 

@@ -135,7 +135,7 @@ TEST_IF(capability_compaction(), a_compaction_is_told)
         say(text);
     say("What was said in short.");
     out = PIPE("a\nb\nc\nd\n/compact handoff\n/uncompact\n", "--tools", "none");
-    IN_ORDER(out, "compacting", "compacted", "handoff", "another mode: /compact MODE",
+    IN_ORDER(out, "compacting", "compacted", "summary + last turns", "another mode: /compact MODE",
              "compaction undone");
     free(out);
 }

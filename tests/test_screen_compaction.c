@@ -48,15 +48,15 @@ TEST(it_is_seen_from_start_to_outcome)
 {
     write_config(SMALL);
     struct screen *s = open_compacting(24, 80);
-    see(s, "▣ compacting · handoff · ~623 tokens · ", " · limit of 500 tokens reached",
+    see(s, "▣ compacting · summary + last turns · ~623 tokens · ", " · limit of 500 tokens reached",
         "\n  日本 in November\n");
     assert_says(status_row(s), "compacting ", " 623/500");
     see(s, " · 1 s   Esc cancels", " · 2 s   Esc cancels");
     model_server_release(scene_server());
     see(s, "the second answer", IDLE);
     const char *text = screen_text(s);
-    assert_says(text, "▣ compacted · handoff · ", " ⏎ opens\n", "another mode: /compact MODE",
-                "!next: hotels", "!compacting");
+    assert_says(text, "▣ compacted · summary + last turns · ", " ⏎ opens\n",
+                "another mode: /compact MODE", "!next: hotels", "!compacting");
     assert_true(strstr(text, "two") < strstr(text, "▣ compacted"));
     assert_true(strstr(text, "▣ compacted") < strstr(text, "the second answer"));
     assert_non_null(strstr(status_row(s), "⟳1"));
@@ -68,7 +68,7 @@ TEST(it_is_seen_on_a_small_screen)
 {
     write_config(SMALL "show_settings_hint = false\n");
     struct screen *s = open_compacting(10, 40);
-    see(s, "▣ compacting · handoff");
+    see(s, "▣ compacting · summary + last turns");
     model_server_release(scene_server());
     see(s, "the second answer", IDLE, "⏎ opens", "!another mode");
 }
@@ -80,7 +80,8 @@ TEST(escape_stops_it)
     act(s, "/compact --preview the names<enter>", "half a summary", "manual");
     scene_sent(1, "the names");
     act(s, "/compact<enter>", "Not possible while a compaction is running");
-    act(s, "<escape>", "▣ not compacted · handoff", "cancelled", IDLE, "!half a summary");
+    act(s, "<escape>", "▣ not compacted · summary + last turns", "cancelled", IDLE,
+        "!half a summary");
     model_server_release(scene_server());
     scene_exchange(s, "go on", "as if nothing had been");
     scene_sent(2, "the first answer");

@@ -13,7 +13,7 @@
 #include "tests/support.h"
 
 #define FIRST_REQUEST "how do we cross the river"
-#define FAILED "✗ not compacted · handoff"
+#define FAILED "✗ not compacted · summary + last turns"
 
 static int set_up(void **state)
 {
@@ -85,7 +85,7 @@ TEST(escape_while_it_stalls)
 {
     struct screen *s = open_full(24, 80);
     scene_queue(.fault = REPLY_STALL, .text = "The bridge is not");
-    act(s, "go on<enter>", "▣ compacting · handoff", "The bridge is");
+    act(s, "go on<enter>", "▣ compacting · summary + last turns", "The bridge is");
     act(s, "my own words", "> my own words");
     act(s, "<escape>", "cancelled", "interrupted", IDLE, "> my own words");
     model_server_release(scene_server());
@@ -137,7 +137,7 @@ TEST(wide_characters_and_sizes_while_it_streams)
         screen_resize(s, sizes[i][0], sizes[i][1]);
         (void)screen_pump(s, 20);
     }
-    see(s, "Gladly.", IDLE, "▣ compacted · handoff");
+    see(s, "Gladly.", IDLE, "▣ compacted · summary + last turns");
     scene_assert_truthful(s);
     scene_sent(2, wide, "!" FIRST_REQUEST);
     buf_release(&text);
@@ -204,7 +204,7 @@ TEST_IF(capability_store(), killed_within_the_summary)
     assert_true(scene_wait_draft(s, "my own words"));
     kill_it(s);
     s = scene_open(24, 80, again);
-    see(s, "▣ compaction interrupted · handoff", "> my own words", "!漢字");
+    see(s, "▣ compaction interrupted · summary + last turns", "> my own words", "!漢字");
     act(s, "<ctrl-c>");
     assert_whole(s);
 }

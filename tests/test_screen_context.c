@@ -148,9 +148,9 @@ TEST_IF(capability_compaction(), enter_opens_the_card)
     open_card(s);
     see(s, "!loading");
     choose(s, "Summary");
-    act(s, "<enter>", "messages summarised", "you  t1   question number 1 of many",
-        "tiro t1   answer number 1 of many"); /* folds it */
-    choose(s, "t2   question number 2");
+    act(s, "<enter>", "messages summarised", "you  turn 1   question number 1 of many",
+        "tiro turn 1   answer number 1 of many"); /* folds it */
+    choose(s, "turn 2   question number 2");
     act(s, "<enter>");
     assert_true(screen_wait_count(s, "question number 2 of many", 2, WAIT_MS));
     screen_resize(s, 10, 40);
@@ -172,8 +172,8 @@ TEST_IF(capability_store() && capability_compaction(), o_jumps_to_the_message)
     see(s, "compacted");
     open_card(s);
     choose(s, "Summary");
-    act(s, "<enter>", "t1   question number 1 of many");
-    choose(s, "t1   answer number 1 of many");
+    act(s, "<enter>", "turn 1   question number 1 of many");
+    choose(s, "turn 1   answer number 1 of many");
     act(s, "o", "!Compaction", "answer number 1 of many", "question number 2 of many",
         "!answer number 50");
 }

@@ -216,7 +216,7 @@ TEST(a_search_in_memory_tells_its_hits)
     tell(t, search_of(2), recall_of(3), result_of(4, "c1", "[{},{}]", false));
     seen_transcript_says(t, "⌕ memory_search “sleep kyoto” → 1 match", "!by the river");
     transcript_toggle_all(t);
-    seen_transcript_says(t, "by the river", "0.90 you · t3", "![{},{}]");
+    seen_transcript_says(t, "by the river", "0.90 you · turn 3", "![{},{}]");
 }
 
 TEST(a_search_in_memory_across_pages_tells_them_too)

@@ -98,6 +98,13 @@ static void flow_name(struct flow *f, const char *text, enum style style)
     buf_release(&clean);
 }
 
+/* The usual mode has a name that says nothing to whoever did not choose it. */
+static void flow_mode(struct flow *f, const char *mode, enum style style)
+{
+    bool usual = mode && strcmp(mode, "handoff") == 0;
+    flow_name(f, usual ? _("summary + last turns") : mode, style);
+}
+
 /* A key and what it does, behind the rest. */
 static void flow_hint(struct flow *f, const char *key, const char *what)
 {
@@ -255,7 +262,7 @@ static void running(struct rows *out, const struct item *item, int width)
     if (is_micro(started))
         flow_add(&f, _("shortening tool results"), STYLE_NOTE);
     else if (started)
-        flow_name(&f, started->compaction.mode, STYLE_NOTE);
+        flow_mode(&f, started->compaction.mode, STYLE_NOTE);
     if (started)
         add_before(&text, started);
     flow_take(&f, &text, STYLE_NOTE);
@@ -319,7 +326,7 @@ static void done_head(struct rows *out, const struct compaction_card *card, int 
                            plural(c->messages_changed)),
                   c->messages_changed);
     else
-        flow_name(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
+        flow_mode(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
     add_change(&text, c);
     flow_take(&f, &text, STYLE_NOTE);
     if (card->undone)
@@ -458,7 +465,7 @@ static void failed(struct rows *out, const struct item *item, int width)
     enum style style = words->quiet ? STYLE_NOTE : STYLE_ERROR;
     struct flow f =
         head(out, width, words->quiet ? GLYPH_CARD : GLYPH_FAILED, _("not compacted"), style);
-    flow_name(&f, ev->compaction.mode, style);
+    flow_mode(&f, ev->compaction.mode, style);
     flow_effort(&f, ev, STYLE_DIM);
     add_reason(out, ev, words, width);
     if (ev->compaction.suspended)
@@ -470,7 +477,7 @@ static void cut_off(struct rows *out, const struct item *item, int width)
     const struct compaction_card *card = item->card;
     struct flow f = head(out, width, GLYPH_CARD, _("compaction interrupted"), STYLE_WARNING);
     if (card->started)
-        flow_name(&f, card->started->compaction.mode, STYLE_WARNING);
+        flow_mode(&f, card->started->compaction.mode, STYLE_WARNING);
     add_wrapped(out, width,
                 _("The program ended before the compaction was complete. The conversation is "
                   "unchanged."),

@@ -9,7 +9,7 @@
 
 enum {
     LINE_BYTES = 600, /* of a first line, more than any screen is wide */
-    TURN_COLUMNS = 4
+    WIDE = 60         /* columns, from which on a turn has its word */
 };
 
 const char *message_row_who(enum role role)
@@ -59,16 +59,18 @@ void message_row_add(struct rows *out, const struct message_row *m, size_t who_c
     enum style side = m->chosen ? STYLE_SELECTED : STYLE_DIM;
     struct buf turn = BUF_INIT;
     char *line = first_line(m->text);
-    size_t before = 2 + who_columns + 1 + TURN_COLUMNS + 1;
+    bool wide = columns >= WIDE;
+    size_t turn_columns = wide ? 8 : 4;
+    size_t before = 2 + who_columns + 1 + turn_columns + 1;
     if (m->turn > 0)
-        buf_addf(&turn, "t%d", m->turn);
+        buf_addf(&turn, wide ? _("turn %d") : "t%d", m->turn);
     const char *mark = !m->opens ? " " : glyph(m->open ? GLYPH_UNFOLDED : GLYPH_FOLDED);
     if (before < columns) {
         rows_addstr(out, mark, side, 0);
         rows_addstr(out, " ", side, 0);
         message_row_field(out, m->who, who_columns, main);
         rows_addstr(out, " ", side, 0);
-        message_row_field(out, turn.data, TURN_COLUMNS, side);
+        message_row_field(out, turn.data, turn_columns, side);
         rows_addstr(out, " ", side, 0);
         columns -= before;
     }

@@ -262,8 +262,10 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
         const struct memory_hit *h = &call->recalled->hits.items.items[i];
         buf_addf(&text, "%.2f ", h->score);
         buf_addstr(&text, message_row_speaker(&h->entry));
-        if (h->entry.turn > 0)
-            buf_addf(&text, " %s t%lld", glyph(GLYPH_DOT), (long long)h->entry.turn);
+        if (h->entry.turn > 0) {
+            buf_addf(&text, " %s ", glyph(GLYPH_DOT));
+            buf_addf(&text, _("turn %lld"), (long long)h->entry.turn);
+        }
         buf_addf(&text, "\n%s\n", h->entry.content);
     }
     struct buf clean = BUF_INIT;

@@ -14,7 +14,7 @@
 
 enum {
     HINT_ROWS = 4, /* of the tab, from which on there is a row of keys */
-    WIDE = 56      /* columns, from which on counts have whole words */
+    WIDE = 56      /* columns, from which on passages are counted, too */
 };
 
 /* A foreign text on one row. */
@@ -44,14 +44,14 @@ static void heading(const struct outline_look *look, const char *text, const cha
         message_row_figure(out, right, end, side);
 }
 
-static void add_counts(struct buf *out, const struct corpus_info *n)
+static void add_counts(struct buf *out, const struct corpus_info *n, bool wide)
 {
     buf_addf(out, ngettext("%lld document", "%lld documents", (unsigned long)n->documents),
              (long long)n->documents);
-    buf_addstr(out, ", ");
-    buf_addf(out, ngettext("%lld passage", "%lld passages", (unsigned long)n->passages),
-             (long long)n->passages);
-    buf_addstr(out, " ");
+    buf_addstr(out, wide ? ", " : " ");
+    if (wide)
+        buf_addf(out, ngettext("%lld passage ", "%lld passages ", (unsigned long)n->passages),
+                 (long long)n->passages);
 }
 
 static void corpus_heading(const struct corpus_info *n, const struct outline_look *look,
@@ -63,11 +63,7 @@ static void corpus_heading(const struct corpus_info *n, const struct outline_loo
         buf_addf(&text, " %s %lld %s", glyph(GLYPH_DOT), (long long)n->failed, _("unreadable"));
     if (n->pending)
         buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("being read"));
-    if (look->columns < WIDE) /* documents and passages */
-        buf_addf(&right, _("%lld doc. %lld pass. "), (long long)n->documents,
-                 (long long)n->passages);
-    else
-        add_counts(&right, n);
+    add_counts(&right, n, look->columns >= WIDE);
     heading(look, text.data, right.data, STYLE_OVERLAY, out);
     buf_release(&text);
     buf_release(&right);

@@ -48,8 +48,8 @@ void graph_entity_heading(void *view, size_t entity, const struct outline_look *
     add_clean(&text, n->name);
     buf_addf(&text, " %s ", glyph(GLYPH_DOT));
     add_clean(&text, n->type);
-    /* observations and relations */
-    buf_addf(&right, _("%d obs. %d rel. "), n->observed, n->relations);
+    int facts = n->observed + n->relations;
+    buf_addf(&right, ngettext("%d fact ", "%d facts ", (unsigned long)facts), facts);
     heading(look, "", text.data, right.data, STYLE_OVERLAY, out);
     buf_release(&text);
     buf_release(&right);

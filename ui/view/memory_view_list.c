@@ -59,7 +59,7 @@ void pane_write_who(const struct memory_view *p, const struct memory_entry *e, e
     struct buf part = BUF_INIT;
     write_name(e, form >= WHO_SESSION, out);
     if (e->turn > 0)
-        buf_addf(&part, "t%lld", (long long)e->turn);
+        buf_addf(&part, _("turn %lld"), (long long)e->turn);
     add_dot(out, part.data);
     buf_clear(&part);
     if (e->created_ms > 0 && form == WHO_LASTING)
@@ -236,6 +236,7 @@ static void asked_list_row(struct memory_view *p, struct rows *out, size_t index
 
 /* --- instead of a list --- */
 
+/* NULL: nothing matches. */
 static const char *empty_text(const struct memory_view *p)
 {
     if (p->tab == TAB_ASKED)
@@ -247,12 +248,23 @@ static const char *empty_text(const struct memory_view *p)
                    ? _("Memory is empty. Conversations come here when you leave them or they are "
                        "compacted.")
                    : _("Memory has no entries in this scope yet.");
-    return p->scope == SCOPE_ALL ? _("No matches in memory.") : _("No matches in this scope.");
+    return NULL;
 }
 
+/* Without a match: memory does not have the messages that the model is sent anyway. */
 static void add_empty(struct memory_view *p, struct rows *out)
 {
-    remark_rows(out, empty_text(p), STYLE_DIM, (size_t)p->layout.width, p->layout.list_rows);
+    const char *empty = empty_text(p);
+    struct buf text = BUF_INIT, key = BUF_INIT;
+    keymap_describe_first(p->view.host->keymap, ACTION_FIND, &key);
+    buf_addstr(&text, empty                   ? empty
+                      : p->scope == SCOPE_ALL ? _("No matches in memory.")
+                                              : _("No matches in this scope."));
+    if (!empty && key.len > 0)
+        buf_addf(&text, _(" The open conversation is not in it yet: %s searches there."), key.data);
+    remark_rows(out, text.data, STYLE_DIM, (size_t)p->layout.width, p->layout.list_rows);
+    buf_release(&key);
+    buf_release(&text);
 }
 
 /* --- all of it --- */

@@ -228,10 +228,10 @@ const char *pane_origin_words(enum memory_origin origin); /* how an entry came *
 
 /* Words of both. */
 enum who_form {
-    WHO_SHORT,   /* "you · t3 · 2 d", a long name cut */
-    WHO_ROW,     /* "you · t3 · 2 d · Kyoto", likewise */
+    WHO_SHORT,   /* "you · turn 3 · 2 d", a long name cut */
+    WHO_ROW,     /* "you · turn 3 · 2 d · Kyoto", likewise */
     WHO_SESSION, /* the same with the whole name */
-    WHO_LASTING  /* "you · t3 · 2026-03-09 · Kyoto" */
+    WHO_LASTING  /* "you · turn 3 · 2026-03-09 · Kyoto" */
 };
 void pane_write_who(const struct memory_view *p, const struct memory_entry *e, enum who_form form,
                     struct buf *out);
