@@ -66,7 +66,8 @@ data/systemd/tiro.service: data/systemd/tiro.service.in Makefile
 	$(AM_V_GEN)$(SED) 's,@[b]indir@,$(bindir),' $(srcdir)/data/systemd/tiro.service.in >$@.tmp
 	$(AM_V_at)mv $@.tmp $@
 
-dist_man_MANS = data/man/tiro.1 data/man/tiro.ini.5
+MANUAL = data/man/tiro.7 data/man/tiro.1 data/man/tiro.ini.5
+dist_man_MANS = $(MANUAL)
 
 nodist_libtiro_a_SOURCES += data/embedded.c
 CLEANFILES += data/embedded.c

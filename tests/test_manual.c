@@ -12,6 +12,7 @@
 #include "tests/program.h"
 #include "tests/suite.h"
 #include "tests/support.h"
+#include "ui/app/slash.h"
 #include "ui/term/keymap.h"
 
 /* --- a page as text -------------------------------------------------------------------------- */
@@ -303,27 +304,41 @@ static void visit_commands(struct manual *m)
     release_words(&commands);
 }
 
-/* Of no command: --version, and what the page shows of systemctl. */
+/* Of no command: --version, and options of /compact and of other
+ * programs (systemctl, configure, unrtf). */
 static bool is_other(const char *option)
 {
-    static const char *const others[] = {"--version", "--user", "--now"};
+    static const char *const others[] = {"--version",
+                                         "--user",
+                                         "--now",
+                                         "--disable-session-store",
+                                         "--disable-session-compaction",
+                                         "--disable-memory-store",
+                                         "--text",
+                                         "--preview"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(option, others[i]) == 0)
             return true;
     return false;
 }
 
-/* Whatever looks like an option in the page is one. */
-static void check_nothing_else(const struct manual *m)
+/* Fails at a word of the page that looks like an option and is none. */
+static void check_options_exist(const struct manual *m, const char *name, const char *page)
 {
-    for (const char *at = m->page; (at = strstr(at, "--")); at += 2) {
+    for (const char *at = page; (at = strstr(at, "--")); at += 2) {
         size_t len = 2;
         while (isalnum((unsigned char)at[len]) || (at[len] == '-' && len > 2))
             len++;
         char *option = support_keep(mem_strndup(at, len));
         if (len > 2 && !has_word(&m->options, option) && !is_other(option))
-            fail_msg("tiro(1) tells of %s, which is none", option);
+            fail_msg("%s tells of %s, which is none", name, option);
     }
+}
+
+static void check_nothing_else(const struct manual *m)
+{
+    check_options_exist(m, "tiro(1)", m->page);
+    check_options_exist(m, "tiro(7)", support_keep(read_page("tiro.7")));
     char *commands = support_keep(part_of(m->page, "COMMANDS"));
     char *sessions = support_keep(part_of(m->page, "SESSIONS"));
     const char *const parts[] = {commands, sessions};
@@ -348,6 +363,20 @@ TEST(every_command_is_told)
     release_words(&m.entries);
     free(m.common);
     free(m.page);
+}
+
+/* The guide lists each command of a chat, and no other. */
+TEST(every_slash_command_is_told)
+{
+    char *page = support_keep(read_page("tiro.7"));
+    char *part = support_keep(part_of(page, "Slash commands of a chat"));
+    size_t told = 0, commands = 0;
+    for (const char *at = part; (at = strstr(at, "/")); at++)
+        told += isalpha((unsigned char)at[1]) != 0;
+    for (const struct slash_command *c = slash_commands; c->name; c++, commands++)
+        if (!mentions(part, support_text("/%s", c->name)))
+            fail_msg("tiro(7) does not tell of /%s", c->name);
+    assert_int_equal(told, commands + 1); /* and "/commands" */
 }
 
 /* --- exit statuses --------------------------------------------------------------------------- */
