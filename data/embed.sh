@@ -1,5 +1,6 @@
 #!/bin/sh
 # Writes C source that holds files: embed.sh SOURCE-DIRECTORY data/FILE... >embedded.c
+# A file that the build has made is taken before one of SOURCE-DIRECTORY.
 # The names in the table are paths within data/ (src/base/embedded.h).
 set -eu
 dir=$1
@@ -11,9 +12,11 @@ echo
 
 i=0
 for file; do
-    [ -r "$dir/$file" ] || { echo "embed.sh: $dir/$file cannot be read" >&2; exit 1; }
+    path=$file
+    [ -r "$path" ] || path=$dir/$file
+    [ -r "$path" ] || { echo "embed.sh: $path cannot be read" >&2; exit 1; }
     echo "static const unsigned char file_$i[] = {"
-    od -An -v -tx1 <"$dir/$file" | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'
+    od -An -v -tx1 <"$path" | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'
     echo '0x00};'
     i=$((i + 1))
 done

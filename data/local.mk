@@ -9,7 +9,6 @@ EMBEDDED_FILES = \
 	data/forms/german.txt \
 	data/forms/spanish.txt \
 	data/models.ini \
-	data/offline.md \
 	data/prompts/compaction-again.md \
 	data/prompts/compaction-focus.md \
 	data/prompts/compaction-fold.md \
@@ -70,10 +69,17 @@ MANUAL = data/man/tiro.7 data/man/tiro.1 data/man/tiro.ini.5
 dist_man_MANS = $(MANUAL)
 
 nodist_libtiro_a_SOURCES += data/embedded.c
-CLEANFILES += data/embedded.c
-EXTRA_DIST += data/embed.sh $(EMBEDDED_FILES)
+CLEANFILES += data/embedded.c data/manual.md
+EXTRA_DIST += data/embed.sh data/manual.awk $(EMBEDDED_FILES)
 
-data/embedded.c: $(EMBEDDED_FILES) data/embed.sh
+# The manual pages as the offline provider quotes them.
+data/manual.md: $(MANUAL) data/manual.awk
 	$(AM_V_at)$(MKDIR_P) data
-	$(AM_V_GEN)$(SHELL) $(srcdir)/data/embed.sh $(srcdir) $(EMBEDDED_FILES) >$@.tmp
+	$(AM_V_GEN)cd $(srcdir)/data/man && $(AWK) -f ../manual.awk tiro.7 tiro.1 tiro.ini.5 \
+		>$(abs_builddir)/$@.tmp
+	$(AM_V_at)mv $@.tmp $@
+
+data/embedded.c: $(EMBEDDED_FILES) data/manual.md data/embed.sh
+	$(AM_V_at)$(MKDIR_P) data
+	$(AM_V_GEN)$(SHELL) $(srcdir)/data/embed.sh $(srcdir) $(EMBEDDED_FILES) data/manual.md >$@.tmp
 	$(AM_V_at)mv $@.tmp $@

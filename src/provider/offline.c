@@ -119,7 +119,7 @@ static bool answer(const struct provider_call *call, const struct request *reque
 static bool complete(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *failure)
 {
-    const char *manual = embedded_text("offline.md");
+    const char *manual = embedded_text("manual.md");
     struct offline_plan plan = offline_plan_make(request, manual ? manual : "");
     bool ok = true;
     free(response->model);

@@ -27,13 +27,6 @@
 #define TALK_COVERAGE 0.3
 #define TO_US_COVERAGE 0.2
 
-static const char how_to_connect[] =
-    "To connect a model, do one of these and start tiro again:\n\n"
-    "- set `ANTHROPIC_API_KEY`;\n"
-    "- set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for a compatible server;\n"
-    "- run Ollama, which is found by itself, or set `OLLAMA_HOST`.\n\n"
-    "Ask *How do I connect a model?* for the details; `tiro doctor` says what was found.\n";
-
 static const struct {
     const char *words, *answer;
 } pleasantries[] = {
@@ -407,10 +400,9 @@ static void add_nothing_found(struct buf *out, const struct request *request, si
     bool searched = find_call(request, question, "memory_search", NULL) != NULL;
     bool corpora = find_call(request, question, "rag_search", NULL) != NULL;
     buf_addf(out,
-             "I found nothing about that: there is no model here, and neither this "
-             "conversation%s%s nor tiro's manual has the words.\n\n%s\n",
-             searched ? ", nor what memory has of this and earlier ones," : "",
-             corpora ? ", nor the corpora that you named," : "", how_to_connect);
+             "I found nothing about that in this conversation%s%s or tiro's manual; ask *How do I "
+             "connect a model?* for answers of a model. ",
+             searched ? ", in memory" : "", corpora ? ", in the corpora that you named" : "");
 }
 
 static void add_answer(struct buf *out, const struct request *request, size_t question,

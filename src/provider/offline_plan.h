@@ -17,7 +17,7 @@ struct offline_plan {
     char *tool, *args; /* args: JSON */
 };
 
-/* `manual` is data/offline.md. */
+/* `manual` is data/manual.md, which the build makes of the manual pages. */
 struct offline_plan offline_plan_make(const struct request *request, const char *manual);
 void offline_plan_release(struct offline_plan *p);
 

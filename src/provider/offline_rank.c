@@ -9,6 +9,7 @@
 
 #define TITLE_WEIGHT 3
 #define TITLE_BONUS 3
+#define REFERENCE_WEIGHT 0.5 /* a key or an option answers where no section of the guide does */
 #define K1 1.2
 #define B 0.75
 
@@ -119,37 +120,37 @@ void passages_add(struct passages *p, const char *source, const char *title, con
     struct passage passage = {.source = mem_strdup(source),
                               .title = mem_strdup(title),
                               .text = mem_strndup(text, len),
-                              .is_talk = is_talk};
+                              .is_talk = is_talk,
+                              .weight = 1};
     vec_push(&p->items, passage);
 }
 
-/* Of the section that begins at `section` ("## …"), up to `end`. */
-static void add_section(struct passages *p, const char *section, const char *end)
+/* The next heading from `at` on, at the beginning of a line; the end of the text if there is none.
+ */
+static const char *next_section(const char *at)
 {
-    const char *line_end = memchr(section, '\n', (size_t)(end - section));
-    const char *title_end = line_end ? line_end : end;
-    char *title = mem_strndup(section + 3, (size_t)(title_end - section) - 3);
-    char *source = mem_printf("tiro's manual, “%s”", title);
-    const char *text = title_end;
-    while (text < end && (*text == '\n' || *text == ' '))
-        text++;
-    while (end > text && (end[-1] == '\n' || end[-1] == ' '))
-        end--;
-    passages_add(p, source, title, text, (size_t)(end - text), false);
-    free(source);
-    free(title);
+    while (*at && strncmp(at, "## ", 3) != 0 && strncmp(at, "### ", 4) != 0) {
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return at;
 }
 
 void passages_add_manual(struct passages *p, const char *markdown)
 {
-    const char *section = strncmp(markdown, "## ", 3) == 0 ? markdown : strstr(markdown, "\n## ");
-    while (section) {
-        const char *next;
-        if (*section == '\n')
-            section++;
-        next = strstr(section, "\n## ");
-        add_section(p, section, next ? next + 1 : section + strlen(section));
-        section = next;
+    for (const char *section = next_section(markdown), *next; *section; section = next) {
+        const char *title = section + strspn(section, "# ");
+        const char *text = title + strcspn(title, "\n"), *end = next = next_section(text);
+        char *name = mem_strndup(title, (size_t)(text - title));
+        char *source = mem_printf("tiro's manual, “%s”", name);
+        text += strspn(text, "\n");
+        while (end > text && end[-1] == '\n')
+            end--;
+        passages_add(p, source, name, text, (size_t)(end - text), false);
+        if (section[2] == '#')
+            vec_last(&p->items).weight = REFERENCE_WEIGHT;
+        free(source);
+        free(name);
     }
 }
 
@@ -238,7 +239,7 @@ static struct ranked score(const struct passages *p, struct terms *t, const stru
         found += frequency > 0 ? rarity : 0;
         all += rarity;
     }
-    r.score *= 1 + TITLE_BONUS * title_share(t, r.passage->title);
+    r.score *= r.passage->weight * (1 + TITLE_BONUS * title_share(t, r.passage->title));
     r.coverage = all > 0 ? found / all : 0;
     return r;
 }

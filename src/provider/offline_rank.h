@@ -12,6 +12,7 @@ struct passage {
     char *title;  /* its words count more; "" if none */
     char *text;
     bool is_talk;    /* from a conversation */
+    double weight;   /* factor of its score: 1, or less for a page of reference */
     double recalled; /* the score that a search of memory gave it; 0: it is from elsewhere */
 };
 
@@ -23,7 +24,8 @@ struct passages {
 void passages_add(struct passages *p, const char *source, const char *title, const char *text,
                   size_t len, bool is_talk);
 
-/* One passage for each "## " section. */
+/* One passage for each section of data/manual.md: "## " of the guide, "### " of a page of
+ * reference. */
 void passages_add_manual(struct passages *p, const char *markdown);
 void passages_release(struct passages *p);
 
