@@ -252,6 +252,7 @@ tests_campaign_torture_SOURCES = \
 
 # Scripts that look at the source and the catalogues.
 SCRIPT_TESTS = \
+	tests/bootstrap.sh \
 	tests/layering.sh \
 	tests/catalogues.sh \
 	tests/manual.sh \

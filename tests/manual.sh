@@ -1,5 +1,6 @@
 #!/bin/sh
-# The manual pages are sound, and name every variable of the environment that the program reads.
+# The manual pages are sound, and name every variable of the environment that the program reads; README.md
+# is short.
 set -eu
 cd "${SOURCE_DIR:-$(dirname "$0")/..}"
 status=0
@@ -33,6 +34,12 @@ done
 for name in $told; do
     { [ "$name" = NO_COLOR ] || echo "$variables" | grep -qx "$name"; } ||
         { echo "manual: nothing reads $name"; status=1; }
+done
+# README.md is for the first look: its beginning says what tiro is for, tiro(7) has the rest.
+[ "$(wc -l <README.md)" -le 130 ] || { echo "manual: README.md has more than 130 lines"; status=1; }
+for word in memory undo citation; do
+    head -n 30 README.md | grep -qi "$word" ||
+        { echo "manual: the first 30 lines of README.md do not say $word"; status=1; }
 done
 echo "manual: $(echo "$variables" | wc -l) variables"
 exit "$status"
