@@ -9,7 +9,11 @@
 #include "base/die.h"
 #include "base/mem.h"
 
-enum { BUF_FIRST_CAP = 64 };
+enum {
+    BUF_FIRST_CAP = 64,
+    BUF_DOUBLED_CAP =
+        1 << 20, /* a buffer above this grows by an eighth: little of it is spare */
+};
 
 /* Shared by all that are empty, so nothing ever writes to it. */
 char buf_empty[1];
@@ -42,7 +46,8 @@ static void reserve(struct buf *b, size_t more)
     size_t want = b->len + more + 1;
     if (want <= b->cap)
         return;
-    size_t cap = b->cap > SIZE_MAX / 2 ? SIZE_MAX : b->cap * 2;
+    size_t spare = b->cap <= BUF_DOUBLED_CAP ? b->cap : b->cap / 8;
+    size_t cap = b->cap > SIZE_MAX - spare ? SIZE_MAX : b->cap + spare;
     if (cap < BUF_FIRST_CAP)
         cap = BUF_FIRST_CAP;
     if (cap < want)
