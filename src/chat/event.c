@@ -102,13 +102,18 @@ void event_begin_line(const struct event *ev, struct json_out *o)
         json_out_int(o, "version", types[ev->type].version);
 }
 
+static void write_line(struct json_out *o, const struct event *ev)
+{
+    event_begin_line(ev, o);
+    shape_write_members(&event_shapes[ev->type], ev, o);
+    json_out_close(o, '}');
+}
+
 char *event_to_line(const struct event *ev)
 {
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
-    event_begin_line(ev, &o);
-    shape_write_members(&event_shapes[ev->type], ev, &o);
-    json_out_close(&o, '}');
+    write_line(&o, ev);
     return buf_take(&text);
 }
 
@@ -201,13 +206,6 @@ bool event_from_json(const struct json *line, struct event **out, struct error *
 }
 
 /* --- members of a shape ----------------------------------------------------------------------- */
-
-static void write_line(struct json_out *o, const struct event *ev)
-{
-    char *line = event_to_line(ev);
-    json_out_raw(o, line);
-    free(line);
-}
 
 static void write_event(struct json_out *o, const void *at)
 {
