@@ -25,12 +25,12 @@ static const char document_sql[] =
     "SELECT corpus_set.name, file, chunks FROM corpus_document"
     " JOIN corpus_set ON corpus_set.number = corpus"
     " WHERE corpus_document.number = ? AND state = 'ready'";
-/* Of what the user says in a session. Answers, which may be long, are not looked into. */
+/* Inputs of a session that may name a corpus. instr() keeps long texts from the JSON functions,
+ * which hold copies of them. */
 static const char spoken_sql[] =
     "SELECT json_extract(payload, '$.input') FROM event"
     " WHERE session = (SELECT key FROM session WHERE id = ?)"
-    " AND iif(type <> 'run_started', 0,"
-    "  iif(json_valid(payload), json_extract(payload, '$.input') LIKE '%@corpus:%', 0))"
+    " AND type = 'run_started' AND iif(instr(lower(payload), '@corpus:'), json_valid(payload), 0)"
     " ORDER BY seq";
 
 /* --- corpora ---------------------------------------------------------------------------------- */

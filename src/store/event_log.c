@@ -25,12 +25,12 @@ static const char turn_sql[] =
 #define RUN_ENDS "'run_completed', 'run_failed', 'interrupted'"
 /* Whether the newest event of these types is the first one, and the number of the newest event. */
 #define OPENED(first, types)                                                                       \
-    "ifnull((SELECT type = '" first "' FROM event INDEXED BY event_whole" OF_SESSION                \
-    EVENT_IS_WHOLE " AND type IN ('" first "', " types ") ORDER BY seq DESC LIMIT 1), 0)"
-static const char unkept_sql[] =
-    "SELECT max(seq) FROM event" OF_SESSION
-    " HAVING " OPENED("run_started", RUN_ENDS) " OR "
-    OPENED("compaction_started", RUN_ENDS ", 'compaction_completed', 'compaction_failed'");
+    "ifnull((SELECT type = '" first                                                                \
+    "' FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE " AND type IN ('" first        \
+    "', " types ") ORDER BY seq DESC LIMIT 1), 0)"
+static const char unkept_sql[] = "SELECT max(seq) FROM event" OF_SESSION " HAVING " OPENED(
+    "run_started", RUN_ENDS) " OR " OPENED("compaction_started", RUN_ENDS
+                                           ", 'compaction_completed', 'compaction_failed'");
 static const char time_sql[] =
     "SELECT at FROM event" OF_SESSION " AND seq >= ? ORDER BY seq LIMIT 1";
 static const char read_sql[] =
@@ -38,15 +38,18 @@ static const char read_sql[] =
 static const char part_sql[] = "SELECT rowid, at, type FROM event" OF_SESSION " AND seq = ?";
 static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
                                " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
-/* Of a payload it is asked for what chat/log_messages.h needs alone; a damaged one says nothing. */
+/* chat/log_messages.h needs one fact of each payload. instr() finds it: a quote within a JSON
+ * string is escaped, and SQLite keeps copies of the texts that its JSON functions have parsed. */
 static const char messages_sql[] =
-    "SELECT seq, type, CASE WHEN NOT json_valid(payload) THEN 0"
-    " WHEN type = 'run_started' THEN json_extract(payload, '$.retries')"
-    " WHEN type = 'text_complete' THEN json_extract(payload, '$.content') = ''"
-    " WHEN type = 'reasoning_complete' THEN json_extract(payload, '$.content') = ''"
-    "  AND ifnull(json_extract(payload, '$.signature'), '') = ''"
-    " WHEN type IN ('compaction_started', 'compaction_completed')"
-    "  THEN json_extract(payload, '$.trigger') = 'manual' END"
+    "SELECT seq, type, CASE type"
+    " WHEN 'run_started' THEN"
+    "  iif(instr(payload, '\"retries\":') AND json_valid(payload),"
+    "      json_extract(payload, '$.retries'), 0)"
+    " WHEN 'text_complete' THEN instr(payload, '\"content\":\"\"') > 0"
+    " WHEN 'reasoning_complete' THEN instr(payload, '\"content\":\"\"') > 0"
+    "  AND instr(replace(payload, '\"signature\":\"\"', ''), '\"signature\":') = 0"
+    " WHEN 'compaction_started' THEN instr(payload, '\"trigger\":\"manual\"') > 0"
+    " WHEN 'compaction_completed' THEN instr(payload, '\"trigger\":\"manual\"') > 0 END"
     " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE " ORDER BY seq";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
@@ -155,6 +158,10 @@ bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_
     return query_number(&q, wall_ms);
 }
 
+/* Bytes. A statement holds its row; behind a larger one it begins again, before the event is
+ * visited. */
+enum { LARGE_ROW = 1 << 20 };
+
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e)
@@ -163,8 +170,13 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
     query_int(&q, after);
     bool ok = true;
     for (bool go_on = true; go_on && query_next(&q);) {
+        bool is_large = sqlite3_column_bytes(q.handle, 4) > LARGE_ROW;
         struct event *ev = event_row_read(&q, session_id, e);
         ok = ev;
+        if (ok && is_large) {
+            sqlite3_reset(q.handle);
+            sqlite3_bind_int64(q.handle, 2, ev->seq);
+        }
         go_on = ok && visit(context, ev);
         event_free(ev);
     }

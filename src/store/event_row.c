@@ -5,7 +5,9 @@
 struct event *event_row_decode(const struct query *q, int first, struct error *e)
 {
     const char *name = (const char *)sqlite3_column_text(q->handle, first);
-    const char *payload = (const char *)sqlite3_column_text(q->handle, first + 2);
+    /* As a blob: sqlite3_column_text() copies a long text for the NUL behind it. */
+    const void *bytes = sqlite3_column_blob(q->handle, first + 2);
+    const char *payload = bytes ? bytes : "";
     size_t len = (size_t)sqlite3_column_bytes(q->handle, first + 2);
     enum event_type type;
     struct event *ev;

@@ -148,10 +148,11 @@ struct loading {
     struct snapshot_rows *rows; /* NULL: whole */
     int64_t tokens;             /* held of it */
     struct history *out;
-    bool saves;    /* what the log has */
-    bool *is_long; /* set where the log has more than SHED_EVERY; NULL: it is read to its end */
-    int64_t shed;  /* the history's estimate when it was last shed */
-    bool unsaved;  /* saving failed */
+    bool saves;     /* what the log has */
+    bool *is_long;  /* set where the log has more than SHED_EVERY; NULL: it is read to its end */
+    int64_t shed;   /* the history's estimate when it was last shed */
+    bool turn_held; /* an open turn is not shed before it ends */
+    bool unsaved;   /* saving failed */
     struct error *error;
 };
 
@@ -191,7 +192,8 @@ static bool read_message(const struct query *q, struct message *out, struct erro
     return ok;
 }
 
-/* Returns whether SHED_EVERY was added since the last time. A compaction makes histories shorter. */
+/* Returns whether SHED_EVERY was added since the last time. A compaction makes histories shorter.
+ */
 static bool sheds(struct loading *l)
 {
     int64_t estimate = l->out->estimate;
@@ -278,6 +280,7 @@ static bool save_and_shed(struct loading *l)
 {
     l->unsaved = !snapshot_save(l->store, l->session_id, l->out, l->error);
     history_shed(l->out, l->tokens);
+    l->turn_held = l->out->running;
     return !l->unsaved;
 }
 
@@ -285,6 +288,10 @@ static bool apply(void *loading, const struct event *ev)
 {
     struct loading *l = loading;
     history_apply(l->out, ev);
+    if (l->turn_held && !l->out->running) {
+        history_shed(l->out, l->tokens);
+        l->turn_held = false;
+    }
     if ((!l->saves && !l->is_long) || !sheds(l))
         return true;
     if (l->is_long)
