@@ -29,7 +29,8 @@ void assert_session_sound(struct store *s, const char *id);
  * of sessions. */
 size_t assert_store_sound(const char *path);
 
-/* Whether an event of this number stands in the log as this line of event_to_line(). */
+/* Whether an event of this number stands in the log as this line of event_to_line(), or of
+ * stream-json. */
 bool log_has_line(struct store *s, const char *id, int64_t seq, const char *line);
 
 #endif
