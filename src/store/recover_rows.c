@@ -49,7 +49,8 @@ static bool attach_file(struct store *to, const char *path, struct error *e)
     ok = ok && attach(to, path, e);
     if (fd >= 0)
         unlink(path);
-    die_keeps(path);
+    if (!ok)
+        die_keeps(path);
     return ok;
 }
 
@@ -317,5 +318,9 @@ bool recover_rows(const char *damaged, struct store *to, const char *scratch,
     sqlite3_progress_handler(to->db, STEPS_BETWEEN_ASKING, is_stopped, &s);
     bool ok = save(&s, damaged, e);
     sqlite3_progress_handler(to->db, 0, NULL, NULL);
+    if (scratch) {
+        unlink(scratch); /* in case its name could not be taken away at first */
+        die_keeps(scratch);
+    }
     return ok || (s.stopped ? err_set(e, ERR_INTERRUPTED, "stopped; nothing was changed") : false);
 }
