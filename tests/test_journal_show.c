@@ -8,6 +8,7 @@
 #include "chat/event_pieces.h"
 #include "session/capability.h"
 #include "session/journal.h"
+#include "session/journal_private.h"
 #include "session/notice.h"
 #include "store/event_log.h"
 #include "tests/suite.h"
@@ -179,7 +180,8 @@ TEST(test_a_surface_that_caught_up)
     buf_release(&text);
 }
 
-/* The number of the next event after the session is opened by another process. */
+/* The number of the next event after the session is opened by another process, whose row of the
+ * session tells of no event that there is not. */
 static int64_t number_after_opening(void)
 {
     struct error e = {0};
@@ -191,9 +193,15 @@ static int64_t number_after_opening(void)
     if (!journal_open(&other, j.info.id, JOURNAL_RESUME, &tail, &more, &e))
         fail_msg("%s", e.text);
     event_list_release(&tail);
-    int64_t next = other.info.last_seq + 1;
+    struct event *next = event_new(EVENT_TURN_STARTED);
+    journal_stamp(&other, next);
+    int64_t number = next->seq, last;
+    event_free(next);
+    if (!journal_save_info(&other, &e) || !event_log_last(store, j.info.id, &last, &e))
+        fail_msg("%s", e.text);
+    assert_true(other.info.last_seq <= last);
     journal_release(&other);
-    return next;
+    return number;
 }
 
 /* A killed process told pieces of an answer that the log lacks. */

@@ -81,6 +81,7 @@ static bool catch_up(void *info, const struct event *ev)
 /* What is to be known of a session before it is opened. */
 struct opening {
     struct session_info info;
+    int64_t told;
     struct snapshot_counters counters;
     int lock;
 };
@@ -116,6 +117,7 @@ static void take_over(struct journal *j, struct opening *o, enum journal_access 
     journal_close(j);
     session_info_release(&j->info);
     j->info = o->info;
+    j->told = o->told;
     j->lock = o->lock;
     j->counted = o->counters.known;
     j->estimate = o->counters.estimate;
@@ -136,7 +138,7 @@ bool journal_open(struct journal *j, const char *reference, enum journal_access 
     if (open_row(j, reference, access, &o, e) &&
         (!tail ||
          event_log_tail(j->store, o.info.id, 0, TAIL_EVENTS, TAIL_BYTES, tail, more, e)) &&
-        (access == JOURNAL_READ || (event_log_skip_told(j->store, o.info.id, &o.info.last_seq, e) &&
+        (access == JOURNAL_READ || (event_log_skip_told(j->store, o.info.id, &o.told, e) &&
                                     leave_archive(j, &o.info, e)))) {
         take_over(j, &o, access);
         return true;
@@ -190,7 +192,7 @@ static bool is_run_end(enum event_type type)
 
 void journal_stamp(const struct journal *j, struct event *ev)
 {
-    ev->seq = j->info.last_seq + 1;
+    ev->seq = (j->info.last_seq > j->told ? j->info.last_seq : j->told) + 1;
     ev->wall_ms = clock_wall_ms();
     memcpy(ev->session_id, j->info.id, sizeof ev->session_id);
 }

@@ -21,6 +21,7 @@ struct journal {
     const char *directory;   /* of the store's file, for locks; borrowed; NULL: in memory alone */
     struct mailbox *notices; /* borrowed */
     struct session_info info;
+    int64_t told;   /* numbers up to this are not given again, see event_log_skip_told() */
     bool stored;    /* the session has a row */
     bool read_only; /* opened to be read */
     bool lasting;   /* a session keeps its row also while nothing was said or written in it */
