@@ -217,6 +217,23 @@ TEST_IF(capability_store(), what_another_process_wrote_comes_too)
     assert_int_equal(served_stop(&s), 0);
 }
 
+/* A proxy or a browser that waits for bytes would keep a stream closed. */
+TEST(a_stream_opens_at_once_and_is_not_gathered)
+{
+    struct served s;
+    struct http_client c;
+    SERVE(&s, "--provider", "offline");
+    char *id = http_begin_session(s.port);
+    http_client_open(&c, s.port);
+    http_client_send(&c, support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST "\r\n", id));
+    while (!strstr(c.bytes.data ? c.bytes.data : "", "session_loaded"))
+        assert_true(http_client_read(&c, 10000));
+    assert_text(c.bytes.data, "X-Accel-Buffering: no\r\n");
+    assert_text(c.bytes.data, "\r\n\r\n3\r\n:\n\n\r\n");
+    http_client_close(&c);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 /* What happens here shows that something is missing before it. */
 TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows)
 {

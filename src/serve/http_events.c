@@ -224,7 +224,7 @@ static void start(struct stream *s)
     if (!s->reading)
         release_page(s);
     say_loaded(s, s->seq);
-    http_exchange_stream(s->exchange, "text/event-stream", &source);
+    http_exchange_stream(s->exchange, &source);
 }
 
 /* From now on: behind the last event that was told here, or kept by whom else. What waits for a

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 
 #include "base/json_out.h"
@@ -177,13 +178,18 @@ void http_exchange_refuse(struct http_exchange *x, int status, const char *messa
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* A connection that has nothing to send would be asked again at once; so it rests. */
+/* The first bytes are a comment: proxies and browsers take a stream for open when it has some. A
+ * connection that has nothing to send would be asked again at once; so it rests. */
 static ssize_t read_source(void *context, uint64_t position, char *to, size_t size)
 {
+    static const char opening[] = ":\n\n";
     struct http_exchange *x = context;
-    (void)position;
     if (x->gone)
         return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (position == 0 && size >= sizeof opening) {
+        memcpy(to, opening, sizeof opening - 1);
+        return sizeof opening - 1;
+    }
     long len = x->source.read(x->source.context, to, size);
     if (len == 0)
         http_exchange_suspend(x);
@@ -193,11 +199,11 @@ static ssize_t read_source(void *context, uint64_t position, char *to, size_t si
 /* What a reply for HTTP/1.0, which has no chunks, is gathered in. */
 enum { STREAM_BLOCK = 4096 };
 
-void http_exchange_stream(struct http_exchange *x, const char *type,
-                          const struct http_source *source)
+void http_exchange_stream(struct http_exchange *x, const struct http_source *source)
 {
     x->source = *source;
-    answer(x, 200, type,
+    http_exchange_add_field(x, "X-Accel-Buffering", "no");
+    answer(x, 200, "text/event-stream",
            x->server->library->create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
                                                              read_source, x, NULL));
 }

@@ -38,7 +38,7 @@ void http_exchange_reply(struct http_exchange *x, int status, const char *type, 
 void http_exchange_fail(struct http_exchange *x, const struct error *e);
 void http_exchange_refuse(struct http_exchange *x, int status, const char *message);
 
-/* A body whose end is not known. */
+/* An event stream, which begins with a comment. */
 struct http_source {
     /* Bytes written to `to`; 0: none now, and http_exchange_wake() will say when; -1: the end. */
     long (*read)(void *context, char *to, size_t size);
@@ -47,8 +47,7 @@ struct http_source {
     void (*probe)(void *context);
     void *context;
 };
-void http_exchange_stream(struct http_exchange *x, const char *type,
-                          const struct http_source *source);
+void http_exchange_stream(struct http_exchange *x, const struct http_source *source);
 void http_exchange_wake(struct http_exchange *x);
 
 #endif

@@ -95,8 +95,7 @@ static void on_begin(void *context, const char *session)
     struct posted *p = context;
     const struct http_source source = {.read = read_stream, .context = p};
     add_session(p, session);
-    http_exchange_add_field(p->exchange, "X-Accel-Buffering", "no");
-    http_exchange_stream(p->exchange, "text/event-stream", &source);
+    http_exchange_stream(p->exchange, &source);
     p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
 }
 
