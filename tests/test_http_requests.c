@@ -370,6 +370,40 @@ TEST(a_name_or_a_page_of_others_is_refused)
     }
 }
 
+TEST(pages_behind_a_proxy_are_those_that_are_listed_or_its_own)
+{
+#define SECURE "Host: tiro.example\nX-Forwarded-Proto: https\nOrigin: https://tiro.example"
+    static const struct {
+        const char *head;
+        bool of_machine;
+        int status;
+    } rows[] = {
+        {SECURE, true, 0},
+        {SECURE, false, 403},
+        {SECURE ":8443", true, 403},
+        {"Host: tiro.example\nX-Forwarded-Proto: https\nOrigin: http://tiro.example", true, 403},
+        {"Host: tiro.example\nX-Forwarded-Proto: ftp\nOrigin: ftp://tiro.example", true, 403},
+        {"Host: evil.example\nX-Forwarded-Proto: https\nOrigin: https://evil.example", true, 403},
+        {"Host: 127.0.0.1\nOrigin: https://page.example", false, 0},
+        {"Host: 127.0.0.1\nOrigin: HTTPS://page.example:8443", false, 0},
+        {"Host: 127.0.0.1\nOrigin: http://page.example", true, 403},
+        {"Host: 127.0.0.1\nOrigin: https://page.example.evil", true, 403},
+        {"Host: 127.0.0.1\nOrigin: https://page.exampl", true, 403},
+    };
+    const struct http_policy policy = {.hosts = "tiro.example",
+                                       .origins = "https://page.example https://page.example:8443"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *copy = support_text("%s", rows[i].head);
+        struct http_head h = head_of(copy);
+        struct http_refusal r = {0};
+        h.of_machine = rows[i].of_machine;
+        http_check_head(&h, &policy, &r);
+        if (r.status != rows[i].status)
+            fail_msg("\"%s\": %d, not %d", rows[i].head, r.status, rows[i].status);
+        vec_release(&h.fields);
+    }
+}
+
 TEST(the_authority_of_an_absolute_target_is_checked_too)
 {
     const struct http_policy policy = {0};

@@ -683,6 +683,30 @@ TEST(names_are_served_that_the_configuration_has)
     assert_int_equal(served_stop(&s), 0);
 }
 
+TEST(a_proxy_of_this_machine_says_how_it_was_asked)
+{
+    write_config("[serve]\nhosts = tiro.example\norigins = https://page.example\n");
+    struct served s;
+    SERVE(&s, OFFLINE);
+    static const struct {
+        const char *fields;
+        int status;
+    } rows[] = {
+        {"Host: tiro.example\r\nOrigin: https://tiro.example\r\nX-Forwarded-Proto: https\r\n", 200},
+        {"Host: tiro.example\r\nOrigin: https://tiro.example\r\n", 403},
+        {"Host: localhost\r\nOrigin: https://page.example\r\n", 200},
+        {"Host: localhost\r\nOrigin: https://other.example\r\n", 403},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(raw_status(s.port,
+                                    support_text("GET /health HTTP/1.1\r\n%sAuthorization: Bearer "
+                                                 HTTP_TOKEN "\r\n\r\n",
+                                                 rows[i].fields),
+                                    false),
+                         rows[i].status);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 /* --- how it begins and ends ------------------------------------------------------------------- */
 
 TEST(the_end_keeps_what_a_turn_gave_and_answers_it)

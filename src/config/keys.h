@@ -210,6 +210,8 @@
       "where tiro serve --http listens, as ADDRESS:PORT")                                          \
     X(SERVE_HOSTS, "serve", "hosts", TERMINAL_STRING, "", 0, 0, "",                                \
       "names by which it may be asked for, besides addresses and localhost")                       \
+    X(SERVE_ORIGINS, "serve", "origins", TERMINAL_STRING, "", 0, 0, "",                            \
+      "origins of pages that may ask besides its own, as https://tiro.example")                    \
     X(SERVE_TOKEN_FILE, "serve", "token_file", TERMINAL_STRING, "", 0, 0, "",                      \
       "file of mode 0600 whose first line callers give as bearer token")                           \
     X(SERVE_TOKEN_COMMAND, "serve", "token_command", COMMAND, "", 0, 0, "",                        \

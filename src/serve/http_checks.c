@@ -198,17 +198,26 @@ static void check_host(const struct http_head *h, const struct http_policy *p,
                "this Host is not served; use the server's address, or name it in [serve] hosts");
 }
 
-/* Browsers name the page that asks. None is served from here, so only our own origin fits. */
-static void check_origin(const struct http_head *h, struct http_refusal *out)
+/* A proxy that takes TLS off says so; whoever else writes that is no proxy of ours. */
+static const char *scheme_of(const struct http_head *h)
 {
-    static const char scheme[] = "http://";
+    const char *said = h->of_machine ? http_head_field(h, "X-Forwarded-Proto") : NULL;
+    return said && strcasecmp(said, "https") == 0 ? "https" : "http";
+}
+
+/* Browsers name the page that asks. */
+static void check_origin(const struct http_head *h, const struct http_policy *p,
+                         struct http_refusal *out)
+{
     const char *origin = http_head_field(h, "Origin");
     const char *host = h->authority ? h->authority : http_head_field(h, "Host");
     if (!origin)
         return;
-    if (count_field(h, "Origin") > 1 || strncasecmp(origin, scheme, sizeof scheme - 1) != 0 ||
-        strcasecmp(origin + sizeof scheme - 1, host) != 0)
-        refuse(out, 403, "pages of another origin are not served; ask from a program");
+    char *own = mem_printf("%s://%s", scheme_of(h), host);
+    if (count_field(h, "Origin") > 1 ||
+        (strcasecmp(origin, own) != 0 && !is_listed(origin, p->origins)))
+        refuse(out, 403, "pages of this origin are not served; name it in [serve] origins");
+    free(own);
 }
 
 /* --- from whom -------------------------------------------------------------------------------- */
@@ -248,7 +257,7 @@ void http_check_head(const struct http_head *h, const struct http_policy *p,
     if (!out->status)
         check_host(h, p, out);
     if (!out->status)
-        check_origin(h, out);
+        check_origin(h, p, out);
     if (!out->status)
         check_token(h, p, out);
 }

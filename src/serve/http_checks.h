@@ -22,13 +22,15 @@ struct http_head {
     const char *version;   /* "HTTP/1.1" */
     const char *authority; /* of an absolute target, which counts above Host; NULL: none */
     VEC(struct http_field) fields;
-    bool garbled; /* a line of it is folded, has a NUL, or does not end with CR and LF */
+    bool of_machine; /* it comes from a loopback address, where a proxy may stand */
+    bool garbled;    /* a line of it is folded, has a NUL, or does not end with CR and LF */
 };
 
 /* What the server wants of them. */
 struct http_policy {
     const char
         *hosts; /* names parted by blanks that Host may have besides addresses and localhost */
+    const char *origins; /* of pages that may ask besides its own, likewise */
     const char *token; /* NULL: none is asked for, in tests of other checks */
 };
 
@@ -46,7 +48,7 @@ const char *http_head_field(const struct http_head *h, const char *name);
 
 /* In this order: 400, 413, 431, 501 for how it is framed (RFC 9112: one Host, one length, no length
  * beside chunks, names that are tokens); 403 for a Host that an attacker's name may have led here
- * (DNS rebinding), or an Origin that is not this server; 401 without the token, which is compared
+ * (DNS rebinding), or an Origin that is neither this server nor listed; 401 without the token, which is compared
  * in a time that does not tell where it differs. */
 void http_check_head(const struct http_head *h, const struct http_policy *p,
                      struct http_refusal *out);

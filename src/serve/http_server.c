@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -244,6 +245,18 @@ static void refuse(struct http_exchange *x, const struct http_refusal *r)
     http_exchange_refuse(x, r->status, r->error.text);
 }
 
+static bool is_of_machine(const struct http_exchange *x)
+{
+    const struct sockaddr *from =
+        x->server->library->get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+            ->client_addr;
+    const struct sockaddr_in *v4 = (const void *)from;
+    const struct sockaddr_in6 *v6 = (const void *)from;
+    if (from->sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+    return from->sa_family == AF_INET && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 static void begin(struct http_exchange *x, const char *method, const char *version)
 {
     struct http_server *h = x->server;
@@ -253,6 +266,7 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     x->head.method = method;
     x->head.version = version;
     x->head.authority = x->target.authority;
+    x->head.of_machine = is_of_machine(x);
     h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
     x->head.garbled = x->head.garbled && !looks_for_itself(h->library);
     http_check_head(&x->head, &h->policy, &refusal);

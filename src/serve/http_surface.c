@@ -92,7 +92,9 @@ static bool is_written(void *context)
 static bool start(struct http_surface *h, struct listening *sockets, struct error *e)
 {
     const struct http_policy policy = {
-        .hosts = config_string(server_config(h->loop), CONFIG_SERVE_HOSTS), .token = h->token};
+        .hosts = config_string(server_config(h->loop), CONFIG_SERVE_HOSTS),
+        .origins = config_string(server_config(h->loop), CONFIG_SERVE_ORIGINS),
+        .token = h->token};
     int head_ms = 1000 * (int)config_integer(server_config(h->loop), CONFIG_SERVE_TIMEOUT);
     struct buf urls = BUF_INIT;
     listening_add_urls(sockets, &urls);
