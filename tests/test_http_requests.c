@@ -1,5 +1,6 @@
 /* What a request says and what it may not be: targets, parameters, routes, heads. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "serve/http_checks.h"
 #include "serve/http_routes.h"
 #include "serve/http_target.h"
+#include "serve/http_ticket.h"
 #include "serve/listening.h"
 #include "session/operation.h"
 #include "tests/suite.h"
@@ -442,6 +444,23 @@ TEST(the_token_is_asked_for)
         char *head = support_keep(mem_printf("Host: 127.0.0.1\n%s", rows[i].field));
         assert_int_equal(status_of(head, &policy), rows[i].status);
     }
+}
+
+TEST(a_ticket_is_taken_once_and_soon)
+{
+    struct http_tickets t = {0};
+    char first[HTTP_TICKET_LEN + 1], *copy;
+    assert_false(http_ticket_take(&t, "", 0));
+    snprintf(first, sizeof first, "%s", http_ticket_make(&t, 1000));
+    copy = support_text("%s", http_ticket_make(&t, 1000));
+    assert_string_not_equal(first, copy);
+    assert_true(http_ticket_take(&t, first, 1000));
+    assert_false(http_ticket_take(&t, first, 1000));
+    assert_false(http_ticket_take(&t, copy, 1000 + 1000 * HTTP_TICKET_S));
+    copy = support_text("%s", http_ticket_make(&t, 1000));
+    for (int i = 0; i < HTTP_TICKETS; i++)
+        http_ticket_make(&t, 1000);
+    assert_false(http_ticket_take(&t, copy, 1000));
 }
 
 TEST(too_many_fields_are_refused)

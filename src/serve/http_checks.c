@@ -222,13 +222,12 @@ static void check_origin(const struct http_head *h, const struct http_policy *p,
 
 /* --- from whom -------------------------------------------------------------------------------- */
 
-/* The time depends on the length of what was given alone. */
-static bool is_token_of(const char *given, const char *token)
+bool http_is_secret(const char *given, const char *secret)
 {
-    size_t given_len = strlen(given), len = strlen(token);
+    size_t given_len = strlen(given), len = strlen(secret);
     unsigned differs = given_len != len;
     for (size_t i = 0; i < given_len; i++)
-        differs |= (unsigned)(given[i] ^ token[i % len]);
+        differs |= (unsigned)(given[i] ^ secret[i % len]);
     return differs == 0;
 }
 
@@ -241,7 +240,7 @@ static void check_token(const struct http_head *h, const struct http_policy *p,
         return;
     if (!given || count_field(h, "Authorization") != 1 ||
         strncasecmp(given, scheme, sizeof scheme - 1) != 0 ||
-        !is_token_of(given + sizeof scheme - 1, p->token))
+        !http_is_secret(given + sizeof scheme - 1, p->token))
         refuse(out, 401, "the request lacks the server's token; give it as Authorization: Bearer");
 }
 

@@ -53,6 +53,9 @@ const char *http_head_field(const struct http_head *h, const char *name);
 void http_check_head(const struct http_head *h, const struct http_policy *p,
                      struct http_refusal *out);
 
+/* Whether both are the same, in a time that depends on the length of what was given alone. */
+bool http_is_secret(const char *given, const char *secret);
+
 /* 415 unless the body is JSON. Only of a request that has one. */
 void http_check_body_type(const struct http_head *h, struct http_refusal *out);
 

@@ -15,6 +15,8 @@ static const struct http_route routes[] = {
     {"POST", "/sessions/{session}/compact", HTTP_OPERATION, "compaction/run", .status = 200},
     {"GET", "/sessions/{session}/events", HTTP_EVENTS, .status = 200,
      .summary = "Streams the events of a session as they happen (text/event-stream)."},
+    {"POST", "/tickets", HTTP_TICKET, .status = 201,
+     .summary = "Gives a ticket that opens one stream of events in place of the token."},
     {"GET", "/memory", HTTP_OPERATION, "memory/search", .status = 200, .q = "query"},
     {"GET", "/capabilities", HTTP_OPERATION, "capabilities/get", .status = 200},
     {"GET", "/config", HTTP_OPERATION, "config/get", .status = 200},

@@ -13,7 +13,8 @@ enum http_route_kind {
     HTTP_EVENTS,    /* the events of a session, as they happen */
     HTTP_RPC,       /* any operation, as JSON-RPC */
     HTTP_MCP,       /* a message of the Model Context Protocol */
-    HTTP_HEALTH
+    HTTP_HEALTH,
+    HTTP_TICKET /* what opens a stream without the token */
 };
 
 /* Parameters of an operation are its variables ("{session}" is the member "session"), its query

@@ -270,6 +270,8 @@ static void begin(struct http_exchange *x, const char *method, const char *versi
     h->library->get_connection_values(x->connection, MHD_HEADER_KIND, add_field, &x->head);
     x->head.garbled = x->head.garbled && !looks_for_itself(h->library);
     http_check_head(&x->head, &h->policy, &refusal);
+    if (refusal.status == 401 && parsed && h->handler.open(h->handler.context, x))
+        refusal.status = 0;
     if (!refusal.status && !parsed)
         refusal.status = 400;
     if (!refusal.status && http_has_body(&x->head))

@@ -14,6 +14,8 @@ enum { HTTP_STALLED_S = 60 };
 enum { HTTP_CONNECTIONS = 4096 };
 
 struct http_handler {
+    /* Of one without the token: whether it is admitted all the same. */
+    bool (*open)(void *context, struct http_exchange *x);
     /* Of a request whose head is there: may answer at once, and spare its body. */
     void (*admit)(void *context, struct http_exchange *x);
     /* Of one that is there in whole. */

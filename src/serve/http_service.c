@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "rpc/peer.h"
@@ -10,6 +11,7 @@
 #include "serve/http_events.h"
 #include "serve/http_mcp.h"
 #include "serve/http_routes.h"
+#include "serve/http_ticket.h"
 #include "serve/mcp.h"
 
 static const char json_type_name[] = "application/json";
@@ -18,6 +20,7 @@ struct http_service {
     struct server *loop;
     struct mcp *mcp;
     struct http_events *events;
+    struct http_tickets tickets;
 };
 
 /* A request whose path is served. */
@@ -290,6 +293,14 @@ static void serve_health(struct request *r)
     http_exchange_reply(r->exchange, r->route->status, json_type_name, body, sizeof body - 1);
 }
 
+static void serve_ticket(struct request *r)
+{
+    const char *ticket = http_ticket_make(&r->service->tickets, clock_mono_ms());
+    char *body = mem_printf("{\"ticket\":\"%s\",\"seconds\":%d}", ticket, HTTP_TICKET_S);
+    http_exchange_reply(r->exchange, r->route->status, json_type_name, body, strlen(body));
+    free(body);
+}
+
 /* --- requests --------------------------------------------------------------------------------- */
 
 static void (*const serve_kind[])(struct request *r) = {
@@ -298,6 +309,7 @@ static void (*const serve_kind[])(struct request *r) = {
     [HTTP_RPC] = serve_rpc,
     [HTTP_MCP] = serve_mcp,
     [HTTP_HEALTH] = serve_health,
+    [HTTP_TICKET] = serve_ticket,
 };
 
 static void serve(void *context, struct http_exchange *x)
@@ -321,6 +333,23 @@ static bool is_taken(const struct http_head *h, const struct http_route *route)
 {
     return route->kind == HTTP_MCP ||
            http_accepts(h, route->kind == HTTP_EVENTS ? "text/event-stream" : json_type_name);
+}
+
+/* Where clients look for an authorization server there is nothing, as they are told whoever asks: a
+ * 401 would make them ask the person to log in. */
+static bool is_open(void *context, struct http_exchange *x)
+{
+    struct http_service *s = context;
+    int status;
+    const struct http_target *t = http_exchange_target(x);
+    const char *ticket = http_target_query(t, "ticket");
+    struct json *params = json_new_object();
+    const struct http_route *route =
+        http_route_find(http_exchange_head(x)->method, t, params, &status);
+    json_free(params);
+    return strcmp(t->path.items[0], ".well-known") == 0 ||
+           (route && route->kind == HTTP_EVENTS && ticket &&
+            http_ticket_take(&s->tickets, ticket, clock_mono_ms()));
 }
 
 static void admit(void *context, struct http_exchange *x)
@@ -357,7 +386,7 @@ struct http_service *http_service_new(struct server *loop, struct mcp *mcp)
 
 struct http_handler http_service_handler(struct http_service *s)
 {
-    return (struct http_handler){.admit = admit, .serve = serve, .context = s};
+    return (struct http_handler){.open = is_open, .admit = admit, .serve = serve, .context = s};
 }
 
 void http_service_stop(struct http_service *s)

@@ -31,6 +31,7 @@ libtiro_a_SOURCES += \
 	src/serve/http_service.c src/serve/http_service.h \
 	src/serve/http_surface.c src/serve/http_surface.h \
 	src/serve/http_target.c src/serve/http_target.h \
+	src/serve/http_ticket.c src/serve/http_ticket.h \
 	src/serve/http_token.c src/serve/http_token.h \
 	src/serve/jsonrpc.c src/serve/jsonrpc.h \
 	src/serve/jsonrpc_methods.c \
