@@ -35,8 +35,8 @@ export async function makePlace() {
       resolve(`http://127.0.0.1:${passing.address().port}`)));
   }
 
-  // The URL to ask it at, once it listens.
-  function serveHttp() {
+  // Where it listens, and its token.
+  function serveBare() {
     const child = spawn(TIRO, ['serve', '--http', '127.0.0.1:0', ...args],
                         { env, cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
     servers.push(child);
@@ -46,17 +46,23 @@ export async function makePlace() {
         said += bytes;
         const url = /http:\/\/[0-9.:]+/.exec(said);
         const file = /the token in (.*)\n/.exec(said);
-        if (url) resolve(addToken(url[0], fs.readFileSync(file[1], 'utf8').trim()));
+        if (url) resolve({ url: url[0], token: fs.readFileSync(file[1], 'utf8').trim() });
       });
       child.on('exit', () => reject(new Error(`tiro serve --http has ended: ${said}`)));
     });
   }
 
+  // The URL to ask it at without a token.
+  async function serveHttp() {
+    const { url, token } = await serveBare();
+    return addToken(url, token);
+  }
+
   function done() {
     for (const child of servers) child.kill();
-    fs.rmSync(root, { recursive: true, force: true });
+    fs.rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
-  return { root, env, args, serveHttp, done };
+  return { root, env, args, serveBare, serveHttp, done };
 }
 
 // A program's status, what it printed, and all that it said.
