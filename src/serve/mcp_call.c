@@ -133,6 +133,24 @@ void mcp_result_send(struct mcp_call *c, struct mcp_result *r)
     end(c);
 }
 
+/* Who calls has tools and no shell, so advice to run a command becomes another; the caller frees. */
+static char *without_commands(const struct error *e)
+{
+    static const char *const commands[] = {"'tiro ", "run it in a shell"};
+    const char *command = NULL, *advice = "the person who runs tiro can look into it";
+    for (size_t i = 0; i < sizeof commands / sizeof *commands && !command; i++)
+        command = strstr(e->text, commands[i]);
+    if (!command)
+        return mem_strdup(e->text);
+    if (e->code == ERR_SESSION_NOT_FOUND)
+        advice = "tiro_sessions_search finds sessions by their words";
+    else if (e->code == ERR_MEMORY_NOT_FOUND)
+        advice = "tiro_memory_search finds entries";
+    while (command > e->text && *command != ';')
+        command--;
+    return mem_printf("%.*s; %s", (int)(command - e->text), e->text, advice);
+}
+
 void mcp_fail(struct mcp_call *c, int code, const char *message, const char *data_json)
 {
     if (c->rpc)
@@ -143,7 +161,9 @@ void mcp_fail(struct mcp_call *c, int code, const char *message, const char *dat
 void mcp_fail_with(struct mcp_call *c, const struct error *e)
 {
     char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
-    mcp_fail(c, e->code == ERR_USAGE ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e->text, data);
+    char *text = without_commands(e);
+    mcp_fail(c, e->code == ERR_USAGE ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, text, data);
+    free(text);
     free(data);
 }
 
@@ -204,7 +224,8 @@ void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape
 {
     struct mcp_result r;
     mcp_result_begin_failed(c, &r, e->code);
-    char *text = mem_printf("%s: %s", err_info(e->code)->name, e->text);
+    char *told = without_commands(e), *text = mem_printf("%s: %s", err_info(e->code)->name, told);
+    free(told);
     if (shape)
         write_structured(&r.out, shape, result, text);
     else
