@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chat/event.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/json_schema.h"
@@ -431,6 +432,14 @@ TEST(openrpc_has_every_operation_with_its_parameters_and_errors)
         }
     }
     assert_non_null(find_named(json_get(v, "x-notifications"), "approval/requested"));
+}
+
+TEST(the_page_for_clients_names_every_event)
+{
+    char *page = support_read(support_text("%s/doc/protocols.md", getenv("SOURCE_DIR")));
+    for (int type = 0; type < EVENT_TYPE_COUNT; type++)
+        if (!strstr(page, support_text("`%s`", event_name((enum event_type)type))))
+            fail_msg("%s", event_name((enum event_type)type));
 }
 
 TEST(openapi_has_the_schemas_of_every_operation)
