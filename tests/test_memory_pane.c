@@ -747,7 +747,7 @@ TEST(the_preview_scrolls)
     act("<down>");
     act(" ");
     give_text(text);
-    play("line 001", "!line 020", "><pagedown>", "line 013", "!line 012", ">G", "line 100",
+    play("line 001", "!line 020", "><pagedown>", "line 011", "!line 010", ">G", "line 100",
          "!line 001");
     for (int i = 0; i < 200; i++)
         act("j");
@@ -1114,6 +1114,15 @@ TEST(old_hits_do_not_look_like_an_answer)
     look("2 by score", false, 0);
 }
 
+TEST(no_key_is_left_out_where_there_is_room)
+{
+    give_two(NULL);
+    the.height = 38;
+    play("to the message", "phrase, exclude word", "><down>", "d forget", "t sort", "/ search");
+    the.height = 19;
+    play("o jump", "!t sort");
+}
+
 /* --- what the model asked --- */
 
 TEST(the_models_questions_have_their_tab)
@@ -1121,7 +1130,7 @@ TEST(the_models_questions_have_their_tab)
     give_two(NULL);
     recall(40, "sleep kyoto", TWO_HITS, false);
     recall(60, "river", "[]", false);
-    play("] searches 2", "><down>]", "Model's searches \u00b7 2",
+    play("searches 2", "!] searches", "><down>", "] searches 2", ">]", "Model's searches \u00b7 2",
          "\u201criver\u201d \u2192 0 matches",
          "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 turn 3",
          "from the 14th");

@@ -179,18 +179,31 @@ FIXTURE(set_up, tear_down);
 TEST(names_stand_above_where_there_is_more_than_one)
 {
     open_pane();
-    see("1 memory  2 fake", "Memory");
+    see(" memory    fake", "Memory");
     fake_is_off = true;
-    see("!1 memory", "!fake", "Memory");
+    see("!fake", "Memory");
+}
+
+/* In a line that is written a digit is a digit. */
+TEST(names_have_digits_where_these_are_keys)
+{
+    open_pane();
+    see("!1 memory", "!] model");
+    give_answer(answer_to(&operation_memory_search), NULL);
+    act("<down>", "1 memory  2 fake", "] model");
+    (void)memory_view_focus(the.view, false);
+    see(" memory    fake", "!2 fake", "!] model");
+    (void)memory_view_focus(the.view, true);
+    act("<f6>", "the fake", "!2 fake"); /* it has a caret */
 }
 
 TEST(a_low_pane_has_no_row_for_names)
 {
     open_pane();
     the.height = 7;
-    see("!1 memory");
+    see("!fake");
     the.height = 8;
-    see("1 memory");
+    see(" memory    fake");
 }
 
 TEST(a_key_leads_to_the_next_tab_and_round)

@@ -134,7 +134,7 @@ static void draw_hints(struct compaction_detail *d)
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);
     else
-        hints_row(&d->rows, d->view.host->keymap, hints, sizeof hints / sizeof *hints, width);
+        hints_rows(&d->rows, d->view.host->keymap, hints, sizeof hints / sizeof *hints, width, 1);
 }
 
 void detail_resize(struct view *view, int width, int height)

@@ -398,9 +398,9 @@ static void draw_hints(struct context_view *v)
     else if (v->remark.text)
         remark_row(&v->rows, v->remark.text, v->remark.style, width);
     else if (v->context.mode)
-        hints_row(&v->rows, v->view.host->keymap, hints, sizeof hints / sizeof *hints, width);
+        hints_rows(&v->rows, v->view.host->keymap, hints, sizeof hints / sizeof *hints, width, 1);
     else /* nothing is shortened, so nothing is pinned */
-        hints_row(&v->rows, v->view.host->keymap, fixed, sizeof fixed / sizeof *fixed, width);
+        hints_rows(&v->rows, v->view.host->keymap, fixed, sizeof fixed / sizeof *fixed, width, 1);
 }
 
 void context_view_resize(struct view *view, int width, int height)

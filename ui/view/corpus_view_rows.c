@@ -253,17 +253,17 @@ static bool foot_text(const struct corpus_view *v, struct buf *out, enum style *
     return asks || v->remark.text;
 }
 
-static void hint_row(struct corpus_view *v, struct rows *out)
+static void hint_rows(struct corpus_view *v, struct rows *out, int rows)
 {
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
     bool passages = v->level != LEVEL_CORPORA && v->level != LEVEL_DOCUMENTS;
     if (v->writing)
-        hints_row(out, keys, in_query, COUNT(in_query), width);
+        hints_rows(out, keys, in_query, COUNT(in_query), width, rows);
     else if (passages)
-        hints_row(out, keys, in_passages, COUNT(in_passages), width);
+        hints_rows(out, keys, in_passages, COUNT(in_passages), width, rows);
     else
-        hints_row(out, keys, in_list, COUNT(in_list), width);
+        hints_rows(out, keys, in_list, COUNT(in_list), width, rows);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -299,7 +299,7 @@ const struct rows *corpus_view_rows(struct view *view)
     if (feet > 0 && says)
         remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
     else if (feet > 0)
-        hint_row(v, &v->rows);
+        hint_rows(v, &v->rows, feet);
     buf_release(&foot);
     return &v->rows;
 }

@@ -218,16 +218,16 @@ static bool foot_text(const struct graph_view *v, struct buf *out, enum style *s
     return v->asks_delete || v->remark.text;
 }
 
-static void hint_row(struct graph_view *v, struct rows *out)
+static void hint_rows(struct graph_view *v, struct rows *out, int rows)
 {
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
     if (graph_view_walks(v))
-        hints_row(out, keys, in_entity, COUNT(in_entity), width);
+        hints_rows(out, keys, in_entity, COUNT(in_entity), width, rows);
     else if (v->writing)
-        hints_row(out, keys, in_query, COUNT(in_query), width);
+        hints_rows(out, keys, in_query, COUNT(in_query), width, rows);
     else
-        hints_row(out, keys, in_list, COUNT(in_list), width);
+        hints_rows(out, keys, in_list, COUNT(in_list), width, rows);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -264,7 +264,7 @@ const struct rows *graph_view_rows(struct view *view)
     if (feet > 0 && says)
         remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
     else if (feet > 0)
-        hint_row(v, &v->rows);
+        hint_rows(v, &v->rows, feet);
     buf_release(&foot);
     return &v->rows;
 }

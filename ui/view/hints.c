@@ -67,10 +67,11 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
     return next;
 }
 
-void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
-               size_t count, size_t width)
+void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+                size_t count, size_t width, int rows)
 {
-    (void)hints_part(out, keymap, hints, count, width, true);
+    for (size_t next = 0; rows > 0; rows--)
+        next += hints_part(out, keymap, hints + next, count - next, width, rows == 1);
 }
 
 bool hint_is_letter(const struct key *key, const char *word)

@@ -14,10 +14,10 @@ struct hint {
     const char *text; /* for gettext */
 };
 
-/* Adds a row of exactly `width` columns. The most important come first: what has no room is left
- * out. */
-void hints_row(struct rows *out, const struct keymap *keymap, const struct hint *hints,
-               size_t count, size_t width);
+/* Adds so many rows of exactly `width` columns. The most important come first: what has no room is
+ * left out. */
+void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint *hints,
+                size_t count, size_t width, int rows);
 
 /* One of several such rows (NULL: it is only measured): what has no room waits for the next one,
  * but in the last. Returns how many of the hints are done with. */

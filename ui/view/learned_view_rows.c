@@ -306,10 +306,10 @@ static bool foot_text(const struct learned_view *v, struct buf *out, enum style 
     return asks || v->remark.text;
 }
 
-static void hint_row(struct learned_view *v, struct rows *out)
+static void hint_rows(struct learned_view *v, struct rows *out, int rows)
 {
     const struct hints h = hints_of(v);
-    hints_row(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width);
+    hints_rows(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width, rows);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ const struct rows *learned_view_rows(struct view *view)
     if (feet > 0 && says)
         remark_rows(&v->rows, foot.data, style, (size_t)v->width, feet);
     else if (feet > 0)
-        hint_row(v, &v->rows);
+        hint_rows(v, &v->rows, feet);
     buf_release(&foot);
     return &v->rows;
 }

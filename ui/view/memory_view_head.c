@@ -54,7 +54,8 @@ static char *other_tab(const struct memory_view *p, bool brief)
     size_t fresh = asked_fresh(p), count = p->recalls.items.len;
     const char *searches = brief ? _("searches") : _("model's searches");
     const char *other = p->tab == TAB_ASKED ? _("memory") : searches;
-    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_TAB, &out);
+    if (p->focused && p->place != IN_QUERY && p->place != IN_EDITOR)
+        keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_TAB, &out);
     buf_addf(&out, " %s", other);
     if (p->tab == TAB_MEMORY && count > 0)
         buf_addf(&out, " %zu", count);

@@ -109,15 +109,16 @@ static void hint_part(struct memory_view *p, struct rows *out)
                   [IN_PREVIEW] = {in_preview, COUNT(in_preview)},
                   [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
     size_t width = (size_t)p->layout.width;
+    int rows = p->layout.hint_rows;
     enum pane_place place = has_editor(p) ? IN_EDITOR : p->place;
     if (p->remark.text)
-        remark_rows(out, p->remark.text, p->remark.style, width, p->layout.hint_rows);
+        remark_rows(out, p->remark.text, p->remark.style, width, rows);
     else if (p->focused && place == IN_LIST && pane_count(p) == 0)
-        hints_row(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width);
+        hints_rows(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width, rows);
     else if (p->focused)
-        hints_row(out, p->view.host->keymap, places[place].hints, places[place].count, width);
+        hints_rows(out, p->view.host->keymap, places[place].hints, places[place].count, width, rows);
     else
-        hints_row(out, p->view.host->keymap, elsewhere, COUNT(elsewhere), width);
+        hints_rows(out, p->view.host->keymap, elsewhere, COUNT(elsewhere), width, rows);
 }
 
 /* --- all of it --- */

@@ -160,27 +160,37 @@ bool tabs_key(struct view *view, enum action action, const struct key *key)
 
 /* --- what it looks like --- */
 
+/* Whether what is typed goes into a line of the shown one: its digits are no keys then. */
+static bool takes_text(const struct memory_view *p)
+{
+    const struct view *v = shown(p);
+    int row, col;
+    return v ? v->ops->caret && v->ops->caret(v, &row, &col) : writes(p);
+}
+
 /* "1 memory  2 graph": returns the tab that stands at the column, SIZE_MAX: none does. `out` NULL:
- * that is all. */
+ * that is all. Where a digit is no key, its place is blank. */
 static size_t names_row(const struct memory_view *p, struct rows *out, size_t column)
 {
     size_t width = (size_t)p->tabs.width, used = 0, found = SIZE_MAX, nth = 0;
+    bool digits = p->focused && !takes_text(p);
     struct rows scratch;
     rows_init(&scratch);
     rows_begin(out ? out : &scratch);
     for (size_t tab = 0; tab < count_tabs(p); tab++) {
-        struct buf text = BUF_INIT;
+        struct buf text = BUF_INIT, key = BUF_INIT;
         if (!tabs_offered(p, tab))
             continue;
-        buf_addch(&text, ' ');
         keymap_describe_first(p->view.host->keymap, (enum action)(ACTION_PANE_TAB_1 + nth++),
-                              &text);
-        buf_addf(&text, " %s ", name_of(p, tab));
+                              &key);
+        buf_addf(&text, " %*s %s ", (int)key.len, digits && key.data ? key.data : "",
+                 name_of(p, tab));
         size_t columns = rows_add_cut(out ? out : &scratch, text.data, width - used,
                                       tab == p->tabs.at ? STYLE_OVERLAY_TITLE : STYLE_DIM);
         found = column >= used && column < used + columns ? tab : found;
         used += columns;
         buf_release(&text);
+        buf_release(&key);
     }
     rows_pad(out ? out : &scratch, width - used, STYLE_OVERLAY);
     rows_release(&scratch);

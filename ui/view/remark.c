@@ -9,7 +9,12 @@
 #include "ui/text/wrap.h"
 #include "ui/transcript/message_row.h"
 
-enum { MOST_ROWS = 4, NAME_COLUMNS = 40 };
+enum {
+    MOST_ROWS = 4,
+    KEY_ROWS = 3,        /* that keys have at most */
+    ROWS_A_KEY_ROW = 10, /* of a view, for each of them */
+    NAME_COLUMNS = 40
+};
 
 void remark_release(struct remark *r)
 {
@@ -37,7 +42,7 @@ void remark_row(struct rows *out, const char *text, enum style style, size_t col
 
 int remark_height(const char *text, size_t columns, int height, int from)
 {
-    int rows = 0, most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
+    int rows = 0, keys = height / ROWS_A_KEY_ROW, most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
     size_t len = text ? strlen(text) : 0, at = 0;
     if (height < from)
         return 0;
@@ -45,7 +50,8 @@ int remark_height(const char *text, size_t columns, int height, int from)
         at = len > 0 ? wrap_next(text, len, at, columns - 1, WRAP_WORDS).next : 0;
         rows++;
     } while (at < len && rows < most);
-    return rows;
+    keys = keys < 1 ? 1 : keys < KEY_ROWS ? keys : KEY_ROWS;
+    return rows > keys ? rows : keys;
 }
 
 void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows)

@@ -19,7 +19,8 @@ void remark_set(struct remark *r, enum style style, const char *text);
 void remark_row(struct rows *out, const char *text, enum style style, size_t columns);
 
 /* Rows at the foot of a view of that height for a clean text of one line: as many as it needs, if that
- * leaves the rest enough. NULL: 1, for keys. `from`: heights below that have no foot. */
+ * leaves the rest enough, and not fewer than keys have there. NULL: keys. `from`: heights below that
+ * have no foot. */
 int remark_height(const char *text, size_t columns, int height, int from);
 
 /* Appends that many rows of it, broken at words; what does not fit is cut in the last. Rows behind its

@@ -91,10 +91,8 @@ static int key_rows(const struct sessions *s, size_t width)
 static void draw_keys(struct sessions *s)
 {
     const struct hints hints = hints_of(s);
-    size_t next = 0;
-    for (int left = s->layout.hint_rows; left > 0; left--)
-        next += hints_part(&s->rows, s->view.host->keymap, hints.items + next, hints.count - next,
-                           (size_t)s->layout.width, left == 1);
+    hints_rows(&s->rows, s->view.host->keymap, hints.items, hints.count, (size_t)s->layout.width,
+               s->layout.hint_rows);
 }
 
 /* --- messages, in place of the keys --- */
