@@ -675,11 +675,14 @@ TEST(the_preview_has_all_of_it_and_why)
     tell(a);
     the.width = 200;
     play("><enter><enter>", "?memory/read {id:a}",
+         "contains ryokan \u00b7 your own message \u00b7 the query names who said it \u00b7",
+         "!score 0.93", "!a short text", "w figures", ">w",
          "score 0.93 \u00b7 matches: best passage 7.50, close together 0.30, neighbours 1.25, ",
          "nearby 2.00, conversation 0.40 \u00b7 your own message \u00d7 1.30 \u00b7 ",
          "the query names who said it \u00d7 1.50", "a short text \u00d7 0.80",
          "covers 62 % of the query", "!mere question", "vectors: cosine 0.81",
-         "=text we liked the ryokan by the river\nand its bath", " and its bath", "><escape>", "?",
+         "=text we liked the ryokan by the river\nand its bath", " and its bath", ">w",
+         "contains ryokan", "!0.80", "><escape>", "?",
          "!and its bath");
 }
 
@@ -720,7 +723,7 @@ TEST(the_preview_begins_at_what_was_found)
     tell(a);
     act("<down><enter>");
     give_text(text);
-    play("the last", "!stray");
+    play("the last", "!stray ryokan");
     the.height = 20;
     play("the last", ">g", "line 001", ">j", "!the last", ">n", "a short one", ">N");
     give_text(text);
@@ -1114,6 +1117,37 @@ TEST(old_hits_do_not_look_like_an_answer)
     look("2 by score", false, 0);
 }
 
+/* Each of its words is named once. */
+TEST(reasons_are_words)
+{
+    act("ryokan");
+    struct operation_answer *a = answer(2);
+    struct memory_hit *h = add(a, hit_of("a", "Ryokan by ryokan", "Ryokan"));
+    vec_push(&h->marks, ((struct memory_span){10, 6}));
+    add(a, hit_of("b", "an inn", NULL))->why = (struct memory_why){.has_vector = true};
+    tell(a);
+    play("><down><enter>", "contains Ryokan \u00b7", ">n", "similar in meaning");
+}
+
+TEST(a_high_pane_shows_three_rows_of_each_entry)
+{
+    act("ryokan");
+    struct operation_answer *a = answer(2);
+    char *text = hundred_lines("and so on");
+    add(a, hit_of("a", text, NULL));
+    add(a, hit_of("b", "we liked the ryokan", "ryokan"));
+    tell(a);
+    see("line 001", "!line 003");
+    the.height = 38;
+    size_t first = find("line 001");
+    assert_int_equal(find("line 007"), first + 2);
+    assert_int_equal(find("we liked"), first + 4);
+    see("!line 012", "\u2026");
+    the.view->ops->click(the.view, (int)first + 5, 3);
+    assert_int_equal(find("\u203a"), first + 3);
+    free(text);
+}
+
 TEST(no_key_is_left_out_where_there_is_room)
 {
     give_two(NULL);
@@ -1135,7 +1169,7 @@ TEST(the_models_questions_have_their_tab)
          "\u201csleep kyoto\u201d \u2192 2 matches \u00b7 5 min", "0.90 you \u00b7 turn 3",
          "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
-    play("><down><down><enter>", "?memory/read {id:a}", "matches: words 7.25", ">o");
+    play("><down><down><enter>", "?memory/read {id:a}", ">w", "matches: words 7.25", ">o");
     assert_int_equal(the.jumped, 17);
     play("><escape>[", "Memory \u00b7 all");
 }

@@ -105,6 +105,8 @@
     X(MEMORY_ORIGIN, "memory_origin", "v",                                                         \
       N_("in the memory: show all entries, or those imported, compacted, of sessions"))            \
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
+    X(MEMORY_FIGURES, "memory_figures", "w",                                                       \
+      N_("in the memory: show the figures behind a match"))                                        \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
     X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
     X(ITEM_ACCEPT, "item_accept", "a", N_("in what was learned: remember the item"))               \

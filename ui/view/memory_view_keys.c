@@ -135,6 +135,7 @@ static const struct view_key letters[] = {{ACTION_MEMORY_OPEN, open_source},
                                           {ACTION_MEMORY_SCOPE, change_scope},
                                           {ACTION_MEMORY_ORIGIN, change_origin},
                                           {ACTION_MEMORY_SORT, change_order},
+                                          {ACTION_MEMORY_FIGURES, preview_toggle_figures},
                                           {ACTION_MEMORY_QUERY, to_query},
                                           {ACTION_MEMORY_TAB, change_tab},
                                           {ACTION_NONE, NULL}};

@@ -17,6 +17,7 @@ enum {
     NAME_COLUMNS = 16, /* of a speaker's name, where turn and age follow it */
     BAR_CELLS = 10,
     BAR_NARROW = 5,
+    ROOMY_ROWS = 34, /* of the pane, from which on an entry has three rows of its words */
     WIDE = 38,     /* columns, from which on the bar has all its cells */
     WHO_LEAST = 12 /* that a bar leaves to what follows, or it is left out */
 };
@@ -151,17 +152,28 @@ static void add_pin(struct rows *out, const struct memory_entry *e, size_t width
     add_whole(out, " ", width, look->main);
 }
 
+/* Row `row` of so many that its words may have. */
 static void add_passage(struct rows *out, const struct memory_hit *h, size_t columns,
-                        const struct look *look)
+                        const struct look *look, size_t row, size_t most)
 {
     struct styled line;
+    struct rows broken;
     styled_init(&line);
-    memory_line(&line, h, columns, look->main);
-    wrap_add_cut(out, &line, columns);
+    rows_init(&broken);
+    memory_line(&line, h, columns * most, look->main);
+    if (most > 1 && columns > 1)
+        wrap_text(&broken, &line, &(struct wrap_look){.width = columns - 1, .mode = WRAP_WORDS});
+    else
+        wrap_add_cut(out, &line, columns);
+    if (row < broken.list.len)
+        rows_append(out, &broken, row);
+    if (row + 1 == most && most < broken.list.len)
+        rows_addstr(out, glyph(GLYPH_ELLIPSIS), look->main, 0);
+    rows_release(&broken);
     styled_release(&line);
 }
 
-/* Row 0: how well, who, when. Row 1: the words. */
+/* Row 0: how well, who, when. The others: the words. */
 static void hit_row(struct memory_view *p, struct rows *out, size_t index, int row)
 {
     const struct memory_hit *h = &p->hits.items.items[index];
@@ -178,7 +190,8 @@ static void hit_row(struct memory_view *p, struct rows *out, size_t index, int r
         buf_release(&who);
     } else {
         add_whole(out, " ", width, look.main);
-        add_passage(out, h, room_in(out, width), &look);
+        add_passage(out, h, room_in(out, width), &look, (size_t)row - 1,
+                    (size_t)list_part_row_height(p) - 1);
     }
     pad_to(out, width, look.main);
 }
@@ -217,7 +230,7 @@ static void got_row(struct memory_view *p, struct rows *out, const struct memory
     pane_write_who(p, &h->entry, WHO_SHORT, &who);
     (void)rows_add_cut(out, who.data, room_in(out, width) / 2, look->side);
     add_whole(out, " ", width, look->main);
-    add_passage(out, h, room_in(out, width), look);
+    add_passage(out, h, room_in(out, width), look, 0, 1);
     free(score);
     buf_release(&who);
 }
@@ -271,7 +284,7 @@ static void add_empty(struct memory_view *p, struct rows *out)
 
 int list_part_row_height(const struct memory_view *p)
 {
-    return p->tab == TAB_ASKED ? 1 : 2;
+    return p->tab == TAB_ASKED ? 1 : p->layout.height < ROOMY_ROWS ? 2 : 4;
 }
 
 /* The chosen one is in view, with all of its rows if there is room for them. */

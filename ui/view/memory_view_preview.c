@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/i18n.h"
@@ -11,6 +12,8 @@
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"
+
+enum { WORDS_NAMED = 6 /* of those that matched */ };
 
 static void forget_whole(struct pane_preview *v)
 {
@@ -67,19 +70,56 @@ static void write_matches(const struct memory_why *why, struct buf *out)
     buf_release(&text);
 }
 
-/* "a short text × 0.80": what its rank is multiplied by. */
-static void write_factors(const struct memory_why *why, struct buf *out)
+/* "a short text × 0.80": what its rank is multiplied by; in words alone, what speaks for it. */
+static void write_factors(const struct memory_why *why, bool figures, struct buf *out)
 {
     const struct {
         const char *what;
         double factor;
-    } rows[] = {{_("your own message ×"), why->user},
-                {_("the query names who said it ×"), why->named},
-                {_("a short text ×"), why->length},
-                {_("a mere question ×"), why->asks}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (fabs(rows[i].factor - 1) > 0.004)
-            add_figure(out, rows[i].what, rows[i].factor);
+    } rows[] = {{_("your own message"), why->user},
+                {_("the query names who said it"), why->named},
+                {_("a short text"), why->length},
+                {_("a mere question"), why->asks}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *factor = mem_printf("%s ×", rows[i].what);
+        if (figures && fabs(rows[i].factor - 1) > 0.004)
+            add_figure(out, factor, rows[i].factor);
+        else if (!figures && rows[i].factor > 1)
+            add_part(out, rows[i].what);
+        free(factor);
+    }
+}
+
+static bool is_marked_before(const struct memory_hit *h, size_t index)
+{
+    const char *text = h->entry.content;
+    struct memory_span mark = h->marks.items[index];
+    for (size_t i = 0; i < index; i++)
+        if (h->marks.items[i].len == mark.len &&
+            strncasecmp(text + h->marks.items[i].start, text + mark.start, mark.len) == 0)
+            return true;
+    return false;
+}
+
+/* "contains ryokan, river · your own message" */
+static void write_reasons(const struct memory_hit *h, struct buf *out)
+{
+    struct buf words = BUF_INIT, text = BUF_INIT;
+    size_t count = 0;
+    for (size_t i = 0; i < h->marks.len && count < WORDS_NAMED; i++) {
+        if (is_marked_before(h, i))
+            continue;
+        buf_addstr(&words, count++ > 0 ? ", " : "");
+        utf8_clean(&words, h->entry.content + h->marks.items[i].start, h->marks.items[i].len,
+                   UTF8_ONE_LINE);
+    }
+    buf_addf(&text, _("contains %s"), count > 0 ? words.data : "");
+    if (count > 0)
+        add_part(out, text.data);
+    else if (h->why.has_vector)
+        add_part(out, _("similar in meaning"));
+    buf_release(&words);
+    buf_release(&text);
 }
 
 const char *pane_origin_words(enum memory_origin origin)
@@ -91,22 +131,26 @@ const char *pane_origin_words(enum memory_origin origin)
 }
 
 /* What a search found is explained; what is only listed, newest first, is not. */
-static void write_why(const struct memory_hit *h, struct buf *out)
+static void write_why(const struct memory_hit *h, bool figures, struct buf *out)
 {
     const struct memory_why *why = &h->why;
     if (h->score <= 0)
         return;
-    add_figure(out, _("score"), h->score);
+    if (figures)
+        add_figure(out, _("score"), h->score);
     if (why->exact)
         add_part(out, _("identical text"));
-    write_matches(why, out);
-    write_factors(why, out);
-    if (why->held > 0) {
+    if (figures)
+        write_matches(why, out);
+    else
+        write_reasons(h, out);
+    write_factors(why, figures, out);
+    if (figures && why->held > 0) {
         char *text = mem_printf(_("covers %.0f %% of the query"), why->held * 100);
         add_part(out, text);
         free(text);
     }
-    if (why->has_vector) {
+    if (figures && why->has_vector) {
         char *text = mem_printf(_("vectors: cosine %.2f"), why->cosine);
         add_part(out, text);
         free(text);
@@ -180,7 +224,7 @@ static void make_text(struct memory_view *p)
     v->found = place_found(marks_of(h, e), v->text.text.len);
     memory_marked_text(&v->text, e->content, marks_of(h, e), STYLE_OVERLAY);
     buf_clear(&line);
-    write_why(h, &line);
+    write_why(h, p->preview.figures, &line);
     add_part(&line, pane_origin_words(e->origin));
     styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
     add_line(&v->text, &line, "", STYLE_DIM);
@@ -247,6 +291,16 @@ void preview_close(struct view *view)
     if (p->place == IN_PREVIEW)
         p->place = IN_LIST;
     drop_whole(p);
+}
+
+void preview_toggle_figures(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    p->preview.figures = !p->preview.figures;
+    if (p->preview.open)
+        make_text(p);
+    else if (pane_hit(p))
+        preview_open(view);
 }
 
 void preview_follow(struct memory_view *p)

@@ -44,6 +44,7 @@ struct pane_preview {
     VEC(size_t) starts; /* of the rows that are known; the last may be the text's end */
     int width;          /* that they are for; 0: none is known */
     size_t top;
+    bool figures;   /* why it was found is told by them */
     size_t found;   /* byte of the text where what was found begins; 0: nothing was */
     bool untouched; /* the person did not scroll yet: what was found is in view */
 };
@@ -176,6 +177,7 @@ void asked_seen(struct memory_view *p);
 /* memory_view_preview.c */
 void preview_open(struct view *view);
 void preview_close(struct view *view);
+void preview_toggle_figures(struct view *view); /* behind the reasons why it was found */
 void preview_follow(struct memory_view *p); /* another entry may be chosen */
 void preview_anew(struct memory_view *p);   /* the entry may be another than was read */
 void preview_scroll(struct memory_view *p, long by);

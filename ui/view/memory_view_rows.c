@@ -87,6 +87,7 @@ static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
                                          {ACTION_HELP, NULL, N_("help")},
                                          {ACTION_MEMORY_INSERT, NULL, N_("quote")},
                                          {ACTION_NONE, "n N", N_("next, previous")},
+                                         {ACTION_MEMORY_FIGURES, NULL, N_("figures")},
                                          {ACTION_MEMORY_EDIT, NULL, N_("edit")}};
 
 static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
