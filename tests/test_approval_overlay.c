@@ -86,13 +86,13 @@ TEST(who_asks_what_and_the_keys_are_shown)
     assert_int_equal(approval_height(&a, &keymap, 80), 4);
     draw(80, 4, NOW);
     assert_string_equal(seen(80, 4, ARMED),
-                        " run_command (execute) wants to run\n make check\n (in /work)\n"
+                        " The model wants to run a command (run_command)\n make check\n (in /work)\n"
                         " a allow once · s allow `make check …` for this session · d decline\n");
     assert_string_equal(seen(40, 8, ARMED),
-                        " run_command (execute) wants to run\n make check\n (in /work)\n\n\n"
+                        " The model wants to run a command (run_…\n make check\n (in /work)\n\n\n"
                         " a allow once\n s allow `make check …` for this session\n d decline\n");
     assert_string_equal(seen(30, 6, ARMED),
-                        " run_command (execute) wants …\n make check\n"
+                        " The model wants to run a com…\n make check\n"
                         " (in /work)\n a allow once\n"
                         " s allow `make check …` for t…\n d decline\n");
 }
@@ -102,7 +102,7 @@ TEST(the_place_stands_apart_from_the_title)
     ask("1", "{}", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10");
     draw(40, 6, NOW);
     assert_string_equal(seen(40, 6, ARMED),
-                        " run_command (execute) wants to… 1-2/10\n 1\n 2\n PageDown next page\n"
+                        " The model wants to run a comma… 1-2/10\n 1\n 2\n PageDown next page\n"
                         " a can allow after the last page\n d decline\n");
 }
 

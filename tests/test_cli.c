@@ -383,7 +383,7 @@ TEST_IF(capability_store() && capability_compaction(), test_run_compacts)
     struct result r = RUN("run", "-c", "next");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Answer.\n");
-    assert_text(r.err, "tiro: compacted (handoff): ");
+    assert_text(r.err, "tiro: compacted (summary + last turns): ");
     assert_text(r.err, "tiro: another mode: [compaction] mode in tiro.ini\n");
     assert_int_equal(count_lines(r.err), 3); /* and what was used */
     model_server_queue(s, &(struct reply){.fault = REPLY_STATUS,
@@ -404,7 +404,7 @@ TEST_IF(capability_store() && capability_compaction(), test_compacts_by_hand)
     struct result r = RUN("run", "-c", "--compact", "next");
     assert_int_equal(r.status, 0);
     assert_string_equal(r.out, "Answer.\n");
-    assert_text(r.err, "tiro: compacted (handoff): ");
+    assert_text(r.err, "tiro: compacted (summary + last turns): ");
     r = RUN("run", "--compact", "of a new session");
     assert_int_equal(r.status, 0);
     assert_text(r.err, "nothing to compact");

@@ -219,8 +219,7 @@ TEST(a_lower_screen_has_the_shares_in_a_row)
 TEST(it_says_what_a_compaction_would_drop)
 {
     begin();
-    see("a compaction now (handoff) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 "
-        "tokens");
+    see("a compaction now (summary + last turns) would drop 2 messages, 10,000 \xe2\x86\x92 ~2,400 ");
     struct context c = usual();
     c.parts.items[3].goes = false;
     give_context(c);
@@ -228,11 +227,11 @@ TEST(it_says_what_a_compaction_would_drop)
     c = usual();
     c.parts.items[3].goes = c.parts.items[4].goes = false;
     give_context(c);
-    see("a compaction now (handoff) would shorten messages");
+    see("a compaction now (summary + last turns) would shorten messages");
     c = usual();
     c.tokens_after = -1;
     give_context(c);
-    see("a compaction now (handoff) would drop nothing");
+    see("a compaction now (summary + last turns) would drop nothing");
     the.width = 40;
     the.height = 7;
     give_context(usual());
@@ -243,7 +242,7 @@ TEST(a_part_has_its_row)
 {
     begin();
     const char *row = row_text(find("In the ryokan."));
-    assert_says(row, "tiro", "t7", "dropped", "6,000", "60 %", "!By the river.");
+    assert_says(row, "tiro", "turn 7", "dropped", "6,000", "60 %", "!By the river.");
     row = row_text(find("and then?"));
     assert_says(row, "you", "pinned", "!dropped");
     row = row_text(find("search: 3 hits"));
@@ -278,7 +277,7 @@ TEST(an_opened_part_says_how_it_is_left_out_and_its_cap)
     add(&c, file);
     add(&c, part(CONTEXT_GRAPH, ROLE_SYSTEM, 0, 0, 5, "# Knowledge graph\n7 entities"));
     give_context(c);
-    see("project", " p/AGENTS.md: Answer bri", "graph", "!# Instructions of");
+    see("project", " p/AGENTS.md: Answer", "graph", "!# Instructions of");
     act("<enter>", "instructions = false", "At most 8,192 tokens.", "# Instructions of");
     act("<enter>G<enter>", "/memory off", "7 entities", "!At most");
 }

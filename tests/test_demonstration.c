@@ -41,7 +41,7 @@ static int hold_talk(const char *memory, int threshold)
     for (size_t i = 0; i < sizeof talk / sizeof *talk; i++) {
         struct result r = i == 0 ? RUN("run", memory, talk[i]) : RUN("run", memory, "-c", talk[i]);
         assert_int_equal(r.status, 0);
-        compactions += strstr(r.err, "compacted (handoff)") != NULL;
+        compactions += strstr(r.err, "compacted (summary + last turns)") != NULL;
     }
     return compactions;
 }

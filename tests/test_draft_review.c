@@ -381,14 +381,14 @@ TEST(the_heading_says_what_it_is_and_what_to_do)
 {
     open_with("a summary");
     assert_string_equal(seen(120, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
-                        "Esc rejects · Alt-g asks again with a focus\n> a summary\n");
-    assert_int_equal(draft_review_height(&r, &keymap, 120), 2);
+                        "draft summary · summary + last turns · 101,204 → ~6,310 tokens · Enter accepts · "
+                        "Esc rejects\nAlt-g asks again with a focus\n> a summary\n");
+    assert_int_equal(draft_review_height(&r, &keymap, 120), 3);
     assert_string_equal(seen(80, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · Esc "
-                        "rejects\nAlt-g asks again with a focus\n> a summary\n");
+                        "draft summary · summary + last turns · 101,204 → ~6,310 tokens · Enter accepts\n"
+                        "Esc rejects · Alt-g asks again with a focus\n> a summary\n");
     assert_string_equal(seen(40, 6),
-                        "draft summary · handoff\n"
+                        "draft summary · summary + last turns\n"
                         "101,204 → ~6,310 tokens · Enter accepts\n"
                         "Esc rejects · Alt-g focus\n> a summary\n");
     assert_string_equal(seen(40, 3),
@@ -409,7 +409,7 @@ TEST(without_a_model_nobody_is_asked_again)
     draft_review_advance(&r, true, NOW);
     draft_review_advance(&r, true, DUE);
     assert_string_equal(seen(120, 8),
-                        "draft summary · handoff · 101,204 → ~6,310 tokens · Enter accepts · "
+                        "draft summary · summary + last turns · 101,204 → ~6,310 tokens · Enter accepts · "
                         "Esc rejects\n> an extract\n");
     lead_to(REVIEW_TAKEN, "<alt-g>");
     assert_int_equal(r.stage, DRAFT_TEXT);

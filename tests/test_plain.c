@@ -280,7 +280,7 @@ TEST(tools_ask_and_the_next_line_answers)
     scene_queue(.tool_name = "run_command", .tool_args = call);
     say("Refused then.");
     char *out = PIPE("make it\nno\n", "--tools", "full");
-    IN_ORDER(out, "The tool run_command (execute) wants", "touch made",
+    IN_ORDER(out, "The model wants to run a command (run_command):", "touch made",
              "With \"session\" you allow `touch made …` for this session.", "Allow it? yes, no",
              "Refused then.");
     assert_false(exists("made"));

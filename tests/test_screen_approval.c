@@ -31,13 +31,13 @@ static struct screen *open_asking(int rows, int cols)
     queue_command("{\"command\":\"touch made\"}");
     scene_queue(.text = "All done.");
     struct screen *s = scene_open(rows, cols, full);
-    act(s, "make it<enter>", "run_command (execute) wants to run", keys, "touch made");
+    act(s, "make it<enter>", "model wants to run a command (run", keys, "touch made");
     assert_false(exists("made"));
     assert_int_equal(model_server_requests(scene_server()), 1);
     return s;
 }
 
-#define DONE "All done.", IDLE, "!wants to run"
+#define DONE "All done.", IDLE, "!wants to"
 
 FIXTURE(scene_setup, scene_teardown);
 
@@ -55,7 +55,7 @@ TEST(what_is_allowed_runs)
     assert_false(exists("again"));                     /* once is once */
     act(s, "s", "touch other", keys, "!this session"); /* no simple command */
     assert_false(exists("other"));
-    act(s, "d", "write_file (write) wants to run", keys, "s allow write_file for this session");
+    act(s, "d", "model wants to write (write_file)", keys, "s allow write_file for this session");
     assert_true(exists("again"));
     assert_true(exists("third"));
 }
@@ -96,7 +96,7 @@ TEST(it_survives_any_size)
             act(s, "a"); /* nobody answers what cannot be seen */
             continue;
         }
-        see(s, "wants to run", "touch made", i < 3 ? keys : "Tab goes to");
+        see(s, "wants to", "touch made", i < 3 ? keys : "Tab goes to");
     }
     assert_false(exists("made"));
     see(s, "> aa");
@@ -174,7 +174,7 @@ TEST(a_file_shows_what_changes_in_it)
                     "\"first\\n日本語の新しいノート🙂\\nlast\\n\"}");
     scene_queue(.text = "All done.");
     struct screen *s = scene_open(24, 80, full);
-    act(s, "change it<enter>", "write_file (write) wants to run", keys, "-日本語のノート",
+    act(s, "change it<enter>", "model wants to write (write_file)", keys, "-日本語のノート",
         "+日本語の新しいノート🙂");
     act(s, "a", "All done.");
     char *text = support_read(path);
@@ -210,7 +210,7 @@ TEST(typing_answers_nothing)
     struct buf typed = BUF_INIT;
     buf_addstr(&typed, "> was");
     for (int after = 0; after < 5 && model_server_requests(scene_server()) == 1;
-         after += strstr(screen_text(s), "wants to run") != NULL) {
+         after += strstr(screen_text(s), "wants to") != NULL) {
         act(s, "wasd"); /* in one piece: "w" alone is no answer, and begins a word */
         buf_addstr(&typed, "wasd");
         (void)screen_pump(s, 20);
@@ -219,7 +219,7 @@ TEST(typing_answers_nothing)
             buf_splice(&typed, 2, typed.len - 2, "was", 3);
         }
     }
-    see(s, typed.data, "wants to run");
+    see(s, typed.data, "wants to");
     assert_int_equal(model_server_requests(scene_server()), 1);
     assert_false(exists("made"));
     see(s, "Tab goes to the question"); /* when the person pauses */
@@ -247,7 +247,7 @@ TEST(other_lists_come_back)
     see(s, "Tab goes to the question", "!Help");
     act(s, "xa<tab>", keys);
     assert_false(exists("made"));
-    act(s, "a", "!wants to run", "Help"); /* goes nowhere: the list behind is not seen */
+    act(s, "a", "!wants to", "Help"); /* goes nowhere: the list behind is not seen */
     act(s, "<escape>", DONE);
     assert_true(exists("made"));
 }

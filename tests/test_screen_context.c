@@ -84,8 +84,8 @@ TEST_IF(capability_compaction(), f4_shows_the_next_request)
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "where to sleep?", "In the ryokan.");
     open_context(s);
-    see(s, " system ", " tools ", "you     t1   where to sleep?", "tiro    t1   In the ryokan.",
-        "a compaction now (handoff)");
+    see(s, " system ", " tools ", "you     turn 1   where to sleep?", "tiro    turn 1   In the ryokan.",
+        "a compaction now (summary + last turns)");
     close_context(s);
     see(s, "In the ryokan.");
     act(s, "/context<enter>", "Context  ~");
@@ -120,8 +120,8 @@ TEST_IF(capability_compaction(), c_compacts_and_u_takes_it_back)
     act(s, "c", "Shorten the conversation now? y/n");
     act(s, "y", "compacted", IDLE);
     open_context(s);
-    see(s, "summary t1");
-    act(s, "u", "!summary t1", "answer number 12 of many");
+    see(s, "summary turn 1");
+    act(s, "u", "!summary turn 1", "answer number 12 of many");
     act(s, "u", "There is no compaction to undo."); /* there is none any more */
     assert_int_equal(model_server_requests(scene_server()), 12);
 }

@@ -13,7 +13,7 @@
 
 #define REVIEW "draft summary ·", "Alt-g" /* it is open */
 #define OVER "!draft summary", IDLE
-#define HEADING "draft summary · handoff"
+#define HEADING "draft summary · summary + last turns"
 #define SUMMARY "The bridge is booked."
 #define OWN "my own words"
 #define FIRST_REQUEST "how do we cross the river"

@@ -76,7 +76,7 @@ TEST(the_person_is_asked_and_can_say_no)
     scene_queue(.tool_name = "memory_create_entities", .tool_args = entities);
     scene_queue(.text = "As you like.");
     struct screen *s = open_with(30, 100, "ask");
-    act(s, "note it<enter>", "memory_create_entities (write) wants to run", "ryokans",
+    act(s, "note it<enter>", "model wants to write (memory_create", "ryokans",
         "a allow once");
     act(s, "d", "As you like.", IDLE);
     act(s, "/graph<enter>", "The graph is empty");

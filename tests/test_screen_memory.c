@@ -142,7 +142,7 @@ TEST(a_question_waits_for_the_query)
     open_pane(s);
     act(s, "ryo", "/ ryo");
     model_server_release(scene_server());
-    see(s, "write_file (write) wants to run");
+    see(s, "model wants to write (write_file)");
     act(s, "kan", "/ ryokan", "Tab goes to the question"); /* after a pause */
     act(s, "<tab>", "a allow once");
     act(s, "d", "All done.", "/ ryokan ");

@@ -20,6 +20,11 @@
     X(SUMMARY, "summary", N_("summary"))                                                           \
     X(MESSAGE, "message", N_("history"))
 
+/* How a compaction's mode is called where nobody asked for it by its name: the usual one has a name
+ * that says nothing to whoever did not choose it. */
+#define COMPACTION_MODE_LABEL(mode)                                                                \
+    (strcmp(mode, "handoff") == 0 ? _("summary + last turns") : (mode))
+
 enum context_kind {
 #define X(id, word, label) CONTEXT_##id,
     CONTEXT_KIND_LIST(X)

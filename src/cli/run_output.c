@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/context.h"
 #include "cli/command_line.h"
 
 /* --- text --- */
@@ -78,7 +79,7 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
     int64_t before = whole ? c->request_before : c->tokens_before;
     int64_t after = whole ? c->request_after : c->tokens_after;
     tell(o, _("compacted (%s): %lld to %lld tokens, %d to %d messages"),
-         micro ? c->stage : c->effective_mode, (long long)before, (long long)after,
+         micro ? c->stage : COMPACTION_MODE_LABEL(c->effective_mode), (long long)before, (long long)after,
          c->messages_before, c->messages_after);
     if (ev->name)
         tell(o, _("warning: without the model's summary: %s"), ev->name);

@@ -129,7 +129,7 @@ static bool resolve_nth(struct store *s, int64_t n, const char *reference, char 
     return err_set(e, ERR_SESSION_NOT_FOUND,
                    n == 1
                        ? "no session is saved yet%.0s"
-                       : "there is no session %s: fewer are saved; 'tiro sessions list' shows them",
+                       : "there is no session %s, because there are fewer; 'tiro sessions list' shows them",
                    reference);
 }
 

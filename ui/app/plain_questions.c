@@ -29,7 +29,9 @@ void plain_show_question(struct plain *p)
     if (!approval_open(&p->approval))
         return;
     const struct question *q = &p->approval.questions.items[0];
-    plain_writef(&p->out, _("The tool %s (%s) wants to do this:"), q->tool, q->class_name);
+    char *title = approval_title(q);
+    plain_writef(&p->out, "%s:", title);
+    free(title);
     if (q->guarded)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
     plain_write(&p->out, q->text);

@@ -3,6 +3,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "chat/context.h"
 #include "ui/term/glyph.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
@@ -98,11 +99,9 @@ static void flow_name(struct flow *f, const char *text, enum style style)
     buf_release(&clean);
 }
 
-/* The usual mode has a name that says nothing to whoever did not choose it. */
 static void flow_mode(struct flow *f, const char *mode, enum style style)
 {
-    bool usual = mode && strcmp(mode, "handoff") == 0;
-    flow_name(f, usual ? _("summary + last turns") : mode, style);
+    flow_name(f, mode ? COMPACTION_MODE_LABEL(mode) : mode, style);
 }
 
 /* A key and what it does, behind the rest. */

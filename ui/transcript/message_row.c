@@ -9,7 +9,8 @@
 
 enum {
     LINE_BYTES = 600, /* of a first line, more than any screen is wide */
-    WIDE = 60         /* columns, from which on a turn has its word */
+    TURN_COLUMNS = 9, /* with the blank behind it */
+    TEXT_LEAST = 16   /* columns that a turn leaves to the text, or it is left out */
 };
 
 const char *message_row_who(enum role role)
@@ -59,19 +60,19 @@ void message_row_add(struct rows *out, const struct message_row *m, size_t who_c
     enum style side = m->chosen ? STYLE_SELECTED : STYLE_DIM;
     struct buf turn = BUF_INIT;
     char *line = first_line(m->text);
-    bool wide = columns >= WIDE;
-    size_t turn_columns = wide ? 8 : 4;
-    size_t before = 2 + who_columns + 1 + turn_columns + 1;
-    if (m->turn > 0)
-        buf_addf(&turn, wide ? _("turn %d") : "t%d", m->turn);
+    size_t before = 2 + who_columns + 1;
+    bool has_turn = m->turn > 0 && before + TURN_COLUMNS + TEXT_LEAST <= columns;
+    before += has_turn ? TURN_COLUMNS : 0;
+    buf_addf(&turn, _("turn %d"), m->turn);
+    buf_truncate(&turn, utf8_cut_width(turn.data, turn.len, TURN_COLUMNS - 1));
     const char *mark = !m->opens ? " " : glyph(m->open ? GLYPH_UNFOLDED : GLYPH_FOLDED);
     if (before < columns) {
         rows_addstr(out, mark, side, 0);
         rows_addstr(out, " ", side, 0);
         message_row_field(out, m->who, who_columns, main);
         rows_addstr(out, " ", side, 0);
-        message_row_field(out, turn.data, turn_columns, side);
-        rows_addstr(out, " ", side, 0);
+        if (has_turn)
+            message_row_field(out, turn.data, TURN_COLUMNS, side);
         columns -= before;
     }
     message_row_field(out, line, columns, main);

@@ -49,6 +49,9 @@ struct approval {
 void approval_init(struct approval *a, const struct view_host *host);
 void approval_release(struct approval *a);
 
+/* "The model wants to write (write_file)"; the caller frees. */
+char *approval_title(const struct question *q);
+
 /* As NOTICE_APPROVAL tells it. */
 void approval_ask(struct approval *a, const struct notice *n);
 

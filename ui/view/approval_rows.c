@@ -247,13 +247,28 @@ static void pause_rows(const struct approval *a, size_t count, int width, struct
 
 /* All together */
 
+char *approval_title(const struct question *q)
+{
+    static const struct {
+        const char *class_name, *wants;
+    } rows[] = {{"read", N_("The model wants to read")},
+                {"write", N_("The model wants to write")},
+                {"execute", N_("The model wants to run a command")},
+                {"network", N_("The model wants to use the network")},
+                {NULL, N_("The model wants to use a tool")}};
+    size_t i = 0;
+    while (rows[i].class_name && strcmp(rows[i].class_name, q->class_name) != 0)
+        i++;
+    return mem_printf("%s (%s)", _(rows[i].wants), q->tool);
+}
+
 static void title_row(const struct approval *a, int width, struct rows *out)
 {
     const struct question *q = &a->questions.items[0];
     struct buf place = BUF_INIT;
     if (a->text.list.len > a->page)
         buf_addf(&place, "%zu-%zu/%zu ", a->top + 1, a->top + a->page, a->text.list.len);
-    char *asks = mem_printf(_("%s (%s) wants to run"), q->tool, q->class_name);
+    char *asks = approval_title(q);
     size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
     size_t right = place.len < room ? place.len : 0;
     rows_begin(out);

@@ -191,18 +191,19 @@ static char *going_text(const struct context_view *v)
         return mem_strdup("");
     if (!c->mode)
         return mem_strdup(_("Conversations are not shortened here."));
-    utf8_clean(&mode, c->mode, strlen(c->mode), UTF8_ONE_LINE);
+    const char *name = COMPACTION_MODE_LABEL(c->mode);
+    utf8_clean(&mode, name, strlen(name), UTF8_ONE_LINE);
     write_tokens(&before, c->tokens, wide);
     write_tokens(&after, c->tokens_after, wide);
     if (c->tokens_after < 0)
         text = mem_printf(_("a compaction now (%s) would drop nothing"), mode.data);
     else if (v->sums.going == 0)
-        text = mem_printf(_("a compaction now (%s) would shorten messages, %s %s ~%s tokens"),
+        text = mem_printf(_("a compaction now (%s) would shorten messages, %s %s ~%s"),
                           mode.data, before.data, glyph(GLYPH_ARROW), after.data);
     else if (wide)
         text =
-            mem_printf(ngettext("a compaction now (%s) would drop %zu message, %s %s ~%s tokens",
-                                "a compaction now (%s) would drop %zu messages, %s %s ~%s tokens",
+            mem_printf(ngettext("a compaction now (%s) would drop %zu message, %s %s ~%s",
+                                "a compaction now (%s) would drop %zu messages, %s %s ~%s",
                                 v->sums.going),
                        mode.data, v->sums.going, before.data, glyph(GLYPH_ARROW), after.data);
     else

@@ -4,6 +4,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
+#include "chat/context.h"
 #include "ui/term/glyph.h"
 #include "ui/text/edit_line.h"
 #include "ui/text/format.h"
@@ -85,7 +86,7 @@ static void add_heading(const struct draft_review *r, const struct keymap *keyma
 {
     add_piece(out, _("draft summary"), STYLE_OVERLAY_TITLE, width);
     if (*r->mode)
-        add_piece(out, r->mode, STYLE_OVERLAY, width);
+        add_piece(out, COMPACTION_MODE_LABEL(r->mode), STYLE_OVERLAY, width);
     add_figures(r, width, out);
     add_keys(r, keymap, width, out);
 }
