@@ -74,6 +74,24 @@ static void assert_cause_follows(const struct error *e, const char *text, size_t
         assert_memory_equal(e->text + len - tail_len - strlen("…"), "…", strlen("…"));
 }
 
+TEST(long_text_ends_with_a_sentence)
+{
+    char text[1024] = "It is over. ";
+    struct error e;
+    while (strlen(text) < 180)
+        strcat(text, "a word ");
+    strcat(text, "was said. Then v1.2 came; ");
+    size_t end = strlen(text) - strlen("; ");
+    while (strlen(text) < 400)
+        strcat(text, "another word ");
+    err_set(&e, ERR_AGENT_ERROR, "%s", text);
+    assert_int_equal(strlen(e.text), end);
+    assert_memory_equal(e.text, text, end);
+    strcpy(text + end, ".");
+    err_set(&e, ERR_AGENT_ERROR, "%s", text);
+    assert_string_equal(e.text, text);
+}
+
 /* Whatever the alignment, a cut text is whole characters. */
 TEST(long_text_is_cut_between_characters)
 {
@@ -86,9 +104,10 @@ TEST(long_text_is_cut_between_characters)
         struct error e;
         err_set(&e, ERR_AGENT_ERROR, "%s", text);
         size_t len = strlen(e.text);
-        assert_in_range(len, sizeof e.text - 4, sizeof e.text - 1);
+        assert_in_range(len, sizeof e.text - 7, sizeof e.text - 1);
+        assert_string_equal(e.text + len - strlen("…"), "…");
         assert_true(utf8_valid(e.text, len));
-        assert_memory_equal(e.text, text, len);
+        assert_memory_equal(e.text, text, len - strlen("…"));
         for (size_t max = 200; max < sizeof e.text; max++) {
             size_t part = utf8_cut_bytes(text, strlen(text), max);
             errno = EIO;

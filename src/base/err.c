@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 
+static const char ellipsis[] = "…";
+
 static const struct err_info err_table[] = {
 #define X(name, rpc, rest, status) {#name, rpc, rest, status},
     ERR_TABLE(X)
@@ -35,12 +37,29 @@ static void trim_tail(char *text)
     text[len - utf8_incomplete_tail(text, len)] = '\0';
 }
 
+/* Of a text that did not fit: its whole sentences, if these are most of it. */
+static void cut(char *text)
+{
+    size_t len = strlen(text), end = 0;
+    for (size_t i = len / 2; i + 1 < len; i++)
+        if (strchr(".;!?", text[i]) && (text[i + 1] == ' ' || text[i + 1] == '\n'))
+            end = text[i] == ';' ? i : i + 1;
+    if (end == 0) {
+        len = utf8_cut_bytes(text, len, len - strlen(ellipsis));
+        memcpy(text + len, ellipsis, sizeof ellipsis);
+    } else {
+        text[end] = '\0';
+    }
+}
+
 __attribute__((format(printf, 3, 0))) static void set(struct error *e, enum err_code code,
                                                       const char *format, va_list args)
 {
     e->code = code;
-    vsnprintf(e->text, sizeof e->text, format, args);
+    int len = vsnprintf(e->text, sizeof e->text, format, args);
     trim_tail(e->text);
+    if (len >= (int)sizeof e->text)
+        cut(e->text);
 }
 
 const char *err_advice(const char *text)
@@ -90,14 +109,13 @@ static const char *advice(int cause)
 /* What does not fit beside the cause and the advice is cut out of what happened. */
 static void add_cause(char *text, size_t size, int cause)
 {
-    static const char gap[] = "…";
     char tail[160];
     snprintf(tail, sizeof tail, ": %.90s; %s", strerror(cause), advice(cause));
     size_t len = strlen(text), room = size - 1 - strlen(tail);
-    bool cut = len > room;
-    if (cut)
-        len = utf8_cut_bytes(text, len, room - strlen(gap));
-    snprintf(text + len, size - len, "%s%s", cut ? gap : "", tail);
+    bool gives_way = len > room;
+    if (gives_way)
+        len = utf8_cut_bytes(text, len, room - strlen(ellipsis));
+    snprintf(text + len, size - len, "%s%s", gives_way ? ellipsis : "", tail);
 }
 
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)

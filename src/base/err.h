@@ -57,7 +57,7 @@ enum err_code err_from_name(const char *name);
 const char *err_advice(const char *text);
 
 /* Fills in `e` (which may be NULL) and returns false, so that `return err_set(…)` reads well.
- * Text past the field's end is cut at a character's border. */
+ * A text that is longer than the field is cut behind a sentence, else it ends with "…". */
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
