@@ -66,6 +66,28 @@ TEST(a_run_tells_what_it_noted)
     assert_text(program_output(LEARNED("list", "--state", "candidate")), "No emojis");
 }
 
+/* The command line has no engine that goes on behind it. */
+TEST(archiving_has_a_model_asked_at_once)
+{
+    struct model_server *s = begin_server();
+    setenv("TIRO_LEARNED_EXTRACT", "on_archive", 1);
+    run_ok(RUN("run", "We deploy on Fridays."));
+    run_ok(RUN("run", "-r", "last", "Thanks."));
+    run_ok(RUN("run", "-r", "last", "Bye."));
+    model_server_queue(s, &(struct reply){.status = 401});
+    expect(RUN("sessions", "archive", "last"), 0, "no model was asked");
+    model_server_queue(s,
+                       &(struct reply){.text = support_json("{'items':[{'message':1,'kind':'fact',"
+                                                            "'text':'deploys are on Fridays'}]}")});
+    expect(RUN("sessions", "archive", "We deploy"), 0, "1 item waits to be remembered");
+    assert_text(program_output(LEARNED("list", "--state", "candidate")), "deploys are on Fridays");
+    size_t asked = model_server_requests(s);
+    run_ok(RUN("sessions", "archive", "We deploy")); /* nothing new was said */
+    assert_int_equal(model_server_requests(s), asked);
+    unsetenv("TIRO_LEARNED_EXTRACT");
+    end_server(s);
+}
+
 /* Runs it, then a session that begins behind it, and gives what that one's model was told. */
 static const char *told_after(struct model_server *s, const char *input, const char *const *args)
 {

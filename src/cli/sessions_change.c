@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "cli/verb.h"
+#include "session/extractor.h"
 
 static bool change(struct operation_context *c, const struct operation *o, const void *params,
                    struct error *e)
@@ -67,8 +68,30 @@ static bool change_each(struct operation_context *c, const struct verb_options *
     return e->code == ERR_OK;
 }
 
+/* What cannot be asked of a model now does not undo the archiving. */
+static bool run_archive(struct operation_context *c, const struct verb_options *o, struct error *e)
+{
+    struct error fault = {0};
+    int proposed;
+    bool ok = change_each(c, o, e);
+    if (!extractor_run(c, &proposed, &fault))
+        fprintf(stderr,
+                _("tiro: no model was asked what to remember; the next try is at the next "
+                  "start: %s\n"),
+                fault.text);
+    if (proposed > 0)
+        fprintf(stderr,
+                ngettext("%d item waits to be remembered; a model proposed it. tiro learned list "
+                         "shows it.\n",
+                         "%d items wait to be remembered; a model proposed some. tiro learned list "
+                         "shows them.\n",
+                         (unsigned long)proposed),
+                proposed);
+    return ok;
+}
+
 const struct verb verb_sessions_archive =
-    VERB(operation_session_archive, change_each, .name = "archive",
+    VERB(operation_session_archive, run_archive, .name = "archive",
          .synopsis = "sessions archive SESSION...", .help = N_("archive sessions"),
          .details = NAMES_A_SESSION, VERB_WORDS(1, CLI_MANY, OFFER_SESSIONS));
 

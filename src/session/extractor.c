@@ -22,6 +22,7 @@ struct extractor {
     struct desk desk;
     const struct config *config;
     char *project;
+    const char *directory; /* of the store, where the desk has no place */
     bool serves;
     VEC(struct event *) owed; /* uses that could not be noted yet, since somebody has the session */
 };
@@ -188,7 +189,8 @@ static bool note_use(struct extractor *x, struct event *use)
 {
     struct catalog catalog;
     struct error e;
-    catalog_borrow(&catalog, x->desk.store, place_directory(x->desk.place), "");
+    const char *directory = x->desk.place ? place_directory(x->desk.place) : x->directory;
+    catalog_borrow(&catalog, x->desk.store, directory, "");
     bool ok = catalog_append(&catalog, use->session_id, use, &e);
     catalog_release(&catalog);
     if (!ok && e.code != ERR_SESSION_BUSY && e.code != ERR_SESSION_NOT_FOUND)
@@ -242,30 +244,37 @@ static void tell_proposals(const struct work *w)
 {
     const struct extractor *x = w->x;
     const char *directory = x->serves ? directory_of(w) : x->project;
-    mailbox_push(x->desk.notices, learned_notice(x->desk.store, directory, true));
+    if (x->desk.notices)
+        mailbox_push(x->desk.notices, learned_notice(x->desk.store, directory, true));
 }
 
-/* One session. */
-static int extract_one(void *desk, const struct wakeup *wakeup)
+/* One session. As a chore says when the next is to come; `e` has what failed. */
+static int extract(struct extractor *x, const struct wakeup *wakeup, int *kept, struct error *e)
 {
-    struct work w = {.x = desk, .wakeup = wakeup};
-    struct error e = {0};
-    int kept = 0, next = CHORE_DONE;
-    if (!w.x->desk.store)
-        return CHORE_DONE;
-    if (!learned_extract_next(w.x->desk.store, &w.session, &e)) {
-        log_line(LOG_ERROR, "proposals: %s", e.text);
-    } else if (w.session.id && look_at(&w, &kept, &e)) {
-        if (kept > 0)
+    struct work w = {.x = x, .wakeup = wakeup};
+    int next = CHORE_DONE;
+    *kept = 0;
+    if (!learned_extract_next(x->desk.store, &w.session, e)) {
+        log_line(LOG_ERROR, "proposals: %s", e->text);
+    } else if (w.session.id && look_at(&w, kept, e)) {
+        if (*kept > 0)
             tell_proposals(&w);
         next = 0;
     } else if (w.session.id) {
-        next = give_up(&w, &e);
+        next = give_up(&w, e);
     }
-    owe(&w, kept);
-    note_owed(w.x);
+    owe(&w, *kept);
+    note_owed(x);
     work_release(&w);
-    return next == CHORE_DONE && w.x->owed.len > 0 ? AGAIN_MS : next;
+    return next == CHORE_DONE && x->owed.len > 0 ? AGAIN_MS : next;
+}
+
+static int extract_one(void *desk, const struct wakeup *wakeup)
+{
+    struct extractor *x = desk;
+    struct error e = {0};
+    int kept;
+    return x->desk.store ? extract(x, wakeup, &kept, &e) : CHORE_DONE;
 }
 
 /* What is still owed then is not in the session's sum. */
@@ -290,10 +299,15 @@ static const struct desk_role role = {.mode = STORE_READ_WRITE,
                                       .chores = chores,
                                       .chore_count = sizeof chores / sizeof *chores};
 
+static bool is_wanted(const struct config *config)
+{
+    return strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") != 0;
+}
+
 struct extractor *extractor_new(const struct config *config, struct place *place,
                                 const char *project, bool serves, struct mailbox *notices)
 {
-    if (strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") == 0)
+    if (!is_wanted(config))
         return NULL;
     struct extractor *x = mem_alloc(sizeof *x);
     *x = (struct extractor){.config = config, .project = mem_strdup(project), .serves = serves};
@@ -315,4 +329,27 @@ void extractor_want(struct extractor *x)
     struct error e;
     if (x && !worker_want(x->desk.worker, 0, &e))
         log_line(LOG_ERROR, "proposals: %s", e.text);
+}
+
+static bool go_on(void *none)
+{
+    (void)none;
+    return true;
+}
+
+bool extractor_run(const struct operation_context *c, int *proposed, struct error *e)
+{
+    static const struct wakeup unasked = {.fd = -1, .go_on = go_on};
+    struct extractor x = {.config = c->config,
+                          .desk.store = c->catalog.store,
+                          .directory = c->catalog.directory,
+                          .project = mem_strdup(c->project)};
+    int kept, next = CHORE_DONE;
+    *proposed = 0;
+    while ((c->met & NEED_MEMORY) && is_wanted(c->config) &&
+           (next = extract(&x, &unasked, &kept, e)) == 0)
+        *proposed += kept;
+    end(&x.desk);
+    free(x.project);
+    return next == CHORE_DONE && e->code == ERR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/mailbox.h"
 #include "config/config.h"
+#include "session/operation.h"
 #include "session/place.h"
 
 struct extractor;
@@ -17,5 +18,9 @@ void extractor_free(struct extractor *x); /* NULL is fine: as the next */
 
 /* Sessions may wait. Any thread; once the store is there. */
 void extractor_want(struct extractor *x);
+
+/* Of a process without an engine: the sessions that wait, now; how many items were proposed. False:
+ * some could not be asked about; they wait for the next call or engine. */
+bool extractor_run(const struct operation_context *c, int *proposed, struct error *e);
 
 #endif
