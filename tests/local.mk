@@ -407,22 +407,40 @@ torture: tests/campaign_torture$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
 soak: tests/test_long_run$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
 
-# What takes too long for every change: the campaigns, each call for the disk failing, and a shorter
-# soak. Each is told by its name.
-check-long: $(CAMPAIGNS) tests/test_store_faults$(EXEEXT) tests/test_long_run$(EXEEXT) tests/test_follow_crash$(EXEEXT) \
-		tests/test_serve_crash$(EXEEXT) tests/test_named_sessions$(EXEEXT) tests/test_random_calls$(EXEEXT) tiro$(EXEEXT) \
-		$(TORTURE_LIBRARY)
-	@$(AM_TESTS_ENVIRONMENT) failed=; \
-	for campaign in $(CAMPAIGNS); do \
-		if ./$$campaign; then echo "PASS: $$campaign"; else echo "FAIL: $$campaign"; failed=1; fi; \
-	done; \
-	TIRO_EVERY_FAULT=1 tests/test_store_faults || failed=1; \
-	SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run || failed=1; \
-	FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-200} tests/test_follow_crash || failed=1; \
-	SERVE_ROUNDS=$${SERVE_ROUNDS-200} tests/test_serve_crash || failed=1; \
-	NAMED_ROUNDS=$${NAMED_ROUNDS-6000} tests/test_named_sessions || failed=1; \
-	RANDOM_CALLS=$${RANDOM_CALLS-20000} tests/test_random_calls || failed=1; \
-	test -z "$$failed"
+# What takes too long for every change, each told by its name; with -j several at once. The sizes make
+# less than four minutes on two cores: HACKING.md has the variables for more.
+LONG_NEED = $(CAMPAIGNS) \
+	tests/test_follow_crash \
+	tests/test_long_run \
+	tests/test_named_sessions \
+	tests/test_random_calls \
+	tests/test_serve_crash \
+	tests/test_store_faults
+LONG_RUNS = long-hostile long-torture long-faults long-random long-named long-follow long-kill long-serve \
+	long-soak
+check-long:
+	@$(MAKE) $(AM_MAKEFLAGS) --no-print-directory -k $(LONG_RUNS)
+$(LONG_RUNS): $(LONG_NEED) tiro$(EXEEXT) $(TORTURE_LIBRARY)
+LONG_RUN = @$(AM_TESTS_ENVIRONMENT) \
+	long() { if env "$$@"; then echo "PASS: $$*"; else echo "FAIL: $$*"; return 1; fi; }; long
+long-hostile:
+	$(LONG_RUN) tests/campaign_hostile
+long-torture:
+	$(LONG_RUN) TORTURE_TRIALS=$${TORTURE_TRIALS-200} tests/campaign_torture
+long-faults:
+	$(LONG_RUN) TIRO_EVERY_FAULT=1 tests/test_store_faults
+long-random:
+	$(LONG_RUN) RANDOM_CALLS=$${RANDOM_CALLS-8000} tests/test_random_calls
+long-named:
+	$(LONG_RUN) NAMED_ROUNDS=$${NAMED_ROUNDS-1000} tests/test_named_sessions
+long-follow:
+	$(LONG_RUN) FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-100} tests/test_follow_crash
+long-kill:
+	$(LONG_RUN) KILL_ROUNDS=$${KILL_ROUNDS-40} tests/campaign_kill
+long-serve:
+	$(LONG_RUN) SERVE_ROUNDS=$${SERVE_ROUNDS-100} tests/test_serve_crash
+long-soak:
+	$(LONG_RUN) SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run
 
 # The kill campaign at its full length, and memory killed at each of its writes.
 kill: tests/campaign_kill$(EXEEXT) tests/test_memory_crash$(EXEEXT) tiro$(EXEEXT)
@@ -435,7 +453,7 @@ valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) TIRO='$(abs_top_srcdir)/tests/valgrind.sh' TEST_PATIENCE=10 tests/test_one_session || \
 	{ cat valgrind/*.log; exit 1; }
 
-.PHONY: soak check-long kill torture valgrind
+.PHONY: soak check-long $(LONG_RUNS) kill torture valgrind
 
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
