@@ -152,9 +152,18 @@ static void check_references(const struct json *root, const struct json *v)
         check_references(root, m);
 }
 
+static void check_used(const struct json *api)
+{
+    char *text = support_keep(json_print(api));
+    const struct json *schemas = json_get(json_get(api, "components"), "schemas");
+    for (const struct json *s = json_first(schemas); s; s = json_next(s))
+        if (!strstr(text, support_text("\"#/components/schemas/%s\"", json_name(s))))
+            fail_msg("%s is not used", json_name(s));
+}
+
 TEST(each_route_is_described)
 {
-    struct json *api = describe_contract("openapi");
+    struct json *api = describe_contract("openapi"), *ids = json_new_object();
     const struct http_route *r;
     for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
         const struct json *path = json_get(json_get(api, "paths"), r->path);
@@ -171,13 +180,19 @@ TEST(each_route_is_described)
             assert_true(json_get_bool(first, "required", false));
         }
         assert_non_null(json_get_string(method, "summary"));
+        const char *id = json_get_string(method, "operationId");
+        assert_null(json_get(ids, id));
+        json_set_bool(ids, id, true);
+        assert_non_null(json_get(json_get(method, "responses"), "4XX"));
     }
     check_references(api, api);
+    check_used(api);
     const struct json *messages =
         json_get(json_get(json_get(api, "paths"), "/sessions/{session}/messages"), "post");
     char *body = support_keep(json_print(json_get(messages, "requestBody")));
     assert_non_null(strstr(body, "\"required\":[\"text\"]"));
     assert_null(strstr(body, "\"session\""));
+    json_free(ids);
     json_free(api);
 }
 
@@ -204,6 +219,7 @@ TEST(a_path_and_a_method_lead_to_one_row)
         {"GET", "/config", "config/get", 200, NULL},
         {"GET", "/models", "models/list", 200, NULL},
         {"GET", "/health", NULL, 200, NULL},
+        {"GET", "/openapi.json", NULL, 200, NULL},
         {"POST", "/rpc", NULL, 200, NULL},
         {"HEAD", "/sessions/x/events", NULL, 405, NULL},
         {"GET", "/rpc", NULL, 405, NULL},

@@ -434,6 +434,39 @@ TEST(openrpc_has_every_operation_with_its_parameters_and_errors)
     assert_non_null(find_named(json_get(v, "x-notifications"), "approval/requested"));
 }
 
+/* By title, what it was at first, but for what is said of it where it stands. */
+static void check_titles(struct json *titles, const struct json *v)
+{
+    const char *title = json_get_string(v, "title");
+    for (const struct json *m = json_first(v); m; m = json_next(m))
+        check_titles(titles, m);
+    if (!title || json_type(json_get(v, "properties")) != JSON_OBJECT)
+        return;
+    char *now = support_keep(json_print(json_get(v, "properties")));
+    const char *had = json_get_string(titles, title);
+    if (had && strcmp(had, now) != 0)
+        fail_msg("two are titled \"%s\": %s %s", title, had, now);
+    json_set_string(titles, title, now);
+}
+
+/* Generators name types by titles, and give arguments by their places. */
+TEST(openrpc_can_be_made_into_code)
+{
+    struct json *v = program_json(RUN("serve", "--describe", "openrpc"));
+    struct json *titles = json_new_object();
+    for (const struct json *m = json_first(json_get(v, "methods")); m; m = json_next(m)) {
+        bool optional = false;
+        for (const struct json *p = json_first(json_get(m, "params")); p; p = json_next(p)) {
+            bool required = json_get_bool(p, "required", false);
+            if (required && optional)
+                fail_msg("%s: %s", json_get_string(m, "name"), json_get_string(p, "name"));
+            optional = !required;
+        }
+        check_titles(titles, json_get(m, "result"));
+    }
+    json_free(titles);
+}
+
 TEST(the_page_for_clients_names_every_event)
 {
     char *page = support_read(support_text("%s/doc/protocols.md", getenv("SOURCE_DIR")));

@@ -183,7 +183,7 @@ static const struct shape_field stats_fields[] = {
     TEXT(struct corpus_stats, "model", model, OPTIONAL, 0, "Who makes vectors; absent: nobody."),
     {0},
 };
-const struct shape corpus_stats_shape = TOLD("stats", struct corpus_stats, stats_fields);
+const struct shape corpus_stats_shape = TOLD("corpora figures", struct corpus_stats, stats_fields);
 
 static const struct shape_field progress_fields[] = {
     TEXT(struct corpus_progress, "corpus_id", corpus, OPTIONAL, CORPUS_NAME_BYTES, "The last one, where it is more than one."),

@@ -79,7 +79,7 @@ static const struct shape_field stats_fields[] = {
     {0},
 };
 const struct shape graph_stats_shape = {
-    .name = "stats", .size = sizeof(struct graph_stats), .fields = stats_fields};
+    .name = "graph figures", .size = sizeof(struct graph_stats), .fields = stats_fields};
 
 /* --- told to it ------------------------------------------------------------------------------- */
 
@@ -91,7 +91,7 @@ static const struct shape_field new_entity_fields[] = {
                 .most = GRAPH_OBSERVATIONS, .help = "What is known of it."),
     {0},
 };
-static const struct shape new_entity_shape = {.name = "entity",
+static const struct shape new_entity_shape = {.name = "new entity",
                                               .size = sizeof(struct graph_new_entity),
                                               .fields = new_entity_fields,
                                               .closed = true};
@@ -127,7 +127,7 @@ static const struct shape_field new_relation_fields[] = {
          "What the one is to the other: \"works at\".", .also = "relationType"),
     {0},
 };
-static const struct shape new_relation_shape = {.name = "relation",
+static const struct shape new_relation_shape = {.name = "new relation",
                                                 .size = sizeof(struct graph_new_relation),
                                                 .fields = new_relation_fields,
                                                 .closed = true};
@@ -200,14 +200,14 @@ static const struct shape_field added_to_fields[] = {
     {0},
 };
 static const struct shape added_to_shape = {
-    .name = "added", .size = sizeof(struct graph_added_to), .fields = added_to_fields};
+    .name = "added to entity", .size = sizeof(struct graph_added_to), .fields = added_to_fields};
 static const struct shape_field added_fields[] = {
     SHAPE_FIELD("results", LIST, REQUIRED, offsetof(struct graph_added, items),
                 .of = &added_to_shape, .help = "In the order in which they were named."),
     {0},
 };
 const struct shape graph_added_shape = {
-    .name = "added", .size = sizeof(struct graph_added), .fields = added_fields};
+    .name = "added observations", .size = sizeof(struct graph_added), .fields = added_fields};
 
 static const struct shape_field counts_fields[] = {
     COUNTED(struct graph_counts, "entities", entities, "How many."),
@@ -218,7 +218,7 @@ static const struct shape_field counts_fields[] = {
     {0},
 };
 const struct shape graph_counts_shape = {
-    .name = "counts", .size = sizeof(struct graph_counts), .fields = counts_fields};
+    .name = "graph counts", .size = sizeof(struct graph_counts), .fields = counts_fields};
 
 /* --- lines ------------------------------------------------------------------------------------ */
 

@@ -42,6 +42,10 @@ static void add_content(struct json *schema, const char *help, bool required)
     json_set_string(text, "description", help);
     json_set(members, content, text);
     json_set(schema, "properties", members);
+    const char *name = json_get_string(schema, "title");
+    char *title = name ? mem_printf("%s with content", name) : NULL;
+    json_set_string(schema, "title", title);
+    free(title);
     if (!required)
         return;
     const struct json *had = json_get(schema, "required");

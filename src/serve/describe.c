@@ -86,6 +86,7 @@ static struct json *info(void)
     json_set_string(v, "title", PACKAGE_NAME);
     json_set_string(v, "version", CONTRACT_VERSION);
     json_set_string(v, "description", "What can be asked of tiro " PACKAGE_VERSION ".");
+    json_set(v, "license", from_text("{\"name\":\"MIT\",\"url\":\"https://spdx.org/licenses/MIT\"}"));
     return v;
 }
 
@@ -172,18 +173,22 @@ static bool is_required(const struct json *schema, const char *name)
     return false;
 }
 
+/* Those that are required first: who gives them by their places needs them there. */
 static struct json *params_list(const struct json *schema)
 {
     struct json *list = json_new_array();
     const struct json *members = json_get(schema, "properties");
-    for (const struct json *m = json_first(members); m; m = json_next(m)) {
-        struct json *v = json_new_object();
-        json_set_string(v, "name", json_name(m));
-        json_set_string(v, "description", json_get_string(m, "description"));
-        json_set_bool(v, "required", is_required(schema, json_name(m)));
-        json_set(v, "schema", json_clone(m));
-        json_push(list, v);
-    }
+    for (int required = 1; required >= 0; required--)
+        for (const struct json *m = json_first(members); m; m = json_next(m)) {
+            if (is_required(schema, json_name(m)) != required)
+                continue;
+            struct json *v = json_new_object();
+            json_set_string(v, "name", json_name(m));
+            json_set_string(v, "description", json_get_string(m, "description"));
+            json_set_bool(v, "required", required);
+            json_set(v, "schema", json_clone(m));
+            json_push(list, v);
+        }
     return list;
 }
 
@@ -262,11 +267,18 @@ static struct json *json_schema(void)
 
 /* --- OpenAPI ---------------------------------------------------------------------------------- */
 
+static struct json *with(const char *name, struct json *inner)
+{
+    struct json *v = json_new_object();
+    json_set(v, name, inner);
+    return v;
+}
+
 /* The names of schemas there have no slash. */
-static void add_component(struct json *schemas, const struct method *m, const char *what,
+static void add_component(struct json *schemas, const char *of, const char *what,
                           struct json *schema)
 {
-    char *name = mem_printf("%s.%s", m->name, what);
+    char *name = mem_printf("%s.%s", of, what);
     *strchr(name, '/') = '.';
     json_set(schemas, name, schema);
     free(name);
@@ -276,71 +288,100 @@ static void add_components(struct json *schemas, const struct method *m)
 {
     if (m->operation) {
         json_set_string(m->params, "x-authority", authority_of(m->operation));
-        add_component(schemas, m, "params", m->params);
-        add_component(schemas, m, "result", m->result);
+        add_component(schemas, m->name, "params", m->params);
+        add_component(schemas, m->name, "result", m->result);
     } else {
         json_free(m->params);
         json_free(m->result);
     }
 }
 
-static struct json *method_names(void)
+/* Pushes a reference to the component that begins with "NAME.": "session/list" and "params". */
+static void push_reference(struct json *list, const char *name, const char *what)
 {
-    const struct operation *o;
-    struct json *names = json_new_array();
-    for (size_t i = 0; (o = operation_at(i)); i++)
-        json_push(names, json_new_string(o->name));
-    return names;
+    struct json *v = json_new_object();
+    char *to = mem_printf("#/components/schemas/%s.%s", name, what);
+    char *slash = strchr(to + sizeof "#/components/schemas/", '/');
+    if (slash)
+        *slash = '.';
+    json_set_string(v, "$ref", to);
+    json_push(list, v);
+    free(to);
 }
 
-/* Of a request to /rpc and its answer. */
-static struct json *rpc_path(void)
-{
-    static const char text[] =
-        "{\"post\":{\"summary\":\"Calls an operation as JSON-RPC 2.0.\",\"operationId\":\"rpc\","
-        "\"requestBody\":{\"required\":true,\"content\":{\"application/"
-        "json\":{\"schema\":{\"$ref\":"
-        "\"#/components/schemas/request\"}}}},\"responses\":{\"200\":{\"description\":\"The "
-        "answer, "
-        "or the error with the number and name of the table.\",\"content\":{\"application/json\":{"
-        "\"schema\":{\"$ref\":\"#/components/schemas/answer\"}}}}}}}";
-    return from_text(text);
-}
-
+/* Requests of POST /rpc one by one, and what may come of any. */
 static void add_envelope(struct json *schemas)
 {
-    static const char request[] =
-        "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
-        "\"string\",\"integer\"]},\"params\":{\"type\":\"object\",\"description\":\"As "
-        "NAME.params of the method.\"}},\"required\":[\"jsonrpc\",\"id\",\"method\"]}";
     static const char answer[] =
-        "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
-        "\"string\",\"integer\",\"null\"]},\"result\":{\"type\":\"object\",\"description\":\"As "
-        "NAME.result of the method.\"},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{"
-        "\"type\":\"integer\"},\"message\":{\"type\":\"string\"},\"data\":{\"type\":\"object\","
-        "\"properties\":{\"code\":{\"type\":\"string\"}}}},\"required\":[\"code\",\"message\"]}},"
-        "\"required\":[\"jsonrpc\",\"id\"]}";
-    struct json *asked = from_text(request), *members = json_clone(json_get(asked, "properties"));
-    struct json *method = json_new_object();
-    json_set_string(method, "type", "string");
-    json_set(method, "enum", method_names());
-    json_set(members, "method", method);
-    json_set(asked, "properties", members);
-    json_set(schemas, "request", asked);
-    json_set(schemas, "answer", from_text(answer));
+        "{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":[\"string\",\"integer\",\"null\"]},"
+        "\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"integer\"},\"message\":{"
+        "\"type\":\"string\"},\"data\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":"
+        "\"string\"}}}},\"required\":[\"code\",\"message\"]}}";
+    const struct operation *o;
+    struct json *asked = json_new_array(), *results = json_new_array();
+    for (size_t i = 0; (o = operation_at(i)); i++) {
+        char *text = mem_printf(
+            "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
+            "\"string\",\"integer\"]},\"method\":{\"const\":\"%s\"}},\"required\":[\"jsonrpc\","
+            "\"method\"]}",
+            o->name);
+        struct json *v = from_text(text), *members = json_clone(json_get(v, "properties"));
+        struct json *params = json_new_array();
+        push_reference(params, o->name, "params");
+        json_set(members, "params", json_clone(json_first(params)));
+        json_set(v, "properties", members);
+        json_push(asked, v);
+        push_reference(results, o->name, "result");
+        json_free(params);
+        free(text);
+    }
+    struct json *members = from_text(answer);
+    json_set(members, "result", with("anyOf", results));
+    json_set(schemas, "request", with("oneOf", asked));
+    json_set(schemas, "answer", with("properties", members));
+}
+
+/* What a stream has as the data of its frames: events, by their type, and what has no number. */
+static void add_events(struct json *schemas)
+{
+    struct json *events = json_new_array(), *told = json_new_array(), *v = json_new_object();
+    for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
+        const char *name = event_name((enum event_type)type);
+        add_definition(schemas, "event", name, event_schema((enum event_type)type));
+        push_reference(events, "event", name);
+    }
+    json_set_string(v, "$ref", "#/components/schemas/event");
+    json_push(told, v);
+    for (int type = 0; type < NOTICE_TYPES; type++) {
+        const struct notification *n = notification_of((enum notice_type)type);
+        if (!n->method || type == NOTICE_EVENT)
+            continue;
+        struct json *notice = shape_schema(n->shape);
+        add_component(schemas, n->method, "notification", notice);
+        push_reference(told, n->method, "notification");
+    }
+    json_set(schemas, "event", with("oneOf", events));
+    json_set(schemas, "told", with("anyOf", told));
 }
 
 static struct json *openapi(void)
 {
-    struct json *v = json_new_object(), *paths = json_new_object(), *schemas = json_new_object();
-    struct json *parts = json_new_object();
-    json_set_string(v, "openapi", "3.1.0");
-    json_set(v, "info", info());
-    json_set(paths, "/rpc", rpc_path());
-    json_set(v, "paths", paths);
-    add_envelope(schemas);
+    static const char frame[] =
+        "{\"openapi\":\"3.1.0\",\"servers\":[{\"url\":\"http://127.0.0.1:8476\"}],\"security\":[{"
+        "\"token\":[]}]}";
+    static const char components[] =
+        "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"ticket\":{"
+        "\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"ticket\"}},\"responses\":{\"error\":{"
+        "\"description\":\"It was not done; the status is the error's.\",\"content\":{\"application/"
+        "json\":{\"schema\":{\"$ref\":\"#/components/schemas/error\"}}}}}}";
+    struct json *v = from_text(frame), *paths = json_new_object(), *schemas = json_new_object();
+    struct json *parts = from_text(components);
     each_method(add_components, schemas);
+    add_envelope(schemas);
+    add_events(schemas);
     http_describe(paths, schemas);
+    json_set(v, "info", info());
+    json_set(v, "paths", paths);
     json_set(parts, "schemas", schemas);
     json_set(v, "components", parts);
     return v;

@@ -36,7 +36,7 @@ static struct json *reference(const char *operation, const char *what)
 
 static struct json *content(const char *type, struct json *schema)
 {
-    return wrapped(type, schema ? wrapped("schema", schema) : json_new_object());
+    return wrapped(type, wrapped("schema", schema));
 }
 
 /* --- parameters ------------------------------------------------------------------------------- */
@@ -94,20 +94,50 @@ static struct json *event_parameters(void)
 
 /* --- methods ---------------------------------------------------------------------------------- */
 
+/* What has no operation to say it. */
+static const char *const kind_schemas[] = {
+    [HTTP_EVENTS] = "{\"$ref\":\"#/components/schemas/told\"}",
+    [HTTP_RPC] = "{\"$ref\":\"#/components/schemas/answer\"}",
+    [HTTP_MCP] = "{\"type\":\"object\"}",
+    [HTTP_HEALTH] = "{\"type\":\"object\",\"properties\":{\"status\":{\"const\":\"ok\"},\"version\":{"
+                    "\"type\":\"string\"},\"contract_version\":{\"type\":\"string\"}},\"required\":["
+                    "\"status\",\"version\",\"contract_version\"]}",
+    [HTTP_TICKET] = "{\"type\":\"object\",\"properties\":{\"ticket\":{\"type\":\"string\"},\"seconds\":"
+                    "{\"type\":\"integer\"}},\"required\":[\"ticket\",\"seconds\"]}",
+    [HTTP_DESCRIPTION] = "{\"type\":\"object\"}",
+};
+
+static struct json *from_text(const char *text)
+{
+    return json_parse(text, strlen(text), NULL);
+}
+
 static struct json *responses(const struct http_route *r)
 {
     const char *type = r->kind == HTTP_EVENTS ? "text/event-stream" : "application/json";
     struct json *v = json_new_object(), *good = text_object("description", "It was done.");
-    struct json *bad = text_object("description", "It was not; the status is the error's.");
     char *status = mem_printf("%d", r->status);
     if (r->status != 204)
         json_set(good, "content",
-                 content(type, r->operation ? reference(r->operation, "result") : NULL));
-    json_set(bad, "content", content("application/json", reference(NULL, "error")));
+                 content(type, r->operation ? reference(r->operation, "result")
+                                            : from_text(kind_schemas[r->kind])));
     json_set(v, status, good);
-    json_set(v, "default", bad);
+    json_set(v, "4XX", text_object("$ref", "#/components/responses/error"));
+    json_set(v, "5XX", text_object("$ref", "#/components/responses/error"));
     free(status);
     return v;
+}
+
+/* "session/list" → session_list; without an operation of the path: get_sessions_session_events. */
+static char *name_of(const struct http_route *r)
+{
+    char *name =
+        r->operation ? mem_strdup(r->operation) : mem_printf("%s%s", r->method, r->path), *to = name;
+    for (const char *at = name; *at; at++)
+        if (!strchr("{}.", *at))
+            *to++ = (char)(*at == '/' ? '_' : tolower((unsigned char)*at));
+    *to = '\0';
+    return name;
 }
 
 /* The path has said what its variables are. */
@@ -136,6 +166,9 @@ static struct json *method(const struct http_route *r)
     const struct operation *o = r->operation ? operation_find(r->operation) : NULL;
     struct json *v = text_object("summary", o ? o->summary : r->summary);
     struct json *schema = o ? contract_params_schema(o) : NULL;
+    char *name = name_of(r);
+    json_set_string(v, "operationId", name);
+    free(name);
     if (o)
         json_set_string(v, "x-authority", authority_name(o->authority));
     json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters() : parameters(r, schema));
@@ -143,6 +176,10 @@ static struct json *method(const struct http_route *r)
         add_body(v, body_schema(r, schema));
     if (r->kind == HTTP_MCP && strcmp(r->method, "POST") == 0)
         add_body(v, text_object("type", "object"));
+    if (r->kind == HTTP_RPC)
+        add_body(v, reference(NULL, "request"));
+    if (r->kind == HTTP_EVENTS)
+        json_set(v, "security", from_text("[{\"token\":[]},{\"ticket\":[]}]"));
     json_set(v, "responses", responses(r));
     json_free(schema);
     return v;
@@ -169,7 +206,6 @@ void http_describe(struct json *paths, struct json *schemas)
 {
     const struct http_route *r;
     for (size_t i = 0; (r = http_route_at(i)) != NULL; i++)
-        if (r->kind != HTTP_RPC) /* that one is described with its schemas */
-            add_method(paths, r);
+        add_method(paths, r);
     json_set(schemas, "error", json_parse(error_schema, sizeof error_schema - 1, NULL));
 }

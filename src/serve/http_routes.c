@@ -22,6 +22,8 @@ static const struct http_route routes[] = {
     {"GET", "/config", HTTP_OPERATION, "config/get", .status = 200},
     {"GET", "/models", HTTP_OPERATION, "models/list", .status = 200},
     {"GET", "/health", HTTP_HEALTH, .status = 200, .summary = "Tells that the server answers."},
+    {"GET", "/openapi.json", HTTP_DESCRIPTION, .status = 200,
+     .summary = "Gives this description."},
     {"POST", "/mcp", HTTP_MCP, .status = 200,
      .summary = "Takes a message of the Model Context Protocol."},
     {"DELETE", "/mcp", HTTP_MCP, .status = 204,

@@ -14,6 +14,7 @@ enum http_route_kind {
     HTTP_RPC,       /* any operation, as JSON-RPC */
     HTTP_MCP,       /* a message of the Model Context Protocol */
     HTTP_HEALTH,
+    HTTP_DESCRIPTION, /* of all this, as OpenAPI */
     HTTP_TICKET /* what opens a stream without the token */
 };
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "rpc/peer.h"
 #include "serve/contract.h"
+#include "serve/describe.h"
 #include "serve/http_events.h"
 #include "serve/http_mcp.h"
 #include "serve/http_routes.h"
@@ -293,6 +294,15 @@ static void serve_health(struct request *r)
     http_exchange_reply(r->exchange, r->route->status, json_type_name, body, sizeof body - 1);
 }
 
+static void serve_description(struct request *r)
+{
+    struct json *v = describe_contract("openapi");
+    char *text = json_print(v);
+    http_exchange_reply(r->exchange, r->route->status, json_type_name, text, strlen(text));
+    free(text);
+    json_free(v);
+}
+
 static void serve_ticket(struct request *r)
 {
     const char *ticket = http_ticket_make(&r->service->tickets, clock_mono_ms());
@@ -309,6 +319,7 @@ static void (*const serve_kind[])(struct request *r) = {
     [HTTP_RPC] = serve_rpc,
     [HTTP_MCP] = serve_mcp,
     [HTTP_HEALTH] = serve_health,
+    [HTTP_DESCRIPTION] = serve_description,
     [HTTP_TICKET] = serve_ticket,
 };
 

@@ -567,7 +567,7 @@ static const struct shape_field check_fields[] = {
     {0},
 };
 static const struct shape check_shape = {
-    .name = "provider check", .size = sizeof(struct provider_check_result), .fields = check_fields};
+    .name = "provider state", .size = sizeof(struct provider_check_result), .fields = check_fields};
 
 const struct operation operation_provider_check = RUN_IN_CONVERSATION(
     "provider/check", AUTHORITY_CLIENT, "Asks the server of a provider whether it answers.",

@@ -330,7 +330,7 @@ static const struct shape_field added_fields[] = {
     {0},
 };
 static const struct shape added_shape = {
-    .name = "added", .size = sizeof(struct learned_add_result), .fields = added_fields};
+    .name = "added item", .size = sizeof(struct learned_add_result), .fields = added_fields};
 
 /* A text that is one directive is of its kind and keeps its words; any other is a fact. */
 static void read_text(const char *text, struct learned_item *item)
@@ -436,7 +436,7 @@ static const struct shape_field forgotten_fields[] = {
     {0},
 };
 static const struct shape forgotten_shape = {
-    .name = "forgotten", .size = sizeof(struct learned_forget_result), .fields = forgotten_fields};
+    .name = "forgotten items", .size = sizeof(struct learned_forget_result), .fields = forgotten_fields};
 
 static bool resolve_all(struct memories *m, const struct learned_forget_params *p,
                         struct text_list *out, struct error *e)

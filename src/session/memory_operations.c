@@ -325,7 +325,7 @@ static const struct shape_field forgotten_fields[] = {
     {0},
 };
 static const struct shape forgotten_shape = {
-    .name = "forgotten", .size = sizeof(struct memory_forget_result), .fields = forgotten_fields};
+    .name = "forgotten entries", .size = sizeof(struct memory_forget_result), .fields = forgotten_fields};
 
 struct ids {
     VEC(char *) items;
