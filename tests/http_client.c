@@ -294,9 +294,9 @@ void events_open(struct http_stream *s, int port, const char *session, int64_t a
     *s = (struct http_stream){.text = BUF_INIT};
     http_client_open(&s->client, port);
     http_client_send(&s->client,
-                     support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST "Accept: "
+                     support_text("GET %s%s/events HTTP/1.1\r\n" HTTP_HOST "Accept: "
                                   "text/event-stream\r\n",
-                                  session));
+                                  session ? "/sessions/" : "", session ? session : ""));
     if (after >= 0)
         http_client_send(&s->client, support_text("Last-Event-ID: %lld\r\n", (long long)after));
     http_client_send(&s->client, "\r\n");

@@ -96,7 +96,7 @@ struct http_stream {
     int comments;
 };
 
-/* `after` negative: no Last-Event-ID. Has been answered with 200. */
+/* `session` NULL: of all. `after` negative: no Last-Event-ID. Has been answered with 200. */
 void events_open(struct http_stream *s, int port, const char *session, int64_t after);
 void events_close(struct http_stream *s);
 

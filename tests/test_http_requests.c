@@ -214,6 +214,7 @@ TEST(a_path_and_a_method_lead_to_one_row)
         {"POST", "/sessions/x/interrupt", "turn/interrupt", 200, "x"},
         {"POST", "/sessions/x/compact", "compaction/run", 200, "x"},
         {"GET", "/sessions/x/events", NULL, 200, "x"},
+        {"GET", "/events", NULL, 200, NULL},
         {"GET", "/memory?q=x", "memory/search", 200, NULL},
         {"GET", "/capabilities", "capabilities/get", 200, NULL},
         {"GET", "/config", "config/get", 200, NULL},

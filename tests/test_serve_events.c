@@ -234,6 +234,68 @@ TEST(a_stream_opens_at_once_and_is_not_gathered)
     assert_int_equal(served_stop(&s), 0);
 }
 
+TEST(one_stream_tells_of_all_sessions)
+{
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *first = http_begin_session(s.port);
+    run_turn(s.port, first, "before anybody listened");
+    events_open(&events, s.port, NULL, -1);
+    char *second = http_begin_session(s.port);
+    const char *const ids[] = {second, first, second};
+    for (size_t i = 0; i < 3; i++) {
+        run_turn(s.port, ids[i], support_text("message %zu", i));
+        events_expect(&events, "session/running");
+        events_expect(&events, "run_started");
+        assert_text(events.data, ids[i]);
+        assert_text(events.data, support_text("message %zu", i));
+        assert_string_equal(events.id, ""); /* numbers are of one session */
+        events_expect(&events, "run_completed");
+    }
+    http_expect_error(http_ask(s.port, "GET", "/events?after=0", NULL), 400, "USAGE", "after");
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
+static struct http_answer post_async(int port, const char *session, const char *text)
+{
+    struct http_client c;
+    char *body = support_text("{\"text\":\"%s\"}", text);
+    http_client_open(&c, port);
+    http_client_send(&c, support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
+                                      "Content-Type: application/json\r\nPrefer: respond-async\r\n"
+                                      "Content-Length: %zu\r\n\r\n%s",
+                                      session, strlen(body), body));
+    struct http_answer a = http_client_answer(&c);
+    http_client_close(&c);
+    return a;
+}
+
+/* Its caller goes away, and the turn goes on. */
+TEST(a_message_is_answered_when_it_is_kept_if_its_caller_prefers_so)
+{
+    model_server_queue(model, &(struct reply){.text = "half of it", .fault = REPLY_STALL});
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, "--provider", "openai", "--model", "m");
+    char *id = http_begin_session(s.port);
+    events_open(&events, s.port, id, 0);
+    struct http_answer a = post_async(s.port, id, "take your time");
+    assert_int_equal(a.status, 202);
+    assert_json(http_json(&a), support_text("{'session_id':'%s','seq':1}", id));
+    assert_text(a.head, support_text("Location: /sessions/%s/events?after=1\r\n", id));
+    assert_text(a.head, "Preference-Applied: respond-async\r\n");
+    events_expect(&events, "text_delta");
+    http_expect_error(post_async(s.port, id, "another"), 409, "SESSION_BUSY", NULL);
+    http_expect_error(post_async(s.port, "nobody", "hello"), 404, "SESSION_NOT_FOUND", NULL);
+    assert_int_equal(
+        http_ask(s.port, "POST", support_text("/sessions/%s/interrupt", id), "{}").status, 200);
+    events_expect(&events, "interrupted");
+    events_close(&events);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 /* A browser's EventSource can give no header. */
 TEST(a_ticket_opens_one_stream_in_place_of_the_token)
 {

@@ -83,9 +83,11 @@ static struct json *parameters(const struct http_route *r, const struct json *sc
 }
 
 /* Which the operation of their pages, session/history, would have. */
-static struct json *event_parameters(void)
+static struct json *event_parameters(const struct http_route *r)
 {
     struct json *list = json_new_array();
+    if (!strchr(r->path, '{'))
+        return list;
     json_push(list, parameter("session", "path", true, NULL));
     json_push(list, parameter("after", "query", false, NULL));
     json_push(list, parameter("Last-Event-ID", "header", false, NULL));
@@ -112,6 +114,12 @@ static struct json *from_text(const char *text)
     return json_parse(text, strlen(text), NULL);
 }
 
+/* Of a turn that is not waited for. */
+static const char begun[] =
+    "{\"description\":\"It has begun, as was preferred (Prefer: respond-async).\",\"content\":{"
+    "\"application/json\":{\"schema\":{\"type\":\"object\",\"properties\":{\"session_id\":{\"type\":"
+    "\"string\"},\"seq\":{\"type\":\"integer\"}},\"required\":[\"session_id\",\"seq\"]}}}}";
+
 static struct json *responses(const struct http_route *r)
 {
     const char *type = r->kind == HTTP_EVENTS ? "text/event-stream" : "application/json";
@@ -122,6 +130,8 @@ static struct json *responses(const struct http_route *r)
                  content(type, r->operation ? reference(r->operation, "result")
                                             : from_text(kind_schemas[r->kind])));
     json_set(v, status, good);
+    if (r->async)
+        json_set(v, "202", from_text(begun));
     json_set(v, "4XX", text_object("$ref", "#/components/responses/error"));
     json_set(v, "5XX", text_object("$ref", "#/components/responses/error"));
     free(status);
@@ -171,7 +181,7 @@ static struct json *method(const struct http_route *r)
     free(name);
     if (o)
         json_set_string(v, "x-authority", authority_name(o->authority));
-    json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters() : parameters(r, schema));
+    json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters(r) : parameters(r, schema));
     if (o && strcmp(r->method, "POST") == 0)
         add_body(v, body_schema(r, schema));
     if (r->kind == HTTP_MCP && strcmp(r->method, "POST") == 0)

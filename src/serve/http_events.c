@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "serve/http_feed.h"
 #include "serve/notice_json.h"
+#include "serve/questions.h"
 #include "session/session_operations.h"
 
 /* Readers are handed the log in pages, each when the socket has taken the one before. A page has
@@ -89,20 +90,20 @@ static void say_loaded(struct stream *s, int64_t seq)
     buf_release(&data);
 }
 
-static struct http_frame *event_frame(const struct event *ev)
+static struct http_frame *event_frame(const struct event *ev, bool numbered)
 {
     char *line = event_to_line(ev);
-    struct http_frame *f = http_frame_new(ev->seq, event_name(ev->type), line);
+    struct http_frame *f = http_frame_new(numbered ? ev->seq : -1, event_name(ev->type), line);
     free(line);
     return f;
 }
 
-/* NULL: it is not told. */
-static struct http_frame *notice_frame(const struct notice *n)
+/* NULL: it is not told. Numbers are of one session. */
+static struct http_frame *notice_frame(const struct notice *n, bool numbered)
 {
     const char *name = notification_of(n->type)->method;
     if (n->type == NOTICE_EVENT)
-        return event_frame(n->event);
+        return event_frame(n->event, numbered);
     char *data = name ? notice_json(n) : NULL;
     struct http_frame *f = name ? http_frame_new(-1, name, data) : NULL;
     free(data);
@@ -184,7 +185,7 @@ static void take_page(struct stream *s, const struct session_history_result *r)
 {
     for (size_t i = 0; i < r->events.items.len; i++)
         if (!is_covered(&r->events, i))
-            vec_push(&s->page, event_frame(r->events.items.items[i]));
+            vec_push(&s->page, event_frame(r->events.items.items[i], true));
     s->page_more = r->more;
     s->large = r->large;
 }
@@ -223,7 +224,8 @@ static void start(struct stream *s)
     const struct http_source source = {read_stream, probe_stream, s};
     if (!s->reading)
         release_page(s);
-    say_loaded(s, s->seq);
+    if (*s->feed->session)
+        say_loaded(s, s->seq);
     http_exchange_stream(s->exchange, &source);
 }
 
@@ -248,6 +250,17 @@ static void begin(struct stream *s, const struct session_history_result *r)
         if (s->feed->frames.len == 0 || s->after < s->feed->base || s->feed->last < newest)
             take_page(s, r);
     }
+    start(s);
+}
+
+/* Of all sessions: no log has what was told before, but for what still waits for a word. */
+static void begin_all(struct stream *s)
+{
+    const struct question *q;
+    join(s, "");
+    s->place = s->feed->first + s->feed->frames.len;
+    for (size_t i = 0; (q = questions_at(server_questions(s->all->loop), i)); i++)
+        say(s, q->method, q->params);
     start(s);
 }
 
@@ -412,20 +425,29 @@ static long read_stream(void *context, char *to, size_t size)
 
 /* --- what is told ----------------------------------------------------------------------------- */
 
-static void on_notice(void *context, const struct notice *n)
+static void tell(struct http_events *all, struct http_feed *feed, const struct notice *n)
 {
-    struct http_events *all = context;
-    if (!*n->session)
-        return;
-    struct http_feed *feed = http_feed_get(&all->feeds, n->session);
-    if (n->type == NOTICE_BUSY)
-        feed->busy = n->flag;
-    struct http_frame *f = notice_frame(n);
+    struct http_frame *f = notice_frame(n, *feed->session);
     if (!f)
         return;
     http_feed_add(&all->feeds, feed, f);
     for (size_t i = 0; i < feed->readers.len; i++)
         wake(feed->readers.items[i]);
+}
+
+/* The feed of all sessions has no name. */
+static void on_notice(void *context, const struct notice *n)
+{
+    struct http_events *all = context;
+    struct http_feed *every = http_feed_find(&all->feeds, "");
+    if (every && every->readers.len > 0)
+        tell(all, every, n);
+    if (!*n->session)
+        return;
+    struct http_feed *feed = http_feed_get(&all->feeds, n->session);
+    if (n->type == NOTICE_BUSY)
+        feed->busy = n->flag;
+    tell(all, feed, n);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -445,7 +467,7 @@ static void probe_stream(void *context)
 /* … and the log is asked for what others wrote. */
 static void beat(struct stream *s)
 {
-    if (!s->feed->busy && !s->reading) {
+    if (*s->feed->session && !s->feed->busy && !s->reading) {
         s->reading = true;
         ask_page(s);
     }
@@ -503,7 +525,10 @@ void http_events_begin(struct http_events *all, struct http_exchange *x, const c
     http_exchange_keep(x, s, stream_free);
     if (!all->beat)
         all->beat = server_after(all->loop, all->beat_ms / 4, on_beat, all);
-    ask_page(s);
+    if (session)
+        ask_page(s);
+    else
+        begin_all(s);
 }
 
 struct http_events *http_events_new(struct server *loop)

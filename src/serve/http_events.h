@@ -23,8 +23,8 @@ size_t http_events_share(size_t held);
 /* After the server of their exchanges. NULL is fine. */
 void http_events_free(struct http_events *all);
 
-/* Answers the exchange, now or later: with the stream of this session (a reference), or an error.
- * `after`: the number of the last event that was seen; negative: what happens from now on. */
+/* Answers the exchange, now or later: with the stream of this session (a reference; NULL: of all, without
+ * numbers), or an error. `after`: the number of the last event that was seen; negative: what happens from now on. */
 void http_events_begin(struct http_events *all, struct http_exchange *x, const char *session,
                        int64_t after);
 

@@ -2,6 +2,7 @@
 #ifndef SERVE_HTTP_ROUTES_H
 #define SERVE_HTTP_ROUTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -10,7 +11,7 @@
 
 enum http_route_kind {
     HTTP_OPERATION, /* a row of the table of operations */
-    HTTP_EVENTS,    /* the events of a session, as they happen */
+    HTTP_EVENTS,    /* the events of a session, or of all, as they happen */
     HTTP_RPC,       /* any operation, as JSON-RPC */
     HTTP_MCP,       /* a message of the Model Context Protocol */
     HTTP_HEALTH,
@@ -25,6 +26,7 @@ struct http_route {
     enum http_route_kind kind;
     const char *operation; /* HTTP_OPERATION: its name */
     int status;            /* of success */
+    bool async;            /* who prefers so is answered with 202 when it has begun */
     const char *q;         /* the member that "q" of a query is short for; NULL: none */
     const char *summary; /* where no operation has one; NULL */
 };

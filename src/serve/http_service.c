@@ -1,7 +1,9 @@
 #include "serve/http_service.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/json_out.h"
@@ -31,6 +33,7 @@ struct request {
     const struct http_route *route;
     struct json *params;
     uint64_t asked;        /* an operation that runs; 0: none */
+    struct listener *kept; /* for what its caller does not wait for; NULL */
     struct rpc_peer *peer; /* of POST /rpc; NULL */
     VEC(struct rpc_running *) running;
     bool fed; /* all of the body */
@@ -53,6 +56,7 @@ static void free_call(struct rpc_running *c)
 static void request_free(void *mine)
 {
     struct request *r = mine;
+    server_deafen(r->service->loop, r->kept);
     if (r->asked)
         contract_withdraw(r->service->loop, r->asked);
     for (size_t i = 0; i < r->running.len; i++) {
@@ -167,10 +171,46 @@ static bool add_body(struct request *r, struct error *e)
     return ok;
 }
 
+static bool has_text(const struct json *params, const char *text)
+{
+    for (const struct json *m = json_first(params); m; m = json_next(m))
+        if (json_string(m) && strcmp(json_string(m), text) == 0)
+            return true;
+    return false;
+}
+
+/* The message is in the log, so the turn is; what comes of it the events tell. */
+static void on_notice(void *context, const struct notice *n)
+{
+    struct request *r = context;
+    const char *session = http_exchange_target(r->exchange)->path.items[1];
+    if (!r->asked || n->type != NOTICE_EVENT || n->event->type != EVENT_TURN_STARTED ||
+        strcmp(n->session, session) != 0 || !has_text(r->params, n->event->text))
+        return;
+    contract_withdraw(r->service->loop, r->asked);
+    r->asked = 0;
+    char *body = mem_printf("{\"session_id\":\"%s\",\"seq\":%" PRId64 "}", session, n->event->seq);
+    char *path = mem_printf("/sessions/%s/events?after=%" PRId64, session, n->event->seq);
+    http_exchange_add_field(r->exchange, "Location", path);
+    http_exchange_add_field(r->exchange, "Preference-Applied", "respond-async");
+    http_exchange_reply(r->exchange, 202, json_type_name, body, strlen(body));
+    free(path);
+    free(body);
+}
+
+static bool prefers_async(const struct http_head *h)
+{
+    static const char wish[] = "respond-async";
+    const char *given = http_head_field(h, "Prefer");
+    return given && strncasecmp(given, wish, sizeof wish - 1) == 0;
+}
+
 static void serve_operation(struct request *r)
 {
     struct error e = {0};
     const struct operation *o = operation_find(r->route->operation);
+    if (r->route->async && prefers_async(http_exchange_head(r->exchange)))
+        r->kept = server_listen(r->service->loop, on_notice, r);
     if (!add_query(r, o, &e) || !add_body(r, &e) ||
         !contract_start(r->service->loop, mcp_authority(r->service->mcp), o->name, r->params,
                         on_done, r, &r->asked, &e))
@@ -202,7 +242,9 @@ static void serve_events(struct request *r)
     struct http_service *s = r->service;
     char *session = mem_strdup(json_get_string(r->params, "session"));
     int64_t after;
-    if (!read_after(x, &after, &e)) {
+    if (!read_after(x, &after, &e) ||
+        (!session && after >= 0 &&
+         !err_set(&e, ERR_USAGE, "\"after\" is of one session; leave it out"))) {
         http_exchange_fail(x, &e);
     } else {
         request_free(r);
