@@ -347,6 +347,29 @@ TEST_IF(capability_store(), sessions_are_listed_closed_resumed_and_deleted)
     end();
 }
 
+TEST_IF(capability_store(), a_fork_goes_on_by_itself)
+{
+    begin();
+    ask("hello");
+    const struct json *made =
+        rpc_client_result(&client, "session/fork",
+                          support_text("{'sessionId':'%s','cwd':'%s'}", session, support_dir()));
+    char *fork = support_text("%s", json_get_string(made, "sessionId"));
+    assert_non_null(json_get(made, "configOptions"));
+    assert_string_not_equal(fork, session);
+    rpc_client_result(&client, "session/prompt",
+                      support_text("{'sessionId':'%s','prompt':[{'type':'text','text':'more'}]}",
+                                   fork));
+    rpc_client_result(&client, "session/close", PARAMS(""));
+    const char *shown = program_output(RUN("sessions", "show", fork));
+    assert_text(shown, "hello");
+    assert_text(shown, "more");
+    assert_no_text(program_output(RUN("sessions", "show", session)), "more");
+    fails("session/fork", support_text("{'sessionId':'nobody','cwd':'%s'}", support_dir()), -32002,
+          "SESSION_NOT_FOUND");
+    end();
+}
+
 /* The second request arrives while the first one looks the session up. */
 TEST_IF(capability_store(), loads_of_one_session_at_once_are_each_answered)
 {

@@ -90,16 +90,12 @@ static void write_true(struct json_out *o, const char *name, bool value)
 
 static void write_session_capabilities(struct json_out *o, bool kept)
 {
-    static const char *const always[] = {"resume", "close"}, *const kept_ones[] = {"list",
-                                                                                   "delete"};
+    static const char *const names[] = {"resume", "close", "list", "delete", "fork"};
+    size_t count = kept ? sizeof names / sizeof *names : 2; /* the others are of what is kept */
     json_out_name(o, "sessionCapabilities");
     json_out_open(o, '{');
-    for (size_t i = 0; kept && i < 2; i++) {
-        json_out_name(o, kept_ones[i]);
-        json_out_raw(o, "{}");
-    }
-    for (size_t i = 0; i < 2; i++) {
-        json_out_name(o, always[i]);
+    for (size_t i = 0; i < count; i++) {
+        json_out_name(o, names[i]);
         json_out_raw(o, "{}");
     }
     json_out_close(o, '}');
@@ -176,6 +172,7 @@ static void on_request(void *context, struct rpc_call *call, const char *method,
         {"session/new", acp_session_new, false},
         {"session/load", acp_session_load, false},
         {"session/resume", acp_session_resume, false},
+        {"session/fork", acp_session_fork, false},
         {"session/list", acp_session_list, false},
         {"session/close", acp_session_close, false},
         {"session/delete", acp_session_delete, false},

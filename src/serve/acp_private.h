@@ -129,8 +129,8 @@ struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, 
                                   acp_done *done);
 
 typedef void acp_method(struct acp *a, struct rpc_call *call, const struct json *params);
-acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_list,
-    acp_session_close, acp_session_delete, acp_session_set_mode, acp_session_set_option;
+acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_fork,
+    acp_session_list, acp_session_close, acp_session_delete, acp_session_set_mode, acp_session_set_option;
 
 /* --- acp_turn.c --------------------------------------------------------------------------------
  */

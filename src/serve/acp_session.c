@@ -423,13 +423,17 @@ static bool may_be_in(const struct session_info *info, const char *directory)
     return same;
 }
 
+/* What is done with a session that is there; `ask->number`. */
+enum opening { OPEN_RESUME, OPEN_LOAD, OPEN_FORK };
+
 /* `ask->text` is the directory that the client names. */
 static void found(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct session_params *asked = answer->request->params;
     const struct session_info *info = answer->result;
     struct error e;
-    if (acp_failed(ask->call, answer) || !may_open(ask->acp, ask->call, info->id))
+    bool forks = ask->number == OPEN_FORK;
+    if (acp_failed(ask->call, answer) || (!forks && !may_open(ask->acp, ask->call, info->id)))
         return;
     if (strcmp(info->id, asked->session) != 0) {
         acp_refuse(ask->call, ERR_SESSION_NOT_FOUND, "there is no session of that id");
@@ -440,15 +444,22 @@ static void found(struct acp_ask *ask, const struct operation_answer *answer)
         acp_fail(ask->call, &e);
         return;
     }
+    if (forks) {
+        const struct session_fork_params fork = {.session = info->id};
+        acp_ask(ask->acp, ask->call, NULL, &operation_session_fork, &fork, created)->servers =
+            ask->servers;
+        ask->servers = NULL;
+        return;
+    }
     const struct session_open_params open = {.session = info->id, .directory = ask->text};
     struct acp_ask *next = acp_ask(ask->acp, ask->call, NULL, &operation_session_open, &open,
-                                   ask->number ? opened_to_load : opened_to_resume);
+                                   ask->number == OPEN_LOAD ? opened_to_load : opened_to_resume);
     next->text = ask->servers;
     ask->servers = NULL;
 }
 
 static void open_session(struct acp *a, struct rpc_call *call, const struct json *params,
-                         bool replays)
+                         enum opening opening)
 {
     struct error e;
     const char *directory;
@@ -462,19 +473,24 @@ static void open_session(struct acp *a, struct rpc_call *call, const struct json
         return;
     }
     struct acp_ask *ask = acp_ask(a, call, NULL, &operation_session_read, &read, found);
-    ask->number = replays;
+    ask->number = opening;
     ask->text = mem_strdup(directory);
     ask->servers = named_servers(params);
 }
 
 void acp_session_load(struct acp *a, struct rpc_call *call, const struct json *params)
 {
-    open_session(a, call, params, true);
+    open_session(a, call, params, OPEN_LOAD);
 }
 
 void acp_session_resume(struct acp *a, struct rpc_call *call, const struct json *params)
 {
-    open_session(a, call, params, false);
+    open_session(a, call, params, OPEN_RESUME);
+}
+
+void acp_session_fork(struct acp *a, struct rpc_call *call, const struct json *params)
+{
+    open_session(a, call, params, OPEN_FORK);
 }
 
 /* --- listing ---------------------------------------------------------------------------------- */
