@@ -105,7 +105,8 @@ TEST(a_chosen_citation_opens_its_passage_at_every_size)
         act(s, "/cite 1<enter>", "[1] 京都.md:1", "Sleeping");
         act(s, "<f2>", "!Sleeping");
         act(s, "/cite 9<enter>", "The model got no such passage.");
-        act(s, "<f2>", "!no such");
+        act(s, "on with it", "> on with it"); /* where one was writing */
+        act(s, "<ctrl-u>", "!on with it");
         scene_leave(s);
     }
 }

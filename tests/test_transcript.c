@@ -1112,7 +1112,7 @@ TEST(giant_reasoning_is_folded)
 
 static void given_passages(int64_t seq, const char *id)
 {
-    struct event *result = result_of(seq + 1, id, "[{\"n\":1},{\"n\":2}]", false);
+    struct event *result = result_of(seq + 1, id, "[{\"n\":1},{\"n\":2},{\"n\":3}]", false);
     free(result->name);
     result->name = mem_strdup("rag_search");
     tell(t, call_of(seq, id, "rag_search", "{\"corpus_id\":\"x\",\"query\":\"ryokan\"}"), result);
@@ -1135,15 +1135,16 @@ TEST(a_search_in_documents_says_what_it_looked_for_and_how_much_it_found)
     say(EVENT_TURN_STARTED, 1, "where?");
     given_passages(2, "a");
     transcript_resize(t, 60, 20);
-    seen_transcript_says(t, "rag_search “ryokan” → 2 passages");
+    seen_transcript_says(t, "rag_search “ryokan” → 3 passages");
 }
 
 TEST(citations_are_chosen_one_after_the_other)
 {
     say(EVENT_TURN_STARTED, 1, "where?");
     given_passages(2, "a");
-    say(EVENT_TEXT_COMPLETE, 4, "By the river [2], in May [1, 3]. `x[7]` [8](http://a.b) [x] [0]");
-    transcript_resize(t, 70, 20);
+    say(EVENT_TEXT_COMPLETE, 4, "By the river [2], in May [1, 3]. `x[3]` [2](http://a.b) [x] [0] [4] [1, 7]");
+    assert_int_equal(transcript_passages(t), 3);
+    transcript_resize(t, 90, 20);
     assert_string_equal(support_text("%.15s", chosen_in_turn()), "2@5 1@5 3@5 2@5");
     assert_true(transcript_leave_citation(t));
     assert_false(transcript_leave_citation(t));

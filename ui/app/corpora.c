@@ -159,9 +159,11 @@ static void show(struct app *app, const char *query)
 
 void corpora_cite(struct app *app, const char *arguments)
 {
-    int number = corpora_citation_number(arguments);
-    if (number == 0) {
-        app_note(app, STYLE_WARNING, "%s", corpora_citation_complaint());
+    int number = corpora_citation_number(arguments), given = transcript_passages(app->transcript);
+    if (number == 0 || (given > 0 && number > given)) {
+        app_note(app, STYLE_WARNING, "%s",
+                 number == 0 ? corpora_citation_complaint()
+                             : _("The model got no such passage."));
         return;
     }
     char *query = mem_printf("[%d]", number);

@@ -1,5 +1,6 @@
 #include "ui/transcript/item.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,19 @@ static size_t lines_of(const char *text)
     return lines + (len > 0 && text[len - 1] != '\n');
 }
 
+/* One that is no JSON was cut, so any number may stand in it. */
+static int greatest_number(const char *text)
+{
+    struct json *all = json_parse_foreign(text, strlen(text), NULL);
+    int64_t most = all ? 0 : INT_MAX;
+    for (const struct json *v = json_first(all); v; v = json_next(v)) {
+        int64_t number = json_get_int(v, "n", 0);
+        most = number > most && number < INT_MAX ? number : most;
+    }
+    json_free(all);
+    return (int)most;
+}
+
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms)
 {
     item->answered = true;
@@ -151,6 +165,7 @@ void item_set_result(struct item *item, const char *text, bool failed, int64_t m
     item->ms = ms;
     item->result_lines = lines_of(text);
     utf8_clean(&item->result, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX), UTF8_MULTILINE);
+    item->passages = item_gave_passages(item) ? greatest_number(text) : 0;
     item->change = ITEM_CHANGED;
 }
 

@@ -78,6 +78,7 @@ struct item {
     char *id, *name; /* of a tool call */
     struct buf result;
     size_t result_lines; /* of all of it; `result` may hold less */
+    int passages;        /* of a search in corpora: greatest number that it gave */
     int64_t ms;
     bool answered, failed;
     bool orphan;               /* the request is on an older page */

@@ -105,6 +105,9 @@ struct transcript_citation {
     int64_t before; /* event before which the model was given the passage */
 };
 
+/* The greatest number of a passage that the model was given last; 0: none, as far as is held. */
+int transcript_passages(const struct transcript *t);
+
 /* The one at a row and column of the view; false: there is none. */
 bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
                             struct transcript_citation *out);

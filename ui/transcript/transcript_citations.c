@@ -12,16 +12,20 @@ enum {
 
 /* --- where they stand --- */
 
-/* Without a search before it "[2]" is but a text. */
-static bool may_cite(const struct transcript *t, size_t index)
+/* The greatest number that was given before an item; they begin anew with each message. */
+static int given_before(const struct transcript *t, size_t index)
 {
     size_t end = index > FAR_ITEMS ? index - FAR_ITEMS : 0;
-    if (item_at(t, index)->kind != ITEM_ANSWER)
-        return false;
-    while (index-- > end)
-        if (item_gave_passages(item_at(t, index)))
-            return true;
-    return false;
+    int most = 0;
+    while (index-- > end && !(most > 0 && item_at(t, index)->kind == ITEM_USER))
+        if (item_at(t, index)->passages > most)
+            most = item_at(t, index)->passages;
+    return most;
+}
+
+int transcript_passages(const struct transcript *t)
+{
+    return given_before(t, t->fold.items.len);
 }
 
 /* Code has brackets of its own, and what leads to an address leads nowhere else. */
@@ -46,9 +50,9 @@ static size_t read_number(const char *text, size_t len, int *number)
     return digits <= NUMBER_DIGITS && *number > 0 ? digits : 0;
 }
 
-/* "[1, 3]" at text[at]: adds one for each number and returns where it ends; `at` + 1: it is none.
- */
-static size_t read_group(struct transcript *t, const char *text, size_t len, size_t at,
+/* "[1, 3]" at text[at], of the first `most` passages: adds one for each number and returns where it
+ * ends; `at` + 1: it is none. */
+static size_t read_group(struct transcript *t, const char *text, size_t len, size_t at, int most,
                          struct cited cited)
 {
     size_t before = t->cited.len, pos = at + 1;
@@ -57,7 +61,7 @@ static size_t read_group(struct transcript *t, const char *text, size_t len, siz
         size_t digits = read_number(text + pos, len - pos, &cited.number);
         bool ends = digits > 0 && pos + digits < len && text[pos + digits] == ']';
         bool goes_on = digits > 0 && pos + digits < len && text[pos + digits] == ',';
-        if (!ends && !goes_on) {
+        if ((!ends && !goes_on) || cited.number > most) {
             t->cited.len = before;
             return at + 1;
         }
@@ -71,7 +75,7 @@ static size_t read_group(struct transcript *t, const char *text, size_t len, siz
     }
 }
 
-static void find_in_row(struct transcript *t, size_t visible)
+static void find_in_row(struct transcript *t, size_t visible, int most)
 {
     const struct transcript_row *shown = &t->visible.items[visible];
     const struct row *row = &shown->rows->list.items[shown->index];
@@ -80,7 +84,7 @@ static void find_in_row(struct transcript *t, size_t visible)
         .place = {shown->item, item_at(t, shown->item)->gone + shown->index}, .visible = visible};
     for (size_t at = 0; at < row->len;) {
         if (text[at] == '[' && is_prose(shown->rows, row, at))
-            at = read_group(t, text, row->len, at, cited);
+            at = read_group(t, text, row->len, at, most, cited);
         else
             at++;
     }
@@ -119,15 +123,16 @@ static void mark_row(struct transcript *t, size_t first)
 void transcript_mark_citations(struct transcript *t)
 {
     size_t known = SIZE_MAX;
-    bool cites = false;
+    int given = 0;
     vec_clear(&t->cited);
     rows_clear(&t->cited_rows);
     for (size_t i = 0; i < t->visible.len; i++) {
-        if (t->visible.items[i].item != known)
-            cites = may_cite(t, t->visible.items[i].item);
-        known = t->visible.items[i].item;
-        if (cites)
-            find_in_row(t, i);
+        size_t item = t->visible.items[i].item;
+        if (item != known)
+            given = item_at(t, item)->kind == ITEM_ANSWER ? given_before(t, item) : 0;
+        known = item;
+        if (given > 0)
+            find_in_row(t, i, given);
     }
     for (size_t i = 0; i < t->cited.len; i++)
         if (i == 0 || t->cited.items[i].visible != t->cited.items[i - 1].visible)
