@@ -43,11 +43,25 @@ TEST(a_card_is_accepted_and_taken_back)
     say(s, "Reply in French please.");
     see(s, "remember this? Reply in French", "Alt-k keeps it");
     assert_int_equal(count("candidate"), 1);
-    act(s, "<alt-k>", "Remembered: Reply in French", "Alt-j undoes it");
+    act(s, "<alt-k>", "Remembered: Reply in French", "Alt-j undoes it", "!remember this?",
+        "!Alt-k keeps it");
     assert_int_equal(count("active"), 1);
-    act(s, "<alt-j>", "Not remembered: Reply in French");
+    act(s, "<alt-j>", "Not remembered: Reply in French", "!Alt-j undoes it");
     assert_int_equal(count("rejected"), 1);
     act(s, "<alt-k>", "Nothing waits to be remembered");
+}
+
+TEST(what_waits_is_told_at_the_start_and_what_is_kept_asks_no_more)
+{
+    struct screen *s = scene_open(30, 100, NULL);
+    say(s, "Reply in French please.");
+    act(s, "<alt-k>", "Remembered: Reply in French");
+    say(s, "No emojis.");
+    see(s, "remember this? No emojis");
+    scene_leave(s);
+    s = scene_open(30, 100, (const char *const[]){"-c", NULL});
+    see(s, "1 item waits to be remembered", "remembered: Reply in French",
+        "!this? Reply in French", "remember this? No emojis");
 }
 
 TEST(a_card_is_changed_in_the_editor)

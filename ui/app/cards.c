@@ -60,13 +60,13 @@ static void say_keys(struct app *app, bool active)
     char *accept = keys_of(app, ACTION_LEARNED_ACCEPT), *edit = keys_of(app, ACTION_LEARNED_EDIT),
          *reject = keys_of(app, ACTION_LEARNED_REJECT);
     if (active)
-        app_note(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
+        app_note_briefly(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
     else if (count_waiting(app) > 1)
-        app_note(app, STYLE_NOTE,
+        app_note_briefly(app, STYLE_NOTE,
                  _("of the last: %s keeps it · %s changes it · %s rejects it · or later: /learned"),
                  accept, edit, reject);
     else
-        app_note(app, STYLE_NOTE,
+        app_note_briefly(app, STYLE_NOTE,
                  _("%s keeps it · %s changes it · %s rejects it · or later: /learned"), accept,
                  edit, reject);
     free(accept);
@@ -98,6 +98,50 @@ void cards_take_proposals(struct app *app, struct notice *n)
                       "%d items wait to be remembered; a model proposed some. /learned shows them.",
                       (unsigned long)n->number),
              (int)n->number);
+}
+
+/* The log does not say what became of them. */
+static bool take_decided(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct learned_items *found = a->result;
+    for (size_t i = 0; !words && i < found->items.len; i++) {
+        const struct learned_item *item = &found->items.items[i];
+        char *text = shown(item->text);
+        if (item->state != LEARNED_CANDIDATE)
+            transcript_decided(app->transcript, item->id, item->state != LEARNED_REJECTED, text);
+        free(text);
+    }
+    return true;
+}
+
+void cards_page_came(struct app *app, const struct notice *n)
+{
+    const struct learned_list_params params = {.session = app->session.id};
+    bool noted = false;
+    for (size_t i = 0; i < n->events.len; i++)
+        noted = noted || n->events.items[i]->type == EVENT_LEARNED_NOTED;
+    if (noted)
+        (void)app_ask(app, &operation_learned_list, &params, take_decided);
+}
+
+static bool take_waiting(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct learned_stats *stats = a->result;
+    int count = words ? 0 : (int)stats->candidates;
+    if (count > 0)
+        app_note(app, STYLE_NOTE,
+                 ngettext("%d item waits to be remembered. /learned shows it.",
+                          "%d items wait to be remembered. /learned shows them.",
+                          (unsigned long)count),
+                 count);
+    return true;
+}
+
+void cards_begin(struct app *app)
+{
+    static const struct learned_stats_params here = {.session = NULL};
+    if (app->host.offers(app, &operation_learned_stats))
+        (void)app_ask(app, &operation_learned_stats, &here, take_waiting);
 }
 
 static const struct learned_card *waiting_card(const struct app *app)
@@ -140,6 +184,7 @@ static bool take_accepted(struct app *app, struct operation_answer *a, const cha
     const struct learned_item *item = a->result;
     char *text = shown(item->text);
     add_card(app, item->id, item->text, true);
+    transcript_decided(app->transcript, item->id, true, text);
     app_note(app, STYLE_NOTE, _("Remembered: %s"), text);
     say_keys(app, true);
     say_next(app);
@@ -154,6 +199,7 @@ static bool take_rejected(struct app *app, struct operation_answer *a, const cha
     const struct learned_item *item = a->result;
     char *text = shown(item->text);
     remove_card(app, item->id);
+    transcript_decided(app->transcript, item->id, false, text);
     app_note(app, STYLE_NOTE, _("Not remembered: %s"), text);
     say_next(app);
     free(text);

@@ -9,6 +9,10 @@
 void cards_noted(struct app *app, const struct event *ev);
 void cards_say_keys(struct app *app);
 
+/* At the start: how many wait. With a page of events: what became of those in it. */
+void cards_begin(struct app *app);
+void cards_page_came(struct app *app, const struct notice *n);
+
 /* That a model has made proposals, which wait in the pane. */
 void cards_take_proposals(struct app *app, struct notice *n);
 

@@ -330,6 +330,7 @@ static void take_session(struct app *app, struct notice *n)
         if (first) { /* notes of the start stay */
             change_draft(app, n->info.draft);
             say_unsent(app, &n->info);
+            cards_begin(app);
         } else {
             open_session(app, &n->info);
         }
@@ -375,6 +376,7 @@ static void take_page(struct app *app, struct notice *n)
         show_running(app, n);
     else
         transcript_prepend(app->transcript, n->events.items, n->events.len, n->flag);
+    cards_page_came(app, n);
     older_came(app);
     panes_page_came(app);
     way_back_page(app);

@@ -38,6 +38,7 @@ void fold_release(struct fold *f);
 /* Returns whether anything changed. O(size of the event). */
 bool fold_apply(struct fold *f, const struct event *ev);
 
+void fold_drop_brief(struct fold *f);
 void fold_note(struct fold *f, enum style style, const char *text, bool brief);
 
 /* Puts older events in front and returns how many items came with them; also joins what the border

@@ -39,7 +39,7 @@ static int64_t take_back(struct fold *f, int64_t from, int64_t to)
     return began;
 }
 
-static void drop_brief_notes(struct fold *f)
+void fold_drop_brief(struct fold *f)
 {
     for (size_t i = f->items.len; i-- > 0;)
         if (f->items.items[i]->brief)
@@ -50,7 +50,7 @@ bool fold_turn_started(struct fold *f, const struct event *ev)
 {
     const char *text = ev->text ? ev->text : "";
     int64_t from = ev->seq;
-    drop_brief_notes(f);
+    fold_drop_brief(f);
     fold_close_texts(f);
     fold_leave_card(f);
     if (ev->number > 0)
@@ -120,7 +120,8 @@ bool fold_learned_noted(struct fold *f, const struct event *ev)
         buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("you typed"));
         fold_quote_message(f, f->items.items[i - 1]->seq, &text);
     }
-    fold_add_dashed(f, text.data, ev->seq);
+    struct item *item = fold_add_dashed(f, text.data, ev->seq);
+    item->id = ev->id ? mem_strdup(ev->id) : NULL;
     buf_release(&text);
     return true;
 }

@@ -75,7 +75,7 @@ struct item {
     bool in_word;
     struct buf images; /* of a user message: one name a line */
 
-    char *id, *name; /* of a tool call */
+    char *id, *name; /* of a tool call; the id also of a note of what was learned */
     struct buf result;
     size_t result_lines; /* of all of it; `result` may hold less */
     int passages;        /* of a search in corpora: greatest number that it gave */

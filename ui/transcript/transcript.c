@@ -1,8 +1,11 @@
 #include "ui/transcript/transcript.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
+#include "ui/term/glyph.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/transcript_private.h"
 
@@ -164,6 +167,20 @@ void transcript_note(struct transcript *t, enum style style, const char *text)
 void transcript_note_briefly(struct transcript *t, enum style style, const char *text)
 {
     fold_note(&t->fold, style, text, true);
+}
+
+void transcript_decided(struct transcript *t, const char *id, bool kept, const char *text)
+{
+    char *words = mem_printf(kept ? _("remembered: %s") : _("not remembered: %s"), text);
+    char *line = mem_printf("%s %s", glyph(GLYPH_DASH), words);
+    fold_drop_brief(&t->fold); /* its keys */
+    after_removal(t);
+    for (size_t i = 0; i < item_count(t); i++)
+        if (item_at(t, i)->kind == ITEM_NOTE && item_at(t, i)->id &&
+            strcmp(item_at(t, i)->id, id) == 0)
+            item_set_text(item_at(t, i), line);
+    free(line);
+    free(words);
 }
 
 /* Where the item is now that was at `old`, before some came in front and a few were merged. */

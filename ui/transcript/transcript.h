@@ -99,6 +99,9 @@ int64_t transcript_card(const struct transcript *t, size_t item);
 /* The same of the newest in the view. */
 int64_t transcript_newest_card(struct transcript *t);
 
+/* What was noted of a message was decided: its note says so, and asks no more. */
+void transcript_decided(struct transcript *t, const char *id, bool kept, const char *text);
+
 /* A citation "[2]" of a passage, in an answer behind a search in corpora. */
 struct transcript_citation {
     int number;
