@@ -87,11 +87,14 @@ TEST_IF(capability_store(), a_search_counts_and_goes_round)
     import_turns(300);
     struct screen *s = scene_open(24, 80, go_on);
     see(s, "reply 300.");
-    act(s, "<ctrl-f>reply 7.<enter>", "1 of 1 ", "  reply 7."); /* on an older page */
+    act(s, "<ctrl-f>reply 300", " 1 match+ ", "reply 300.");
+    act(s, "1", " 0 matches+ ");
+    act(s, "<ctrl-u>reply 7.<enter>", "1 of 1 ", "  reply 7."); /* on an older page */
     act(s, "<enter>", "1 of 1 ");
     act(s, "<escape><ctrl-f>", "!of 1 ");
     act(s, "<up>", "find: reply 7.");
-    act(s, "<ctrl-u>question 3<enter>", " 12 of 12 "); /* 3, 30 to 39, 300 */
+    act(s, "<ctrl-u>question 3", " 12 matches "); /* 3, 30 to 39, 300 */
+    act(s, "<enter>", " 12 of 12 ");
     act(s, "<enter>", " 1 of 12 ", "  reply 300.");
     act(s, "<enter>", " 2 of 12 ");
     screen_type(s, "\033[Z\033[Z"); /* Shift-Tab: newer */

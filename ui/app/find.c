@@ -104,7 +104,8 @@ static void edit(struct app *app, enum action action, const struct key *key)
         editor_take_key(app->find.line, action, key);
     }
     app->find.failed = app->find.stepped = app->find.waiting = false;
-    app_touch_now(app, DIRTY_STATUS);
+    transcript_look_for(app->transcript, editor_text(app->find.line));
+    app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
 }
 
 /* In an empty line, what was looked for before. */
@@ -190,14 +191,17 @@ void find_init(struct app *app)
     views_open(&app->views, &app->find.view);
 }
 
-/* "2 of 7"; "2 of 7+" where older pages are not there that may have more. */
+/* "2 of 7", or while one types "7"; "2 of 7+" where older pages are not there that may have more. */
 static bool add_count(struct app *app, struct buf *out)
 {
     struct transcript_matches m = transcript_matches(app->transcript, COUNTED_A_FRAME);
     bool older = transcript_oldest(app->transcript) != 0;
-    if (m.at > 0)
+    bool stepped = app->find.stepped;
+    if (stepped && m.at > 0)
         buf_addf(out, _("%zu of %zu"), m.at, m.count);
-    if (m.at > 0 && (older || !m.whole))
+    else if (!stepped)
+        buf_addf(out, ngettext("%zu match", "%zu matches", m.count), m.count);
+    if ((!stepped || m.at > 0) && (older || !m.whole))
         buf_addch(out, '+');
     return m.whole;
 }
@@ -209,7 +213,7 @@ bool find_state(struct app *app, struct buf *out)
         buf_addstr(out, _("no match"));
     else if (f->waiting)
         buf_addstr(out, _("looking further back"));
-    else if (f->stepped)
+    else if (!is_empty(app))
         return add_count(app, out);
     return true;
 }

@@ -151,6 +151,9 @@ struct item *transcript_item(struct transcript *t, size_t index);
 /* The oldest event held, if there are older ones; 0: all are held. */
 int64_t transcript_oldest(const struct transcript *t);
 
+/* Marks what matches, and it can be counted; the view stays. NULL or "": no more. */
+void transcript_look_for(struct transcript *t, const char *text);
+
 /* Moves the view to the next match (older: upwards) after the current one, case folded; a changed
  * text is looked for from the current match on, or from the view. Marks what matches with
  * STYLE_MATCH until the search text is NULL. False: no match, and the view stays. */

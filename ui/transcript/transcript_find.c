@@ -183,20 +183,24 @@ static bool show_match(struct transcript *t, struct place match)
     return true;
 }
 
+void transcript_look_for(struct transcript *t, const char *text)
+{
+    if (t->needle && text && strcmp(t->needle, text) == 0)
+        return;
+    free(t->needle);
+    t->needle = text && *text ? mem_strdup(text) : NULL;
+    t->found = t->found && t->needle;
+    t->search++;
+    t->sought = false;
+}
+
 bool transcript_find(struct transcript *t, const char *text, bool older)
 {
-    bool again = t->needle && text && strcmp(t->needle, text) == 0;
     struct place from, match;
-    if (!again) {
-        free(t->needle);
-        t->needle = text && *text ? mem_strdup(text) : NULL;
-        t->search++;
-    }
-    if (!t->needle) {
-        t->found = false;
-        return false;
-    }
-    return item_count(t) > 0 && search_start(t, again, older, &from) &&
+    transcript_look_for(t, text);
+    bool again = t->sought;
+    t->sought = true;
+    return t->needle && item_count(t) > 0 && search_start(t, again, older, &from) &&
            search(t, from, older, &match) && show_match(t, match);
 }
 

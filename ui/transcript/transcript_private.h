@@ -41,6 +41,7 @@ struct transcript {
 
     char *needle; /* what is searched for; NULL: nothing */
     unsigned search; /* counts changes of the needle and of the width */
+    bool sought;  /* the view went to a match of it, or tried to */
     bool found;   /* `match` is a place */
     struct place match;
     struct rows marked; /* visible rows with matches */
