@@ -54,6 +54,26 @@ TEST(a_key_goes_to_what_works)
     scene_leave(s);
 }
 
+TEST(the_key_goes_back_to_the_conversation_left)
+{
+    struct screen *s = scene_open(24, 80, NULL);
+    scene_exchange(s, "Where to sleep?", "In the ryokan.");
+    act(s, "/new<enter>", "!ryokan");
+    screen_type(s, next_key);
+    see(s, "In the ryokan.");
+    screen_type(s, next_key); /* nothing was said in the other */
+    see(s, "No other conversation is working.");
+    act(s, "/new<enter>", "!ryokan");
+    scene_exchange(s, "And to eat?", "By the river.");
+    for (int i = 0; i < 2; i++) {
+        screen_type(s, next_key);
+        see(s, "In the ryokan.", "!By the river.");
+        screen_type(s, next_key);
+        see(s, "By the river.", "!In the ryokan.");
+    }
+    scene_leave(s);
+}
+
 TEST(the_list_leaves_it_running)
 {
     struct screen *s = scene_open(24, 80, NULL);

@@ -272,11 +272,11 @@ void app_interrupt(struct app *app)
 void app_next_session(struct app *app)
 {
     const struct background_session *next = background_next(&app->background, app->session.id);
-    if (!next) {
+    if (!next && (!*app->left || strcmp(app->left, app->session.id) == 0)) {
         app_note_briefly(app, STYLE_NOTE, "%s", _("No other conversation is working."));
         return;
     }
-    char *id = mem_strdup(next->id);
+    char *id = mem_strdup(next ? next->id : app->left);
     app_open_session(app, id, false);
     free(id);
 }

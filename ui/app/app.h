@@ -101,6 +101,7 @@ struct app {
     enum focus focus;
 
     struct session_info session;
+    char left[UUID_LEN + 1]; /* the conversation that was here before it; "": none was */
     bool read_only;    /* it is open for reading alone */
     bool fresh;        /* nothing was said in it yet */
     bool offline_said; /* that there is no model, in this session */

@@ -272,6 +272,8 @@ static void say_parting(struct app *app)
 
 static void open_session(struct app *app, const struct session_info *info)
 {
+    if (!app->fresh && !app->read_only && strcmp(app->session.id, info->id) != 0)
+        memcpy(app->left, app->session.id, sizeof app->left);
     transcript_clear(app->transcript);
     turns_forget(app);
     jump_forget(app);
@@ -562,7 +564,10 @@ static void archived(struct app *app, const struct notice *n)
 
 static void deleted(struct app *app, const struct notice *n)
 {
-    part_with(app, ((struct session_changed *)n->answer->result)->id, false);
+    const char *id = ((struct session_changed *)n->answer->result)->id;
+    part_with(app, id, false);
+    if (strcmp(app->left, id) == 0)
+        app->left[0] = '\0';
 }
 
 static void forked(struct app *app, const struct notice *n)

@@ -31,7 +31,7 @@
     X(HELP, "help", "f1", N_("this help"))                                                         \
     X(SESSIONS, "sessions", "f3", N_("earlier sessions"))                                          \
     X(NEXT_SESSION, "next_session", "f5",                                                          \
-      N_("to the next conversation that waits for you, or works"))                                 \
+      N_("to the next conversation that waits for you or works, else to the one left last"))       \
     X(SESSION_READ, "session_read", "alt-v", N_("in the session list: open it read-only"))         \
     X(SESSION_FORK, "session_fork", "alt-n", N_("in the session list: continue in a copy of it"))  \
     X(SESSION_RENAME, "session_rename", "alt-r", N_("in the session list: change its title"))      \
