@@ -220,6 +220,11 @@ TEST(a_session_is_archived_and_comes_back)
     act(s, "<alt-a>", "Archived.", "about gardening  archived");
     act(s, "<alt-a>", "Moved out of the archive.", "!archived");
     act(s, "<alt-a>", "about gardening  archived");
+    act(s, "<f3>", "!Sessions");
+    act(s, "<f3>", "about astronomy", "!gardening");
+    act(s, "<alt-z>", "about gardening  archived");
+    act(s, "<alt-z>", "!gardening");
+    act(s, "garden", "\u203aabout gardening  archived");
     act(s, "<enter>", "!Sessions");
     assert_true(scene_wait_prompt(s));
     scene_exchange(s, "roses?", "Of roses.");

@@ -771,6 +771,24 @@ TEST(test_archiving)
     see("Moved out of the archive.");
 }
 
+TEST(test_archived_ones_are_hidden_until_they_are_asked_for)
+{
+    begin("");
+    see("?session/list state=\"live\"");
+    add(info_of(1, "Live"));
+    give_list(1);
+    the.width = 160;
+    see("Alt-z show archive");
+    forget_sent();
+    act("<alt-z>", "?session/list", "!?session/list state", "Archived sessions are shown.");
+    forget_sent();
+    act("<alt-z>", "?session/list state=\"live\"");
+    forget_sent();
+    act("x", "?session/list text=\"x\"", "!?session/list state");
+    give_list(3);
+    see("3", "!3 of 1");
+}
+
 TEST(test_what_was_archived_is_so_before_the_list_comes_again)
 {
     begin("garden");

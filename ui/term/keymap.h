@@ -38,6 +38,8 @@
     X(SESSION_LABEL, "session_label", "alt-t", N_("in the session list: change its labels"))       \
     X(SESSION_ARCHIVE, "session_archive", "alt-a",                                                 \
       N_("in the session list: archive or unarchive it"))                                          \
+    X(SESSION_ARCHIVED, "session_archived", "alt-z",                                               \
+      N_("in the session list: show archived ones or hide them; a search finds them anyhow"))     \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2",                                                                      \

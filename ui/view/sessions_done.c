@@ -41,6 +41,7 @@ static void mark(struct sessions *s, const char *id, int64_t archived_ms)
 
 static void mark_archived(struct sessions *s, const char *id)
 {
+    s->shows_archived = true; /* the same key takes it back */
     mark(s, id, clock_wall_ms());
 }
 

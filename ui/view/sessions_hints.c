@@ -22,7 +22,8 @@ static const struct hint list_hints[] = {
     {ACTION_SESSION_READ, NULL, N_("read")},     {ACTION_SESSION_RENAME, NULL, N_("rename")},
     {ACTION_SESSION_DELETE, NULL, N_("delete")}, {ACTION_SESSION_ARCHIVE, NULL, N_("archive")},
     {ACTION_SESSION_FORK, NULL, N_("fork")},     {ACTION_SESSION_LABEL, NULL, N_("label")},
-    {ACTION_SESSION_EXPORT, NULL, N_("export")}, {ACTION_COMPLETE, NULL, N_("preview")},
+    {ACTION_SESSION_EXPORT, NULL, N_("export")}, {ACTION_SESSION_ARCHIVED, NULL, N_("show archive")},
+    {ACTION_COMPLETE, NULL, N_("preview")},
     {ACTION_CANCEL, NULL, N_("close")}};
 
 static const struct hint preview_hints[] = {{ACTION_COMPLETE, NULL, N_("list")},
@@ -39,7 +40,7 @@ static bool is_useful(const struct sessions *s, enum action action)
 {
     if (action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE)
         return false;
-    return action == ACTION_CANCEL || action == ACTION_HELP || s->input != INPUT_NONE ||
+    return action == ACTION_CANCEL || action == ACTION_SESSION_ARCHIVED || action == ACTION_HELP || s->input != INPUT_NONE ||
            sessions_selected_id(s);
 }
 

@@ -102,6 +102,14 @@ static void archive(struct view *view)
         sessions_input_open(s, INPUT_DELETE);
 }
 
+static void show_archived(struct view *view)
+{
+    struct sessions *s = sessions_of(view);
+    s->shows_archived = !s->shows_archived;
+    sessions_say(s, STYLE_NOTE, s->shows_archived ? _("Archived sessions are shown.") : NULL);
+    sessions_ask(s);
+}
+
 static void rename_session(struct view *view)
 {
     sessions_input_open(sessions_of(view), INPUT_TITLE);
@@ -154,6 +162,7 @@ static const struct view_key keys[] = {{ACTION_SEND, resume},
                                        {ACTION_SESSION_RENAME, rename_session},
                                        {ACTION_SESSION_LABEL, label},
                                        {ACTION_SESSION_ARCHIVE, archive},
+                                       {ACTION_SESSION_ARCHIVED, show_archived},
                                        {ACTION_SESSION_EXPORT, export_selected},
                                        {ACTION_SESSION_DELETE, delete_session},
                                        {ACTION_NONE, NULL}};

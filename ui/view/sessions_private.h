@@ -68,6 +68,7 @@ struct sessions {
     bool listed;      /* the list is known */
     int64_t matching; /* sessions that match the query */
     int64_t all;      /* sessions that there are; -1: not known yet */
+    bool shows_archived; /* also where nothing is looked for */
     bool more_hits;
 
     size_t selected, top; /* entry; first line shown */

@@ -67,7 +67,7 @@ static void add_count(const struct sessions *s, struct buf *out)
     bool filtered = *editor_text(s->query) != '\0';
     if (!s->listed)
         return;
-    if (!filtered || s->all < 0) {
+    if (!filtered || s->all < s->matching) {
         format_exact(out, s->matching);
         return;
     }
