@@ -127,6 +127,25 @@ TEST(one_walks_to_documents_and_passages_and_back)
     act("<escape>", "books");
 }
 
+#define DOCUMENT(id, file)                                                                         \
+    "{'id':" #id ",'corpus_id':'notes','file':'" file "','state':'ready','passages':2,'bytes':9,"  \
+    "'ingested_at':'2026-03-09T12:00:00Z'}"
+
+TEST(equal_names_are_told_apart_by_their_paths)
+{
+    begin();
+    act("j<enter>");
+    answer(&operation_corpus_documents,
+           "{'documents':[{'id':9,'corpus_id':'notes','file':'/d/c/notes.md','state':'failed',"
+           "'error':'it has no text','passages':0,'bytes':0,"
+           "'ingested_at':'2026-03-09T12:00:00Z'}],'total':1}");
+    answer(&operation_corpus_documents,
+           "{'documents':[" DOCUMENT(4, "/d/a/x/notes.md") "," DOCUMENT(5, "/d/b/x/notes.md") ","
+           DOCUMENT(6, "/d/b/my notes.md") "," DOCUMENT(7, "/notes.md") "],'total':4}");
+    see("\u203ac/notes.md: it has no text", " a/x/notes.md", " b/x/notes.md", " my notes.md", " /notes.md",
+        "!b/my", "!d/");
+}
+
 TEST(a_page_is_opened_as_text)
 {
     documents();

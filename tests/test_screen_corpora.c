@@ -71,8 +71,9 @@ TEST(the_end_of_reading_is_told_where_one_chats)
 {
     struct screen *s = scene_open(24, 80, NULL);
     write_documents();
+    support_write(support_path("docs/sound.mp3"), "no text");
     act(s, support_text("/corpus add trip %s<enter>", support_path("docs")),
-        "2 new, 1 unreadable; /corpus shows");
+        "2 new, 1 unreadable, 1 without text; /corpus");
 }
 
 TEST(an_answer_streams_on_while_documents_are_read)

@@ -114,7 +114,8 @@ static char *ended_text(const struct corpus_progress *p, const char *why)
                 {p->changed, _("changed")},
                 {p->unchanged, _("unchanged")},
                 {p->removed, _("removed")},
-                {p->failed, _("unreadable")}};
+                {p->failed, _("unreadable")},
+                {p->files - p->added - p->changed - p->unchanged - p->failed, _("without text")}};
     struct buf text = BUF_INIT;
     buf_addf(&text,
              ngettext("Corpus %s is read: %lld file", "Corpus %s is read: %lld files",

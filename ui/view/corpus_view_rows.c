@@ -29,6 +29,39 @@ static const char *name_of(const char *file)
     return slash && slash[1] ? slash + 1 : file;
 }
 
+/* NULL: the row is of no file. */
+static const char *file_of(const struct corpus_view *v, const struct corpus_row *r)
+{
+    const struct corpus_passage *p = corpus_view_passage(v, r);
+    return p                         ? p->file
+           : r->kind == ROW_DOCUMENT ? v->documents.items.items[r->index].file
+           : r->kind == ROW_FAILED   ? v->failed.items.items[r->index].file
+                                     : NULL;
+}
+
+/* Whether its path ends with those parts. */
+static bool ends_with(const char *file, const char *parts)
+{
+    size_t len = strlen(file), tail = strlen(parts);
+    return len >= tail && strcmp(file + len - tail, parts) == 0 &&
+           (len == tail || *parts == '/' || file[len - tail - 1] == '/');
+}
+
+/* Its name, with as much of its path as tells it from the other files of the list. */
+static const char *name_among(const struct corpus_view *v, const char *file)
+{
+    const char *name = name_of(file);
+    for (size_t i = 0; i < v->rows_of.len; i++) {
+        const char *other = file_of(v, &v->rows_of.items[i]);
+        while (other && strcmp(other, file) != 0 && name > file && ends_with(other, name)) {
+            name -= name > file + 1 ? 2 : 1;
+            while (name > file && name[-1] != '/')
+                name--;
+        }
+    }
+    return name;
+}
+
 /* --- a row each ------------------------------------------------------------------------------- */
 
 static void heading(const struct outline_look *look, const char *text, const char *right,
@@ -69,11 +102,11 @@ static void corpus_heading(const struct corpus_info *n, const struct outline_loo
     buf_release(&right);
 }
 
-static void document_heading(const struct corpus_document *d, const struct outline_look *look,
-                             struct rows *out)
+static void document_heading(const struct corpus_view *v, const struct corpus_document *d,
+                             const struct outline_look *look, struct rows *out)
 {
     struct buf text = BUF_INIT, right = BUF_INIT;
-    add_clean(&text, name_of(d->file));
+    add_clean(&text, name_among(v, d->file));
     if (d->error) {
         buf_addstr(&text, ": ");
         add_clean(&text, d->error);
@@ -93,7 +126,7 @@ static void passage_heading(const struct corpus_view *v, const struct corpus_pas
     if (p->number > 0)
         buf_addf(&text, "[%d] ", p->number);
     if (v->level != LEVEL_PASSAGES)
-        add_clean(&text, name_of(p->file));
+        add_clean(&text, name_among(v, p->file));
     if (p->page > 0)
         buf_addf(&text, _(" p. %lld"), (long long)p->page);
     else if (p->line > 0 && v->level == LEVEL_PASSAGES)
@@ -126,7 +159,7 @@ void corpus_row_heading(void *view, size_t row, const struct outline_look *look,
         heading(look, _("What the model was given last"), count, STYLE_LINK, out);
         free(count);
     } else {
-        document_heading(r->kind == ROW_FAILED ? &v->failed.items.items[r->index]
+        document_heading(v, r->kind == ROW_FAILED ? &v->failed.items.items[r->index]
                                                : &v->documents.items.items[r->index],
                          look, out);
     }
