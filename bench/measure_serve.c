@@ -190,7 +190,7 @@ static char *new_session(struct piped *p)
 
 static void start_turn(struct piped *p, const char *session)
 {
-    char *params = mem_printf("{\"session\":\"%s\",\"text\":\"hello\"}", session);
+    char *params = mem_printf("{\"session_id\":\"%s\",\"prompt\":\"hello\"}", session);
     (void)ask(p, "turn/start", params);
     free(params);
 }

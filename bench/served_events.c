@@ -120,7 +120,7 @@ struct served_events *served_events_start(void)
 void served_events_say(struct served_events *s)
 {
     char *path = mem_printf("/sessions/%s/messages", s->session);
-    s->turn = ask(s, "POST", path, "{\"text\":\"hello\"}");
+    s->turn = ask(s, "POST", path, "{\"prompt\":\"hello\"}");
     free(path);
 }
 

@@ -39,7 +39,7 @@ talk() {
     curl -sN -H "@$work/token" "$url/sessions/$session/events" >>"$work/events" &
     events=$!
     wait_for session_loaded "$work/events"
-    ask "localhost:8476/sessions/$session/messages $json -d '{\"text\":\"hello\"}'"
+    ask "localhost:8476/sessions/$session/messages $json -d '{\"prompt\":\"hello\"}'"
     wait_for '"running":false' "$work/events"
     kill "$events"
     printf '$ curl -sN -H @token %s    # … since before that message\n' "localhost:8476/sessions/$session/events"
@@ -48,7 +48,7 @@ talk() {
     ask "'localhost:8476/sessions/$session/history?after=$((last - 1))'"
     ask "-X POST localhost:8476/sessions/$session/interrupt"
     ask "'localhost:8476/sessions?limit=all'"
-    ask "localhost:8476/rpc $json -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/rename\",\"params\":{\"session\":\"last\",\"title\":\"A talk\"}}'"
+    ask "localhost:8476/rpc $json -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/rename\",\"params\":{\"session_id\":\"last\",\"title\":\"A talk\"}}'"
     ask "-X DELETE localhost:8476/sessions/last"
 }
 

@@ -10,10 +10,10 @@ talk() {
     ask initialize '{"client_info":{"name":"example","version":"1"}}'
     ask session/create '{}'
     session=$(printf '%s' "$answer" | sed 's/.*"result":{"id":"\([^"]*\)".*/\1/')
-    ask turn/start "{\"session\":\"$session\",\"text\":\"hello\"}"
+    ask turn/start "{\"session_id\":\"$session\",\"prompt\":\"hello\"}"
     hear '"running":false'
     ask session/list '{"limit":1}'
-    ask turn/interrupt "{\"session\":\"$session\"}"
+    ask turn/interrupt "{\"session_id\":\"$session\"}"
     ask session/list '{"limit":"all"}'
 }
 

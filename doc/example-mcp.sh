@@ -18,7 +18,7 @@ talk() {
     call tiro_run '{"prompt":"hello"}' '"_meta":{"progressToken":1}'
     session=$(printf '%s' "$answer" | sed 's/.*"structuredContent":{"session_id":"\([^"]*\)".*/\1/')
     call tiro_sessions_search '{"query":"hello","limit":1}'
-    call tiro_session_read '{"session":"nowhere"}'
+    call tiro_session_read '{"session_id":"nowhere"}'
     ask resources/read "{\"uri\":\"tiro://session/$session\"}"
     ask server/discover "{$modern}"
     ask resources/read "{\"uri\":\"tiro://session/nowhere\",$modern}"

@@ -73,7 +73,7 @@ static bool is_left_out(const struct operation *o, const struct shape_field *f)
 {
     if (o == &operation_session_open)
         return strcmp(f->name, "directory") == 0;
-    return strcmp(f->name, "session") == 0 && o->executor == OPERATION_CONVERSATION && !o->run;
+    return strcmp(f->name, SESSION_MEMBER) == 0 && o->executor == OPERATION_CONVERSATION && !o->run;
 }
 
 /* The texts of parameters, in their order; a message comes alone. */

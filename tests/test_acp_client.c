@@ -368,7 +368,7 @@ static void write_by(struct rpc_client *other, const char *content)
     queue_tool("write_file", support_text("{'path':'note.txt','content':'%s'}", content));
     int64_t begun = clock_mono_ms();
     rpc_client_result(other, "turn/start",
-                      support_text("{'session':'%s','text':'Write it.'}", session));
+                      support_text("{'session_id':'%s','prompt':'Write it.'}", session));
     assert_true(clock_mono_ms() - begun <
                 10000); /* less than a tool waits for who does not answer */
     assert_string_equal(support_read(note()), content);

@@ -191,11 +191,12 @@ TEST_IF(capability_store(), an_image_is_of_the_session_or_of_its_folder)
                 {"../secret.png", false},
                 {"link.png", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *answer = ask(
-            s.port, true, "turn/start",
-            support_text("{'session':'%s','text':'look','attachments':[{'type':'image','text':'%s',"
-                         "'media_type':'image/png'}]}",
-                         id, rows[i].path));
+        const char *answer =
+            ask(s.port, true, "turn/start",
+                support_text(
+                    "{'session_id':'%s','prompt':'look','attachments':[{'type':'image','text':'%s',"
+                    "'media_type':'image/png'}]}",
+                    id, rows[i].path));
         if (is_forbidden(answer) == rows[i].may)
             fail_msg("%s: %s", rows[i].path, answer);
     }
@@ -213,8 +214,9 @@ TEST(a_command_of_a_clients_turn_is_refused_at_once)
                                .tool_args = support_text("{\"command\":\"touch %s\"}", made)});
     SERVE(&s, "--provider", "openai", "--model", "m", "--tools", "full");
     char *id = http_begin_session(s.port);
-    assert_text(ask(s.port, true, "turn/start", support_text("{'session':'%s','text':'go'}", id)),
-                "end_turn");
+    assert_text(
+        ask(s.port, true, "turn/start", support_text("{'session_id':'%s','prompt':'go'}", id)),
+        "end_turn");
     assert_int_equal(model_server_requests(model), 2);
     assert_int_equal(access(made, F_OK), -1);
     assert_int_equal(served_stop(&s), 0);
@@ -250,7 +252,7 @@ static void attack(const char *allow, bool gives_token)
         char *path = support_path(writes[i]);
         const char *answer =
             ask(s.port, gives_token, "session/export",
-                support_text("{'session':'%s','path':'%s','replace':true}", id, path));
+                support_text("{'session_id':'%s','path':'%s','replace':true}", id, path));
         if (!strstr(answer, "\"message\""))
             fail_msg("%s was written: %s", writes[i], answer);
         if (i + 1 < sizeof writes / sizeof *writes)

@@ -134,7 +134,7 @@ TEST(test_running)
 }
 
 /* What goes to the session in front names none. */
-#define FRONT "{\"session\":\"\""
+#define FRONT "{\"session_id\":\"\""
 
 static void assert_params(const char *expected)
 {
@@ -154,14 +154,14 @@ TEST(test_lines_ask)
         const char *params;
     } cases[] = {
         {"/new", &operation_session_create, "{}"},
-        {"/resume Kyoto in May", &operation_session_open, "{\"session\":\"Kyoto in May\"}"},
+        {"/resume Kyoto in May", &operation_session_open, "{\"session_id\":\"Kyoto in May\"}"},
         {"/rename Kyoto  in May ", &operation_session_rename,
-         "{\"session\":\"open\",\"title\":\"Kyoto  in May\"}"},
-        {"/archive", &operation_session_archive, "{\"session\":\"open\"}"},
+         "{\"session_id\":\"open\",\"title\":\"Kyoto  in May\"}"},
+        {"/archive", &operation_session_archive, "{\"session_id\":\"open\"}"},
         {"/label +garden -spring", &operation_session_label,
-         "{\"session\":\"open\",\"changes\":\"+garden -spring\"}"},
+         "{\"session_id\":\"open\",\"changes\":\"+garden -spring\"}"},
         {"/stop", &operation_turn_interrupt, NULL},
-        {"/fork", &operation_session_fork, "{\"session\":\"open\"}"},
+        {"/fork", &operation_session_fork, "{\"session_id\":\"open\"}"},
         {"/model openai/gpt", &operation_session_set_model,
          FRONT ",\"provider\":\"openai\",\"model\":\"gpt\"}"},
         {"/model openai", &operation_session_set_model, FRONT ",\"provider\":\"openai\"}"},
@@ -402,11 +402,11 @@ TEST(test_forks_part_before_a_compaction)
     memcpy(app.session.id, "open", 5);
     slash_run(&app, "/fork ~before-compaction");
     assert_ptr_equal(asked->operation, &operation_session_fork);
-    assert_params("{\"session\":\"open\",\"before_compaction\":true}");
+    assert_params("{\"session_id\":\"open\",\"before_compaction\":true}");
     slash_run(&app, "/fork 1");
-    assert_params("{\"session\":\"open\",\"at\":6}");
+    assert_params("{\"session_id\":\"open\",\"at\":6}");
     slash_run(&app, "/fork 2");
-    assert_params("{\"session\":\"open\"}");
+    assert_params("{\"session_id\":\"open\"}");
     answered("/fork ~before", "~before-compaction; Tab lists them");
 }
 

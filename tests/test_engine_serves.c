@@ -35,7 +35,7 @@ TEST_IF(capability_store(), a_request_names_its_session)
 {
     served_open(true);
     served_refused(&operation_turn_start, &(struct turn_start_params){.text = "Hello"}, ERR_USAGE);
-    assert_non_null(strstr(served_refusal.text, "\"session\""));
+    assert_non_null(strstr(served_refusal.text, "\"session_id\""));
     served_refused(&operation_turn_start,
             &(struct turn_start_params){.session = "nobody", .text = "Hello"},
             ERR_SESSION_NOT_FOUND);

@@ -158,7 +158,7 @@ static const struct kind {
        "{'content':'[{" LINE("role", "user") "," LINE("content", "the $W of the talk") "},{" LINE(
            "role", "assistant") "," LINE("content", "yes, the $W") "}]','title':'t$N'}",
        NULL}},
-     {"session/delete", NULL, "{'session':'t$N'}", NULL}},
+     {"session/delete", NULL, "{'session_id':'t$N'}", NULL}},
 };
 
 static void make_and_forget(const struct kind *k)

@@ -130,7 +130,7 @@ TEST(each_route_of_an_operation_has_one_and_names_members_of_it)
         assert_non_null(o);
         struct json *schema = o->params ? shape_schema(o->params) : NULL;
         const struct json *members = json_get(schema, "properties");
-        assert_true(!strstr(r->path, "{session}") || json_get(members, "session"));
+        assert_true(!strstr(r->path, "{session_id}") || json_get(members, "session_id"));
         assert_true(!r->q || json_get(members, r->q));
         json_free(schema);
     }
@@ -174,8 +174,8 @@ TEST(each_route_is_described)
         if (!method)
             fail_msg("%s %s is not described", r->method, r->path);
         const struct json *first = json_first(json_get(method, "parameters"));
-        if (strstr(r->path, "{session}")) {
-            assert_string_equal(json_get_string(first, "name"), "session");
+        if (strstr(r->path, "{session_id}")) {
+            assert_string_equal(json_get_string(first, "name"), "session_id");
             assert_string_equal(json_get_string(first, "in"), "path");
             assert_true(json_get_bool(first, "required", false));
         }
@@ -188,10 +188,10 @@ TEST(each_route_is_described)
     check_references(api, api);
     check_used(api);
     const struct json *messages =
-        json_get(json_get(json_get(api, "paths"), "/sessions/{session}/messages"), "post");
+        json_get(json_get(json_get(api, "paths"), "/sessions/{session_id}/messages"), "post");
     char *body = support_keep(json_print(json_get(messages, "requestBody")));
-    assert_non_null(strstr(body, "\"required\":[\"text\"]"));
-    assert_null(strstr(body, "\"session\""));
+    assert_non_null(strstr(body, "\"required\":[\"prompt\"]"));
+    assert_null(strstr(body, "\"session_id\""));
     json_free(ids);
     json_free(api);
 }
@@ -249,7 +249,7 @@ TEST(a_path_and_a_method_lead_to_one_row)
         if (rows[i].operation)
             assert_string_equal(r->operation, rows[i].operation);
         if (rows[i].session)
-            assert_string_equal(json_get_string(params, "session"), rows[i].session);
+            assert_string_equal(json_get_string(params, "session_id"), rows[i].session);
         else
             assert_int_equal(json_len(params), 0);
         json_free(params);

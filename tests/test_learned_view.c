@@ -154,7 +154,7 @@ TEST(it_is_narrowed_by_scope_kind_session_and_use)
     act("f", "?learned/list kind=\"fact\"", "Learned · fact");
     forget_sent();
     memcpy(the.session.id, HERE, UUID_LEN);
-    act("c", "?learned/list session=\"" HERE "\"", "this session");
+    act("c", "?learned/list session_id=\"" HERE "\"", "this session");
     forget_sent();
     act("n", "?learned/list unused=true", "never used");
 }

@@ -293,7 +293,7 @@ static const char *run_prompt(const char *prompt)
 
 static bool is_interrupted(void *session)
 {
-    const char *read = support_text("{'session':'%s'}", (const char *)session);
+    const char *read = support_text("{'session_id':'%s'}", (const char *)session);
     return strstr(text_of(call("tiro_session_read", read)), "interrupted");
 }
 
@@ -321,7 +321,7 @@ TEST(a_message_of_a_host_is_not_learned)
     assert_true(config_set(surface_config(), CONFIG_LEARNED_CAPTURE, "auto", NULL));
     start(EVERYTHING, true);
     begin_legacy();
-    (void)succeed("tiro_resume", support_text("{'session':'%s','prompt':'Always use tabs.'}",
+    (void)succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'Always use tabs.'}",
                                               run_prompt("Always answer in French.")));
     assert_int_equal(damage_number(surface_store(), "SELECT count(*) FROM learned_item"), 0);
     assert_int_equal(damage_number(surface_store(),
@@ -526,8 +526,8 @@ TEST(arguments_that_do_not_fit_are_named)
         {"tiro_memory_search", "{}", "\"query\""},
         {"tiro_memory_search", "{'query':7}", "\"query\""},
         {"tiro_memory_search", "{'query':'a','scope':'all'}", "\"scope\""},
-        {"tiro_session_read", "{'session':'a','limit':0}", "\"limit\""},
-        {"tiro_session_read", "{'session':''}", "\"session\""},
+        {"tiro_session_read", "{'session_id':'a','limit':0}", "\"limit\""},
+        {"tiro_session_read", "{'session_id':''}", "\"session_id\""},
         {"tiro_rag_corpora", "{'corpus_id':'a'}", "\"corpus_id\""},
         {"tiro_run", "{'prompt':['a']}", "\"prompt\""},
         {"tiro_memory_create_entities", "{'entities':[{'name':'a'}]}", "entity_type"},
@@ -558,7 +558,7 @@ TEST(a_prompt_runs_and_its_progress_is_told_before)
     const struct json *turn = json_get(result_of(await(answers, &id)), "structuredContent");
     assert_string_equal(json_get_string(turn, "text"), "Hello from the scripted model.");
     const char *session = json_get_string(turn, "session_id");
-    turn = succeed("tiro_resume", support_text("{'session':'%s','prompt':'again'}", session));
+    turn = succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'again'}", session));
     assert_int_equal(json_get_int(turn, "turns", 0), 2);
     assert_string_equal(json_get_string(turn, "session_id"), session);
     stop();
@@ -573,19 +573,19 @@ TEST_IF(capability_compaction(), a_session_is_compacted_by_hand)
     const struct json *turn = succeed("tiro_run", support_text("{'prompt':'%s'}", filler));
     const char *session = json_get_string(turn, "session_id");
     assert_failure(
-        call("tiro_compact", support_text("{'session':'%s','mode':'shredded'}", session)), "USAGE",
-        "handoff");
+        call("tiro_compact", support_text("{'session_id':'%s','mode':'shredded'}", session)),
+        "USAGE", "handoff");
     const struct json *done =
-        succeed("tiro_compact", support_text("{'session':'%s','focus':'the lantern'}", session));
+        succeed("tiro_compact", support_text("{'session_id':'%s','focus':'the lantern'}", session));
     done = json_get(done, "completed");
     assert_string_equal(json_get_string(done, "effective_mode"), "handoff");
     assert_string_equal(json_get_string(done, "summary"), "Hello from the scripted model.");
     assert_non_null(strstr(
         model_server_body(surface_server(), model_server_requests(surface_server()) - 1),
         "the lantern"));
-    assert_failure(
-        call("tiro_compact", support_text("{'session':'%s','mode':'recency_preserving'}", session)),
-        "TOO_SMALL_TO_COMPACT", NULL);
+    assert_failure(call("tiro_compact",
+                        support_text("{'session_id':'%s','mode':'recency_preserving'}", session)),
+                   "TOO_SMALL_TO_COMPACT", NULL);
     stop();
 }
 
@@ -598,8 +598,9 @@ TEST(a_session_is_begun_as_it_is_asked_for)
         "tiro_run", support_text("{'prompt':'hello','labels':'mine other','system':'Be brief.',"
                                  "'tools':'none','directory':'%s'}",
                                  support_path("work")));
-    const struct json *page = succeed(
-        "tiro_session_read", support_text("{'session':'%s'}", json_get_string(turn, "session_id")));
+    const struct json *page =
+        succeed("tiro_session_read",
+                support_text("{'session_id':'%s'}", json_get_string(turn, "session_id")));
     const struct json *session = json_get(page, "session");
     assert_string_equal(json_get_string(session, "directory"), support_path("work"));
     assert_int_equal(json_len(json_get(session, "labels")), 2);
@@ -618,13 +619,14 @@ TEST(what_was_said_is_found_and_read)
     const struct json *found = succeed("tiro_sessions_search", "{'query':'walrus'}");
     const struct json *match = json_first(json_get(found, "matches"));
     assert_string_equal(json_get_string(match, "session_id"), session);
-    const struct json *page = call("tiro_session_read", support_text("{'session':'%s'}", session));
+    const struct json *page =
+        call("tiro_session_read", support_text("{'session_id':'%s'}", session));
     assert_non_null(strstr(text_of(page), "the walrus sleeps"));
     page = json_get(page, "structuredContent");
     assert_non_null(strstr(json_get_string(page, "transcript"), "the walrus sleeps"));
     assert_string_equal(json_get_string(json_get(page, "session"), "id"), session);
     assert_int_equal(json_get_int(page, "first", 0), 1);
-    page = succeed("tiro_session_read", support_text("{'session':'%s','limit':1}", session));
+    page = succeed("tiro_session_read", support_text("{'session_id':'%s','limit':1}", session));
     assert_int_equal(json_get_int(page, "last", 0), 1);
     assert_true(json_get_bool(page, "more", false));
     stop();
@@ -673,11 +675,11 @@ TEST(failures_are_results_that_name_their_code)
     begin_legacy();
     run_prompt("twice");
     run_prompt("twice");
-    assert_failure(call("tiro_session_read", "{'session':'nowhere'}"), "SESSION_NOT_FOUND",
+    assert_failure(call("tiro_session_read", "{'session_id':'nowhere'}"), "SESSION_NOT_FOUND",
                    "no session matches \"nowhere\"; tiro_sessions_search finds");
-    assert_failure(call("tiro_session_read", "{'session':'twice'}"), "SESSION_AMBIGUOUS", NULL);
-    assert_failure(call("tiro_resume", "{'session':'nowhere','prompt':'a'}"), "SESSION_NOT_FOUND",
-                   NULL);
+    assert_failure(call("tiro_session_read", "{'session_id':'twice'}"), "SESSION_AMBIGUOUS", NULL);
+    assert_failure(call("tiro_resume", "{'session_id':'nowhere','prompt':'a'}"),
+                   "SESSION_NOT_FOUND", NULL);
     assert_failure(call("tiro_memory_read", "{'id':'none'}"), "MEMORY_NOT_FOUND",
                    "tiro_memory_search finds");
     assert_failure(call("tiro_memory_read", "{'session_id':'none'}"), "USAGE", "\"turn\"");
@@ -696,7 +698,7 @@ TEST(a_session_whose_turn_runs_is_busy)
     start(MCP_RUN, true);
     begin_legacy();
     const char *session = run_prompt("first");
-    const char *again = support_text("{'session':'%s','prompt':'again'}", session);
+    const char *again = support_text("{'session_id':'%s','prompt':'again'}", session);
     model_server_queue(surface_server(), &(struct reply){.text = "at last", .hold = true});
     int waits = send_call("tiro_resume", again);
     assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
@@ -734,7 +736,7 @@ TEST(a_budget_that_is_used_up_says_so)
     begin_legacy();
     const char *session = json_get_string(
         json_get(call("tiro_run", "{'prompt':'a'}"), "structuredContent"), "session_id");
-    assert_failure(call("tiro_resume", support_text("{'session':'%s','prompt':'b'}", session)),
+    assert_failure(call("tiro_resume", support_text("{'session_id':'%s','prompt':'b'}", session)),
                    "BUDGET_EXHAUSTED", NULL);
     stop();
 }
@@ -749,7 +751,7 @@ TEST(what_was_put_away_is_resumed)
     damage_sql(surface_store(), "UPDATE session SET archived_ms = 5");
     start(MCP_RUN, true);
     begin_legacy();
-    succeed("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+    succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'second'}", session));
     stop();
     assert_int_equal(
         damage_number(surface_store(), "SELECT coalesce(archived_ms, 0) = 0 FROM session"), 1);
@@ -764,7 +766,7 @@ TEST(a_cancelled_turn_is_interrupted_and_not_answered)
     const char *session = run_prompt("first");
     model_server_queue(surface_server(), &(struct reply){.text = "never", .hold = true});
     int waits =
-        send_call("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+        send_call("tiro_resume", support_text("{'session_id':'%s','prompt':'second'}", session));
     assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
     const char *cancel = support_text("{'requestId':%d,'reason':'test'}", waits);
     succeed("tiro_sessions_search", "{'query':'first'}"); /* no call waits for another */
@@ -773,7 +775,7 @@ TEST(a_cancelled_turn_is_interrupted_and_not_answered)
     notify("notifications/cancelled", cancel); /* it may be too late for that */
     await_interruption(session);
     model_server_release(surface_server());
-    succeed("tiro_resume", support_text("{'session':'%s','prompt':'third'}", session));
+    succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'third'}", session));
     stop();
     assert_false(was_heard(answers, &waits));
 }
@@ -889,7 +891,7 @@ TEST(who_subscribed_hears_of_changes)
     assert_int_equal(code_of(request("resources/subscribe", "{'uri':'file:///x'}")), -32602);
     ask("resources/subscribe", uri);
     ask("resources/subscribe", uri);
-    succeed("tiro_resume", support_text("{'session':'%s','prompt':'second'}", session));
+    succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'second'}", session));
     const struct json *told = await(tells, "notifications/resources/updated");
     assert_string_equal(json_get_string(json_get(told, "params"), "uri"),
                         support_text("tiro://session/%s", session));
@@ -1076,7 +1078,7 @@ TEST_IF(http_surface_there(), a_client_that_closes_its_stream_interrupts_the_tur
               "Accept: application/json, text/event-stream\r\n",
               support_text(HTTP_MESSAGE("tools/call",
                                         "'name':'tiro_resume','arguments':{"
-                                        "'session':'%s','prompt':'second'},"
+                                        "'session_id':'%s','prompt':'second'},"
                                         "'_meta':{'progressToken':1,%s"),
                            session, strchr(META, '{') + 1));
     read_http(fd, "notifications/progress");

@@ -76,7 +76,7 @@ static void add_right_value(struct buf *out, const char *name, const struct json
 {
     const struct json *words = json_get(schema, "enum");
     const char *type = json_get_string(schema, "type");
-    if (strcmp(name, "session") == 0) {
+    if (strcmp(name, "session_id") == 0) {
         buf_addf(out, "\"%s\"",
                  dice_one_in(&dice, 5) ? "last" : sessions.items[dice_below(&dice, sessions.len)]);
     } else if (json_first(words)) {
@@ -103,8 +103,8 @@ static void add_params(struct buf *out, const struct operation *o)
     bool first = true;
     buf_addch(out, '{');
     for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m)) {
-        size_t kind =
-            strcmp(json_name(m), "session") == 0 ? 3 + dice_below(&dice, 7) : dice_below(&dice, 10);
+        size_t kind = strcmp(json_name(m), "session_id") == 0 ? 3 + dice_below(&dice, 7)
+                                                              : dice_below(&dice, 10);
         if (kind < 3)
             continue;
         buf_addf(out, "%s\"%s\":", first ? "" : ",", json_name(m));
@@ -194,7 +194,7 @@ static void take_answers(void)
             fail_msg("not answered: %.2000s", open_calls.items[0].line);
         for (size_t i = 0; i < sessions.len; i++)
             send_call(&operation_session_close,
-                      support_text("{\"session\":\"%s\"}", sessions.items[i]));
+                      support_text("{\"session_id\":\"%s\"}", sessions.items[i]));
         int last = client.asked;
         while (is_open(last))
             take_message();

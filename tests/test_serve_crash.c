@@ -45,9 +45,9 @@ static void ask_for_turn(int i)
                                        .interval_ms = (int)dice_below(&dice, 4),
                                        .tool_name = call,
                                        .tool_args = call ? "{\"path\":\".\"}" : NULL});
-    running[i] =
-        rpc_client_ask(&client, "turn/start",
-                       support_text("{'session':'%s','text':'question %d'}", id_of(i), ++turns));
+    running[i] = rpc_client_ask(
+        &client, "turn/start",
+        support_text("{'session_id':'%s','prompt':'question %d'}", id_of(i), ++turns));
 }
 
 /* A signal may end a turn before anything of it was sent. */
@@ -142,7 +142,7 @@ static void go_on(void)
     RPC_START(&client, NULL);
     for (int i = 0; i < SESSIONS; i++) {
         const struct json *turn = rpc_client_result(
-            &client, "turn/start", support_text("{'session':'%s','text':'go on'}", id_of(i)));
+            &client, "turn/start", support_text("{'session_id':'%s','prompt':'go on'}", id_of(i)));
         assert_string_equal(json_get_string(turn, "stop_reason"), "end_turn");
     }
     assert_int_equal(rpc_client_end(&client), 0);
@@ -166,7 +166,7 @@ TEST(what_a_server_told_survives_it)
 
 static const char *told_of(const char *session, const char *text)
 {
-    return support_text("{'session':'%s','text':'%s'}", session, text);
+    return support_text("{'session_id':'%s','prompt':'%s'}", session, text);
 }
 
 static const char *create(struct rpc_client *c)
@@ -176,7 +176,7 @@ static const char *create(struct rpc_client *c)
 
 static void close_session(struct rpc_client *c, const char *session)
 {
-    (void)rpc_client_result(c, "session/close", support_text("{'session':'%s'}", session));
+    (void)rpc_client_result(c, "session/close", support_text("{'session_id':'%s'}", session));
 }
 
 /* A session belongs to the program that has it open; all may read it. */
@@ -189,8 +189,10 @@ TEST(a_session_is_one_programs_at_a_time)
     (void)rpc_client_result(&servers[0], "turn/start", told_of(session, "one"));
     (void)rpc_client_error(&servers[1], "turn/start", told_of(session, "two"), "SESSION_BUSY");
     (void)rpc_client_error(&servers[1], "session/rename",
-                           support_text("{'session':'%s','title':'two'}", session), "SESSION_BUSY");
-    (void)rpc_client_result(&servers[1], "context/read", support_text("{'session':'%s'}", session));
+                           support_text("{'session_id':'%s','title':'two'}", session),
+                           "SESSION_BUSY");
+    (void)rpc_client_result(&servers[1], "context/read",
+                            support_text("{'session_id':'%s'}", session));
     close_session(&servers[0], session);
     (void)rpc_client_result(&servers[1], "turn/start", told_of(session, "two"));
     (void)rpc_client_error(&servers[0], "turn/start", told_of(session, "three"), "SESSION_BUSY");
@@ -201,7 +203,7 @@ TEST(a_session_is_one_programs_at_a_time)
     for (int i = 0; i < 2; i++) {
         (void)rpc_client_error(&servers[i], "turn/start", told_of(session, "four"), "SESSION_BUSY");
         (void)rpc_client_result(&servers[i], "session/read",
-                                support_text("{'session':'%s'}", session));
+                                support_text("{'session_id':'%s'}", session));
     }
     scene_exchange(chat, "four", "I am here.");
     (void)rpc_client_result(&servers[0], "turn/start", told_of(shared, "meanwhile"));

@@ -44,7 +44,7 @@ enum { WAIT_MS = 10000 };
 /* A turn whose answer nobody waits for here. */
 static void begin_turn(struct http_client *c, int port, const char *session, const char *text)
 {
-    char *body = support_text("{\"text\":\"%s\"}", text);
+    char *body = support_text("{\"prompt\":\"%s\"}", text);
     http_client_open(c, port);
     http_client_send(c, support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                      "Content-Type: application/json\r\nContent-Length: %zu"
@@ -655,8 +655,8 @@ TEST_IF(capability_store(), readers_that_take_nothing_hold_little)
     long before = peak_kib(&s);
     struct http_answer a = ask_beside_others(
         s.port, "/rpc",
-        support_text("{'jsonrpc':'2.0','id':1,'method':'context/read','params':{'session':'%s'}}",
-                     id),
+        support_text(
+            "{'jsonrpc':'2.0','id':1,'method':'context/read','params':{'session_id':'%s'}}", id),
         &worst);
     assert_text(a.body, "a few words");
     a = ask_beside_others(
@@ -762,9 +762,10 @@ TEST(a_question_that_waits_is_told_to_who_comes_back)
     const struct json *asked = parse_json(events.data);
     struct http_answer a = http_ask(
         s.port, "POST", "/rpc",
-        support_text("{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session':'%s',"
-                     "'call':'%s','decision':'once'}}",
-                     id, json_get_string(asked, "call")));
+        support_text(
+            "{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session_id':'%s',"
+            "'call':'%s','decision':'once'}}",
+            id, json_get_string(asked, "call")));
     assert_no_text(a.body, "\"error\"");
     events_expect(&events, "tool_execution_completed");
     assert_text(events.data, "hi");

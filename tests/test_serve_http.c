@@ -26,7 +26,7 @@ FIXTURE(support_setup, support_teardown);
 
 #define OFFLINE "--provider", "offline"
 
-static const char json_body[] = "{'text':'hello'}";
+static const char json_body[] = "{'prompt':'hello'}";
 
 /* --- what is asked and answered --------------------------------------------------------------- */
 
@@ -101,7 +101,7 @@ TEST(any_operation_is_called_as_json_rpc)
                  "[{'jsonrpc':'2.0','id':'a','method':'engine/info'},"
                  "{'jsonrpc':'2.0','id':'b','method':'nix'},"
                  "{'jsonrpc':'2.0','method':'engine/info'},"
-                 "{'jsonrpc':'2.0','id':'c','method':'session/read','params':{'session':'x'}},"
+                 "{'jsonrpc':'2.0','id':'c','method':'session/read','params':{'session_id':'x'}},"
                  "{'jsonrpc':'2.0','id':'d','method':'session/read','params':{'nix':1}}]");
     assert_int_equal(a.status, 200);
     assert_int_equal(json_len(http_json(&a)), 4);
@@ -139,11 +139,11 @@ TEST(what_is_not_there_is_told)
     http_expect_error(http_ask(s.port, "POST", "/sessions", "[]"), 400, "USAGE", "object");
     http_expect_error(http_ask(s.port, "POST", "/sessions", "{"), 400, "USAGE", NULL);
     http_expect_error(http_ask(s.port, "POST", "/sessions", "{'nix':1}"), 400, "USAGE", "nix");
-    http_expect_error(http_ask(s.port, "POST", "/sessions/x/messages", "{'text':1}"), 400, "USAGE",
-                      "text");
+    http_expect_error(http_ask(s.port, "POST", "/sessions/x/messages", "{'prompt':1}"), 400,
+                      "USAGE", "prompt");
     http_expect_error(
-        http_ask(s.port, "POST", "/sessions/x/messages", "{'text':'a','session':'y'}"), 400,
-        "USAGE", "session");
+        http_ask(s.port, "POST", "/sessions/x/messages", "{'prompt':'a','session_id':'y'}"), 400,
+        "USAGE", "session_id");
     assert_int_equal(served_stop(&s), 0);
 }
 
@@ -173,8 +173,8 @@ static void hold_turn(struct served *s, struct http_client *c, const char *id)
     http_client_open(c, s->port);
     http_client_send(c,
                      support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
-                                  "Content-Type: application/json\r\nContent-Length: 16\r\n\r\n%s",
-                                  id, support_json("{'text':'first'}")));
+                                  "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n%s",
+                                  id, support_json("{'prompt':'first'}")));
 }
 
 TEST(a_second_message_during_a_turn_is_refused)
@@ -241,9 +241,10 @@ TEST(a_failed_turn_has_the_status_of_its_error_and_its_result)
     struct http_answer a = http_ask(s.port, "POST", path, json_body);
     http_expect_error(a, 402, "BUDGET_EXHAUSTED", NULL);
     assert_json(http_json(&a), "{'result':{'error':{'code':'BUDGET_EXHAUSTED'}}}");
-    a = http_ask(s.port, "POST", "/rpc",
-                 support_text("{'jsonrpc':'2.0','id':1,'method':'turn/start','params':{'session':"
-                              "'last','text':'more'}}"));
+    a = http_ask(
+        s.port, "POST", "/rpc",
+        support_text("{'jsonrpc':'2.0','id':1,'method':'turn/start','params':{'session_id':"
+                     "'last','prompt':'more'}}"));
     assert_json(http_json(&a),
                 "{'error':{'code':-32000,'data':{'code':'BUDGET_EXHAUSTED',"
                 "'result':{'stop_reason':'other'}}}}");
@@ -755,17 +756,18 @@ TEST(the_end_of_input_leaves_questions_to_others)
     int port = served_port(&client.child);
     const char *id = support_text(
         "%s", json_get_string(rpc_client_result(&client, "session/create", "{}"), "id"));
-    int turn =
-        rpc_client_ask(&client, "turn/start", support_text("{'session':'%s','text':'write'}", id));
+    int turn = rpc_client_ask(&client, "turn/start",
+                              support_text("{'session_id':'%s','prompt':'write'}", id));
     const char *call = support_text(
         "%s", json_get_string(rpc_client_told(&client, "approval/requested", NULL), "call"));
     close(client.child.in);
     client.child.in = -1;
     struct http_answer a = http_ask(
         port, "POST", "/rpc",
-        support_text("{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session':'%s',"
-                     "'call':'%s','decision':'once'}}",
-                     id, call));
+        support_text(
+            "{'jsonrpc':'2.0','id':1,'method':'approval/decide','params':{'session_id':'%s',"
+            "'call':'%s','decision':'once'}}",
+            id, call));
     assert_no_text(a.body, "\"error\"");
     const struct json *result = json_get(rpc_client_answer(&client, turn), "result");
     assert_string_equal(json_get_string(result, "stop_reason"), "end_turn");

@@ -117,7 +117,7 @@ TEST(clients_come_and_go_and_interrupt_nothing)
     (void)rpc_client_result(&second, "events/subscribe", NULL);
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
     (void)rpc_client_ask(&first, "turn/start",
-                         support_text("{'session':'%s','text':'go on'}", session));
+                         support_text("{'session_id':'%s','prompt':'go on'}", session));
     (void)rpc_client_told(&first, "session/event", "text_delta");
     assert_int_equal(rpc_client_end(&first), 0);
     (void)rpc_client_told(&second, "session/event", "text_delta");
@@ -134,7 +134,7 @@ TEST(who_could_start_no_turn_hears_nothing_of_it)
     rpc_client_connect(&first, path);
     rpc_client_connect(&second, path);
     const char *id = json_get_string(rpc_client_result(&first, "session/create", "{}"), "id");
-    const char *params = support_text("{'session':'%s','text':'go on'}", id);
+    const char *params = support_text("{'session_id':'%s','prompt':'go on'}", id);
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
     (void)rpc_client_ask(&first, "turn/start", params);
     (void)rpc_client_told(&first, "session/event", "text_delta");
@@ -182,7 +182,7 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
     const char *session = support_text(
         "%s", json_get_string(rpc_client_result(&first, "session/create", "{}"), "id"));
     (void)rpc_client_ask(&first, "turn/start",
-                         support_text("{'session':'%s','text':'spell'}", session));
+                         support_text("{'session_id':'%s','prompt':'spell'}", session));
     size_t streamed = 0;
     for (int i = 0; i < MANY; i++) {
         while (streamed < (size_t)i * BYTES / MANY) {
@@ -191,7 +191,7 @@ TEST_IF(capability_store(), who_follows_from_any_moment_on_gets_the_whole_answer
         }
         rpc_client_connect(&others[i], path);
         (void)rpc_client_result(&others[i], "events/subscribe",
-                                support_text("{'session':'%s','since':0}", session));
+                                support_text("{'session_id':'%s','since':0}", session));
     }
     for (int i = 0; i < MANY; i++) {
         assert_string_equal(heard_text(&others[i]), text);
@@ -214,15 +214,16 @@ TEST_IF(capability_store(), a_question_outlives_the_client_that_was_asked)
                        &(struct reply){.tool_name = "write_file",
                                        .tool_args = "{\"path\":\"a.txt\",\"content\":\"x\"}"});
     (void)rpc_client_ask(&first, "turn/start",
-                         support_text("{'session':'%s','text':'write'}", session));
+                         support_text("{'session_id':'%s','prompt':'write'}", session));
     (void)rpc_client_told(&first, "approval/requested", NULL);
     assert_int_equal(rpc_client_end(&first), 0);
     rpc_client_connect(&second, path);
-    (void)rpc_client_result(&second, "events/subscribe", support_text("{'session':'%s'}", session));
+    (void)rpc_client_result(&second, "events/subscribe",
+                            support_text("{'session_id':'%s'}", session));
     const struct json *asked = rpc_client_told(&second, "approval/requested", NULL);
     (void)rpc_client_result(&second, "approval/decide",
-                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
-                                         json_get_string(asked, "call")));
+                            support_text("{'session_id':'%s','call':'%s','decision':'once'}",
+                                         session, json_get_string(asked, "call")));
     (void)rpc_client_told(&second, "session/event", "run_completed");
     assert_string_equal(support_read(support_path("a.txt")), "x");
     rpc_client_end(&second);
@@ -243,7 +244,7 @@ TEST(who_comes_for_all_sessions_is_asked_what_waits)
         const struct json *made = rpc_client_result(&first, "session/create", "{}");
         (void)rpc_client_ask(
             &first, "turn/start",
-            support_text("{'session':'%s','text':'write'}", json_get_string(made, "id")));
+            support_text("{'session_id':'%s','prompt':'write'}", json_get_string(made, "id")));
         (void)rpc_client_told(&first, "approval/requested", NULL);
     }
     assert_int_equal(rpc_client_end(&first), 0);
@@ -252,7 +253,7 @@ TEST(who_comes_for_all_sessions_is_asked_what_waits)
     for (int i = 0; i < SESSIONS; i++) {
         const struct json *asked = rpc_client_told(&second, "approval/requested", NULL);
         (void)rpc_client_result(&second, "approval/decide",
-                                support_text("{'session':'%s','call':'%s','decision':'once'}",
+                                support_text("{'session_id':'%s','call':'%s','decision':'once'}",
                                              json_get_string(asked, "session_id"),
                                              json_get_string(asked, "call")));
     }

@@ -55,7 +55,7 @@ static void begin(void)
     session = create(&client);
 }
 
-#define PARAMS(rest) support_text("{'session':'%s'" rest "}", session)
+#define PARAMS(rest) support_text("{'session_id':'%s'" rest "}", session)
 
 static void end(void)
 {
@@ -66,7 +66,7 @@ static void end(void)
 static int start_endless(void)
 {
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "so far"});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'go on'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'go on'"));
     (void)rpc_client_told(&client, "session/event", "text_delta");
     return id;
 }
@@ -111,7 +111,7 @@ TEST(events_of_a_turn_come_before_its_answer_and_none_twice)
 {
     begin();
     model_server_queue(model, &(struct reply){.text = "The lantern is blue.", .piece = 4});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'which colour?'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'which colour?'"));
     const struct json *result = json_get(rpc_client_answer(&client, id), "result");
     assert_string_equal(text_of(result, "text"), "The lantern is blue.");
     assert_string_equal(text_of(result, "stop_reason"), "end_turn");
@@ -160,7 +160,7 @@ TEST(a_cancelled_request_ends_and_its_turn_goes_on)
     const struct json *error = json_get(rpc_client_answer(&client, id), "error");
     assert_int_equal(json_get_int(error, "code", 0), -32800);
     assert_text(text_of(error, "message"), "the turn goes on");
-    (void)rpc_client_error(&client, "turn/start", PARAMS(",'text':'again'"), "SESSION_BUSY");
+    (void)rpc_client_error(&client, "turn/start", PARAMS(",'prompt':'again'"), "SESSION_BUSY");
     model_server_release(model);
     (void)rpc_client_told(&client, "session/event", "run_completed");
     end();
@@ -191,7 +191,7 @@ TEST(what_is_wrong_with_parameters_names_the_member)
     e = rpc_client_error(&client, "engine/info", "{'x':1}", "USAGE");
     assert_text(text_of(e, "message"), "\"x\"");
     e = rpc_client_error(&client, "turn/start", PARAMS(""), "USAGE");
-    assert_text(text_of(e, "message"), "\"text\"");
+    assert_text(text_of(e, "message"), "\"prompt\"");
     e = rpc_client_error(&client, "session/import", "{}", "USAGE");
     assert_text(text_of(e, "message"), "\"content\"");
     e = rpc_client_error(&client, "session/list", "[1]", "USAGE");
@@ -202,14 +202,15 @@ TEST(what_is_wrong_with_parameters_names_the_member)
 TEST(errors_of_sessions_have_their_numbers_and_names)
 {
     begin();
-    (void)rpc_client_error(&client, "session/history", "{'session':'nobody'}", "SESSION_NOT_FOUND");
-    (void)rpc_client_error(&client, "turn/start", "{'session':'nobody','text':'x'}",
+    (void)rpc_client_error(&client, "session/history", "{'session_id':'nobody'}",
                            "SESSION_NOT_FOUND");
-    (void)rpc_client_error(&client, "events/subscribe", "{'session':'nobody'}",
+    (void)rpc_client_error(&client, "turn/start", "{'session_id':'nobody','prompt':'x'}",
+                           "SESSION_NOT_FOUND");
+    (void)rpc_client_error(&client, "events/subscribe", "{'session_id':'nobody'}",
                            "SESSION_NOT_FOUND");
     (void)rpc_client_error(&client, "turn/interrupt", PARAMS(""), "SESSION_NOT_RUNNING");
     int id = start_endless();
-    (void)rpc_client_error(&client, "turn/start", PARAMS(",'text':'me too'"), "SESSION_BUSY");
+    (void)rpc_client_error(&client, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
     stop_endless(id);
     end();
 }
@@ -218,10 +219,10 @@ TEST_IF(capability_store(), a_session_that_another_process_has_is_busy)
 {
     struct rpc_client other;
     begin();
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'mine'"));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'mine'"));
     int id = start_endless();
     RPC_START(&other, NULL);
-    (void)rpc_client_error(&other, "turn/start", PARAMS(",'text':'me too'"), "SESSION_BUSY");
+    (void)rpc_client_error(&other, "turn/start", PARAMS(",'prompt':'me too'"), "SESSION_BUSY");
     assert_int_equal(rpc_client_end(&other), 0);
     stop_endless(id);
     end();
@@ -248,9 +249,9 @@ TEST(a_budget_that_is_spent_ends_the_turn)
     begin();
     model_server_queue(model,
                        &(struct reply){.text = "dear", .input_tokens = 900, .output_tokens = 900});
-    (void)rpc_client_call(&client, "turn/start", PARAMS(",'text':'spend'"));
-    const struct json *error =
-        rpc_client_error(&client, "turn/start", PARAMS(",'text':'spend more'"), "BUDGET_EXHAUSTED");
+    (void)rpc_client_call(&client, "turn/start", PARAMS(",'prompt':'spend'"));
+    const struct json *error = rpc_client_error(
+        &client, "turn/start", PARAMS(",'prompt':'spend more'"), "BUDGET_EXHAUSTED");
     const struct json *result = json_get(json_get(error, "data"), "result");
     assert_string_equal(text_of(result, "session_id"), session);
     end();
@@ -261,7 +262,7 @@ TEST(a_budget_that_is_spent_ends_the_turn)
 TEST_IF(capability_store(), a_subscription_begins_with_what_the_log_has)
 {
     begin();
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'one'"));
     end();
     RPC_START(&client, NULL);
     (void)rpc_client_result(&client, "events/subscribe", PARAMS(",'since':0"));
@@ -270,7 +271,7 @@ TEST_IF(capability_store(), a_subscription_begins_with_what_the_log_has)
         1);
     const struct json *over = rpc_client_told(&client, "session/event", "run_completed");
     int64_t last = json_get_int(json_get(over, "event"), "seq", 0);
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'two'"));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'two'"));
     const struct json *next = rpc_client_told(&client, "session/event", NULL);
     assert_int_equal(json_get_int(json_get(next, "event"), "seq", 0), last + 1);
     (void)rpc_client_result(&client, "events/unsubscribe", PARAMS(""));
@@ -286,7 +287,7 @@ TEST_IF(capability_store(), who_comes_in_the_middle_of_an_answer_misses_nothing)
     begin();
     model_server_queue(model,
                        &(struct reply){.fault = REPLY_STALL, .text = "one two three", .piece = 4});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'count'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
     struct buf text = BUF_INIT;
     while (text.len < strlen("one two three"))
         buf_addstr(&text, text_of(json_get(rpc_client_told(&client, "session/event", "text_delta"),
@@ -321,7 +322,7 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
     struct buf rest = BUF_INIT;
     begin();
     model_server_queue(model, &(struct reply){.text = answer, .piece = 2, .interval_ms = 80});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'count'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'count'"));
     const struct json *first = rpc_client_told(&client, "session/event", "text_delta");
     int64_t seen = json_get_int(json_get(first, "event"), "seq", 0);
     size_t had = strlen(delta_of(first));
@@ -329,7 +330,7 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
     end();
     RPC_START(&client, NULL);
     (void)rpc_client_result(&client, "events/subscribe",
-                            support_text("{'session':'%s','since':%d}", session, (int)seen));
+                            support_text("{'session_id':'%s','since':%d}", session, (int)seen));
     const struct json *told = rpc_client_told(&client, "session/event", NULL);
     while (strcmp(text_of(json_get(told, "event"), "type"), "text_delta") == 0) {
         buf_addstr(&rest, delta_of(told));
@@ -344,14 +345,14 @@ TEST_IF(capability_store(), who_goes_on_in_the_middle_of_a_joined_delta_gets_not
 TEST_IF(capability_store(), who_starts_a_turn_hears_of_it_by_whatever_name)
 {
     begin();
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'one'"));
     (void)rpc_client_result(&client, "session/rename", PARAMS(",'title':'Lanterns'"));
     end();
     const char *const names[] = {session, "Lanterns", "last"};
     for (int i = 0; i < 3; i++) {
         RPC_START(&client, NULL);
         (void)rpc_client_result(&client, "turn/start",
-                                support_text("{'session':'%s','text':'more'}", names[i]));
+                                support_text("{'session_id':'%s','prompt':'more'}", names[i]));
         assert_true(rpc_client_was_told(&client, "session/event", "run_started"));
         end();
     }
@@ -362,7 +363,7 @@ TEST(every_session_can_be_subscribed)
     begin();
     (void)rpc_client_result(&client, "events/subscribe", NULL);
     (void)rpc_client_error(&client, "events/subscribe", "{'since':3}", "USAGE");
-    (void)rpc_client_result(&client, "turn/start", PARAMS(",'text':'one'"));
+    (void)rpc_client_result(&client, "turn/start", PARAMS(",'prompt':'one'"));
     (void)rpc_client_told(&client, "session/event", "run_completed");
     end();
 }
@@ -379,8 +380,8 @@ static void queue_tool(void)
 static void allow_once(const struct json *asked)
 {
     (void)rpc_client_result(&client, "approval/decide",
-                            support_text("{'session':'%s','call':'%s','decision':'once'}", session,
-                                         text_of(asked, "call")));
+                            support_text("{'session_id':'%s','call':'%s','decision':'once'}",
+                                         session, text_of(asked, "call")));
 }
 
 TEST(a_tool_asks_the_client)
@@ -389,7 +390,7 @@ TEST(a_tool_asks_the_client)
     RPC_START(&client, "--tools", "full");
     session = create(&client);
     queue_tool();
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'write'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'write'"));
     const struct json *asked = rpc_client_told(&client, "approval/requested", NULL);
     assert_string_equal(text_of(asked, "tool"), "write_file");
     assert_text(text_of(asked, "preview"), "a.txt");
@@ -411,7 +412,7 @@ TEST(a_command_where_the_directory_is_gone_fails_alone)
     session = create(&client);
     model_server_queue(model, &(struct reply){.tool_name = "run_command",
                                               .tool_args = "{\"command\":\"echo here\"}"});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'where?'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'where?'"));
     allow_once(rpc_client_told(&client, "approval/requested", NULL));
     const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
     assert_true(json_get_bool(json_get(done, "event"), "is_error", false));
@@ -447,7 +448,7 @@ TEST(the_limit_of_files_is_raised_for_the_server_alone)
     assert_true(now.rlim_cur >= 1024);
     model_server_queue(model, &(struct reply){.tool_name = "run_command",
                                               .tool_args = "{\"command\":\"ulimit -Sn\"}"});
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'how many?'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'how many?'"));
     allow_once(rpc_client_told(&client, "approval/requested", NULL));
     (void)rpc_client_answer(&client, id);
     const struct json *done = rpc_client_told(&client, "session/event", "tool_execution_completed");
@@ -474,7 +475,7 @@ TEST_IF(capability_store(), a_store_that_cannot_be_opened_ends_the_start)
 TEST(what_was_asked_before_the_end_of_input_is_answered)
 {
     begin();
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'hello'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'hello'"));
     close(client.child.in);
     client.child.in = -1;
     assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
@@ -487,7 +488,7 @@ TEST(a_question_that_nobody_can_answer_any_more_interrupts_the_turn)
     RPC_START(&client, "--tools", "full");
     session = create(&client);
     queue_tool();
-    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'write'"));
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'write'"));
     (void)rpc_client_told(&client, "approval/requested", NULL);
     close(client.child.in);
     client.child.in = -1;
@@ -547,7 +548,7 @@ TEST_IF(capability_store() && capability_compaction(), a_slow_reader_is_told_how
     begin();
     for (int i = 1; i <= TURNS; i++) {
         model_server_queue(model, &(struct reply){.text = text, .piece = 65536});
-        id = rpc_client_ask(&client, "turn/start", PARAMS(",'text':'much'"));
+        id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'much'"));
         assert_true(support_wait_until(turns_are_over, &i, RPC_CLIENT_MS));
     }
     const struct json *missed = rpc_client_told(&client, "session/event", "stream_truncated");

@@ -61,7 +61,8 @@ static bool asks_nothing(void)
 }
 
 /* As it is asked for. */
-#define OF(row, number) "?session/" row " session=\"01900000-0000-7000-8000-00000000000" number "\""
+#define OF(row, number)                                                                            \
+    "?session/" row " session_id=\"01900000-0000-7000-8000-00000000000" number "\""
 
 /* --- made-up answers --- */
 

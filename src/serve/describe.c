@@ -148,7 +148,7 @@ static struct json *errors_of(const struct method *m)
     add_error(list, ERR_USAGE);
     if (m->operation && m->operation->authority < AUTHORITY_CLIENT)
         add_error(list, ERR_FORBIDDEN);
-    if (json_get(json_get(m->params, "properties"), "session"))
+    if (json_get(json_get(m->params, "properties"), SESSION_MEMBER))
         add_error(list, ERR_SESSION_NOT_FOUND);
     if (m->operation && m->operation->executor == OPERATION_CONVERSATION)
         add_error(list, ERR_SESSION_BUSY);

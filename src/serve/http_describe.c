@@ -88,7 +88,7 @@ static struct json *event_parameters(const struct http_route *r)
     struct json *list = json_new_array();
     if (!strchr(r->path, '{'))
         return list;
-    json_push(list, parameter("session", "path", true, NULL));
+    json_push(list, parameter(SESSION_MEMBER, "path", true, NULL));
     json_push(list, parameter("after", "query", false, NULL));
     json_push(list, parameter("Last-Event-ID", "header", false, NULL));
     return list;

@@ -19,8 +19,8 @@ enum http_route_kind {
     HTTP_TICKET /* what opens a stream without the token */
 };
 
-/* Parameters of an operation are its variables ("{session}" is the member "session"), its query
- * (GET, DELETE) and the members of its body (POST); what is said twice must be the same. */
+/* Parameters of an operation are its variables ("{session_id}" is the member "session_id"), its
+ * query (GET, DELETE) and the members of its body (POST); what is said twice must be the same. */
 struct http_route {
     const char *method, *path;
     enum http_route_kind kind;

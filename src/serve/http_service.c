@@ -240,7 +240,7 @@ static void serve_events(struct request *r)
     struct error e = {0};
     struct http_exchange *x = r->exchange;
     struct http_service *s = r->service;
-    char *session = mem_strdup(json_get_string(r->params, "session"));
+    char *session = mem_strdup(json_get_string(r->params, SESSION_MEMBER));
     int64_t after;
     if (!read_after(x, &after, &e) ||
         (!session && after >= 0 &&

@@ -267,7 +267,7 @@ static void start_resolved(struct request *r)
 {
     struct json *params = r->params;
     r->params = NULL;
-    json_set_string(params, "session", r->session);
+    json_set_string(params, SESSION_MEMBER, r->session);
     start(r, params);
     json_free(params);
 }
@@ -309,7 +309,7 @@ static void start_operation(struct jsonrpc *j, struct rpc_call *call, const char
                             const struct json *params)
 {
     struct request *r = add_request(j, call);
-    const char *session = json_get_string(params, "session");
+    const char *session = json_get_string(params, SESSION_MEMBER);
     r->method = mem_strdup(method);
     if (!contract_runs(method) || !session) {
         start(r, params);

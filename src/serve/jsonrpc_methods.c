@@ -111,7 +111,7 @@ struct subscribe_params {
 };
 
 #define SUBSCRIBE_SESSION                                                                          \
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(struct subscribe_params, session),      \
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(struct subscribe_params, session), \
                 .least = 1,                                                                        \
                 .help =                                                                            \
                     "Id, title, unique part of an id, \"last\" or \"~N\"; absent: "                \
@@ -149,7 +149,7 @@ static void run_subscribe(struct jsonrpc *j, struct rpc_call *call, const void *
     if (p->session) {
         jsonrpc_subscribe(j, call, p->session, p->since);
     } else if (p->since != SUBSCRIBE_NOW) {
-        err_set(&e, ERR_USAGE, "\"since\" is of one session; give \"session\", or leave it out");
+        err_set(&e, ERR_USAGE, "\"since\" is of one session; give \"session_id\", or leave it out");
         rpc_fail_with(call, &e);
     } else {
         subscriptions_all(j->subscriptions, true);

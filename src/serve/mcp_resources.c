@@ -125,11 +125,11 @@ void mcp_resources_templates(struct mcp_call *c, const struct json *params)
     mcp_result_begin_kept(c, &r, TEMPLATES_MS);
     json_out_name(&r.out, "resourceTemplates");
     json_out_open(&r.out, '[');
-    write_template(&r.out, "tiro://session/{session}", "session",
+    write_template(&r.out, "tiro://session/{session_id}", "session",
                    "The transcript of a session: its id, title, a unique part of its id, or "
                    "\"last\"",
                    MCP_MARKDOWN);
-    write_template(&r.out, "tiro://session/{session}.json", "session events",
+    write_template(&r.out, "tiro://session/{session_id}.json", "session events",
                    "A session with all its events", MCP_JSON);
     json_out_close(&r.out, ']');
     mcp_result_send(c, &r);

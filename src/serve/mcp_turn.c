@@ -20,7 +20,7 @@ struct resume_params {
 };
 
 #define PROMPT(S)                                                                                  \
-    SHAPE_FIELD("prompt", STRING, REQUIRED, SHAPE_AT_TEXT(S, prompt), .least = 1,                  \
+    SHAPE_FIELD(PROMPT_MEMBER, STRING, REQUIRED, SHAPE_AT_TEXT(S, prompt), .least = 1,             \
                 .help = "The message.")
 #define CHOICE(member, what)                                                                       \
     SHAPE_FIELD(#member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct run_params, session.member),       \
@@ -43,8 +43,9 @@ const struct shape mcp_run_shape = {
     .name = "parameters", .size = sizeof(struct run_params), .fields = run_fields, .closed = true};
 
 #define RESUMED                                                                                    \
-    SHAPE_FIELD("session", STRING, REQUIRED, SHAPE_AT_TEXT(struct resume_params, session.session), \
-                .least = 1, .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
+    SHAPE_FIELD(SESSION_MEMBER, STRING, REQUIRED,                                                  \
+                SHAPE_AT_TEXT(struct resume_params, session.session), .least = 1,                  \
+                .help = "Id, title, unique part of an id, \"last\" or \"~N\".")
 
 static const struct shape_field resume_fields[] = {RESUMED, PROMPT(struct resume_params), {0}};
 const struct shape mcp_resume_shape = {.name = "parameters",

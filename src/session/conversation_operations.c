@@ -252,7 +252,7 @@ const struct operation operation_session_add_image =
 
 static const struct shape_field start_fields[] = {
     SESSION_FIELD(struct turn_start_params),
-    SHAPE_FIELD("text", STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
+    SHAPE_FIELD(PROMPT_MEMBER, STRING, REQUIRED, SHAPE_AT_TEXT(struct turn_start_params, text),
                 .help = "The message."),
     SHAPE_FIELD("attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
                 .help = "Array of images: {\"type\": \"image\", \"text\": URL or path, which may "
@@ -265,7 +265,7 @@ static const struct shape start_shape = PARAMETERS(struct turn_start_params, sta
 
 static const struct shape_field retry_fields[] = {
     SESSION_FIELD(struct turn_retry_params),
-    SHAPE_FIELD("text", STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_retry_params, text),
+    SHAPE_FIELD(PROMPT_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(struct turn_retry_params, text),
                 .help = "In other words; absent: the same."),
     ORIGIN_FIELD(struct turn_retry_params),
     {0},
@@ -505,7 +505,7 @@ const struct operation operation_context_read = RUN_IN_CONVERSATION(
 
 /* Without a session it is about what a new one would talk to. */
 #define ANY_SESSION_FIELD(S)                                                                       \
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,           \
                 .help = "As it is for this session; absent: as it would be for a new one.")
 
 static const struct shape_field any_session_fields[] = {ANY_SESSION_FIELD(struct session_params),

@@ -69,7 +69,7 @@ void engine_free(struct engine *s);
  * struct of the row's shape or NULL, and are copied. Any thread.
  *
  * What a conversation does is asked of the one that has the session open whose id the member
- * "session" is (SESSION_NOT_FOUND if none has), or of the one in front where that names none; a
+ * "session_id" is (SESSION_NOT_FOUND if none has), or of the one in front where that names none; a
  * change of a session (session/rename, …), which any reference names, of the one that has that
  * open. Whatever its thread waits for, the request wakes it. A turn/start while a turn runs is
  * SESSION_BUSY, a turn/interrupt while none runs SESSION_NOT_RUNNING.
@@ -82,10 +82,10 @@ void engine_free(struct engine *s);
 uint64_t engine_start(struct engine *s, const struct operation *o, const void *params);
 
 /* With `serves` no session is begun at the start, and `resume`, `read_only`, `many`, `labels` and
- * `offer_draft` mean nothing. A request names its session in the member "session", by any reference
- * (sessions.h); USAGE that names the member where it must and does not. A session that is not open
- * is opened for it, for reading alone where nothing is written (context/read, models/list …); one
- * that is archived, or was opened to be read, is SESSION_NOT_FOUND to what writes until
+ * `offer_draft` mean nothing. A request names its session in the member "session_id", by any
+ * reference (sessions.h); USAGE that names the member where it must and does not. A session that is
+ * not open is opened for it, for reading alone where nothing is written (context/read, models/list
+ * …); one that is archived, or was opened to be read, is SESSION_NOT_FOUND to what writes until
  * session/open resumes it. session/create and session/fork open one each. Two requests for the same
  * session meet in one conversation, in the order in which they came. SESSION_NOT_FOUND: there is
  * none such (SESSION_PERSISTENCE_DISABLED where none are kept); SESSION_BUSY: a turn runs in it,

@@ -19,7 +19,7 @@ static bool needs_session(const struct operation *o)
 {
     const struct shape_field *f = o->params ? o->params->fields : NULL;
     for (; f && f->name; f++)
-        if (strcmp(f->name, "session") == 0)
+        if (strcmp(f->name, SESSION_MEMBER) == 0)
             return f->presence == SHAPE_REQUIRED;
     return false;
 }
@@ -90,7 +90,8 @@ bool engine_serve(struct engine *s, struct operation_request *r, struct error *e
 {
     struct conversation *c = engine_find_named(s, r);
     if (!c && needs_session(r->operation) && !engine_names_session(r))
-        return err_set(e, ERR_USAGE, "\"session\" is missing; name the session that is meant");
+        return err_set(e, ERR_USAGE,
+                       "\"" SESSION_MEMBER "\" is missing; name the session that is meant");
     if (!c)
         c = find_spare(s);
     if (!c && wait_for_room(s, r))

@@ -29,14 +29,14 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
     SHAPE_FIELD("tag", STRING, OPTIONAL, SHAPE_AT_TEXT(S, tag),                                    \
                 .help = "Only texts that have this word with \"#\" in front.")
 #define SESSION(S)                                                                                 \
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session),                            \
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session),                       \
                 .help = "Only what was said in this session.")
 #define PROJECT(S)                                                                                 \
     SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, project),                            \
                 .help =                                                                            \
                     "\"all\" or a directory of one; absent: the session's, else the program's.")
 #define WORKED_IN(S)                                                                               \
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,           \
                 .help = "The session whose project is meant; absent: the program's directory.")
 #define LIMIT(S, ...)                                                                              \
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, S, limit), __VA_ARGS__,                    \

@@ -22,7 +22,7 @@ const struct shape_names memory_filter_origins = {origin_words, 1 + MEMORY_ORIGI
                 .help =                                                                            \
                     "\"all\", \"project\", \"session\" or \"session=ID\"; absent: as configured.")
 #define SESSION(S)                                                                                 \
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,                \
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL, SHAPE_AT_TEXT(S, session), .least = 1,           \
                 .help = "The session whose scopes \"project\" and \"session\" are meant.")
 #define PARAMS(T, rows)                                                                            \
     {                                                                                              \

@@ -11,6 +11,11 @@
 #include "config/config.h"
 #include "session/catalog.h"
 
+/* Names of members that are the same in every row: any reference to a session (sessions.h), and the
+ * words of the person. */
+#define SESSION_MEMBER "session_id"
+#define PROMPT_MEMBER "prompt"
+
 /* On which thread of an engine it runs; a command of the command line runs it on its own. What
  * writes to a kept session is the agent thread's in an engine, as that holds the open ones. */
 enum operation_executor {

@@ -42,7 +42,7 @@ char **operation_request_session(struct operation_request *r)
 {
     const struct shape *s = r->operation->params;
     for (const struct shape_field *f = s ? s->fields : NULL; f && f->name; f++)
-        if (f->type == SHAPE_STRING && strcmp(f->name, "session") == 0)
+        if (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) == 0)
             return (char **)(void *)((char *)r->params + f->offset);
     return NULL;
 }

@@ -97,7 +97,8 @@ const struct operation operation_session_list = {
 static const struct shape_field search_fields[] = {
     SHAPE_FIELD("query", STRING, REQUIRED, SHAPE_AT_TEXT(struct session_search_params, query),
                 .help = "Words to find in what was said."),
-    SHAPE_FIELD("session", STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_search_params, session),
+    SHAPE_FIELD(SESSION_MEMBER, STRING, OPTIONAL,
+                SHAPE_AT_TEXT(struct session_search_params, session),
                 .help = "In this session alone."),
     SHAPE_FIELD("limit", COUNT, OPTIONAL, SHAPE_AT(int, struct session_search_params, limit),
                 .least = 1, .most = SEARCH_MOST, .absent = SEARCH_LIMIT, .help = "Matches."),

@@ -94,12 +94,12 @@ const passed = await runSteps('contract', {
     await answers('engine/info');
     await answers('config/get');
     const { id } = await answers('session/create');
-    await answers('turn/start', { session: id, text: 'hello' });
+    await answers('turn/start', { session_id: id, prompt: 'hello' });
     await answers('session/list', { limit: 5 });
-    await answers('session/history', { session: id });
-    await answers('context/read', { session: id });
+    await answers('session/history', { session_id: id });
+    await answers('context/read', { session_id: id });
     await answers('memory/stats');
-    await answers('doctor/report', { session: id });
+    await answers('doctor/report', { session_id: id });
     for (const v of told) {
       fits(`${v.method}.notification`, v.params);
       if (v.params.event) fits(`${v.params.event.type}.event`, v.params.event);
@@ -109,7 +109,7 @@ const passed = await runSteps('contract', {
   'errors are those of the document': async () => {
     const { components } = described('openrpc');
     for (const [method, params, name] of [
-      ['session/read', { session: 'nobody' }, 'SESSION_NOT_FOUND'],
+      ['session/read', { session_id: 'nobody' }, 'SESSION_NOT_FOUND'],
       ['session/list', { limit: 'x' }, 'USAGE']]) {
       const { error } = await call(method, params);
       assert.equal(error.code, components.errors[name].code);

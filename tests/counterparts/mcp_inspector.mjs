@@ -31,7 +31,7 @@ const steps = {
   },
   async 'a failure names its code'() {
     const r = await inspect('--method', 'tools/call', '--tool-name', 'tiro_session_read',
-                            '--tool-arg', 'session=nowhere');
+                            '--tool-arg', 'session_id=nowhere');
     assert.match(r.out, /SESSION_NOT_FOUND/);
   },
   async 'sessions are listed and read'() {

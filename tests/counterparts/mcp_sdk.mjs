@@ -54,13 +54,13 @@ const steps = {
 
   async 'a session goes on, is found and read'() {
     const resumed = await client.callTool({ name: 'tiro_resume', arguments: {
-      session: this.session, prompt: 'and the carpenter weeps' } });
+      session_id: this.session, prompt: 'and the carpenter weeps' } });
     assert.equal(resumed.structuredContent.turns, 2, JSON.stringify(resumed));
     const found = await client.callTool({ name: 'tiro_sessions_search', arguments: {
       query: 'carpenter' } });
     assert.ok(found.structuredContent.matches.some((m) => m.session_id === this.session));
     const page = await client.callTool({ name: 'tiro_session_read', arguments: {
-      session: this.session } });
+      session_id: this.session } });
     assert.match(page.structuredContent.transcript, /the walrus sleeps[^]*the carpenter weeps/);
     assert.match(page.content[0].text, /the walrus sleeps/);
   },
@@ -82,9 +82,9 @@ const steps = {
   },
 
   async 'failures are results that name their code'() {
-    await this.fails('tiro_session_read', { session: 'no such session' }, /^SESSION_NOT_FOUND: /);
+    await this.fails('tiro_session_read', { session_id: 'no such session' }, /^SESSION_NOT_FOUND: /);
     await this.fails('tiro_memory_read', { id: 'none' }, /^MEMORY_NOT_FOUND: /);
-    await this.fails('tiro_session_read', { session: this.session, limit: 0 }, /^USAGE: .*"limit"/);
+    await this.fails('tiro_session_read', { session_id: this.session, limit: 0 }, /^USAGE: .*"limit"/);
   },
 
   async 'an unknown tool is an error of the protocol'() {
@@ -115,7 +115,7 @@ const steps = {
     const controller = new AbortController();
     const options = { signal: controller.signal };
     const call = client.callTool(
-      { name: 'tiro_resume', arguments: { session: this.session, prompt: 'once more' } },
+      { name: 'tiro_resume', arguments: { session_id: this.session, prompt: 'once more' } },
       which === 'v1' ? undefined : options, which === 'v1' ? options : undefined);
     controller.abort();
     await this.rejects(call);
