@@ -195,7 +195,7 @@ static int64_t number_after_opening(void)
     event_list_release(&tail);
     struct event *next = event_new(EVENT_TURN_STARTED);
     journal_stamp(&other, next);
-    int64_t number = next->seq, last;
+    int64_t number = next->seq, last = 0;
     event_free(next);
     if (!journal_save_info(&other, &e) || !event_log_last(store, j.info.id, &last, &e))
         fail_msg("%s", e.text);

@@ -132,7 +132,7 @@ const passed = await runSteps(name, {
     await readUntil(stream.reply, 'session_loaded');
     let answered = false;
     const turn = ask('POST', `/sessions/${id}/messages`,
-                     { body: '{"text":"hello"}', headers: bearer }).then((answer) => {
+                     { body: '{"prompt":"hello"}', headers: bearer }).then((answer) => {
       answered = true;
       return answer;
     });
