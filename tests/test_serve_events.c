@@ -261,7 +261,7 @@ TEST(one_stream_tells_of_all_sessions)
 static struct http_answer post_async(int port, const char *session, const char *text)
 {
     struct http_client c;
-    char *body = support_prompt("{\"text\":\"%s\"}", text);
+    char *body = support_text("{\"prompt\":\"%s\"}", text);
     http_client_open(&c, port);
     http_client_send(&c, support_text("POST /sessions/%s/messages HTTP/1.1\r\n" HTTP_HOST
                                       "Content-Type: application/json\r\nPrefer: respond-async\r\n"
