@@ -145,7 +145,7 @@ TEST(an_archived_session_is_read_from_the_store_or_not_at_all)
         if (kept(*persist))
             notice_free(surface_expect(s, NOTICE_PAGE));
         else
-            surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, id);
+            surface_expect_error(s, ERR_SESSION_NOT_FOUND, id);
         engine_free(s);
     }
 }

@@ -423,12 +423,12 @@ TEST(drafts_wait_in_their_sessions)
     engine_free(served);
 }
 
-TEST(a_session_without_a_store_says_so)
+TEST(without_a_store_an_unknown_session_is_not_found)
 {
     char id[UUID_LEN + 1];
     const struct turn_start_params unknown = {.session = "nobody", .text = "Hello"};
     served_open(false);
-    served_refused(&operation_turn_start, &unknown, ERR_SESSION_PERSISTENCE_DISABLED);
+    served_refused(&operation_turn_start, &unknown, ERR_SESSION_NOT_FOUND);
     served_create(id);
     served_ask(id, "Hello", "Hello from the scripted model.");
     shut(id);

@@ -244,7 +244,6 @@ PROVOKE(SESSION_PERSISTENCE_DISABLED)
         setenv("TIRO_SESSION_PERSIST", "false", 1);
     else
         fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("run", "--persist", "hi"));
-    turn_fails(ERR_SESSION_PERSISTENCE_DISABLED, NULL, ARGS("--resume", "last", "hi"));
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rebuild"));
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "rename", "last", "x"));
     fails(ERR_SESSION_PERSISTENCE_DISABLED, ARGS("sessions", "import", "-"));

@@ -269,8 +269,8 @@ TEST(what_is_switched_off_is_told)
     struct served s;
     SERVE(&s, OFFLINE);
     char *id = http_begin_session(s.port);
-    http_expect_error(http_ask(s.port, "DELETE", "/sessions/x", NULL), 501,
-                      "SESSION_PERSISTENCE_DISABLED", NULL);
+    http_expect_error(http_ask(s.port, "DELETE", "/sessions/x", NULL), 404, "SESSION_NOT_FOUND",
+                      NULL);
     http_expect_error(http_ask(s.port, "POST", support_text("/sessions/%s/compact", id), "{}"), 501,
                       "SESSION_COMPACTION_DISABLED", NULL);
     http_expect_error(http_ask(s.port, "GET", "/memory?q=x", NULL), 501, "MEMORY_DISABLED", NULL);

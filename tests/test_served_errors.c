@@ -79,7 +79,7 @@ static const struct row {
                [SHELL] = {.ask = "run --resume $S x"}}},
     {ERR_SESSION_PERSISTENCE_DISABLED, .config = "[session]\npersist = false\n",
      .cells = {[STDIO] = {.ask = "session/import", .with = "{'content':'{}'}"},
-               [HTTP] = {.ask = "DELETE /sessions/x"},
+               [HTTP] = {.ask = "rpc session/import", .with = "{'content':'{}'}"},
                [MCP] = {.ask = "tiro_memory_search", .with = "{'query':'x'}"},
                [ACP] = NEVER("what is not kept is not found there"),
                [SHELL] = {.ask = "sessions rebuild"}}},

@@ -419,7 +419,7 @@ TEST(nothing_is_kept_without_persistence)
     struct engine *s = surface_open(NULL, false);
     free(surface_ask(s, "in memory only"));
     surface_send(s, &operation_session_open, "of last week");
-    surface_expect_error(s, ERR_SESSION_PERSISTENCE_DISABLED, "of last week");
+    surface_expect_error(s, ERR_SESSION_NOT_FOUND, "of last week");
     engine_free(s);
     struct session_list list = {0};
     surface_list(&list);

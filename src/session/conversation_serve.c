@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "session/capability.h"
 #include "session/conversation_private.h"
 #include "store/sessions.h"
 
@@ -14,15 +13,6 @@ static const char *named_by(const struct conversation *c, const struct operation
     return serves && named && *named && **named ? *named : NULL;
 }
 
-/* Where nothing is kept there is nothing to find: say why. */
-static bool find(struct conversation *c, const char *reference, char id[UUID_LEN + 1],
-                 struct error *e)
-{
-    return sessions_resolve(c->store, reference, id, e) ||
-           (e->code == ERR_SESSION_NOT_FOUND && capability_need_store(c->engine->persist, e) &&
-            false);
-}
-
 bool conversation_takes_up(struct conversation *c, struct operation_request *r)
 {
     const char *reference = named_by(c, r);
@@ -31,7 +21,7 @@ bool conversation_takes_up(struct conversation *c, struct operation_request *r)
     bool own = reference && strcmp(reference, c->seat.session) == 0;
     if (!reference || (own && *c->journal.info.id))
         return true;
-    bool found = find(c, reference, id, &e);
+    bool found = sessions_resolve(c->store, reference, id, &e);
     if (found && own &&
         strcmp(id, reference) != 0) /* it was deleted, and is the title of another */
         found = err_set(&e, ERR_SESSION_NOT_FOUND, "session %.40s was deleted; choose another",

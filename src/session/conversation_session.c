@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "knowledge/project.h"
-#include "session/capability.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
 
@@ -155,10 +154,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     bool more, serves = c->engine->options.serves; /* other programs read pages if they want them */
     if (!journal_open(&c->journal, reference, access, serves ? NULL : &tail, &more, e)) {
         event_list_release(&tail);
-        /* Where nothing is kept there is nothing to find: say why. */
-        return e->code == ERR_SESSION_NOT_FOUND
-                   ? capability_need_store(c->engine->persist, e) && false
-                   : false;
+        return false;
     }
     forget_session(c);
     c->begun = false;

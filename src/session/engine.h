@@ -88,8 +88,7 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
  * …); one that is archived, or was opened to be read, is SESSION_NOT_FOUND to what writes until
  * session/open resumes it. session/create and session/fork open one each. Two requests for the same
  * session meet in one conversation, in the order in which they came. SESSION_NOT_FOUND: there is
- * none such (SESSION_PERSISTENCE_DISABLED where none are kept); SESSION_BUSY: a turn runs in it,
- * also in another process.
+ * none such; SESSION_BUSY: a turn runs in it, also in another process.
  *
  * A conversation that has had nothing to do for [serve] idle_minutes, or that rested longest when
  * more than [serve] open_sessions are open, closes. No request notices that. Notices are told of
