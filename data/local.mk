@@ -31,6 +31,7 @@ EMBEDDED_FILES = \
 	data/schema-11.sql \
 	data/schema-12.sql \
 	data/schema-13.sql \
+	data/schema-14.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

@@ -199,7 +199,7 @@ TEST(test_rename)
     rename_to("", "What is a monad?", false);
     rename_to("Food", "Food", true);
     rename_to(" \n\t", "What is a monad?", false);
-    damage_sql(path, "UPDATE event SET payload = '{\"input\":\" \"}' WHERE seq = 1");
+    damage_sql(path, "UPDATE event SET payload = '{\"prompt\":\" \"}' WHERE seq = 1");
     rename_to("", "Really?", false); /* the first with a text */
     assert_true(catalog_rename(&catalog, "last", "x", NULL, &e));
     struct record draft;

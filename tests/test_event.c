@@ -75,7 +75,7 @@ static struct event filled(enum event_type type)
 
 static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TURN_STARTED] =
-        "{'input':'te\\'xt\\n','retries':7,"
+        "{'prompt':'te\\'xt\\n','retries':7,"
         "'attachments':[{'type':'image','text':'/x.png'}]}",
     [EVENT_CALL_STARTED] = "{'turn':7,'call':2}",
     [EVENT_TEXT_DELTA] = "{'delta':'te\\'xt\\n','pieces':[4,2]}",
@@ -302,7 +302,7 @@ TEST(test_new_has_no_usage)
 
 /* What a fresh event of each type says. */
 static const char *const fresh[EVENT_TYPE_COUNT] = {
-    [EVENT_TURN_STARTED] = "{'input':''}",
+    [EVENT_TURN_STARTED] = "{'prompt':''}",
     [EVENT_CALL_STARTED] = "{'turn':0,'call':0}",
     [EVENT_TEXT_DELTA] = "{'delta':''}",
     [EVENT_REASONING_DELTA] = "{'delta':''}",

@@ -490,7 +490,7 @@ TEST(test_imported_messages_say_so)
         struct session_info info =
             import(support_text("{\"type\":\"run_started\",\"seq\":1,\"session_id\":\"01890a5d-"
                                 "ac96-774b-bcce-b302099a8057\","
-                                "\"at\":\"2026-03-09T14:05:07.123Z\",\"input\":\"Hello\"%s}",
+                                "\"at\":\"2026-03-09T14:05:07.123Z\",\"prompt\":\"Hello\"%s}",
                                 members[i]));
         assert_non_null(strstr(support_keep(record_lines(store, info.id)), IMPORTED));
         assert_true(catalog_delete(&catalog, info.id, NULL, &e));
@@ -594,7 +594,7 @@ TEST(test_openai)
 
 #define AT "'at':'2026-03-09T14:05:07.123Z'"
 #define ID "'session_id':'01890a5d-ac96-774b-bcce-b302099a8057'"
-#define SAID(seq) "{'type':'run_started','seq':" seq "," ID "," AT ",'input':'x'}"
+#define SAID(seq) "{'type':'run_started','seq':" seq "," ID "," AT ",'prompt':'x'}"
 #define USER "{'role':'user','content':'x'}"
 #define JSON(session, events) "{'tiro':1,'session':" session ",'events':[" events "]}"
 
@@ -649,11 +649,11 @@ static const struct {
     {JSON("{}", SAID("'1'")), "events[0]", "'seq'"},
     {JSON("{}", "{'type':'tea','seq':1," ID "," AT "}"), "events[0]", "unknown type"},
     {JSON("{}", "{'seq':1," ID "," AT "}"), "events[0]", "type"},
-    {JSON("{}", "{'type':'run_started','version':9,'seq':1," ID "," AT ",'input':''}"), "events[0]",
-     "version 9"},
-    {JSON("{}", "{'type':'run_started','seq':1," ID "," AT ",'input':3}"), "events[0]", "input"},
-    {JSON("{}", "{'type':'run_started','seq':1," ID ",'at':3,'input':''}"), "events[0]", "'at'"},
-    {JSON("{}", "{'type':'run_started','seq':1," AT ",'input':''}"), "events[0]", "session_id"},
+    {JSON("{}", "{'type':'run_started','version':9,'seq':1," ID "," AT ",'prompt':''}"),
+     "events[0]", "version 9"},
+    {JSON("{}", "{'type':'run_started','seq':1," ID "," AT ",'prompt':3}"), "events[0]", "prompt"},
+    {JSON("{}", "{'type':'run_started','seq':1," ID ",'at':3,'prompt':''}"), "events[0]", "'at'"},
+    {JSON("{}", "{'type':'run_started','seq':1," AT ",'prompt':''}"), "events[0]", "session_id"},
     {"{'type':'session','tiro':2}\n" SAID("1"), "line 1", "newer"},
     {"{'type':'session'}\n" SAID("1"), "line 1", "version"},
     {"{'type':'session','tiro':1}\n", "the text", "no message"},

@@ -310,7 +310,7 @@ TEST(test_damaged)
 TEST(test_inconsistent)
 {
     static const char *const ways[] = {
-        "UPDATE event SET payload = '{\"input\":' WHERE seq = 1",
+        "UPDATE event SET payload = '{\"prompt\":' WHERE seq = 1",
         "UPDATE event SET type = 'never_heard_of' WHERE seq = 1",
         "UPDATE event SET version = 77 WHERE seq = 2",
         "PRAGMA foreign_keys = OFF; DELETE FROM session WHERE key = 2",

@@ -136,7 +136,7 @@ static const char list[] =
 
 #define EVENT                                                                                      \
     "{\"type\":\"run_started\",\"seq\":1,\"session_id\":\"01890a5d-ac96-774b-bcce-b302099a8057\"," \
-    "\"at\":\"2026-03-09T14:05:07.123Z\",\"input\":\"x\\u20ac\"}"
+    "\"at\":\"2026-03-09T14:05:07.123Z\",\"prompt\":\"x\\u20ac\"}"
 
 static const char *const texts[] = {
     list,

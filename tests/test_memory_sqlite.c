@@ -344,11 +344,11 @@ TEST(summaries_that_quote_are_flagged)
     struct memory_forgotten f;
     struct memory_stats stats;
     begin_session(ID, "/p", NULL);
-    compaction(1, "run_started", "{\"input\":\"x\"}");
-    compaction(2, "run_started", "{\"input\":\"x\",\"retries\":1}");
+    compaction(1, "run_started", "{\"prompt\":\"x\"}");
+    compaction(2, "run_started", "{\"prompt\":\"x\",\"retries\":1}");
     compaction(3, "compaction_completed", "{\"summary\":\"They said the code is 4711, so.\"}");
     compaction(4, "compaction_completed", "{\"summary\":\"Nothing of it.\"}");
-    compaction(5, "run_started", "{\"input\":\"x\"}");
+    compaction(5, "run_started", "{\"prompt\":\"x\"}");
     compaction(6, "compaction_completed",
                "{\"summary\":\"Again: the code\\nis 4711; a wombat digs\"}");
     compaction(7, "compaction_undone", "{\"of\":3}");

@@ -72,7 +72,7 @@ TEST_IF(capability_store(), a_session_from_its_beginning_to_the_archive)
     a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
     assert_json(http_json(&a), support_text("{'id':'%s','turns':1,'title':'hello'}", id));
     a = http_ask(s.port, "GET", support_text("/sessions/%s/history?limit=1", id), NULL);
-    assert_json(http_json(&a), "{'events':[{'type':'run_started','input':'hello'}],'more':true}");
+    assert_json(http_json(&a), "{'events':[{'type':'run_started','prompt':'hello'}],'more':true}");
     a = http_ask(s.port, "GET", support_text("/sessions/%s/history?after=1&limit=1", id), NULL);
     assert_json(http_json(&a), "{'events':[{'type':'turn_started'}]}");
     a = http_ask(s.port, "GET", "/sessions?text=hello", NULL);

@@ -269,7 +269,7 @@ TEST_IF(capability_store(), test_show_json)
     assert_string_equal(json_get_string(json_first(events), "type"), "run_started");
     struct json *last = program_json(SESSIONS("show", "--json", "--limit", "1"));
     const struct json *fewer = json_get(last, "events");
-    assert_string_equal(json_get_string(json_first(fewer), "input"), "The second question");
+    assert_string_equal(json_get_string(json_first(fewer), "prompt"), "The second question");
     assert_true(json_len(fewer) * 2 == json_len(events));
 }
 

@@ -93,11 +93,11 @@ const char *stop_reason_name(enum stop_reason reason)
 
 /* clang-format off */
 static const struct shape_field fields_TURN_STARTED[] = {
-    TEXT("input", text, "What the user sent."),
+    TEXT("prompt", text, "What the person sent."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
     JSON_TEXT("attachments", attachments, "Image blocks."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
-                .names = &logged_origins, .help = "Where the input came from; absent: unknown."),
+                .names = &logged_origins, .help = "Where it came from; absent: unknown."),
     {0},
 };
 

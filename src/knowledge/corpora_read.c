@@ -28,7 +28,7 @@ static const char document_sql[] =
 /* Inputs of a session that may name a corpus. instr() keeps long texts from the JSON functions,
  * which hold copies of them. */
 static const char spoken_sql[] =
-    "SELECT json_extract(payload, '$.input') FROM event"
+    "SELECT json_extract(payload, '$.prompt') FROM event"
     " WHERE session = (SELECT key FROM session WHERE id = ?)"
     " AND type = 'run_started' AND iif(instr(lower(payload), '@corpus:'), json_valid(payload), 0)"
     " ORDER BY seq";

@@ -12,9 +12,9 @@
 /* Files of data/ that lead from version i to i + 1. A step that has been released is never changed;
  * a new schema is a new step. */
 static const char *const steps[] = {
-    "schema.sql",    "schema-2.sql",  "schema-3.sql", "schema-4.sql", "schema-5.sql",
-    "schema-6.sql",  "schema-7.sql",  "schema-8.sql", "schema-9.sql", "schema-10.sql",
-    "schema-11.sql", "schema-12.sql", "schema-13.sql"};
+    "schema.sql",    "schema-2.sql",  "schema-3.sql",  "schema-4.sql", "schema-5.sql",
+    "schema-6.sql",  "schema-7.sql",  "schema-8.sql",  "schema-9.sql", "schema-10.sql",
+    "schema-11.sql", "schema-12.sql", "schema-13.sql", "schema-14.sql"};
 
 int store_schema_version(void)
 {

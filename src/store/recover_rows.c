@@ -56,9 +56,13 @@ static bool attach_file(struct store *to, const char *path, struct error *e)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-static const char events_sql[] = "SELECT " EVENT_ROW
-                                 " FROM found.event WHERE session = ? AND whole"
-                                 " ORDER BY seq, free";
+/* Before version 14 of the schema the words of a person had another name. */
+static const char events_sql[] =
+    "SELECT seq, at, type, version,"
+    " iif(type = 'run_started' AND substr(payload, 1, 9) = '{\"input\":',"
+    "     '{\"prompt\"' || substr(payload, 9), payload)"
+    " FROM found.event WHERE session = ? AND whole"
+    " ORDER BY seq, free";
 static const char put_event_sql[] =
     "INSERT INTO event (session, seq, at, type, version, payload)"
     " SELECT key, ?2, ?3, ?4, ?5, ?6 FROM session WHERE id = ?1";
