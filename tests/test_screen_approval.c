@@ -176,7 +176,8 @@ TEST(a_file_shows_what_changes_in_it)
     struct screen *s = scene_open(24, 80, full);
     act(s, "change it<enter>", "model wants to write (write_file)", keys, "-日本語のノート",
         "+日本語の新しいノート🙂");
-    act(s, "a", "All done.");
+    act(s, "a", "All done.", "write_file “notes” → +1 -1", "!-日本語のノート");
+    act(s, "<ctrl-o>", "    -日本語のノート", "    +日本語の新しいノート🙂", "!content");
     char *text = support_read(path);
     assert_string_equal(text, "first\n日本語の新しいノート🙂\nlast\n");
     free(text);

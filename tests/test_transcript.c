@@ -171,11 +171,110 @@ TEST(tool_calls_are_one_line)
     tell(t, call_of(4, "c2", "other", "{}"), result_of(5, "c2", "no such\nfile", true));
     seen_transcript_says(t, "  ⚙ other ✗ no such\n");
     assert_true(transcript_toggle(t, 1));
-    seen_transcript_says(t, "\"path\"", "    line\n    line\n");
+    seen_transcript_says(t, "    n: 2\n", "!\"path\"", "    line\n    line\n");
     transcript_toggle_all(t);
     seen_transcript_says(t, "    no such\n    file\n");
     transcript_toggle_all(t);
     seen_transcript_says(t, "!    no such");
+}
+
+#define EDIT call_of(2, "c1", "write_file", "{\"content\":\"one\\ntwo\\n\",\"path\":\"a.txt\"}")
+
+TEST(an_edit_tells_its_difference_and_no_json)
+{
+    transcript_resize(t, 60, 20);
+    tell(t, EV(TURN_STARTED, 1, "q"), EDIT);
+    transcript_set_difference(t, "c1", "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-on\n+one\n+two\n");
+    transcript_set_difference(t, "other", "");
+    told(t, result_of(3, "c1", "wrote 8 bytes, 2 lines", false));
+    seen_transcript_says(t, "write_file “a.txt” → +2 -1 · 35 ms\n", "!@@");
+    transcript_toggle(t, 1);
+    seen_transcript_says(t, "    @@ -1 +1,2 @@\n    -on\n    +one\n    +two\n", "!content",
+                         "!wrote");
+}
+
+/* Where nobody saw a difference: the log has none. */
+TEST(an_edit_without_difference_tells_its_text)
+{
+    transcript_resize(t, 60, 20);
+    tell(t, EV(TURN_STARTED, 1, "q"), EDIT, result_of(3, "c1", "wrote 8 bytes, 2 lines", false));
+    seen_transcript_says(t, "write_file “a.txt” → 1 line · 35 ms\n");
+    transcript_toggle(t, 1);
+    seen_transcript_says(t, "    content: one\n    two\n", "    path: a.txt\n", "!{");
+}
+
+TEST(an_edit_that_was_declined_has_no_difference)
+{
+    transcript_resize(t, 60, 20);
+    tell(t, EV(TURN_STARTED, 1, "q"), EDIT);
+    transcript_set_difference(t, "c1", "@@ -1 +1 @@\n-on\n+one\n");
+    told(t, result_of(3, "c1", "the user declined this call", true));
+    transcript_toggle(t, 1);
+    seen_transcript_says(t, "✗ the user declined this call\n", "!+one", "content: one");
+}
+
+TEST(arguments_within_arguments_are_lines)
+{
+    transcript_resize(t, 60, 20);
+    tell(t, EV(TURN_STARTED, 1, "q"),
+         call_of(2, "c1", "other", "{\"list\":[{\"a\":\"x\",\"b\":true},\"y\"],\"n\":1.5}"));
+    transcript_toggle(t, 1);
+    seen_transcript_says(
+        t, "    list: \n      - \n        a: x\n        b: true\n      - y\n    n: 1.5\n");
+}
+
+TEST(a_command_that_fails_tells_its_end)
+{
+    static const struct {
+        const char *result, *line, *below;
+    } rows[] = {
+        {"1\n2\n3\n4\n5\n6\n7\n[exit status 3]", "✗ exit 3 · 7 lines\n",
+         "    3\n    4\n    5\n    6\n    7\n"},
+        {"[exit status 1]", "✗ exit 1 · 0 lines\n", NULL},
+        {"a\n[ended by signal 9]", "✗ signal 9 · 1 line\n", "    a\n"},
+        {"a\n[timed out after 5 s and was ended]", "✗ timed out after 5 s · 1 line\n", "    a\n"},
+        {"the user declined this call\nb", "✗ the user declined this call\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        transcript_clear(t);
+        transcript_resize(t, 60, 20);
+        tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", "run_command", "{\"command\":\"make\"}"),
+             result_of(3, "c1", rows[i].result, true));
+        seen_transcript_says(t, rows[i].line, "!    2\n", "![");
+        if (rows[i].below)
+            seen_transcript_says(t, rows[i].below);
+    }
+}
+
+TEST(a_search_without_a_match_says_so)
+{
+    static const char *const rows[][3] = {
+        {"search_files", "[no match in 3 text files]\n", "→ no match ·"},
+        {"rag_search", "{\"results\":[],\"note\":\"x\"}", "→ no match ·"},
+        {"learned_search", "[]", "→ no match ·"},
+        {"memory_search_nodes", "{\"entities\":[],\"relations\":[]}", "→ no match ·"},
+        {"memory_search_nodes", "{\"entities\":[{\"name\":\"Ada\"}]}", "→ 1 match ·"},
+        {"search_files", "a.c:1: x\n", "→ 1 line ·"},
+        {"read_file", "[no match ", "→ 1 line ·"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        transcript_clear(t);
+        transcript_resize(t, 60, 20);
+        tell(t, EV(TURN_STARTED, 1, "q"), call_of(2, "c1", rows[i][0], "{}"),
+             result_of(3, "c1", rows[i][1], false));
+        seen_transcript_says(t, rows[i][2]);
+    }
+}
+
+TEST(what_is_opened_comes_into_view)
+{
+    transcript_resize(t, 60, 8);
+    tell(t, EV(TURN_STARTED, 1, "q"), EV(TEXT_COMPLETE, 2, "a\n\nb\n\nc\n\nd"),
+         call_of(3, "c1", "read_file", "{\"path\":\"a.txt\"}"),
+         result_of(4, "c1", "1\n2\n3", false));
+    seen_transcript_says(t, "read_file", "  b\n");
+    transcript_toggle(t, 2);
+    seen_transcript_says(t, "read_file", "    path: a.txt\n    →\n", "!  b\n");
 }
 
 TEST(tool_lines_fit_any_width)

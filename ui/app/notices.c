@@ -527,8 +527,15 @@ static void take_busy(struct app *app, struct notice *n)
     app_touch_now(app, DIRTY_ALL);
 }
 
+static void take_change(struct app *app, struct notice *n)
+{
+    transcript_set_difference(app->transcript, n->text, n->preview);
+}
+
 static void take_approval(struct app *app, struct notice *n)
 {
+    if (strcmp(n->detail, "write") == 0)
+        take_change(app, n);
     char *question = mem_printf(_("may %s run?"), n->name);
     notify_of_question(app, question);
     free(question);
@@ -637,7 +644,8 @@ static void (*const takers[NOTICE_TYPES])(struct app *app, struct notice *n) = {
     [NOTICE_PROVIDER] = take_provider,  [NOTICE_BUSY] = take_busy,
     [NOTICE_ERROR] = faults_take,       [NOTICE_APPROVAL] = take_approval,
     [NOTICE_DRAFT] = take_draft,        [NOTICE_LEARNED] = cards_take_proposals,
-    [NOTICE_MEMORY_OFFER] = take_offer, [NOTICE_CORPORA_STATE] = corpora_take};
+    [NOTICE_MEMORY_OFFER] = take_offer, [NOTICE_CORPORA_STATE] = corpora_take,
+    [NOTICE_CHANGE] = take_change};
 
 /* Conversations that are not shown */
 

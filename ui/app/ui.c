@@ -166,7 +166,7 @@ static int run_app(const struct ui_options *options, struct error *e)
     say_charset(&app);
     screen_draw(&app);
     struct engine_options engine = *options->engine;
-    engine.many = true;
+    engine.many = engine.shows_changes = true;
     app.engine = engine_new(&engine);
     bool left = run_loop(&app, e);
     app_save_draft(&app);

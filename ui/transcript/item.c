@@ -20,7 +20,8 @@ struct item *item_new(enum item_kind kind, int64_t seq)
     item->kind = kind;
     item->seq = seq;
     item->change = ITEM_CHANGED;
-    struct buf *texts[] = {&item->text, &item->tail, &item->images, &item->result};
+    struct buf *texts[] = {&item->text, &item->tail, &item->images, &item->result,
+                           &item->difference};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         buf_init(texts[i], 0);
     rows_init(&item->rows);
@@ -44,6 +45,7 @@ void item_free(struct item *item)
     buf_release(&item->tail);
     buf_release(&item->images);
     buf_release(&item->result);
+    buf_release(&item->difference);
     rows_release(&item->rows);
     free_card(item->card);
     recalled_free(item->recalled);
@@ -167,6 +169,13 @@ void item_set_result(struct item *item, const char *text, bool failed, int64_t m
     utf8_clean(&item->result, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX), UTF8_MULTILINE);
     item->passages = item_gave_passages(item) ? greatest_number(text) : 0;
     item->change = ITEM_CHANGED;
+}
+
+void item_set_difference(struct item *item, const char *text)
+{
+    buf_clear(&item->difference);
+    utf8_clean(&item->difference, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX),
+               UTF8_MULTILINE);
 }
 
 void item_add_images(struct item *item, const char *attachments)

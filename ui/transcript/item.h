@@ -77,6 +77,7 @@ struct item {
 
     char *id, *name; /* of a tool call; the id also of a note of what was learned */
     struct buf result;
+    struct buf difference; /* what it would change, as it was shown before; empty: nobody saw that */
     size_t result_lines; /* of all of it; `result` may hold less */
     int passages;        /* of a search in corpora: greatest number that it gave */
     int64_t ms;
@@ -119,6 +120,8 @@ void item_end_text(struct item *item);
 
 void item_set_call(struct item *item, const char *id, const char *name, const char *args);
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms);
+
+void item_set_difference(struct item *item, const char *text);
 
 /* JSON array of image blocks; NULL or a text that is none adds nothing. */
 void item_add_images(struct item *item, const char *attachments);

@@ -16,6 +16,7 @@
 enum {
     ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
     LEAST_ARGUMENT = 6, /* columns */
+    LAST_LINES = 5,     /* of a command that failed */
     ROWS_MAX = 200      /* of an open result; a row says how many lines more there are */
 };
 
@@ -94,8 +95,10 @@ static void main_argument(struct buf *out, const struct buf *args, const struct 
 {
     struct json *all = json_parse(args->data, args->len, NULL);
     struct buf items = BUF_INIT;
-    const char *text =
-        sentence && add_items(&items, sentence, all) ? items.data : json_get_string(all, "query");
+    static const char *const names[] = {"query", "path", "command"};
+    const char *text = sentence && add_items(&items, sentence, all) ? items.data : NULL;
+    for (size_t i = 0; !text && i < sizeof names / sizeof *names; i++)
+        text = json_get_string(all, names[i]);
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
         text = json_string(v);
     if (!text && all && json_len(all) == 0)
@@ -124,39 +127,118 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     buf_release(&text);
 }
 
-/* That a search in corpora gave; false: it was none, or too much to be kept. */
-static bool count_passages(const struct item *call, size_t *count)
+/* Texts in the lists of a value. */
+static size_t count_listed(const struct json *v)
 {
-    struct json *result = item_gave_passages(call)
-                              ? json_parse_foreign(call->result.data, call->result.len, NULL)
-                              : NULL;
-    bool listed = json_type(result) == JSON_ARRAY;
-    const struct json *none = json_get(result, "results");
-    *count = listed ? json_len(result) : 0;
-    bool known = listed || json_type(none) == JSON_ARRAY;
-    json_free(result);
-    return known;
+    size_t count = json_type(v) == JSON_ARRAY ? json_len(v) : 0;
+    for (const struct json *m = json_type(v) == JSON_OBJECT ? json_first(v) : NULL; m;
+         m = json_next(m))
+        count += count_listed(m);
+    return count;
 }
 
-/* Of memory and corpora the hits count, not the lines of their JSON. */
+/* Of a search, how many it found; -1: its result does not tell. */
+static int64_t count_found(const struct item *call)
+{
+    static const char no_match[] = "[no match ";
+    if (call->recalled)
+        return (int64_t)call->recalled->hits.items.len;
+    if (symbol_of(call->name) != GLYPH_TOOL_SEARCH)
+        return -1;
+    if (strncmp(call->result.data, no_match, sizeof no_match - 1) == 0)
+        return 0;
+    struct json *result = json_parse_foreign(call->result.data, call->result.len, NULL);
+    int64_t count = result ? (int64_t)count_listed(result) : -1;
+    json_free(result);
+    return count;
+}
+
+/* Lines of a difference that begin so, behind the names of its files. */
+static size_t count_changed(const char *difference, char sign)
+{
+    size_t count = 0;
+    bool in_hunk = false;
+    for (const char *p = difference; p && *p; p = strchr(p, '\n'), p += p != NULL) {
+        in_hunk = in_hunk || *p == '@';
+        count += in_hunk && *p == sign;
+    }
+    return count;
+}
+
+static void write_lines(struct buf *out, size_t lines)
+{
+    buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
+}
+
+/* Of a search the hits count, of an edit what is new and gone, not the lines of the result. */
 static void write_size(const struct item *call, struct buf *out)
 {
-    size_t hits = call->recalled ? call->recalled->hits.items.len : 0, passages;
-    if (call->recalled)
-        buf_addf(out, ngettext("%zu match", "%zu matches", hits), hits);
-    else if (count_passages(call, &passages))
-        buf_addf(out, ngettext("%zu passage", "%zu passages", passages), passages);
+    size_t added = count_changed(call->difference.data, '+');
+    size_t removed = count_changed(call->difference.data, '-');
+    int64_t found = count_found(call);
+    if (added + removed > 0)
+        buf_addf(out, "+%zu -%zu", added, removed);
+    else if (found == 0)
+        buf_addstr(out, _("no match"));
+    else if (found > 0 && item_gave_passages(call))
+        buf_addf(out, ngettext("%zu passage", "%zu passages", (unsigned long)found), (size_t)found);
+    else if (found > 0)
+        buf_addf(out, ngettext("%zu match", "%zu matches", (unsigned long)found), (size_t)found);
     else
-        buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
+        write_lines(out, call->result_lines);
+}
+
+/* How a command ended, of the last line of its result: "[exit status 3]". */
+struct end {
+    const char *word, *value; /* NULL: it does not say */
+    int len;                  /* of the value */
+    size_t output, lines;     /* before that line: bytes, lines */
+};
+
+static struct end end_of(const struct item *call)
+{
+    static const struct {
+        const char *beginning, *word;
+    } ends[] = {{"[exit status ", N_("exit")},
+                {"[ended by signal ", N_("signal")},
+                {"[timed out after ", N_("timed out after")}};
+    struct end end = {0}, none = {0};
+    const char *line = call->result.data;
+    for (const char *p = line; call->failed && (p = strchr(p, '\n')) && *++p; end.lines++)
+        line = p;
+    end.output = (size_t)(line - call->result.data);
+    for (size_t i = 0; call->failed && i < sizeof ends / sizeof *ends; i++) {
+        size_t begins = strlen(ends[i].beginning);
+        if (strncmp(line, ends[i].beginning, begins) != 0)
+            continue;
+        const char *value = line + begins, *stop = strstr(value, " and ");
+        size_t len = stop ? (size_t)(stop - value) : strcspn(value, "]");
+        end.word = ends[i].word;
+        end.value = value;
+        end.len = (int)len;
+        return end;
+    }
+    return none;
+}
+
+static void write_failure(const struct item *call, struct buf *out)
+{
+    const struct end end = end_of(call);
+    const char *reason = call->result.data;
+    buf_addf(out, " %s ", glyph(GLYPH_FAILED));
+    if (end.word) {
+        buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
+        write_lines(out, end.lines);
+    } else {
+        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+    }
 }
 
 /* How it went; returns the looks of that. */
 static enum style add_outcome(const struct item *call, struct buf *out)
 {
     if (call->failed) {
-        const char *reason = call->result.data;
-        buf_addf(out, " %s ", glyph(GLYPH_FAILED));
-        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+        write_failure(call, out);
         return STYLE_ERROR;
     }
     if (call->answered) {
@@ -241,16 +323,32 @@ static size_t lines_in(const char *text)
     return lines;
 }
 
+/* As a person writes lists down: a member a line, those of a member below it. */
+static void write_value(struct buf *out, const struct json *v, int depth)
+{
+    char *plain = json_first(v) || json_string(v) ? NULL : json_print(v);
+    buf_addstr(out, json_string(v) ? json_string(v) : plain ? plain : "");
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        if (out->len > 0)
+            buf_addf(out, "\n%*s", 2 * depth, "");
+        buf_addf(out, json_name(m) ? "%s: " : "- ", json_name(m));
+        write_value(out, m, depth + 1);
+    }
+    free(plain);
+}
+
 static void add_arguments(struct rows *out, const struct item *call, size_t width)
 {
     struct json *all = json_parse(call->text.data, call->text.len, NULL);
-    char *pretty = all && json_len(all) ? json_print_pretty(all) : NULL;
-    struct buf clean = BUF_INIT;
-    const char *text = pretty ? pretty : all ? "" : call->text.data;
-    utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
-    add_block(out, clean.data, lines_in(clean.data), width, language_find("json", 4));
-    buf_release(&clean);
-    free(pretty);
+    struct buf text = BUF_INIT, shown = BUF_INIT;
+    if (!all)
+        buf_addstr(&text, call->text.data);
+    else if (json_len(all) > 0)
+        write_value(&text, all, 0);
+    utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, shown.data, lines_in(shown.data), width, NULL);
+    buf_release(&shown);
+    buf_release(&text);
     json_free(all);
 }
 
@@ -275,21 +373,49 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
     buf_release(&text);
 }
 
-void tool_rows(struct rows *out, const struct item *call, int width, bool open)
+/* The end of what a command said before it failed, without the rest of long lines. */
+static void add_last_lines(struct rows *out, const struct item *call, size_t width)
 {
-    size_t columns = (size_t)width;
-    line(out, call, columns);
-    if (!open)
-        return;
-    add_arguments(out, call, columns);
-    if (!call->answered || call->result.len == 0)
-        return;
+    const char *from = call->result.data, *end = from + end_of(call).output;
+    struct buf text = BUF_INIT;
+    size_t lines = 0;
+    for (const char *p = end; p > from && lines <= LAST_LINES; p--)
+        if (p[-1] == '\n' && lines++ == LAST_LINES)
+            from = p;
+    for (const char *p = from; p < end;) {
+        size_t len = strcspn(p, "\n");
+        buf_add(&text, p, utf8_cut_width(p, len, width));
+        buf_addch(&text, '\n');
+        p += len + 1;
+    }
+    add_block(out, text.data, 0, width, NULL);
+    buf_release(&text);
+}
+
+static void add_result(struct rows *out, const struct item *call, size_t width)
+{
     rows_begin(out);
-    (void)rows_add_cut(out, "    ", columns, STYLE_TOOL);
-    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), room_in(out, columns),
+    (void)rows_add_cut(out, "    ", width, STYLE_TOOL);
+    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), room_in(out, width),
                        call->failed ? STYLE_ERROR : STYLE_TOOL);
     if (call->recalled && !call->failed)
-        add_hits(out, call, columns);
+        add_hits(out, call, width);
     else
-        add_block(out, call->result.data, call->result_lines, columns, NULL);
+        add_block(out, call->result.data, call->result_lines, width, NULL);
+}
+
+void tool_rows(struct rows *out, const struct item *call, int width, bool open)
+{
+    const char *difference = call->difference.data;
+    size_t columns = (size_t)width;
+    line(out, call, columns);
+    if (!open) {
+        add_last_lines(out, call, columns);
+    } else if (call->answered && !call->failed && call->difference.len > 0) {
+        add_block(out, difference, lines_in(difference), columns, language_find("diff", 4));
+    } else {
+        add_arguments(out, call, columns);
+        if (call->answered && call->result.len > 0)
+            add_result(out, call, columns);
+    }
 }

@@ -159,6 +159,13 @@ bool transcript_apply(struct transcript *t, const struct event *ev)
     return changed;
 }
 
+void transcript_set_difference(struct transcript *t, const char *id, const char *text)
+{
+    struct item *item = fold_call_of(&t->fold, id);
+    if (item)
+        item_set_difference(item, text);
+}
+
 void transcript_note(struct transcript *t, enum style style, const char *text)
 {
     fold_note(&t->fold, style, text, false);
@@ -351,6 +358,17 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
 
 /* --- folding --- */
 
+/* An item that begins far down comes up to the middle, as far as its rows need that. */
+static void reveal(struct transcript *t, size_t index)
+{
+    size_t above = 0, height = (size_t)t->height, middle = height / 2;
+    for (size_t i = t->top.item; i < index; i++)
+        above += transcript_rows_of(t, i) - (i == t->top.item ? t->top.row : 0);
+    size_t end = above + transcript_rows_of(t, index), below = end > height ? end - height : 0;
+    size_t far = above > middle ? above - middle : 0;
+    transcript_down(t, &t->top, below < far ? below : far);
+}
+
 bool transcript_toggle(struct transcript *t, size_t index)
 {
     if (index >= item_count(t) || !item_can_fold(item_at(t, index), t->reasoning))
@@ -361,6 +379,8 @@ bool transcript_toggle(struct transcript *t, size_t index)
     item->counted = transcript_rows_of(t, index);
     if (t->top.item == index && t->top.row >= item->counted)
         t->top.row = 0;
+    if (item_is_open(item, t->reasoning))
+        reveal(t, index);
     return true;
 }
 
