@@ -45,6 +45,7 @@ UNIT_TESTS = \
 	tests/test_budget \
 	tests/test_buf_vec \
 	tests/test_capabilities \
+	tests/test_captures \
 	tests/test_charset \
 	tests/test_catalog \
 	tests/test_clipboard \
@@ -368,6 +369,8 @@ EXTRA_DIST += \
 	tests/counterparts/package.json \
 	tests/counterparts/run
 
+EXTRA_DIST += doc/screens/answer.txt doc/screens/compaction.txt doc/screens/context.txt \
+	doc/screens/empty.txt doc/screens/memory.txt doc/screens/tools.txt
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
