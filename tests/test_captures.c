@@ -86,8 +86,8 @@ TEST(tool_calls)
                 .tool_args = "{\"command\":\"seq 97 100; echo no such room; exit 3\"}");
     scene_queue(.text = "The file is changed; the check found no such room.");
     struct screen *s = scene_open(24, 80, full);
-    act(s, "two nights, please<enter>", "write_file (write) wants to run", "a allow once");
-    act(s, "a", "run_command (execute) wants to run", "a allow once");
+    act(s, "two nights, please<enter>", "wants to write (write_file)", "a allow once");
+    act(s, "a", "wants to run a command (run_command)", "a allow once");
     act(s, "a", "found no such room", IDLE);
     int row, col;
     assert_true(screen_find(s, "write_file", &row, &col));
