@@ -534,6 +534,20 @@ PROVOKE(FORBIDDEN)
     assert_int_equal(rpc_client_end(&c), 0);
 }
 
+PROVOKE(EVENT_NOT_FOUND)
+{
+    struct rpc_client c;
+    RPC_START(&c, NULL);
+    char *session =
+        mem_strdup(json_get_string(rpc_client_result(&c, "session/create", "{}"), "id"));
+    const struct json *answer =
+        rpc_client_call(&c, "session/history",
+                        support_text("{'session_id':'%s','after':1}", support_keep(session)));
+    rpc_client_is_error(answer, "EVENT_NOT_FOUND");
+    assert_advises(json_get_string(json_get(answer, "error"), "message"));
+    assert_int_equal(rpc_client_end(&c), 0);
+}
+
 /* A password manager waits for its user. */
 static void so_is_one_before_anything_was_sent(size_t format)
 {
@@ -631,6 +645,7 @@ static const struct {
     {"NOTHING_TO_UNDO", -32011, 409, 1},
     {"MESSAGE_NOT_SENT", -32012, 409, 1},
     {"FORBIDDEN", -32013, 403, 1},
+    {"EVENT_NOT_FOUND", -32014, 410, 1},
     {"CONFIG_ERROR", -32000, 500, 1},
     {"FILE_ERROR", -32000, 500, 1},
     {"INTERRUPTED", -32000, 409, 1},

@@ -335,6 +335,31 @@ TEST(a_ticket_opens_one_stream_in_place_of_the_token)
     assert_int_equal(served_stop(&s), 0);
 }
 
+/* By header or query, in a session with events and in one without. */
+TEST_IF(capability_store(), a_number_that_was_never_told_is_gone)
+{
+    struct served s;
+    struct http_stream events;
+    SERVE(&s, SCRIPTED);
+    char *empty = http_begin_session(s.port), *id = http_begin_session(s.port);
+    run_turn(s.port, id, "one");
+    struct http_answer a = http_ask(s.port, "GET", support_text("/sessions/%s", id), NULL);
+    int64_t last = json_get_int(http_json(&a), "last_seq", 0);
+    events_open(&events, s.port, id, last);
+    events_close(&events);
+    struct http_client c;
+    http_client_open(&c, s.port);
+    http_client_send(&c, support_text("GET /sessions/%s/events HTTP/1.1\r\n" HTTP_HOST
+                                      "Last-Event-ID: %" PRId64 "\r\n\r\n",
+                                      id, last + 1));
+    http_expect_error(http_client_answer(&c), 410, "EVENT_NOT_FOUND",
+                      support_text("%" PRId64, last));
+    http_client_close(&c);
+    const char *path = support_text("/sessions/%s/events?after=1", empty);
+    http_expect_error(http_ask(s.port, "GET", path, NULL), 410, "EVENT_NOT_FOUND", NULL);
+    assert_int_equal(served_stop(&s), 0);
+}
+
 /* What happens here shows that something is missing before it. */
 TEST_IF(capability_store(), what_another_process_wrote_comes_before_what_follows)
 {

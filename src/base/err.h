@@ -26,6 +26,7 @@
     X(NOTHING_TO_UNDO, -32011, 409, 1)                                                             \
     X(MESSAGE_NOT_SENT, -32012, 409, 1)                                                            \
     X(FORBIDDEN, -32013, 403, 1)                                                                   \
+    X(EVENT_NOT_FOUND, -32014, 410, 1)                                                             \
     X(INTERRUPTED, -32000, 409, 1)                                                                 \
     X(BUDGET_EXHAUSTED, -32000, 402, 2)                                                            \
     X(USAGE, -32602, 400, 64)

@@ -9,6 +9,7 @@
 #include "serve/http_describe.h"
 #include "serve/jsonrpc.h"
 #include "serve/notice_json.h"
+#include "session/session_operations.h"
 
 const char describe_formats[] = "openrpc openapi json-schema";
 
@@ -150,6 +151,8 @@ static struct json *errors_of(const struct method *m)
         add_error(list, ERR_FORBIDDEN);
     if (json_get(json_get(m->params, "properties"), SESSION_MEMBER))
         add_error(list, ERR_SESSION_NOT_FOUND);
+    if (m->operation == &operation_session_history)
+        add_error(list, ERR_EVENT_NOT_FOUND);
     if (m->operation && m->operation->executor == OPERATION_CONVERSATION)
         add_error(list, ERR_SESSION_BUSY);
     if (json_get(json_get(m->result, "properties"), "error")) {

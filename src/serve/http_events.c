@@ -272,11 +272,14 @@ static bool is_without_log(const struct http_feed *f, const struct error *e)
                  (e->code == ERR_SESSION_NOT_FOUND && f->last == 0));
 }
 
-static bool begin_without_log(struct stream *s, const struct error *e)
+static bool begin_without_log(struct stream *s, struct error *e)
 {
     struct http_feed *feed = http_feed_find(&s->all->feeds, s->reference);
     if (!is_without_log(feed, e))
         return false;
+    if (s->after > feed->last)
+        return err_set(e, ERR_EVENT_NOT_FOUND,
+                       "the session told of no event %" PRId64 "; leave the number out", s->after);
     join(s, feed->session);
     s->seq = s->after < 0 ? feed->last : s->after;
     s->place = http_feed_behind(feed, s->seq);
@@ -293,8 +296,9 @@ static void on_page(void *context, const struct operation_answer *a)
         return;
     }
     if (!s->feed) {
-        if (!begin_without_log(s, &a->error))
-            http_exchange_fail(s->exchange, &a->error);
+        struct error e = a->error;
+        if (!begin_without_log(s, &e))
+            http_exchange_fail(s->exchange, &e);
         return;
     }
     if (a->error.code == ERR_OK)

@@ -198,6 +198,8 @@ static bool read_forward(struct catalog *c, const struct session_history_params 
               event_log_page(c->store, out->session.id, p->after, (size_t)p->limit,
                              (size_t)(p->bytes ? p->bytes : SESSION_HISTORY_BYTES), &out->events,
                              &out->more, p->bytes ? &out->large : NULL, e);
+    if (ok && out->events.items.len == 0 && p->after > 0)
+        ok = event_log_was_told(c->store, out->session.id, p->after, e);
     for (size_t i = 0; i < out->events.items.len; i++)
         event_pieces_skip(out->events.items.items[i], p->after);
     return ok;

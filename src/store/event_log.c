@@ -1,5 +1,6 @@
 #include "store/event_log.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,17 @@ bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, 
             *seq = told;
     }
     return query_end(&q);
+}
+
+bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, struct error *e)
+{
+    int64_t last;
+    if (!event_log_last(s, session_id, &last, e) || !event_log_skip_told(s, session_id, &last, e))
+        return false;
+    return seq <= last || err_set(e, ERR_EVENT_NOT_FOUND,
+                                  "the session never told of an event %" PRId64
+                                  "; read on behind one that it told of, up to %" PRId64,
+                                  seq, last);
 }
 
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,

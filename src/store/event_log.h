@@ -39,6 +39,9 @@ enum { EVENT_LOG_UNKEPT = 256 * 1024 };
  * within a run or a compaction. Not for a session whose writer is alive. */
 bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, struct error *e);
 
+/* EVENT_NOT_FOUND: the number is greater than any that readers may have seen. */
+bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, struct error *e);
+
 /* When the event happened, or the next one that is in the log; 0: neither is. */
 bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_t *wall_ms,
                     struct error *e);
