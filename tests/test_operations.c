@@ -297,6 +297,10 @@ TEST(test_what_is_off_is_said)
         if (o->needs & NEED_CORPORA)
             expect_disabled(o, ERR_MEMORY_DISABLED);
         set(CONFIG_CORPUS_ENABLED, "true");
+        set(CONFIG_LEARNED_ENABLED, "false");
+        if (o->needs & NEED_LEARNED)
+            expect_disabled(o, ERR_MEMORY_DISABLED);
+        set(CONFIG_LEARNED_ENABLED, "true");
         set(CONFIG_SESSION_PERSIST, "false");
         if (o->needs & NEED_STORE)
             expect_disabled(o, capability_memory() ||
@@ -312,7 +316,8 @@ TEST_IF(capability_store() && capability_memory(), test_who_reads_does_not_write
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
         struct operation_context c = {.config = config,
-                                      .met = NEED_STORE | NEED_MEMORY | NEED_GRAPH | NEED_CORPORA};
+                                      .met = NEED_STORE | NEED_MEMORY | NEED_LEARNED | NEED_GRAPH |
+                                             NEED_CORPORA};
         if (o->needs & NEED_WRITE)
             expect_refused(&c, o, ERR_SESSION_STORE_ERROR);
         c.met |= NEED_WRITE;

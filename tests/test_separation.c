@@ -110,13 +110,11 @@ static void set_memory(struct engine_options *o, bool on)
     o->memory = on;
 }
 
-/* Also what was learned: it is there for the next request. */
-static void check_memory(struct engine *s, bool on)
+/* It is there for the next request. */
+static void check_learned(struct engine *s, bool on)
 {
     const struct learned_add_params port = {.text = "the port is 8443"};
-    CHECK(offered("memory_search") == on);
     CHECK(done(surface_call(s, &operation_learned_add, &port), on, ERR_MEMORY_DISABLED));
-    CHECK(done(surface_call(s, &operation_memory_stats, NULL), on, ERR_MEMORY_DISABLED));
     struct operation_answer *a = surface_call(s, &operation_context_read, NULL);
     const struct context *context = a->result;
     bool told = false;
@@ -124,6 +122,13 @@ static void check_memory(struct engine *s, bool on)
         told = told || context->parts.items[i].kind == CONTEXT_LEARNED;
     CHECK(told == on);
     CHECK(done(a, true, ERR_OK));
+}
+
+static void check_memory(struct engine *s, bool on)
+{
+    CHECK(offered("memory_search") == on);
+    CHECK(done(surface_call(s, &operation_memory_stats, NULL), on, ERR_MEMORY_DISABLED));
+    check_learned(s, on);
 }
 
 static void set_graph(struct engine_options *o, bool on)
@@ -255,6 +260,22 @@ TEST(each_works_without_the_others)
 {
     for (unsigned which = 0; which < 1U << PARTS; which++)
         try(which);
+}
+
+TEST(learned_memory_has_a_switch_of_its_own)
+{
+    struct engine_options options = surface_options(NULL, true);
+    combination = "learned off";
+    options.tools = "full";
+    options.memory = true;
+    CHECK(config_set(surface_config(), CONFIG_LEARNED_ENABLED, "false", NULL));
+    struct engine *s = engine_new(&options);
+    check_learned(s, false);
+    free(surface_ask(s, "Hello"));
+    CHECK(offered("memory_search"));
+    CHECK(offered("memory_create_entities"));
+    CHECK(done(surface_call(s, &operation_memory_stats, NULL), true, ERR_OK));
+    engine_free(s);
 }
 
 /* --- from one start to the next --- */

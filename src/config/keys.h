@@ -153,6 +153,8 @@
       "tell the model what AGENTS.md says, yours and those from the project's top down")           \
     X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
       "most tokens that each of these files takes of a request; what is more is cut")              \
+    X(LEARNED_ENABLED, "learned", "enabled", BOOLEAN, "true", 0, 0, "",                            \
+      "keep what you asked to be remembered, and tell it to the model")                            \
     X(LEARNED_CAPTURE, "learned", "capture", TERMINAL_CHOICE, "ask", 0, 0, "ask auto off",         \
       "what is to be remembered: ask first, keep it and say so, or never")                         \
     X(LEARNED_PROMPT, "learned", "prompt", CHOICE, "full", 0, 0, "full catalog",                   \
@@ -202,7 +204,7 @@
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "save conversations in the database")                                                        \
-    X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "32", 1, 1000, "",                  \
+    X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "32", 1, 1000, "",                   \
       "sessions that tiro serve keeps open at once; beyond that those that rest are closed")       \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \
       "minutes after which tiro serve closes a session that rests; the next request opens it")     \

@@ -143,7 +143,7 @@ static struct json *errors_of(const struct method *m)
     } needs[] = {
         {NEED_STORE, ERR_SESSION_PERSISTENCE_DISABLED},
         {NEED_COMPACTION, ERR_SESSION_COMPACTION_DISABLED},
-        {NEED_MEMORY | NEED_GRAPH | NEED_CORPORA, ERR_MEMORY_DISABLED},
+        {NEED_MEMORY | NEED_GRAPH | NEED_CORPORA | NEED_LEARNED, ERR_MEMORY_DISABLED},
     };
     struct json *list = json_new_array();
     add_error(list, ERR_USAGE);

@@ -52,17 +52,22 @@ bool capability_memory(void)
 #endif
 }
 
-bool capability_need_memory(bool memory, struct error *e)
+/* A layer of memory is in every build that has memory. */
+static bool need_layer(bool on, const char *off, struct error *e)
 {
     if (!capability_memory())
         return err_set(e, ERR_MEMORY_DISABLED,
                        "this tiro was built without memory; use one that has it");
-    if (!memory)
-        return err_set(
-            e, ERR_MEMORY_DISABLED,
-            "memory is off; set [memory] enabled = true, or TIRO_MEMORY_ENABLED=true in the "
-            "environment");
-    return true;
+    return on || err_set(e, ERR_MEMORY_DISABLED, "%s", off);
+}
+
+#define OFF(what, section, variable)                                                               \
+    what " off; set [" section "] enabled = true, or TIRO_" variable                               \
+         "_ENABLED=true in the environment"
+
+bool capability_need_memory(bool memory, struct error *e)
+{
+    return need_layer(memory, OFF("memory is", "memory", "MEMORY"), e);
 }
 
 bool capability_graph(void)
@@ -72,12 +77,7 @@ bool capability_graph(void)
 
 bool capability_need_graph(bool graph, struct error *e)
 {
-    if (!capability_graph())
-        return err_set(e, ERR_MEMORY_DISABLED,
-                       "this tiro was built without memory; use one that has it");
-    return graph || err_set(e, ERR_MEMORY_DISABLED,
-                            "the graph is off; set [graph] enabled = true, or "
-                            "TIRO_GRAPH_ENABLED=true in the environment");
+    return need_layer(graph, OFF("the graph is", "graph", "GRAPH"), e);
 }
 
 bool capability_corpora(void)
@@ -87,10 +87,10 @@ bool capability_corpora(void)
 
 bool capability_need_corpora(bool corpora, struct error *e)
 {
-    if (!capability_corpora())
-        return err_set(e, ERR_MEMORY_DISABLED,
-                       "this tiro was built without memory; use one that has it");
-    return corpora || err_set(e, ERR_MEMORY_DISABLED,
-                              "corpora are off; set [corpus] enabled = true, or "
-                              "TIRO_CORPUS_ENABLED=true in the environment");
+    return need_layer(corpora, OFF("corpora are", "corpus", "CORPUS"), e);
+}
+
+bool capability_need_learned(bool learned, struct error *e)
+{
+    return need_layer(learned, OFF("learned memory is", "learned", "LEARNED"), e);
 }

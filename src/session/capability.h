@@ -29,6 +29,9 @@ bool capability_need_graph(bool graph, struct error *e);
 bool capability_corpora(void);
 bool capability_need_corpora(bool corpora, struct error *e);
 
+/* What was learned is told to the model. */
+bool capability_need_learned(bool learned, struct error *e);
+
 /* MEMORY_DISABLED with the reason, when the build or `memory` says no. */
 bool capability_need_memory(bool memory, struct error *e);
 

@@ -19,7 +19,7 @@
 
 static bool may(const struct conversation *c, enum memory_access access)
 {
-    return c->engine->memory && c->access >= access;
+    return c->engine->learned && c->access >= access;
 }
 
 /* --- what the model is told ------------------------------------------------------------------- */
@@ -265,7 +265,7 @@ void conversation_report_learned(const struct conversation *c, struct report_res
 {
     struct learned_counts counts;
     struct error e;
-    if (!c->engine->memory)
+    if (!c->engine->learned)
         return;
     if (learned_count(c->store, c->project, &counts, &e))
         report_learned(out, &counts);

@@ -22,7 +22,7 @@ static void list_tools(struct conversation *c)
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
         .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
         .memory = c->engine->memory ? &c->tool_memory : NULL,
-        .learned = c->engine->memory ? &c->tool_learned : NULL,
+        .learned = c->engine->learned ? &c->tool_learned : NULL,
         .graph = c->engine->graph ? &c->tool_graph : NULL,
         .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
     };

@@ -82,6 +82,7 @@ struct engine *engine_make(const struct engine_options *options)
     s->memory = options->memory && capability_memory();
     s->graph = capability_graph() && config_boolean(options->config, CONFIG_GRAPH_ENABLED);
     s->corpora = capability_corpora() && config_boolean(options->config, CONFIG_CORPUS_ENABLED);
+    s->learned = s->memory && config_boolean(options->config, CONFIG_LEARNED_ENABLED);
     s->notices = mailbox_new(free_notice);
     s->place = make_place(s);
     s->reader = reader_new(s->place, s->notices);
@@ -228,6 +229,7 @@ static bool may_start(const struct engine *s, const struct operation *o, struct 
     return (!(o->needs & NEED_MEMORY) || capability_need_memory(s->memory, e)) &&
            (!(o->needs & NEED_GRAPH) || capability_need_graph(s->graph, e)) &&
            (!(o->needs & NEED_CORPORA) || capability_need_corpora(s->corpora, e)) &&
+           (!(o->needs & NEED_LEARNED) || capability_need_learned(s->learned, e)) &&
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(s->compaction, e));
 }
 

@@ -18,7 +18,7 @@ struct engine {
     const struct config *config;
     char *root; /* working directory, resolved */
     bool tools_asked; /* by who started it, whatever a session is set to */
-    bool persist, compaction, memory, graph, corpora;
+    bool persist, compaction, memory, graph, corpora, learned;
     struct mailbox *notices;
     struct place *place;
     struct reader *reader;

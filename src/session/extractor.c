@@ -301,7 +301,8 @@ static const struct desk_role role = {.mode = STORE_READ_WRITE,
 
 static bool is_wanted(const struct config *config)
 {
-    return strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") != 0;
+    return config_boolean(config, CONFIG_LEARNED_ENABLED) &&
+           strcmp(config_string(config, CONFIG_LEARNED_EXTRACT), "off") != 0;
 }
 
 struct extractor *extractor_new(const struct config *config, struct place *place,

@@ -45,8 +45,8 @@ enum { SEARCH_LIMIT = 20, SEARCH_MOST = 1000 };
     {                                                                                              \
         .name = "parameters", .size = sizeof(T), .fields = rows, .closed = true                    \
     }
-#define READS OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_STORE
-#define WRITES OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE
+#define READS OPERATION_MEMORY, .needs = NEED_MEMORY | NEED_LEARNED | NEED_STORE
+#define WRITES READS | NEED_WRITE
 
 static const struct shape_field items_fields[] = {LEARNED_ITEMS(struct learned_items, items), {0}};
 static const struct shape items_shape = {

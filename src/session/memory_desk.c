@@ -42,12 +42,12 @@ static void begin(struct desk *desk)
     d->memories->recall.memory->lazy = true;
     d->graphs = graphs_new(d->config, desk->store);
     d->graphs->lazy = true;
-    d->context =
-        (struct operation_context){.config = d->config,
-                                   .project = d->project,
-                                   .met = NEED_STORE | NEED_MEMORY | NEED_GRAPH | NEED_WRITE,
-                                   .memories = d->memories,
-                                   .graphs = d->graphs};
+    d->context = (struct operation_context){.config = d->config,
+                                            .project = d->project,
+                                            .met = NEED_STORE | NEED_MEMORY | NEED_LEARNED |
+                                                   NEED_GRAPH | NEED_WRITE,
+                                            .memories = d->memories,
+                                            .graphs = d->graphs};
     memory_sink_init(&d->sink, d->memories->recall.memory, d->config);
     d->follow = (struct memory_follow){.sink = &d->sink,
                                        .store = desk->store,

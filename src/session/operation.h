@@ -35,7 +35,8 @@ enum operation_need {
     NEED_STREAM = 8, /* a stream to read from or to write to, else USAGE */
     NEED_COMPACTION = 16, /* histories are shortened, else SESSION_COMPACTION_DISABLED */
     NEED_GRAPH = 32,      /* the graph of facts, else MEMORY_DISABLED */
-    NEED_CORPORA = 64     /* corpora, else MEMORY_DISABLED */
+    NEED_CORPORA = 64,    /* corpora, else MEMORY_DISABLED */
+    NEED_LEARNED = 128    /* learned memory, else MEMORY_DISABLED */
 };
 
 /* The least caller of another program that may call a row (HTTP and MCP have CLIENT unless they

@@ -105,8 +105,9 @@ static unsigned allowed_by(const struct config *config)
     bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
     bool graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
     bool corpora = capability_corpora() && config_boolean(config, CONFIG_CORPUS_ENABLED);
+    bool learned = memory && config_boolean(config, CONFIG_LEARNED_ENABLED);
     return (store ? NEED_STORE : 0U) | (memory ? NEED_MEMORY : 0U) | (graph ? NEED_GRAPH : 0U) |
-           (corpora ? NEED_CORPORA : 0U);
+           (corpora ? NEED_CORPORA : 0U) | (learned ? NEED_LEARNED : 0U);
 }
 
 static bool parts_are_there(unsigned lacking, struct error *e)
@@ -117,6 +118,8 @@ static bool parts_are_there(unsigned lacking, struct error *e)
         return capability_need_graph(false, e);
     if (lacking & NEED_CORPORA)
         return capability_need_corpora(false, e);
+    if (lacking & NEED_LEARNED)
+        return capability_need_learned(false, e);
     return !(lacking & NEED_STORE) || capability_need_store(false, e);
 }
 

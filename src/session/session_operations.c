@@ -391,7 +391,8 @@ const struct operation operation_session_label =
 /* It is archived also where nothing will be proposed of it. */
 static void note_end(const struct operation_context *c, const char *id)
 {
-    bool proposes = strcmp(config_string(c->config, CONFIG_LEARNED_EXTRACT), "off") != 0;
+    bool proposes = config_boolean(c->config, CONFIG_LEARNED_ENABLED) &&
+                    strcmp(config_string(c->config, CONFIG_LEARNED_EXTRACT), "off") != 0;
     struct error e;
     if (proposes && !learned_extract_want(c->catalog.store, id, &e))
         log_line(LOG_ERROR, "proposals of session %s: %s", id, e.text);
