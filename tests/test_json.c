@@ -8,6 +8,7 @@
 #include "base/entropy.h"
 #include "base/json.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -363,4 +364,25 @@ TEST(foreign_trees_are_bounded)
     assert_int_equal(json_len(v), JSON_FOREIGN_VALUES);
     json_free(v);
     buf_release(&text);
+}
+
+TEST(a_format_makes_a_value)
+{
+    AUTO(json_free_local)
+    struct json *v = json_pack(
+        "{type:'text' text:s size:I n:i share:d on:b at:{list:[i i s] of:o}"
+        " raw:r none:s null:S no:n}",
+        "a \"b\"", INT64_C(1) << 40, -7, 0.5, true, 1, 2, (char *)NULL, json_new_array(), "[3]",
+        (char *)NULL, (char *)NULL);
+    assert_printed(v,
+                   "{\"type\":\"text\",\"text\":\"a \\\"b\\\"\",\"size\":1099511627776,"
+                   "\"n\":-7,\"share\":0.5,\"on\":true,\"at\":{\"list\":[1,2],\"of\":[]},"
+                   "\"raw\":[3],\"null\":null,\"no\":null}");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    json_out_pack(&o, "a:i b:[]", 1);
+    json_out_pack(&o, "c:s", "x");
+    json_out_close(&o, '}');
+    assert_string_equal(text.data, "{\"a\":1,\"b\":[],\"c\":\"x\"}");
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 struct json; /* a value inside a tree; the root owns the tree */
 
@@ -16,6 +17,7 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 /* NULL, with the offset of the fault in `e`, when the text is not exactly one JSON value. */
 struct json *json_parse(const char *text, size_t len, struct error *e);
 void json_free(struct json *root);
+AUTO_POINTER(json_free, struct json)
 
 /* A tree takes up to 144 bytes for each value, however short its text ("[1,1,…" is two bytes a
  * value): with this many it takes 43 MB besides its strings, and 100 ms to make and to read. It is

@@ -14,6 +14,7 @@ libtiro_a_SOURCES += \
 	src/base/i18n.h \
 	src/base/json.c src/base/json.h \
 	src/base/json_out.c src/base/json_out.h \
+	src/base/json_pack.c src/base/json_pack.h \
 	src/base/json_scan.c src/base/json_scan.h \
 	src/base/key_command.c src/base/key_command.h \
 	src/base/late_library.c src/base/late_library.h \

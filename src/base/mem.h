@@ -3,6 +3,23 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdlib.h>
+
+/* Release a local when its scope ends: AUTO(buf_release) struct buf text = BUF_INIT;
+ * The local must be initialised where it is declared. A local that is handed on is set to NULL or
+ * taken (buf_take()). AUTO_POINTER(json_free, struct json) in a header lets AUTO(json_free_local)
+ * struct json *v = … call json_free(v). */
+#define AUTO(release) __attribute__((cleanup(release)))
+#define AUTO_POINTER(release, T)                                                                   \
+    static inline void release##_local(T **local)                                                  \
+    {                                                                                              \
+        release(*local);                                                                           \
+    }
+static inline void mem_free_local(void *local)
+{
+    free(*(void **)local);
+}
+#define auto_free AUTO(mem_free_local) /* auto_free char *text = mem_strdup(s); */
 
 void *mem_alloc(size_t size); /* zeroed */
 void *mem_resize(void *old, size_t size);

@@ -36,6 +36,11 @@
 
 #define vec_clear(v) ((void)((v)->len = 0))
 #define vec_release(v) (vec_free_((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
+/* For AUTO(): a VEC that owns nothing but its items. */
+static inline void vec_release_local(void *vec)
+{
+    free(*(void **)vec);
+}
 #define vec_free_each(v)                                                                           \
     do {                                                                                           \
         for (size_t vec_i_ = 0; vec_i_ < (v)->len; vec_i_++)                                       \

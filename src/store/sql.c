@@ -1,6 +1,7 @@
 #include "store/sql.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,64 @@ void query_pointer(struct query *q, void *pointer, const char *type)
     int i = next_parameter(q);
     if (i > 0)
         bound(q, sqlite3_bind_pointer(q->handle, i, pointer, type, NULL));
+}
+
+static struct query bind_all(struct store *s, struct error *e, const char *sql, const char *types,
+                             va_list args)
+{
+    struct query q = query_begin(s, sql, e);
+    for (const char *type = types; *type; type++) {
+        switch (*type) {
+        case 't':
+            query_text(&q, va_arg(args, const char *));
+            break;
+        case 'i':
+            query_int(&q, va_arg(args, int64_t));
+            break;
+        case 'k':
+            query_known(&q, va_arg(args, int64_t));
+            break;
+        case 'r':
+            query_known_real(&q, va_arg(args, double));
+            break;
+        case 'b': {
+            const void *bytes = va_arg(args, const void *);
+            query_bytes(&q, bytes, va_arg(args, size_t));
+            break;
+        }
+        default:
+            assert(!"a type of a parameter is one of t i k r b");
+        }
+    }
+    return q;
+}
+
+struct query sql_query(struct store *s, struct error *e, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    struct query q = bind_all(s, e, sql, types, args);
+    va_end(args);
+    return q;
+}
+
+bool sql_exec(struct store *s, struct error *e, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    struct query q = bind_all(s, e, sql, types, args);
+    va_end(args);
+    return query_run(&q);
+}
+
+bool sql_number(struct store *s, int64_t *out, struct error *e, const char *sql, const char *types,
+                ...)
+{
+    va_list args;
+    va_start(args, types);
+    struct query q = bind_all(s, e, sql, types, args);
+    va_end(args);
+    return query_number(&q, out);
 }
 
 bool query_next(struct query *q)

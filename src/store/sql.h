@@ -48,6 +48,18 @@ struct query query_begin_in(struct store *s, const char *tables, const char *sql
 /* With its first parameter bound to the text, mostly a session's id. */
 struct query query_for(struct store *s, const char *sql, const char *id, struct error *e);
 
+/* Begin and bind in one call. `types` has a letter for each parameter, in order: t const char *
+ * (NULL binds NULL), i int64_t, k int64_t of which a negative one binds NULL, r double of which a
+ * negative one binds NULL, b const void * and size_t. Texts and bytes are borrowed until the query
+ * ends. */
+struct query sql_query(struct store *s, struct error *e, const char *sql, const char *types, ...);
+/* The same, run to its end. */
+bool sql_exec(struct store *s, struct error *e, const char *sql, const char *types, ...);
+/* The same; *out is the integer in the first column of the first row, and unchanged without a row.
+ */
+bool sql_number(struct store *s, int64_t *out, struct error *e, const char *sql, const char *types,
+                ...);
+
 void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
