@@ -91,6 +91,20 @@ static bool may_have(const struct server *s, enum tools_offer wanted, struct err
                    offered);
 }
 
+/* Typed text becomes learned items, which are an owner's (learned/add). */
+static bool may_say(const struct operation *o, const void *params, struct error *e)
+{
+    enum input_origin origin = INPUT_UNKNOWN;
+    if (o == &operation_turn_start)
+        origin = ((const struct turn_start_params *)params)->origin;
+    if (o == &operation_turn_retry)
+        origin = ((const struct turn_retry_params *)params)->origin;
+    return origin != INPUT_TYPED ||
+           err_set(e, ERR_FORBIDDEN,
+                   "\"origin\": \"typed\" is for an owner; leave it out, or start tiro serve with "
+                   "--allow owner");
+}
+
 bool authority_gives(const struct server *s, enum authority caller, const struct operation *o,
                      void *params, struct error *e)
 {
@@ -102,6 +116,8 @@ bool authority_gives(const struct server *s, enum authority caller, const struct
         return false;
     if (o == &operation_session_create && caller == AUTHORITY_CLIENT &&
         !may_have(s, ((const struct session_create_params *)params)->tools, e))
+        return false;
+    if (caller == AUTHORITY_CLIENT && !may_say(o, params, e))
         return false;
     return resolve_all(s, caller, o, params, e);
 }

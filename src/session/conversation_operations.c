@@ -59,8 +59,8 @@ const struct shape_codec fault_codec = {
         return ((const struct S *)result)->fault.code != ERR_OK;                                   \
     }
 #define FAULT_FIELD(S, what)                                                                       \
-    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct S, fault), .codec = &fault_codec,  \
-                .there = S##_failed, .help = what)
+    SHAPE_FIELD("error", OWN, OPTIONAL, SHAPE_AT(struct error, struct S, fault),                   \
+                .codec = &fault_codec, .there = S##_failed, .help = what)
 
 /* --- session/… -------------------------------------------------------------------------------- */
 
@@ -124,10 +124,10 @@ static const struct shape_field close_fields[] = {
 };
 static const struct shape close_shape = PARAMETERS(struct session_close_params, close_fields);
 
-const struct operation operation_session_close = RUN_IN_CONVERSATION(
-    "session/close", AUTHORITY_CLIENT,
-    "Ends what runs in a session and gives its memory back; it stays as it is.",
-    &close_shape, NULL, 0);
+const struct operation operation_session_close =
+    RUN_IN_CONVERSATION("session/close", AUTHORITY_CLIENT,
+                        "Ends what runs in a session and gives its memory back; it stays as it is.",
+                        &close_shape, NULL, 0);
 
 static const struct shape_field model_fields[] = {
     SESSION_FIELD(struct session_model_params), CHOICE(struct session_model_params), {0}};
@@ -248,7 +248,7 @@ const struct operation operation_session_add_image =
                 .names = &input_origin_names,                                                      \
                 .help =                                                                            \
                     "Where the text comes from: \"typed\" where a person typed it. Memory "        \
-                    "learns of typed text alone.")
+                    "learns of typed text alone, and only an owner may say so.")
 
 static const struct shape_field start_fields[] = {
     SESSION_FIELD(struct turn_start_params),
@@ -380,11 +380,11 @@ static bool was_compacted(const void *result)
 }
 
 static const struct shape_field compaction_fields[] = {
-    SHAPE_FIELD("completed", OWN, OPTIONAL,
-                SHAPE_AT(struct event *, struct compaction_result, completed),
-                .codec = &event_codec, .there = was_compacted,
-                .help = "What was done, as a line of stream-json; \"why\" is there if a fallback was "
-                        "used."),
+    SHAPE_FIELD(
+        "completed", OWN, OPTIONAL, SHAPE_AT(struct event *, struct compaction_result, completed),
+        .codec = &event_codec, .there = was_compacted,
+        .help = "What was done, as a line of stream-json; \"why\" is there if a fallback was "
+                "used."),
     FAULT_FIELD(compaction_result, "Why it failed; absent: it was done."),
     {0},
 };
