@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
-#include "ui/term/glyph.h"
 #include "ui/term/keymap.h"
+#include "ui/term/rows.h"
 
 static void check_clean(const char *text, size_t len)
 {

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 
 #include "tests/steps.h"
-#include "ui/term/key.h"
+#include "ui/term/keymap.h"
 #include "ui/term/rows.h"
 #include "ui/transcript/transcript.h"
 

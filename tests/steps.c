@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "tests/suite.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 static const char pointer[] = "\u203a";
 

@@ -12,7 +12,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/told.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/transcript.h"
 

@@ -10,7 +10,7 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/view/context_view.h"
 
 static int set_up(void **state)

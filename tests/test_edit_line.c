@@ -6,7 +6,7 @@
 #include "tests/seen.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/edit_line.h"
 
 static struct editor *editor;

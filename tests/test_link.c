@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/link.h"
-#include "ui/term/link_cells.h"
+#include "ui/term/cells.h"
+#include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
 BEFORE_ALL(support_utf8);

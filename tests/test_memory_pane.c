@@ -11,7 +11,7 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/transcript/recalled.h"
 #include "ui/view/memory_view.h"
 

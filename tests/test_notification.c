@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/notification.h"
+#include "ui/term/probe.h"
 #include "ui/term/term.h"
 
 static char *written(const char *word, const struct probe *terminal, bool tmux, const char *text)

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/glyph.h"
 #include "ui/term/rows.h"
 #include "ui/text/wrap.h"
 

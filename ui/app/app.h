@@ -12,7 +12,7 @@
 #include "ui/app/errand.h"
 #include "ui/app/options.h"
 #include "ui/term/keymap.h"
-#include "ui/term/notification.h"
+#include "ui/term/probe.h"
 #include "ui/term/theme.h"
 #include "ui/text/editor.h"
 #include "ui/transcript/transcript.h"

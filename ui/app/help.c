@@ -2,7 +2,7 @@
 
 #include "base/i18n.h"
 #include "ui/app/slash.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/view/hints.h"
 
 /* A heading has no value and no detail (list.h). */

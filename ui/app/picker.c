@@ -12,7 +12,7 @@
 #include "ui/app/faults.h"
 #include "ui/app/help.h"
 #include "ui/app/slash.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 #define INPUTS_MAX 1000
 

@@ -13,8 +13,8 @@
 #include "ui/app/app.h"
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
-#include "ui/term/glyph.h"
-#include "ui/term/signals.h"
+#include "ui/term/rows.h"
+#include "ui/term/tty.h"
 
 enum { LEAVE_MS = 2000 };
 

@@ -11,7 +11,7 @@
 #include "ui/app/notices.h"
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
-#include "ui/term/notification.h"
+#include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"

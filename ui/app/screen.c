@@ -12,7 +12,7 @@
 #include "ui/app/bare.h"
 #include "ui/app/find.h"
 #include "ui/app/way_back.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/term/term.h"
 #include "ui/text/edit_line.h"
 #include "ui/text/format.h"

@@ -15,9 +15,9 @@
 #include "ui/app/notices.h"
 #include "ui/app/panes.h"
 #include "ui/app/screen.h"
-#include "ui/term/glyph.h"
-#include "ui/term/signals.h"
+#include "ui/term/rows.h"
 #include "ui/term/term.h"
+#include "ui/term/tty.h"
 
 /* So much of one kind is handled before the others get their turn. */
 #define NOTICES_MAX 256

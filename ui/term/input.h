@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "ui/term/key.h"
+#include "ui/term/keymap.h"
 
 #define INPUT_PASTE_MAX (16u * 1024 * 1024)
 

@@ -1,15 +1,55 @@
-/* Keys and what they do. One table of actions makes the dispatch, F1's list and the check of
- * [keys].
- */
+/* A key, a paste, a move of the mouse, or what the terminal tells of itself. */
 #ifndef UI_KEYMAP_H
 #define UI_KEYMAP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "ui/term/key.h"
+
+enum key_code {
+    K_NONE,
+    K_CHAR, /* cp; with ctrl: cp is the small letter; with alt: Meta was held */
+    K_ENTER,
+    K_TAB,
+    K_BACKTAB,
+    K_ESCAPE,
+    K_BACKSPACE,
+    K_DELETE,
+    K_INSERT,
+    K_UP,
+    K_DOWN,
+    K_LEFT,
+    K_RIGHT,
+    K_HOME,
+    K_END,
+    K_PAGE_UP,
+    K_PAGE_DOWN,
+    K_F, /* cp: the number */
+    K_WHEEL_UP,
+    K_WHEEL_DOWN,
+    K_CLICK, /* row, col */
+    K_PASTE, /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
+              */
+    K_FOCUS_IN,
+    K_FOCUS_OUT, /* the window has the keyboard, or no more */
+    K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
+    K_REPLY /* of ui/term/input.h only: an answer of the terminal, text as in ui/term/probe.h */
+};
+
+struct key {
+    enum key_code code;
+    uint32_t cp;
+    bool ctrl, alt, shift;
+    int row, col;
+    char *text;
+};
+
+/* Keys and what they do. One table of actions makes the dispatch, F1's list and the check of
+ * [keys].
+ */
 
 /* X(ID, name in [keys], default keys, help) */
 #define ACTIONS(X)                                                                                 \
@@ -39,7 +79,7 @@
     X(SESSION_ARCHIVE, "session_archive", "alt-a",                                                 \
       N_("in the session list: archive or unarchive it"))                                          \
     X(SESSION_ARCHIVED, "session_archived", "alt-z",                                               \
-      N_("in the session list: show archived ones or hide them; a search finds them anyhow"))     \
+      N_("in the session list: show archived ones or hide them; a search finds them anyhow"))      \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2",                                                                      \
@@ -107,8 +147,7 @@
     X(MEMORY_ORIGIN, "memory_origin", "v",                                                         \
       N_("in the memory: show all entries, or those imported, compacted, of sessions"))            \
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
-    X(MEMORY_FIGURES, "memory_figures", "w",                                                       \
-      N_("in the memory: show the figures behind a match"))                                        \
+    X(MEMORY_FIGURES, "memory_figures", "w", N_("in the memory: show the figures behind a match")) \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
     X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
     X(ITEM_ACCEPT, "item_accept", "a", N_("in what was learned: remember the item"))               \
@@ -117,7 +156,8 @@
       N_("in what was learned: show what the item took the place of"))                             \
     X(ITEM_KIND, "item_kind", "f", N_("in what was learned: show one kind alone"))                 \
     X(ITEM_SESSION, "item_session", "c", N_("in what was learned: only of this session, or all"))  \
-    X(ITEM_UNUSED, "item_unused", "n", N_("in what was learned: only what was never used, or all")) \
+    X(ITEM_UNUSED, "item_unused", "n",                                                             \
+      N_("in what was learned: only what was never used, or all"))                                 \
     X(PANE_TAB_1, "pane_tab_1", "1", N_("in the memory pane: its first tab"))                      \
     X(PANE_TAB_2, "pane_tab_2", "2", N_("in the memory pane: its second tab"))                     \
     X(PANE_TAB_3, "pane_tab_3", "3", N_("in the memory pane: its third tab"))                      \

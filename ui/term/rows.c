@@ -1,10 +1,122 @@
 #include "ui/term/rows.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/charset.h"
+#include "base/i18n.h"
+#include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+
+static const char *const symbols[][2] = {
+#define X(id, symbol, ascii) {symbol, ascii},
+    GLYPHS(X)
+#undef X
+};
+
+static bool ascii_only;
+
+const char *glyph(enum glyph which)
+{
+    return symbols[which][ascii_only];
+}
+
+void glyph_set_ascii(bool ascii)
+{
+    ascii_only = ascii;
+}
+
+void glyph_set_up(void)
+{
+    glyph_set_ascii(charset() == CHARSET_OTHER);
+    bind_textdomain_codeset("tiro", "UTF-8");
+}
+
+char *glyph_note(void)
+{
+    switch (charset()) {
+    case CHARSET_OTHER:
+        return mem_printf(
+            _("The locale \"%.60s\" lacks some characters; similar ones replace them. To see all, "
+              "start with LC_ALL=C.UTF-8."),
+            charset_locale());
+    case CHARSET_ASSUMED:
+        return mem_printf(_("The locale \"%.60s\" is not installed; texts are English, characters "
+                            "UTF-8. \"locale -a\" lists the installed ones."),
+                          charset_locale());
+    default:
+        return NULL;
+    }
+}
+
+static bool has_safe_scheme(const char *address, size_t len)
+{
+    static const char *const schemes[] = {"http://", "https://", "mailto:"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t n = strlen(schemes[i]);
+        if (len > n && strncasecmp(address, schemes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool link_clean(struct buf *out, const char *address, size_t len)
+{
+    static const char others[] = " \"<>\\^`{|}";
+    size_t before = out->len;
+    bool ok = has_safe_scheme(address, len);
+    for (size_t i = 0; ok && i < len; i++) {
+        unsigned char c = (unsigned char)address[i];
+        ok = (c >= ' ' && c != 0x7f) && out->len - before < LINK_MAX;
+        if (c >= 0x80 || strchr(others, c))
+            buf_addf(out, "%%%02X", c);
+        else
+            buf_addch(out, (char)c);
+    }
+    if (!ok)
+        buf_splice(out, before, out->len - before, "", 0);
+    return ok;
+}
+
+void links_release(struct links *l)
+{
+    buf_release(&l->text);
+    vec_release(&l->starts);
+}
+
+void links_clear(struct links *l)
+{
+    links_truncate(l, 0);
+}
+
+uint16_t links_add(struct links *l, const char *address)
+{
+    uint16_t last = (uint16_t)l->starts.len;
+    if (!address)
+        return 0;
+    if (last > 0 && strcmp(links_at(l, last), address) == 0)
+        return last;
+    if (last == UINT16_MAX)
+        return 0;
+    vec_push(&l->starts, (uint32_t)l->text.len);
+    buf_add(&l->text, address, strlen(address) + 1);
+    return (uint16_t)(last + 1);
+}
+
+const char *links_at(const struct links *l, uint16_t number)
+{
+    return number ? l->text.data + l->starts.items[number - 1] : NULL;
+}
+
+void links_truncate(struct links *l, size_t count)
+{
+    if (count >= l->starts.len)
+        return;
+    buf_splice(&l->text, l->starts.items[count], l->text.len - l->starts.items[count], "", 0);
+    l->starts.len = count;
+}
 
 void rows_init(struct rows *r)
 {

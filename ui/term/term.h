@@ -8,10 +8,9 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "ui/term/key.h"
-#include "ui/term/notification.h"
+#include "ui/term/keymap.h"
+#include "ui/term/probe.h"
 #include "ui/term/rows.h"
-#include "ui/term/style.h"
 
 struct theme; /* ui/term/theme.h */
 

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "ui/term/style.h"
+#include "ui/term/rows.h"
 
 #define THEME_DEFAULT (-1)
 #define THEME_RGB 0x1000000 /* set: the low 24 bits are red, green, blue; else a palette index */

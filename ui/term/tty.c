@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "base/descriptors.h"
+#include "base/die.h"
 
 static struct termios saved;
 static volatile sig_atomic_t have_saved;
@@ -96,4 +100,100 @@ long tty_read(char *bytes, size_t size, int timeout_ms)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return -1;
     return n < 0 ? 0 : (long)n;
+}
+
+static const int caught[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT};
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+enum { CAUGHT = sizeof caught / sizeof *caught, FATAL = sizeof fatal / sizeof *fatal };
+
+static int pipe_fds[2] = {-1, -1};
+static struct sigaction old_caught[CAUGHT], old_fatal[FATAL], old_pipe;
+static void (*rescue_terminal)(void);
+
+/* A fault may be a stack overflow: its handler needs a stack of its own. */
+static _Alignas(16) char alternate_stack[64 * 1024];
+
+static void on_caught(int number)
+{
+    int kept = errno;
+    char byte = (char)number;
+    ssize_t n = write(pipe_fds[1], &byte, 1); /* full: as many already wait */
+    (void)n;
+    errno = kept;
+}
+
+/* SA_RESETHAND put the default back; it acts when this returns. */
+static void on_fatal(int number)
+{
+    rescue_terminal();
+    raise(number);
+}
+
+static bool open_pipe(struct error *e)
+{
+    if (!descriptors_pipe(pipe_fds))
+        return err_set_errno(e, ERR_AGENT_ERROR, "cannot open a pipe");
+    for (int i = 0; i < 2; i++)
+        fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+bool signals_init(void (*rescue)(void), struct error *e)
+{
+    if (!open_pipe(e))
+        return false;
+    rescue_terminal = rescue;
+    die_set_hook(rescue);
+    stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
+    sigaltstack(&stack, NULL);
+
+    struct sigaction action = {.sa_handler = on_caught, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &action, &old_caught[i]);
+    action.sa_handler = on_fatal;
+    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
+    for (int i = 0; i < FATAL; i++)
+        sigaction(fatal[i], &action, &old_fatal[i]);
+    action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
+    sigaction(SIGPIPE, &action, &old_pipe);
+    return true;
+}
+
+void signals_release(void)
+{
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &old_caught[i], NULL);
+    for (int i = 0; i < FATAL; i++)
+        sigaction(fatal[i], &old_fatal[i], NULL);
+    sigaction(SIGPIPE, &old_pipe, NULL);
+    die_set_hook(NULL);
+    for (int i = 0; i < 2; i++) {
+        close(pipe_fds[i]);
+        pipe_fds[i] = -1;
+    }
+}
+
+int signals_fd(void)
+{
+    return pipe_fds[0];
+}
+
+int signals_next(void)
+{
+    char byte;
+    return read(pipe_fds[0], &byte, 1) == 1 ? byte : 0;
+}
+
+void signals_stop(void)
+{
+    static const int both[2] = {SIGTSTP, SIGCONT};
+    struct sigaction by_default = {.sa_handler = SIG_DFL}, ours[2];
+    sigemptyset(&by_default.sa_mask);
+    for (int i = 0; i < 2; i++)
+        sigaction(both[i], &by_default, &ours[i]);
+    kill(0, SIGTSTP); /* the whole job, as the terminal's own Ctrl-Z */
+    for (int i = 0; i < 2; i++)
+        sigaction(both[i], &ours[i], NULL);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
 /* Remembers the settings of standard input. False if that is no terminal. */
 bool tty_save(void);
 
@@ -28,5 +30,24 @@ void tty_puts(const char *s);
 /* Reads what has arrived on standard input: bytes, 0 at its end or when it went away, -1 when
  * nothing came within timeout_ms. */
 long tty_read(char *bytes, size_t size, int timeout_ms);
+
+/* Signals as bytes in a pipe that the loop polls. Call from the UI thread only. */
+
+/* Catches SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP and SIGCONT into the pipe, ignores SIGPIPE,
+ * and lets fatal faults (SIGSEGV …) run `rescue` before they kill. `rescue` must be
+ * async-signal-safe. */
+bool signals_init(void (*rescue)(void), struct error *e);
+
+/* Puts back what was before. */
+void signals_release(void);
+
+/* Readable while signals wait. */
+int signals_fd(void);
+
+/* The next signal that came, 0 if none. Repeats of one signal may come as one. */
+int signals_next(void);
+
+/* Stops the program as Ctrl-Z does, and returns when it goes on. */
+void signals_stop(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/markdown_code.h"
 #include "ui/text/markdown_spans.h"
 #include "ui/text/markdown_table.h"
@@ -270,11 +270,12 @@ static void leave_code(struct render *r)
     const struct language *language = NULL;
     size_t width = r->look->width;
     if (r->language.len) {
-        language =
-            markdown_code_label(r->out, r->language.data, r->language.len, width, &r->first, &r->rest);
+        language = markdown_code_label(r->out, r->language.data, r->language.len, width, &r->first,
+                                       &r->rest);
         after_rows(r);
     }
-    markdown_code_lines(r->out, language, r->leaf.line.text.data, r->leaf.line.text.len, width, &r->first, &r->rest);
+    markdown_code_lines(r->out, language, r->leaf.line.text.data, r->leaf.line.text.len, width,
+                        &r->first, &r->rest);
     if (r->leaf.line.text.len)
         after_rows(r);
     if (r->fenced) {
@@ -406,8 +407,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *context)
 static void render_init(struct render *r, struct rows *out, const struct markdown_look *look,
                         struct markdown_context *context)
 {
-    *r = (struct render){
-        .out = out, .look = look, .context = context, .language = BUF_INIT};
+    *r = (struct render){.out = out, .look = look, .context = context, .language = BUF_INIT};
     styled_init(&r->first);
     styled_init(&r->rest);
     markdown_leaf_init(&r->leaf, look->style, look->keep_lines);

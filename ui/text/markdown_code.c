@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 static const char indent[] = "  ";
 

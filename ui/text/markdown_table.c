@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 enum { GAP = 3, LEAST_COLUMN = 6 };
 

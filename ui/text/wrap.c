@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 enum {
     LEAST_ROOM = 10,

@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "chat/context.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
-#include "ui/transcript/fold.h"
+#include "ui/term/rows.h"
 
 void fold_init(struct fold *f)
 {

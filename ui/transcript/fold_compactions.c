@@ -3,7 +3,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/transcript/fold.h"
 
 enum { QUOTE_COLUMNS = 40 };
@@ -61,8 +61,9 @@ bool fold_compaction_undone(struct fold *f, const struct event *ev)
 {
     fold_undo_card(f, ev->number);
     vec_push(&f->undone, ev->number);
-    fold_add_dashed(f, _("compaction undone; the messages that it replaced are sent to the model again"),
-                    ev->seq);
+    fold_add_dashed(
+        f, _("compaction undone; the messages that it replaced are sent to the model again"),
+        ev->seq);
     return true;
 }
 

@@ -6,7 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"
 
@@ -33,8 +33,7 @@ static const struct styled *prefix_of(enum prefix which)
 
 static void add_wrapped(struct item *item, const char *text, enum style style, int width)
 {
-    const struct styled *prefix =
-        prefix_of(item->kind == ITEM_USER ? PREFIX_USER : PREFIX_TEXT);
+    const struct styled *prefix = prefix_of(item->kind == ITEM_USER ? PREFIX_USER : PREFIX_TEXT);
     wrap_string(&item->rows, text, style, 0,
                 &(struct wrap_look){(size_t)width, WRAP_WORDS, prefix, prefix});
 }

@@ -5,7 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 enum {
     LINE_BYTES = 600, /* of a first line, more than any screen is wide */

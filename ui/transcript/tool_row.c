@@ -5,7 +5,7 @@
 #include "base/i18n.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/markdown_code.h"
 #include "ui/text/wrap.h"

@@ -2,7 +2,7 @@
 
 #include "base/i18n.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/message_row.h"

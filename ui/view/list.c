@@ -6,7 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"
 #include "ui/view/moves.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 
 enum {
     BYTES_A_COLUMN = 8, /* looked at: characters of several bytes, and those without a width */

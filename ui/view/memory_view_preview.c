@@ -8,7 +8,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"

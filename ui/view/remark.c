@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/message_row.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/editor.h"
 #include "ui/view/hints.h"
 #include "ui/view/sessions_private.h"

@@ -5,7 +5,7 @@
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "chat/figure.h"
-#include "ui/term/glyph.h"
+#include "ui/term/rows.h"
 #include "ui/text/format.h"
 
 #define GAUGE_CELLS 10
