@@ -7,7 +7,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/rows.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 
 static struct editor *editor;
 static struct rows rows;

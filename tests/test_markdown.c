@@ -9,8 +9,7 @@
 #include "tests/support.h"
 #include "ui/text/highlight.h"
 #include "ui/text/markdown.h"
-#include "ui/text/markdown_spans.h"
-#include "ui/text/markdown_table.h"
+#include "ui/text/markdown_private.h"
 
 static void lay_out(struct rows *rows, const char *source, size_t width)
 {

@@ -14,7 +14,7 @@
 #include "ui/app/way_back.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 #include "ui/text/format.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/status.h"

@@ -4,6 +4,181 @@
 #include <string.h>
 #include <strings.h>
 
+static const char c_words[] =
+    "#define #elif #else #endif #if #ifdef #ifndef #include #pragma #undef NULL auto bool break "
+    "case char const constexpr continue default do double else enum extern false float for goto "
+    "if inline int int16_t int32_t int64_t int8_t long nullptr register restrict return short "
+    "signed size_t sizeof static static_assert struct switch thread_local true typedef typeof "
+    "uint16_t uint32_t uint64_t uint8_t union unsigned void volatile while";
+
+static const char cpp_words[] =
+    "#define #elif #else #endif #if #ifdef #ifndef #include #pragma #undef auto bool break case "
+    "catch char class co_await co_return co_yield concept const consteval constexpr constinit "
+    "continue decltype default delete do double dynamic_cast else enum explicit export extern "
+    "false final float for friend goto if inline int long mutable namespace new noexcept nullptr "
+    "operator override private protected public reinterpret_cast requires return short signed "
+    "sizeof static static_assert static_cast struct switch template this throw true try typedef "
+    "typename union unsigned using virtual void volatile while";
+
+static const char python_words[] =
+    "False None True and as assert async await break case class continue def del elif else except "
+    "finally for from global if import in is lambda match nonlocal not or pass raise return self "
+    "try while with yield";
+
+static const char javascript_words[] =
+    "abstract any as async await boolean break case catch class const continue debugger declare "
+    "default delete do else enum export extends false finally for from function get if implements "
+    "import in instanceof interface keyof let namespace never new null number of private "
+    "protected public readonly return set static string super switch this throw true try type "
+    "typeof undefined unknown var void while yield";
+
+static const char go_words[] =
+    "any bool break byte case chan const continue default defer else error fallthrough false for "
+    "func go goto if import int int64 interface iota map nil package range return rune select "
+    "string struct switch true type uint var";
+
+static const char rust_words[] =
+    "Self as async await bool break const continue crate dyn else enum extern false fn for i32 "
+    "i64 if impl in let loop match mod move mut pub ref return self static str struct super trait "
+    "true type u32 u64 u8 unsafe use usize where while";
+
+static const char java_words[] =
+    "abstract assert boolean break byte case catch char class const continue default do double "
+    "else enum extends false final finally float for fun func goto if implements import in "
+    "instanceof int interface internal let long namespace native new null object override package "
+    "private protected public record return sealed short static string struct super switch "
+    "synchronized this throw throws transient true try using val var void volatile when while "
+    "yield";
+
+static const char shell_words[] =
+    "alias break case cd continue declare do done echo elif else esac eval exec exit export fi "
+    "for function if in local printf read readonly return select set shift source sudo test then "
+    "trap unset until while";
+
+static const char sql_words[] =
+    "add all alter and as asc begin between bigint boolean by cascade case check collate column "
+    "commit constraint create cross current_timestamp database date default delete desc distinct "
+    "drop else end except exists explain foreign from full group having if in index inner insert "
+    "int integer intersect into is join key left like limit not null numeric offset on or order "
+    "outer primary recursive references returning right rollback select set table text then "
+    "timestamp to transaction trigger union unique update using values varchar view when where "
+    "with";
+
+static const char json_words[] = "false null true";
+
+static const char yaml_words[] = "false no null off on true yes";
+
+static const char toml_words[] = "false true";
+
+static const char css_words[] =
+    "@charset @font-face @import @include @keyframes @media @mixin @supports @use and from "
+    "important not only to";
+
+static const char lua_words[] =
+    "and break do else elseif end false for function goto if in local nil not or repeat return "
+    "self then true until while";
+
+static const char ruby_words[] =
+    "alias and begin break case class def do else elsif end ensure false for if in module next "
+    "nil not or raise redo require rescue retry return self super then true undef unless until "
+    "when while yield";
+
+static const char php_words[] =
+    "abstract array as break case catch class const continue declare default do echo else elseif "
+    "extends false final finally fn for foreach function global if implements include instanceof "
+    "interface isset list match namespace new null print private protected public readonly "
+    "require return static switch this throw trait true try unset use var while yield";
+
+static const char make_words[] =
+    "ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM LABEL RUN SHELL USER VOLUME WORKDIR define else "
+    "endef endif export ifdef ifeq ifndef ifneq include override";
+
+#define C_COMMENTS .line_comments = {"//"}, .block_open = "/*", .block_close = "*/"
+
+const struct language languages[] = {
+    {.names = "c h", .keywords = c_words, C_COMMENTS, .quotes = "\"'"},
+    {.names = "cpp c++ cc cxx hpp", .keywords = cpp_words, C_COMMENTS, .quotes = "\"'"},
+    {.names = "python py python3",
+     .keywords = python_words,
+     .line_comments = {"#"},
+     .quotes = "\"'",
+     .flags = LANGUAGE_TRIPLE},
+    {.names = "javascript js jsx typescript ts tsx",
+     .keywords = javascript_words,
+     C_COMMENTS,
+     .quotes = "\"'",
+     .long_quotes = "`"},
+    {.names = "go golang", .keywords = go_words, C_COMMENTS, .quotes = "\"'", .long_quotes = "`"},
+    {.names = "rust rs", .keywords = rust_words, C_COMMENTS, .quotes = "\""},
+    {.names = "java kotlin kt scala cs csharp swift",
+     .keywords = java_words,
+     C_COMMENTS,
+     .quotes = "\"'",
+     .flags = LANGUAGE_TRIPLE},
+    {.names = "sh bash shell zsh console fish",
+     .keywords = shell_words,
+     .line_comments = {"#"},
+     .quotes = "\"'",
+     .flags = LANGUAGE_VARIABLES | LANGUAGE_SPACED},
+    {.names = "sql sqlite postgresql mysql",
+     .keywords = sql_words,
+     .line_comments = {"--"},
+     .block_open = "/*",
+     .block_close = "*/",
+     .quotes = "\"'",
+     .flags = LANGUAGE_ANY_CASE},
+    {.names = "json json5 jsonc jsonl",
+     .keywords = json_words,
+     .line_comments = {"//"},
+     .quotes = "\""},
+    {.names = "yaml yml",
+     .keywords = yaml_words,
+     .line_comments = {"#"},
+     .quotes = "\"'",
+     .flags = LANGUAGE_KEYS | LANGUAGE_SPACED},
+    {.names = "toml ini conf cfg properties",
+     .keywords = toml_words,
+     .line_comments = {"#", ";"},
+     .quotes = "\"'",
+     .flags = LANGUAGE_SPACED},
+    {.names = "html xml svg xhtml vue",
+     .block_open = "<!--",
+     .block_close = "-->",
+     .quotes = "\"'",
+     .flags = LANGUAGE_TAGS},
+    {.names = "css scss less",
+     .keywords = css_words,
+     .block_open = "/*",
+     .block_close = "*/",
+     .quotes = "\"'"},
+    {.names = "lua",
+     .keywords = lua_words,
+     .line_comments = {"--"},
+     .block_open = "--[[",
+     .block_close = "]]",
+     .quotes = "\"'"},
+    {.names = "ruby rb",
+     .keywords = ruby_words,
+     .line_comments = {"#"},
+     .quotes = "\"'",
+     .flags = LANGUAGE_SPACED},
+    {.names = "php",
+     .keywords = php_words,
+     .line_comments = {"//", "#"},
+     .block_open = "/*",
+     .block_close = "*/",
+     .quotes = "\"'",
+     .flags = LANGUAGE_VARIABLES},
+    {.names = "make makefile dockerfile docker cmake",
+     .keywords = make_words,
+     .line_comments = {"#"},
+     .quotes = "\"",
+     .flags = LANGUAGE_VARIABLES | LANGUAGE_SPACED},
+    {.names = "diff patch", .flags = LANGUAGE_DIFF},
+};
+
+const size_t language_count = sizeof languages / sizeof *languages;
+
 /* A line and where the tokenizer is in it. */
 struct scan {
     const char *line;

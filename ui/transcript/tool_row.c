@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
-#include "ui/text/markdown_code.h"
+#include "ui/text/markdown.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/message_row.h"

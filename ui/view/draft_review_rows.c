@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "chat/context.h"
 #include "ui/term/rows.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 #include "ui/text/format.h"
 #include "ui/view/draft_review.h"
 

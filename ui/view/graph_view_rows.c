@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 #include "ui/text/format.h"
 #include "ui/transcript/message_row.h"
 #include "ui/view/graph_view_private.h"

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/learned_operations.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 #include "ui/view/hints.h"
 #include "ui/view/learned_view_private.h"
 

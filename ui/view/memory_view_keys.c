@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "ui/text/edit_line.h"
+#include "ui/text/editor.h"
 #include "ui/view/memory_view_private.h"
 #include "ui/view/moves.h"
 
