@@ -12,7 +12,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "ui/term/rows.h"
-#include "ui/transcript/recalled.h"
+#include "ui/transcript/item.h"
 #include "ui/view/memory_view.h"
 
 #define NOW ((int64_t)1800000000000)

@@ -15,7 +15,7 @@
 #include "ui/app/plain_private.h"
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/sessions.h"
 
 enum { LISTED = 20, PAGE_EVENTS = 200 };

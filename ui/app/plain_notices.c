@@ -14,7 +14,7 @@
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item_layout.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/context_view.h"
 
 enum { WIDTH = 160, HISTORY_TURNS = 2 };

@@ -1,4 +1,4 @@
-/* One thing that the transcript shows: its clean source text, and the rows made of it. */
+/* What the model asked of semantic memory and what it was given, out of memory_recalled events. */
 #ifndef UI_ITEM_H
 #define UI_ITEM_H
 
@@ -7,9 +7,34 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "chat/event.h"
+#include "chat/memory_hit.h"
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
+
+struct recalled {
+    int64_t seq, at_ms;
+    char *query; /* clean, one line */
+    char *badge; /* likewise; NULL: it was searched as configured */
+    struct memory_hits hits;
+    bool fresh; /* came while the person was not looking at it */
+};
+
+struct recalled *recalled_new(const struct event *ev);
+void recalled_free(struct recalled *r); /* NULL is fine */
+
+/* Those of a session, oldest first. */
+struct recalls {
+    VEC(struct recalled *) items;
+};
+void recalls_clear(struct recalls *r);
+void recalls_release(struct recalls *r);
+
+/* In any order of pages; false if it was there, or is no memory_recalled. */
+bool recalls_add(struct recalls *r, const struct event *ev, bool fresh);
+
+/* One thing that the transcript shows: its clean source text, and the rows made of it. */
 
 enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
 
@@ -77,7 +102,8 @@ struct item {
 
     char *id, *name; /* of a tool call; the id also of a note of what was learned */
     struct buf result;
-    struct buf difference; /* what it would change, as it was shown before; empty: nobody saw that */
+    struct buf
+        difference;      /* what it would change, as it was shown before; empty: nobody saw that */
     size_t result_lines; /* of all of it; `result` may hold less */
     int passages;        /* of a search in corpora: greatest number that it gave */
     int64_t ms;
@@ -94,8 +120,8 @@ struct item {
     size_t given;   /* bytes of the text that the rows are made of, where it is Markdown */
     size_t counted; /* rows that were there when the unread ones were last counted */
     struct item_matches matches;
-    unsigned seen;  /* mark of the walk that frees rows far from the view */
-    size_t gone;    /* rows at the beginning that were let go again; `rows` has those behind them */
+    unsigned seen; /* mark of the walk that frees rows far from the view */
+    size_t gone;   /* rows at the beginning that were let go again; `rows` has those behind them */
     struct rows rows;
     struct markdown *markdown; /* of a text that is laid out; NULL without rows */
 };

@@ -1,14 +1,427 @@
 #include "ui/transcript/item_layout.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
+#include "ui/text/format.h"
+#include "ui/text/markdown.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"
+#include "ui/transcript/item.h"
+#include "ui/transcript/messages.h"
+
+enum {
+    ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
+    LEAST_ARGUMENT = 6, /* columns */
+    LAST_LINES = 5,     /* of a command that failed */
+    ROWS_MAX = 200      /* of an open result; a row says how many lines more there are */
+};
+
+static enum glyph symbol_of(const char *name)
+{
+    static const struct {
+        const char *part; /* of the tool's name */
+        enum glyph symbol;
+    } symbols[] = {
+        {"search", GLYPH_TOOL_SEARCH}, {"find", GLYPH_TOOL_SEARCH}, {"grep", GLYPH_TOOL_SEARCH},
+        {"read", GLYPH_TOOL_READ},     {"list", GLYPH_TOOL_READ},
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+        if (strstr(name, symbols[i].part))
+            return symbols[i].symbol;
+    return GLYPH_TOOL;
+}
+
+/* Calls that read as a sentence: a verb, and each item of a list by a pattern of its members. */
+static const struct sentence {
+    const char *tool, *verb, *list, *pattern;
+} sentences[] = {
+    {"memory_create_entities", N_("noted"), "entities", "{name} ({entity_type})"},
+    {"memory_add_observations", N_("noted"), "observations", "{entity_name}: {contents}"},
+    {"memory_create_relations", N_("noted"), "relations", "{from} {relation_type} {to}"},
+    {"memory_open_nodes", N_("looked up"), "names", "{}"},
+    {"memory_delete_entities", N_("removed"), "entity_names", "{}"},
+    {"memory_delete_observations", N_("removed"), "deletions", "{entity_name}: {observations}"},
+    {"memory_delete_relations", N_("removed"), "relations", "{from} {relation_type} {to}"},
+};
+
+static const struct sentence *sentence_of(const char *tool)
+{
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (strcmp(sentences[i].tool, tool) == 0)
+            return &sentences[i];
+    return NULL;
+}
+
+/* A text, or the texts of a list with "; " between them. */
+static void add_member(struct buf *out, const struct json *value)
+{
+    if (json_string(value))
+        buf_addstr(out, json_string(value));
+    for (const struct json *v = json_first(value); v && out->len < ARGUMENT_MAX; v = json_next(v)) {
+        if (v != json_first(value))
+            buf_addstr(out, "; ");
+        add_member(out, v);
+    }
+}
+
+/* Ada (person), Acme (company). False if the arguments do not fit the sentence. */
+static bool add_items(struct buf *out, const struct sentence *s, const struct json *args)
+{
+    const struct json *items = json_get(args, s->list), *first = json_first(items);
+    for (const struct json *v = first; v && out->len < ARGUMENT_MAX; v = json_next(v)) {
+        if (v != first)
+            buf_addstr(out, ", ");
+        for (const char *p = s->pattern; *p;) {
+            char name[32];
+            size_t plain = strcspn(p, "{"), len = strcspn(p + plain, "}");
+            buf_add(out, p, plain);
+            p += plain;
+            if (!*p)
+                break;
+            snprintf(name, sizeof name, "%.*s", (int)len - 1, p + 1);
+            add_member(out, *name ? json_get(v, name) : v);
+            p += len + 1;
+        }
+    }
+    return json_type(items) == JSON_ARRAY && first;
+}
+
+/* What tells most about the call: what it looks for, its first text argument, else all of them. */
+static void main_argument(struct buf *out, const struct buf *args, const struct sentence *sentence)
+{
+    struct json *all = json_parse(args->data, args->len, NULL);
+    struct buf items = BUF_INIT;
+    static const char *const names[] = {"query", "path", "command"};
+    const char *text = sentence && add_items(&items, sentence, all) ? items.data : NULL;
+    for (size_t i = 0; !text && i < sizeof names / sizeof *names; i++)
+        text = json_get_string(all, names[i]);
+    for (const struct json *v = json_first(all); v && !text; v = json_next(v))
+        text = json_string(v);
+    if (!text && all && json_len(all) == 0)
+        text = "";
+    if (!text)
+        text = args->data;
+    utf8_clean(out, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
+    buf_release(&items);
+    json_free(all);
+}
+
+static void add_argument(struct rows *out, const struct item *call, size_t columns)
+{
+    struct buf text = BUF_INIT;
+    const struct sentence *sentence = sentence_of(call->name);
+    main_argument(&text, &call->text, sentence);
+    if (sentence && columns >= LEAST_ARGUMENT) {
+        rows_addstr(out, " ", STYLE_TOOL, 0);
+        (void)rows_add_cut(out, text.data, columns - 1, STYLE_TEXT);
+    } else if (text.len > 0 && columns >= LEAST_ARGUMENT) {
+        rows_addstr(out, " ", STYLE_TOOL, 0);
+        rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
+        (void)rows_add_cut(out, text.data, columns - 3, STYLE_DIM);
+        rows_addstr(out, glyph(GLYPH_QUOTE_CLOSE), STYLE_DIM, 0);
+    }
+    buf_release(&text);
+}
+
+/* Texts in the lists of a value. */
+static size_t count_listed(const struct json *v)
+{
+    size_t count = json_type(v) == JSON_ARRAY ? json_len(v) : 0;
+    for (const struct json *m = json_type(v) == JSON_OBJECT ? json_first(v) : NULL; m;
+         m = json_next(m))
+        count += count_listed(m);
+    return count;
+}
+
+/* Of a search, how many it found; -1: its result does not tell. */
+static int64_t count_found(const struct item *call)
+{
+    static const char no_match[] = "[no match ";
+    if (call->recalled)
+        return (int64_t)call->recalled->hits.items.len;
+    if (symbol_of(call->name) != GLYPH_TOOL_SEARCH)
+        return -1;
+    if (strncmp(call->result.data, no_match, sizeof no_match - 1) == 0)
+        return 0;
+    struct json *result = json_parse_foreign(call->result.data, call->result.len, NULL);
+    int64_t count = result ? (int64_t)count_listed(result) : -1;
+    json_free(result);
+    return count;
+}
+
+/* Lines of a difference that begin so, behind the names of its files. */
+static size_t count_changed(const char *difference, char sign)
+{
+    size_t count = 0;
+    bool in_hunk = false;
+    for (const char *p = difference; p && *p; p = strchr(p, '\n'), p += p != NULL) {
+        in_hunk = in_hunk || *p == '@';
+        count += in_hunk && *p == sign;
+    }
+    return count;
+}
+
+static void write_lines(struct buf *out, size_t lines)
+{
+    buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
+}
+
+/* Of a search the hits count, of an edit what is new and gone, not the lines of the result. */
+static void write_size(const struct item *call, struct buf *out)
+{
+    size_t added = count_changed(call->difference.data, '+');
+    size_t removed = count_changed(call->difference.data, '-');
+    int64_t found = count_found(call);
+    if (added + removed > 0)
+        buf_addf(out, "+%zu -%zu", added, removed);
+    else if (found == 0)
+        buf_addstr(out, _("no match"));
+    else if (found > 0 && item_gave_passages(call))
+        buf_addf(out, ngettext("%zu passage", "%zu passages", (unsigned long)found), (size_t)found);
+    else if (found > 0)
+        buf_addf(out, ngettext("%zu match", "%zu matches", (unsigned long)found), (size_t)found);
+    else
+        write_lines(out, call->result_lines);
+}
+
+/* How a command ended, of the last line of its result: "[exit status 3]". */
+struct end {
+    const char *word, *value; /* NULL: it does not say */
+    int len;                  /* of the value */
+    size_t output, lines;     /* before that line: bytes, lines */
+};
+
+static struct end end_of(const struct item *call)
+{
+    static const struct {
+        const char *beginning, *word;
+    } ends[] = {{"[exit status ", N_("exit")},
+                {"[ended by signal ", N_("signal")},
+                {"[timed out after ", N_("timed out after")}};
+    struct end end = {0}, none = {0};
+    const char *line = call->result.data;
+    for (const char *p = line; call->failed && (p = strchr(p, '\n')) && *++p; end.lines++)
+        line = p;
+    end.output = (size_t)(line - call->result.data);
+    for (size_t i = 0; call->failed && i < sizeof ends / sizeof *ends; i++) {
+        size_t begins = strlen(ends[i].beginning);
+        if (strncmp(line, ends[i].beginning, begins) != 0)
+            continue;
+        const char *value = line + begins, *stop = strstr(value, " and ");
+        size_t len = stop ? (size_t)(stop - value) : strcspn(value, "]");
+        end.word = ends[i].word;
+        end.value = value;
+        end.len = (int)len;
+        return end;
+    }
+    return none;
+}
+
+static void write_failure(const struct item *call, struct buf *out)
+{
+    const struct end end = end_of(call);
+    const char *reason = call->result.data;
+    buf_addf(out, " %s ", glyph(GLYPH_FAILED));
+    if (end.word) {
+        buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
+        write_lines(out, end.lines);
+    } else {
+        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+    }
+}
+
+/* How it went; returns the looks of that. */
+static enum style add_outcome(const struct item *call, struct buf *out)
+{
+    if (call->failed) {
+        write_failure(call, out);
+        return STYLE_ERROR;
+    }
+    if (call->answered) {
+        if (!sentence_of(call->name)) {
+            buf_addf(out, " %s ", glyph(GLYPH_ARROW));
+            write_size(call, out);
+        }
+        buf_addf(out, " %s ", glyph(GLYPH_DOT));
+        format_duration(out, call->ms);
+        return STYLE_TOOL;
+    }
+    if (call->given_up) {
+        buf_addf(out, " %s %s", glyph(GLYPH_FAILED), _("no result"));
+        return STYLE_DIM;
+    }
+    buf_addf(out, " %s", glyph(GLYPH_ELLIPSIS));
+    return STYLE_TOOL;
+}
+
+static size_t room_in(const struct rows *out, size_t width)
+{
+    size_t used = rows_width(out, out->list.len - 1);
+    return used < width ? width - used : 0;
+}
+
+/* Symbol and name, what it was asked, how it went: the middle gives way first, and a long error to
+ * half of the line. */
+static void line(struct rows *out, const struct item *call, size_t width)
+{
+    struct buf name = BUF_INIT, end = BUF_INIT;
+    const struct sentence *sentence = sentence_of(call->name);
+    buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)),
+             sentence ? _(sentence->verb) : call->name);
+    enum style style = add_outcome(call, &end);
+    rows_begin(out);
+    (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
+    size_t room = room_in(out, width), needed = utf8_width(end.data, end.len);
+    if (needed > room / 2 && call->failed)
+        needed = room / 2;
+    add_argument(out, call, room > needed ? room - needed : 0);
+    (void)rows_add_cut(out, end.data, room_in(out, width), style);
+    buf_release(&name);
+    buf_release(&end);
+}
+
+static void more_lines(struct rows *out, size_t count, size_t width)
+{
+    struct buf text = BUF_INIT;
+    buf_addf(&text, "    %s ", glyph(GLYPH_ELLIPSIS));
+    buf_addf(&text, ngettext("%zu more line", "%zu more lines", count), count);
+    rows_begin(out);
+    (void)rows_add_cut(out, text.data, width, STYLE_DIM);
+    buf_release(&text);
+}
+
+/* At most ROWS_MAX rows of a text, of which `lines` lines exist. */
+static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
+                      const struct language *language)
+{
+    struct highlight h = {.language = language};
+    struct styled prefix;
+    size_t first = out->list.len, shown = 0;
+    styled_init(&prefix);
+    styled_addstr(&prefix, "  ", STYLE_CODE, 0);
+    while (*text && out->list.len - first < ROWS_MAX) {
+        size_t len = strcspn(text, "\n");
+        markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, ROWS_MAX * width), width,
+                           &prefix);
+        text += len + (text[len] == '\n');
+        shown++;
+    }
+    if (lines > shown)
+        more_lines(out, lines - shown, width);
+    styled_release(&prefix);
+}
+
+static size_t lines_in(const char *text)
+{
+    size_t lines = *text != '\0';
+    for (; *text; text++)
+        lines += *text == '\n' && text[1];
+    return lines;
+}
+
+/* As a person writes lists down: a member a line, those of a member below it. */
+static void write_value(struct buf *out, const struct json *v, int depth)
+{
+    char *plain = json_first(v) || json_string(v) ? NULL : json_print(v);
+    buf_addstr(out, json_string(v) ? json_string(v) : plain ? plain : "");
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        if (out->len > 0)
+            buf_addf(out, "\n%*s", 2 * depth, "");
+        buf_addf(out, json_name(m) ? "%s: " : "- ", json_name(m));
+        write_value(out, m, depth + 1);
+    }
+    free(plain);
+}
+
+static void add_arguments(struct rows *out, const struct item *call, size_t width)
+{
+    struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    struct buf text = BUF_INIT, shown = BUF_INIT;
+    if (!all)
+        buf_addstr(&text, call->text.data);
+    else if (json_len(all) > 0)
+        write_value(&text, all, 0);
+    utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, shown.data, lines_in(shown.data), width, NULL);
+    buf_release(&shown);
+    buf_release(&text);
+    json_free(all);
+}
+
+/* What memory gave, as a person reads it. */
+static void add_hits(struct rows *out, const struct item *call, size_t width)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < call->recalled->hits.items.len; i++) {
+        const struct memory_hit *h = &call->recalled->hits.items.items[i];
+        buf_addf(&text, "%.2f ", h->score);
+        buf_addstr(&text, message_row_speaker(&h->entry));
+        if (h->entry.turn > 0) {
+            buf_addf(&text, " %s ", glyph(GLYPH_DOT));
+            buf_addf(&text, _("turn %lld"), (long long)h->entry.turn);
+        }
+        buf_addf(&text, "\n%s\n", h->entry.content);
+    }
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+    add_block(out, clean.data, lines_in(clean.data), width, NULL);
+    buf_release(&clean);
+    buf_release(&text);
+}
+
+/* The end of what a command said before it failed, without the rest of long lines. */
+static void add_last_lines(struct rows *out, const struct item *call, size_t width)
+{
+    const char *from = call->result.data, *end = from + end_of(call).output;
+    struct buf text = BUF_INIT;
+    size_t lines = 0;
+    for (const char *p = end; p > from && lines <= LAST_LINES; p--)
+        if (p[-1] == '\n' && lines++ == LAST_LINES)
+            from = p;
+    for (const char *p = from; p < end;) {
+        size_t len = strcspn(p, "\n");
+        buf_add(&text, p, utf8_cut_width(p, len, width));
+        buf_addch(&text, '\n');
+        p += len + 1;
+    }
+    add_block(out, text.data, 0, width, NULL);
+    buf_release(&text);
+}
+
+static void add_result(struct rows *out, const struct item *call, size_t width)
+{
+    rows_begin(out);
+    (void)rows_add_cut(out, "    ", width, STYLE_TOOL);
+    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), room_in(out, width),
+                       call->failed ? STYLE_ERROR : STYLE_TOOL);
+    if (call->recalled && !call->failed)
+        add_hits(out, call, width);
+    else
+        add_block(out, call->result.data, call->result_lines, width, NULL);
+}
+
+void tool_rows(struct rows *out, const struct item *call, int width, bool open)
+{
+    const char *difference = call->difference.data;
+    size_t columns = (size_t)width;
+    line(out, call, columns);
+    if (!open) {
+        add_last_lines(out, call, columns);
+    } else if (call->answered && !call->failed && call->difference.len > 0) {
+        add_block(out, difference, lines_in(difference), columns, language_find("diff", 4));
+    } else {
+        add_arguments(out, call, columns);
+        if (call->answered && call->result.len > 0)
+            add_result(out, call, columns);
+    }
+}
 
 /* Stands before the rows of a text. It is static because the rows of a streamed text refer to it
  * over many frames. */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/transcript/item_layout.h"
@@ -241,4 +242,327 @@ void transcript_mark_matches(struct transcript *t)
             row->index = t->marked.list.len - 1;
         }
     }
+}
+
+/* Citations of passages, "[2]" or "[1, 3]", in the answers in the view: found in their rows,
+ * marked, chosen. */
+
+enum {
+    FAR_ITEMS = 200, /* an answer cites what it was given so many items before it, at most */
+    NUMBER_DIGITS = 4
+};
+
+/* --- where they stand --- */
+
+/* The greatest number that was given before an item; they begin anew with each message. */
+static int given_before(const struct transcript *t, size_t index)
+{
+    size_t end = index > FAR_ITEMS ? index - FAR_ITEMS : 0;
+    int most = 0;
+    while (index-- > end && !(most > 0 && item_at(t, index)->kind == ITEM_USER))
+        if (item_at(t, index)->passages > most)
+            most = item_at(t, index)->passages;
+    return most;
+}
+
+int transcript_passages(const struct transcript *t)
+{
+    return given_before(t, t->fold.items.len);
+}
+
+/* Code has brackets of its own, and what leads to an address leads nowhere else. */
+static bool is_prose(const struct rows *rows, const struct row *row, size_t at)
+{
+    for (uint32_t i = 0; i < row->span_count; i++) {
+        const struct span *span = &rows->spans.items[row->spans + i];
+        if (at < span->len)
+            return span->link == 0 && (span->style < STYLE_CODE || span->style > STYLE_CODE_NUMBER);
+        at -= span->len;
+    }
+    return false;
+}
+
+/* A number from 1 on; returns the bytes that it takes, 0: there is none. */
+static size_t read_number(const char *text, size_t len, int *number)
+{
+    size_t digits = 0;
+    for (*number = 0; digits < len && text[digits] >= '0' && text[digits] <= '9'; digits++)
+        if (digits < NUMBER_DIGITS)
+            *number = *number * 10 + (text[digits] - '0');
+    return digits <= NUMBER_DIGITS && *number > 0 ? digits : 0;
+}
+
+/* "[1, 3]" at text[at], of the first `most` passages: adds one for each number and returns where it
+ * ends; `at` + 1: it is none. */
+static size_t read_group(struct transcript *t, const char *text, size_t len, size_t at, int most,
+                         struct cited cited)
+{
+    size_t before = t->cited.len, pos = at + 1;
+    cited.from = at;
+    for (;;) {
+        size_t digits = read_number(text + pos, len - pos, &cited.number);
+        bool ends = digits > 0 && pos + digits < len && text[pos + digits] == ']';
+        bool goes_on = digits > 0 && pos + digits < len && text[pos + digits] == ',';
+        if ((!ends && !goes_on) || cited.number > most) {
+            t->cited.len = before;
+            return at + 1;
+        }
+        cited.to = pos + digits + ends;
+        vec_push(&t->cited, cited);
+        if (ends)
+            return cited.to;
+        pos += digits + 1;
+        pos += pos < len && text[pos] == ' ';
+        cited.from = pos;
+    }
+}
+
+static void find_in_row(struct transcript *t, size_t visible, int most)
+{
+    const struct transcript_row *shown = &t->visible.items[visible];
+    const struct row *row = &shown->rows->list.items[shown->index];
+    const char *text = shown->rows->text.data + row->text;
+    const struct cited cited = {
+        .place = {shown->item, item_at(t, shown->item)->gone + shown->index}, .visible = visible};
+    for (size_t at = 0; at < row->len;) {
+        if (text[at] == '[' && is_prose(shown->rows, row, at))
+            at = read_group(t, text, row->len, at, most, cited);
+        else
+            at++;
+    }
+}
+
+/* --- marks --- */
+
+static bool is_chosen(const struct transcript *t, const struct cited *c)
+{
+    const struct cited *chosen = &t->chosen_cited;
+    return t->chose_cited && c->place.item == chosen->place.item &&
+           c->place.row == chosen->place.row && c->from == chosen->from &&
+           c->number == chosen->number;
+}
+
+/* Citations from `first` on that stand in the same row. */
+static void mark_row_citations(struct transcript *t, size_t first)
+{
+    struct transcript_row *shown = &t->visible.items[t->cited.items[first].visible];
+    size_t len = shown->rows->list.items[shown->index].len, pos = 0;
+    rows_begin(&t->cited_rows);
+    for (size_t i = first;
+         i < t->cited.len && t->cited.items[i].visible == t->cited.items[first].visible; i++) {
+        const struct cited *c = &t->cited.items[i];
+        rows_append_part(&t->cited_rows, shown->rows, shown->index, pos, c->from,
+                         ROWS_AS_THEY_LOOK);
+        rows_append_part(&t->cited_rows, shown->rows, shown->index, c->from, c->to,
+                         is_chosen(t, c) ? STYLE_SELECTED : STYLE_LINK);
+        pos = c->to;
+    }
+    rows_append_part(&t->cited_rows, shown->rows, shown->index, pos, len, ROWS_AS_THEY_LOOK);
+    shown->rows = &t->cited_rows;
+    shown->index = t->cited_rows.list.len - 1;
+}
+
+void transcript_mark_citations(struct transcript *t)
+{
+    size_t known = SIZE_MAX;
+    int given = 0;
+    vec_clear(&t->cited);
+    rows_clear(&t->cited_rows);
+    for (size_t i = 0; i < t->visible.len; i++) {
+        size_t item = t->visible.items[i].item;
+        if (item != known)
+            given = item_at(t, item)->kind == ITEM_ANSWER ? given_before(t, item) : 0;
+        known = item;
+        if (given > 0)
+            find_in_row(t, i, given);
+    }
+    for (size_t i = 0; i < t->cited.len; i++)
+        if (i == 0 || t->cited.items[i].visible != t->cited.items[i - 1].visible)
+            mark_row_citations(t, i);
+}
+
+/* --- which one --- */
+
+static void tell(const struct transcript *t, const struct cited *c, struct transcript_citation *out)
+{
+    *out = (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
+}
+
+bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
+                            struct transcript_citation *out)
+{
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < t->cited.len && row < count; i++) {
+        const struct cited *c = &t->cited.items[i];
+        const struct rows *shown = rows[row].rows;
+        const char *text = shown->text.data + shown->list.items[rows[row].index].text;
+        if (c->visible == row && column >= utf8_width(text, c->from) &&
+            column < utf8_width(text, c->to)) {
+            tell(t, c, out);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its place among those in the view; SIZE_MAX: none is. */
+static size_t chosen(const struct transcript *t)
+{
+    for (size_t i = 0; i < t->cited.len; i++)
+        if (is_chosen(t, &t->cited.items[i]))
+            return i;
+    return SIZE_MAX;
+}
+
+static size_t first_of_newest(const struct transcript *t)
+{
+    size_t i = t->cited.len - 1;
+    while (i > 0 && t->cited.items[i - 1].place.item == t->cited.items[i].place.item)
+        i--;
+    return i;
+}
+
+bool transcript_choose_citation(struct transcript *t)
+{
+    size_t count;
+    (void)transcript_rows(t, &count); /* brings the view up to date */
+    size_t now = chosen(t);
+    t->chose_cited = t->cited.len > 0;
+    if (t->chose_cited)
+        t->chosen_cited =
+            t->cited.items[now == SIZE_MAX ? first_of_newest(t) : (now + 1) % t->cited.len];
+    return t->chose_cited;
+}
+
+bool transcript_chosen_citation(struct transcript *t, struct transcript_citation *out)
+{
+    size_t count;
+    (void)transcript_rows(t, &count);
+    size_t now = chosen(t);
+    if (now != SIZE_MAX)
+        tell(t, &t->cited.items[now], out);
+    return now != SIZE_MAX;
+}
+
+bool transcript_leave_citation(struct transcript *t)
+{
+    bool had = t->chose_cited;
+    t->chose_cited = false;
+    return had;
+}
+
+/* What is read out of the transcript: sources, turns. */
+
+static void begin(struct buf *out, const char *label)
+{
+    if (out->len > 0)
+        buf_addch(out, '\n');
+    if (label)
+        buf_addf(out, "%s\n", label);
+}
+
+static void add_text(struct buf *out, const struct buf *text)
+{
+    buf_add(out, text->data, text->len);
+    if (text->len > 0 && text->data[text->len - 1] != '\n')
+        buf_addch(out, '\n');
+}
+
+static void add_call(struct buf *out, const struct item *item, bool open)
+{
+    buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
+    if (open)
+        add_text(out, &item->result);
+}
+
+/* A compaction's card has no source of its own. */
+static void add_item(struct buf *out, const struct item *item, enum reasoning_view reasoning)
+{
+    bool open = item_is_open(item, reasoning);
+    if (item->kind == ITEM_COMPACTION || (item->kind == ITEM_REASONING && !open))
+        return;
+    begin(out, item->kind == ITEM_USER ? _("you") : item->label ? _("tiro") : NULL);
+    if (item->kind == ITEM_TOOL)
+        add_call(out, item, open);
+    else
+        add_text(out, &item->text);
+}
+
+static size_t answer_len(const struct transcript *t, size_t index)
+{
+    const struct item *item = item_at(t, index);
+    return item->text.len + item->result.len + 1;
+}
+
+size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
+{
+    size_t count, first = t->top.item, above = 0, at = 0;
+    (void)transcript_rows(t, &count); /* brings the view up to date */
+    if (count == 0)
+        return 0;
+    for (first = t->top.item; first > 0 && above + answer_len(t, first - 1) <= most; first--)
+        above += answer_len(t, first - 1);
+    for (size_t i = first, below = 0; i < item_count(t); i++) {
+        if (i == t->top.item)
+            at = out->len;
+        if (i > t->top.item && (below += answer_len(t, i)) > most)
+            break;
+        add_item(out, item_at(t, i), t->reasoning);
+    }
+    return t->follow ? out->len : at;
+}
+
+/* --- copying --- */
+
+const char *transcript_last_answer(const struct transcript *t)
+{
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->kind == ITEM_ANSWER)
+            return item_at(t, i)->text.data;
+    return NULL;
+}
+
+char *transcript_last_code(const struct transcript *t)
+{
+    char *code = NULL;
+    for (size_t i = item_count(t); i-- > 0 && !code;) {
+        const struct buf *text = &item_at(t, i)->text;
+        if (item_at(t, i)->kind == ITEM_ANSWER)
+            code = markdown_last_code(text->data, text->len);
+    }
+    return code;
+}
+
+/* --- turns, as a person counts them --- */
+
+/* Up to where the next one begins. */
+static int64_t last_of(const struct fold *f, size_t index)
+{
+    for (size_t i = index + 1; i < f->items.len; i++)
+        if (f->items.items[i]->kind == ITEM_USER)
+            return f->items.items[i]->from - 1;
+    return f->last_seq;
+}
+
+void transcript_each_turn(const struct transcript *t,
+                          void (*visit)(void *context, const struct transcript_turn *turn),
+                          void *context)
+{
+    const struct fold *f = &t->fold;
+    struct transcript_turn turn = {0};
+    for (size_t i = 0; i < f->items.len; i++) {
+        if (f->items.items[i]->kind != ITEM_USER)
+            continue;
+        turn.number++;
+        turn.text = f->items.items[i]->text.data;
+        turn.seq = f->items.items[i]->seq;
+        turn.last = last_of(f, i);
+        visit(context, &turn);
+    }
+}
+
+int64_t transcript_oldest(const struct transcript *t)
+{
+    return t->fold.more ? t->fold.first_seq : 0;
 }

@@ -4,8 +4,8 @@
 #define UI_COMPACTION_DETAIL_PRIVATE_H
 
 #include "chat/rebuild.h"
-#include "ui/transcript/dropped.h"
 #include "ui/transcript/item.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/compaction_detail.h"
 #include "ui/view/outline.h"
 #include "ui/view/remark.h"

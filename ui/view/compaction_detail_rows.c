@@ -5,7 +5,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/transcript/compaction_card.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/compaction_detail_private.h"
 #include "ui/view/hints.h"
 

@@ -9,7 +9,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/editor.h"
 #include "ui/text/format.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/graph_view_private.h"
 #include "ui/view/hints.h"
 

@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/text/editor.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/memory_view_private.h"
 
 void edit_release(struct pane_edit *e)

@@ -9,7 +9,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/editor.h"
 #include "ui/text/format.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/memory_view_private.h"
 
 static size_t columns_of(const char *text)

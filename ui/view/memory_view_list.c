@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"
 #include "ui/view/moves.h"

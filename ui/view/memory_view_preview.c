@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/memory_line.h"
 #include "ui/view/memory_view_private.h"
 

@@ -11,7 +11,7 @@
 #include "session/memory_operations.h"
 #include "ui/text/editor.h"
 #include "ui/text/wrap.h"
-#include "ui/transcript/recalled.h"
+#include "ui/transcript/item.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/remark.h"
 

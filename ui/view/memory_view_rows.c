@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 #include "ui/view/hints.h"
 #include "ui/view/memory_view_private.h"
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "ui/term/rows.h"
 #include "ui/text/wrap.h"
-#include "ui/transcript/message_row.h"
+#include "ui/transcript/messages.h"
 
 enum {
     MOST_ROWS = 4,

@@ -1,11 +1,16 @@
 /* A message as one row of a list: whether it is open, who, which turn, how it begins. */
-#ifndef UI_MESSAGE_ROW_H
-#define UI_MESSAGE_ROW_H
+#ifndef UI_MESSAGES_H
+#define UI_MESSAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/buf.h"
+#include "base/vec.h"
+#include "chat/event.h"
 #include "chat/memory_entry.h"
+#include "chat/message.h"
 #include "ui/term/rows.h"
 
 struct message_row {
@@ -29,5 +34,27 @@ void message_row_field(struct rows *out, const char *text, size_t columns, enum 
 
 /* The same, to the right. */
 void message_row_figure(struct rows *out, const char *text, size_t columns, enum style style);
+
+/* Messages as a person reads them, folded out of the events that they were made of. Nothing in it
+ * is clean. */
+
+struct dropped_message {
+    enum role role;
+    int64_t seq;     /* of its first event */
+    int turn;        /* 0: not known */
+    struct buf text; /* all of it, with tool calls and results */
+    size_t said;     /* where what was said begins in it, behind reasoning */
+};
+
+struct dropped {
+    VEC(struct dropped_message) items;
+    int turn;    /* that what comes next belongs to */
+    bool closed; /* what comes next is another message */
+};
+
+void dropped_release(struct dropped *d);
+
+/* In their order; pieces of one message may come with different pages. */
+void dropped_apply(struct dropped *d, const struct event *ev);
 
 #endif
