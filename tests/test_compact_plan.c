@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "compact/mode.h"
 #include "compact/plan.h"
-#include "compact/shorten.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -184,7 +183,8 @@ static void assert_becomes(const struct compact_mode *mode, const char *expected
 #define FOUR THREE " u:t4 a:a4"
 #define FIVE FOUR " u:t5 a:a5"
 #define MARK_END "\n\nRecent messages are preserved verbatim below."
-#define MARK_6 "S:[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool." MARK_END
+#define MARK_6                                                                                     \
+    "S:[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool." MARK_END
 #define ROUNDS                                                                                     \
     "u:t1 a:a1 >u:now a:[a] t:(a=x*800) a:[b] t:(b=x*800) a:[c] t:(c=x*800)" /* of 240             \
                                                                               */
@@ -441,8 +441,10 @@ static void summary_with(const char *text, bool behind_a_turn)
 
 TEST(marks_add_up)
 {
-    summary_with("[Context compacted] 6 earlier messages were dropped: 3 user, 2 assistant, 1 tool."
-                 MARK_END, true);
+    summary_with(
+        "[Context compacted] 6 earlier messages were dropped: 3 user, 2 assistant, 1 "
+        "tool." MARK_END,
+        true);
     set("head=2 tail=2 threshold=1");
     assert_becomes(&mode_recency_preserving,
                    "u:t1 a:a1 S:[Context compacted] 14 earlier messages were dropped: 7 user, "
@@ -458,7 +460,8 @@ TEST(numbers_that_nobody_counted_are_not_added)
     assert_becomes(&mode_recency_preserving,
                    "S:[Context compacted] 1 earlier message was dropped: 1 user, 0 assistant, "
                    "0 tool.\n\n## Earlier highlights\n\n 1 earlier message was dropped: 9999999999 "
-                   "user, 0 assistant, 0 tool." MARK_END " a:a1 u:t2 a:a2 u:t3 a:a3 u:t4 a:a4 u:t5 a:a5");
+                   "user, 0 assistant, 0 tool." MARK_END
+                   " a:a1 u:t2 a:a2 u:t3 a:a3 u:t4 a:a4 u:t5 a:a5");
 }
 
 TEST(a_mark_carries_what_a_summary_said)
@@ -467,7 +470,8 @@ TEST(a_mark_carries_what_a_summary_said)
     set("head=0 tail=9 threshold=1");
     assert_becomes(&mode_recency_preserving,
                    "S:[Context compacted] 1 earlier message was dropped: 1 user, 0 assistant, "
-                   "0 tool.\n\n## Earlier highlights\n\nWe build a boat." MARK_END " a:a1 u:t2 a:a2 u:t3 a:a3 "
+                   "0 tool.\n\n## Earlier highlights\n\nWe build a boat." MARK_END
+                   " a:a1 u:t2 a:a2 u:t3 a:a3 "
                    "u:t4 a:a4 u:t5 a:a5");
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "compact/prospect.h"
+#include "compact/mode.h"
 #include "tests/conversation.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -55,10 +55,7 @@ TEST(the_table_holds)
         {"the server counted more", 0, {.before = 500, .after = 450, .for_history = true}, true},
         {"less than a tenth of it", 0, {.before = 500, .after = 451, .for_history = true}, false},
         {"nothing", 0, {.before = 100000, .after = 100000, .for_history = true}, false},
-        {"a wide window",
-         1000000,
-         {.before = 195007, .after = 191505, .for_history = true},
-         false},
+        {"a wide window", 1000000, {.before = 195007, .after = 191505, .for_history = true}, false},
         /* A window of 1,000 has 875 for requests, and their threshold is 831. */
         {"a request",
          1000,

@@ -1,10 +1,9 @@
 /* The seven sections of a structured summary, as models write them. */
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "base/embedded.h"
-#include "compact/sections.h"
+#include "compact/extract.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 
@@ -39,8 +38,10 @@ TEST(headings_are_found_however_they_are_written)
         {"## Goal\nGoal:\n**Progress:**\nKey Decisions:", 1},  /* ## is what headings are here */
         {"## Goal\n```\n## Progress\n```\n## Next Steps", 2},  /* a file that is quoted */
         {"```markdown\n## Goal\nx\n## Progress\ny\n```\n", 2}, /* all of it in a fence */
-        {"Here is the summary:\n\n```markdown\n\n## Goal\nx\n## Progress\ny\n```\nIt is complete.", 2},
-        {"I looked at\n```\nmain.c\n```\nfirst.\n~~~\n# Goal\n```\n# Progress\n```\n~~~\nSo far.", 1},
+        {"Here is the summary:\n\n```markdown\n\n## Goal\nx\n## Progress\ny\n```\nIt is complete.",
+         2},
+        {"I looked at\n```\nmain.c\n```\nfirst.\n~~~\n# Goal\n```\n# Progress\n```\n~~~\nSo far.",
+         1},
         {"So:\n```\n## Goal\nx\n## Progress", 2}, /* cut off */
         {"## Goals\n## My Progress\n", 0},
     };

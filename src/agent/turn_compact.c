@@ -4,7 +4,7 @@
 #include "agent/turn.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "compact/shorten.h"
+#include "compact/plan.h"
 #include "provider/models.h"
 
 /* --- what the ladder does with a turn --- */

@@ -16,7 +16,7 @@
 
 /* A draft summary before the user. */
 struct draft {
-    const char *text, *mode, *model; /* mode: effective; model: NULL where none was asked */
+    const char *text, *mode, *model;     /* mode: effective; model: NULL where none was asked */
     int64_t tokens_before, tokens_after; /* of the whole request, else of the history */
     int messages_before, messages_after;
 };

@@ -3,6 +3,8 @@
 #ifndef COMPACT_EXTRACT_H
 #define COMPACT_EXTRACT_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "compact/plan.h"
 
@@ -20,8 +22,21 @@ void compact_add_counts(struct buf *out, const struct compact_input *in,
 
 /* What earlier summaries among what goes say, below a heading after an empty line; nothing where
  * they only count. The sections of extracts are merged, newest lines first, into one of each, with
- * one timeline; of other text the first and the last lines stay. All is bounded by the threshold. */
+ * one timeline; of other text the first and the last lines stay. All is bounded by the threshold.
+ */
 void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p);
+
+/* The sections of a structured summary (data/prompts/compaction-structured.md). Pure. */
+
+enum { SECTIONS = 7, SECTIONS_LEAST = 4 };
+
+/* How many of them the text has, a heading of its own each. */
+int sections_count(const char *text);
+
+/* The text with all sections in the template's order, each once, with "(none)" in one that is
+ * empty. One that is not there is that of `earlier`, a summary before it (NULL: there is none).
+ * What stands above the first heading is left out. The caller frees. */
+char *sections_complete(const char *text, const char *earlier);
 
 #endif

@@ -1,30 +1,14 @@
 libtiro_a_SOURCES += \
-	src/compact/attempt.h \
-	src/compact/attempt_events.c \
 	src/compact/compact.c \
 	src/compact/compact.h \
 	src/compact/discard.h \
-	src/compact/draft.c \
 	src/compact/extract.c \
 	src/compact/extract.h \
-	src/compact/input.c \
-	src/compact/input.h \
 	src/compact/mode.c \
 	src/compact/mode.h \
-	src/compact/pairs.c \
 	src/compact/plan.c \
 	src/compact/plan.h \
 	src/compact/policy.c \
 	src/compact/policy.h \
-	src/compact/prospect.c \
-	src/compact/prospect.h \
-	src/compact/sections.c \
-	src/compact/sections.h \
-	src/compact/shorten.c \
-	src/compact/shorten.h \
 	src/compact/summary.c \
-	src/compact/summary.h \
-	src/compact/summary_parts.c \
-	src/compact/summary_parts.h \
-	src/compact/summary_text.c \
-	src/compact/summary_text.h
+	src/compact/summary.h

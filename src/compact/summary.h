@@ -4,10 +4,13 @@
 #define COMPACT_SUMMARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "chat/message.h"
 #include "chat/usage.h"
 #include "compact/mode.h"
+#include "compact/plan.h"
 #include "provider/provider.h"
 
 /* The model that writes summaries. Borrowed strings. */
@@ -75,5 +78,61 @@ enum summary_result {
 enum summary_result summary_make(const struct summary_job *job, const struct summariser *s,
                                  const struct summary_host *host, struct summary *out,
                                  struct failure *failure);
+
+/* What is to be summarised, as messages of requests in parts that fit a model's window. Of a long
+ * conversation one part at a time is in memory. */
+
+/* Where a part begins: a message that goes, and how much of its text came before. */
+struct summary_place {
+    size_t message, byte;
+};
+struct summary_part {
+    struct summary_place begin;
+    int64_t tokens; /* of all its messages, at most */
+};
+struct summary_parts {
+    VEC(struct summary_part) items;
+};
+
+/* The messages that go (tool calls and results as text, reasoning left out, images named) in parts
+ * of at most `budget` tokens (message_estimate_tokens()); budget 0: one part. A message that is
+ * longer than a part is split at grapheme borders; one without anything to say is left out. What is
+ * kept elsewhere and fits into a part is not read, but counted as its estimate. */
+void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
+                        int64_t budget, struct summary_parts *out);
+
+/* Those of one of the parts that were made with this budget. None where all of them say nothing. */
+struct summary_messages {
+    VEC(struct message) items; /* owned */
+};
+void summary_part_read(const struct compact_input *in, const struct compact_plan *p, int64_t budget,
+                       const struct summary_parts *parts, size_t index,
+                       struct summary_messages *out);
+void summary_messages_release(struct summary_messages *m);
+
+/* The messages that stay but the system's, as the text of one message of at most `budget` tokens
+ * (0: no limit) that says what they are there for. What does not fit is left out from the oldest
+ * on. NULL: none. The caller frees. */
+#define SUMMARY_STAYS "[This stays in the context, for orientation, do not repeat:]"
+char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
+                         int64_t budget);
+
+/* What a model said, made fit to be kept: bounded, cleaned, cut where a thought ends. Pure. */
+
+/* The texts of these blocks as one, of at most `max` bytes, safe to show, without blanks at its
+ * ends; with `cut_off` without the sentence or line that was broken off. NULL: nothing is left. The
+ * caller frees. */
+char *summary_text(const struct block *blocks, size_t count, size_t max, bool cut_off);
+
+/* An empty user message's JSON, with room for large numbers. */
+enum { SUMMARY_MESSAGE_BYTES = 160 };
+
+/* Bytes of the longest beginning of a text whose message is estimated at `tokens` at most: whole
+ * graphemes, and at least one character. */
+size_t summary_text_fit(const char *text, size_t len, int64_t tokens);
+
+/* Length of the text without the sentence or line that its end breaks off; all of it where that
+ * would be more than half. */
+size_t summary_text_sentences(const char *text, size_t len);
 
 #endif
