@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/attached_file.h"
-#include "knowledge/entity_text.h"
-#include "knowledge/extraction.h"
+#include "knowledge/learned_extract.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "knowledge/graph_hint.h"
-#include "knowledge/instructions.h"
+#include "knowledge/memory_prompt.h"
+#include "knowledge/project.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "knowledge/learned_prompt.h"
+#include "knowledge/memory_prompt.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

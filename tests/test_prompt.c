@@ -5,7 +5,7 @@
 #include "agent/prompt.h"
 #include "agent/skill.h"
 #include "base/mem.h"
-#include "knowledge/instructions.h"
+#include "knowledge/project.h"
 #include "play.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -253,8 +253,9 @@ TEST(instructions_follow_the_system_prompt_each_with_its_path)
     assert_string_equal(part(&c, 2, CONTEXT_INSTRUCTIONS, "/p/a/CLAUDE.md")->text,
                         "# Instructions of /p/a/CLAUDE.md\nUse tabs.");
     char *system = prompt_system(&c);
-    assert_non_null(strstr(system, "You are a clerk.\n\n# Instructions of /p/AGENTS.md\nAnswer "
-                                   "briefly.\n\n# Instructions of /p/a/CLAUDE.md\nUse tabs."));
+    assert_non_null(strstr(system,
+                           "You are a clerk.\n\n# Instructions of /p/AGENTS.md\nAnswer "
+                           "briefly.\n\n# Instructions of /p/a/CLAUDE.md\nUse tabs."));
     free(system);
     context_release(&c);
 }

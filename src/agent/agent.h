@@ -15,7 +15,7 @@
 #include "chat/history.h"
 #include "compact/compact.h"
 #include "config/config.h"
-#include "knowledge/instructions.h"
+#include "knowledge/project.h"
 #include "provider/provider.h"
 
 enum { AGENT_MAX_ROUNDS = 50 };
@@ -27,25 +27,25 @@ struct agent {
     struct http *http;
     const char *model;
     const char *system;
-    bool watched;           /* by a person, as answers come */
+    bool watched;                            /* by a person, as answers come */
     const struct instructions *instructions; /* files for the model; NULL: none */
-    const char *learned;    /* what is told of learned memory; NULL: nothing */
-    const char *graph_hint; /* … of the graph, where its tools are offered; NULL: nothing */
-    const char *session_id; /* NULL: unknown */
+    const char *learned;                     /* what is told of learned memory; NULL: nothing */
+    const char *graph_hint;   /* … of the graph, where its tools are offered; NULL: nothing */
+    const char *session_id;   /* NULL: unknown */
     enum input_origin origin; /* of the input */
-    int64_t window;         /* tokens; 0 unknown. Learned from an overflow */
-    int64_t max_output;     /* tokens of one answer */
-    struct toolset *tools;  /* asked again between its model calls */
-    const char *offer;      /* level of tools: none, read or full */
+    int64_t window;           /* tokens; 0 unknown. Learned from an overflow */
+    int64_t max_output;       /* tokens of one answer */
+    struct toolset *tools;    /* asked again between its model calls */
+    const char *offer;        /* level of tools: none, read or full */
     const struct wakeup *wakeup;
     struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
                                 cannot */
     const struct approval_policy *policy;
     struct budget *budget;
     struct prompt_told *told;
-    struct budget_use spent;          /* by the session before this turn */
-    struct price price;               /* of the model */
-    const struct history *history;    /* follows the events as they are emitted */
+    struct budget_use spent;       /* by the session before this turn */
+    struct price price;            /* of the model */
+    const struct history *history; /* follows the events as they are emitted */
 
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the
      * record could not be kept, and the turn must end. */
@@ -98,9 +98,9 @@ struct request_size agent_request_size(const struct agent *a);
  * of a known window. Arguments are 0 where unknown. */
 int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window);
 
-/* That limit behind a request of so many tokens: what the window has left, since many servers refuse
- * a request whose tokens and limit together are beyond it; at least a sixteenth of the window, for
- * what our estimate errs. */
+/* That limit behind a request of so many tokens: what the window has left, since many servers
+ * refuse a request whose tokens and limit together are beyond it; at least a sixteenth of the
+ * window, for what our estimate errs. */
 int64_t agent_answer_room(int64_t max_output, int64_t window, int64_t request);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "knowledge/code_language.h"
+#include "knowledge/document_loaders.h"
 
 #define HEADING_SEPARATOR " › "
 

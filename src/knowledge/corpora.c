@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "knowledge/corpora_private.h"
+#include "store/event_log.h"
+#include "store/health_rows.h"
+#include "store/salvage.h"
 
 static const char chunk_sql[] =
     "SELECT key, (SELECT file FROM corpus_document WHERE number = key >> 24), heading, content"
@@ -123,3 +127,529 @@ bool corpora_make(struct store *s, const char *name, int64_t *number, struct err
         return corpora_refuse_name(name, e);
     return corpora_number(s, name, number, e) && (*number >= 0 || insert(s, name, number, e));
 }
+
+static const char sets_sql[] =
+    "SELECT number, name, ended < asked, updated_ms FROM corpus_set WHERE ?1 IS NULL OR name = ?1"
+    " ORDER BY name";
+static const char counts_sql[] =
+    "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"
+    " ifnull(sum(chunks) FILTER (WHERE state = 'ready'), 0),"
+    " ifnull(sum(bytes) FILTER (WHERE state = 'ready'), 0) FROM corpus_document";
+static const char of_corpus_sql[] =
+    "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"
+    " ifnull(sum(chunks) FILTER (WHERE state = 'ready'), 0),"
+    " ifnull(sum(bytes) FILTER (WHERE state = 'ready'), 0) FROM corpus_document WHERE corpus = ?";
+static const char documents_sql[] =
+    "SELECT number, file, error, chunks, bytes, ingested_ms, given FROM corpus_document"
+    " WHERE corpus = ?1 AND state = ?2 AND (?3 IS NULL OR file > ?3) ORDER BY file LIMIT ?4";
+static const char passages_sql[] =
+    "SELECT key & 0xffffff, start, finish, line, page_number, heading, content FROM corpus_entry"
+    " WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3";
+static const char document_sql[] =
+    "SELECT corpus_set.name, file, chunks FROM corpus_document"
+    " JOIN corpus_set ON corpus_set.number = corpus"
+    " WHERE corpus_document.number = ? AND state = 'ready'";
+/* Inputs of a session that may name a corpus. instr() keeps long texts from the JSON functions,
+ * which hold copies of them. */
+static const char spoken_sql[] =
+    "SELECT json_extract(payload, '$.prompt') FROM event"
+    " WHERE session = (SELECT key FROM session WHERE id = ?)"
+    " AND type = 'run_started' AND iif(instr(lower(payload), '@corpus:'), json_valid(payload), 0)"
+    " ORDER BY seq";
+
+/* --- corpora ---------------------------------------------------------------------------------- */
+
+struct numbers {
+    VEC(int64_t) items;
+};
+
+static bool read_sets(struct store *s, const char *name, struct corpus_list *out,
+                      struct numbers *numbers, struct error *e)
+{
+    struct query q = query_begin(s, sets_sql, e);
+    query_text(&q, name);
+    while (query_next(&q)) {
+        vec_push(&numbers->items, sqlite3_column_int64(q.handle, 0));
+        vec_push(&out->items,
+                 (struct corpus_info){.name = query_column_text(&q, 1),
+                                      .pending = sqlite3_column_int(q.handle, 2) != 0,
+                                      .updated_ms = sqlite3_column_int64(q.handle, 3)});
+    }
+    return query_end(&q);
+}
+
+static bool read_counts(struct store *s, int64_t corpus, struct corpus_info *out, struct error *e)
+{
+    struct query q = query_begin(s, of_corpus_sql, e);
+    query_int(&q, corpus);
+    if (query_next(&q)) {
+        out->documents = sqlite3_column_int64(q.handle, 0);
+        out->failed = sqlite3_column_int64(q.handle, 1);
+        out->passages = sqlite3_column_int64(q.handle, 2);
+        out->bytes = sqlite3_column_int64(q.handle, 3);
+    }
+    return query_end(&q);
+}
+
+static bool read_paths(struct store *s, int64_t corpus, struct corpus_info *out, struct error *e)
+{
+    struct text_list paths = {0};
+    struct query q =
+        query_begin(s, "SELECT path FROM corpus_path WHERE corpus = ? ORDER BY path", e);
+    query_int(&q, corpus);
+    bool ok = query_texts(&q, &paths);
+    for (size_t i = 0; i < paths.items.len; i++)
+        vec_push(&out->paths, paths.items.items[i]);
+    vec_release(&paths.items);
+    return ok;
+}
+
+static bool read_list(struct store *s, const char *name, struct corpus_list *out, struct error *e)
+{
+    struct numbers numbers = {0};
+    bool ok = read_sets(s, name, out, &numbers, e);
+    for (size_t i = 0; ok && i < numbers.items.len; i++)
+        ok = read_counts(s, numbers.items.items[i], &out->items.items[i], e) &&
+             read_paths(s, numbers.items.items[i], &out->items.items[i], e);
+    vec_release(&numbers.items);
+    return ok;
+}
+
+static bool list(struct corpora *c, const char *name, struct corpus_list *out, struct error *e)
+{
+    bool began;
+    *out = (struct corpus_list){0};
+    if (store_step_begin(c->store, &began, e) &&
+        store_step_end(c->store, began, read_list(c->store, name, out, e), e))
+        return true;
+    shape_release(&corpus_list_shape, out);
+    return false;
+}
+
+bool corpora_list(struct corpora *c, struct corpus_list *out, struct error *e)
+{
+    return list(c, NULL, out, e);
+}
+
+bool corpora_info(struct corpora *c, const char *name, struct corpus_info *out, struct error *e)
+{
+    struct corpus_list found;
+    int64_t number;
+    *out = (struct corpus_info){0};
+    if (!corpora_need(c->store, name, &number, e) || !list(c, name, &found, e))
+        return false;
+    if (found.items.len > 0) {
+        *out = found.items.items[0];
+        found.items.len = 0;
+    }
+    shape_release(&corpus_list_shape, &found);
+    return out->name || corpora_need(c->store, name, &number, e);
+}
+
+/* --- documents and passages ------------------------------------------------------------------- */
+
+static bool count_documents(struct store *s, int64_t corpus, const char *state, int64_t *out,
+                            struct error *e)
+{
+    struct query q =
+        query_begin(s, "SELECT count(*) FROM corpus_document WHERE corpus = ? AND state = ?", e);
+    query_int(&q, corpus);
+    query_text(&q, state);
+    *out = 0;
+    return query_number(&q, out);
+}
+
+static int page_of(int limit)
+{
+    return limit > 0 && limit < CORPUS_PAGE ? limit : CORPUS_PAGE;
+}
+
+static bool read_documents(struct store *s, const struct corpus_documents_query *query,
+                           struct corpus_documents *out, struct error *e)
+{
+    const char *state = query->failed ? "failed" : "ready";
+    int64_t corpus;
+    if (!corpora_need(s, query->name, &corpus, e))
+        return false;
+    struct query q = query_begin(s, documents_sql, e);
+    query_int(&q, corpus);
+    query_text(&q, state);
+    query_text(&q, query->after);
+    query_int(&q, page_of(query->limit));
+    while (query_next(&q))
+        vec_push(&out->items,
+                 (struct corpus_document){.id = sqlite3_column_int64(q.handle, 0),
+                                          .corpus = mem_strdup(query->name),
+                                          .file = query_column_text(&q, 1),
+                                          .state = query->failed ? CORPUS_DOCUMENT_FAILED
+                                                                 : CORPUS_DOCUMENT_READY,
+                                          .error = query_column_text(&q, 2),
+                                          .passages = sqlite3_column_int64(q.handle, 3),
+                                          .bytes = sqlite3_column_int64(q.handle, 4),
+                                          .ingested_ms = sqlite3_column_int64(q.handle, 5),
+                                          .given = sqlite3_column_int(q.handle, 6) != 0});
+    return query_end(&q) && count_documents(s, corpus, state, &out->total, e);
+}
+
+bool corpora_documents(struct corpora *c, const struct corpus_documents_query *query,
+                       struct corpus_documents *out, struct error *e)
+{
+    bool began;
+    *out = (struct corpus_documents){0};
+    if (store_step_begin(c->store, &began, e) &&
+        store_step_end(c->store, began, read_documents(c->store, query, out, e), e))
+        return true;
+    shape_release(&corpus_documents_shape, out);
+    return false;
+}
+
+struct document_name {
+    char *corpus, *file;
+    int64_t chunks;
+};
+
+static bool find_document(struct store *s, int64_t number, struct document_name *out,
+                          struct error *e)
+{
+    struct query q = query_begin(s, document_sql, e);
+    *out = (struct document_name){0};
+    query_int(&q, number);
+    if (query_next(&q))
+        *out = (struct document_name){query_column_text(&q, 0), query_column_text(&q, 1),
+                                      sqlite3_column_int64(q.handle, 2)};
+    return query_end(&q) &&
+           (out->file || err_set(e, ERR_MEMORY_NOT_FOUND,
+                                 "there is no document %lld in a corpus; it was changed or removed",
+                                 (long long)number));
+}
+
+static void push_passage(const struct query *q, int64_t document, const struct document_name *name,
+                         struct corpus_passages *out)
+{
+    vec_push(&out->items, (struct corpus_passage){.document = document,
+                                                  .chunk = sqlite3_column_int64(q->handle, 0),
+                                                  .corpus = mem_strdup(name->corpus),
+                                                  .file = mem_strdup(name->file),
+                                                  .start = sqlite3_column_int64(q->handle, 1),
+                                                  .finish = sqlite3_column_int64(q->handle, 2),
+                                                  .line = sqlite3_column_int64(q->handle, 3),
+                                                  .page = sqlite3_column_int64(q->handle, 4),
+                                                  .heading = corpora_column(q, 5),
+                                                  .content = query_column_text(q, 6),
+                                                  .vector = -1});
+}
+
+static bool read_passages(struct store *s, const struct corpus_passages_query *query,
+                          struct corpus_passages *out, struct error *e)
+{
+    struct document_name name;
+    bool ok = find_document(s, query->document, &name, e);
+    if (ok) {
+        struct query q = query_begin(s, passages_sql, e);
+        query_int(&q, rank_key(query->document, query->from > 0 ? query->from : 0));
+        query_int(&q, rank_key(query->document + 1, 0));
+        query_int(&q, page_of(query->limit));
+        while (query_next(&q))
+            push_passage(&q, query->document, &name, out);
+        ok = query_end(&q);
+        out->total = name.chunks;
+    }
+    free(name.corpus);
+    free(name.file);
+    return ok;
+}
+
+bool corpora_passages(struct corpora *c, const struct corpus_passages_query *query,
+                      struct corpus_passages *out, struct error *e)
+{
+    bool began;
+    *out = (struct corpus_passages){0};
+    if (store_step_begin(c->store, &began, e) &&
+        store_step_end(c->store, began, read_passages(c->store, query, out, e), e))
+        return true;
+    shape_release(&corpus_passages_shape, out);
+    return false;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static bool read_stats(struct corpora *c, const char *model, struct corpus_stats *out,
+                       struct error *e)
+{
+    const struct corpus index = corpora_index(c->store);
+    struct vectors_counts have;
+    struct query q = query_begin(c->store, counts_sql, e);
+    if (query_next(&q)) {
+        out->documents = sqlite3_column_int64(q.handle, 0);
+        out->failed = sqlite3_column_int64(q.handle, 1);
+        out->passages = sqlite3_column_int64(q.handle, 2);
+        out->bytes = sqlite3_column_int64(q.handle, 3);
+    }
+    if (!query_end(&q) ||
+        !store_number(c->store, "SELECT count(*) FROM corpus_set", &out->corpora, e) ||
+        !corpus_bytes(&index, &out->index, e) || !vectors_count(&index, model, &have, e))
+        return false;
+    out->embedded = have.embedded;
+    out->missing = have.missing;
+    return true;
+}
+
+bool corpora_stats(struct corpora *c, struct corpus_stats *out, struct error *e)
+{
+    bool began;
+    bool vectors = corpora_wants_vectors(c) && encoder_read(&c->encoder, NULL);
+    *out = (struct corpus_stats){.model = vectors ? mem_strdup(c->encoder.model) : NULL};
+    if (store_step_begin(c->store, &began, e) &&
+        store_step_end(c->store, began, read_stats(c, out->model, out, e), e))
+        return true;
+    shape_release(&corpus_stats_shape, out);
+    return false;
+}
+
+bool corpora_pending(struct corpora *c, bool *out, struct error *e)
+{
+    struct query q =
+        query_begin(c->store, "SELECT 1 FROM corpus_set WHERE ended < asked LIMIT 1", e);
+    return query_any(&q, out);
+}
+
+/* --- what a session names --------------------------------------------------------------------- */
+
+static void add_named(const char *text, struct text_list *out)
+{
+    for (char *name; (name = corpus_next_mention(&text));) {
+        bool known = false;
+        for (size_t i = 0; i < out->items.len && !known; i++)
+            known = strcmp(out->items.items[i], name) == 0;
+        if (known)
+            free(name);
+        else
+            vec_push(&out->items, name);
+    }
+}
+
+static void keep_known(struct corpora *c, struct text_list *names)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < names->items.len; i++) {
+        int64_t number;
+        if (corpora_number(c->store, names->items.items[i], &number, NULL) && number >= 0)
+            names->items.items[kept++] = names->items.items[i];
+        else
+            free(names->items.items[i]);
+    }
+    names->items.len = kept;
+}
+
+bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,
+                   struct error *e)
+{
+    struct text_list spoken = {0};
+    *out = (struct text_list){0};
+    struct query q = query_for(c->store, spoken_sql, session_id, e);
+    bool ok = query_texts(&q, &spoken);
+    for (size_t i = 0; i < spoken.items.len; i++)
+        add_named(spoken.items.items[i], out);
+    vec_free_each(&spoken.items);
+    keep_known(c, out);
+    return ok;
+}
+
+/* Passages that the model was given in a session, by the numbers that it cites them by. They stand
+ * in the log as results of rag_search. */
+
+enum { EVENTS = 3000 }; /* that are looked at, from the end on */
+
+static char *text_of(const struct json *v, const char *name)
+{
+    const char *text = json_get_string(v, name);
+    return text && *text ? mem_strdup(text) : NULL;
+}
+
+static void add_passage(const struct json *v, struct corpus_passages *out)
+{
+    int64_t number = json_get_int(v, "n", 0);
+    if (json_type(v) != JSON_OBJECT || number <= 0 || number > INT32_MAX ||
+        !json_get_string(v, "content") || !json_get_string(v, "file"))
+        return;
+    vec_push(&out->items,
+             (struct corpus_passage){.number = (int)number,
+                                     .document = json_get_int(v, "document", 0),
+                                     .chunk = json_get_int(v, "chunk", 0),
+                                     .corpus = mem_strdup("-"), /* the log does not say */
+                                     .file = mem_strdup(json_get_string(v, "file")),
+                                     .heading = text_of(v, "heading"),
+                                     .content = mem_strdup(json_get_string(v, "content")),
+                                     .line = json_get_int(v, "line", 0),
+                                     .page = json_get_int(v, "page", 0),
+                                     .score = json_get_number(v, "score", 0),
+                                     .start = -1,
+                                     .finish = -1,
+                                     .vector = -1});
+}
+
+static void add_result(const struct event *ev, struct corpus_passages *out)
+{
+    struct json *list = ev->text ? json_parse_foreign(ev->text, strlen(ev->text), NULL) : NULL;
+    const struct json *v = json_type(list) == JSON_ARRAY ? json_first(list) : NULL;
+    for (; v; v = json_next(v))
+        add_passage(v, out);
+    json_free(list);
+}
+
+static bool is_search(const struct event *ev)
+{
+    return ev->type == EVENT_TOOL_EXECUTION_COMPLETED && !ev->flag && ev->name &&
+           strcmp(ev->name, "rag_search") == 0;
+}
+
+/* Numbers begin anew with each message: those of the newest one that has some. */
+static void take_newest(const struct event_list *events, struct corpus_passages *out)
+{
+    size_t from = events->items.len, end = events->items.len;
+    while (from > 0 && out->items.len == 0) {
+        const struct event *ev = events->items.items[--from];
+        if (ev->type != EVENT_TURN_STARTED && from > 0)
+            continue;
+        for (size_t i = from; i < end; i++)
+            if (is_search(events->items.items[i]))
+                add_result(events->items.items[i], out);
+        end = from;
+    }
+    out->total = (int64_t)out->items.len;
+}
+
+bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct corpus_passages *out,
+                   struct error *e)
+{
+    struct event_list events = {0};
+    bool more;
+    *out = (struct corpus_passages){0};
+    if (!event_log_tail(c->store, query->session_id, query->before, EVENTS, 0, &events, &more, e))
+        return false;
+    take_newest(&events, out);
+    event_list_release(&events);
+    return true;
+}
+
+/* What a look at the database and its recovery have to know of the corpora's tables. */
+
+/* ---- a look at it ---- */
+
+/* What must not be: a count of rows, and what they are called. */
+static const struct {
+    const char *sql, *fault;
+} checks[] = {
+    {"SELECT count(*) FROM corpus_document WHERE file = '' OR chunks < 0 OR number <= 0"
+     " OR number >= (SELECT document FROM corpus_next)",
+     "documents make no sense"},
+    {"SELECT count(*) FROM corpus_document WHERE state IN ('ready', 'failed')"
+     " AND corpus NOT IN (SELECT number FROM corpus_set)",
+     "documents belong to no corpus"},
+    {"SELECT count(*) FROM corpus_document WHERE state = 'ready' AND chunks <>"
+     " (SELECT count(*) FROM corpus_entry WHERE key >= number << 24 AND key < (number + 1) << 24)",
+     "documents have not all of their passages; 'tiro corpus update' reads them again"},
+    {"SELECT count(*) FROM corpus_entry"
+     " WHERE key >> 24 NOT IN (SELECT number FROM corpus_document)",
+     "passages belong to no document"},
+    {"SELECT count(*) FROM corpus_entry WHERE key NOT IN (SELECT id FROM corpus_words_docsize)",
+     "passages are not in their index of words; 'tiro memory reindex' makes it anew"},
+    {"SELECT count(*) FROM corpus_words_docsize WHERE id NOT IN (SELECT key FROM corpus_entry)",
+     "rows of their index of words belong to no passage; 'tiro memory reindex' makes it anew"},
+};
+
+static bool check(struct store *s, bool thorough, struct health *out)
+{
+    bool ok = health_count(s, "SELECT count(*) FROM corpus_set", &out->corpora, out) &&
+              health_count(s, "SELECT count(*) FROM corpus_document WHERE state = 'ready'",
+                           &out->documents, out) &&
+              health_count(s,
+                           "SELECT coalesce(sum(chunks), 0) FROM corpus_document"
+                           " WHERE state = 'ready'",
+                           &out->passages, out) &&
+              health_count(s, "SELECT count(*) FROM corpus_document WHERE state = 'failed'",
+                           &out->unreadable, out);
+    for (size_t i = 0; ok && thorough && i < sizeof checks / sizeof *checks; i++) {
+        int64_t rows = 0;
+        ok = health_count(s, checks[i].sql, &rows, out) &&
+             (rows == 0 || health_found(out, HEALTH_INCONSISTENT, "corpora: %lld %s",
+                                        (long long)rows, checks[i].fault));
+    }
+    return ok;
+}
+
+/* ---- what is found of it in damaged pages ---- */
+
+static const struct salvage_shape shapes[] = {
+    {"corpus_set", "number, name, asked, ended, created_ms, updated_ms", "ntiiii", false},
+    {"corpus_document",
+     "number, corpus, file, given, size, modified_ns, changed_ns, digest, loader, state, error,"
+     " chunks, bytes, ingested_ms",
+     "nitiiiiittTiii", false},
+    {"corpus_entry", "key, start, finish, line, page_number, heading, content", "niiiitt", false},
+    {"corpus_path", "corpus, path", "it", true},
+    {0},
+};
+
+#define PATHS "corpus_path"
+static const char *const indexes[] = {PATHS, NULL};
+
+/* What is on a page that was given up was deleted. */
+static const char choose_sql[] =
+    "DELETE FROM found.corpus_set WHERE free OR NOT whole;"
+    "DELETE FROM found.corpus_document WHERE free OR NOT whole OR state <> 'ready';"
+    "DELETE FROM found.corpus_entry WHERE free OR NOT whole;"
+    "DELETE FROM found.corpus_path WHERE NOT whole OR plain(path) IS NULL OR page NOT "
+    "IN " SALVAGE_PAGES_OF(PATHS) ";";
+
+/* ---- back into its tables ---- */
+
+/* A document is there with all of its passages or not at all. What was a file is read again by the
+ * next update; a given text is lost with a passage of it. */
+static const char recover_sql[] =
+    "INSERT OR IGNORE INTO corpus_set (number, name, asked, ended, created_ms, updated_ms)"
+    " SELECT row, plain(name), 1, 0, created_ms, updated_ms FROM found.corpus_set"
+    " WHERE plain(name) <> '';"
+    "CREATE TABLE found.corpus_whole AS SELECT d.row AS number FROM found.corpus_document d"
+    " WHERE d.corpus IN (SELECT number FROM corpus_set) AND plain(d.file) <> '' AND d.chunks ="
+    " (SELECT count(DISTINCT e.row) FROM found.corpus_entry e WHERE e.row >= d.row << 24"
+    "  AND e.row < (d.row + 1) << 24 AND plain(e.content) IS NOT NULL);"
+    "INSERT OR IGNORE INTO corpus_document SELECT row, corpus, plain(file), given, size,"
+    " modified_ns, changed_ns, digest, loader, 'ready', NULL, chunks, bytes, ingested_ms"
+    " FROM found.corpus_document WHERE row IN (SELECT number FROM found.corpus_whole);"
+    "INSERT OR IGNORE INTO corpus_entry (key, start, finish, line, page_number, heading, content)"
+    " SELECT row, start, finish, line, page, coalesce(plain(heading), ''), plain(content)"
+    " FROM found.corpus_entry WHERE plain(content) IS NOT NULL"
+    " AND row >> 24 IN (SELECT number FROM corpus_document);"
+    "INSERT OR IGNORE INTO corpus_path (corpus, path) SELECT corpus, path FROM found.corpus_path"
+    " WHERE corpus IN (SELECT number FROM corpus_set);"
+    "UPDATE corpus_next SET document ="
+    " 1 + (SELECT coalesce(max(row), 0) FROM found.corpus_document);";
+
+static const char lost_sql[] =
+    "SELECT count(*) FROM found.corpus_document"
+    " WHERE given AND row NOT IN (SELECT number FROM corpus_document)";
+
+static bool recover(struct store *to, struct recovery *out, struct error *e)
+{
+    int64_t lost = 0;
+    bool ok = store_exec(to, recover_sql, e) && store_number(to, lost_sql, &lost, e);
+    out->lost += lost;
+    return ok;
+}
+
+/* ---- files ---- */
+
+bool corpora_files_read(struct store *s, struct text_list *models, struct error *e)
+{
+    const struct corpus index = corpora_index(s);
+    return graph_names_read(&index, models, e);
+}
+
+enum graph_file_kind corpora_file_kind(const struct text_list *models, const char *name)
+{
+    return graph_file_kind(CORPORA_TABLES, models, name);
+}
+
+const struct store_extension corpora_extension = {
+    .check = check, .shapes = shapes, .indexes = indexes, .choose = choose_sql, .recover = recover};

@@ -4,9 +4,13 @@
 #ifndef KNOWLEDGE_CORPORA_PRIVATE_H
 #define KNOWLEDGE_CORPORA_PRIVATE_H
 
+#include "base/vec.h"
+#include "base/wakeup.h"
+#include "config/config.h"
 #include "index/words.h"
 #include "knowledge/chunk.h"
 #include "knowledge/corpora.h"
+#include "provider/http.h"
 #include "store/sql.h"
 
 #define CORPORA_TABLES "corpus"
@@ -65,5 +69,26 @@ bool write_failure(struct corpora *c, const struct document_row *row, const char
                    struct error *e);
 /* What is there of the file is gone. */
 bool write_gone(struct store *s, int64_t corpus, const char *file, struct error *e);
+
+/* A server that orders texts by how well they answer a question: POST {"query", "documents",
+ * "top_n", "model"?} to [corpus] reranker_url, answered by {"results": [{"index",
+ * "relevance_score"}]}, an array of such objects by itself, or with "data" or "score" in place of
+ * these names (Cohere, Jina, Voyage, llama.cpp, text-embeddings-inference). */
+
+struct reranked {
+    VEC(struct reranked_text {
+        size_t index;
+        double score; /* as the server has it */
+    })
+    items; /* best first, each text once */
+};
+
+bool rerank_is_configured(const struct config *config);
+
+/* One try; waits RERANK_MS at most. False with the failure: `out` is empty. */
+enum { RERANK_MS = 5000 };
+bool rerank(const struct config *config, struct http *http, const struct wakeup *wakeup,
+            const char *query, const char *const *texts, size_t count, int top_n,
+            struct reranked *out, struct failure *f);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/directive_patterns.h"
-#include "knowledge/folded_words.h"
+#include "knowledge/sentences.h"
 
 enum { WORDS_LEAST = 2 /* that are kept of more */ };
 

@@ -3,14 +3,352 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/json_out.h"
 #include "base/mem.h"
-#include "knowledge/entity_text.h"
+#include "base/utf8.h"
+#include "chat/attached_file.h"
 #include "knowledge/learned.h"
-#include "knowledge/own_words.h"
 #include "knowledge/project.h"
+#include "knowledge/sentences.h"
+#include "memory/secrets.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"
+
+/* --- what was typed --------------------------------------------------------------------------- */
+
+void typed_messages_release(struct typed_messages *m)
+{
+    for (size_t i = 0; i < m->items.len; i++)
+        free(m->items.items[i].text);
+    vec_release(&m->items);
+}
+
+static char *typed_text(const char *message)
+{
+    struct sentences sentences = {0};
+    struct buf typed = BUF_INIT, masked = BUF_INIT, out = BUF_INIT;
+    sentences_read(message, &sentences);
+    for (size_t i = 0; i < sentences.items.len; i++) {
+        const struct sentence *s = &sentences.items.items[i];
+        buf_addf(&typed, "%.*s%s\n", (int)s->len, s->text, s->question ? "?" : "");
+    }
+    vec_release(&sentences.items);
+    if (typed.len > 0)
+        (void)secrets_mask(&masked, typed.data, typed.len);
+    if (masked.len > 0)
+        utf8_add_cut(&out, masked.data, masked.len, EXTRACTION_TEXT_BYTES);
+    buf_release(&typed);
+    buf_release(&masked);
+    return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+bool typed_messages_add(struct typed_messages *m, int64_t seq, const char *message)
+{
+    char *text = typed_text(message);
+    if (text)
+        vec_push(&m->items, ((struct typed_message){seq, text}));
+    return text != NULL;
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+/* The first of the newest that fit. */
+static size_t first_that_fits(const struct typed_messages *m)
+{
+    size_t i = m->items.len, bytes = 0;
+    while (i > 0 && bytes + strlen(m->items.items[i - 1].text) <= EXTRACTION_BYTES)
+        bytes += strlen(m->items.items[--i].text);
+    return i;
+}
+
+char *extraction_request(const struct typed_messages *m, const struct learned_items *known)
+{
+    struct buf out = BUF_INIT;
+    struct json_out o = {.buf = &out};
+    json_out_open(&o, '{');
+    json_out_name(&o, "messages");
+    json_out_open(&o, '[');
+    for (size_t i = first_that_fits(m); i < m->items.len; i++) {
+        json_out_open(&o, '{');
+        json_out_int(&o, "message", (int64_t)i + 1);
+        json_out_member(&o, "text", m->items.items[i].text);
+        json_out_close(&o, '}');
+    }
+    json_out_close(&o, ']');
+    json_out_name(&o, "known");
+    json_out_open(&o, '[');
+    for (size_t i = 0; i < known->items.len && i < EXTRACTION_KNOWN; i++)
+        json_out_string(&o, known->items.items[i].text);
+    json_out_close(&o, ']');
+    json_out_close(&o, '}');
+    return buf_take(&out);
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+void proposals_release(struct proposals *p)
+{
+    for (size_t i = 0; i < p->items.len; i++)
+        free(p->items.items[i].text);
+    vec_release(&p->items);
+}
+
+/* 0: it names none of them. */
+static int64_t seq_of(const struct json *v, const struct typed_messages *m)
+{
+    int64_t n = json_get_int(v, "message", 0);
+    return n >= 1 && (uint64_t)n <= m->items.len ? m->items.items[n - 1].seq : 0;
+}
+
+/* Of those that are an item's; LEARNED_KIND_COUNT: it is none. */
+static enum learned_kind kind_of(const char *word)
+{
+    enum learned_kind kind = 0;
+    while (kind < LEARNED_ENTITY && (!word || strcmp(word, learned_kind_word(kind)) != 0))
+        kind++;
+    return kind < LEARNED_ENTITY ? kind : LEARNED_KIND_COUNT;
+}
+
+/* Takes the text. */
+static void propose(struct proposals *out, enum learned_kind kind, int64_t seq, char *text)
+{
+    if (text && *text && strlen(text) <= LEARNED_TEXT_BYTES)
+        vec_push(&out->items, ((struct proposal){kind, seq, text}));
+    else
+        free(text);
+}
+
+static void read_item(const struct json *v, const struct typed_messages *m, struct proposals *out)
+{
+    const char *text = json_get_string(v, "text");
+    enum learned_kind kind = kind_of(json_get_string(v, "kind"));
+    int64_t seq = seq_of(v, m);
+    struct buf line = BUF_INIT;
+    if (!text || kind == LEARNED_KIND_COUNT || seq == 0)
+        return;
+    utf8_clean(&line, text, strlen(text), UTF8_ONE_LINE);
+    propose(out, kind, seq, buf_take(&line));
+}
+
+static void read_entity(const struct json *v, const struct typed_messages *m, struct proposals *out)
+{
+    const char *name = json_get_string(v, "name"), *type = json_get_string(v, "type");
+    int64_t seq = seq_of(v, m);
+    VEC(const char *) observations = {0};
+    if (utf8_is_blank(name) || utf8_is_blank(type) || seq == 0)
+        return;
+    for (const struct json *o = json_first(json_get(v, "observations")); o; o = json_next(o))
+        if (!utf8_is_blank(json_string(o)) && observations.len < EXTRACTION_OBSERVATIONS)
+            vec_push(&observations, json_string(o));
+    propose(out, LEARNED_ENTITY, seq,
+            entity_text_write(name, type, observations.items, observations.len));
+    vec_release(&observations);
+}
+
+static void read_list(const struct json *answer, const char *name, const struct typed_messages *m,
+                      void (*read)(const struct json *v, const struct typed_messages *m,
+                                   struct proposals *out),
+                      struct proposals *out)
+{
+    size_t most = out->items.len + EXTRACTION_PROPOSALS;
+    const struct json *v = json_first(json_get(answer, name));
+    for (; v && out->items.len < most; v = json_next(v))
+        if (json_type(v) == JSON_OBJECT)
+            read(v, m, out);
+}
+
+bool extraction_read(const char *answer, const struct typed_messages *m, struct proposals *out,
+                     struct error *e)
+{
+    const char *begin = strchr(answer, '{'), *end = strrchr(answer, '}');
+    struct json *v =
+        begin && end > begin ? json_parse_foreign(begin, (size_t)(end - begin) + 1, NULL) : NULL;
+    if (!v || json_type(v) != JSON_OBJECT) {
+        json_free(v);
+        return err_set(e, ERR_AGENT_ERROR, "the model's proposals are no JSON object");
+    }
+    read_list(v, "items", m, read_item, out);
+    read_list(v, "entities", m, read_entity, out);
+    json_free(v);
+    return true;
+}
+
+void entity_text_release(struct entity_text *t)
+{
+    free(t->name);
+    free(t->type);
+    vec_free_each(&t->observations);
+    *t = (struct entity_text){0};
+}
+
+/* One line, with each byte of `from` as that of `to` in its place. */
+static void add_without(struct buf *out, const char *text, const char *from, const char *to)
+{
+    size_t begin = out->len;
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+    for (size_t i = begin; i < out->len; i++) {
+        const char *at = strchr(from, out->data[i]);
+        if (at && *at)
+            out->data[i] = to[at - from];
+    }
+}
+
+char *entity_text_write(const char *name, const char *type, const char *const *observations,
+                        size_t count)
+{
+    struct buf out = BUF_INIT;
+    add_without(&out, name, "()", "[]");
+    buf_addstr(&out, " (");
+    add_without(&out, type, "()", "[]");
+    buf_addch(&out, ')');
+    for (size_t i = 0; i < count; i++) {
+        buf_addstr(&out, i > 0 ? "; " : ": ");
+        add_without(&out, observations[i], ";", ",");
+    }
+    return buf_take(&out);
+}
+
+/* Without blanks around it; NULL: nothing is left. */
+static char *trimmed(const char *begin, const char *end)
+{
+    while (begin < end && *begin == ' ')
+        begin++;
+    while (end > begin && end[-1] == ' ')
+        end--;
+    return end > begin ? mem_strndup(begin, (size_t)(end - begin)) : NULL;
+}
+
+static void read_line_observations(const char *at, struct entity_text *out)
+{
+    while (*at) {
+        const char *end = at + strcspn(at, ";");
+        char *one = trimmed(at, end);
+        if (one)
+            vec_push(&out->observations, one);
+        at = end + (*end == ';');
+    }
+}
+
+static bool read_clean(const char *line, struct entity_text *out, struct error *e)
+{
+    const char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
+    const char *behind = close ? close + 1 + strspn(close + 1, " ") : NULL;
+    *out = (struct entity_text){0};
+    if (close) {
+        out->name = trimmed(line, open);
+        out->type = trimmed(open + 1, close);
+    }
+    if (!out->name || !out->type || (*behind && *behind != ':')) {
+        entity_text_release(out);
+        return err_set(e, ERR_USAGE,
+                       "this is no entity; write it as NAME (TYPE): OBSERVATION; OBSERVATION");
+    }
+    read_line_observations(behind + (*behind == ':'), out);
+    return true;
+}
+
+bool entity_text_read(const char *line, struct entity_text *out, struct error *e)
+{
+    struct buf clean = BUF_INIT;
+    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
+    bool ok = read_clean(clean.data ? clean.data : "", out, e);
+    buf_release(&clean);
+    return ok;
+}
+
+struct look {
+    struct buf wanted; /* " word word " */
+    size_t words;
+    int64_t before;    /* number of an event */
+    bool typed, shown; /* it was found; whichever is the first */
+};
+
+static size_t add_folded(struct buf *out, const char *text, size_t len)
+{
+    struct folded_words words = {0};
+    folded_words_read(text, len, &words);
+    size_t count = words.items.len;
+    for (size_t i = 0; i < count; i++)
+        buf_addf(out, " %s", words.items.items[i].text);
+    buf_addch(out, ' ');
+    folded_words_release(&words);
+    return count;
+}
+
+static bool has(const struct look *l, const char *text, size_t len)
+{
+    struct buf folded = BUF_INIT;
+    add_folded(&folded, text, len);
+    bool found = strstr(folded.data, l->wanted.data) != NULL;
+    buf_release(&folded);
+    return found;
+}
+
+static bool strings_have(const struct look *l, const struct json *v)
+{
+    const char *text = json_string(v);
+    bool found = text && has(l, text, strlen(text));
+    if (json_type(v) != JSON_ARRAY && json_type(v) != JSON_OBJECT)
+        return found;
+    for (const struct json *m = json_first(v); m && !found; m = json_next(m))
+        found = strings_have(l, m);
+    return found;
+}
+
+/* In JSON a word may stand behind an escape: its strings are looked at as what they mean. */
+static bool result_has(const struct look *l, const char *text)
+{
+    struct json *v =
+        text && strchr("{[", *text) ? json_parse_foreign(text, strlen(text), NULL) : NULL;
+    bool found = v ? strings_have(l, v) : text && has(l, text, strlen(text));
+    json_free(v);
+    return found;
+}
+
+/* The files that it begins with were not typed; of a message that was not typed nothing was. */
+static void look_at_message(struct look *l, const struct event *ev)
+{
+    const char *typed =
+        ev->origin == INPUT_TYPED ? attached_files_end(ev->text) : ev->text + strlen(ev->text);
+    l->shown = has(l, ev->text, (size_t)(typed - ev->text));
+    l->typed = !l->shown && has(l, typed, strlen(typed));
+}
+
+static void look_at(struct look *l, const struct event *ev)
+{
+    if (ev->type == EVENT_TURN_STARTED && ev->text)
+        look_at_message(l, ev);
+    else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+        l->shown = result_has(l, ev->text);
+    else if (ev->type == EVENT_MEMORY_RECALLED)
+        l->shown = result_has(l, ev->hits);
+    else if (ev->type == EVENT_TEXT_COMPLETE && ev->text && l->words >= OWN_WORDS_OF_ANSWERS)
+        l->shown = has(l, ev->text, strlen(ev->text));
+}
+
+static bool look_at_event(void *context, const struct event *ev)
+{
+    struct look *l = context;
+    if (ev->seq >= l->before)
+        return false;
+    look_at(l, ev);
+    return !l->typed && !l->shown;
+}
+
+bool own_words(struct store *s, const char *session_id, int64_t seq, const char *text, bool *own,
+               struct error *e)
+{
+    struct look l = {.wanted = BUF_INIT, .before = seq};
+    l.words = add_folded(&l.wanted, text, strlen(text));
+    bool ok =
+        l.words < OWN_WORDS_OF_TEXTS || event_log_read(s, session_id, 0, look_at_event, &l, e);
+    *own = ok && !l.shown;
+    buf_release(&l.wanted);
+    return ok;
+}
 
 static const char want_sql[] =
     "INSERT INTO learned_extract (session, seq, waits, tries) VALUES (?1, 0, 1, 0)"

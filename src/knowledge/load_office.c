@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "knowledge/flow.h"
+#include "knowledge/document_loaders.h"
 #include "knowledge/markup.h"
 #include "knowledge/package.h"
 

@@ -1,9 +1,10 @@
 /* Files that are text as they stand: their set of characters, plain text, code, Markdown. */
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/charset.h"
 #include "base/utf8.h"
-#include "knowledge/code_language.h"
 #include "knowledge/document_loaders.h"
 
 #define REPLACEMENT 0xFFFDu
@@ -150,4 +151,267 @@ enum document_outcome load_code(struct loading *l)
     l->out->language = code_language_of(l->name);
     l->out->format = l->out->language->name;
     return load_as(l, DOCUMENT_CODE);
+}
+
+static const struct code_language languages[] = {
+    {"Ada", "ada adb ads", "--", "end"},
+    {"Assembler", "asm s", "# ; //", ""},
+    {"Awk", "awk", "#", "}"},
+    {"C", "c h inc", "// /* *", "}"},
+    {"C#", "cs", "// /* *", "}"},
+    {"C++", "cc cpp cxx hh hpp hxx c++ ipp tpp ino", "// /* *", "}"},
+    {"Clojure", "clj cljs cljc edn", ";", NULL},
+    {"CMake", "cmake cmakelists.txt", "#", "end"},
+    {"COBOL", "cob cbl", "*", "end"},
+    {"CSS", "css less scss sass", "// /* *", "}"},
+    {"D", "d", "// /* *", "}"},
+    {"Dart", "dart", "// /* *", "}"},
+    {"Dockerfile", "dockerfile containerfile", "#", ""},
+    {"Elixir", "ex exs", "#", "end"},
+    {"Erlang", "erl hrl", "%", NULL},
+    {"F#", "fs fsi fsx", "//", NULL},
+    {"Fortran", "f f77 f90 f95 f03 for", "! c", "end"},
+    {"Go", "go", "// /* *", "}"},
+    {"GraphQL", "graphql gql", "#", "}"},
+    {"Groovy", "groovy gradle", "// /* *", "}"},
+    {"Haskell", "hs lhs", "-- {-", NULL},
+    {"HCL", "hcl tf tfvars", "# //", "}"},
+    {"INI", "ini cfg conf properties service desktop", "# ;", ""},
+    {"Java", "java", "// /* *", "}"},
+    {"JavaScript", "js jsx mjs cjs", "// /* *", "}"},
+    {"JSON", "json jsonl ndjson json5", "//", "} ]"},
+    {"Julia", "jl", "#", "end"},
+    {"Kotlin", "kt kts", "// /* *", "}"},
+    {"Lisp", "lisp lsp cl el scm rkt", ";", NULL},
+    {"Lua", "lua", "--", "end"},
+    {"M4", "m4 ac", "dnl #", "])"},
+    {"Makefile", "mk mak am makefile gnumakefile", "#", NULL},
+    {"MATLAB", "matlab", "%", "end"},
+    {"Nim", "nim nims", "#", NULL},
+    {"Nix", "nix", "#", "}"},
+    {"Objective-C", "mm", "// /* *", "} @end"},
+    {"OCaml", "ml mli", "(*", NULL},
+    {"Pascal", "pas pp dpr", "// { (*", "end"},
+    {"Perl", "pl pm t", "#", "}"},
+    {"PHP", "php", "// # /* *", "}"},
+    {"PowerShell", "ps1 psm1", "#", "}"},
+    {"Prolog", "pro", "%", NULL},
+    {"Protocol Buffers", "proto", "// /* *", "}"},
+    {"Python", "py pyi pyw pyx", "#", NULL},
+    {"R", "r", "#", "}"},
+    {"Ruby", "rb rake gemfile rakefile", "#", "end"},
+    {"Rust", "rs", "// /* *", "}"},
+    {"Scala", "scala sc", "// /* *", "}"},
+    {"Shell", "sh bash zsh ksh fish", "#", "} fi done esac end"},
+    {"SQL", "sql", "--", ""},
+    {"Starlark", "bzl bazel", "#", NULL},
+    {"Swift", "swift", "// /* *", "}"},
+    {"Tcl", "tcl tk", "#", "}"},
+    {"TOML", "toml", "#", ""},
+    {"TypeScript", "ts tsx mts cts", "// /* *", "}"},
+    {"Verilog", "v sv svh", "// /* *", "end"},
+    {"VHDL", "vhd vhdl", "--", "end"},
+    {"Vim script", "vim vimrc", "\"", "end"},
+    {"Visual Basic", "vb bas vbs", "'", "end"},
+    {"YAML", "yaml yml", "#", NULL},
+    {"Zig", "zig", "//", "}"},
+};
+
+/* The length of the word of the list that `text` begins with; 0: none. With `whole` nothing may
+ * follow it. */
+static size_t word_of(const char *list, const char *text, size_t len, bool whole)
+{
+    for (size_t n; *list; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        if (n <= len && (!whole || n == len) && strncasecmp(list, text, n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+bool code_is_word_of(const char *list, const char *word)
+{
+    return word_of(list, word, strlen(word), true) > 0;
+}
+
+const struct code_language *code_language_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    const char *extension = dot && dot != base ? dot + 1 : NULL;
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        const struct code_language *l = &languages[i];
+        if (code_is_word_of(l->files, base) || (extension && code_is_word_of(l->files, extension)))
+            return l;
+    }
+    return NULL;
+}
+
+size_t code_indentation(const char *line, size_t len)
+{
+    size_t i = 0;
+    while (i < len && (line[i] == ' ' || line[i] == '\t'))
+        i++;
+    return i;
+}
+
+bool code_is_comment(const struct code_language *l, const char *line, size_t len)
+{
+    size_t indentation = code_indentation(line, len);
+    return word_of(l->comments, line + indentation, len - indentation, false) > 0;
+}
+
+bool code_ends_block(const struct code_language *l, const char *line, size_t len, const char *next,
+                     size_t next_len)
+{
+    size_t indentation = code_indentation(line, len);
+    if (!l->block_ends)
+        return code_indentation(next, next_len) < indentation;
+    size_t n = word_of(l->block_ends, line + indentation, len - indentation, false);
+    return n > 0 && (indentation + n == len || !isalnum((unsigned char)line[indentation + n]));
+}
+
+/* Markdown: its headings and fences, line by line; the text stays as it is written. */
+
+enum { FENCE_LEAST = 3, INDENTED = 4, LEVELS = 6 };
+
+struct markdown {
+    struct loading *l;
+    const char *text;
+    size_t len;
+    size_t from;  /* where what is not yet a part begins */
+    size_t above; /* the line above, if it can be the first of a heading that is underlined */
+    size_t above_len;
+    char fence; /* what it is made of, 0 outside */
+    size_t fence_len;
+};
+
+static size_t run_of(const char *s, size_t len, char c)
+{
+    size_t n = 0;
+    while (n < len && s[n] == c)
+        n++;
+    return n;
+}
+
+static size_t trimmed_line(const char *s, size_t len)
+{
+    while (len > 0 && strchr(" \t\r\f\v", s[len - 1]))
+        len--;
+    return len;
+}
+
+static void add_up_to(struct markdown *m, enum document_part_kind kind, size_t end)
+{
+    loading_add_part(m->l, (struct document_part){.kind = kind}, m->from, end);
+    m->from = end;
+}
+
+static void add_heading(struct markdown *m, int level, size_t at, size_t end, size_t name_at,
+                        size_t name_len)
+{
+    add_up_to(m, DOCUMENT_PROSE, at);
+    loading_add_part(
+        m->l,
+        (struct document_part){
+            .kind = DOCUMENT_HEADING, .level = level, .name_at = name_at, .name_len = name_len},
+        at, end);
+    m->from = end;
+}
+
+/* "## Name ##" */
+static bool take_hashes(struct markdown *m, size_t at, size_t len, size_t end)
+{
+    const char *line = m->text + at;
+    size_t level = run_of(line, len, '#');
+    if (level == 0 || level > LEVELS || (level < len && line[level] != ' ' && line[level] != '\t'))
+        return false;
+    size_t from = level, to = trimmed_line(line, len), mark = to;
+    while (from < to && strchr(" \t\f\v", line[from]))
+        from++;
+    while (mark > from && line[mark - 1] == '#')
+        mark--;
+    if (mark > from && mark < to && strchr(" \t", line[mark - 1]))
+        to = trimmed_line(line, mark);
+    if (to <= from)
+        return false;
+    add_heading(m, (int)level, at, end, at + from, to - from);
+    return true;
+}
+
+/* "Name" above "====" or "----" */
+static bool take_underline(struct markdown *m, size_t at, size_t len, size_t end)
+{
+    const char *line = m->text + at;
+    size_t n = trimmed_line(line, len);
+    if (m->above_len == 0 || n == 0 || (line[0] != '=' && line[0] != '-') ||
+        run_of(line, n, line[0]) != n)
+        return false;
+    add_heading(m, line[0] == '=' ? 1 : 2, m->above, end, m->above, m->above_len);
+    return true;
+}
+
+/* Fences are opened and closed; what is between them is code, with them. */
+static bool take_fence(struct markdown *m, size_t at, size_t len, size_t line_at, size_t end)
+{
+    const char *line = m->text + at;
+    char c = len > 0 && (line[0] == '`' || line[0] == '~') ? line[0] : '\0';
+    size_t run = c ? run_of(line, len, c) : 0;
+    if (!m->fence && run >= FENCE_LEAST && !(c == '`' && memchr(line + run, '`', len - run))) {
+        add_up_to(m, DOCUMENT_PROSE, line_at);
+        m->fence = c;
+        m->fence_len = run;
+        return true;
+    }
+    if (m->fence && c == m->fence && run >= m->fence_len &&
+        trimmed_line(line + run, len - run) == 0) {
+        add_up_to(m, DOCUMENT_CODE, end);
+        m->fence = '\0';
+        return true;
+    }
+    return m->fence != '\0';
+}
+
+static void take_line(struct markdown *m, size_t line_at, size_t line_len)
+{
+    size_t blanks = run_of(m->text + line_at, line_len, ' ');
+    size_t at = line_at + blanks, len = line_len - blanks, end = line_at + line_len;
+    bool taken = (m->fence || blanks < INDENTED) && take_fence(m, at, len, line_at, end);
+    taken = taken || (blanks < INDENTED &&
+                      (take_hashes(m, at, len, end) || take_underline(m, at, len, end)));
+    bool is_paragraph =
+        !taken && blanks < INDENTED && len > 0 && !strchr("\t\r\f\v>|-*+", m->text[at]);
+    m->above = at;
+    m->above_len = is_paragraph ? trimmed_line(m->text + at, len) : 0;
+}
+
+/* "---" … "---" at the beginning is about the document: it is kept, as code. */
+static void take_front_matter(struct markdown *m)
+{
+    if (m->len < 4 || memcmp(m->text, "---", 3) != 0 || !strchr("\r\n", m->text[3]))
+        return;
+    for (const char *at = m->text; (at = strstr(at, "\n---")); at += 4) {
+        if (!strchr("\r\n", at[4])) /* the text's end, too */
+            continue;
+        add_up_to(m, DOCUMENT_CODE, (size_t)(at - m->text) + 4);
+        return;
+    }
+}
+
+enum document_outcome load_markdown(struct loading *l)
+{
+    enum document_outcome outcome = loading_decode(l);
+    if (outcome != DOCUMENT_LOADED)
+        return outcome;
+    struct markdown m = {.l = l, .text = l->out->text.data, .len = l->out->text.len};
+    take_front_matter(&m);
+    for (size_t at = m.from; at < m.len;) {
+        const char *end = memchr(m.text + at, '\n', m.len - at);
+        size_t len = end ? (size_t)(end - m.text) - at : m.len - at;
+        take_line(&m, at, len);
+        at += len + 1;
+    }
+    add_up_to(&m, m.fence ? DOCUMENT_CODE : DOCUMENT_PROSE, m.len);
+    return DOCUMENT_LOADED;
 }

@@ -1,5 +1,7 @@
 #include "knowledge/package.h"
 
+#ifdef HAVE_LIBARCHIVE
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <pthread.h>
@@ -162,4 +164,41 @@ ssize_t package_read(void *context, char *bytes, size_t len)
         return -1;
     }
     return n;
+}
+
+#else
+
+enum document_outcome package_find(struct package *p, const char *name, bool *found)
+{
+    (void)name;
+    *found = false;
+    p->outcome = loading_fails(p->l, "cannot be read: this program is built without libarchive");
+    return p->outcome;
+}
+
+ssize_t package_read(void *context, char *bytes, size_t len)
+{
+    (void)context, (void)bytes, (void)len;
+    return -1;
+}
+
+void package_close(struct package *p)
+{
+    (void)p;
+}
+
+#endif
+
+enum document_outcome package_read_xml(struct package *p, const char *name,
+                                       const struct markup_events *events, void *context,
+                                       bool *found)
+{
+    const struct markup_source source = {.read = package_read, .context = p};
+    if (package_find(p, name, found) != DOCUMENT_LOADED || !*found)
+        return p->outcome;
+    struct error e;
+    enum markup_end end = markup_read_xml(&source, events, context, &e);
+    if (end == MARKUP_BROKEN && p->outcome == DOCUMENT_LOADED)
+        p->outcome = loading_fails(p->l, "cannot be read: %s: %s", name, e.text);
+    return p->outcome;
 }

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/paths.h"
-#include "knowledge/graph_hint.h"
+#include "knowledge/memory_prompt.h"
 #include "session/conversation_private.h"
 
 static void read_instructions(struct conversation *c)

@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/directive.h"
-#include "knowledge/entity_text.h"
-#include "knowledge/extraction.h"
+#include "knowledge/learned_extract.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_sentences(const char *text)
