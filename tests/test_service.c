@@ -1,8 +1,10 @@
 /* The engine as a surface sees it: commands in, notices out, what the store holds after.
  */
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -82,7 +84,8 @@ TEST_IF(capability_store(), a_resumed_session_goes_on)
 TEST(an_interrupt_keeps_the_partial_answer)
 {
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
+    model_server_queue(surface_server(),
+                       &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     surface_send(s, &operation_turn_start, "Tell me all.");
     notice_free(surface_expect_event(s, EVENT_TEXT_DELTA));
     int64_t before = clock_mono_ms();
@@ -109,7 +112,8 @@ static bool add_reasoning(void *context, const struct event *ev)
 TEST_IF(capability_store(), an_interrupt_keeps_the_reasoning)
 {
     struct engine *s = surface_open(NULL, true);
-    model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
+    model_server_queue(surface_server(),
+                       &(struct reply){.fault = REPLY_STALL, .reasoning = "Let me see"});
     surface_send(s, &operation_turn_start, "Think.");
     struct buf shown = BUF_INIT;
     struct notice *n = surface_expect_event(s, EVENT_REASONING_DELTA);
@@ -265,9 +269,9 @@ TEST(a_failed_turn_can_be_retried)
 {
     struct engine *s = surface_open(NULL, true);
     model_server_queue(surface_server(), &(struct reply){.fault = REPLY_STATUS,
-                                               .status = 401,
-                                               .error_type = "invalid_api_key",
-                                               .error_message = "bad key"});
+                                                         .status = 401,
+                                                         .error_type = "invalid_api_key",
+                                                         .error_message = "bad key"});
     surface_send(s, &operation_turn_start, "Hello?");
     struct notice *n = surface_expect_event(s, EVENT_TURN_FAILED);
     assert_non_null(strstr(n->event->text, "401"));
@@ -286,8 +290,9 @@ TEST(a_failed_turn_can_be_retried)
 
 TEST_IF(capability_store(), a_retry_sends_images_again)
 {
-    static const char image[] = "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
-                                "ryokan.png\",\"media_type\":\"image/png\"}]";
+    static const char image[] =
+        "[{\"type\":\"image\",\"text\":\"https://example.invalid/"
+        "ryokan.png\",\"media_type\":\"image/png\"}]";
     struct engine *s = surface_open(NULL, true);
     engine_start(s, &operation_turn_start,
                  &(struct turn_start_params){.text = "what is this?", .attachments = image});
@@ -326,6 +331,47 @@ TEST_IF(capability_store(), drafts_are_kept)
     surface_list(&list);
     assert_int_equal(list.items.len, 0); /* nothing was ever said in it */
     session_list_release(&list);
+}
+
+struct ending {
+    struct engine *engine;
+    int told; /* closed when the engine has ended */
+};
+
+static void *end_engine(void *ending)
+{
+    struct ending *x = ending;
+    engine_free(x->engine);
+    close(x->told);
+    return NULL;
+}
+
+/* Threads of the same process write to the store, too. 100 ms are less than the grace, and more
+ * than an engine takes that drops the draft at once. */
+TEST_IF(capability_store(), an_end_waits_for_another_writer_and_keeps_the_draft)
+{
+    struct engine *s = surface_open(NULL, true);
+    struct store *other;
+    struct error e;
+    pthread_t thread;
+    int told[2];
+    surface_send(s, &operation_turn_start, "hello");
+    surface_expect_idle(s);
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &other, &e));
+    assert_true(store_begin(other, &e));
+    surface_send(s, &operation_session_set_draft, "half a thou");
+    assert_int_equal(pipe(told), 0);
+    struct ending ending = {s, told[1]};
+    assert_int_equal(pthread_create(&thread, NULL, end_engine, &ending), 0);
+    assert_int_equal(poll(&(struct pollfd){.fd = told[0], .events = POLLIN}, 1, 100), 0);
+    store_close(other);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(told[0]);
+    s = surface_open("last", true);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_string_equal(n->info.draft, "half a thou");
+    notice_free(n);
+    engine_free(s);
 }
 
 TEST_IF(capability_store(), a_message_does_not_use_up_a_newer_draft)

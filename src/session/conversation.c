@@ -17,7 +17,7 @@
 enum {
     PATIENCE_MS = 15000,  /* somebody else may import months of talk, and a person can end it */
     UNATTENDED_MS = 5000, /* as every command waits */
-    GRACE_MS = 3000,      /* of that where others of this process write, too */
+    GRACE_MS = 3000,      /* of that, also when an end is wanted: other threads write, too */
     REST_MS = 300,        /* without a request, before what nobody waits for is done */
     ASIDE_MS = 5000,      /* that a server has to answer what is asked between turns */
     REMOVALS_AT_ONCE = 8
@@ -464,7 +464,7 @@ static bool ends_a_wait(const void *request)
     return o == &operation_turn_interrupt || o == &order_quit;
 }
 
-/* The agent thread waits for a writer of another process and cannot take requests meanwhile. */
+/* The agent thread waits for another writer and cannot take requests meanwhile. */
 static bool wants_an_end(void *requests)
 {
     return mailbox_has(requests, ends_a_wait);
@@ -482,8 +482,7 @@ static bool open_store(struct conversation *c)
     }
     bool attended = c->engine->options.can_ask || c->engine->options.serves;
     store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end, c->requests);
-    if (c->engine->options.serves)
-        store_set_grace(c->store, GRACE_MS);
+    store_set_grace(c->store, GRACE_MS);
     c->journal.store = c->store;
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
