@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "chat/context.h"
 #include "session/session_operations.h"
@@ -135,6 +136,20 @@ TEST(a_question_wakes_the_program_once)
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 6000), -1);
+}
+
+/* A program that is killed loses no text but the last tenth of a second's. */
+TEST(a_draft_is_due_within_100_ms_of_the_last_key_and_500_ms_of_the_first)
+{
+    int64_t begun = clock_mono_ms();
+    app_edited(&app);
+    app.dirty = 0;
+    assert_in_range(app_timeout(&app, clock_mono_ms()), 0, 100);
+    assert_in_range(app_timeout(&app, begun), 1, 60000);
+    app.draft_since = begun - 450; /* typed on since then */
+    app_edited(&app);
+    app.dirty = 0;
+    assert_in_range(app_timeout(&app, begun), 0, 50);
 }
 
 /* To send it again would end the same way. */
@@ -414,7 +429,8 @@ TEST(what_keeps_everything_says_by_which_keys)
 {
     fail_for(&operation_compaction_run, &(struct compaction_run_params){.mode = "structured"},
              ERR_TOO_SMALL_TO_COMPACT, "all stays");
-    told_to_person("structured keeps everything", "protect_tail_min = 20", "/compact handoff", "!all stays");
+    told_to_person("structured keeps everything", "protect_tail_min = 20", "/compact handoff",
+                   "!all stays");
 }
 
 /* While a draft waits for the person nothing flows. */
