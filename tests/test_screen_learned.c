@@ -41,7 +41,8 @@ TEST(a_card_is_accepted_and_taken_back)
 {
     struct screen *s = scene_open(30, 100, NULL);
     say(s, "Reply in French please.");
-    see(s, "remember this? Reply in French", "Alt-k keeps it");
+    see(s, "remember this? Reply in French", "you typed: \u201cReply in French please.\u201d",
+        "Alt-k keeps it");
     assert_int_equal(count("candidate"), 1);
     act(s, "<alt-k>", "Remembered: Reply in French", "Alt-j undoes it", "!remember this?",
         "!Alt-k keeps it");
