@@ -38,10 +38,9 @@ curses[.]h|ncurses|term[.]h>        ^ui/term/term(_[a-z]+)?[.][ch]$
 sqlite3[.]h                        ^src/(store|index|memory|knowledge)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
-pcre2                              ^src/agent/regex[.]c$
+pcre2                              ^src/agent/pattern[.]c$
 cJSON                             ^src/base/json[.]c$
-curl/                             ^src/provider/libcurl[.]h$
-provider/libcurl[.]h              ^src/provider/(libcurl|http)[.]c$
+curl/                             ^src/provider/http[.]c$
 libxml/                           ^src/knowledge/markup[.]c$
 <archive                          ^src/knowledge/package[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
@@ -59,9 +58,9 @@ SYMBOLS='
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
 ^sqlite3_                                                                       ^src/(store|index|memory|knowledge)/
 ^sb_stemmer                                                                     ^src/store/language
-^pcre2_                                                                         ^src/agent/regex[.]o$
+^pcre2_                                                                         ^src/agent/pattern[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$
-^curl_                                                                          ^src/provider/libcurl[.]o$
+^curl_                                                                          ^src/provider/http[.]o$
 ^(xml|html)[A-Z]                                                                ^src/knowledge/markup[.]o$
 ^archive_                                                                       ^src/knowledge/package[.]o$
 ^MHD_                                                                           ^src/serve/libmicrohttpd[.]o$

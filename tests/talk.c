@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/dialects.h"
+#include "provider/outgoing.h"
 
 const struct api apis[API_COUNT] = {
     [API_ANTHROPIC] = {&provider_anthropic, ""},

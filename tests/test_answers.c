@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "provider/dialects.h"
+#include "provider/outgoing.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 #include "tests/talk.h"

@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "provider/choose.h"
-#include "provider/host.h"
-#include "provider/model_name.h"
+#include "provider/http.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

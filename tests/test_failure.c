@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "provider/failure.h"
 #include "provider/http.h"
-#include "provider/server_error.h"
 #include "tests/suite.h"
 
 #define KEY "sk-test-0123456789"
@@ -157,7 +157,7 @@ static struct failure status_failure(const char *provider, int status, const cha
     struct failure f;
     failure_clear(&f);
     struct mask mask;
-    const struct server server = {.name = provider, .mask = &mask};
+    const struct error_origin server = {.name = provider, .mask = &mask};
     mask_init(&mask, KEY, NULL);
     assert_false(server_error_status(&server, status, body, strlen(body), &f));
     mask_release(&mask);
@@ -276,8 +276,8 @@ TEST(test_kinds)
          FAILURE_OVERFLOW, 5000, 4096},
         {400, "\"code\":\"context_length_exceeded\",\"message\":\"\"", FAILURE_OVERFLOW, -1, -1},
         {429, "\"message\":\"the maximum context length of your tier\"", FAILURE_STATUS, -1, -1},
-        {413, "\"type\":\"request_too_large\",\"message\":\"too many bytes\"", FAILURE_OVERFLOW,
-         -1, -1},
+        {413, "\"type\":\"request_too_large\",\"message\":\"too many bytes\"", FAILURE_OVERFLOW, -1,
+         -1},
         {413, "\"code\":\"rate_limit_exceeded\",\"message\":\"too large for your tier\"",
          FAILURE_OVERFLOW, -1, -1},
         {413, "\"type\":\"insufficient_quota\",\"message\":\"x\"", FAILURE_QUOTA, -1, -1},
@@ -328,7 +328,7 @@ TEST(test_too_many_bytes)
         struct failure f;
         failure_clear(&f);
         const struct mask mask = {0};
-        const struct server server = {.name = "p", .mask = &mask, .body_bytes = 1000};
+        const struct error_origin server = {.name = "p", .mask = &mask, .body_bytes = 1000};
         const char *body = cases[i].body;
         assert_false(server_error_status(&server, cases[i].status, body, strlen(body), &f));
         assert_string_equal(f.text, cases[i].text);
@@ -364,7 +364,7 @@ TEST(test_events)
         struct failure f;
         failure_clear(&f);
         const struct mask mask = {0};
-        const struct server server = {.name = "p", .mask = &mask, .body_bytes = 1000};
+        const struct error_origin server = {.name = "p", .mask = &mask, .body_bytes = 1000};
         struct json *event = json_parse(cases[i].event, strlen(cases[i].event), NULL);
         assert_non_null(event);
         assert_false(server_error_event(&server, event, &f));

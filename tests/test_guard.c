@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/guard.h"
-#include "agent/tool_call.h"
+#include "agent/approval.h"
+#include "agent/tool.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "tests/play.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/guard.h"
+#include "agent/approval.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"

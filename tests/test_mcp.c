@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/toolset.h"
+#include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "memory/memory.h"

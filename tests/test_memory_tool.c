@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/skill.h"
+#include "agent/prompt.h"
 #include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"

@@ -3,7 +3,7 @@
 
 #include "base/embedded.h"
 #include "base/mem.h"
-#include "provider/models.h"
+#include "provider/provider.h"
 #include "tests/suite.h"
 
 static struct config *config;

@@ -7,9 +7,8 @@
 #include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "provider/dialects.h"
-#include "provider/offline_plan.h"
-#include "provider/offline_rank.h"
+#include "provider/offline.h"
+#include "provider/outgoing.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

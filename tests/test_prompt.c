@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/prompt.h"
-#include "agent/skill.h"
 #include "base/mem.h"
 #include "knowledge/project.h"
 #include "play.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/dialects.h"
+#include "provider/outgoing.h"
 #include "tests/raw_server.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/head_tail.h"
+#include "agent/tool_run_command.h"
 #include "base/child.h"
 #include "base/child_environment.h"
 #include "base/clock.h"

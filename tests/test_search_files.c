@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/glob.h"
-#include "agent/regex.h"
+#include "agent/pattern.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"

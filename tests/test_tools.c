@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/confine.h"
-#include "agent/tool_call.h"
+#include "agent/tool_run_command.h"
+#include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/tool_call.h"
+#include "agent/tool.h"
 #include "base/clock.h"
 #include "play.h"
 #include "tests/suite.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "agent/tool_call.h"
+#include "agent/tool.h"
 #include "base/buf.h"
 #include "base/wakeup.h"
 

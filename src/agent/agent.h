@@ -9,7 +9,7 @@
 #include "agent/approval.h"
 #include "agent/budget.h"
 #include "agent/prompt.h"
-#include "agent/tool_call.h"
+#include "agent/tool.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
 #include "chat/history.h"

@@ -4,11 +4,39 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/head_tail.h"
-#include "agent/skill.h"
+#include "agent/tool_run_command.h"
 #include "base/buf.h"
+#include "base/embedded.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+
+static const char fence[] = "---\n";
+
+/* A front matter that does not end is text. */
+static const char *behind_front_matter(const char *markdown)
+{
+    if (strncmp(markdown, fence, sizeof fence - 1) != 0)
+        return markdown;
+    const char *end = strstr(markdown, "\n---\n");
+    return end ? end + 5 : markdown;
+}
+
+char *skill_body(const char *markdown)
+{
+    const char *body = behind_front_matter(markdown);
+    body += strspn(body, "\n");
+    return mem_strdup(body);
+}
+
+char *skill_text(const char *name)
+{
+    char *path = mem_printf("skills/%s/SKILL.md", name);
+    const char *markdown = embedded_text(path);
+    free(path);
+    return markdown ? skill_body(markdown) : NULL;
+}
+
+/* --- prompt --- */
 
 static void add_part(struct context *c, struct context_part part)
 {
@@ -168,11 +196,11 @@ static void add_front(struct context *c, const struct agent *a)
                      .cap = config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS)},
                  a->learned);
     if (a->graph_hint && offers_source(a, &tool_source_graph))
-        add_text(c,
-                 (struct context_part){
-                     .kind = CONTEXT_GRAPH,
-                     .cap = config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS)},
-                 a->graph_hint);
+        add_text(
+            c,
+            (struct context_part){.kind = CONTEXT_GRAPH,
+                                  .cap = config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS)},
+            a->graph_hint);
     add_tools(c, a);
 }
 

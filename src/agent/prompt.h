@@ -1,3 +1,4 @@
+/* Skills: advice on using a tool that joins the system prompt where the tool is offered. */
 /* What a model call is made of. The request is written from the parts that the context screen
  * shows. */
 #ifndef AGENT_PROMPT_H
@@ -9,14 +10,21 @@
 #include "chat/context.h"
 #include "provider/provider.h"
 
+/* What data/skills/NAME/SKILL.md says below its front matter; the caller frees. NULL: there is no
+ * such skill. */
+char *skill_text(const char *name);
+
+/* The same of a text like that: a pure function. */
+char *skill_body(const char *markdown);
+
 struct agent;
 struct instructions;
 
 /* Adds the parts of the next request in its order, with their estimates: the system prompt,
- * files of instructions, the skills of the tools that are offered, learned memory, what the graph has,
- * the tools of each source, a summary and messages. All in front of the tools have their texts, which
- * are what is sent, and their caps: the system prompt three quarters of a known window, a skill 8192
- * tokens, the others what is configured. context_release() frees. */
+ * files of instructions, the skills of the tools that are offered, learned memory, what the graph
+ * has, the tools of each source, a summary and messages. All in front of the tools have their
+ * texts, which are what is sent, and their caps: the system prompt three quarters of a known
+ * window, a skill 8192 tokens, the others what is configured. context_release() frees. */
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their

@@ -1,4 +1,12 @@
 /* What a tool is, and what tools share while they work. Where they come from: toolset.h. */
+/* The source of the tools that work in a directory, and how they reach what is in it. Their `self`
+ * is the struct tool_host. */
+/* The tools that a model may call now. They come from sources, which are asked at run time: a
+ * source is one file and one row. The order is that of the rows and of each one's list, so that
+ * what a server has cached of a prompt stays of use. */
+/* One call of a tool: checked before it runs, shown to a person, bounded in what it returns. */
+/* What the surface of a conversation does for its tools: an editor has files open that are not
+ * saved, writes them, and has terminals. */
 #ifndef AGENT_TOOL_H
 #define AGENT_TOOL_H
 
@@ -9,9 +17,16 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/vec.h"
 #include "base/wakeup.h"
+#include "chat/corpora.h"
+#include "chat/decision.h"
 #include "chat/event.h"
+#include "chat/learned_item.h"
+#include "chat/memory_excerpt.h"
+#include "chat/memory_hit.h"
 #include "config/config.h"
+#include "knowledge/graph.h"
 #include "provider/provider.h"
 
 /* What a preview saw of the file that the call changes. */
@@ -110,5 +125,203 @@ enum tool_stop tool_stop(const struct tool_context *context);
 
 /* Whether the tool must stop; `out` then holds why, and nothing else. */
 bool tool_stopped(const struct tool_context *context, struct buf *out);
+
+extern const struct tool tool_read_file, tool_list_directory, tool_search_files, tool_write_file,
+    tool_run_command;
+
+/* The argument "path" of a call, resolved; default: the directory itself. For struct tool. */
+char *builtin_reaches(const void *self, const struct json *args);
+
+/* Opens the path within the working directory. -1, and the reason appended to `out`; also where it
+ * leads to a guarded place that the user was not asked about. `where` as in confine_open(). */
+int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
+                 struct buf *out);
+
+/* Whether this resolved path may be reached; else `e` says why not. */
+bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
+                       struct error *e);
+
+/* Semantic memory, for the tools that search and read it. */
+struct tool_memory {
+    /* Best first, at most `limit`, without what the request holds anyway. */
+    bool (*search)(void *context, const char *query, int limit, const struct memory_filter *filter,
+                   struct memory_hits *out, struct error *e);
+    /* As the memory's around() (memory/memory.h). The id may be the beginning of one. */
+    bool (*read)(void *context, const struct memory_place *place, struct memory_excerpt *out,
+                 struct error *e);
+    void *context;
+    bool off; /* the user switched it off */
+};
+
+/* The graph of facts, for the tools that read and write it. */
+struct tool_graph {
+    struct graph graph;
+    enum { GRAPH_CAPTURE_ASK, GRAPH_CAPTURE_AUTO, GRAPH_CAPTURE_OFF } capture; /* [learned] */
+    enum { GRAPH_WRITES, GRAPH_READS, GRAPH_SHUT } access; /* as the user lets the session */
+    struct graph_by (*by)(void *context); /* what a fact comes from now; borrowed */
+    void (*deleted)(void *context, struct graph_part *gone); /* may take it; its words are to leave
+                                                                the index (graph_purge()); NULL: no
+                                                                one wants to know */
+    void *context;
+};
+
+/* Learned memory, for the tool that searches it. Members of a query may be NULL. */
+struct tool_learned_query {
+    const char *query, *scope, *kind, *tag, *session;
+    int limit;
+};
+struct tool_learned {
+    bool (*search)(void *context, const struct tool_learned_query *query, struct learned_items *out,
+                   struct error *e);
+    void *context;
+    bool told; /* the prompt has all of it */
+    bool off;  /* the user switched it off */
+};
+
+/* Corpora, for the tools that search them and add to them. */
+struct tool_corpora {
+    /* Refuses a corpus that the user has not named in this session. */
+    bool (*search)(void *context, const struct corpus_search *what, struct corpus_found *out,
+                   struct error *e);
+    bool (*ingest)(void *context, const struct corpus_ingest *text, struct corpus_ingested *out,
+                   struct error *e);
+    bool (*any_named)(void *context);
+    int *cited; /* number of the last passage that was given for this message */
+    void *context;
+};
+
+/* What a conversation has for its sources. */
+struct tool_host {
+    int root_fd;             /* the working directory, which no path leaves; -1: there is none */
+    const char *root;        /* its resolved name */
+    const char *environment; /* names of further variables for a command; NULL: none */
+    const struct tool_surface *surface; /* NULL: it does nothing for tools */
+    const struct tool_memory *memory;   /* NULL: there is none */
+    const struct tool_learned *learned; /* NULL: there is none */
+    const struct tool_graph *graph;     /* likewise */
+    const struct tool_corpora *corpora; /* likewise */
+};
+
+struct toolset;
+
+struct tool_source {
+    const char *name; /* for people: what its tools take of a request is shown with it */
+
+    /* Adds its tools with toolset_add(), those that cannot be had now, too. What it adds (texts,
+     * `self`) lives until it is asked again or the toolset is released. */
+    void (*list)(struct tool_host *host, struct toolset *out);
+
+    /* Whether its list is another than the one it gave. NULL: it never is. */
+    bool (*changed)(struct tool_host *host);
+};
+
+extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
+extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
+    tool_source_graph, tool_source_corpus;
+extern const struct tool tool_memory_read;         /* of tool_source_memory */
+const char *tool_memory_lacks(const void *memory); /* as struct tool's, of its tools */
+
+struct toolset {
+    const struct tool_source *const *sources;
+    struct tool_host host;
+    VEC(struct tool) tools;
+    const struct tool_source *listing; /* the source that is being asked */
+};
+
+/* Asks the sources, a table that ends with NULL. `t` must not be moved after that. */
+void toolset_init(struct toolset *t, const struct tool_source *const *sources,
+                  const struct tool_host *host);
+void toolset_release(struct toolset *t);
+
+/* Between model calls alone, since it ends the life of every struct tool: asks the sources again if
+ * the list of one has changed. */
+void toolset_refresh(struct toolset *t);
+
+/* For a source that is asked: a copy of the row. A name that is taken is left out, and logged. */
+void toolset_add(struct toolset *t, const struct tool *row, void *self);
+
+const struct tool *toolset_find(const struct toolset *t, const char *name);
+
+/* Whether a tool is offered at this level of [chat] tools: none, read (what cannot change anything,
+ * and what keeps knowledge by a consent of its own) or full. */
+bool tool_offered(const struct tool *tool, const char *level);
+
+/* Whether a value fits the part of JSON Schema that tools use: type, properties, required, enum,
+ * minimum, maximum, items. Members that `properties` does not name are refused. False with the path
+ * of the first member that does not fit, and why. */
+bool tool_schema_check(const struct json *schema, const struct json *value, struct error *e);
+
+/* A call whose tool exists and whose arguments fit. */
+struct tool_call {
+    const struct tool *tool;
+    struct json *args;       /* owned */
+    struct tool_sight sight; /* of its preview */
+    char *guarded; /* owned: the guarded place that its path leads to (agent/guard.h); NULL: none */
+    bool asked;    /* the user allowed this very call */
+};
+
+/* Finds the tool, which must be one that can be had now, parses the arguments and checks them
+ * against the schema (types, required, enum, minimum, maximum, no unknown members). False: `out`
+ * holds the reason for the model. */
+bool tool_call_prepare(struct tool_call *call, const struct toolset *tools, const char *name,
+                       const char *args, struct buf *out);
+void tool_call_release(struct tool_call *call);
+
+/* Finds out where the call's path leads; `guarded` is that place. Such a call is to be asked
+ * whatever is allowed, and without `asked` it fails. */
+bool tool_call_is_guarded(struct tool_call *call);
+
+/* What is allowed where this call is allowed for the session, for a person to read; the caller
+ * frees. NULL: it is asked about each time. */
+char *tool_call_grant(const struct tool_call *call);
+
+/* Runs the tool and cuts its output at a character's border with a note. Returns whether the result
+ * is an error: also when a file is no longer what tool_call_preview() saw, or the tool cannot be
+ * had any more. `out` is always filled. */
+bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
+                   struct buf *out);
+
+/* What a person should see before it runs, with nothing in it that cannot be seen (utf8_reveal()).
+ * False: it cannot succeed, or has more than TOOL_MAX_PREVIEW and so could not be read; `out` says
+ * why. */
+bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
+
+/* A command of a shell. */
+struct surface_command {
+    const char *text;
+    const char *first;     /* what the shell does before, as child_environment_script() has it */
+    const char *directory; /* an absolute path */
+    size_t max_output;     /* bytes that are wanted */
+    int64_t deadline_ms;   /* clock_mono_ms() at which it is ended */
+};
+
+enum surface_run_end { SURFACE_ENDED, SURFACE_LATE, SURFACE_INTERRUPTED };
+
+struct surface_run {
+    struct buf output; /* foreign, and as long as the surface likes */
+    bool truncated;    /* its beginning was left out */
+    enum surface_run_end end;
+    int64_t status; /* of exit(); -1: unknown */
+    char *signal;   /* its name, foreign; NULL: none */
+};
+void surface_run_release(struct surface_run *r);
+
+/* Paths are resolved, and may be reached. `out` gets what was asked for, or why it FAILED. Each
+ * comes back soon after the deadline or the wakeup of the tool. */
+struct tool_surface {
+    /* The whole text of a file. PASSED: it has none of its own, and what is on the disk counts. */
+    enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
+                                 struct buf *out);
+    /* The whole content of a file, which need not exist; its directory does. DID: it is written,
+     * and `out` gets nothing. FAILED by time or wakeup: whether it is, is unknown; `out` says so.
+     */
+    enum surface_outcome (*write)(void *context, const struct tool_context *tool, const char *path,
+                                  const char *content, struct buf *out);
+    /* DID: it ran, and `run` is filled, to be released. */
+    enum surface_outcome (*run)(void *context, const struct tool_context *tool,
+                                const struct surface_command *command, struct surface_run *run,
+                                struct buf *out);
+    void *context;
+};
 
 #endif

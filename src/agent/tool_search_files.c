@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/builtin.h"
-#include "agent/glob.h"
-#include "agent/guard.h"
-#include "agent/regex.h"
+#include "agent/approval.h"
+#include "agent/pattern.h"
+#include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "compact/plan.h"
-#include "provider/models.h"
+#include "provider/provider.h"
 
 /* --- what the ladder does with a turn --- */
 

@@ -9,7 +9,7 @@
 #include "base/embedded.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/models.h"
+#include "provider/provider.h"
 
 enum {
     TOKEN_BYTES = 8,          /* more is no token, but a server that does not stop */

@@ -6,9 +6,7 @@
 #include "base/url.h"
 #include "base/utf8.h"
 #include "chat/figure.h"
-#include "provider/dialects.h"
 #include "provider/exchange.h"
-#include "provider/image.h"
 #include "provider/outgoing.h"
 
 static struct json *typed(const char *type)

@@ -1,4 +1,5 @@
 /* Which provider and model to talk to, and why (spec: providers, default choice). */
+/* Names of models as people give them, beside those that a server lists. Pure. */
 #ifndef PROVIDER_CHOOSE_H
 #define PROVIDER_CHOOSE_H
 
@@ -67,5 +68,17 @@ void choose_listed_model(struct choice *c, const struct provider_names *listed);
 
 /* OLLAMA_HOST with scheme and port added where they lack. The caller frees. */
 char *choose_ollama_url(const char *host);
+
+/* Whether the name means one that is listed: itself, an alias of a dated one ("m-1" or "m-1-latest"
+ * of "m-1-20260101"), one without its tag ("m" of "m:7b") or without the folder that the server
+ * puts in front ("m" of "models/m"). */
+bool model_name_is_listed(const char *name, const struct provider_names *listed);
+
+/* The nearest of the list; NULL: none is near. */
+const char *model_name_nearest(const char *name, const struct provider_names *listed);
+
+/* The first of the list that chats: servers list what is no chat model, too, and vendors in no
+ * useful order. NULL: none does. */
+const char *model_name_pick(const struct provider_names *listed);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/server_error.h"
+#include "provider/failure.h"
 #include "provider/sse.h"
 
 #define FETCH_STALL_MS 10000
@@ -16,7 +16,7 @@ struct exchange {
     const struct dialect *dialect;
     struct stream *stream;
     void *state;
-    const struct server *server;
+    const struct error_origin *server;
     struct failure *failure;
     struct http_reply reply;
     struct sse sse;     /* FRAMING_SSE */
@@ -60,7 +60,7 @@ static bool body_fits(const struct outgoing_body *body, const struct request *re
 }
 
 /* Puts the provider's name before what the transport said, which may quote the server. */
-static void add_name(const struct server *server, struct failure *f)
+static void add_name(const struct error_origin *server, struct failure *f)
 {
     struct buf masked = BUF_INIT;
     mask_add(server->mask, &masked, f->text, strlen(f->text));
@@ -296,7 +296,7 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
         return false;
     }
     struct mask mask;
-    const struct server server = {
+    const struct error_origin server = {
         .name = dialect->name, .mask = &mask, .body_bytes = body->out.len};
     mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
     struct stream stream;
@@ -321,7 +321,7 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     return ok;
 }
 
-static struct json *read_reply(const struct dialect *dialect, const struct server *server,
+static struct json *read_reply(const struct dialect *dialect, const struct error_origin *server,
                                const struct http_reply *reply, struct failure *f)
 {
     if (reply->status / 100 != 2) {
@@ -359,7 +359,7 @@ static struct json *fetch(const struct provider_call *call, const struct dialect
         struct http_reply reply;
         http_reply_init(&reply);
         struct mask mask;
-        const struct server server = {.name = dialect->name, .mask = &mask};
+        const struct error_origin server = {.name = dialect->name, .mask = &mask};
         mask_init(&mask, call->endpoint->key, call->endpoint->base_url);
         if (http_perform(call->http, &request, call->wakeup, &reply, f))
             json = read_reply(dialect, &server, &reply, f);

@@ -2,9 +2,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
+#include "chat/figure.h"
 
 #define FIRST_WAIT_MS 500
 #define LONGEST_WAIT_MS 30000
@@ -14,7 +18,8 @@
 
 void failure_clear(struct failure *f)
 {
-    *f = (struct failure){.retry_after_ms = -1, .prompt_tokens = -1, .window = -1, .body_bytes = -1};
+    *f =
+        (struct failure){.retry_after_ms = -1, .prompt_tokens = -1, .window = -1, .body_bytes = -1};
 }
 
 bool failure_set(struct failure *f, enum failure_kind kind, const char *format, ...)
@@ -121,4 +126,289 @@ int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries
     if (wait > longest)
         wait = longest;
     return (int64_t)((double)wait * (0.9 + 0.2 * unit) + 0.5);
+}
+
+/* --- server_error --- */
+
+/* A server without JSON is quoted this far. */
+#define MAX_QUOTE 160
+/* Of a type, a code or a message no more is read, whatever its length. */
+#define MAX_READ 4096
+
+struct complaint {
+    char *type, *code, *message;   /* masked; "" if absent */
+    int status;                    /* that the body names; 0 if none */
+    int64_t prompt_tokens, window; /* -1 if absent */
+};
+
+static const struct {
+    const char *type;
+    int status;
+} type_status[] = {
+    {"invalid_request_error", 400}, {"authentication_error", 401},  {"billing_error", 402},
+    {"permission_error", 403},      {"not_found_error", 404},       {"request_too_large", 413},
+    {"rate_limit_error", 429},      {"rate_limit_exceeded", 429},   {"api_error", 500},
+    {"server_error", 500},          {"internal_server_error", 500}, {"timeout_error", 504},
+    {"overloaded_error", 529},
+};
+
+static const struct {
+    const char *words;
+    enum failure_kind kind;
+} meanings[] = {
+    {"insufficient_quota", FAILURE_QUOTA},
+    {"exceeded your current quota", FAILURE_QUOTA},
+    {"credit balance", FAILURE_QUOTA},
+    {"insufficient credits", FAILURE_QUOTA},
+    {"billing", FAILURE_QUOTA},
+    {"exceed_context_size_error", FAILURE_OVERFLOW},
+    {"context_length_exceeded", FAILURE_OVERFLOW},
+    {"prompt is too long", FAILURE_OVERFLOW},
+    {"maximum context length", FAILURE_OVERFLOW},
+    {"exceeds the available context", FAILURE_OVERFLOW},
+    {"exceed context limit", FAILURE_OVERFLOW},
+    {"context window", FAILURE_OVERFLOW},
+    {"reduce the length of the messages", FAILURE_OVERFLOW},
+    {"request_too_large", FAILURE_OVERFLOW},
+    {"loading model", FAILURE_LOADING},
+    {"model is loading", FAILURE_LOADING},
+    {"currently loading", FAILURE_LOADING},
+};
+
+/* A meaning holds only for these statuses: a rate limit may well speak of context windows. */
+static bool kind_fits(enum failure_kind kind, int status)
+{
+    switch (kind) {
+    case FAILURE_OVERFLOW:
+        return status == 0 || status == 400 || status == 413 || status == 422 || status == 500;
+    case FAILURE_LOADING:
+        return status == 0 || status == 503;
+    default:
+        return true;
+    }
+}
+
+static const char *find_words(const char *text, const char *words)
+{
+    size_t len = strlen(words);
+    for (const char *s = text; *s != '\0'; s++)
+        if (strncasecmp(s, words, len) == 0)
+            return s;
+    return NULL;
+}
+
+/* After a slash it is part of an address: rate limits link to ".../account/billing". */
+static bool speaks_of(const char *text, const char *words)
+{
+    const char *hit = find_words(text, words);
+    return hit != NULL && (hit == text || hit[-1] != '/');
+}
+
+static enum failure_kind meaning(const struct complaint *c, int status, enum failure_kind otherwise)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (kind_fits(meanings[i].kind, status) &&
+            (speaks_of(c->type, meanings[i].words) || speaks_of(c->code, meanings[i].words) ||
+             speaks_of(c->message, meanings[i].words)))
+            return meanings[i].kind;
+    return status == 413 ? FAILURE_OVERFLOW : otherwise;
+}
+
+static int64_t number_after(const char *text, const char *words)
+{
+    const char *hit = find_words(text, words);
+    if (hit == NULL)
+        return -1;
+    char *end = NULL;
+    long long n = strtoll(hit + strlen(words), &end, 10);
+    return end != hit + strlen(words) && n > 0 ? figure_from((double)n, FIGURE_TOKENS_MAX) : -1;
+}
+
+static int64_t first_number(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t n = number_after(text, words[i]);
+        if (n >= 0)
+            return n;
+    }
+    return -1;
+}
+
+/* Servers that have no fields for the figures write them into the sentence. */
+static void read_figures(struct complaint *c, const struct json *error)
+{
+    static const char *const prompts[] = {"prompt is too long: ", "resulted in ", "you requested ",
+                                          "requested about ", "the request ("};
+    static const char *const windows[] = {"maximum context length is ", "tokens > ",
+                                          "context window is ", "available context size ("};
+    c->prompt_tokens = figure_tokens(error, "n_prompt_tokens", -1);
+    c->window = figure_tokens(error, "n_ctx", -1);
+    if (c->prompt_tokens < 0)
+        c->prompt_tokens = first_number(c->message, prompts, sizeof prompts / sizeof *prompts);
+    if (c->window < 0)
+        c->window = first_number(c->message, windows, sizeof windows / sizeof *windows);
+}
+
+/* The beginning of what the server said, without secrets, which the mask knows by their pieces
+ * where the server or we cut the text. */
+static char *heard(const struct error_origin *server, const char *text, size_t len)
+{
+    struct buf masked = BUF_INIT;
+    mask_add(server->mask, &masked, text, len < MAX_READ ? len : MAX_READ);
+    return buf_take(&masked);
+}
+
+static char *heard_string(const struct error_origin *server, const char *text)
+{
+    return heard(server, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+}
+
+static int status_of_type(const char *type)
+{
+    for (size_t i = 0; i < sizeof type_status / sizeof *type_status; i++)
+        if (strcmp(type, type_status[i].type) == 0)
+            return type_status[i].status;
+    return 0;
+}
+
+static struct complaint read_complaint(const struct error_origin *server, const struct json *body)
+{
+    const struct json *error = json_get(body, "error");
+    const char *message = json_string(error);
+    if (error == NULL || json_type(error) != JSON_OBJECT)
+        error = body;
+    if (message == NULL)
+        message = json_get_string(error, "message");
+    if (message == NULL || message[0] == '\0')
+        message = json_get_string(error, "detail");
+    struct complaint c = {.type = heard_string(server, json_get_string(error, "type")),
+                          .code = heard_string(server, json_get_string(error, "code")),
+                          .message = heard_string(server, message)};
+
+    int64_t number = json_get_int(error, "code", 0);
+    if (number < 400 || number > 599)
+        number = json_get_int(error, "status_code", 0);
+    c.status = number >= 400 && number <= 599 ? (int)number : status_of_type(c.type);
+    if (c.status == 0)
+        c.status = status_of_type(c.code);
+    read_figures(&c, error);
+    return c;
+}
+
+static void complaint_release(struct complaint *c)
+{
+    free(c->type);
+    free(c->code);
+    free(c->message);
+}
+
+static const struct {
+    const char *server; /* NULL: any */
+    int status;         /* 0: any */
+    const char *words;  /* NULL: whatever the message */
+    const char *hint;
+} hints[] = {
+    {"anthropic", 401, NULL, "set ANTHROPIC_API_KEY or [anthropic] api_key_command"},
+    {"openai", 401, NULL, "set OPENAI_API_KEY or [openai] api_key_command"},
+    {NULL, 0, "does not support tools", "choose another model or set [chat] tools = none"},
+    {"ollama", 404, NULL, "get it with ollama pull, or choose another model"},
+    {NULL, 404, NULL, "are the model's name and the base URL right?"},
+};
+
+static const char *find_hint(const char *server, int status, const char *message)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if ((hints[i].server == NULL || strcmp(hints[i].server, server) == 0) &&
+            (hints[i].status == 0 || hints[i].status == status) &&
+            (hints[i].words == NULL || find_words(message, hints[i].words) != NULL))
+            return hints[i].hint;
+    return NULL;
+}
+
+static const char *overflow_hint(const struct failure *f)
+{
+    return f->body_bytes > 0 ? "compact it, or start a new session"
+                             : "start a new session, or choose a model with a larger window";
+}
+
+/* "NAME: LABEL: MESSAGE; HINT", in which the message gives way when it gets long. */
+static bool tell(const struct error_origin *server, const char *label, const char *message,
+                 enum failure_kind kind, struct failure *f)
+{
+    const char *hint =
+        kind == FAILURE_OVERFLOW ? overflow_hint(f) : find_hint(server->name, f->status, message);
+    struct buf clean = BUF_INIT;
+    if (!*message && f->body_bytes > 0)
+        message = "the request has too many bytes";
+    utf8_clean(&clean, message, strlen(message), UTF8_ONE_LINE);
+
+    size_t frame = strlen(server->name) + strlen(label) + (hint == NULL ? 0 : strlen(hint) + 2) + 8;
+    size_t room = frame < sizeof f->text ? sizeof f->text - frame : 0;
+    if (clean.len > room) {
+        size_t keep = utf8_cut_bytes(clean.data, clean.len, room);
+        buf_splice(&clean, keep, clean.len - keep, "…", strlen("…"));
+    }
+    failure_set(f, kind, "%s: %s%s%s%s%s", server->name, label, clean.len > 0 ? ": " : "",
+                clean.data, hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
+    buf_release(&clean);
+    return false;
+}
+
+/* A server that names tokens does not mean bytes, whatever its status. */
+static void set_figures(const struct error_origin *server, const struct complaint *c,
+                        enum failure_kind kind, struct failure *f)
+{
+    bool overflow = kind == FAILURE_OVERFLOW;
+    bool of_bytes = overflow && f->status == 413 && c->prompt_tokens < 0 && c->window < 0;
+    f->prompt_tokens = overflow ? c->prompt_tokens : -1;
+    f->window = overflow ? c->window : -1;
+    f->body_bytes = of_bytes ? server->body_bytes : -1;
+}
+
+/* What a body without JSON says, to be quoted: a page of a proxy in between says nothing that its
+ * status does not. */
+static char *quote(const struct error_origin *server, const char *body, size_t len)
+{
+    char *text = heard(server, body, len > 0 && body[0] != '<' ? len : 0);
+    text[utf8_cut_bytes(text, strlen(text), MAX_QUOTE)] = '\0';
+    return text;
+}
+
+bool server_error_status(const struct error_origin *server, int status, const char *body,
+                         size_t len, struct failure *f)
+{
+    struct json *json = json_parse_foreign(body, len, NULL);
+    struct complaint c = read_complaint(server, json);
+    if (json == NULL) {
+        free(c.message);
+        c.message = quote(server, body, len);
+    }
+
+    char label[16];
+    snprintf(label, sizeof label, "%d", status);
+    enum failure_kind kind = meaning(&c, status, FAILURE_STATUS);
+    f->status = status;
+    set_figures(server, &c, kind, f);
+    tell(server, label, c.message, kind, f);
+    complaint_release(&c);
+    json_free(json);
+    return false;
+}
+
+bool server_error_event(const struct error_origin *server, const struct json *event,
+                        struct failure *f)
+{
+    struct complaint c = read_complaint(server, event);
+    enum failure_kind kind = meaning(&c, c.status, FAILURE_STREAM);
+    f->status = c.status;
+    set_figures(server, &c, kind, f);
+
+    struct buf label = BUF_INIT;
+    utf8_clean(&label, c.type, utf8_cut_bytes(c.type, strlen(c.type), 40), UTF8_ONE_LINE);
+    if (label.len == 0)
+        buf_addstr(&label, "error");
+    tell(server, label.data, c.message, kind, f);
+    buf_release(&label);
+    complaint_release(&c);
+    return false;
 }

@@ -1,11 +1,18 @@
 /* Why a model call failed, in terms that the retry decision and the user need. */
+/* What a server's error means, whichever API it speaks:
+ *   anthropic  {"type":"error","error":{"type","message"}}
+ *   openai     {"error":{"message","type","code"}}, also llama.cpp, vLLM, OpenRouter
+ *   ollama     {"error":"message"} */
 #ifndef PROVIDER_FAILURE_H
 #define PROVIDER_FAILURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/json.h"
+#include "provider/mask.h"
 
 enum failure_kind {
     FAILURE_NONE,
@@ -31,7 +38,7 @@ struct failure {
     int64_t prompt_tokens;  /* OVERFLOW, where the server says: else -1 */
     int64_t window;
     int64_t body_bytes; /* OVERFLOW in bytes: of the body that was refused; else -1 */
-    char text[256]; /* for a person; holds no secret */
+    char text[256];     /* for a person; holds no secret */
 };
 
 void failure_clear(struct failure *f);
@@ -52,5 +59,24 @@ int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries
 /* The number of retries that failure_retry_wait() grants for this failure, to show "attempt 2 of
  * 3": a model that is loading gets more than the configured max_retries, unless that is 0. */
 int failure_retry_limit(const struct failure *f, int max_retries);
+
+/* Who complains, and what is kept out of the text, should the server echo it. Of each text that it
+ * sent, the first 4 KiB are read. */
+struct error_origin {
+    const char *name;
+    const struct mask *mask;
+    int64_t body_bytes; /* of the request; 0: it has no body that could be made shorter */
+};
+
+/* An HTTP status that is not 2xx, with its body. Sets kind, status, text and, for OVERFLOW, the
+ * token counts or, where it has too many bytes (status 413, request_too_large), those; leaves
+ * retry_after_ms and content_seen. Returns false. */
+bool server_error_status(const struct error_origin *server, int status, const char *body,
+                         size_t len, struct failure *f);
+
+/* An error inside a stream that began with 200; `event` has a member "error". The same otherwise:
+ * the status is the one that the error's type or code stands for, 0 if none. */
+bool server_error_event(const struct error_origin *server, const struct json *event,
+                        struct failure *f);
 
 #endif

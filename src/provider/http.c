@@ -1,6 +1,10 @@
 #include "provider/http.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +14,94 @@
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/die.h"
+#include "base/late_library.h"
 #include "base/mem.h"
-#include "provider/libcurl.h"
 #include "provider/provider.h"
+
+/* libcurl as a table of its functions, loaded when the first request needs it: with all that it
+ * brings (TLS, HTTP/2, Kerberos, LDAP) it is half of what an idle program would hold in memory, and
+ * of the time that a start takes. */
+
+/* X(name) for each curl_NAME() that is called. */
+#define LIBCURL_FUNCTIONS(X)                                                                       \
+    X(easy_cleanup)                                                                                \
+    X(easy_getinfo)                                                                                \
+    X(easy_init)                                                                                   \
+    X(easy_setopt)                                                                                 \
+    X(easy_strerror)                                                                               \
+    X(getdate)                                                                                     \
+    X(global_init)                                                                                 \
+    X(multi_add_handle)                                                                            \
+    X(multi_cleanup)                                                                               \
+    X(multi_info_read)                                                                             \
+    X(multi_init)                                                                                  \
+    X(multi_perform)                                                                               \
+    X(multi_poll)                                                                                  \
+    X(multi_remove_handle)                                                                         \
+    X(multi_setopt)                                                                                \
+    X(multi_strerror)                                                                              \
+    X(slist_append)                                                                                \
+    X(slist_free_all)
+
+struct libcurl {
+#define X(name) __typeof__(curl_##name) *name;
+    LIBCURL_FUNCTIONS(X)
+#undef X
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#ifdef LIBCURL_FILE
+
+static bool load(struct libcurl *library, struct failure *f)
+{
+    static const struct late_function functions[] = {
+#define X(name) {"curl_" #name, offsetof(struct libcurl, name)},
+        LIBCURL_FUNCTIONS(X)
+#undef X
+    };
+    struct error e;
+    return late_library_load(library, "libcurl", LIBCURL_FILE, functions,
+                             sizeof functions / sizeof *functions, &e) ||
+           failure_set(f, FAILURE_SETUP, "%s", e.text);
+}
+
+#else
+
+static bool load(struct libcurl *library, struct failure *f)
+{
+    (void)f;
+#define X(name) library->name = curl_##name;
+    LIBCURL_FUNCTIONS(X)
+#undef X
+    return true;
+}
+
+#endif
+
+static bool start(struct libcurl *library, struct failure *f)
+{
+    if (!load(library, f))
+        return false;
+    CURLcode code = library->global_init(CURL_GLOBAL_DEFAULT);
+    return code == CURLE_OK || failure_set(f, FAILURE_SETUP, "libcurl does not start: %s",
+                                           library->easy_strerror(code));
+}
+
+/* Loaded and started; from any thread. NULL: it cannot be, SETUP says why, and the next call tries
+ * again. */
+static const struct libcurl *libcurl_load(struct failure *f)
+{
+    static struct libcurl library;
+    static bool started;
+    pthread_mutex_lock(&lock);
+    started = started || start(&library, f);
+    bool usable = started;
+    pthread_mutex_unlock(&lock);
+    return usable ? &library : NULL;
+}
+
+/* --- http --- */
 
 #define READ_SIZE 65536L
 /* How long a finished answer may take to close its body before its connection is given up. */
@@ -28,7 +117,7 @@
 struct http {
     const struct libcurl *curl; /* NULL before the first request */
     CURLM *multi;               /* likewise */
-    http_answer_fn *answer; /* NULL: the network does */
+    http_answer_fn *answer;     /* NULL: the network does */
     void *answer_context;
 };
 
@@ -462,4 +551,77 @@ bool http_perform(struct http *h, const struct http_request *request, const stru
     }
     transfer_end(h, &t);
     return ok;
+}
+
+/* --- host --- */
+
+/* Past the scheme; `login` bytes of it, with the "@", are a user's. */
+static const char *authority_of(const char *url, size_t *len, size_t *login)
+{
+    const char *scheme = strstr(url, "://");
+    const char *start = scheme ? scheme + 3 : url;
+    *len = strcspn(start, "/?#");
+    *login = *len;
+    while (*login > 0 && start[*login - 1] != '@')
+        --*login;
+    return start;
+}
+
+char *host_of_url(const char *url, char port[6])
+{
+    size_t len, login, host_len;
+    const char *start = authority_of(url, &len, &login) + login;
+    const char *after;
+    len -= login;
+    bool bracket = len > 0 && *start == '[';
+    if (bracket) {
+        start++;
+        len--;
+    }
+    host_len = strcspn(start, bracket ? "]" : ":");
+    if (host_len > len)
+        host_len = len;
+    after = start + host_len;
+    if (bracket && host_len < len)
+        after++;
+    port[0] = '\0';
+    if (after < start + len && *after == ':') {
+        size_t port_len = strspn(after + 1, "0123456789");
+        if (port_len <= 5) {
+            memcpy(port, after + 1, port_len);
+            port[port_len] = '\0';
+        }
+    }
+    return mem_strndup(start, host_len);
+}
+
+char *host_unescape(const char *start, size_t len)
+{
+    char *text = mem_strndup(start, len), *to = text;
+    for (const char *at = text; *at != '\0'; at++) {
+        const char hex[] = {at[1], at[1] != '\0' ? at[2] : '\0', '\0'};
+        bool escape = *at == '%' && strspn(hex, "0123456789abcdefABCDEF") == 2;
+        *to++ = escape ? (char)strtoul(hex, NULL, 16) : *at;
+        at += escape ? 2 : 0;
+    }
+    *to = '\0';
+    return text;
+}
+
+char *host_login_of_url(const char *url)
+{
+    size_t len, login;
+    const char *start = authority_of(url, &len, &login);
+    return login <= 1 ? NULL : host_unescape(start, login - 1);
+}
+
+bool host_is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (strcasecmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return (ntohl(v4.s_addr) >> 24) == 127;
+    return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }

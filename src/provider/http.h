@@ -1,6 +1,7 @@
 /* HTTP over libcurl's multi interface: one request at a time, answerable while it runs, the
  * connection kept for the next one. Belongs to one thread. TLS is always verified; redirects are
  * not followed, so that a key never leaves for another host. */
+/* The host that a URL names. */
 #ifndef PROVIDER_HTTP_H
 #define PROVIDER_HTTP_H
 
@@ -72,5 +73,19 @@ struct http *http_new_answered(http_answer_fn *answer, void *context);
 
 /* Milliseconds from a retry-after header: seconds or an HTTP date; -1 if neither. */
 int64_t http_retry_after(const char *value, int64_t now_wall_ms);
+
+/* Host without brackets and port of a URL with a scheme; `port` is "" when it names none. The
+ * caller frees. */
+char *host_of_url(const char *url, char port[6]);
+
+/* What stands before the host's "@" in a URL, "name:password" or "name", with its %XX resolved.
+ * NULL: nothing does. It is a secret, and the caller's to wipe. */
+char *host_login_of_url(const char *url);
+
+/* A part of a URL with its %XX resolved. The caller frees, and wipes what is secret. */
+char *host_unescape(const char *start, size_t len);
+
+/* "localhost", 127.0.0.0/8 or ::1, told by the text alone: nothing is looked up. */
+bool host_is_loopback(const char *host);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/key_command.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "provider/host.h"
+#include "provider/http.h"
 
 /* Shorter "keys" are placeholders for servers that want none; replacing them would garble text. */
 #define MIN_SECRET 4

@@ -5,9 +5,7 @@
 
 #include "base/mem.h"
 #include "chat/figure.h"
-#include "provider/dialects.h"
 #include "provider/exchange.h"
-#include "provider/image.h"
 #include "provider/outgoing.h"
 
 static struct json *message(const char *role)

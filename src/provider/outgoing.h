@@ -1,11 +1,15 @@
 /* The messages of a request in the order and pairing that every model API wants, one at a time, so
  * that those of a long conversation are never in memory together. */
+/* The rows of the table in provider.c, and the bodies of their model calls, whose text the caller
+ * releases. */
+/* An image that goes to a model: read from its file, or named by its URL. */
 #ifndef PROVIDER_OUTGOING_H
 #define PROVIDER_OUTGOING_H
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/json_out.h"
+#include "chat/message.h"
 #include "provider/provider.h"
 
 /* Adjacent messages of one role, as one.
@@ -61,5 +65,47 @@ struct json *outgoing_schema(const struct tool_spec *tool);
 
 /* The text that stands for a tool's result without its call; the caller frees. */
 char *outgoing_orphan(const struct block *result);
+
+extern const struct provider provider_anthropic, provider_openai, provider_ollama;
+extern const struct provider provider_offline; /* without a model: it quotes */
+
+/* POST /v1/messages. Cache breakpoints stand on the system prompt, on the last message before the
+ * newest one of the user, and on the last message: the next call reads everything up to there from
+ * the cache. */
+void anthropic_body(struct outgoing_body *out, const struct config *config,
+                    const struct request *request);
+
+/* POST /chat/completions. `vendor`: the API's own house, which wants max_completion_tokens where
+ * others know max_tokens. */
+void openai_body(struct outgoing_body *out, const struct config *config,
+                 const struct request *request, bool vendor);
+
+/* [{"type":"function","function":{…}}]; Ollama takes the same. */
+struct json *openai_tools(const struct request *request);
+
+/* POST /api/chat. options.num_ctx is [ollama] num_ctx, else the request's window, else
+ * OLLAMA_DEFAULT_WINDOW: without it the server would take its own default and drop the front of a
+ * longer prompt. */
+enum { OLLAMA_DEFAULT_WINDOW = 8192 };
+void ollama_body(struct outgoing_body *out, const struct config *config,
+                 const struct request *request);
+
+#define IMAGE_MAX_BYTES ((size_t)20 * 1024 * 1024)
+
+struct image {
+    const char *url; /* borrowed from the block; NULL: `base64` is set */
+    char *base64;
+    const char *media_type;
+    char *problem; /* why there is neither: text to send in its place */
+};
+
+/* "image/png" of the bytes, whatever their file is called; NULL: no PNG, JPEG, GIF or WebP. Static.
+ */
+const char *image_media_type(const char *bytes, size_t len);
+
+/* A path whose file is gone, too large or no PNG, JPEG, GIF or WebP is no fault of the call: the
+ * model is told. */
+void image_load(struct image *out, const struct block *block);
+void image_release(struct image *image);
 
 #endif

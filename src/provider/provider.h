@@ -1,5 +1,6 @@
 /* A model behind a table of functions. All calls block on the agent thread and return within
  * 100 ms after the wakeup says stop. A new provider is one file and one row (see HACKING.md). */
+/* What is known of models: data/models.ini, which [model NAME] of the configuration extends. */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
 
@@ -18,8 +19,8 @@ struct http;
 
 /* A line, an SSE event or an error body past this fails the call. */
 #define PROVIDER_MAX_EVENT ((size_t)16 * 1024 * 1024)
-/* JSON values of one event of a stream, which has a dozen: an Ollama's arguments of as many are read
- * and written again in 50 ms, in which nothing else is answered. */
+/* JSON values of one event of a stream, which has a dozen: an Ollama's arguments of as many are
+ * read and written again in 50 ms, in which nothing else is answered. */
 #define PROVIDER_MAX_EVENT_VALUES 50000
 
 /* Bytes of a request where the server's limit is not known: what Anthropic takes, and far more than
@@ -115,5 +116,26 @@ int64_t provider_max_request(const struct config *config);
 
 extern const struct provider *const providers[]; /* ends with NULL */
 const struct provider *provider_find(const char *name);
+
+struct model_facts {
+    int64_t window;     /* tokens; 0 unknown */
+    int64_t max_output; /* tokens; 0 unknown */
+    struct price price; /* negative fields unknown */
+};
+
+/* An entry fits a model when it is its name or a prefix of it that ends at "-", "." , ":" or "@";
+ * the longest wins, the configuration's before the built-in. A vendor prefix ("openai/…") is
+ * ignored unless an entry has it; case is ignored. Fields that the winner leaves out come from the
+ * next shorter; a built-in price holds only for the model itself and its dated snapshots.
+ * The table is read at the first call. Any thread. */
+struct model_facts models_find(const struct config *config, const char *model);
+
+/* What an answer costs that came from `answered` when `asked`, of this price, was asked: routers
+ * and proxies have another model answer, whose price counts. Where that is unknown, so is the cost,
+ * unless the configuration has a price for the name that was asked: whoever wrote it knows what is
+ * billed. `answered` NULL or "": the server does not say, so it is the one that was asked. `config`
+ * NULL: the built-in table alone. */
+struct price models_price(const struct config *config, const char *asked,
+                          const struct price *asked_price, const char *answered);
 
 #endif

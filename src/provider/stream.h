@@ -36,7 +36,7 @@ struct stream {
     size_t calls;               /* tool calls among them */
     struct stream_part refused; /* stands for the newest call past PROVIDER_MAX_CALLS */
     bool refusing;              /* it is what opened last */
-    struct buf pending; /* not yet passed on as a delta */
+    struct buf pending;         /* not yet passed on as a delta */
     enum block_type pending_type;
     size_t total;
     bool begun;    /* something of the answer came */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/http.h"
-#include "provider/model_name.h"
+#include "provider/choose.h"
 
 enum { NAME_SHOWN = 60 }; /* bytes of a name that an error has room for */
 

@@ -9,7 +9,6 @@
 #include "base/wakeup.h"
 #include "config/config.h"
 #include "provider/choose.h"
-#include "provider/models.h"
 #include "provider/provider.h"
 
 struct backend {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/guard.h"
+#include "agent/approval.h"
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/paths.h"

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/uuid.h"
-#include "provider/image.h"
+#include "provider/outgoing.h"
 
 static const char prefix[] = "image-";
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/builtin.h"
-#include "agent/tool_call.h"
+#include "agent/tool.h"
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/glob.h"
+#include "agent/pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 int fuzz_glob(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "provider/lines.h"
+#include "provider/sse.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LONGEST_LINE = 4096 };

@@ -1,6 +1,6 @@
 /* Answers of OpenAI: any split gives the same deltas and blocks; failures are told clean, without
  * the key. */
-#include "provider/dialects.h"
+#include "provider/outgoing.h"
 #include "tests/fuzz/answer.h"
 
 int fuzz_openai(const uint8_t *data, size_t size)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/tool_call.h"
-#include "agent/toolset.h"
+#include "agent/tool.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_fitting(const struct json *schema, const struct json *value)

@@ -2,7 +2,7 @@
  * part of the status. */
 #include <string.h>
 
-#include "provider/server_error.h"
+#include "provider/failure.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char key[] = "sk-ant-0123456789abcdef";
@@ -34,7 +34,7 @@ int fuzz_server_error(const uint8_t *data, size_t size)
     if (size == 0)
         return -1;
     struct mask mask;
-    struct server server = {.name = names[data[0] % 3], .mask = &mask};
+    struct error_origin server = {.name = names[data[0] % 3], .mask = &mask};
     struct failure f;
     mask_init(&mask, key, NULL);
     failure_clear(&f);

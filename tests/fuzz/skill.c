@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/skill.h"
+#include "agent/prompt.h"
 #include "tests/fuzz/fuzz.h"
 
 int fuzz_skill(const uint8_t *data, size_t size)

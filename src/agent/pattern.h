@@ -1,12 +1,26 @@
+/* Names of files as a shell or git writes them: *, ?, [a-z], {c,h}, directories of any depth. */
 /* A regular expression of Perl's kind (PCRE2), looked for in one line at a time. Whatever it costs,
  * it can be stopped, and its memory is bounded. */
-#ifndef AGENT_REGEX_H
-#define AGENT_REGEX_H
+#ifndef AGENT_PATTERN_H
+#define AGENT_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/vec.h"
+
+struct glob {
+    VEC(char *) patterns;
+};
+
+/* Fails when the braces stand for too many. */
+bool glob_read(struct glob *g, const char *text, struct error *e);
+void glob_release(struct glob *g);
+
+/* A pattern without a slash is compared with the last component of the path, one with a slash with
+ * the path. A star stands for slashes, too. */
+bool glob_matches(const struct glob *g, const char *path);
 
 struct regex;
 

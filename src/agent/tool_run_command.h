@@ -1,11 +1,32 @@
+/* The beginning and the end of an output that may be endless. */
 /* Opening a path that a model named, inside one directory and nowhere else: `..`, symbolic links
  * and absolute paths cannot leave it, whatever changes on the disk meanwhile. */
-#ifndef AGENT_CONFINE_H
-#define AGENT_CONFINE_H
+#ifndef AGENT_TOOL_RUN_COMMAND_H
+#define AGENT_TOOL_RUN_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+
+struct head_tail {
+    size_t half; /* bytes of either */
+    struct buf head, tail;
+    size_t dropped; /* bytes between them */
+};
+
+/* Keeps about `max` bytes. */
+void head_tail_init(struct head_tail *h, size_t max);
+void head_tail_release(struct head_tail *h);
+void head_tail_add(struct head_tail *h, const char *bytes, size_t len);
+
+/* Appends what was kept, cleaned (utf8_clean()) and at most `max` bytes, with a note of a line
+ * where something was left out. */
+void head_tail_show(const struct head_tail *h, struct buf *out);
+
+/* Leaves at most `max` bytes of the beginning, whole characters, with a note behind them. */
+void head_tail_cut(struct buf *text, size_t max);
 
 /* Resolves `path` below the directory `root_fd`, whose resolved name is `root`. Absolute paths are
  * accepted when they begin with `root`; links are followed while they stay inside (40 at most).
@@ -20,8 +41,8 @@ char *confine_resolve(int root_fd, const char *root, const char *path);
 
 /* Where a file is or would be. */
 struct confine_place {
-    int dir;    /* the directory, open; -1: it does not exist either */
-    char *name; /* in it; whatever it is, it is no link that leads elsewhere */
+    int dir;     /* the directory, open; -1: it does not exist either */
+    char *name;  /* in it; whatever it is, it is no link that leads elsewhere */
     char *where; /* the absolute path of that, without links */
 };
 
