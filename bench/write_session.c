@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 #include "bench/prose.h"
 #include "chat/session_tally.h"
 #include "index/transcripts.h"

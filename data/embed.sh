@@ -1,13 +1,13 @@
 #!/bin/sh
 # Writes C source that holds files: embed.sh SOURCE-DIRECTORY data/FILE... >embedded.c
 # A file that the build has made is taken before one of SOURCE-DIRECTORY.
-# The names in the table are paths within data/ (src/base/embedded.h).
+# The names in the table are paths within data/ (src/base/paths.h).
 set -eu
 dir=$1
 shift
 
 echo '/* Made by data/embed.sh. */'
-echo '#include "base/embedded.h"'
+echo '#include "base/paths.h"'
 echo
 
 i=0

@@ -1,4 +1,4 @@
-# Files that are built into the program (src/base/embedded.h). Every file of data/ that the program
+# Files that are built into the program (src/base/paths.h). Every file of data/ that the program
 # reads at run time stands here.
 EMBEDDED_FILES = \
 	data/completion/engine.bash \

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 #include "store/store.h"
 

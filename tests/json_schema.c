@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rfc3339.h"
+#include "base/clock.h"
+#include "base/entropy.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 
 struct check {
     char path[256];

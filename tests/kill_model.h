@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 #include "chat/event.h"
 #include "store/store.h"

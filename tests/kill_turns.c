@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "tests/kill_commands.h"
 #include "tests/program.h"
 #include "tests/suite.h"

@@ -47,14 +47,14 @@ microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
 serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd[.]c|http_private[.]h)$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
-utf8proc                          ^src/(base/(utf8(_reveal)?|charset)|store/token_(fold|scan))[.]c$
+utf8proc                          ^src/(base/utf8|store/token_(fold|scan))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
 base/i18n[.]h                      ^(ui|src/(cli|serve))/
 '
 
 # symbol: the only objects that may use it
 SYMBOLS='
-^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/die|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
+^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/err|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
 ^sqlite3_                                                                       ^src/(store|index|memory|knowledge)/
 ^sb_stemmer                                                                     ^src/store/language

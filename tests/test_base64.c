@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/entropy.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/charset.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -16,7 +16,6 @@
 #include "base/buf.h"
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "base/mem.h"
 #include "support.h"
 #include "tests/suite.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "provider/choose.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
+#include "base/paths.h"
 #include "compact/extract.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "compact/summary.h"
 #include "tests/scripted_summary.h"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "config/config.h"

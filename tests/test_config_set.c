@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "config/config.h"
 #include "config/edit.h"
 #include "tests/program.h"

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/die.h"
 #include "base/err.h"
 #include "base/utf8.h"
 #include "tests/suite.h"

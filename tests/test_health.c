@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "memory/memory.h"
 #include "session/health.h"
 #include "store/health.h"

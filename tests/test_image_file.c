@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base64.h"
+#include "base/entropy.h"
 #include "base/paths.h"
 #include "session/image_file.h"
 #include "tests/suite.h"

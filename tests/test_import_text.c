@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_scan.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "session/capability.h"
 #include "session/import_private.h"

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/wakeup.h"
+#include "base/worker.h"
 #include "tests/suite.h"
 
 enum { DEADLINE_MS = 10000 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "chat/memory_entry.h"
 #include "chat/memory_hit.h"
 #include "tests/suite.h"

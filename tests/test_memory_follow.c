@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "index/transcripts.h"
 #include "knowledge/learned.h"
 #include "memory/memory.h"

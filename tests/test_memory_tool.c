@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "agent/prompt.h"
-#include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "play.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "index/transcripts.h"
 #include "index/words.h"
 #include "memory/sqlite_private.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "provider/provider.h"
 #include "tests/suite.h"
 

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "session/capability.h"

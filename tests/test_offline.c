@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "provider/offline.h"
 #include "provider/outgoing.h"
 #include "tests/suite.h"

@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/die.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/whole_file.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "memory/memory.h"
 #include "session/health.h"
 #include "session/lock.h"

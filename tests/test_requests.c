@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "provider/outgoing.h"
 #include "tests/conversation.h"

@@ -9,8 +9,8 @@
 
 #include "agent/tool_run_command.h"
 #include "base/child.h"
-#include "base/child_environment.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tests/suite.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
+#include "base/paths.h"
 #include "tests/damage.h"
 #include "tests/program.h"
 #include "tests/scene.h"

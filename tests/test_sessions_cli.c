@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "session/capability.h"
 #include "session/lock.h"

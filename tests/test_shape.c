@@ -6,7 +6,6 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/shape.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/vec.h"
 #include "session/catalog.h"
 #include "session/engine.h"

@@ -1,5 +1,5 @@
 /* Passwords in URLs do not show; a text becomes a part of a path. */
-#include "base/url.h"
+#include "base/environment.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "base/rfc3339.h"
-#include "base/uuid.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

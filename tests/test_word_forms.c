@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/vec.h"
 #include "store/language.h"
 #include "store/token_fold.h"

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/worker.h"
 #include "tests/suite.h"

@@ -6,8 +6,8 @@
 #include "agent/agent.h"
 #include "agent/tool_run_command.h"
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 
 static const char fence[] = "---\n";

@@ -9,7 +9,7 @@
 #include "agent/approval.h"
 #include "agent/tool_run_command.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 

@@ -13,7 +13,6 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/temporary.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 
@@ -30,7 +29,7 @@
 
 #include "base/buf.h"
 #include "base/child.h"
-#include "base/child_environment.h"
+#include "base/environment.h"
 #include "base/wakeup.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "agent/tool.h"
+#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "base/utf8.h"
 #include "memory/recall.h"
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/wakeup.h"
@@ -18,10 +19,10 @@ struct child_command {
     char *const *environment; /* NULL: ours */
     const char *input;        /* what it reads; NULL: nothing. Written while its output is read */
     size_t input_len;
-    int extra;                   /* a descriptor that it gets as its number 3; 0: none */
+    int extra;           /* a descriptor that it gets as its number 3; 0: none */
     bool spares_daemons; /* what left its process group may stay: an agent of a password manager */
     bool spares_group; /* with that: and the rest, once it ended by itself: a clipboard's keeper */
-    bool with_errors;            /* its standard error joins the output; else nobody reads it */
+    bool with_errors;  /* its standard error joins the output; else nobody reads it */
     int64_t deadline_ms;         /* clock_mono_ms() at which it is killed */
     const struct wakeup *wakeup; /* NULL: none */
     /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
@@ -50,5 +51,25 @@ struct child_result {
  * subreapers only the process group can be ended. False when it could not be
  * started. The caller's program ignores or blocks SIGPIPE. */
 bool child_run(const struct child_command *c, struct child_result *out, struct error *e);
+
+/* The descriptors of this process: how many there may be, and those that no program which it runs
+ * inherits. A raised limit is its own: programs that it runs get the limit as it was, which they
+ * may be made for (select(), loops over all). */
+
+/* To `want`, or as far as the system allows. Before there is a second thread. */
+void descriptors_raise(size_t want);
+
+/* How many there may be. */
+size_t descriptors_limit(void);
+
+/* In a child that fork() made: as it was before. Safe there. */
+void descriptors_lower(void);
+
+/* As socket(), accept() and pipe(), with errno. Descriptors are closed on exec from the beginning
+ * where the system can do that; elsewhere a program that another thread starts at that very moment
+ * inherits them. */
+int descriptors_socket(int family, int type, int protocol);
+int descriptors_accept(int fd, struct sockaddr *from, socklen_t *size);
+bool descriptors_pipe(int ends[2]);
 
 #endif

@@ -1,6 +1,10 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* timegm() */
+#endif
 #include "base/clock.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 static int64_t read_clock(clockid_t id)
@@ -37,4 +41,141 @@ void clock_replace(int64_t (*wall)(void), int64_t (*mono)(void))
 {
     atomic_store(&wall_clock, wall ? wall : system_wall);
     atomic_store(&mono_clock, mono ? mono : system_mono);
+}
+
+/* The years 0000 to 9999, which four digits can write. */
+#define FIRST_MS INT64_C(-62167219200000)
+#define LAST_MS INT64_C(253402300799999)
+
+enum { MINUTE_MS = 60000, SECOND_MS = 1000 };
+
+struct reader {
+    const char *at;
+    bool ok;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int read_digits(struct reader *r, int count, int least, int most)
+{
+    int n = 0;
+    for (int i = 0; i < count && r->ok; i++) {
+        r->ok = is_digit(*r->at);
+        if (r->ok)
+            n = n * 10 + (*r->at++ - '0');
+    }
+    r->ok = r->ok && n >= least && n <= most;
+    return n;
+}
+
+static bool next_is(struct reader *r, char a, char b)
+{
+    bool is = r->ok && *r->at && (*r->at == a || *r->at == b);
+    r->at += is;
+    return is;
+}
+
+static void want(struct reader *r, char c)
+{
+    r->ok = next_is(r, c, c);
+}
+
+/* What is no date (the 31st of April) comes out of timegm() as another day. */
+static int64_t read_date(struct reader *r)
+{
+    struct tm date = {.tm_year = read_digits(r, 4, 0, 9999) - 1900};
+    want(r, '-');
+    date.tm_mon = read_digits(r, 2, 1, 12) - 1;
+    want(r, '-');
+    int day = date.tm_mday = read_digits(r, 2, 1, 31);
+    int64_t seconds = timegm(&date);
+    r->ok = r->ok && date.tm_mday == day;
+    return seconds * SECOND_MS;
+}
+
+/* Of a second; what is finer than the clock is cut off. */
+static int read_fraction(struct reader *r)
+{
+    int ms = 0, unit = 100;
+    r->ok = r->ok && is_digit(*r->at);
+    for (; r->ok && is_digit(*r->at); r->at++, unit /= 10)
+        ms += (*r->at - '0') * unit;
+    return ms;
+}
+
+static int64_t read_time(struct reader *r)
+{
+    int64_t ms = read_digits(r, 2, 0, 23) * (int64_t)60;
+    want(r, ':');
+    ms = (ms + read_digits(r, 2, 0, 59)) * MINUTE_MS;
+    if (!next_is(r, ':', ':'))
+        return ms;
+    ms += read_digits(r, 2, 0, 60) * (int64_t)SECOND_MS; /* 60: a leap second */
+    return next_is(r, '.', ',') ? ms + read_fraction(r) : ms;
+}
+
+/* How far it is ahead of UTC. */
+static int64_t read_zone(struct reader *r)
+{
+    bool ahead = *r->at == '+';
+    if (!*r->at || next_is(r, 'Z', 'z') || !next_is(r, '+', '-'))
+        return 0;
+    int64_t minutes = read_digits(r, 2, 0, 23) * (int64_t)60;
+    (void)next_is(r, ':', ':');
+    minutes += read_digits(r, 2, 0, 59);
+    return (ahead ? minutes : -minutes) * MINUTE_MS;
+}
+
+static int64_t clamp(int64_t ms)
+{
+    return ms < FIRST_MS ? FIRST_MS : ms > LAST_MS ? LAST_MS : ms;
+}
+
+bool rfc3339_parse(const char *text, int64_t *wall_ms)
+{
+    struct reader r = {.at = text, .ok = true};
+    int64_t ms = read_date(&r);
+    if (next_is(&r, 'T', 't') || next_is(&r, ' ', ' ')) {
+        ms += read_time(&r);
+        ms -= read_zone(&r);
+    }
+    if (!r.ok || *r.at)
+        return false;
+    *wall_ms = clamp(ms);
+    return true;
+}
+
+static char *put_digits(char *at, int n, int count, char behind)
+{
+    for (int i = count; i-- > 0; n /= 10)
+        at[i] = (char)('0' + n % 10);
+    at[count] = behind;
+    return at + count + 1;
+}
+
+void rfc3339_format(int64_t wall_ms, char out[25])
+{
+    int64_t ms = clamp(wall_ms) - FIRST_MS;
+    time_t seconds = (time_t)((ms + FIRST_MS - ms % SECOND_MS) / SECOND_MS);
+    struct tm t;
+    gmtime_r(&seconds, &t);
+    out = put_digits(out, t.tm_year + 1900, 4, '-');
+    out = put_digits(out, t.tm_mon + 1, 2, '-');
+    out = put_digits(out, t.tm_mday, 2, 'T');
+    out = put_digits(out, t.tm_hour, 2, ':');
+    out = put_digits(out, t.tm_min, 2, ':');
+    out = put_digits(out, t.tm_sec, 2, '.');
+    *put_digits(out, (int)(ms % SECOND_MS), 3, 'Z') = '\0';
+}
+
+bool rfc3339_parse_exact(const char *text, int64_t *wall_ms)
+{
+    char again[25];
+    if (!rfc3339_parse(text, wall_ms))
+        return false;
+    rfc3339_format(*wall_ms, again);
+    return strcmp(again, text) == 0;
 }

@@ -4,10 +4,15 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/die.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
 
 static pthread_mutex_t seeded_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool seeded;
@@ -75,4 +80,105 @@ void entropy_seed(uint64_t seed)
     seeded = true;
     seeded_state = seed;
     pthread_mutex_unlock(&seeded_lock);
+}
+
+/* RFC 9562, section 6.2, method 1: rand_a counts within one millisecond. Its first value is random
+ * with the top bit clear, which leaves room to count; past its end the millisecond moves on. */
+enum { COUNTER_BITS = 12, COUNTER_END = 1 << COUNTER_BITS };
+
+static pthread_mutex_t uuid_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_ms;
+static unsigned last_counter;
+
+static void next_stamp(unsigned fresh, uint64_t *ms, unsigned *counter)
+{
+    uint64_t now = (uint64_t)clock_wall_ms() & 0xffffffffffffu;
+    pthread_mutex_lock(&uuid_lock);
+    if (now > last_ms) {
+        last_ms = now;
+        last_counter = fresh;
+    } else if (++last_counter == COUNTER_END) {
+        last_ms++;
+        last_counter = fresh;
+    }
+    *ms = last_ms;
+    *counter = last_counter;
+    pthread_mutex_unlock(&uuid_lock);
+}
+
+void uuid_new(char out[UUID_LEN + 1])
+{
+    unsigned char random[10];
+    entropy_fill(random, sizeof random);
+    unsigned fresh = ((unsigned)random[8] << 8 | random[9]) & (COUNTER_END / 2 - 1);
+    uint64_t ms;
+    unsigned counter;
+    next_stamp(fresh, &ms, &counter);
+
+    unsigned variant = 0x8000u | (((unsigned)random[0] << 8 | random[1]) & 0x3fffu);
+    snprintf(out, UUID_LEN + 1, "%08x-%04x-7%03x-%04x-%02x%02x%02x%02x%02x%02x",
+             (unsigned)(ms >> 16), (unsigned)(ms & 0xffffu), counter & (COUNTER_END - 1), variant,
+             random[2], random[3], random[4], random[5], random[6], random[7]);
+}
+
+bool uuid_valid(const char *s)
+{
+    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    if (!s || strlen(s) != UUID_LEN)
+        return false;
+    for (size_t i = 0; i < UUID_LEN; i++) {
+        bool fits = shape[i] == '-' ? s[i] == '-' : strchr("0123456789abcdef", s[i]) != NULL;
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+char *base64_encode(const unsigned char *bytes, size_t len)
+{
+    char *out = mem_alloc((len + 2) / 3 * 4 + 1);
+    char *p = out;
+    for (size_t i = 0; i < len; i += 3) {
+        unsigned b1 = i + 1 < len ? bytes[i + 1] : 0;
+        unsigned b2 = i + 2 < len ? bytes[i + 2] : 0;
+        unsigned group = (unsigned)bytes[i] << 16 | b1 << 8 | b2;
+        *p++ = digits[group >> 18];
+        *p++ = digits[group >> 12 & 63];
+        *p++ = i + 1 < len ? digits[group >> 6 & 63] : '=';
+        *p++ = i + 2 < len ? digits[group & 63] : '=';
+    }
+    *p = '\0';
+    return out;
+}
+
+/* Of four characters, the last two of which may be padding; 0: it is none. */
+static size_t decode_group(const char *text, char out[3])
+{
+    unsigned bits = 0;
+    size_t padding = text[3] != '=' ? 0 : text[2] != '=' ? 1 : 2;
+    for (size_t i = 0; i < 4; i++) {
+        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
+        if (!digit && i < 4 - padding)
+            return 0;
+        bits = bits << 6 | (digit ? (unsigned)(digit - digits) : 0);
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] = (char)(bits >> (16 - 8 * i) & 0xff);
+    return 3 - padding;
+}
+
+bool base64_decode(const char *text, struct buf *out)
+{
+    size_t len = strlen(text);
+    if (len % 4 != 0)
+        return false;
+    for (const char *at = text; *at; at += 4) {
+        char bytes[3];
+        size_t n = decode_group(at, bytes);
+        if (n == 0 || (n < 3 && at[4] != '\0') || !buf_try_add(out, bytes, n))
+            return false;
+    }
+    return true;
 }

@@ -1,8 +1,12 @@
 #include "base/environment.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -53,4 +57,307 @@ char *environment_get(const char *name)
     const struct variable *found = find(name);
     char *value = getenv(name);
     return value || !found ? value : found->value;
+}
+
+#define AFTER_URL " \t\r\n\"'<>"
+
+/* Appends the text up to the secret and "****" for it; `rest` is what follows. Nothing for a secret
+ * in what was masked before. */
+static bool hide(struct buf *out, const char **rest, const char *secret, size_t len)
+{
+    if (secret < *rest || len == 0)
+        return false;
+    if (out) {
+        buf_add(out, *rest, (size_t)(secret - *rest));
+        buf_addstr(out, "****");
+    }
+    *rest = secret + len;
+    return true;
+}
+
+/* `out` NULL: only looks whether there are secrets. */
+static bool mask(struct buf *out, const char *text)
+{
+    bool found = false;
+    const char *rest = text, *value;
+    for (const char *at = text; (at = strstr(at, "://"));) {
+        at += strlen("://");
+        size_t host = strcspn(at, "/?#" AFTER_URL), login = host;
+        while (login > 0 && at[login] != '@')
+            login--;
+        found |= hide(out, &rest, at, login < host ? login : 0);
+        for (value = at + strcspn(at, "?" AFTER_URL);
+             *(value += strcspn(value, "=" AFTER_URL)) == '=';) {
+            size_t len = strcspn(++value, "&;#" AFTER_URL);
+            found |= hide(out, &rest, value, len);
+            value += len;
+        }
+    }
+    if (out)
+        buf_addstr(out, rest);
+    return found;
+}
+
+bool url_has_secret(const char *url)
+{
+    return mask(NULL, url);
+}
+
+void url_add_masked(struct buf *out, const char *text)
+{
+    mask(out, text);
+}
+
+char *url_escape(const char *text)
+{
+    static const char unreserved[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        "0123456789-._~";
+    struct buf out = BUF_INIT;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strchr(unreserved, *at) != NULL)
+            buf_addch(&out, *at);
+        else
+            buf_addf(&out, "%%%02X", (unsigned)(unsigned char)*at);
+    }
+    return buf_take(&out);
+}
+
+#define BETWEEN_NAMES " \t\r\n,"
+
+/* A star at the end is any text. tiro.ini(5) lists those of a model's command. */
+static const char helper_names[] = "PATH TMPDIR LANG LANGUAGE LC_*";
+
+static const char model_names[] =
+    "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* DISPLAY WAYLAND_DISPLAY "
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy "
+    "CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS PKG_CONFIG_PATH LD_LIBRARY_PATH "
+    "CCACHE_DIR CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NODE_PATH PYTHONPATH VIRTUAL_ENV";
+
+static const struct {
+    const char *names;
+    const char *settings[3]; /* end with NULL */
+} kinds[] = {
+    [CHILD_HELPER] = {.names = helper_names},
+    [CHILD_OF_MODEL] = {.names = model_names, .settings = {"TERM=dumb", "PAGER=cat"}},
+};
+
+static size_t name_len(const char *variable)
+{
+    return strcspn(variable, "=");
+}
+
+static bool fits(const char *word, size_t len, const char *variable)
+{
+    if (len > 0 && word[len - 1] == '*')
+        return strncmp(variable, word, len - 1) == 0;
+    return len == name_len(variable) && strncmp(variable, word, len) == 0;
+}
+
+static bool is_named(const char *names, const char *variable)
+{
+    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
+        size_t len = strcspn(names, BETWEEN_NAMES);
+        if (fits(names, len, variable))
+            return true;
+        names += len;
+    }
+    return false;
+}
+
+static bool is_set_by(const char *const *settings, const char *variable)
+{
+    for (; *settings; settings++)
+        if (fits(*settings, name_len(*settings), variable))
+            return true;
+    return false;
+}
+
+void child_environment_init(struct child_environment *e, char *const *from, enum child_kind kind,
+                            const char *also)
+{
+    const char *const *settings = kinds[kind].settings;
+    *e = (struct child_environment){0};
+    for (; *from; from++) {
+        bool listed = is_named(kinds[kind].names, *from) && !url_has_secret(*from);
+        if ((listed || is_named(also ? also : "", *from)) && !is_set_by(settings, *from))
+            vec_push(&e->list, mem_strdup(*from));
+    }
+    for (; *settings; settings++)
+        vec_push(&e->list, mem_strdup(*settings));
+    vec_push(&e->list, NULL);
+}
+
+/* --- the same in a shell -----------------------------------------------------------------------
+ */
+
+/* Of those names in a list that can be a variable's of a shell, alternatives of a pattern. */
+static void add_alternatives(struct buf *out, const char *names)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
+        size_t len = strcspn(names, BETWEEN_NAMES), plain = strspn(names, letters);
+        if (plain == len || (plain + 1 == len && names[plain] == '*'))
+            buf_addf(out, "|%.*s", (int)len, names);
+        names += len;
+    }
+}
+
+static const char before_hidden[] =
+    "set -f\n"
+    "IFS='\n'\n"
+    "for tiro_line in $(export -p); do\n"
+    "case $tiro_line in 'export '*) ;; *) continue ;; esac\n"
+    "tiro_name=${tiro_line#export }\n"
+    "tiro_name=${tiro_name%%=*}\n"
+    "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
+    "case $tiro_name in ''";
+
+static const char before_ours[] =
+    ") ;; *)\n"
+    "case $tiro_name in ''";
+
+/* As url_has_secret(), and a little more. */
+static const char before_also[] =
+    ") eval \"tiro_value=\\$$tiro_name\"\n"
+    "case $tiro_value in *://*@*|*://*\\?*=*) ;; *) continue ;; esac ;; esac\n"
+    "case $tiro_name in ''";
+
+/* What cannot be taken away (a shell may have such) is not passed on either. */
+static const char after_also[] =
+    ") continue ;; esac ;; esac\n"
+    "command unset \"$tiro_name\" || exit 126\n"
+    "done\n"
+    "unset IFS tiro_line tiro_name tiro_value\n"
+    "set +f\n";
+
+void child_environment_script(struct buf *out, enum child_kind kind, const char *also)
+{
+    buf_addstr(out, before_hidden);
+    add_alternatives(out, CHILD_SCRIPT_VARIABLE);
+    for (size_t i = 0; environment_hidden(i); i++)
+        add_alternatives(out, environment_hidden(i));
+    buf_addstr(out, before_ours);
+    add_alternatives(out, kinds[kind].names);
+    buf_addstr(out, before_also);
+    add_alternatives(out, also ? also : "");
+    buf_addstr(out, after_also);
+    for (const char *const *setting = kinds[kind].settings; *setting; setting++)
+        buf_addf(out, "%s\nexport %.*s\n", *setting, (int)name_len(*setting), *setting);
+    buf_addstr(out, "exec /bin/sh -c -- \"$1\" </dev/null\n");
+}
+
+void child_environment_release(struct child_environment *e)
+{
+    vec_free_each(&e->list);
+}
+
+#define LINE_MAX_BYTES 8192
+
+struct first_line {
+    char bytes[LINE_MAX_BYTES];
+    size_t len;
+    bool ended; /* its newline came */
+};
+
+void key_command_free(char *key)
+{
+    if (key)
+        mem_wipe(key, strlen(key));
+    free(key);
+}
+
+static bool take_bytes(void *context, const char *bytes, size_t len)
+{
+    struct first_line *line = context;
+    const char *newline = memchr(bytes, '\n', len);
+    size_t wanted = newline ? (size_t)(newline - bytes) : len;
+    if (line->ended)
+        return true;
+    if (wanted > sizeof line->bytes - line->len)
+        return false;
+    memcpy(line->bytes + line->len, bytes, wanted);
+    line->len += wanted;
+    line->ended = newline != NULL;
+    return true;
+}
+
+static bool check(const char *name, const struct child_result *result, struct error *e)
+{
+    switch (result->end) {
+    case CHILD_STOPPED:
+        return err_set(e, ERR_INTERRUPTED, "%s was interrupted; send it again", name);
+    case CHILD_REFUSED:
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "the first line of %s's output is longer than 8 KiB; it must "
+                       "print nothing but the key there",
+                       name);
+    case CHILD_LATE:
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s did not end in time and was stopped; run it in a shell to "
+                       "see what it waits for",
+                       name);
+    case CHILD_SIGNALED:
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s was ended by signal %d; run it in a shell to see why", name,
+                       result->status);
+    case CHILD_EXITED:
+        break;
+    }
+    if (result->status != 0)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s failed with exit status %d; run it in a shell to see why", name,
+                       result->status);
+    return true;
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool take_key(const char *name, const struct first_line *line, char **key, struct error *e)
+{
+    size_t from = 0;
+    size_t to = line->len;
+    while (from < to && blank(line->bytes[from]))
+        from++;
+    while (to > from && blank(line->bytes[to - 1]))
+        to--;
+    if (from == to)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s printed nothing on its first line; the key belongs there", name);
+    if (memchr(line->bytes + from, '\0', to - from))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s printed a NUL character on its first line; it must print "
+                       "nothing but the key there",
+                       name);
+    *key = mem_strndup(line->bytes + from, to - from);
+    return true;
+}
+
+static bool run(const char *name, const char *command, int timeout_ms, const struct wakeup *wakeup,
+                struct first_line *line, struct error *e)
+{
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    const struct child_command child = {.argv = argv,
+                                        .deadline_ms = clock_mono_ms() + timeout_ms,
+                                        .wakeup = wakeup,
+                                        .spares_daemons = true,
+                                        .take = take_bytes,
+                                        .context = line};
+    struct child_result result;
+    struct error fault = {0};
+    if (!child_run(&child, &result, &fault))
+        return err_set(e, ERR_CONFIG_ERROR, "cannot run %s: %s", name, fault.text);
+    return check(name, &result, e);
+}
+
+bool key_command_run(const char *name, const char *command, int timeout_ms,
+                     const struct wakeup *wakeup, char **key, struct error *e)
+{
+    struct first_line line = {.len = 0};
+    bool ok = run(name, command, timeout_ms, wakeup, &line, e) && take_key(name, &line, key, e);
+    mem_wipe(&line, sizeof line);
+    return ok;
 }

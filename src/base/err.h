@@ -67,4 +67,31 @@ bool err_set(struct error *e, enum err_code code, const char *format, ...)
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The one way out when going on is impossible: out of memory, or a thread that cannot start.
+ * Everything else is a value (err.h). */
+
+/* `hook` runs once before the program dies (the terminal restores itself). NULL removes it. */
+void die_set_hook(void (*hook)(void));
+
+/* A file that is of use only once the program has finished it: die() removes PATH with each of
+ * these endings, up to a NULL, "" for PATH itself. Both are borrowed until die_keeps() of the same
+ * PATH. */
+void die_unlinks(const char *path, const char *const *endings);
+void die_keeps(const char *path);
+
+/* Removes these files, runs the hook, prints "tiro: WHAT" to standard error and exits with
+ * status 70. */
+_Noreturn void die(const char *what);
+
+/* A diagnostic log for a person who hunts a fault: off unless configured, one line an entry, file
+ * mode 0600. Never pass secrets, request headers or message texts. Any thread may call. */
+
+enum log_level { LOG_OFF, LOG_ERROR, LOG_INFO, LOG_DEBUG };
+
+/* Opens (appends to) the file. Without it, log_line() does nothing. */
+bool log_open(const char *path, enum log_level level, struct error *e);
+void log_close(void);
+
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -1,12 +1,119 @@
+#include "base/shape.h"
+
 #include <assert.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/clock.h"
+#include "base/entropy.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
-#include "base/shape_private.h"
-#include "base/uuid.h"
+#include "base/utf8.h"
 #include "base/vec.h"
+
+/* What the parts of shape.h share: how values stand in a struct. */
+
+/* Every whole number up to it is exact; and with 15 digits a number up to it reads back. */
+#define SHAPE_WHOLE_MAX 9007199254740992.0
+#define SHAPE_NUMBER_MAX 1e18
+
+/* A VEC() of any elements. */
+struct list {
+    char *items;
+    size_t len, cap;
+};
+
+/* How the member stands in the struct: a text, a VEC() or a number. */
+static inline bool is_text(const struct shape_field *f)
+{
+    return f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS;
+}
+
+static inline bool is_list(const struct shape_field *f)
+{
+    return f->type == SHAPE_STRINGS || f->type == SHAPE_LIST;
+}
+
+static inline bool is_number(const struct shape_field *f)
+{
+    return f->type == SHAPE_INTEGER || f->type == SHAPE_COUNT || f->type == SHAPE_NUMBER;
+}
+
+static inline char *get_text(const void *at)
+{
+    char *text;
+    memcpy(&text, at, sizeof text);
+    return text;
+}
+
+static inline void put_text(void *at, char *text)
+{
+    memcpy(at, &text, sizeof text);
+}
+
+static inline struct list get_list(const void *at)
+{
+    struct list list;
+    memcpy(&list, at, sizeof list);
+    return list;
+}
+
+static inline void put_list(void *at, struct list list)
+{
+    memcpy(at, &list, sizeof list);
+}
+
+static inline int get_int(const void *at)
+{
+    int n;
+    memcpy(&n, at, sizeof n);
+    return n;
+}
+
+static inline void put_int(void *at, int n)
+{
+    memcpy(at, &n, sizeof n);
+}
+
+static inline double get_number(const struct shape_field *f, const void *at)
+{
+    if (f->type == SHAPE_COUNT)
+        return get_int(at);
+    return f->type == SHAPE_NUMBER ? *(const double *)at : (double)*(const int64_t *)at;
+}
+
+static inline void put_number(const struct shape_field *f, void *at, double n)
+{
+    if (f->type == SHAPE_COUNT)
+        put_int(at, (int)n);
+    else if (f->type == SHAPE_NUMBER)
+        *(double *)at = n;
+    else
+        *(int64_t *)at = (int64_t)n;
+}
+
+static inline double most_of(const struct shape_field *f)
+{
+    double held = f->type == SHAPE_COUNT    ? INT_MAX
+                  : f->type == SHAPE_NUMBER ? SHAPE_NUMBER_MAX
+                                            : SHAPE_WHOLE_MAX;
+    return f->most != 0 || f->least < 0 ? f->most : held;
+}
+
+static inline size_t element_size(const struct shape_field *f)
+{
+    return f->type == SHAPE_LIST ? f->of->size : sizeof(char *);
+}
+
+static inline const struct shape_field *find_field(const struct shape *s, const char *name)
+{
+    const struct shape_field *f = s->fields;
+    while (f->name && strcmp(f->name, name) != 0 && !(f->also && strcmp(f->also, name) == 0))
+        f++;
+    return f->name ? f : NULL;
+}
 
 /* --- what is absent --------------------------------------------------------------------------- */
 
@@ -353,4 +460,453 @@ struct json *shape_value_to_json(const struct shape *s, const char *name, const 
     struct json_out o = {.buf = &text};
     shape_write_value(s, name, object, &o);
     return json_out_tree(&text);
+}
+
+enum { SHOWN_BYTES = 60 }; /* of a foreign name */
+
+/* Where a value stands in the whole, for the words of an error. */
+struct place {
+    const struct place *above;
+    const char *name; /* NULL: an element */
+    size_t index;
+};
+
+static void add_place(struct buf *out, const struct place *p)
+{
+    if (p->above)
+        add_place(out, p->above);
+    if (!p->name)
+        buf_addf(out, "[%zu]", p->index);
+    else
+        buf_addf(out, "%s%s", p->above ? "." : "", p->name);
+}
+
+static bool misfit(const struct place *p, const struct shape_field *f, const char *what,
+                   struct error *e)
+{
+    struct buf where = BUF_INIT, expected = BUF_INIT;
+    add_place(&where, p);
+    shape_add_expected(f, &expected);
+    err_set(e, ERR_USAGE, "\"%s\" %s; give %s%s", where.data, what, expected.data,
+            f->presence == SHAPE_REQUIRED ? "" : ", or leave it out");
+    buf_release(&where);
+    buf_release(&expected);
+    return false;
+}
+
+static bool within(const struct shape_field *f, size_t n)
+{
+    return (double)n >= f->least && (f->most == 0 || (double)n <= f->most);
+}
+
+static bool read_text(const struct shape_field *f, const struct json *v, void *at)
+{
+    const char *string = json_string(v);
+    char *text = string || f->type != SHAPE_JSON ? mem_strdup(string) : json_print(v);
+    put_text(at, text);
+    return text && within(f, strlen(text));
+}
+
+static bool read_words(const struct json *v, void *at)
+{
+    struct buf words = BUF_INIT;
+    bool ok = json_type(v) == JSON_ARRAY;
+    for (const struct json *item = json_first(v); item && ok; item = json_next(item)) {
+        const char *word = json_string(item);
+        ok = word && *word && !word[strcspn(word, " \t\r\n\v\f")];
+        if (ok)
+            buf_addf(&words, "%s%s", words.len > 0 ? " " : "", word);
+    }
+    if (ok && words.len > 0)
+        put_text(at, buf_take(&words));
+    buf_release(&words);
+    return ok;
+}
+
+static bool read_uuid(const struct json *v, char *at)
+{
+    const char *text = json_string(v);
+    if (!text || !uuid_valid(text))
+        return false;
+    memcpy(at, text, UUID_LEN + 1);
+    return true;
+}
+
+static bool read_number(const struct shape_field *f, const struct json *v, void *at)
+{
+    double n = json_number(v, NAN);
+    bool whole = f->type == SHAPE_NUMBER || n == floor(n);
+    if (n > most_of(f) && f->nearest)
+        n = most_of(f);
+    if (!(n >= f->least) || !(n <= most_of(f)) || !isfinite(n) || !whole)
+        return false;
+    put_number(f, at, n);
+    return true;
+}
+
+static bool read_word(const struct shape_names *names, const struct json *v, void *at)
+{
+    const char *word = json_string(v);
+    int value = 0;
+    while (word && value < names->count &&
+           !(names->words[value] && strcmp(names->words[value], word) == 0))
+        value++;
+    if (value == names->count)
+        value = names->other;
+    put_int(at, value);
+    return word && value >= 0;
+}
+
+static bool read_time(const struct json *v, void *at)
+{
+    const char *text = json_string(v);
+    return text && rfc3339_parse(text, at);
+}
+
+static bool read_object(const struct shape *s, const struct json *v, const struct place *p,
+                        void *object, struct error *e);
+
+static bool read_element(const struct shape_field *f, const struct json *v, const struct place *p,
+                         char *element, struct error *e)
+{
+    if (f->type == SHAPE_LIST)
+        return json_type(v) == JSON_OBJECT ? read_object(f->of, v, p, element, e)
+                                           : misfit(p, f, "is no object", e);
+    put_text(element, mem_strdup(json_string(v)));
+    return get_text(element) || misfit(p, f, "is no string", e);
+}
+
+static bool read_list(const struct shape_field *f, const struct json *v, const struct place *p,
+                      void *at, struct error *e)
+{
+    size_t size = element_size(f), len = json_len(v);
+    struct list list = {0};
+    if (json_type(v) != JSON_ARRAY || !within(f, len))
+        return misfit(p, f, "does not fit", e);
+    list.items = vec_reserve_(NULL, &list.cap, len, size);
+    bool ok = true;
+    for (const struct json *item = json_first(v); item && ok; item = json_next(item)) {
+        const struct place here = {p, NULL, list.len};
+        char *element = list.items + list.len++ * size;
+        memset(element, 0, size);
+        ok = read_element(f, item, &here, element, e);
+    }
+    put_list(at, list);
+    return ok;
+}
+
+/* Those that need no more than the value; the others are read by read_member(). */
+static bool read_plain(const struct shape_field *f, const struct json *v, void *object)
+{
+    char *at = (char *)object + f->offset;
+    if (is_number(f))
+        return read_number(f, v, at);
+    switch (f->type) {
+    case SHAPE_STRING:
+    case SHAPE_JSON:
+        return read_text(f, v, at);
+    case SHAPE_WORDS:
+        return read_words(v, at);
+    case SHAPE_UUID:
+        return read_uuid(v, at);
+    case SHAPE_BOOLEAN:
+        *(bool *)(void *)at = json_true(v);
+        return json_type(v) == JSON_BOOL;
+    case SHAPE_TIME:
+        return read_time(v, at);
+    case SHAPE_ENUM:
+        return read_word(f->names, v, at);
+    default:
+        return f->codec && f->codec->read && f->codec->read(v, at);
+    }
+}
+
+static bool read_member(const struct shape_field *f, const struct json *v, const struct place *p,
+                        void *object, struct error *e)
+{
+    char *at = (char *)object + f->offset;
+    bool null = json_type(v) == JSON_NULL && f->type != SHAPE_JSON;
+    if (!v || (null && f->presence != SHAPE_REQUIRED))
+        return f->presence != SHAPE_REQUIRED || misfit(p, f, "is missing", e);
+    if (is_list(f))
+        return read_list(f, v, p, at, e);
+    if (f->type == SHAPE_OBJECT && json_type(v) == JSON_OBJECT)
+        return read_object(f->of, v, p, at, e);
+    return read_plain(f, v, object) || misfit(p, f, "does not fit", e);
+}
+
+static bool refuse_member(const struct place *above, const char *name, const char *why,
+                          struct error *e)
+{
+    struct buf where = BUF_INIT;
+    char *shown = mem_strndup(name, utf8_cut_bytes(name, strlen(name), SHOWN_BYTES));
+    const struct place here = {above, shown, 0};
+    add_place(&where, &here);
+    err_set(e, ERR_USAGE, "\"%s\" %s", where.data, why);
+    buf_release(&where);
+    free(shown);
+    return false;
+}
+
+static bool check_members(const struct shape *s, const struct json *v, const struct place *above,
+                          struct error *e)
+{
+    for (const struct json *m = json_first(v); m; m = json_next(m)) {
+        if (!find_field(s, json_name(m)))
+            return refuse_member(above, json_name(m), "is unknown here; leave it out", e);
+        if (json_get(v, json_name(m)) != m)
+            return refuse_member(above, json_name(m), "is there twice; give it once", e);
+    }
+    return true;
+}
+
+static bool read_object(const struct shape *s, const struct json *v, const struct place *above,
+                        void *object, struct error *e)
+{
+    shape_init(s, object);
+    bool ok = !s->closed || check_members(s, v, above, e);
+    for (const struct shape_field *f = s->fields; f->name && ok; f++) {
+        const struct place here = {above, f->name, 0};
+        const struct json *member = json_get(v, f->name);
+        ok = read_member(f, member || !f->also ? member : json_get(v, f->also), &here, object, e);
+    }
+    return ok;
+}
+
+bool shape_read(const struct shape *s, const struct json *v, void *object, struct error *e)
+{
+    if (json_type(v) != JSON_OBJECT) {
+        shape_init(s, object);
+        return err_set(e, ERR_USAGE, "it is no JSON object; give one");
+    }
+    if (read_object(s, v, NULL, object, e))
+        return true;
+    shape_release(s, object);
+    return false;
+}
+
+bool shape_parse(const struct shape *s, const char *text, size_t len, void *object, struct error *e)
+{
+    struct error cause = {0};
+    shape_init(s, object);
+    if (json_find_nul(text, len))
+        return err_set(e, ERR_USAGE, "there is a NUL character in it; remove it");
+    struct json *v = json_parse_foreign(text, len, &cause);
+    bool ok = v ? shape_read(s, v, object, e) : err_set(e, ERR_USAGE, "%s", cause.text);
+    json_free(v);
+    return ok;
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+static void add_words(struct buf *out, const struct shape_names *names)
+{
+    int left = 0;
+    for (int i = 0; i < names->count; i++)
+        left += names->words[i] != NULL;
+    for (int i = 0; i < names->count; i++) {
+        if (names->words[i])
+            buf_addf(out, "\"%s\"%s", names->words[i], left > 2 ? ", " : left == 2 ? " or " : "");
+        left -= names->words[i] != NULL;
+    }
+}
+
+static void add_bounds(struct buf *out, const struct shape_field *f)
+{
+    if (f->most != 0)
+        buf_addf(out, " from %.15g to %.15g", f->least, f->most);
+    else
+        buf_addf(out, " from %.15g", f->least);
+}
+
+static void add_length(struct buf *out, const struct shape_field *f, const char *unit)
+{
+    if (f->most != 0)
+        buf_addf(out, " of at most %.15g %s", f->most, unit);
+}
+
+void shape_add_expected(const struct shape_field *f, struct buf *out)
+{
+    switch (f->type) {
+    case SHAPE_STRING:
+        buf_addstr(out, f->least > 0 ? "a string that is not empty" : "a string");
+        add_length(out, f, "bytes");
+        break;
+    case SHAPE_JSON:
+        buf_addstr(out, "any value");
+        break;
+    case SHAPE_WORDS:
+        buf_addstr(out, "a list of words");
+        break;
+    case SHAPE_STRINGS:
+        buf_addstr(out, f->least > 0 ? "a list of strings that is not empty" : "a list of strings");
+        add_length(out, f, "elements");
+        break;
+    case SHAPE_UUID:
+        buf_addstr(out, "an id like \"01890a5d-ac96-774b-bcce-b302099a8057\"");
+        break;
+    case SHAPE_INTEGER:
+    case SHAPE_COUNT:
+        buf_addstr(out, "a whole number");
+        add_bounds(out, f);
+        break;
+    case SHAPE_NUMBER:
+        buf_addstr(out, "a number");
+        add_bounds(out, f);
+        break;
+    case SHAPE_BOOLEAN:
+        buf_addstr(out, "true or false");
+        break;
+    case SHAPE_TIME:
+        buf_addstr(out, "a time like \"2026-03-09T14:05:07Z\"");
+        break;
+    case SHAPE_ENUM:
+        add_words(out, f->names);
+        break;
+    case SHAPE_OBJECT:
+        buf_addstr(out, "an object");
+        break;
+    case SHAPE_LIST:
+        buf_addstr(out, "a list of objects");
+        add_length(out, f, "elements");
+        break;
+    case SHAPE_OWN:
+        buf_addstr(out, f->codec->expected);
+        break;
+    }
+}
+
+static void describe(const struct shape *s, size_t indent, struct buf *out)
+{
+    for (const struct shape_field *f = s->fields; f->name; f++) {
+        buf_addf(out, "%*s%s: ", (int)indent, "", f->name);
+        shape_add_expected(f, out);
+        if (f->presence != SHAPE_REQUIRED)
+            buf_addstr(out, "; optional");
+        if (f->help)
+            buf_addf(out, ". %s", f->help);
+        buf_addch(out, '\n');
+        if (f->of)
+            describe(f->of, indent + 2, out);
+    }
+}
+
+void shape_describe(const struct shape *s, struct buf *out)
+{
+    describe(s, 2, out);
+}
+
+/* --- as JSON Schema --------------------------------------------------------------------------- */
+
+static struct json *typed(const char *type)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, "type", type);
+    return v;
+}
+
+static struct json *formatted(const char *format)
+{
+    struct json *v = typed("string");
+    json_set_string(v, "format", format);
+    return v;
+}
+
+/* Bytes are no characters: a text of so many bytes has at most so many of them. */
+static void set_bounds(struct json *v, const struct shape_field *f, const char *least,
+                       const char *most)
+{
+    if (least && f->least != 0)
+        json_set_number(v, least, f->least);
+    if (f->most != 0)
+        json_set_number(v, most, f->most);
+}
+
+static struct json *array_of(const struct shape_field *f, struct json *items)
+{
+    struct json *v = typed("array");
+    json_set(v, "items", items);
+    set_bounds(v, f, "minItems", "maxItems");
+    return v;
+}
+
+static struct json *number_schema(const struct shape_field *f)
+{
+    struct json *v = typed(f->type == SHAPE_NUMBER ? "number" : "integer");
+    json_set_number(v, "minimum", f->least);
+    if (f->most != 0)
+        json_set_number(v, "maximum", f->most);
+    return v;
+}
+
+static struct json *string_schema(const struct shape_field *f)
+{
+    struct json *v = typed("string");
+    if (f->least > 0)
+        json_set_int(v, "minLength", 1);
+    set_bounds(v, f, NULL, "maxLength");
+    return v;
+}
+
+static struct json *words_schema(const struct shape_names *names)
+{
+    struct json *v = typed("string"), *words = json_new_array();
+    for (int i = 0; i < names->count; i++)
+        if (names->words[i])
+            json_push(words, json_new_string(names->words[i]));
+    json_set(v, "enum", words);
+    return v;
+}
+
+static struct json *value_schema(const struct shape_field *f)
+{
+    switch (f->type) {
+    case SHAPE_STRING:
+        return string_schema(f);
+    case SHAPE_JSON:
+        return json_new_object();
+    case SHAPE_WORDS:
+    case SHAPE_STRINGS:
+        return array_of(f, typed("string"));
+    case SHAPE_UUID:
+        return formatted("uuid");
+    case SHAPE_INTEGER:
+    case SHAPE_COUNT:
+    case SHAPE_NUMBER:
+        return number_schema(f);
+    case SHAPE_BOOLEAN:
+        return typed("boolean");
+    case SHAPE_TIME:
+        return formatted("date-time");
+    case SHAPE_ENUM:
+        return words_schema(f->names);
+    case SHAPE_OBJECT:
+        return shape_schema(f->of);
+    case SHAPE_LIST:
+        return array_of(f, shape_schema(f->of));
+    case SHAPE_OWN:
+        break;
+    }
+    return json_parse(f->codec->schema, strlen(f->codec->schema), NULL);
+}
+
+struct json *shape_schema(const struct shape *s)
+{
+    struct json *v = typed("object"), *members = json_new_object(), *needed = json_new_array();
+    for (const struct shape_field *f = s->fields; f->name; f++) {
+        struct json *value = value_schema(f);
+        json_set_string(value, "description", f->help);
+        json_set(members, f->name, value);
+        if (f->presence == SHAPE_REQUIRED)
+            json_push(needed, json_new_string(f->name));
+    }
+    json_set_string(v, "title", s->name);
+    json_set(v, "properties", members);
+    if (json_len(needed) > 0)
+        json_set(v, "required", needed);
+    else
+        json_free(needed);
+    if (s->closed)
+        json_set_bool(v, "additionalProperties", false);
+    return v;
 }

@@ -26,7 +26,7 @@ enum shape_type {
     SHAPE_COUNT,   /* int; a whole number */
     SHAPE_NUMBER,  /* double; a number */
     SHAPE_BOOLEAN, /* bool */
-    SHAPE_TIME,    /* int64_t, milliseconds since 1970; a string (rfc3339.h) */
+    SHAPE_TIME,    /* int64_t, milliseconds since 1970; a string (clock.h) */
     SHAPE_ENUM,    /* an enumeration; a string of `names` */
     SHAPE_OBJECT,  /* a struct in the struct, of shape `of`; an object */
     SHAPE_LIST,    /* VEC(struct …), each of shape `of`; an array; `least`, `most`: how many */

@@ -1,14 +1,56 @@
-/* A thread that works off a queue of jobs in the order in which they came, and while none waits
- * does chores, a bounded step at a time. It starts with the first job or wish. */
+/* A thread of the engine's: signals are the surface's, so that it sees none. */
 #ifndef BASE_WORKER_H
 #define BASE_WORKER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/wakeup.h"
+
+/* False: the system has no thread to give. */
+bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/* From now on the calling thread gives way to others of the program, where the system gives threads
+ * a priority each (Linux). */
+void thread_give_way(void);
+
+/* A queue between two threads. Items are whole and immutable once pushed; who pops one owns it.
+ * The reader sleeps in poll() on mailbox_fd(); the descriptor is readable while items wait,
+ * but for what was pushed lazily while the reader dozed. */
+
+struct mailbox;
+
+/* `free_item` frees what is left at mailbox_free(). */
+struct mailbox *mailbox_new(void (*free_item)(void *item));
+void mailbox_free(struct mailbox *m);
+
+void mailbox_push(struct mailbox *m, void *item);
+
+/* For items that can wait for the reader's next look: does not wake a reader that dozes. */
+void mailbox_push_lazily(struct mailbox *m, void *item);
+
+/* The reader will look again soon whatever comes: until mailbox_doze(m, false) only mailbox_push()
+ * wakes it. Ending the doze makes the descriptor readable if anything waits. */
+void mailbox_doze(struct mailbox *m, bool dozes);
+
+/* NULL when empty; never waits. */
+void *mailbox_pop(struct mailbox *m);
+
+size_t mailbox_len(struct mailbox *m);
+
+/* Whether an item of this kind waits; it stays. Never waits itself. */
+bool mailbox_has(struct mailbox *m, bool (*is)(const void *item));
+
+/* Waits up to timeout_ms (-1: for ever). NULL on timeout. */
+void *mailbox_wait(struct mailbox *m, int timeout_ms);
+
+int mailbox_fd(const struct mailbox *m);
+
+/* A thread that works off a queue of jobs in the order in which they came, and while none waits
+ * does chores, a bounded step at a time. It starts with the first job or wish. */
 
 /* The first member of what a job carries, which is the worker's from worker_submit() on. */
 struct job {
@@ -18,7 +60,7 @@ struct job {
     void (*release)(struct job *job); /* frees it; also one that was not run */
     uint64_t topic; /* a newer job of the same topic, or worker_withdraw(), supersedes this one: it
                        is stopped, or not run at all; 0: nothing does */
-    bool lasting;      /* it changes something: run also while the worker ends */
+    bool lasting;   /* it changes something: run also while the worker ends */
 };
 
 /* What a chore's step returns in place of milliseconds. */

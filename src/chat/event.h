@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/entropy.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/shape.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/usage.h"
 

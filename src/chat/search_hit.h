@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/entropy.h"
 #include "base/shape.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/message.h"
 

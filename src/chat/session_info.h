@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/entropy.h"
 #include "base/err.h"
 #include "base/shape.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/usage.h"
 

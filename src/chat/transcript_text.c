@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
-#include "base/rfc3339.h"
 #include "base/utf8.h"
 
 #define WHERE_BYTES 400 /* of an image's place; a data: URL has megabytes */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
+#include "base/child.h"
 #include "base/mem.h"
 #include "cli/output.h"
 #include "cli/session_options.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "cli/command_line.h"
 
 /* Where a word may stand: behind "tiro", a command, or a command and its command. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/i18n.h"
-#include "base/url.h"
 #include "base/utf8.h"
 #include "cli/command_line.h"
 #include "cli/input.h"

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/utf8.h"
 #include "cli/diagnosis.h"

@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #endif
 
-#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "cli/command_line.h"
 
 enum {

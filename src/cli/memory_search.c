@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/entropy.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 #include "cli/output.h"
 #include "cli/verb.h"
 

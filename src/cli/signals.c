@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
-#include "base/die.h"
+#include "base/child.h"
+#include "base/err.h"
 
 static int pipe_fds[2] = {-1, -1};
 

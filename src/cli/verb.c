@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/i18n.h"
-#include "base/whole_file.h"
+#include "base/paths.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/setup.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "provider/provider.h"
 

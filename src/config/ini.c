@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 enum { MOST_PASSES = 50 };

@@ -8,7 +8,6 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/url.h"
 #include "base/utf8.h"
 #include "config/config.h"
 #include "config/config_file.h"

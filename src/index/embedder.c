@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/entropy.h"
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/choose.h"

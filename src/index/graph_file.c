@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/whole_file.h"
 
 #define SUFFIX ".hnsw"
 #define DAMAGED ".damaged"

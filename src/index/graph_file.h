@@ -3,7 +3,7 @@
 #ifndef INDEX_GRAPH_FILE_H
 #define INDEX_GRAPH_FILE_H
 
-#include "base/whole_file.h"
+#include "base/paths.h"
 #include "index/vectors_private.h"
 
 struct graph_content {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/corpora_private.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "base/child_environment.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/document_loaders.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/charset.h"
 #include "base/utf8.h"
 #include "knowledge/document_loaders.h"
 

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/late_library.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 
 /* --- the library ------------------------------------------------------------------------------ */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "base/utf8.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/late_library.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 
 enum { BLOCK = 64 * 1024, HEADERS_BETWEEN_LOOKS = 256 };

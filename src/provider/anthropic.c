@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "base/utf8.h"
 #include "chat/figure.h"
 #include "provider/exchange.h"

@@ -13,12 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
 #include "base/environment.h"
-#include "base/key_command.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "provider/http.h"
 
 #define KEY_COMMAND_MS 30000

@@ -11,11 +11,11 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "base/die.h"
-#include "base/late_library.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "provider/provider.h"
 
 /* libcurl as a table of its functions, loaded when the first request needs it: with all that it

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/key_command.h"
+#include "base/entropy.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "provider/http.h"

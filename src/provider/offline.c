@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "chat/attached_file.h"
 #include "chat/corpora.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/base64.h"
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/embedded.h"
+#include "base/paths.h"
 #include "provider/outgoing.h"
 
 const struct provider *const providers[] = {&provider_anthropic, &provider_openai, &provider_ollama,

@@ -2,7 +2,7 @@
 #ifndef SERVE_ACP_PRIVATE_H
 #define SERVE_ACP_PRIVATE_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "rpc/peer.h"
 #include "serve/acp.h"
 #include "serve/acp_options.h"

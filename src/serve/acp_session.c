@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "serve/acp_private.h"
 #include "serve/acp_tool_call.h"
 #include "session/session_operations.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/child_environment.h"
+#include "base/environment.h"
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "serve/acp_answer.h"

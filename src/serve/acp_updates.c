@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/i18n.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "base/utf8.h"
 #include "serve/acp_prompt.h"
 #include "serve/acp_tool_call.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 
 /* Of a session at most so many bytes, but its newest frame whatever its length if it has no number;

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "base/descriptors.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 /* Of the library for one connection: what a head may take, and a chunk of a stream. */

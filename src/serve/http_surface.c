@@ -36,7 +36,7 @@ void http_surface_free(struct http_surface *h)
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "serve/http_server.h"

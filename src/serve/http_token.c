@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "base/entropy.h"
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/whole_file.h"
 
 enum { TOKEN_MOST = 4096, MADE_BYTES = 32, COMMAND_MS = 30000 };
 

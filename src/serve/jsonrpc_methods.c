@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/json_out.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "serve/contract.h"
 #include "serve/jsonrpc_private.h"

@@ -2,7 +2,7 @@
 #ifndef SERVE_JSONRPC_PRIVATE_H
 #define SERVE_JSONRPC_PRIVATE_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 #include "rpc/peer.h"
 #include "serve/jsonrpc.h"

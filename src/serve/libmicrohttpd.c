@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/late_library.h"
+#include "base/paths.h"
 
 #ifdef LIBMICROHTTPD_FILE
 

@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
+#include "base/child.h"
 #include "serve/activation.h"
 
 void listening_take_over(struct listening *l)

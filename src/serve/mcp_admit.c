@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "rpc/peer.h"

@@ -3,9 +3,9 @@
 #define SERVE_MCP_PRIVATE_H
 
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/json.h"
 #include "base/json_out.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "rpc/peer.h"
 #include "serve/mcp.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "base/rfc3339.h"
 #include "chat/transcript_text.h"
 #include "serve/mcp_admit.h"
 #include "serve/mcp_private.h"

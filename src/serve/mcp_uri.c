@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/environment.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "base/utf8.h"
 
 static const char scheme[] = "tiro://session/", json_ending[] = ".json";

@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
-#include "base/log.h"
+#include "base/child.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "serve/activation.h"

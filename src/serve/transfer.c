@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "base/worker.h"

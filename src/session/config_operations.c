@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "config/config_file.h"
 #include "config/edit.h"
 

@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/die.h"
 #include "base/environment.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "session/capability.h"
 #include "session/conversation_private.h"
 #include "session/removal.h"

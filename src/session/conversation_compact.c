@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "compact/policy.h"

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "knowledge/directive.h"
 #include "knowledge/learned.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
 #include "session/memory_follow.h"

@@ -5,7 +5,7 @@
 #ifndef SESSION_CONVERSATION_OPERATIONS_H
 #define SESSION_CONVERSATION_OPERATIONS_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "chat/context.h"
 #include "chat/decision.h"
 #include "chat/event.h"

@@ -2,7 +2,7 @@
  * memory: files of instructions, and what the graph has. */
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/paths.h"
 #include "knowledge/memory_prompt.h"
 #include "session/conversation_private.h"

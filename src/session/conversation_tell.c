@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "chat/figure.h"
 #include "session/conversation_private.h"

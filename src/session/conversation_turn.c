@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/embedded.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "chat/session_tally.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"

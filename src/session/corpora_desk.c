@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/worker.h"
 #include "session/corpora_turn.h"
 #include "session/desk.h"
 #include "session/operation.h"

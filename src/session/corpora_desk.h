@@ -4,7 +4,7 @@
 #ifndef SESSION_CORPORA_DESK_H
 #define SESSION_CORPORA_DESK_H
 
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "config/config.h"
 #include "session/operation_request.h"
 #include "session/place.h"

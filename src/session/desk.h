@@ -4,7 +4,6 @@
 #ifndef SESSION_DESK_H
 #define SESSION_DESK_H
 
-#include "base/mailbox.h"
 #include "base/worker.h"
 #include "session/notice.h"
 #include "session/place.h"

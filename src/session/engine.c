@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "provider/choose.h"
 #include "session/capability.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "config/config.h"
 #include "session/notice.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "session/conversation_private.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "session/capability.h"
 
 /* --- engine/info, capabilities/get ------------------------------------------------------------ */

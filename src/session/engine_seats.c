@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/worker.h"
 #include "session/conversation_private.h"
 
 /* What an engine knows of its conversations. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/whole_file.h"
+#include "base/paths.h"
 #include "chat/transcript_text.h"
 
 #define PIECE_BYTES ((size_t)64 * 1024)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "knowledge/learned.h"
 #include "knowledge/learned_extract.h"
 #include "knowledge/project.h"

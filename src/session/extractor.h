@@ -3,7 +3,7 @@
 #ifndef SESSION_EXTRACTOR_H
 #define SESSION_EXTRACTOR_H
 
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "config/config.h"
 #include "session/operation.h"
 #include "session/place.h"

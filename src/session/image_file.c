@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base64.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/uuid.h"
 #include "provider/outgoing.h"
 
 static const char prefix[] = "image-";
@@ -66,7 +65,7 @@ bool image_file_remove_all(int directory)
     return ok;
 }
 
-/* "image-UUID.png", "image-UUID.png.tiro-XXXXXX" (base/whole_file.h). */
+/* "image-UUID.png", "image-UUID.png.tiro-XXXXXX" (base/paths.h). */
 bool image_file_is(const char *file, bool unfinished)
 {
     char id[UUID_LEN + 1] = "";

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "chat/event_pieces.h"
 #include "chat/history.h"
 #include "chat/session_info.h"

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/uuid.h"
 
 static char *path_of(const char *locks, const char *session_id)
 {

@@ -2,7 +2,7 @@
 #ifndef SESSION_MEMORIES_H
 #define SESSION_MEMORIES_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "chat/learned_item.h"
 #include "chat/session_info.h"
 #include "memory/recall.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "session/learned_operations.h"
 #include "session/memory_desk_private.h"

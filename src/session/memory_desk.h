@@ -3,7 +3,7 @@
 #ifndef SESSION_MEMORY_DESK_H
 #define SESSION_MEMORY_DESK_H
 
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "chat/graph.h"
 #include "config/config.h"
 #include "session/operation_request.h"

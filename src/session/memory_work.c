@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "index/transcripts.h"
 

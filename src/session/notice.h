@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/entropy.h"
 #include "base/err.h"
-#include "base/uuid.h"
 #include "base/vec.h"
 #include "chat/corpora.h"
 #include "chat/decision.h"

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/entropy.h"
 #include "base/err.h"
-#include "base/uuid.h"
 #include "session/operation.h"
 
 struct operation_request {

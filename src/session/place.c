@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 struct place {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "chat/transcript_text.h"

@@ -3,7 +3,7 @@
 #ifndef SESSION_READER_H
 #define SESSION_READER_H
 
-#include "base/mailbox.h"
+#include "base/worker.h"
 #include "session/operation_request.h"
 #include "session/place.h"
 

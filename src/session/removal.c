@@ -1,6 +1,6 @@
 #include "session/removal.h"
 
-#include "base/log.h"
+#include "base/err.h"
 #include "session/lock.h"
 #include "session/projection.h"
 #include "store/session_files.h"

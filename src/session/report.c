@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/environment.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "index/embedder.h"
 #include "session/capability.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "chat/event_pieces.h"
 #include "knowledge/learned_extract.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/die.h"
-#include "base/embedded.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/vec.h"
 #include "store/token_fold.h"
 

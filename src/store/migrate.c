@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/embedded.h"
 #include "base/mem.h"
+#include "base/paths.h"
 
 /* "tiro" in the file's header; file(1) shows it. */
 #define APPLICATION_ID 0x7469726f

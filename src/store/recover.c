@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "store/db_copy.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_tally.h"

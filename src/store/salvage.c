@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "base/uuid.h"
 #include "store/db_cell.h"
 
 /* --- what rows look like --------------------------------------------------------------------- */

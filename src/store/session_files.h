@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 #include "store/store.h"
 

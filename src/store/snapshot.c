@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/json.h"
 #include "base/json_out.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "chat/figure.h"
 #include "store/event_log.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/die.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 /* Room for the advice behind it in an error's text. */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "base/uuid.h"
 #include "store/db_copy.h"
 #include "store/migrate.h"
 #include "store/scrub.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/url.h"
+#include "base/environment.h"
 #include "base/utf8.h"
 #include "serve/http_checks.h"
 #include "serve/http_routes.h"

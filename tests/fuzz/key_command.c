@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/key_command.h"
+#include "base/environment.h"
 #include "base/mem.h"
 #include "tests/fuzz/fuzz.h"
 

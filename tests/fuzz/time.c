@@ -2,7 +2,7 @@
  * waits for ever. */
 #include <stdlib.h>
 
-#include "base/rfc3339.h"
+#include "base/clock.h"
 #include "provider/http.h"
 #include "tests/fuzz/fuzz.h"
 

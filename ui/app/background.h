@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "base/vec.h"
 
 struct notice;

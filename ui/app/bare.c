@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/mailbox.h"
+#include "base/worker.h"
 
 struct app;
 struct errands;

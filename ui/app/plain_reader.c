@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/charset.h"
 #include "base/utf8.h"
 
 enum { PASTE_MS = 20 };

@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/charset.h"
 #include "base/utf8.h"
 #include "ui/term/tty.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/charset.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/charset.h"
 #include "base/clock.h"
-#include "base/die.h"
+#include "base/err.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/charset.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/term_private.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/embedded.h"
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"

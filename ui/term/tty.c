@@ -9,8 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
-#include "base/die.h"
+#include "base/child.h"
+#include "base/err.h"
 
 static struct termios saved;
 static volatile sig_atomic_t have_saved;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/charset.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"

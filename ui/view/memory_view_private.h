@@ -7,7 +7,7 @@
 #ifndef UI_MEMORY_VIEW_PRIVATE_H
 #define UI_MEMORY_VIEW_PRIVATE_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "session/memory_operations.h"
 #include "ui/text/editor.h"
 #include "ui/text/wrap.h"

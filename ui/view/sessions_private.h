@@ -5,7 +5,7 @@
 #ifndef UI_SESSIONS_PRIVATE_H
 #define UI_SESSIONS_PRIVATE_H
 
-#include "base/uuid.h"
+#include "base/entropy.h"
 #include "ui/text/editor.h"
 #include "ui/transcript/transcript.h"
 #include "ui/view/remark.h"
