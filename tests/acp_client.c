@@ -99,21 +99,21 @@ void fails(const char *method, const char *params, int code, const char *name)
     expect_code(rpc_client_ask(&client, method, params), code, name);
 }
 
-const struct json *told(const char *kind)
+const struct json *client_told(const char *kind)
 {
     return json_get(rpc_client_told(&client, "session/update", kind), "update");
 }
 
 const char *told_text(const char *kind)
 {
-    return text_of(json_get(told(kind), "content"), "text");
+    return text_of(json_get(client_told(kind), "content"), "text");
 }
 
 char *all_said(const char *kind)
 {
     struct buf text = BUF_INIT;
     while (rpc_client_was_told(&client, "session/update", kind)) {
-        const char *piece = json_get_string(json_get(told(kind), "content"), "text");
+        const char *piece = json_get_string(json_get(client_told(kind), "content"), "text");
         buf_addstr(&text, piece ? piece : "");
     }
     return support_keep(buf_take(&text));
@@ -238,8 +238,8 @@ void begin_allowed(const char *capabilities)
 
 const struct json *next_update_with(const char *member)
 {
-    const struct json *u = told("tool_call_update");
+    const struct json *u = client_told("tool_call_update");
     while (!json_get(u, member))
-        u = told("tool_call_update");
+        u = client_told("tool_call_update");
     return u;
 }

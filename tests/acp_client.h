@@ -18,10 +18,10 @@ int acp_tear_down(void **state);
 #define START(...) rpc_client_start_raw(&client, (const char *const[]){"--acp", __VA_ARGS__, NULL})
 void initialize(const char *capabilities); /* JSON with ' for ", as all texts here */
 const char *new_session(void);
-void begin_with(const char *capabilities); /* starts with all tools and makes a session */
-void begin(void);                          /* the same, of a client that offers nothing */
+void begin_with(const char *capabilities);    /* starts with all tools and makes a session */
+void begin(void);                             /* the same, of a client that offers nothing */
 void begin_allowed(const char *capabilities); /* … where tools do not ask */
-void end(void);                            /* the program ends with its input */
+void end(void);                               /* the program ends with its input */
 
 /* JSON of an object that begins with the session. */
 #define PARAMS(rest) support_text("{'sessionId':'%s'" rest "}", session)
@@ -42,7 +42,7 @@ void fails(const char *method, const char *params, int code, const char *name);
 const char *text_of(const struct json *v, const char *member);
 
 /* Of the next update of this kind; those before it are dropped. */
-const struct json *told(const char *kind);
+const struct json *client_told(const char *kind);
 const char *told_text(const char *kind);
 
 /* The next update of a tool call that has this member. */

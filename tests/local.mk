@@ -1,245 +1,247 @@
-# One program a module: tests/test_NAME.c. They link what they use out of libsupport.a.
-# The longest come first, so that none is left running alone at the end.
-LONG_TESTS = \
-	tests/test_flood \
-	tests/test_follow_crash \
-	tests/test_recover \
-	tests/test_store_faults \
-	tests/test_hostile_documents \
-	tests/test_child \
-	tests/test_completion \
-	tests/test_damaged_stores \
-	tests/test_recall_quality \
-	tests/test_compact_properties \
-	tests/test_memory_crash \
-	tests/test_conversations \
-	tests/test_engine_serves \
-	tests/test_serve_crash \
-	tests/test_served_errors \
-	tests/test_session_directories \
-	tests/test_crash \
-	tests/test_tools \
-	tests/test_long_run \
-	tests/test_export_import \
-	tests/test_sessions_cli \
-	tests/test_memory_cli
+# Files of tests are linked into one program, tests/suite, which runs the file that it is told (tests/suite.h). For automake a
+# file of tests is a test: make -C build check TESTS=tests/test_json.c runs it alone.
+# The files that take longest come first, so that none is left running alone at the end.
+SUITE_TESTS = \
+	tests/test_flood.c \
+	tests/test_follow_crash.c \
+	tests/test_store_faults.c \
+	tests/test_hostile_documents.c \
+	tests/test_child.c \
+	tests/test_completion.c \
+	tests/test_damaged_stores.c \
+	tests/test_recall_quality.c \
+	tests/test_compact_properties.c \
+	tests/test_memory_crash.c \
+	tests/test_conversations.c \
+	tests/test_engine_serves.c \
+	tests/test_serve_crash.c \
+	tests/test_served_errors.c \
+	tests/test_session_directories.c \
+	tests/test_crash.c \
+	tests/test_tools.c \
+	tests/test_long_run.c \
+	tests/test_export_import.c \
+	tests/test_sessions_cli.c \
+	tests/test_memory_cli.c \
+	tests/test_acp_agent.c \
+	tests/test_acp_client.c \
+	tests/test_acp_prompt.c \
+	tests/test_acp_terminals.c \
+	tests/test_acp_odd_client.c \
+	tests/test_acp_updates.c \
+	tests/test_acp_words.c \
+	tests/test_agent.c \
+	tests/test_agent_budget.c \
+	tests/test_agent_compaction.c \
+	tests/test_agent_tools.c \
+	tests/test_answers.c \
+	tests/test_approval.c \
+	tests/test_approval_overlay.c \
+	tests/test_authority.c \
+	tests/test_bare.c \
+	tests/test_base64.c \
+	tests/test_budget.c \
+	tests/test_buf_vec.c \
+	tests/test_capabilities.c \
+	tests/test_captures.c \
+	tests/test_charset.c \
+	tests/test_catalog.c \
+	tests/test_clipboard.c \
+	tests/test_chunk.c \
+	tests/test_choose.c \
+	tests/test_cli.c \
+	tests/test_compact_extract.c \
+	tests/test_compact_ladder.c \
+	tests/test_compact_plan.c \
+	tests/test_compact_policy.c \
+	tests/test_compact_prospect.c \
+	tests/test_compact_sections.c \
+	tests/test_compact_summarisers.c \
+	tests/test_compact_summary.c \
+	tests/test_compaction_card.c \
+	tests/test_compaction_detail.c \
+	tests/test_config.c \
+	tests/test_config_set.c \
+	tests/test_context_view.c \
+	tests/test_demonstration.c \
+	tests/test_doctor.c \
+	tests/test_directive.c \
+	tests/test_document.c \
+	tests/test_draft_review.c \
+	tests/test_e2e.c \
+	tests/test_edit_line.c \
+	tests/test_editor.c \
+	tests/test_embedders.c \
+	tests/test_err.c \
+	tests/test_errors.c \
+	tests/test_event.c \
+	tests/test_extraction.c \
+	tests/test_extractor.c \
+	tests/test_failure.c \
+	tests/test_figure.c \
+	tests/test_guard.c \
+	tests/test_graph.c \
+	tests/test_corpora.c \
+	tests/test_corpora_turn.c \
+	tests/test_corpora_vectors.c \
+	tests/test_corpus_cli.c \
+	tests/test_corpus_files.c \
+	tests/test_corpus_operations.c \
+	tests/test_corpus_tools.c \
+	tests/test_corpus_view.c \
+	tests/test_instructions.c \
+	tests/test_graph_cli.c \
+	tests/test_graph_delete.c \
+	tests/test_graph_health.c \
+	tests/test_graph_lines.c \
+	tests/test_graph_operations.c \
+	tests/test_graph_search.c \
+	tests/test_graph_tools.c \
+	tests/test_graph_view.c \
+	tests/test_health.c \
+	tests/test_footprint.c \
+	tests/test_forgotten.c \
+	tests/test_fork.c \
+	tests/test_fuzz_seeds.c \
+	tests/test_history.c \
+	tests/test_http_feed.c \
+	tests/test_http_requests.c \
+	tests/test_log_messages.c \
+	tests/test_hnsw.c \
+	tests/test_http_limits.c \
+	tests/test_image_file.c \
+	tests/test_import_text.c \
+	tests/test_input.c \
+	tests/test_interrupt.c \
+	tests/test_journal_compact.c \
+	tests/test_journal_show.c \
+	tests/test_json.c \
+	tests/test_keymap.c \
+	tests/test_link.c \
+	tests/test_learned.c \
+	tests/test_learned_cli.c \
+	tests/test_learned_prompt.c \
+	tests/test_learned_view.c \
+	tests/test_list.c \
+	tests/test_mcp.c \
+	tests/test_mcp_admit.c \
+	tests/test_mcp_http.c \
+	tests/test_mailbox.c \
+	tests/test_manual.c \
+	tests/test_markdown.c \
+	tests/test_mask.c \
+	tests/test_memories.c \
+	tests/test_memory_desk.c \
+	tests/test_memory_entry.c \
+	tests/test_memory_tool.c \
+	tests/test_memory_content.c \
+	tests/test_memory_follow.c \
+	tests/test_memory_index.c \
+	tests/test_memory_read.c \
+	tests/test_memory_sink.c \
+	tests/test_memory_sqlite.c \
+	tests/test_memory_store.c \
+	tests/test_memory_tabs.c \
+	tests/test_memory_words.c \
+	tests/test_places.c \
+	tests/test_doclist.c \
+	tests/test_random_calls.c \
+	tests/test_rank.c \
+	tests/test_rank_best.c \
+	tests/test_blend.c \
+	tests/test_tokenizer.c \
+	tests/test_word_forms.c \
+	tests/test_memory_line.c \
+	tests/test_memory_pane.c \
+	tests/test_message.c \
+	tests/test_migrate.c \
+	tests/test_model_server.c \
+	tests/test_models.c \
+	tests/test_notices.c \
+	tests/test_notification.c \
+	tests/test_odd_files.c \
+	tests/test_named_sessions.c \
+	tests/test_one_session.c \
+	tests/test_offline.c \
+	tests/test_operations.c \
+	tests/test_orphans.c \
+	tests/test_paths.c \
+	tests/test_project.c \
+	tests/test_probe.c \
+	tests/test_plain.c \
+	tests/test_projection.c \
+	tests/test_prompt.c \
+	tests/test_providers.c \
+	tests/test_rebuild.c \
+	tests/test_request_size.c \
+	tests/test_recall.c \
+	tests/test_removal.c \
+	tests/test_requests.c \
+	tests/test_rows_wrap.c \
+	tests/test_rpc_peer.c \
+	tests/test_run_command.c \
+	tests/test_screen_approval.c \
+	tests/test_screen_basic.c \
+	tests/test_screen_commands.c \
+	tests/test_screen_conversations.c \
+	tests/test_screen_draft.c \
+	tests/test_screen_compaction.c \
+	tests/test_screen_compaction_faults.c \
+	tests/test_screen_context.c \
+	tests/test_screen_faults.c \
+	tests/test_screen_corpora.c \
+	tests/test_screen_graph.c \
+	tests/test_screen_learned.c \
+	tests/test_screen_memory.c \
+	tests/test_screen_meters.c \
+	tests/test_screen_sessions.c \
+	tests/test_screen_signals.c \
+	tests/test_screen_stream.c \
+	tests/test_screen_text.c \
+	tests/test_screen_terminal.c \
+	tests/test_search_files.c \
+	tests/test_secrets.c \
+	tests/test_sentences.c \
+	tests/test_separation.c \
+	tests/test_serve_contract.c \
+	tests/test_serve_events.c \
+	tests/test_serve_http.c \
+	tests/test_serve_loop.c \
+	tests/test_serve_socket.c \
+	tests/test_serve_stdio.c \
+	tests/test_serve_tails.c \
+	tests/test_server_figures.c \
+	tests/test_service.c \
+	tests/test_service_compaction.c \
+	tests/test_service_edges.c \
+	tests/test_service_learned.c \
+	tests/test_sessions_screen.c \
+	tests/test_shape.c \
+	tests/test_snapshot.c \
+	tests/test_sse.c \
+	tests/test_status.c \
+	tests/test_store.c \
+	tests/test_theme.c \
+	tests/test_theme_contrast.c \
+	tests/test_toolset.c \
+	tests/test_transcript.c \
+	tests/test_transcripts.c \
+	tests/test_two_processes.c \
+	tests/test_url.c \
+	tests/test_utf8.c \
+	tests/test_uuid.c \
+	tests/test_wiring.c \
+	tests/test_worker.c \
+	tests/test_view.c \
+	tests/test_vectors.c \
+	tests/test_write_file.c
 
-UNIT_TESTS = \
-	tests/test_acp_agent \
-	tests/test_acp_client \
-	tests/test_acp_prompt \
-	tests/test_acp_terminals \
-	tests/test_acp_odd_client \
-	tests/test_acp_updates \
-	tests/test_acp_words \
-	tests/test_agent \
-	tests/test_agent_budget \
-	tests/test_agent_compaction \
-	tests/test_agent_tools \
-	tests/test_answers \
-	tests/test_approval \
-	tests/test_approval_overlay \
-	tests/test_authority \
-	tests/test_bare \
-	tests/test_base64 \
-	tests/test_budget \
-	tests/test_buf_vec \
-	tests/test_capabilities \
-	tests/test_captures \
-	tests/test_charset \
-	tests/test_catalog \
-	tests/test_clipboard \
-	tests/test_chunk \
-	tests/test_choose \
-	tests/test_cli \
+# These replace functions of the program (engine_start(), getaddrinfo(), unlink()), so each is a program of its own.
+SOLE_TESTS = \
+	tests/test_recover \
 	tests/test_commands \
-	tests/test_compact_extract \
-	tests/test_compact_ladder \
-	tests/test_compact_plan \
-	tests/test_compact_policy \
-	tests/test_compact_prospect \
-	tests/test_compact_sections \
-	tests/test_compact_summarisers \
-	tests/test_compact_summary \
-	tests/test_compaction_card \
-	tests/test_compaction_detail \
-	tests/test_config \
-	tests/test_config_set \
-	tests/test_context_view \
-	tests/test_demonstration \
-	tests/test_doctor \
-	tests/test_directive \
 	tests/test_dispatch \
-	tests/test_document \
-	tests/test_draft_review \
-	tests/test_e2e \
-	tests/test_edit_line \
-	tests/test_editor \
-	tests/test_embedders \
-	tests/test_err \
-	tests/test_errors \
-	tests/test_event \
-	tests/test_extraction \
-	tests/test_extractor \
-	tests/test_failure \
-	tests/test_figure \
-	tests/test_guard \
-	tests/test_graph \
-	tests/test_corpora \
-	tests/test_corpora_turn \
-	tests/test_corpora_vectors \
-	tests/test_corpus_cli \
-	tests/test_corpus_files \
-	tests/test_corpus_operations \
-	tests/test_corpus_tools \
-	tests/test_corpus_view \
-	tests/test_instructions \
-	tests/test_graph_cli \
-	tests/test_graph_delete \
-	tests/test_graph_health \
-	tests/test_graph_lines \
-	tests/test_graph_operations \
-	tests/test_graph_search \
-	tests/test_graph_tools \
-	tests/test_graph_view \
-	tests/test_health \
-	tests/test_footprint \
-	tests/test_forgotten \
-	tests/test_fork \
-	tests/test_fuzz_seeds \
-	tests/test_history \
-	tests/test_http_feed \
-	tests/test_http_requests \
-	tests/test_log_messages \
-	tests/test_hnsw \
-	tests/test_http \
-	tests/test_http_limits \
-	tests/test_image_file \
-	tests/test_import_text \
-	tests/test_input \
-	tests/test_interrupt \
-	tests/test_journal_compact \
-	tests/test_journal_show \
-	tests/test_json \
-	tests/test_keymap \
-	tests/test_link \
-	tests/test_learned \
-	tests/test_learned_cli \
-	tests/test_learned_prompt \
-	tests/test_learned_view \
-	tests/test_list \
-	tests/test_mcp \
-	tests/test_mcp_admit \
-	tests/test_mcp_http \
-	tests/test_mailbox \
-	tests/test_manual \
-	tests/test_markdown \
-	tests/test_mask \
-	tests/test_memories \
-	tests/test_memory_desk \
-	tests/test_memory_entry \
-	tests/test_memory_tool \
-	tests/test_memory_content \
-	tests/test_memory_follow \
-	tests/test_memory_index \
-	tests/test_memory_read \
-	tests/test_memory_sink \
-	tests/test_memory_sqlite \
-	tests/test_memory_store \
-	tests/test_memory_tabs \
-	tests/test_memory_words \
-	tests/test_places \
-	tests/test_doclist \
-	tests/test_random_calls \
-	tests/test_rank \
-	tests/test_rank_best \
-	tests/test_blend \
-	tests/test_tokenizer \
-	tests/test_word_forms \
-	tests/test_memory_line \
-	tests/test_memory_pane \
-	tests/test_message \
-	tests/test_migrate \
-	tests/test_model_server \
-	tests/test_models \
-	tests/test_notices \
-	tests/test_notification \
-	tests/test_odd_files \
-	tests/test_named_sessions \
-	tests/test_one_session \
-	tests/test_offline \
-	tests/test_operations \
-	tests/test_orphans \
-	tests/test_paths \
-	tests/test_project \
-	tests/test_probe \
-	tests/test_plain \
-	tests/test_projection \
-	tests/test_prompt \
-	tests/test_providers \
-	tests/test_rebuild \
-	tests/test_request_size \
-	tests/test_recall \
-	tests/test_removal \
-	tests/test_requests \
-	tests/test_rows_wrap \
-	tests/test_rpc_peer \
-	tests/test_run_command \
-	tests/test_screen_approval \
-	tests/test_screen_basic \
-	tests/test_screen_commands \
-	tests/test_screen_conversations \
-	tests/test_screen_draft \
-	tests/test_screen_compaction \
-	tests/test_screen_compaction_faults \
-	tests/test_screen_context \
-	tests/test_screen_faults \
-	tests/test_screen_corpora \
-	tests/test_screen_graph \
-	tests/test_screen_learned \
-	tests/test_screen_memory \
-	tests/test_screen_meters \
-	tests/test_screen_sessions \
-	tests/test_screen_signals \
-	tests/test_screen_stream \
-	tests/test_screen_text \
-	tests/test_screen_terminal \
-	tests/test_search_files \
-	tests/test_secrets \
-	tests/test_sentences \
-	tests/test_separation \
-	tests/test_serve_contract \
-	tests/test_serve_events \
-	tests/test_serve_http \
-	tests/test_serve_loop \
-	tests/test_serve_socket \
-	tests/test_serve_stdio \
-	tests/test_serve_tails \
-	tests/test_server_figures \
-	tests/test_service \
-	tests/test_service_compaction \
-	tests/test_service_edges \
-	tests/test_service_learned \
-	tests/test_sessions_screen \
-	tests/test_shape \
-	tests/test_snapshot \
-	tests/test_sse \
-	tests/test_status \
-	tests/test_store \
-	tests/test_theme \
-	tests/test_theme_contrast \
-	tests/test_toolset \
-	tests/test_transcript \
-	tests/test_transcripts \
-	tests/test_two_processes \
-	tests/test_url \
-	tests/test_utf8 \
-	tests/test_uuid \
-	tests/test_wiring \
-	tests/test_worker \
-	tests/test_view \
-	tests/test_vectors \
-	tests/test_write_file
+	tests/test_http
 
 # Minutes each: `make check-long` runs these, `make check` does not. tests/campaign_NAME.c.
 CAMPAIGNS = \
@@ -321,11 +323,8 @@ tests_libsupport_a_SOURCES = \
 	tests/workplace.c tests/workplace.h \
 	tests/zip_file.c tests/zip_file.h
 
-# Short names, which are theirs alone.
-tests_test_acp_agent_SOURCES = tests/test_acp_agent.c tests/acp_client.c tests/acp_client.h
-tests_test_acp_client_SOURCES = tests/test_acp_client.c tests/acp_client.c
-tests_test_acp_terminals_SOURCES = tests/test_acp_terminals.c tests/acp_client.c
-tests_test_acp_odd_client_SOURCES = tests/test_acp_odd_client.c tests/acp_client.c
+tests_suite_SOURCES = $(SUITE_TESTS) tests/acp_client.c tests/acp_client.h $(FUZZ_SOURCES)
+tests_suite_LDADD = $(LDADD) $(CURL_LIBS)
 
 # The scripted server on its own, for measuring and for trying the screen by hand.
 EXTRA_PROGRAMS += tests/model-server
@@ -374,14 +373,15 @@ EXTRA_DIST += doc/screens/answer.txt doc/screens/compaction.txt doc/screens/cont
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .c .sh
+C_LOG_COMPILER = $(LOG_COMPILER) $(abs_top_builddir)/tests/suite
 SH_LOG_COMPILER = $(SHELL)
 
 if HAVE_TEST_LIBRARIES
 check_LIBRARIES += tests/libsupport.a
-check_PROGRAMS += $(LONG_TESTS) $(UNIT_TESTS)
+check_PROGRAMS += tests/suite $(SOLE_TESTS)
 EXTRA_PROGRAMS += $(CAMPAIGNS)
-TESTS += $(LONG_TESTS) $(UNIT_TESTS) $(SCRIPT_TESTS)
+TESTS += $(SOLE_TESTS) $(SUITE_TESTS) $(SCRIPT_TESTS)
 else
 check-local:
 	@echo 'The tests need libraries that are not here:$(TESTS_MISSING)' >&2
@@ -407,18 +407,12 @@ torture: tests/campaign_torture$(EXEEXT) tiro$(EXEEXT) $(TORTURE_LIBRARY)
 	@$(AM_TESTS_ENVIRONMENT) TORTURE_TRIALS=$${TORTURE_TRIALS-all} tests/campaign_torture
 
 # A conversation of 2,000 turns in every mode. Minutes.
-soak: tests/test_long_run$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/test_long_run
+soak: tests/suite$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) SOAK_TURNS=$${SOAK_TURNS-2000} tests/suite test_long_run
 
 # What takes too long for every change, each told by its name; with -j several at once. The sizes make
 # less than four minutes on two cores: HACKING.md has the variables for more.
-LONG_NEED = $(CAMPAIGNS) \
-	tests/test_follow_crash \
-	tests/test_long_run \
-	tests/test_named_sessions \
-	tests/test_random_calls \
-	tests/test_serve_crash \
-	tests/test_store_faults
+LONG_NEED = $(CAMPAIGNS) tests/suite$(EXEEXT)
 LONG_RUNS = long-hostile long-torture long-faults long-random long-named long-follow long-kill long-serve \
 	long-soak
 check-long:
@@ -431,29 +425,29 @@ long-hostile:
 long-torture:
 	$(LONG_RUN) TORTURE_TRIALS=$${TORTURE_TRIALS-200} tests/campaign_torture
 long-faults:
-	$(LONG_RUN) TIRO_EVERY_FAULT=1 tests/test_store_faults
+	$(LONG_RUN) TIRO_EVERY_FAULT=1 tests/suite test_store_faults
 long-random:
-	$(LONG_RUN) RANDOM_CALLS=$${RANDOM_CALLS-8000} tests/test_random_calls
+	$(LONG_RUN) RANDOM_CALLS=$${RANDOM_CALLS-8000} tests/suite test_random_calls
 long-named:
-	$(LONG_RUN) NAMED_ROUNDS=$${NAMED_ROUNDS-1000} tests/test_named_sessions
+	$(LONG_RUN) NAMED_ROUNDS=$${NAMED_ROUNDS-1000} tests/suite test_named_sessions
 long-follow:
-	$(LONG_RUN) FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-100} tests/test_follow_crash
+	$(LONG_RUN) FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-100} tests/suite test_follow_crash
 long-kill:
 	$(LONG_RUN) KILL_ROUNDS=$${KILL_ROUNDS-40} tests/campaign_kill
 long-serve:
-	$(LONG_RUN) SERVE_ROUNDS=$${SERVE_ROUNDS-100} tests/test_serve_crash
+	$(LONG_RUN) SERVE_ROUNDS=$${SERVE_ROUNDS-100} tests/suite test_serve_crash
 long-soak:
-	$(LONG_RUN) SOAK_TURNS=$${SOAK_TURNS-200} tests/test_long_run
+	$(LONG_RUN) SOAK_TURNS=$${SOAK_TURNS-200} tests/suite test_long_run
 
 # The kill campaign at its full length, and memory killed at each of its writes.
-kill: tests/campaign_kill$(EXEEXT) tests/test_memory_crash$(EXEEXT) tiro$(EXEEXT)
+kill: tests/campaign_kill$(EXEEXT) tests/suite$(EXEEXT) tiro$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) KILL_ROUNDS=$${ROUNDS-1000} tests/campaign_kill && \
-	TIRO_EVERY_FAULT=1 tests/test_memory_crash
+	TIRO_EVERY_FAULT=1 tests/suite test_memory_crash
 
 # A session from its beginning to its end under valgrind.
-valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
+valgrind: tests/suite$(EXEEXT) tiro$(EXEEXT)
 	@rm -rf valgrind && $(MKDIR_P) valgrind
-	@$(AM_TESTS_ENVIRONMENT) TIRO='$(abs_top_srcdir)/tests/valgrind.sh' TEST_PATIENCE=10 tests/test_one_session || \
+	@$(AM_TESTS_ENVIRONMENT) TIRO='$(abs_top_srcdir)/tests/valgrind.sh' TEST_PATIENCE=10 tests/suite test_one_session || \
 	{ cat valgrind/*.log; exit 1; }
 
 .PHONY: soak check-long $(LONG_RUNS) kill torture valgrind
@@ -461,7 +455,6 @@ valgrind: tests/test_one_session$(EXEEXT) tiro$(EXEEXT)
 AM_CPPFLAGS += $(CMOCKA_CFLAGS) $(MICROHTTPD_CFLAGS) $(VTERM_CFLAGS)
 LDADD = tests/libsupport.a libtui.a libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) \
 	$(CMOCKA_LIBS) $(MICROHTTPD_LIBS) $(VTERM_LIBS) -lutil
-tests_test_model_server_LDADD = $(LDADD) $(CURL_LIBS)
 
 # Nothing of the user's account leaks into a test, and nothing of a test into the account.
 AM_TESTS_ENVIRONMENT = \

@@ -1,6 +1,10 @@
-/* A test program: cmocka with the headers that its own wants, and tests that are known where they
- * stand. TEST(name) { … } is run by the main() of suite.c, in the order of the file, with the fixture
- * that the last FIXTURE() before it named. A program with a main() of its own goes without. */
+/* A file of tests: cmocka with the headers that it needs, and tests that register themselves.
+ * TEST(name) { … } runs in the order of the file, with the fixture that the last FIXTURE() before
+ * it named.
+ *
+ * Most files are linked into one program: `tests/suite test_json` runs a file, `tests/suite
+ * test_json NAME` the tests of it whose names match (wildcards * and ?), `tests/suite` lists the
+ * files. A file that replaces functions of the program is a program of its own (tests/local.mk). */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
 
@@ -14,45 +18,47 @@
 
 #define TEST(f) TEST_IF(true, f)
 
-/* One that needs what a build may leave out; skipped where `there` is false. A program all of whose
- * tests are skipped ends with SUPPORT_SKIPPED. */
+/* A test of a part that a build may leave out; skipped where `there` is false. A file
+ * whose tests are all skipped ends with SUPPORT_SKIPPED. */
 #define TEST_IF(there, f)                                                                          \
     static void f(void **state);                                                                   \
     __attribute__((constructor)) static void add_##f(void)                                         \
     {                                                                                              \
-        suite_add(#f, (there) ? f : NULL);                                                         \
+        suite_add(__FILE__, #f, (there) ? f : NULL, NULL);                                         \
     }                                                                                              \
     static void f(__attribute__((unused)) void **state)
 
-/* For the tests from here on; either may be NULL. Once in a file: FIXTURES() where there are more. */
+/* For the tests from here on; either may be NULL. Once in a file: FIXTURES() where there are more.
+ */
 #define FIXTURE(setup, teardown) FIXTURES(, setup, teardown)
 #define FIXTURES(name, setup, teardown)                                                            \
     __attribute__((constructor)) static void suite_fixture_##name(void)                            \
     {                                                                                              \
-        suite_use(setup, teardown);                                                                \
+        suite_use(__FILE__, setup, teardown);                                                      \
     }                                                                                              \
     _Static_assert(1, "for the semicolon")
 
-/* What all tests of the file need, above the first; they are skipped where it is false. */
+/* Above the first test: all tests of the file are skipped where `there` is false. */
 #define NEEDS(there)                                                                               \
     __attribute__((constructor)) static void suite_needs(void)                                     \
     {                                                                                              \
-        suite_need(there);                                                                         \
+        suite_need(__FILE__, there);                                                               \
     }                                                                                              \
     _Static_assert(1, "for the semicolon")
 
-/* Before the first test. */
+/* Runs before the first test of the file. */
 #define BEFORE_ALL(setup)                                                                          \
     __attribute__((constructor)) static void suite_before_all(void)                                \
     {                                                                                              \
-        suite_begin_with(setup);                                                                   \
+        suite_begin_with(__FILE__, setup);                                                         \
     }                                                                                              \
     _Static_assert(1, "for the semicolon")
 
-/* Names are borrowed. A test without a function is one that this build cannot run. */
-void suite_add(const char *name, CMUnitTestFunction f);
-void suite_use(CMFixtureFunction setup, CMFixtureFunction teardown);
-void suite_need(bool there);
-void suite_begin_with(CMFixtureFunction setup);
+/* For constructors that add tests of a table. Names are borrowed. A test without a function is
+ * skipped. `state` is what *state points to in the test. */
+void suite_add(const char *file, const char *name, CMUnitTestFunction f, const void *state);
+void suite_use(const char *file, CMFixtureFunction setup, CMFixtureFunction teardown);
+void suite_need(const char *file, bool there);
+void suite_begin_with(const char *file, CMFixtureFunction setup);
 
 #endif

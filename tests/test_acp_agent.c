@@ -85,7 +85,7 @@ TEST(a_cancelled_prompt_is_no_error)
     begin();
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     int id = prompt("Tell me all.");
-    told("agent_message_chunk");
+    client_told("agent_message_chunk");
     fails("session/prompt", PARAMS(",'prompt':[{'type':'text','text':'x'}]"), -32600,
           "SESSION_BUSY");
     rpc_client_write(&client, CANCEL);
@@ -119,7 +119,7 @@ TEST(a_withdrawn_prompt_is_cancelled)
     begin();
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     int id = prompt("Tell me all.");
-    told("agent_message_chunk");
+    client_told("agent_message_chunk");
     rpc_client_write(&client, support_text("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\","
                                            "\"params\":{\"requestId\":%d}}\n",
                                            id));
@@ -134,7 +134,7 @@ TEST(two_sessions_answer_at_once)
     assert_string_not_equal(other, session);
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     int slow = prompt("Tell me all.");
-    told("agent_message_chunk");
+    client_told("agent_message_chunk");
     expect_stop(prompt_in(other, "And you?"), "end_turn");
     assert_string_equal(all_said("agent_message_chunk"), "Hello from the scripted model.");
     rpc_client_write(&client, CANCEL);
@@ -191,12 +191,12 @@ TEST(a_change_is_shown_where_nobody_is_asked)
     queue_write("two\\n");
     expect_stop(prompt("Write it."), "end_turn");
     assert_string_equal(support_read(note()), "two\n");
-    assert_string_equal(text_of(told("tool_call_update"), "status"), "in_progress");
-    assert_json(told("tool_call_update"),
+    assert_string_equal(text_of(client_told("tool_call_update"), "status"), "in_progress");
+    assert_json(client_told("tool_call_update"),
                 support_text("{'content':[{'type':'diff','path':'%s','oldText':'one\n','newText':"
                              "'two\n'}]}",
                              note()));
-    assert_string_equal(text_of(told("tool_call_update"), "status"), "completed");
+    assert_string_equal(text_of(client_told("tool_call_update"), "status"), "completed");
     end();
 }
 
@@ -260,7 +260,7 @@ TEST(a_signal_ends_a_prompt_as_cancelled)
     begin();
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     int id = prompt("Tell me all.");
-    told("agent_message_chunk");
+    client_told("agent_message_chunk");
     assert_int_equal(kill(client.child.pid, SIGTERM), 0);
     expect_stop(id, "cancelled");
     end();
@@ -294,7 +294,7 @@ TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_lo
     START(NULL);
     initialize("{}");
     load(session);
-    assert_json(told("tool_call"), "{'title':'Write note.txt','kind':'edit'}");
+    assert_json(client_told("tool_call"), "{'title':'Write note.txt','kind':'edit'}");
     char *mine = all_said("user_message_chunk");
     assert_text(mine, "message 0 www");
     assert_text(mine, "message 5 www");
@@ -309,7 +309,7 @@ TEST_IF(capability_store() && capability_compaction(), a_compaction_is_told_to_w
     initialize("{'session':{'compaction':{}}}");
     session = new_session();
     compact();
-    const struct json *begun = told("compaction_update");
+    const struct json *begun = client_told("compaction_update");
     assert_string_equal(text_of(begun, "status"), "in_progress");
     assert_text(all_said("compaction_summary_chunk"), "What was");
     end();
@@ -317,8 +317,9 @@ TEST_IF(capability_store() && capability_compaction(), a_compaction_is_told_to_w
     START(NULL);
     initialize("{'session':{'compaction':{}}}");
     load(session);
-    told("compaction_update");
-    assert_json(told("compaction_update"), "{'status':'completed','summary':[{'type':'text'}]}");
+    client_told("compaction_update");
+    assert_json(client_told("compaction_update"),
+                "{'status':'completed','summary':[{'type':'text'}]}");
     assert_text(all_said("user_message_chunk"), "");
     end();
 }
@@ -357,9 +358,9 @@ TEST_IF(capability_store(), a_fork_goes_on_by_itself)
     char *fork = support_text("%s", json_get_string(made, "sessionId"));
     assert_non_null(json_get(made, "configOptions"));
     assert_string_not_equal(fork, session);
-    rpc_client_result(&client, "session/prompt",
-                      support_text("{'sessionId':'%s','prompt':[{'type':'text','text':'more'}]}",
-                                   fork));
+    rpc_client_result(
+        &client, "session/prompt",
+        support_text("{'sessionId':'%s','prompt':[{'type':'text','text':'more'}]}", fork));
     rpc_client_result(&client, "session/close", PARAMS(""));
     const char *shown = program_output(RUN("sessions", "show", fork));
     assert_text(shown, "hello");
@@ -445,7 +446,7 @@ TEST_IF(capability_store(), a_closed_session_is_called_off)
     begin();
     model_server_queue(model, &(struct reply){.fault = REPLY_STALL, .text = "Half of it"});
     int id = prompt("Tell me all.");
-    told("agent_message_chunk");
+    client_told("agent_message_chunk");
     rpc_client_result(&client, "session/close", PARAMS(""));
     expect_stop(id, "cancelled");
     end();
@@ -461,7 +462,7 @@ TEST(tools_and_mode_are_chosen)
     ask("x");
     assert_text(last_body(), "write_file");
     rpc_client_result(&client, "session/set_mode", PARAMS(",'modeId':'read'"));
-    assert_string_equal(text_of(told("current_mode_update"), "currentModeId"), "read");
+    assert_string_equal(text_of(client_told("current_mode_update"), "currentModeId"), "read");
     ask("x");
     assert_no_text(last_body(), "write_file");
     assert_text(last_body(), "read_file");
@@ -516,8 +517,8 @@ TEST_IF(capability_store(), an_image_is_kept_with_its_session)
     assert_text(last_body(), PIXEL);
     load(session);
     char *path = support_keep(mem_strdup(
-        strstr(text_of(json_get(told("user_message_chunk"), "content"), "text"), "Look")));
-    const char *uri = text_of(json_get(told("user_message_chunk"), "content"), "uri");
+        strstr(text_of(json_get(client_told("user_message_chunk"), "content"), "text"), "Look")));
+    const char *uri = text_of(json_get(client_told("user_message_chunk"), "content"), "uri");
     assert_string_equal(path, "Look");
     assert_int_equal(strncmp(uri, "file:///", 8), 0);
     assert_int_equal(stat(uri + 7, &st), 0);
@@ -558,7 +559,8 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
 {
     support_write(support_path("AGENTS.md"), giant(8000)); /* to be a token by the server's scale */
     begin();
-    assert_text(support_keep(json_print(told("available_commands_update"))), "\"uncompact\"");
+    assert_text(support_keep(json_print(client_told("available_commands_update"))),
+                "\"uncompact\"");
     ask("hello");
     char *context = ask("/context");
     assert_text(context, "The next request has about ");

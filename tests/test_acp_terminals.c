@@ -50,7 +50,7 @@ TEST(a_command_runs_in_a_terminal_of_the_client)
     assert_true(json_get_int(asked_for(asked), "outputByteLimit", 0) > 1000);
     answer_with(asked, "{'terminalId':'t1'}");
     const struct json *wait = expect_terminal("terminal/wait_for_exit");
-    assert_text(support_keep(json_print(told("tool_call"))), "make check");
+    assert_text(support_keep(json_print(client_told("tool_call"))), "make check");
     assert_json(next_update_with("content"), "{'content':[{'type':'content'}]}"); /* the question */
     assert_json(next_update_with("content"), "{'content':[{'type':'terminal','terminalId':'t1'}]}");
     answer_with(wait, "{'exitCode':0}");

@@ -33,9 +33,11 @@ static int teardown(void **state)
     return chdir("/") == 0 ? support_teardown(state) : -1;
 }
 
-static void what_was_acknowledged_survives(void **state)
+FIXTURES(acknowledged, support_setup, support_teardown);
+
+TEST_IF(capability_store() && capability_compaction() && capability_memory(),
+        what_was_acknowledged_survives)
 {
-    (void)state;
     kill_campaign(ROUNDS);
 }
 
@@ -58,9 +60,10 @@ static void start(struct support_child *c, const char *session, const char *prom
 }
 
 /* The user sends the message again that a crash cut off. */
-static void what_was_cut_off_can_be_sent_again(void **state)
+FIXTURES(cut_off, setup, teardown);
+
+TEST_IF(capability_store(), what_was_cut_off_can_be_sent_again)
 {
-    (void)state;
     struct model_server *server = begin_server();
     struct support_child c;
     model_server_queue(server, &(struct reply){.text = "answer-1: yes."});
@@ -100,16 +103,4 @@ static void what_was_cut_off_can_be_sent_again(void **state)
     config_free(config);
     end_server(server);
     assert_int_equal(assert_store_sound(database), 1);
-}
-
-int main(int argc, char **argv)
-{
-    (void)argc;
-    kill_watch_launch(argv);
-    const struct CMUnitTest all[] = {
-        support_if(capability_store() && capability_compaction() && capability_memory(),
-                   what_was_acknowledged_survives, support_setup, support_teardown),
-        support_stored(what_was_cut_off_can_be_sent_again, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("crash", all, NULL, NULL);
 }

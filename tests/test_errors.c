@@ -657,9 +657,8 @@ static const struct {
 enum { ROW_COUNT = 0 ERR_TABLE(X) };
 #undef X
 
-static void numbers_are_the_published_ones(void **state)
+TEST(numbers_are_the_published_ones)
 {
-    (void)state;
     assert_int_equal(sizeof published / sizeof *published, ROW_COUNT);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct err_info *info = err_info(err_from_name(published[i].name));
@@ -670,12 +669,11 @@ static void numbers_are_the_published_ones(void **state)
     }
 }
 
-int main(void)
+/* A test for each row of the table of errors. */
+__attribute__((constructor)) static void add_provocations(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(numbers_are_the_published_ones),
-#define X(name, rpc, rest, status) {#name, provoke_##name, scene_setup, scene_teardown, NULL},
-                                     ERR_TABLE(X)
+    suite_use(__FILE__, scene_setup, scene_teardown);
+#define X(name, rpc, rest, status) suite_add(__FILE__, #name, provoke_##name, NULL);
+    ERR_TABLE(X)
 #undef X
-    };
-    return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* The real program, killed with SIGKILL at any call while it takes sessions that were left into
  * memory: whatever was cut off, in the end each message is there once. FOLLOW_ROUNDS says how
  * often; TIRO_TEST_SEED repeats one. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/entropy.h"
 #include "base/paths.h"
@@ -21,6 +15,7 @@
 #include "tests/damage.h"
 #include "tests/kill_watch.h"
 #include "tests/record.h"
+#include "tests/suite.h"
 #include "tests/support.h"
 
 enum { ROUNDS = 8, SESSIONS = 12, TURNS = 5, LONG_TURNS = 400, DEADLINE_MS = 30000, CALLS = 1500 };
@@ -168,12 +163,13 @@ static void check_all_once(void)
     assert_int_equal(number("SELECT count(DISTINCT content) FROM memory_entry"), said);
 }
 
-static void each_message_is_there_once(void **state)
+FIXTURE(setup, teardown);
+
+TEST_IF(capability_store() && capability_memory(), each_message_is_there_once)
 {
     const char *given = getenv("FOLLOW_ROUNDS");
     size_t rounds = given ? strtoul(given, NULL, 10) : ROUNDS, killed = 0;
     long calls = CALLS; /* of the newest run that was not cut off */
-    (void)state;
     begin_talks();
     for (size_t i = 0; i < rounds; i++) {
         struct kill_count count = run(1 + (long)below((size_t)calls));
@@ -187,13 +183,4 @@ static void each_message_is_there_once(void **state)
     assert_true(killed > 0);
     run(0);
     check_all_once();
-}
-
-int main(int argc, char **argv)
-{
-    (void)argc;
-    kill_watch_launch(argv);
-    const struct CMUnitTest all[] = {support_if(capability_store() && capability_memory(),
-                                                each_message_is_there_once, setup, teardown)};
-    return cmocka_run_group_tests_name("follow", all, NULL, NULL);
 }

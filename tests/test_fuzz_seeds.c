@@ -107,9 +107,10 @@ static int refuse_b(const uint8_t *data, size_t size)
 }
 
 /* What does not pass is told by its name, and a target without seeds does not pass. */
-static void a_seed_that_fails_is_named(void **state)
+FIXTURE(support_setup, support_teardown);
+
+TEST(a_seed_that_fails_is_named)
 {
-    (void)state;
     static const struct fuzz_target target = {"refuse_b", refuse_b, 10};
     char *failed = replay(&target, support_dir());
     assert_string_equal(failed, "(none)");
@@ -124,17 +125,15 @@ static void a_seed_that_fails_is_named(void **state)
     free(failed);
 }
 
-int main(void)
+static int use_utf8(void **state)
 {
-    struct CMUnitTest tests[FUZZ_TARGET_COUNT + 1];
-    setlocale(LC_ALL, "C.UTF-8");
+    (void)state;
+    return !setlocale(LC_ALL, "C.UTF-8");
+}
+BEFORE_ALL(use_utf8);
+
+__attribute__((constructor)) static void add_targets(void)
+{
     for (int i = 0; i < FUZZ_TARGET_COUNT; i++)
-        tests[i] = (struct CMUnitTest){.name = fuzz_targets[i].name,
-                                       .test_func = replay_target,
-                                       .setup_func = support_setup,
-                                       .teardown_func = support_teardown,
-                                       .initial_state = (void *)(uintptr_t)&fuzz_targets[i]};
-    tests[FUZZ_TARGET_COUNT] = (struct CMUnitTest)cmocka_unit_test_setup_teardown(
-        a_seed_that_fails_is_named, support_setup, support_teardown);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        suite_add(__FILE__, fuzz_targets[i].name, replay_target, &fuzz_targets[i]);
 }

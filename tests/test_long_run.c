@@ -386,18 +386,12 @@ static void every_mode(void **state)
     end(&c);
 }
 
-static struct CMUnitTest test_of(const char *name, CMUnitTestFunction run, const char *mode)
-{
-    bool can = capability_store() && capability_compaction();
-    return (struct CMUnitTest){name, can ? run : support_skip, surface_setup, surface_teardown,
-                               (void *)(uintptr_t)mode};
-}
+NEEDS(capability_store() && capability_compaction());
+FIXTURE(surface_setup, surface_teardown);
 
-int main(void)
+__attribute__((constructor)) static void add_modes(void)
 {
-    struct CMUnitTest tests[MODES + 1];
     for (size_t i = 0; i < MODES; i++)
-        tests[i] = test_of(modes[i], one_mode, modes[i]);
-    tests[MODES] = test_of("every_mode", every_mode, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        suite_add(__FILE__, modes[i], one_mode, modes[i]);
+    suite_add(__FILE__, "every_mode", every_mode, NULL);
 }

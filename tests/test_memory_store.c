@@ -107,10 +107,10 @@ static void expect_found(const char *text, const char *wanted)
     static void f(void **state);                                                                   \
     __attribute__((constructor)) static void add_##f(void)                                         \
     {                                                                                              \
-        suite_use(set_up_sqlite, tear_down);                                                       \
-        suite_add("sqlite: " #f, f);                                                               \
-        suite_use(set_up_simple, tear_down);                                                       \
-        suite_add("simple: " #f, f);                                                               \
+        suite_use(__FILE__, set_up_sqlite, tear_down);                                             \
+        suite_add(__FILE__, "sqlite: " #f, f, NULL);                                               \
+        suite_use(__FILE__, set_up_simple, tear_down);                                             \
+        suite_add(__FILE__, "simple: " #f, f, NULL);                                               \
     }                                                                                              \
     static void f(__attribute__((unused)) void **state)
 

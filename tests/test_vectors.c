@@ -18,13 +18,6 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-/* For ThreadSanitizer: hnswlib takes its locks in both orders, but a graph is one thread's. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "detect_deadlocks=0";
-}
-
 enum { BUCKETS = 1024, MANY = 1000000 };
 
 static char *path;

@@ -44,8 +44,6 @@ FUZZ_TARGET_SOURCES = \
 
 FUZZ_SOURCES = $(FUZZ_TARGET_SOURCES) tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/targets.h
 
-tests_test_fuzz_seeds_SOURCES = tests/test_fuzz_seeds.c $(FUZZ_SOURCES)
-
 EXTRA_PROGRAMS += tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = tests/fuzz/libfuzzer.c $(FUZZ_SOURCES)
 tests_fuzz_fuzz_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
