@@ -11,36 +11,40 @@
 #include "base/utf8.h"
 #include "compact/extract.h"
 #include "compact/mode.h"
-#include "compact/plan.h"
-#include "compact/summary.h"
+
+/* Limit of a summary that the user wrote: the size of one message. */
+#define EDITED_BYTES ((size_t)16 * 1024 * 1024)
 
 struct attempt {
     const struct compact_job *job;
     const struct compact_host *host;
     struct compact_outcome *out;
     struct compact_input input;
-    struct compact_plan plan; /* by `cut_by` */
-    bool micro;               /* nothing but shortened tool results */
+    struct compact_plan plan; /* made by `cut_by` */
+    bool micro;               /* only tool results are shortened */
     bool not_worth;           /* it would free too little to begin by itself */
     const char *label;        /* of the model that is asked for summaries; NULL: none */
     const struct summariser *summariser;
     struct error no_summariser;
-    int64_t tokens_before, last_seq, started_ms, waited_ms;
-    int calls; /* of the model */
+    int64_t tokens_before, last_seq, started_ms;
+    int64_t waited_ms; /* for the user's review */
+    int calls;         /* of the model */
 
     /* The draft. */
-    const struct compact_mode *cut_by;    /* how it was cut: the job's mode or its fallback */
-    const struct compact_mode *effective; /* whose text it is */
+    const struct compact_mode *cut_by;    /* the job's mode or its fallback */
+    const struct compact_mode *effective; /* the mode that wrote the text */
     char *text;                           /* without the mode's prefix; NULL: none */
-    char *why;                            /* `effective` is not the job's mode; NULL: it is */
-    char *focus;                          /* what the user has said so far; NULL: nothing */
+    char *why;                            /* why `effective` is not the job's mode; NULL: it is */
+    char *focus;                          /* the user's words so far; NULL: none */
     bool changed;                         /* by the user */
     bool model_failed;                    /* the text is that of a fallback */
     bool lost;                            /* emit() failed */
 };
 
-/* Where nothing goes, a mode too does no more than leave results of tools out. */
-static const char *stage_of(const struct attempt *a)
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* A mode that lets nothing go only shortens tool results, as micro-compaction does. */
+static const char *stage_name(const struct attempt *a)
 {
     return a->micro || a->plan.gone == 0 ? "micro" : "summary";
 }
@@ -48,32 +52,24 @@ static const char *stage_of(const struct attempt *a)
 static bool tell(struct attempt *a, struct event *ev)
 {
     struct error lost = {0};
-    if (!a->lost && a->host->emit(a->host->summary.context, ev, &lost))
-        return true;
-    if (!a->lost) {
-        a->lost = true;
-        a->out->result = COMPACT_LOST;
-        a->out->error = lost;
-    } else {
+    if (a->lost) {
         event_free(ev);
+        return false;
     }
+    if (a->host->emit(a->host->summary.context, ev, &lost))
+        return true;
+    a->lost = true;
+    a->out->result = COMPACT_LOST;
+    a->out->error = lost;
     return false;
 }
 
-static int64_t attempt_request_after(const struct attempt *a, int64_t history)
-{
-    const struct compact_job *job = a->job;
-    return job->request > 0 ? request_resized(job->request, job->overhead + a->tokens_before,
-                                              job->overhead + history)
-                            : 0;
-}
-
-static bool attempt_tell_started(struct attempt *a)
+static bool tell_started(struct attempt *a)
 {
     struct event *ev = event_new(EVENT_COMPACTION_STARTED);
     struct compaction *c = &ev->compaction;
     c->mode = mem_strdup(a->job->mode->name);
-    c->stage = mem_strdup(stage_of(a));
+    c->stage = mem_strdup(stage_name(a));
     c->trigger = mem_strdup(compact_trigger_name(a->job->trigger));
     c->input_tokens = a->job->history->last_input;
     c->estimate = a->job->history->estimate;
@@ -85,6 +81,22 @@ static bool attempt_tell_started(struct attempt *a)
     return tell(a, ev);
 }
 
+/* The breaker counts by the model that the mode would ask, also where the attempt ended earlier. */
+static const char *breaker_model(const struct attempt *a)
+{
+    return a->label || !a->job->mode->prompt ? a->label : a->job->label;
+}
+
+static void count_failure(const struct attempt *a, const char *reason, struct compaction *c)
+{
+    const char *model = breaker_model(a);
+    const struct compact_failure_count count =
+        compact_count_failure(a->job->settings, &a->job->history->compaction, a->job->mode->name,
+                              model ? model : "", reason, a->calls > 0);
+    c->failures = count.failures;
+    c->suspended = count.suspended;
+}
+
 static void add_use(const struct attempt *a, struct event *ev)
 {
     ev->usage = a->out->usage;
@@ -92,56 +104,35 @@ static void add_use(const struct attempt *a, struct event *ev)
     ev->number = clock_mono_ms() - a->started_ms - a->waited_ms;
 }
 
-static int64_t draft_tokens(const char *text)
+/* Tokens of the whole next request with a history of so many tokens; 0: unknown. */
+static int64_t request_after(const struct attempt *a, int64_t history)
 {
-    return text ? ((int64_t)strlen(text) + 3) / 4 : 0;
+    const struct compact_job *job = a->job;
+    return job->request > 0 ? request_resized(job->request, job->overhead + a->tokens_before,
+                                              job->overhead + history)
+                            : 0;
 }
 
-static int count_dropped(const struct attempt *a, const struct rebuild *r)
-{
-    struct index_list dropped = {0};
-    rebuild_dropped(r, a->input.count, &dropped);
-    int count = (int)dropped.items.len;
-    vec_release(&dropped.items);
-    return count;
-}
-
-/* Of the breaker: the model that the mode would ask, also where the attempt ended before. */
-static const char *key_of(const struct attempt *a)
-{
-    if (a->label || !a->job->mode->prompt)
-        return a->label;
-    return a->job->label;
-}
-
-static void count_failure(const struct attempt *a, const char *reason, struct compaction *c)
-{
-    const char *key = key_of(a);
-    const struct compact_failure_count count =
-        compact_count_failure(a->job->settings, &a->job->history->compaction, a->job->mode->name,
-                              key ? key : "", reason, a->calls > 0);
-    c->failures = count.failures;
-    c->suspended = count.suspended;
-}
-
-static struct event *attempt_completed(const struct attempt *a, const struct rebuild *r)
+static struct event *completed_event(const struct attempt *a, const struct rebuild *r)
 {
     struct event *ev = event_new(EVENT_COMPACTION_COMPLETED);
     struct compaction *c = &ev->compaction;
+    AUTO(vec_release_local) struct index_list dropped = {0};
+    rebuild_dropped(r, a->input.count, &dropped);
     c->mode = mem_strdup(a->job->mode->name);
     c->effective_mode = mem_strdup(a->effective->name);
-    c->stage = mem_strdup(stage_of(a));
+    c->stage = mem_strdup(stage_name(a));
     c->trigger = mem_strdup(compact_trigger_name(a->job->trigger));
     c->history = rebuild_to_json(r);
     c->dropped = rebuild_dropped_events(r, a->input.messages, a->input.count, a->last_seq);
-    c->summary_tokens = draft_tokens(a->text);
+    c->summary_tokens = a->text ? ((int64_t)strlen(a->text) + 3) / 4 : 0;
     c->tokens_before = a->tokens_before;
     c->tokens_after = rebuild_estimate(r, a->input.estimates);
     c->request_before = a->job->request;
-    c->request_after = attempt_request_after(a, c->tokens_after);
+    c->request_after = request_after(a, c->tokens_after);
     c->messages_before = (int)a->input.count;
     c->messages_after = (int)rebuild_count(r);
-    c->messages_dropped = count_dropped(a, r);
+    c->messages_dropped = (int)dropped.items.len;
     c->messages_changed = (int)rebuild_rewritten(r);
     ev->text = mem_strdup(a->text ? a->text : "");
     ev->name = mem_strdup(a->why);
@@ -153,24 +144,12 @@ static struct event *attempt_completed(const struct attempt *a, const struct reb
     return ev;
 }
 
-static void tell_failed(struct attempt *a, const char *reason)
+/* Ends the attempt with this `reason` of struct compaction. Returns false. */
+__attribute__((format(printf, 4, 5))) static bool fail(struct attempt *a, const char *reason,
+                                                       enum err_code code, const char *format, ...)
 {
-    struct event *ev = event_new(EVENT_COMPACTION_FAILED);
-    ev->compaction.mode = mem_strdup(a->job->mode->name);
-    ev->compaction.reason = mem_strdup(reason);
-    count_failure(a, reason, &ev->compaction);
-    ev->text = mem_strdup(a->out->error.text);
-    if (a->out->error.code != ERR_AGENT_ERROR)
-        ev->name = mem_strdup(err_info(a->out->error.code)->name);
-    ev->model = mem_strdup(key_of(a));
-    add_use(a, ev);
-    tell(a, ev);
-}
-
-static bool attempt_fail(struct attempt *a, const char *reason, enum err_code code,
-                         const char *format, ...)
-{
-    char text[sizeof a->out->error.text];
+    struct error *e = &a->out->error;
+    char text[sizeof e->text];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -178,30 +157,41 @@ static bool attempt_fail(struct attempt *a, const char *reason, enum err_code co
     if (a->lost)
         return false;
     a->out->result = COMPACT_FAILED;
-    err_set(&a->out->error, code, "%s", text);
-    tell_failed(a, reason);
+    err_set(e, code, "%s", text);
+    struct event *ev = event_new(EVENT_COMPACTION_FAILED);
+    ev->compaction.mode = mem_strdup(a->job->mode->name);
+    ev->compaction.reason = mem_strdup(reason);
+    count_failure(a, reason, &ev->compaction);
+    ev->text = mem_strdup(e->text);
+    if (code != ERR_AGENT_ERROR)
+        ev->name = mem_strdup(err_info(code)->name);
+    ev->model = mem_strdup(breaker_model(a));
+    add_use(a, ev);
+    tell(a, ev);
     return false;
 }
 
-static bool attempt_cancel(struct attempt *a)
+static bool cancel(struct attempt *a)
 {
-    attempt_fail(a, "cancelled", ERR_INTERRUPTED, "the compaction was cancelled");
+    fail(a, "cancelled", ERR_INTERRUPTED, "the compaction was cancelled");
     if (!a->lost)
         a->out->result = COMPACT_CANCELLED;
     return false;
 }
 
-static bool attempt_goes_on(struct attempt *a)
+/* False: the user cancelled, and the event is out. */
+static bool goes_on(struct attempt *a)
 {
-    return a->host->summary.go_on(a->host->summary.context) || attempt_cancel(a);
+    return a->host->summary.go_on(a->host->summary.context) || cancel(a);
 }
 
-/* --- tool results as the tools gave them ------------------------------------------------------ */
+/* --- a summary by the model ------------------------------------------------------------------- */
 
-/* The messages of the conversation, where earlier compactions left less of what goes now. */
-struct whole {
-    VEC(struct message) items; /* none where none has less; borrowed but those of `made` */
-    VEC(size_t) made;          /* their indices */
+/* The messages of the conversation with whole tool results where earlier compactions shortened
+ * them. */
+struct restored {
+    VEC(struct message) messages; /* none: nothing was shortened; owned are those in `made` */
+    VEC(size_t) made;
 };
 
 static bool is_shortened(const struct block *b)
@@ -209,77 +199,47 @@ static bool is_shortened(const struct block *b)
     return b->type == BLOCK_TOOL_RESULT && b->text && compact_is_shortened(b->text);
 }
 
-static bool has_shortened(const struct message *m)
-{
-    for (size_t i = 0; i < m->blocks.len; i++)
-        if (is_shortened(&m->blocks.items[i]))
-            return true;
-    return false;
-}
-
-/* *found: something was shortened; else the message is empty. */
-static struct message restored(const struct compact_input *in, size_t index,
-                               const struct compact_host *host, bool *found)
-{
-    struct message room;
-    const struct message *m = message_whole(in->source, &in->messages[index], &room);
-    *found = has_shortened(m);
-    struct message whole = *found ? message_clone(m) : message_without_blocks(m);
-    message_release(&room);
-    for (size_t i = 0; i < whole.blocks.len; i++) {
-        struct block *b = &whole.blocks.items[i];
-        char *text =
-            is_shortened(b) ? host->tool_result(host->summary.context, whole.seq, b->id) : NULL;
-        if (!text)
-            continue;
-        free(b->text);
-        b->text = text;
-    }
-    return whole;
-}
-
-static void whole_put(struct whole *w, const struct compact_input *in, size_t i, struct message m)
-{
-    for (size_t k = w->items.len; k < in->count; k++)
-        vec_push(&w->items, in->messages[k]);
-    w->items.items[i] = m;
-    vec_push(&w->made, i);
-}
-
 /* A result that the host does not know stays as it is. */
-static void whole_make(struct whole *w, const struct compact_input *in,
-                       const struct compact_plan *p, const struct compact_host *host)
+static void restore_results(const struct attempt *a, struct restored *out)
 {
-    *w = (struct whole){.made = {0}};
-    for (size_t i = 0; i < in->count; i++) {
-        bool found;
-        if (!host->tool_result || p->fates.items[i] != FATE_GOES ||
-            in->messages[i].role != ROLE_TOOL)
+    const struct compact_input *in = &a->input;
+    const struct compact_host *host = a->host;
+    for (size_t i = 0; host->tool_result && i < in->count; i++) {
+        struct message room;
+        bool found = false;
+        if (a->plan.fates.items[i] != FATE_GOES || in->messages[i].role != ROLE_TOOL)
             continue;
-        struct message m = restored(in, i, host, &found);
-        if (found)
-            whole_put(w, in, i, m);
+        const struct message *m = message_whole(in->source, &in->messages[i], &room);
+        for (size_t k = 0; k < m->blocks.len && !found; k++)
+            found = is_shortened(&m->blocks.items[k]);
+        struct message whole = found ? message_clone(m) : message_without_blocks(m);
+        message_release(&room);
+        for (size_t k = 0; k < whole.blocks.len; k++) {
+            struct block *b = &whole.blocks.items[k];
+            char *text =
+                is_shortened(b) ? host->tool_result(host->summary.context, whole.seq, b->id) : NULL;
+            if (!text)
+                continue;
+            free(b->text);
+            b->text = text;
+        }
+        if (!found)
+            continue;
+        for (size_t k = out->messages.len; k < in->count; k++)
+            vec_push(&out->messages, in->messages[k]);
+        out->messages.items[i] = whole;
+        vec_push(&out->made, i);
     }
 }
-
-static void whole_release(struct whole *w)
-{
-    for (size_t i = 0; i < w->made.len; i++)
-        message_release(&w->items.items[w->made.items[i]]);
-    vec_release(&w->made);
-    vec_release(&w->items);
-}
-
-/* --- a summary by the model ------------------------------------------------------------------ */
 
 static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
                                struct failure *failure)
 {
-    struct whole whole;
+    struct restored restored = {.made = {0}};
     struct compact_input input = a->input;
-    whole_make(&whole, &a->input, &a->plan, a->host);
-    if (whole.made.len > 0)
-        input.messages = whole.items.items;
+    restore_results(a, &restored);
+    if (restored.made.len > 0)
+        input.messages = restored.messages.items;
     const struct summary_job job = {.mode = a->job->mode,
                                     .input = &input,
                                     .plan = &a->plan,
@@ -291,35 +251,19 @@ static enum summary_result ask(struct attempt *a, bool sectionless, char **text,
     struct summary summary = {.usage = USAGE_UNKNOWN, .cost = -1};
     enum summary_result result =
         summary_make(&job, a->summariser, &a->host->summary, &summary, failure);
-    whole_release(&whole);
+    for (size_t i = 0; i < restored.made.len; i++)
+        message_release(&restored.messages.items[restored.made.items[i]]);
+    vec_release(&restored.made);
+    vec_release(&restored.messages);
     usage_add(&a->out->usage, &summary.usage);
     a->out->cost = usage_cost_sum(a->out->cost, summary.cost);
     a->calls += summary.calls;
     *text = summary.text;
-    summary.text = NULL;
-    summary_release(&summary);
     return result;
 }
 
-/* The newest that goes. The caller frees; NULL: there is none. */
-static char *earlier_summary(const struct attempt *a)
-{
-    for (size_t i = a->input.count; i > 0; i--)
-        if (a->plan.fates.items[i - 1] == FATE_GOES && a->input.messages[i - 1].summary)
-            return message_text(&a->input.messages[i - 1]);
-    return NULL;
-}
-
-static void complete_sections(const struct attempt *a, char **text)
-{
-    char *earlier = earlier_summary(a);
-    char *whole = sections_complete(*text, earlier);
-    free(earlier);
-    free(*text);
-    *text = whole;
-}
-
-/* A model that knows no sections is asked for them once more. */
+/* A model that leaves the sections out is asked for them once more. Sections that its answer lacks
+ * are those of the newest earlier summary. */
 static enum summary_result ask_for_sections(struct attempt *a, char **text, struct failure *failure)
 {
     enum summary_result result = ask(a, false, text, failure);
@@ -331,22 +275,26 @@ static enum summary_result ask_for_sections(struct attempt *a, char **text, stru
     }
     if (result != SUMMARY_DONE)
         return result;
-    if (found >= SECTIONS_LEAST) {
-        complete_sections(a, text);
-        return SUMMARY_DONE;
-    }
-    free(*text);
+    auto_free char *answer = *text, *earlier = NULL;
     *text = NULL;
-    failure_set(failure, FAILURE_PROTOCOL,
-                "the model's summary has %d of its %d sections, asked for twice; try another "
-                "summary_model",
-                found, SECTIONS);
-    return SUMMARY_FAILED;
+    if (found < SECTIONS_LEAST) {
+        failure_set(failure, FAILURE_PROTOCOL,
+                    "the model's summary has %d of its %d sections, asked for twice; try another "
+                    "summary_model",
+                    found, SECTIONS);
+        return SUMMARY_FAILED;
+    }
+    for (size_t i = a->input.count; i > 0 && !earlier; i--)
+        if (a->plan.fates.items[i - 1] == FATE_GOES && a->input.messages[i - 1].summary)
+            earlier = message_text(&a->input.messages[i - 1]);
+    *text = sections_complete(answer, earlier);
+    return SUMMARY_DONE;
 }
 
-/* --- what stands in for it ------------------------------------------------------------------- */
+/* --- the draft -------------------------------------------------------------------------------- */
 
-static void set_draft(struct attempt *a, const struct compact_mode *effective, char *text,
+/* Takes `text` and `why`. */
+static bool set_draft(struct attempt *a, const struct compact_mode *effective, char *text,
                       char *why)
 {
     free(a->text);
@@ -354,33 +302,32 @@ static void set_draft(struct attempt *a, const struct compact_mode *effective, c
     a->effective = effective;
     a->text = text;
     a->why = why;
+    return true;
 }
 
-static bool take_extract(struct attempt *a, char *why)
+static bool use_extract(struct attempt *a, char *why)
 {
-    set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan), why);
-    return true;
+    return set_draft(a, &mode_deterministic, mode_deterministic.text(&a->input, &a->plan), why);
 }
 
 /* After a rejected request the conversation cannot go on without a compaction: the extract stands
  * in for the summary of a mode that has no fallback. */
-static bool take_fallback(struct attempt *a, const char *reason, const char *why)
+static bool use_fallback(struct attempt *a, const char *reason, const char *why)
 {
     const struct compact_mode *fallback = a->job->mode->fallback;
     struct compact_plan plan = {0};
     a->model_failed = true;
     if (!fallback && a->job->trigger == TRIGGER_OVERFLOW)
-        return take_extract(a, mem_strdup(why));
+        return use_extract(a, mem_strdup(why));
     if (!fallback || !compact_plan_make(fallback, &a->input, &plan)) {
         compact_plan_release(&plan);
-        return attempt_fail(a, reason, ERR_AGENT_ERROR, "%s", why);
+        return fail(a, reason, ERR_AGENT_ERROR, "%s", why);
     }
     compact_plan_release(&a->plan);
     a->plan = plan;
     a->cut_by = fallback;
-    set_draft(a, fallback, plan.gone > 0 ? fallback->text(&a->input, &plan) : NULL,
-              mem_strdup(why));
-    return true;
+    return set_draft(a, fallback, plan.gone > 0 ? fallback->text(&a->input, &plan) : NULL,
+                     mem_strdup(why));
 }
 
 static bool draft_by_model(struct attempt *a)
@@ -389,66 +336,51 @@ static bool draft_by_model(struct attempt *a)
     struct error error;
     char *text = NULL;
     if (!a->summariser)
-        return take_fallback(a, "llm", a->no_summariser.text);
+        return use_fallback(a, "llm", a->no_summariser.text);
     failure_clear(&failure);
-    enum summary_result result = a->job->mode->sections ? ask_for_sections(a, &text, &failure)
-                                                        : ask(a, false, &text, &failure);
-    switch (result) {
+    switch (a->job->mode->sections ? ask_for_sections(a, &text, &failure)
+                                   : ask(a, false, &text, &failure)) {
     case SUMMARY_DONE:
         a->model_failed = false;
-        set_draft(a, a->job->mode, text, NULL);
-        return true;
+        return set_draft(a, a->job->mode, text, NULL);
     case SUMMARY_EMPTY:
-        return take_fallback(a, "empty_summary", "the model's summary was empty");
+        return use_fallback(a, "empty_summary", "the model's summary was empty");
     case SUMMARY_OVERFLOW:
-        return take_extract(
-            a,
-            mem_printf("what was to be summarised was too long for the model: %s", failure.text));
+        return use_extract(a, mem_printf("what was to be summarised was too long for the model: %s",
+                                         failure.text));
     case SUMMARY_CANCELLED:
-        return attempt_cancel(a);
+        return cancel(a);
     case SUMMARY_FAILED:
         break;
     }
     failure_error(&failure, &error);
-    return take_fallback(a, "llm", error.text);
+    return use_fallback(a, "llm", error.text);
 }
 
-static bool attempt_draft(struct attempt *a)
+/* An earlier draft is the one that the user wants changed. The plan of a fallback is kept: the
+ * model has failed this attempt once. */
+static bool draft(struct attempt *a)
 {
-    /* What a fallback cut stays cut so: the model has failed this attempt once. */
-    if (a->cut_by->prompt && a->plan.gone > 0)
+    if (a->plan.gone == 0)
+        return true;
+    if (a->cut_by->prompt)
         return draft_by_model(a);
-    if (a->plan.gone > 0)
-        set_draft(a, a->cut_by, a->cut_by->text(&a->input, &a->plan),
-                  a->why ? mem_strdup(a->why) : NULL);
-    return true;
+    return set_draft(a, a->cut_by, a->cut_by->text(&a->input, &a->plan), mem_strdup(a->why));
 }
 
-/* --- the messages ---------------------------------------------------------------------------- */
-
-static char *draft_text(const struct attempt *a)
+static void rebuild_history(const struct attempt *a, struct rebuild *out)
 {
     const char *prefix = a->effective->prefix;
-    if (!a->text || !prefix)
-        return mem_strdup(a->text);
-    return mem_printf("%s\n\n%s", prefix, a->text);
-}
-
-static void attempt_rebuild(const struct attempt *a, struct rebuild *out)
-{
     if (a->micro) {
         compact_micro(&a->input, out);
         return;
     }
-    char *text = draft_text(a);
+    auto_free char *text =
+        a->text && prefix ? mem_printf("%s\n\n%s", prefix, a->text) : mem_strdup(a->text);
     compact_plan_rebuild(a->cut_by, &a->input, &a->plan, text, out);
-    free(text);
 }
 
-/* Of a summary that the user wrote: what one message may hold. */
-#define EDITED_BYTES ((size_t)16 * 1024 * 1024)
-
-/* --- what is to be done: pure ---------------------------------------------------------------- */
+/* --- what is to be done: pure ----------------------------------------------------------------- */
 
 enum step { STEP_NOTHING, STEP_MICRO, STEP_MODE };
 
@@ -467,9 +399,9 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Tokens, as we estimate them, of a request that has as many bytes as one may. What was rejected
- * tells how many bytes of the body one of these tokens is, images and all; where it has no more
- * than we know of, it is the server's limit that we do not know. */
+/* The limit of bytes in tokens as we estimate them. A rejected request tells how many bytes of the
+ * body a token is, images included. One that was within the known limit was rejected by a limit
+ * that we do not know: its own size is the most. */
 static int64_t tokens_in_bytes(const struct attempt *a)
 {
     const struct compact_job *job = a->job;
@@ -482,22 +414,22 @@ static int64_t tokens_in_bytes(const struct attempt *a)
     return (int64_t)((double)whole * ((double)most / (double)rejected));
 }
 
-/* Tokens that no request can have. */
-static int64_t most_tokens(const struct attempt *a)
+/* A request must have fewer tokens than this. */
+static int64_t request_limit(const struct attempt *a)
 {
     int64_t window = a->job->limits.window;
     return lesser(window > 0 ? window : INT64_MAX, tokens_in_bytes(a));
 }
 
-/* The messages would be given away for nothing. */
+/* No compaction would make the request fit. */
 static bool is_hopeless(const struct attempt *a)
 {
-    return a->job->must_fit && least_request(a) >= most_tokens(a);
+    return a->job->must_fit && least_request(a) >= request_limit(a);
 }
 
-/* A request that does not fit has to, with room to go on in: of what the window has for messages,
- * the same part that is enough for micro-compaction. */
-static int64_t must_fit(const struct attempt *a)
+/* Tokens that the history may have; 0: no limit. A request that does not fit gets room to go on in:
+ * the share of the window that is enough for micro-compaction. */
+static int64_t history_limit(const struct attempt *a)
 {
     const struct compact_job *job = a->job;
     if (!job->must_fit || is_hopeless(a))
@@ -505,50 +437,46 @@ static int64_t must_fit(const struct attempt *a)
     int64_t window = compact_effective_window(job->settings, &job->limits);
     int64_t room = lesser(window > 0 ? window - job->overhead : a->tokens_before,
                           tokens_in_bytes(a) - job->overhead);
-    int64_t most = (int64_t)((double)room * job->settings->target_percent);
-    int64_t below = a->input.threshold - a->input.threshold / 10;
-    if (most > below)
-        most = below;
+    int64_t most = lesser((int64_t)((double)room * job->settings->target_percent),
+                          a->input.threshold - a->input.threshold / 10);
     return most > 0 ? most : 1;
 }
 
-/* It happens for nothing but a request. */
 static bool is_for_request(const struct compact_job *job)
 {
     return job->trigger == TRIGGER_REQUEST || job->trigger == TRIGGER_OVERFLOW;
 }
 
-/* It is the new message alone that is too much, and it will go with its turn. */
-static bool is_for_question(const struct attempt *a)
+/* Only the new message is too long. It goes with its turn. */
+static bool is_question_too_long(const struct attempt *a)
 {
     const struct compact_input *in = &a->input;
-    return in->open < in->count && least_request(a) - in->estimates[in->open] < most_tokens(a);
+    return in->open < in->count && least_request(a) - in->estimates[in->open] < request_limit(a);
 }
 
-/* Otherwise the history is long by itself, too, and becomes what it would have become. */
-static bool is_for_nothing(const struct attempt *a)
+/* Messages would be given away for nothing. A history that is too long by itself is compacted
+ * anyway. */
+static bool is_pointless(const struct attempt *a)
 {
-    return is_hopeless(a) && (is_for_request(a->job) || is_for_question(a));
-}
-
-/* Of a request that did not fit, our estimates say nothing where no window is known. */
-static bool micro_may_be_enough(const struct compact_job *job)
-{
-    return job->trigger != TRIGGER_MANUAL &&
-           (job->trigger != TRIGGER_OVERFLOW || job->limits.window > 0);
-}
-
-static bool micro_is_enough(const struct attempt *a, int64_t after)
-{
-    const struct compact_job *job = a->job;
-    return micro_may_be_enough(job) && (a->input.fit == 0 || after <= a->input.fit) &&
-           compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
-                                after);
+    return is_hopeless(a) && (is_for_request(a->job) || is_question_too_long(a));
 }
 
 static bool is_asked_for(const struct compact_job *job)
 {
     return job->trigger == TRIGGER_MANUAL || job->trigger == TRIGGER_OVERFLOW;
+}
+
+/* Who asks by hand asks for the mode. Where no window is known, our estimates say nothing of a
+ * request that was rejected. */
+static bool is_micro_enough(const struct attempt *a, int64_t after)
+{
+    const struct compact_job *job = a->job;
+    if (job->trigger == TRIGGER_MANUAL ||
+        (job->trigger == TRIGGER_OVERFLOW && job->limits.window <= 0))
+        return false;
+    return (a->input.fit == 0 || after <= a->input.fit) &&
+           compact_micro_enough(&a->input, compact_effective_window(job->settings, &job->limits),
+                                after);
 }
 
 static struct compact_prospect prospect(const struct attempt *a, int64_t after)
@@ -562,123 +490,100 @@ static struct compact_prospect prospect(const struct attempt *a, int64_t after)
                                      .for_request = a->job->must_fit};
 }
 
+/* What was asked for is done whatever it frees. */
 static bool is_worth(const struct attempt *a, int64_t after)
 {
     const struct compact_prospect p = prospect(a, after);
-    return compact_is_worth(a->job->settings, &a->job->limits, &p);
+    return is_asked_for(a->job) || compact_is_worth(a->job->settings, &a->job->limits, &p);
 }
 
-static bool mode_is_worth(struct attempt *a)
-{
-    const struct compact_mode *mode = a->job->mode;
-    return compact_plan_make(mode, &a->input, &a->plan) &&
-           (is_asked_for(a->job) || is_worth(a, compact_foresee(mode, &a->input, &a->plan)));
-}
-
-/* Who asks by hand asks for the mode; shortened tool results must do where it finds nothing. */
+/* Shortened tool results must do where the mode finds nothing. */
 static enum step choose(struct attempt *a)
 {
+    const struct compact_mode *mode = a->job->mode;
     struct rebuild micro = {0};
-    if (is_for_nothing(a))
+    if (is_pointless(a))
         return STEP_NOTHING;
     bool can_shorten = compact_micro(&a->input, &micro);
     int64_t shortened = rebuild_estimate(&micro, a->input.estimates);
     rebuild_release(&micro);
     if (a->job->micro_only)
         return can_shorten ? STEP_MICRO : STEP_NOTHING;
-    bool micro_is_worth = can_shorten && (is_asked_for(a->job) || is_worth(a, shortened));
-    if (micro_is_worth && micro_is_enough(a, shortened))
+    bool is_micro_worth = can_shorten && is_worth(a, shortened);
+    if (is_micro_worth && is_micro_enough(a, shortened))
         return STEP_MICRO;
-    if (mode_is_worth(a))
+    if (compact_plan_make(mode, &a->input, &a->plan) &&
+        is_worth(a, compact_foresee(mode, &a->input, &a->plan)))
         return STEP_MODE;
-    if (micro_is_worth)
+    if (is_micro_worth)
         return STEP_MICRO;
     a->not_worth = !is_asked_for(a->job);
     return STEP_NOTHING;
 }
 
-static bool needs_model(const struct attempt *a)
-{
-    return !a->micro && a->job->mode->prompt && a->plan.gone > 0;
-}
-
-/* --- the effects ----------------------------------------------------------------------------- */
+/* --- the effects ------------------------------------------------------------------------------ */
 
 static char *why_nothing(const struct attempt *a, enum err_code *code)
 {
-    static const char question_too_long[] =
-        "what has to stay (the new message, pinned ones, system prompt, tools) takes some %lld "
-        "tokens, and a request must have fewer than %lld; shorten the message, unpin some, or "
-        "choose a model with a larger window";
-    static const char rest_too_long[] =
-        "what has to stay besides a new message (pinned ones, system prompt, tools) takes all of "
-        "the %lld tokens of a request; unpin some, or choose a model with a larger window";
-    const struct compact_prospect as_it_is = prospect(a, a->tokens_before);
+    const struct compact_prospect unchanged = prospect(a, a->tokens_before);
     *code = a->input.count == 0 ? ERR_NOTHING_TO_COMPACT : ERR_AGENT_ERROR;
     if (a->input.count == 0)
         return mem_strdup("nothing to compact; say something first");
     if (a->not_worth)
-        return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &as_it_is);
-    if (is_for_nothing(a) && is_for_question(a))
-        return mem_printf(question_too_long, (long long)least_request(a),
-                          (long long)most_tokens(a));
-    if (is_for_nothing(a))
-        return mem_printf(rest_too_long, (long long)most_tokens(a));
+        return compact_obstacle(a->job->mode, &a->input, &a->job->limits, &unchanged);
+    if (is_pointless(a) && is_question_too_long(a))
+        return mem_printf(
+            "what has to stay (the new message, pinned ones, system prompt, tools) "
+            "takes some %lld tokens, and a request must have fewer than %lld; "
+            "shorten the message, unpin some, or choose a model with a larger window",
+            (long long)least_request(a), (long long)request_limit(a));
+    if (is_pointless(a))
+        return mem_printf(
+            "what has to stay besides a new message (pinned ones, system prompt, "
+            "tools) takes all of the %lld tokens of a request; unpin some, or choose "
+            "a model with a larger window",
+            (long long)request_limit(a));
     *code = ERR_TOO_SMALL_TO_COMPACT;
     return mem_strdup(
         "this mode keeps all that there is; choose another, or go on until there is more");
 }
 
-/* A request that did not fit makes the attempt worth a word: it is why the turn will fail. The same
- * word is not said twice. */
-static bool is_worth_telling(const struct attempt *a, const char *why)
-{
-    const char *told = a->job->history->compaction.obstacle;
-    return is_for_request(a->job) && !a->not_worth && !(told && strcmp(told, why) == 0);
-}
-
-static void tell_nothing(struct attempt *a)
+/* An event tells why a request that did not fit will fail its turn; the same text is told once. */
+static void end_with_nothing(struct attempt *a)
 {
     enum err_code code;
-    char *text = why_nothing(a, &code);
-    if (is_worth_telling(a, text) && attempt_tell_started(a))
-        attempt_fail(a, "too_small", code, "%s", text);
-    if (!a->lost) {
-        a->out->result = a->not_worth ? COMPACT_NOT_WORTH : COMPACT_NOTHING;
-        err_set(&a->out->error, code, "%s", text);
-    }
-    free(text);
-}
-
-static void find_summariser(struct attempt *a)
-{
-    if (!needs_model(a))
+    auto_free char *text = why_nothing(a, &code);
+    const char *told = a->job->history->compaction.obstacle;
+    if (is_for_request(a->job) && !a->not_worth && !(told && strcmp(told, text) == 0) &&
+        tell_started(a))
+        fail(a, "too_small", code, "%s", text);
+    if (a->lost)
         return;
-    a->summariser = a->host->summariser(a->host->summary.context, &a->no_summariser);
-    a->label = a->summariser ? a->summariser->label : a->job->label;
+    a->out->result = a->not_worth ? COMPACT_NOT_WORTH : COMPACT_NOTHING;
+    err_set(&a->out->error, code, "%s", text);
 }
 
 static struct draft_verdict show_draft(struct attempt *a)
 {
     struct rebuild r = {0};
-    attempt_rebuild(a, &r);
+    rebuild_history(a, &r);
     bool whole = a->job->request > 0;
     int64_t after = rebuild_estimate(&r, a->input.estimates);
-    const struct draft draft = {.text = a->text,
+    const struct draft shown = {.text = a->text,
                                 .mode = a->effective->name,
                                 .model = a->effective->prompt ? a->label : NULL,
                                 .tokens_before = whole ? a->job->request : a->tokens_before,
-                                .tokens_after = whole ? attempt_request_after(a, after) : after,
+                                .tokens_after = whole ? request_after(a, after) : after,
                                 .messages_before = (int)a->input.count,
                                 .messages_after = (int)rebuild_count(&r)};
     rebuild_release(&r);
     int64_t asked_ms = clock_mono_ms();
-    struct draft_verdict verdict = a->host->review(a->host->summary.context, &draft);
+    struct draft_verdict verdict = a->host->review(a->host->summary.context, &shown);
     a->waited_ms += clock_mono_ms() - asked_ms;
     return verdict;
 }
 
-/* The user's own words instead. False: nothing is left, which is a way to say no. */
+/* The user's own text replaces the draft. False: it is empty, which is a way to refuse. */
 static bool take_edit(struct attempt *a, const char *edited)
 {
     const struct block b = {.type = BLOCK_TEXT, .text = (char *)edited};
@@ -691,7 +596,7 @@ static bool take_edit(struct attempt *a, const char *edited)
     return true;
 }
 
-/* What was said before holds on. */
+/* Each focus is added to those before. */
 static void add_focus(struct attempt *a, const char *focus)
 {
     if (utf8_is_blank(focus))
@@ -701,46 +606,41 @@ static void add_focus(struct attempt *a, const char *focus)
     a->focus = joined;
 }
 
-/* A draft that may be committed. False: told. */
-static bool make_draft(struct attempt *a)
+/* Makes drafts until one may be committed. False: the event of the failure is out. */
+static bool agree_on_draft(struct attempt *a)
 {
     for (;;) {
-        if (!attempt_draft(a) || !attempt_goes_on(a))
+        if (!draft(a) || !goes_on(a))
             return false;
         if (!a->job->preview || !a->host->review || !a->text)
             return true;
         struct draft_verdict verdict = show_draft(a);
-        bool refused =
-            verdict.answer == DRAFT_REFUSE ||
-            (verdict.answer == DRAFT_COMMIT && verdict.text && !take_edit(a, verdict.text));
+        auto_free char *said = verdict.text;
+        if (verdict.answer == DRAFT_REFUSE ||
+            (verdict.answer == DRAFT_COMMIT && said && !take_edit(a, said)))
+            return cancel(a);
         if (verdict.answer == DRAFT_AGAIN)
-            add_focus(a, verdict.text);
-        free(verdict.text);
-        if (refused)
-            return attempt_cancel(a);
-        if (!attempt_goes_on(a))
+            add_focus(a, said);
+        if (!goes_on(a))
             return false;
         if (verdict.answer == DRAFT_COMMIT)
             return true;
     }
 }
 
-/* Of messages that could not be read nothing is made. */
-static bool is_read(struct attempt *a)
-{
-    const struct message_source *source = a->input.source;
-    return !source || !source->failed ||
-           attempt_fail(a, "store", source->fault.code, "%s", source->fault.text);
-}
-
 static void commit(struct attempt *a, const struct rebuild *r)
 {
-    struct event *ev = attempt_completed(a, r);
+    const struct message_source *source = a->input.source;
     struct error e = {0};
+    if (source && source->failed) { /* some messages could not be read */
+        fail(a, "store", source->fault.code, "%s", source->fault.text);
+        return;
+    }
+    struct event *ev = completed_event(a, r);
     if (ev->compaction.tokens_after >= a->tokens_before) {
         event_free(ev);
-        attempt_fail(a, "too_small", ERR_TOO_SMALL_TO_COMPACT,
-                     "the history would not become shorter; go on until there is more");
+        fail(a, "too_small", ERR_TOO_SMALL_TO_COMPACT,
+             "the history would not become shorter; go on until there is more");
         return;
     }
     enum commit_result result = a->host->commit(a->host->summary.context, ev, &e);
@@ -749,45 +649,44 @@ static void commit(struct attempt *a, const struct rebuild *r)
         return;
     }
     event_free(ev);
-    attempt_fail(a, result == COMMIT_FAILED ? "store" : "memory_indexing", e.code, "%s", e.text);
+    fail(a, result == COMMIT_FAILED ? "store" : "memory_indexing", e.code, "%s", e.text);
 }
 
-static void climb(struct attempt *a, enum step step)
+static void take_step(struct attempt *a, enum step step)
 {
     struct rebuild r = {0};
     a->micro = step == STEP_MICRO;
-    find_summariser(a);
-    if (!attempt_tell_started(a) || !attempt_goes_on(a))
+    if (!a->micro && a->job->mode->prompt && a->plan.gone > 0) {
+        a->summariser = a->host->summariser(a->host->summary.context, &a->no_summariser);
+        a->label = a->summariser ? a->summariser->label : a->job->label;
+    }
+    if (!tell_started(a) || !goes_on(a) || (!a->micro && !agree_on_draft(a)))
         return;
-    if (!a->micro && !make_draft(a))
-        return;
-    attempt_rebuild(a, &r);
-    if (is_read(a))
-        commit(a, &r);
+    rebuild_history(a, &r);
+    commit(a, &r);
     rebuild_release(&r);
 }
 
 void compact_run(const struct compact_job *job, const struct compact_host *host,
                  struct compact_outcome *out)
 {
-    const struct history *h = job->history;
     struct attempt a = {.job = job,
                         .host = host,
                         .out = out,
+                        .input = compact_input_of(job->history, job->settings, &job->limits),
                         .cut_by = job->mode,
                         .effective = job->mode,
-                        .last_seq = h->applied_seq,
+                        .tokens_before = job->history->estimate,
+                        .last_seq = job->history->applied_seq,
                         .started_ms = clock_mono_ms()};
-    a.tokens_before = h->estimate;
-    a.input = compact_input_of(h, job->settings, &job->limits);
-    a.input.fit = must_fit(&a);
+    a.input.fit = history_limit(&a);
     *out = (struct compact_outcome){.usage = USAGE_UNKNOWN, .cost = -1};
     add_focus(&a, job->focus);
     enum step step = choose(&a);
     if (step == STEP_NOTHING)
-        tell_nothing(&a);
+        end_with_nothing(&a);
     else
-        climb(&a, step);
+        take_step(&a, step);
     compact_plan_release(&a.plan);
     free(a.text);
     free(a.why);
