@@ -6,15 +6,14 @@
 #include "base/mem.h"
 #include "compact/extract.h"
 
-/* --- cuts ------------------------------------------------------------------------------------ */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static bool is_tool(const struct compact_input *in, size_t i)
 {
     return in->messages[i].role == ROLE_TOOL;
 }
 
-/* Where the protected head ends. Behind an earlier summary the conversation goes on: its head is
- * what stands before. */
+/* End of the protected head. It ends before an earlier summary. */
 static size_t head_end(const struct compact_input *in)
 {
     size_t most = (size_t)in->settings->protect_head;
@@ -25,30 +24,24 @@ static size_t head_end(const struct compact_input *in)
     return head;
 }
 
-static int64_t tail_budget(const struct compact_input *in)
-{
-    return (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
-}
-
 static size_t tail_start(const struct compact_input *in)
 {
-    size_t floor = (size_t)in->settings->protect_tail_min;
-    int64_t left = tail_budget(in);
+    size_t least = (size_t)in->settings->protect_tail_min;
+    int64_t left = (int64_t)((double)in->threshold * in->settings->tail_ratio + 1e-6);
     size_t i = in->count;
-    while (i > 0) {
+    for (; i > 0; i--) {
         left -= in->estimates[i - 1];
         size_t kept = in->count - i;
-        if (kept > 0 && kept >= floor && left < 0)
+        if (kept > 0 && kept >= least && left < 0)
             break;
-        i--;
     }
     while (i > 0 && i < in->count && is_tool(in, i))
         i--;
     return i;
 }
 
-/* What lies between the protected head and the tail. Neither border parts a tool call from its
- * results. */
+/* Lets go what is between the protected head and the tail. Neither border parts a tool call from
+ * its results. */
 static void cut_middle(const struct compact_input *in, enum compact_fate *fates)
 {
     size_t tail = tail_start(in);
@@ -56,30 +49,25 @@ static void cut_middle(const struct compact_input *in, enum compact_fate *fates)
         fates[i] = FATE_GOES;
 }
 
-/* The running turn's newest calls, where the model has not seen their results yet; `count`: there
- * are none, or they are most of what is too long. */
-static size_t unseen_from(const struct compact_input *in)
-{
-    size_t i = in->count;
-    while (i > in->open + 1 && is_tool(in, i - 1))
-        i--;
-    bool is_unseen = i > in->open + 1 && i < in->count;
-    return is_unseen && compact_tokens(in, i - 1, in->count) <= in->threshold / 2 ? i - 1
-                                                                                  : in->count;
-}
-
-/* All but results that the running turn's model has not seen yet, with their calls, if they take at
- * most half of the threshold: it would only ask for them again. */
+/* Lets all go except results that the running turn's model has not seen yet, with their calls, if
+ * they take at most half of the threshold: it would only ask for them again. */
 static void cut_all(const struct compact_input *in, enum compact_fate *fates)
 {
-    size_t end = unseen_from(in);
-    for (size_t i = 0; i < end; i++)
+    size_t i = in->count, end = in->count;
+    while (i > in->open + 1 && is_tool(in, i - 1))
+        i--;
+    if (i > in->open + 1 && i < in->count &&
+        compact_tokens(in, i - 1, in->count) <= in->threshold / 2)
+        end = i - 1;
+    for (i = 0; i < end; i++)
         fates[i] = FATE_GOES;
 }
 
-/* Kept turns are a tail without gaps: it begins behind the newest turn that is too large, and
- * leaves room below the threshold, or the history would have to be compacted again at once. `kept`:
- * tokens of what stays besides. */
+/* --- the newest turns ------------------------------------------------------------------------- */
+
+/* First message of the kept turns: a tail without gaps, behind the newest turn that is too large.
+ * It leaves room below the threshold, or the history would have to be compacted again at once.
+ * `kept`: tokens of the other kept messages. */
 static size_t kept_from(const struct compact_input *in, const struct turn_spans *turns,
                         int64_t kept)
 {
@@ -97,8 +85,8 @@ static size_t kept_from(const struct compact_input *in, const struct turn_spans 
     return first < count ? turns->items.items[first].first : in->open;
 }
 
-/* The running turn by rounds, an answer with the results of its calls: where those begin of which
- * all together take at most half of the threshold; but for the first where one has to go. */
+/* First message of the running turn's kept rounds (an answer with the results of its calls): those
+ * that together take at most half of the threshold. With `one_goes` the first round never stays. */
 static size_t rounds_from(const struct compact_input *in, bool one_goes)
 {
     int64_t tokens = 0;
@@ -116,33 +104,27 @@ static size_t rounds_from(const struct compact_input *in, bool one_goes)
     return from;
 }
 
-/* A new one will be about as long. */
-static int64_t summary_tokens(const struct compact_input *in)
-{
-    int64_t tokens = 0;
-    for (size_t i = 0; i < in->count; i++)
-        tokens += in->messages[i].summary ? in->estimates[i] : 0;
-    return tokens;
-}
-
 static void cut_old_turns(const struct compact_input *in, enum compact_fate *fates)
 {
-    struct turn_spans turns;
+    AUTO(vec_release_local) struct turn_spans turns = {.items = {0}};
     compact_turns(in, &turns);
     bool none = turns.items.len == 0;
     size_t rounds = rounds_from(in, none);
-    int64_t besides = compact_tokens(in, rounds, in->count) + summary_tokens(in);
+    int64_t besides = compact_tokens(in, rounds, in->count);
+    for (size_t i = 0; i < in->count; i++) /* a new summary will be about as long */
+        besides += in->messages[i].summary ? in->estimates[i] : 0;
     if (in->open < in->count)
         besides += in->estimates[in->open];
     size_t kept = none ? in->open : kept_from(in, &turns, besides);
-    vec_release(&turns.items);
     for (size_t i = 0; i < kept; i++)
         fates[i] = FATE_GOES;
     for (size_t i = in->open + 1; i < rounds; i++)
         fates[i] = FATE_GOES;
 }
 
-/* The texts of earlier summaries are all that is left of still older messages. */
+/* --- the modes -------------------------------------------------------------------------------- */
+
+/* Earlier summaries are all that is left of still older messages, so their texts stay. */
 static char *mark_text(const struct compact_input *in, const struct compact_plan *p)
 {
     struct buf out = BUF_INIT;
@@ -151,8 +133,6 @@ static char *mark_text(const struct compact_input *in, const struct compact_plan
     buf_addstr(&out, "\n\n" COMPACT_MARK_END);
     return buf_take(&out);
 }
-
-/* --- the modes ------------------------------------------------------------------------------- */
 
 /* A summary, then the last turns word for word, of the running one its last rounds. */
 const struct compact_mode mode_handoff = {
@@ -212,35 +192,21 @@ const struct compact_mode *compact_mode_find(const char *name)
     return NULL;
 }
 
-static const struct message *summary_among(const struct compact_input *in)
-{
-    for (size_t i = 0; i < in->count; i++)
-        if (in->messages[i].summary && !in->messages[i].pinned)
-            return &in->messages[i];
-    return NULL;
-}
-
-/* What stands for what goes; NULL: nothing. */
-static char *expected_text(const struct compact_mode *mode, const struct compact_input *in,
-                           const struct compact_plan *p)
-{
-    const struct message *earlier = summary_among(in);
-    if (p->gone == 0)
-        return NULL;
-    if (mode->text)
-        return mode->text(in, p);
-    return earlier ? message_text(earlier) : mem_strdup(COMPACT_PREFIX);
-}
+/* --- what a compaction would free ------------------------------------------------------------- */
 
 int64_t compact_foresee(const struct compact_mode *mode, const struct compact_input *in,
                         const struct compact_plan *p)
 {
     struct rebuild r;
-    char *text = expected_text(mode, in, p);
+    auto_free char *text = p->gone > 0 && mode->text ? mode->text(in, p) : NULL;
+    for (size_t i = 0; p->gone > 0 && i < in->count && !text; i++)
+        if (in->messages[i].summary && !in->messages[i].pinned)
+            text = message_text(&in->messages[i]);
+    if (p->gone > 0 && !text)
+        text = mem_strdup(COMPACT_PREFIX);
     compact_plan_rebuild(mode, in, p, text, &r);
     int64_t tokens = rebuild_estimate(&r, in->estimates);
     rebuild_release(&r);
-    free(text);
     return tokens;
 }
 
@@ -249,80 +215,58 @@ static int64_t nine_tenths(int64_t tokens)
     return tokens - tokens / 10;
 }
 
-static bool shortens_history(const struct compact_settings *s, const struct compact_limits *l,
-                             const struct compact_prospect *p)
-{
-    return p->after <= nine_tenths(p->before) && p->after <= nine_tenths(compact_threshold(s, l));
-}
-
-static bool shortens_request(const struct compact_settings *s, const struct compact_limits *l,
-                             const struct compact_prospect *p)
-{
-    int64_t before = p->before + p->overhead, after = p->after + p->overhead;
-    return after <= nine_tenths(compact_request_threshold(s, l)) ||
-           (before >= l->window && after < l->window);
-}
-
 bool compact_is_worth(const struct compact_settings *s, const struct compact_limits *l,
                       const struct compact_prospect *p)
 {
-    return (p->for_history && shortens_history(s, l, p)) ||
-           (p->for_request && shortens_request(s, l, p));
+    int64_t before = p->before + p->overhead, after = p->after + p->overhead;
+    bool shortens_history =
+        p->after <= nine_tenths(p->before) && p->after <= nine_tenths(compact_threshold(s, l));
+    bool shortens_request = after <= nine_tenths(compact_request_threshold(s, l)) ||
+                            (before >= l->window && after < l->window);
+    return (p->for_history && shortens_history) || (p->for_request && shortens_request);
 }
 
-/* --- what is in its way ---------------------------------------------------------------------- */
-
-/* Settings that keep messages, of which these are at their least. */
-static const struct lever {
-    const char *key;
-    bool turns, head, tail_min, tail_ratio;
-} levers[] = {
-    {"recent_turn_budget", .turns = true},
-    {"protect_tail_min", .tail_min = true},
-    {"tail_budget_ratio", .tail_ratio = true},
-    {"protect_head", .head = true},
-    {"protect_head and protect_tail_min", .head = true, .tail_min = true},
-};
-
-static struct compact_settings loosen(struct compact_settings s, const struct lever *lever)
+/* Whether the compaction would be worth beginning with these settings at their least. */
+static bool is_worth_without(bool turns, bool head, bool tail_min, bool tail_ratio,
+                             const struct compact_mode *mode, const struct compact_input *in,
+                             const struct compact_limits *l, struct compact_prospect p)
 {
-    s.recent_turns = lever->turns ? 0 : s.recent_turns;
-    s.protect_head = lever->head ? 0 : s.protect_head;
-    s.protect_tail_min = lever->tail_min ? 0 : s.protect_tail_min;
-    s.tail_ratio = lever->tail_ratio ? 0.05 : s.tail_ratio;
-    return s;
-}
-
-static bool is_worth_with(const struct lever *lever, const struct compact_mode *mode,
-                          const struct compact_input *in, const struct compact_limits *l,
-                          struct compact_prospect p)
-{
-    const struct compact_settings loosened = loosen(*in->settings, lever);
+    struct compact_settings least = *in->settings;
     struct compact_input other = *in;
     struct compact_plan plan;
-    other.settings = &loosened;
+    least.recent_turns = turns ? 0 : least.recent_turns;
+    least.protect_head = head ? 0 : least.protect_head;
+    least.protect_tail_min = tail_min ? 0 : least.protect_tail_min;
+    least.tail_ratio = tail_ratio ? 0.05 : least.tail_ratio;
+    other.settings = &least;
     if (compact_plan_make(mode, &other, &plan))
         p.after = compact_foresee(mode, &other, &plan);
     compact_plan_release(&plan);
-    return compact_is_worth(&loosened, l, &p);
+    return compact_is_worth(&least, l, &p);
 }
 
+/* The setting that keeps the messages; NULL: none of them. */
 static const char *key_that_helps(const struct compact_mode *mode, const struct compact_input *in,
                                   const struct compact_limits *l, const struct compact_prospect *p)
 {
-    for (size_t i = 0; i < sizeof levers / sizeof *levers; i++)
-        if (is_worth_with(&levers[i], mode, in, l, *p))
-            return levers[i].key;
+    static const struct {
+        const char *key;
+        bool turns, head, tail_min, tail_ratio;
+    } keys[] = {
+        {"recent_turn_budget", .turns = true},
+        {"protect_tail_min", .tail_min = true},
+        {"tail_budget_ratio", .tail_ratio = true},
+        {"protect_head", .head = true},
+        {"protect_head and protect_tail_min", .head = true, .tail_min = true},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (is_worth_without(keys[i].turns, keys[i].head, keys[i].tail_min, keys[i].tail_ratio,
+                             mode, in, l, *p))
+            return keys[i].key;
     return NULL;
 }
 
-static bool is_window_full(const struct compact_settings *s, const struct compact_limits *l,
-                           const struct compact_prospect *p)
-{
-    return !p->for_history || (l->window > 0 && compact_threshold(s, l) < s->auto_threshold);
-}
-
-/* It is the limit of bytes that the request nears. */
+/* Whether the request nears the limit of bytes rather than that of the window. */
 static bool is_body_full(const struct compact_settings *s, const struct compact_limits *l,
                          const struct compact_prospect *p)
 {
@@ -335,20 +279,20 @@ static bool is_body_full(const struct compact_settings *s, const struct compact_
 char *compact_obstacle(const struct compact_mode *mode, const struct compact_input *in,
                        const struct compact_limits *l, const struct compact_prospect *p)
 {
+    const struct compact_settings *s = in->settings;
     const char *key = key_that_helps(mode, in, l, p);
-    long long threshold = (long long)in->threshold;
     if (key)
         return mem_printf(
             "the conversation is past %lld tokens and is not compacted: %s would "
             "keep nearly all of it; lower [compaction] %s, or choose another mode",
-            threshold, mode->name, key);
-    if (is_body_full(in->settings, l, p))
+            (long long)in->threshold, mode->name, key);
+    if (is_body_full(s, l, p))
         return mem_printf(
             "a request nears %lld bytes and the conversation is not compacted: nearly "
             "all of it has to stay (new message, pinned ones, system prompt, tools); raise "
             "[compaction] max_request_bytes if the server takes more",
             (long long)l->max_bytes);
-    if (is_window_full(in->settings, l, p))
+    if (!p->for_history || (l->window > 0 && compact_threshold(s, l) < s->auto_threshold))
         return mem_printf(
             "the conversation nears the end of the model's window and is not "
             "compacted: nearly all of it has to stay (new message, pinned ones, "
@@ -357,5 +301,5 @@ char *compact_obstacle(const struct compact_mode *mode, const struct compact_inp
         "the conversation is past %lld tokens and is not compacted: nearly all of "
         "it has to stay (new message, pinned ones, system prompt, tools); raise "
         "[compaction] auto_compact_threshold",
-        threshold);
+        (long long)in->threshold);
 }

@@ -1,4 +1,5 @@
-/* What every decision about a compaction looks at. */
+/* Which messages a compaction lets go, and the messages that result. Pure: no model, no clock, no
+ * store; messages without blocks are read from their source. */
 #ifndef COMPACT_PLAN_H
 #define COMPACT_PLAN_H
 
@@ -11,7 +12,7 @@
 #include "chat/rebuild.h"
 #include "compact/policy.h"
 
-/* A conversation on the eve of a compaction. All is borrowed. */
+/* A conversation before a compaction. All is borrowed. */
 struct compact_input {
     const struct message *messages;
     size_t count;
@@ -20,38 +21,35 @@ struct compact_input {
     size_t open; /* index of the running turn's user message; `count`: no turn runs */
     const struct compact_settings *settings;
     int64_t threshold; /* tokens, compact_threshold() */
-    int64_t fit;       /* tokens that what stays may take at most; 0: as the mode likes */
+    int64_t fit;       /* tokens that the kept messages may take at most; 0: no limit */
 };
 
 struct compact_input compact_input_of(const struct history *h, const struct compact_settings *s,
                                       const struct compact_limits *l);
 
-/* A turn as compaction sees it: not all of them are whole any more. */
+/* A turn, or what earlier compactions left of it. */
 struct turn_span {
-    size_t first, end; /* messages; `end` is behind the last */
+    size_t first, end; /* messages, the end exclusive */
     int64_t tokens;    /* without earlier summaries */
 };
 struct turn_spans {
     VEC(struct turn_span) items;
 };
 
-/* The complete turns of which something can go, in order: where pins and earlier summaries are all
- * that is left of a turn, it is none. */
+/* The complete turns in order, without those that have only pins and earlier summaries left. */
 void compact_turns(const struct compact_input *in, struct turn_spans *out);
 
-/* Where the newest turn begins, be it complete or not; `count` without messages. */
+/* First message of the newest turn, complete or not; `count` without messages. */
 size_t compact_newest_turn(const struct compact_input *in);
 
-/* Of messages [first, end), without earlier summaries. */
+/* Tokens of messages [first, end), without earlier summaries. */
 int64_t compact_tokens(const struct compact_input *in, size_t first, size_t end);
 
-/* What goes, what stays, and the messages that come of it. Pure: no model, no clock, no store. */
-
-/* Begins the user message that stands for what went (spec). */
+/* Begins the user message that stands for the messages that went (spec). */
 #define COMPACT_PREFIX "[Context compacted]"
 
-/* For each message: stays as it is, goes, or stays as a text alone (a pinned message that has tool
- * calls keeps its words and images). */
+/* A message stays, goes, or stays without its tool calls (a pinned one keeps its text and images).
+ */
 enum compact_fate { FATE_STAYS, FATE_GOES, FATE_TEXT_STAYS };
 
 struct compact_plan {
@@ -60,40 +58,30 @@ struct compact_plan {
 };
 void compact_plan_release(struct compact_plan *p);
 
-/* Whatever the mode: the system's, pinned ones, the running turn's user message. */
+/* Whether the message never goes: the system's, a pinned one, the running turn's user message. */
 bool compact_is_held(const struct compact_input *in, size_t i);
 
-/* The fates by a mode; where the rest must fit, more goes than the mode would let go: behind the
- * gap, oldest first, then the head. System messages, pinned messages and the running turn's user
- * message never go; of pinned ones that only call, the results stay too. An earlier summary goes
- * with whatever else goes, never alone. False: nothing can go (the plan then says that all stay).
- * True with `gone` 0: nothing goes, but tool results are pruned; then no summary is wanted. */
+/* The fates by a mode. Where `fit` asks for it more goes than the mode lets go: behind the gap,
+ * oldest first, then the head. Results of a pinned message that only calls stay too. An earlier
+ * summary goes with the others, never alone. False: nothing can go, and the plan says that all
+ * stay. True with `gone` 0: nothing goes, but tool results are pruned; no summary is wanted. */
 bool compact_plan_make(const struct compact_mode *mode, const struct compact_input *in,
                        struct compact_plan *p);
 
-/* The messages after it: `text` is the whole text of the one user message that stands where the
- * first that goes stood (with its seq and turn, marked as a summary; NULL: none, unless an answer
- * would come first; not used where nothing goes); kept tool results are pruned where the mode
- * prunes; every call is answered and every result has its call; the first message is the user's if
- * it was. */
+/* The messages after it. `text` is the whole text of the user message that takes the place of the
+ * first one that goes (with its seq and turn, marked as a summary). NULL: there is none, unless an
+ * answer would come first. Kept tool results are pruned where the mode prunes; calls and results
+ * are paired; the first message is the user's if it was before. */
 void compact_plan_rebuild(const struct compact_mode *mode, const struct compact_input *in,
                           const struct compact_plan *p, const char *text, struct rebuild *out);
 
-/* pairs.c: what a rebuild of the messages breaks of pairs, mended in place: a call without result
- * gets an error result (a message behind it), a result without call is removed, a message left
- * empty too. For messages that are well paired it changes nothing. */
+/* Pairs calls and results again: a call without a result gets an error result in a message behind
+ * it, a result without a call is removed, and so is a message left empty. Well paired messages do
+ * not change. */
 void compact_repair_pairs(const struct compact_input *in, struct rebuild *r);
 
-/* Tool results with less in them. */
-
-/* Whether this result of a tool is what one of the two below left of it. */
+/* Whether this tool result was pruned or cut by micro-compaction. */
 bool compact_is_shortened(const char *text);
-
-/* Whether pruning makes message `i` smaller; `newest` is compact_newest_turn(). */
-bool compact_prunes(const struct compact_input *in, size_t i, size_t newest);
-
-/* That message with placeholders in place of its long results. */
-struct message compact_pruned(const struct compact_input *in, size_t i);
 
 /* Micro-compaction: tool results longer than micro_bytes outside the newest turn, cut to their
  * first 1,000 bytes at a grapheme border with a note of their size. False: there are none. */
