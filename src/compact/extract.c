@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -12,29 +11,32 @@
 
 #define HEADING "## Earlier highlights"
 #define OMITTED "(lines left out)\n"
-#define LEAST_BYTES 2000
-#define MOST_BYTES 16000
-/* Of a section of an extract, which a model may have written. */
-enum { MOST_LINES = 1000, LINE_BYTES = 400 };
 
-struct tally {
-    int64_t user, assistant, tool;
+enum {
+    LEAST_BYTES = 2000, /* of the earlier summaries' texts, whatever the threshold */
+    MOST_BYTES = 16000,
+    MOST_LINES = 1000, /* of a section of an extract, which a model may have written */
+    LINE_BYTES = 400
 };
 
-/* Is the message among what goes, and no earlier summary? */
 static bool goes(const struct compact_input *in, const struct compact_plan *p, size_t i)
 {
     return p->fates.items[i] == FATE_GOES && !in->messages[i].summary;
 }
 
-static bool is_earlier(const struct compact_input *in, const struct compact_plan *p, size_t i)
+static bool is_earlier_summary(const struct compact_input *in, const struct compact_plan *p,
+                               size_t i)
 {
     return p->fates.items[i] == FATE_GOES && in->messages[i].summary;
 }
 
-/* ---- counts ---- */
+/* --- counts ----------------------------------------------------------------------------------- */
 
-/* Both step over what they read and say no where it is not there. */
+struct tally {
+    int64_t user, assistant, tool;
+};
+
+/* Both step over what they read; false: it is not there. */
 static bool read_word(const char **at, const char *word)
 {
     size_t len = strlen(word);
@@ -55,7 +57,7 @@ static bool read_number(const char **at, int64_t *out)
     return true;
 }
 
-/* The counts that a summary begins with; `rest` is what follows them. */
+/* The counts that a summary begins with; `rest` is the text behind them. */
 static bool read_counts(const char *text, struct tally *out, const char **rest)
 {
     int64_t all;
@@ -70,35 +72,25 @@ static bool read_counts(const char *text, struct tally *out, const char **rest)
     return true;
 }
 
-static void count_role(struct tally *t, enum role role)
-{
-    t->user += role == ROLE_USER;
-    t->assistant += role == ROLE_ASSISTANT;
-    t->tool += role == ROLE_TOOL;
-}
-
-static void count_earlier(struct tally *t, const struct message *m)
-{
-    struct tally before;
-    const char *rest;
-    char *text = message_text(m);
-    if (read_counts(text, &before, &rest)) {
-        t->user += before.user;
-        t->assistant += before.assistant;
-        t->tool += before.tool;
-    }
-    free(text);
-}
-
 void compact_add_counts(struct buf *out, const struct compact_input *in,
                         const struct compact_plan *p)
 {
-    struct tally t = {0};
+    struct tally t = {0}, before;
     for (size_t i = 0; i < in->count; i++) {
-        if (goes(in, p, i))
-            count_role(&t, in->messages[i].role);
-        else if (is_earlier(in, p, i))
-            count_earlier(&t, &in->messages[i]);
+        const struct message *m = &in->messages[i];
+        if (goes(in, p, i)) {
+            t.user += m->role == ROLE_USER;
+            t.assistant += m->role == ROLE_ASSISTANT;
+            t.tool += m->role == ROLE_TOOL;
+        } else if (is_earlier_summary(in, p, i)) {
+            auto_free char *text = message_text(m);
+            const char *rest;
+            if (!read_counts(text, &before, &rest))
+                continue;
+            t.user += before.user;
+            t.assistant += before.assistant;
+            t.tool += before.tool;
+        }
     }
     long long all = (long long)(t.user + t.assistant + t.tool);
     buf_addf(out, COMPACT_PREFIX " %lld earlier %s dropped: %lld user, %lld assistant, %lld tool.",
@@ -106,10 +98,9 @@ void compact_add_counts(struct buf *out, const struct compact_input *in,
              (long long)t.assistant, (long long)t.tool);
 }
 
-/* ---- texts ---- */
+/* --- texts of earlier summaries --------------------------------------------------------------- */
 
-/* What earlier summaries say: the lines of an extract by its sections, newest first (in the
- * timeline last), and all other text. */
+/* The lines of extracts by their sections, newest first (in the timeline last), and other text. */
 struct highlights {
     struct buf prose;
     struct {
@@ -117,7 +108,7 @@ struct highlights {
     } sections[EXTRACT_SECTIONS];
 };
 
-static bool line_equals(const char *line, size_t len, const char *text)
+static bool equals(const char *line, size_t len, const char *text)
 {
     return len == strlen(text) && strncmp(line, text, len) == 0;
 }
@@ -127,36 +118,31 @@ static bool line_equals(const char *line, size_t len, const char *text)
 static void read_line(struct highlights *h, const char *line, size_t len, int *level, int *section)
 {
     int hashes = strncmp(line, "## ", 3) == 0 ? 2 : strncmp(line, "### ", 4) == 0 ? 3 : 0;
-    bool blank = strspn(line, " \t\r") >= len || line_equals(line, len, COMPACT_MARK_END);
+    bool blank = strspn(line, " \t\r") >= len || equals(line, len, COMPACT_MARK_END);
     if (hashes > 0) {
         *level = hashes;
         for (*section = EXTRACT_SECTIONS - 1; *section >= 0; --*section)
-            if (line_equals(line + hashes + 1, len - (size_t)hashes - 1,
-                            extract_headings[*section]))
+            if (equals(line + hashes + 1, len - (size_t)hashes - 1, extract_headings[*section]))
                 return;
     }
     if (*section >= 0 && !blank && strncmp(line, EXTRACT_NONE, len) != 0) {
         size_t count = h->sections[*section].lines.len;
         if (count == MOST_LINES)
             return;
-        vec_push(&h->sections[*section].lines,
-                 mem_strndup(line, utf8_cut_bytes(line, len, LINE_BYTES)));
-        char **lines = h->sections[*section].lines.items, *last = lines[count];
-        if (*level == 2 && *section != EXTRACT_TIMELINE) {
-            memmove(lines + 1, lines, count * sizeof *lines);
-            lines[0] = last;
-        }
-    } else if (*section < 0 && !(blank && h->prose.len == 0) && !line_equals(line, len, HEADING)) {
+        char *copy = mem_strndup(line, utf8_cut_bytes(line, len, LINE_BYTES));
+        bool first = *level == 2 && *section != EXTRACT_TIMELINE;
+        vec_insert(&h->sections[*section].lines, first ? 0 : count, copy);
+    } else if (*section < 0 && !(blank && h->prose.len == 0) && !equals(line, len, HEADING)) {
         buf_addf(&h->prose, "%s%.*s\n", hashes == 2 ? "#" : "", (int)len, line);
     }
 }
 
-/* Without what it begins with, be it counts or the prefix alone. */
+/* Passes over the counts or the prefix that it begins with. */
 static void read_summary(struct highlights *h, const struct message *m)
 {
     struct tally counted;
     int level = 2, section = -1;
-    char *text = message_text(m);
+    auto_free char *text = message_text(m);
     const char *line = text;
     if (!read_counts(text, &counted, &line))
         read_word(&line, COMPACT_PREFIX);
@@ -164,10 +150,9 @@ static void read_summary(struct highlights *h, const struct message *m)
         len = strcspn(line, "\n");
         read_line(h, line, len, &level, &section);
     }
-    free(text);
 }
 
-/* Each line once, of at most `max` bytes together, but one at least. */
+/* Each line once, at most `max` bytes together, but at least one line. */
 static void add_list(struct buf *out, char *const *lines, size_t count, size_t max)
 {
     size_t start = out->len;
@@ -183,7 +168,7 @@ static void add_list(struct buf *out, char *const *lines, size_t count, size_t m
     }
 }
 
-/* The first lines and, of at most `max` bytes together, the newest. */
+/* The first lines and the newest ones, these of at most `max` bytes together. */
 static void add_timeline(struct buf *out, char *const *lines, size_t count, size_t max)
 {
     enum { FIRST = 3 };
@@ -202,41 +187,25 @@ static void add_timeline(struct buf *out, char *const *lines, size_t count, size
     }
 }
 
-static size_t bound(const struct compact_input *in)
-{
-    if (in->threshold < LEAST_BYTES)
-        return LEAST_BYTES;
-    return in->threshold > MOST_BYTES ? MOST_BYTES : (size_t)in->threshold;
-}
-
-/* Both end at the border of a line, or where that would cost half, at one of a grapheme. */
-static size_t first_bytes(const struct buf *text, size_t max)
-{
-    for (size_t i = max; i > max / 2; i--)
-        if (text->data[i - 1] == '\n')
-            return i;
-    return utf8_cut_bytes(text->data, text->len, max);
-}
-
-static size_t last_begins(const struct buf *text, size_t max)
-{
-    size_t from = text->len - max;
-    const char *line = memchr(text->data + from, '\n', max / 2);
-    if (line)
-        return (size_t)(line - text->data) + 1;
-    size_t border = utf8_cut_bytes(text->data, text->len, from);
-    return border < from ? utf8_next(text->data, text->len, border) : from;
-}
-
-/* The newest is at the end, what the conversation began with at the beginning. */
+/* All of it, or its first and last half of `max` bytes: cut between lines, or between graphemes
+ * where that would cost half of the half. */
 static void add_bounded(struct buf *out, const struct buf *text, size_t max)
 {
+    size_t half = max / 2, first = half, last = text->len - half;
     if (text->len <= max) {
         buf_add(out, text->data, text->len);
         return;
     }
-    size_t first = first_bytes(text, max / 2);
-    size_t last = last_begins(text, max / 2);
+    while (first > half / 2 && text->data[first - 1] != '\n')
+        first--;
+    if (first == half / 2)
+        first = utf8_cut_bytes(text->data, text->len, half);
+    const char *line = memchr(text->data + last, '\n', half / 2);
+    size_t border = utf8_cut_bytes(text->data, text->len, last);
+    if (line)
+        last = (size_t)(line - text->data) + 1;
+    else if (border < last)
+        last = utf8_next(text->data, text->len, border);
     buf_add(out, text->data, first);
     if (first == 0 || text->data[first - 1] != '\n')
         buf_addch(out, '\n');
@@ -248,10 +217,12 @@ void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p)
 {
     struct highlights h = {.prose = BUF_INIT};
-    struct buf lists = BUF_INIT;
-    const size_t most = bound(in);
+    AUTO(buf_release) struct buf lists = BUF_INIT;
+    const size_t most = in->threshold < LEAST_BYTES  ? LEAST_BYTES
+                        : in->threshold > MOST_BYTES ? MOST_BYTES
+                                                     : (size_t)in->threshold;
     for (size_t i = 0; i < in->count; i++)
-        if (is_earlier(in, p, i))
+        if (is_earlier_summary(in, p, i))
             read_summary(&h, &in->messages[i]);
     for (int i = 0; i < EXTRACT_SECTIONS; i++) {
         size_t count = h.sections[i].lines.len;
@@ -274,13 +245,12 @@ void compact_add_earlier(struct buf *out, const struct compact_input *in,
         add_bounded(out, &h.prose, most - (lists.len < most / 2 ? lists.len : most / 2));
     }
     buf_add(out, lists.data, lists.len);
-    buf_release(&lists);
     buf_release(&h.prose);
 }
 
 char *compact_extract(const struct compact_input *in, const struct compact_plan *p)
 {
-    VEC(const struct message *) gone = {0};
+    AUTO(vec_release_local) VEC(const struct message *) gone = {0};
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < in->count; i++)
         if (goes(in, p, i))
@@ -288,16 +258,17 @@ char *compact_extract(const struct compact_input *in, const struct compact_plan 
     compact_add_counts(&out, in, p);
     compact_add_earlier(&out, in, p);
     extract_add(&out, gone.items, gone.len, in->source);
-    vec_release(&gone);
     return buf_take(&out);
 }
+
+/* --- sections of a structured summary --------------------------------------------------------- */
 
 static const char *const names[SECTIONS] = {
     "Goal",       "Constraints & Preferences", "Progress", "Key Decisions", "Relevant Files",
     "Next Steps", "Critical Context",
 };
 
-/* Models write it either way. */
+/* Models also write the second one so. */
 static const char constraints_and[] = "Constraints and Preferences";
 
 struct sections {
@@ -333,8 +304,8 @@ static bool is(struct line line, const char *name)
     return line.len == strlen(name) && strncasecmp(line.text, name, line.len) == 0;
 }
 
-/* Which section begins with this line: "## Goal"; where there is no such heading, "**Goal:**",
- * "1. Goal" or "Goal:" is one. -1: none. */
+/* The section that begins with this line: "## Goal"; without `hashes` also "**Goal:**", "1. Goal"
+ * or "Goal:". -1: none. */
 static int section_of(struct line line, bool hashes)
 {
     static const char blanks[] = " \t\r";
@@ -355,25 +326,8 @@ static bool is_fence(struct line line)
            (strncmp(line.text, "```", 3) == 0 || strncmp(line.text, "~~~", 3) == 0);
 }
 
-static void section_add_line(struct buf *out, struct line line)
-{
-    bool blank = without(line, " \t\r", "").len == 0;
-    if (blank && out->len == 0)
-        return;
-    buf_add(out, line.text, line.len);
-    buf_addch(out, '\n');
-}
-
-static bool has_hashes(const char *text)
-{
-    for (const char *at = text; *at;)
-        if (section_of(next_line(&at), true) >= 0)
-            return true;
-    return false;
-}
-
-/* Against what is asked, a model may put the sections in a fence, with an introduction before it
- * and a remark behind it: gives what is in that fence, else all of the text. The caller frees. */
+/* A model may put the sections in a fence, with an introduction before it and a remark behind it,
+ * against its instructions. Gives the text in that fence, else all of it. The caller frees. */
 static char *unwrapped(const char *text)
 {
     const char *begin = NULL, *end = NULL;
@@ -397,26 +351,27 @@ static char *unwrapped(const char *text)
     return mem_strndup(begin, (size_t)(end - begin));
 }
 
-/* A heading in a fence is a line like others. */
-static void sections_read(const char *wrapped, struct sections *out)
+/* A heading within a fence is a line like others. */
+static void read_sections(const char *wrapped, struct sections *out)
 {
     int section = -1;
-    char *text = unwrapped(wrapped);
-    bool hashes = has_hashes(text), inside = false;
+    auto_free char *text = unwrapped(wrapped);
+    bool hashes = false, in_fence = false;
+    for (const char *at = text; *at && !hashes;)
+        hashes = section_of(next_line(&at), true) >= 0;
     for (int i = 0; i < SECTIONS; i++)
         out->text[i] = (struct buf)BUF_INIT;
     for (const char *at = text; *at;) {
         struct line line = next_line(&at);
-        int begins = inside ? -1 : section_of(line, hashes);
+        int begins = in_fence ? -1 : section_of(line, hashes);
+        in_fence = in_fence != is_fence(line);
         if (begins >= 0)
             out->there[section = begins] = true;
-        else if (section >= 0)
-            section_add_line(&out->text[section], line);
-        inside = inside != is_fence(line);
+        else if (section >= 0 && (out->text[section].len > 0 || without(line, " \t\r", "").len > 0))
+            buf_addf(&out->text[section], "%.*s\n", (int)line.len, line.text);
     }
     for (int i = 0; i < SECTIONS; i++)
         buf_trim_end(&out->text[i], " \t\r\n");
-    free(text);
 }
 
 static void sections_release(struct sections *s)
@@ -427,27 +382,24 @@ static void sections_release(struct sections *s)
 
 int sections_count(const char *text)
 {
-    struct sections s = {0};
+    AUTO(sections_release) struct sections s = {0};
     int count = 0;
-    sections_read(text, &s);
+    read_sections(text, &s);
     for (int i = 0; i < SECTIONS; i++)
         count += s.there[i];
-    sections_release(&s);
     return count;
 }
 
 char *sections_complete(const char *text, const char *earlier)
 {
-    struct sections now = {0}, before = {0};
+    AUTO(sections_release) struct sections now = {0}, before = {0};
     struct buf out = BUF_INIT;
-    sections_read(text, &now);
-    sections_read(earlier ? earlier : "", &before);
+    read_sections(text, &now);
+    read_sections(earlier ? earlier : "", &before);
     for (int i = 0; i < SECTIONS; i++) {
         const struct buf *content = now.there[i] ? &now.text[i] : &before.text[i];
         buf_addf(&out, "%s## %s\n%s", i > 0 ? "\n\n" : "", names[i],
                  content->len > 0 ? content->data : "(none)");
     }
-    sections_release(&now);
-    sections_release(&before);
     return buf_take(&out);
 }
