@@ -1,5 +1,5 @@
-/* The summary of the messages that go, by a model: the conversation as text that any model takes,
- * folded where it is longer than that model's window. */
+/* The summary of the messages that go, written by a model. They are sent to it as text, in parts
+ * where they are longer than its window. */
 #ifndef COMPACT_SUMMARY_H
 #define COMPACT_SUMMARY_H
 
@@ -13,21 +13,21 @@
 #include "compact/plan.h"
 #include "provider/provider.h"
 
-/* The model that writes summaries. Borrowed strings. */
+/* The model that writes summaries. Strings are borrowed. */
 struct summariser {
     const struct provider *provider;
     const char *model;
     const char *label;               /* "provider/model", for events and the breaker */
-    const struct endpoint *endpoint; /* where it is reached, for who makes the call */
+    const struct endpoint *endpoint; /* for the caller of the model */
     struct http *http;
     int64_t window;     /* 0 unknown */
     int64_t max_output; /* its own limit; 0 unknown */
     int64_t max_bytes;  /* of a request; 0 unknown */
     struct price price;
-    const struct config *config; /* what others cost that may answer in its place; NULL: unknown */
+    const struct config *config; /* prices of models that answer in its place; NULL: unknown */
 };
 
-/* What the effects are done with. */
+/* Carries out the effects. */
 struct summary_host {
     /* One model call with its retries. Fills response and failure as provider->complete() does;
      * text that streams in goes to delta. */
@@ -70,19 +70,19 @@ enum summary_result {
     SUMMARY_CANCELLED
 };
 
-/* The messages that go are sent as text and the mode's prompt after them, without tools. What does
- * not fit the window of the model is folded, oldest part first, each summary joining the next part.
+/* Sends the messages that go as text, then the mode's prompt, without tools. Where they do not fit
+ * the model's window they are folded: the oldest part first, each summary joining the next part.
  * An answer that reached its limit is cut at its last sentence. OVERFLOW: the model (or we, before
- * a call) found that a request does not fit. What was used is in `out` whatever the result; but for
- * DONE and EMPTY `failure` says why. */
+ * a call) found that a request does not fit. `out` has the usage whatever the result; `failure` has
+ * the reason unless it is DONE or EMPTY. */
 enum summary_result summary_make(const struct summary_job *job, const struct summariser *s,
                                  const struct summary_host *host, struct summary *out,
                                  struct failure *failure);
 
-/* What is to be summarised, as messages of requests in parts that fit a model's window. Of a long
- * conversation one part at a time is in memory. */
+/* ---- parts: messages of requests that fit a model's window; one part at a time is in memory ----
+ */
 
-/* Where a part begins: a message that goes, and how much of its text came before. */
+/* Where a part begins: a message that goes, and the bytes of its text in the part before. */
 struct summary_place {
     size_t message, byte;
 };
@@ -96,12 +96,12 @@ struct summary_parts {
 
 /* The messages that go (tool calls and results as text, reasoning left out, images named) in parts
  * of at most `budget` tokens (message_estimate_tokens()); budget 0: one part. A message that is
- * longer than a part is split at grapheme borders; one without anything to say is left out. What is
- * kept elsewhere and fits into a part is not read, but counted as its estimate. */
+ * longer than a part is split at grapheme borders; an empty one is left out. A message that is kept
+ * elsewhere and fits into a part is not read, but counted by its estimate. */
 void summary_parts_make(const struct compact_input *in, const struct compact_plan *p,
                         int64_t budget, struct summary_parts *out);
 
-/* Those of one of the parts that were made with this budget. None where all of them say nothing. */
+/* The messages of one part; `budget` is that the parts were made with. None where all are empty. */
 struct summary_messages {
     VEC(struct message) items; /* owned */
 };
@@ -110,14 +110,14 @@ void summary_part_read(const struct compact_input *in, const struct compact_plan
                        struct summary_messages *out);
 void summary_messages_release(struct summary_messages *m);
 
-/* The messages that stay but the system's, as the text of one message of at most `budget` tokens
- * (0: no limit) that says what they are there for. What does not fit is left out from the oldest
- * on. NULL: none. The caller frees. */
+/* The messages that stay, without the system's, as the text of one message of at most `budget`
+ * tokens (0: no limit). The oldest are left out where they do not fit. NULL: none. The caller
+ * frees. */
 #define SUMMARY_STAYS "[This stays in the context, for orientation, do not repeat:]"
 char *summary_parts_stay(const struct compact_input *in, const struct compact_plan *p,
                          int64_t budget);
 
-/* What a model said, made fit to be kept: bounded, cleaned, cut where a thought ends. Pure. */
+/* ---- texts: pure ---- */
 
 /* The texts of these blocks as one, of at most `max` bytes, safe to show, without blanks at its
  * ends; with `cut_off` without the sentence or line that was broken off. NULL: nothing is left. The
