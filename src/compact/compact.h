@@ -1,6 +1,6 @@
-/* The ladder: micro-compaction, the chosen mode, its fallback; then review and commit. Decisions
- * are compact/policy.h's and compact/plan.h's; here is the order of the effects. A failure is never
- * fatal: it is a compaction_failed event, and the history is as it was. */
+/* One compaction: shorter tool results, else the chosen mode or its fallback; then review and
+ * commit. policy.h and plan.h decide; this is the order of the effects. A failure is never fatal:
+ * it is a compaction_failed event, and the history stays as it was. */
 #ifndef COMPACT_COMPACT_H
 #define COMPACT_COMPACT_H
 
@@ -21,8 +21,8 @@ struct draft {
     int messages_before, messages_after;
 };
 
-/* The user's word. `text` (owned by whoever gets it): the changed summary for COMMIT, NULL if it is
- * unchanged; what to focus on for AGAIN. */
+/* The user's answer. `text`, which the receiver owns: for COMMIT the changed summary, NULL if it is
+ * unchanged; for AGAIN the focus. */
 struct draft_verdict {
     enum draft_answer answer;
     char *text;
@@ -32,15 +32,15 @@ struct draft_verdict {
 enum commit_result { COMMIT_DONE, COMMIT_REFUSED_BY_MEMORY, COMMIT_FAILED };
 
 struct compact_host {
-    /* Its context is used for all of these; its progress() tells the compaction_delta
-     * events; it has a go_on(). */
+    /* Its context is passed to all functions below; progress() sends the compaction_delta events;
+     * it has a go_on(). */
     struct summary_host summary;
 
-    /* Takes the event; false: the record is lost, say no more. */
+    /* Takes the event. False: the log cannot be written; no more events are sent. */
     bool (*emit)(void *context, struct event *ev, struct error *e);
 
-    /* Index, history, log and snapshot in one transaction (memory.md, Commit). Takes the event on
-     * COMMIT_DONE alone; otherwise nothing has changed and it is still the caller's. */
+    /* Index, history, log and snapshot in one transaction (memory.md, Commit). Takes the event only
+     * on COMMIT_DONE; otherwise nothing has changed and it is still the caller's. */
     enum commit_result (*commit)(void *context, struct event *completed, struct error *e);
 
     /* Waits for the user. NULL: nobody can be asked, and drafts are committed as they are. */
@@ -50,9 +50,8 @@ struct compact_host {
      */
     const struct summariser *(*summariser)(void *context, struct error *e);
 
-    /* The whole text that a tool gave for the call `id`, of which the message of results `seq` has
-     * less since a compaction. NULL: it is not known. The caller frees. The function may be NULL.
-     */
+    /* The whole text that a tool gave for the call `id`; a compaction has shortened it in message
+     * `seq`. NULL: not known. The caller frees. The function may be NULL. */
     char *(*tool_result)(void *context, int64_t seq, const char *id);
 };
 
@@ -70,7 +69,7 @@ struct compact_job {
     int64_t overhead;   /* tokens of what is sent besides the history: system prompt, tools */
     const char *focus;  /* NULL: nothing said */
     const char *system; /* NULL: none */
-    /* Of the model that the mode would ask, for the breaker where it is not. NULL: unknown. */
+    /* Label of the model that the mode would ask, for the breaker. NULL: unknown. */
     const char *label;
 };
 

@@ -1,5 +1,5 @@
-/* What a program can say of messages without a model: an extract, and what is still known of those
- * that went in earlier compactions. The same messages give the same bytes. */
+/* Summaries made without a model: an extract of messages with what earlier summaries say. The same
+ * messages give the same bytes. */
 #ifndef COMPACT_EXTRACT_H
 #define COMPACT_EXTRACT_H
 
@@ -12,31 +12,30 @@
  * others (chat/extract.h). The caller frees. */
 char *compact_extract(const struct compact_input *in, const struct compact_plan *p);
 
-/* Ends the mark of recency_preserving, and is no part of what a summary says. */
+/* Ends the mark of recency_preserving. It is no content of a summary. */
 #define COMPACT_MARK_END "Recent messages are preserved verbatim below."
 
-/* "[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool." of what goes,
- * with what such a line in an earlier summary counts. */
+/* "[Context compacted] 6 earlier messages were dropped: 3 user, 3 assistant, 0 tool." for the
+ * messages that go; counts in earlier summaries are added. */
 void compact_add_counts(struct buf *out, const struct compact_input *in,
                         const struct compact_plan *p);
 
-/* What earlier summaries among what goes say, below a heading after an empty line; nothing where
- * they only count. The sections of extracts are merged, newest lines first, into one of each, with
- * one timeline; of other text the first and the last lines stay. All is bounded by the threshold.
- */
+/* The texts of earlier summaries that go, below a heading after an empty line; nothing where they
+ * only have counts. Sections of extracts are merged, newest lines first, with one timeline; of
+ * other text the first and the last lines stay. The threshold bounds all of it. */
 void compact_add_earlier(struct buf *out, const struct compact_input *in,
                          const struct compact_plan *p);
 
-/* The sections of a structured summary (data/prompts/compaction-structured.md). Pure. */
+/* ---- sections of a structured summary (data/prompts/compaction-structured.md): pure ---- */
 
 enum { SECTIONS = 7, SECTIONS_LEAST = 4 };
 
-/* How many of them the text has, a heading of its own each. */
+/* How many sections the text has, each with its heading. */
 int sections_count(const char *text);
 
-/* The text with all sections in the template's order, each once, with "(none)" in one that is
- * empty. One that is not there is that of `earlier`, a summary before it (NULL: there is none).
- * What stands above the first heading is left out. The caller frees. */
+/* The text with all sections in the template's order, each once, with "(none)" in an empty one. A
+ * missing section is taken from `earlier`, a summary before it (NULL: there is none). Text above
+ * the first heading is left out. The caller frees. */
 char *sections_complete(const char *text, const char *earlier);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "compact/mode.h"
 
+#define BYTES_OF_TOKEN 4 /* as a request's estimate counts them */
+
 struct bounds {
     double min, max;
     const char *min_text, *max_text;
@@ -56,9 +58,6 @@ void compact_settings_read(struct compact_settings *s, const struct config *conf
     s->tail_ratio = clamped(config, CONFIG_COMPACTION_TAIL_RATIO, &ratio, w);
 }
 
-/* Of a request, as its estimate counts them. */
-#define BYTES_OF_TOKEN 4
-
 const char *compact_trigger_name(enum compact_trigger trigger)
 {
     static const char *const names[] = {
@@ -67,12 +66,6 @@ const char *compact_trigger_name(enum compact_trigger trigger)
         [TRIGGER_OVERFLOW] = "overflow", [TRIGGER_MANUAL] = "manual",
     };
     return names[trigger];
-}
-
-/* A part of a number of tokens. 0.95 is a little less than 19/20, which must not cost a token. */
-static int64_t part_of(int64_t tokens, double part)
-{
-    return (int64_t)((double)tokens * part + 1e-6);
 }
 
 static int64_t lower(int64_t a, int64_t b)
@@ -92,7 +85,8 @@ int64_t compact_effective_window(const struct compact_settings *s, const struct 
 
 static int64_t window_threshold(const struct compact_settings *s, const struct compact_limits *l)
 {
-    return part_of(compact_effective_window(s, l), s->threshold_percent);
+    /* 0.95 is a little less than 19/20, which must not cost a token. */
+    return (int64_t)((double)compact_effective_window(s, l) * s->threshold_percent + 1e-6);
 }
 
 int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l)
@@ -120,12 +114,7 @@ static enum compact_trigger reached(const struct compact_settings *s,
     return full > 0 && c->request >= full ? TRIGGER_REQUEST : TRIGGER_NONE;
 }
 
-static bool guarded(const struct compact_settings *s, const struct compact_counters *c)
-{
-    return c->last_attempt >= 0 && (int64_t)c->boundary < (int64_t)c->last_attempt + s->min_turns;
-}
-
-/* A request that fills the window leaves no room for an answer, nor for what our estimate errs. */
+/* A request that fills the window leaves no room for an answer or an error of our estimate. */
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request)
 {
@@ -137,11 +126,13 @@ struct compact_decision compact_decide(const struct compact_settings *s,
                                        const struct compact_limits *l,
                                        const struct compact_counters *c)
 {
-    struct compact_decision not_now = {.trigger = TRIGGER_NONE};
+    const struct compact_decision not_now = {.trigger = TRIGGER_NONE};
     if (c->suspended)
         return not_now;
     bool fits = compact_request_fits(s, l, c->request);
-    enum compact_trigger trigger = guarded(s, c) ? TRIGGER_NONE : reached(s, l, c);
+    bool guarded =
+        c->last_attempt >= 0 && (int64_t)c->boundary < (int64_t)c->last_attempt + s->min_turns;
+    enum compact_trigger trigger = guarded ? TRIGGER_NONE : reached(s, l, c);
     if (trigger != TRIGGER_NONE && c->boundary > 0)
         return (struct compact_decision){.trigger = trigger,
                                          .must_fit = !fits || trigger == TRIGGER_REQUEST};
@@ -158,21 +149,18 @@ static bool same_name(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* "provider/" alone is that provider's own model, before it was asked which that is. */
+/* "provider/" alone is that provider's default model, before the provider has named it. */
 static bool is_own_model(const char *label, const char *model)
 {
     size_t len = label ? strlen(label) : 0;
     return len > 0 && label[len - 1] == '/' && model && strncmp(label, model, len) == 0;
 }
 
-static bool same_model(const char *a, const char *b)
-{
-    return same_name(a, b) || is_own_model(a, b) || is_own_model(b, a);
-}
-
 static bool same_key(const struct compaction_state *state, const char *mode, const char *model)
 {
-    return same_name(state->failed_mode, mode) && same_model(state->failed_model, model);
+    const char *failed = state->failed_model;
+    return same_name(state->failed_mode, mode) &&
+           (same_name(failed, model) || is_own_model(failed, model) || is_own_model(model, failed));
 }
 
 bool compact_suspended(const struct compaction_state *state, const char *mode, const char *model)
@@ -187,11 +175,8 @@ struct compact_failure_count compact_count_failure(const struct compact_settings
 {
     bool same = same_key(state, mode, model);
     bool counts = !same_name(reason, "cancelled") && (called || !same_name(reason, "too_small"));
-    struct compact_failure_count now = {.failures = same ? state->failures : 0,
-                                        .suspended = same && state->suspended};
-    if (!counts)
-        return now;
-    now.failures++;
-    now.suspended = now.failures >= s->max_failures;
-    return now;
+    int failures = (same ? state->failures : 0) + counts;
+    return (struct compact_failure_count){.failures = failures,
+                                          .suspended = counts ? failures >= s->max_failures
+                                                              : same && state->suspended};
 }

@@ -29,7 +29,8 @@ struct compact_settings {
     bool preview;
 };
 
-/* One a key that was out of its bounds: "[compaction] threshold_percent = 1.5: 0.95 is used". */
+/* A text for each key that was out of its bounds: "[compaction] threshold_percent = 1.5: 0.95 is
+ * used". */
 struct compact_warnings {
     char text[2][160];
     int count;
@@ -57,15 +58,15 @@ struct compact_limits {
 /* window - min(max_summary_tokens, max_output, window / 8); 0 where the window is unknown. */
 int64_t compact_effective_window(const struct compact_settings *s, const struct compact_limits *l);
 
-/* Of the whole next request: threshold_percent x effective window, or four fifths of max_bytes, of
- * which a token is four, where that is less; 0 where both are unknown. */
+/* Threshold of the whole next request: the lesser of threshold_percent x effective window and four
+ * fifths of max_bytes at four bytes a token; 0 where both are unknown. */
 int64_t compact_request_threshold(const struct compact_settings *s, const struct compact_limits *l);
 
-/* Of the history: min(auto_threshold, threshold_percent x effective window). */
+/* Threshold of the history: min(auto_threshold, threshold_percent x effective window). */
 int64_t compact_threshold(const struct compact_settings *s, const struct compact_limits *l);
 
-/* Whether a request of so many tokens is within the effective window and max_bytes; so where they
- * are unknown. */
+/* Whether a request of so many tokens is within the effective window and max_bytes; unknown limits
+ * hold nothing back. */
 bool compact_request_fits(const struct compact_settings *s, const struct compact_limits *l,
                           int64_t request);
 
@@ -83,19 +84,19 @@ struct compact_counters {
 struct compact_decision {
     enum compact_trigger trigger; /* NONE: not now */
     bool micro_only;              /* boundary 0: no summary */
-    bool must_fit;                /* the whole request has to become smaller, not the history alone */
-    bool bypasses;                /* the loop guard; if it makes no room, not again in this turn */
+    bool must_fit; /* the whole request has to become smaller, not the history alone */
+    bool bypasses; /* the loop guard; if it makes no room, not again in this turn */
 };
 struct compact_decision compact_decide(const struct compact_settings *s,
                                        const struct compact_limits *l,
                                        const struct compact_counters *c);
 
-/* The breaker is open: failures reached the maximum with this mode and model. Any other mode or
- * model finds it closed. */
+/* Whether the breaker is open: failures reached the maximum with this mode and model. For any other
+ * mode or model it is closed. */
 bool compact_suspended(const struct compaction_state *state, const char *mode, const char *model);
 
-/* What a failure makes of the state: whether it counts (not "cancelled"; "too_small" only where a
- * call was made), the new number and whether the automatic kind stops. */
+/* The number of failures after one more, and whether automatic compaction stops. "cancelled" does
+ * not count, "too_small" only where a call was made. */
 struct compact_failure_count {
     int failures;
     bool suspended;
