@@ -123,14 +123,6 @@ static void key_from(const struct coded_key *table, int letter_or_number, struct
         }
 }
 
-/* What a terminal without a protocol for keys makes of Ctrl and these. */
-static uint32_t plain_control(uint32_t cp)
-{
-    static const char from[] = "2@3[4567/8?ihm", to[] = "  \033\033\\]^__\177\177\t\177\r";
-    const char *at = cp > 0 && cp < 128 ? strchr(from, (int)cp) : NULL;
-    return at ? (uint32_t)to[at - from] : cp;
-}
-
 /* The keypad's, of the private codes of kitty's protocol. */
 static const struct {
     uint32_t cp;
@@ -151,10 +143,13 @@ static bool is_text(uint32_t cp)
     return !control && !surrogate && !private && cp <= 0x10ffff;
 }
 
-/* A key that the terminal reports by its code point (CSI u, modifyOtherKeys). `shifted`: with
- * Shift, `base`: on a keyboard of the USA; 0: not told. */
+/* A key that the terminal reports by its code point (CSI u, modifyOtherKeys). `shifted`: the one
+ * with Shift, `base`: the one on a keyboard of the USA; 0: not told. */
 static void key_from_cp(uint32_t cp, uint32_t shifted, uint32_t base, struct key *key)
 {
+    /* Ctrl with these: the character of a terminal without a protocol for keys */
+    static const char with_ctrl[] = "2@3[4567/8?ihm";
+    static const char controls[] = "  \033\033\\]^__\177\177\t\177\r";
     if (cp >= KEYPAD_FIRST && cp < KEYPAD_FIRST + KEYPAD_COUNT) {
         key->code = keypad[cp - KEYPAD_FIRST].code;
         key->cp = keypad[cp - KEYPAD_FIRST].cp;
@@ -169,7 +164,8 @@ static void key_from_cp(uint32_t cp, uint32_t shifted, uint32_t base, struct key
     if (key->ctrl && cp >= 'A' && cp <= 'Z')
         cp = cp - 'A' + 'a';
     if (key->ctrl && is_text(cp)) {
-        cp = plain_control(cp);
+        const char *at = cp < 128 ? strchr(with_ctrl, (int)cp) : NULL;
+        cp = at ? (uint32_t)controls[at - with_ctrl] : cp;
         key->ctrl = cp >= ' ' && cp != 127;
     }
     if (cp == 13 || cp == 9 || cp == 127 || cp == 27) {
@@ -183,76 +179,56 @@ static void key_from_cp(uint32_t cp, uint32_t shifted, uint32_t base, struct key
     }
 }
 
-static void set_modifiers(int parameter, struct key *key)
-{
-    int bits = parameter > 0 ? parameter - 1 : 0;
-    key->shift = bits & 1;
-    key->alt = bits & (2 | 8);
-    key->ctrl = bits & 4;
-}
-
 static void mouse_event(int button, int col, int row, bool press, struct key *key)
 {
-    if (!press || button & 32)
+    enum { BUTTON = 3, MOVED = 32, WHEEL = 64 };
+    if (!press || button & MOVED)
         return;
-    if (button & 64)
-        key->code = button & 3 ? K_WHEEL_DOWN : K_WHEEL_UP;
-    else if ((button & 3) == 0)
+    int which = button & BUTTON;
+    if (!(button & WHEEL) && which == 0)
         key->code = K_CLICK;
-    if ((button & 64) && (button & 3) > 1)
-        key->code = K_NONE; /* sideways */
+    else if (button & WHEEL && which <= 1) /* 2 and 3: sideways */
+        key->code = which ? K_WHEEL_DOWN : K_WHEEL_UP;
     key->row = row - 1;
     key->col = col - 1;
 }
 
-enum { PARAMETERS = 3, ALTERNATIVES = 3 };
-
-/* What stands between the bracket and the final byte: numbers with ";" between them, each with
- * alternatives behind ":". 0: not there. */
-struct parameters {
-    int count;
-    int at[PARAMETERS][ALTERNATIVES];
-};
-
-static struct parameters parse_parameters(const char *s, size_t len)
+/* `s`: between the bracket and the final byte. Numbers with ";" between them, each with
+ * alternatives behind ":"; 0: not there. */
+static void csi_key(const char *s, size_t len, char final, struct key *key)
 {
-    struct parameters p = {.count = 1};
-    int alternative = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == ';' && p.count == PARAMETERS)
-            break;
+    enum { PARAMETERS = 3, ALTERNATIVES = 3, RELEASED = 3, NUMBER_MAX = 10000000 };
+    int p[PARAMETERS][ALTERNATIVES] = {0}, count = 1, alternative = 0;
+    for (size_t i = 0; i < len && !(s[i] == ';' && count == PARAMETERS); i++) {
         if (s[i] == ';') {
-            p.count++;
+            count++;
             alternative = 0;
         } else if (s[i] == ':') {
             alternative++;
         } else if (s[i] >= '0' && s[i] <= '9' && alternative < ALTERNATIVES) {
-            int *n = &p.at[p.count - 1][alternative];
-            if (*n < 10000000)
+            int *n = &p[count - 1][alternative];
+            if (*n < NUMBER_MAX)
                 *n = *n * 10 + (s[i] - '0');
         }
     }
-    return p;
-}
-
-static void csi_key(const char *parameters, size_t len, char final, struct key *key)
-{
-    enum { RELEASED = 3 };
-    struct parameters p = parse_parameters(parameters, len);
-    if (len > 0 && parameters[0] == '<') {
-        mouse_event(p.at[0][0], p.at[1][0], p.at[2][0], final == 'M', key);
+    if (len > 0 && s[0] == '<') {
+        mouse_event(p[0][0], p[1][0], p[2][0], final == 'M', key);
         return;
     }
-    if (p.at[1][1] == RELEASED)
+    if (p[1][1] == RELEASED)
         return;
-    if (p.count > 1)
-        set_modifiers(p.at[1][0], key);
-    if (final == '~' && p.at[0][0] == 27 && p.count == 3)
-        key_from_cp((uint32_t)p.at[2][0], 0, 0, key);
+    if (count > 1) {
+        int bits = p[1][0] > 0 ? p[1][0] - 1 : 0;
+        key->shift = bits & 1;
+        key->alt = bits & (2 | 8);
+        key->ctrl = bits & 4;
+    }
+    if (final == '~' && p[0][0] == 27 && count == 3)
+        key_from_cp((uint32_t)p[2][0], 0, 0, key);
     else if (final == '~')
-        key_from(numbers, p.at[0][0], key);
+        key_from(numbers, p[0][0], key);
     else if (final == 'u')
-        key_from_cp((uint32_t)p.at[0][0], (uint32_t)p.at[0][1], (uint32_t)p.at[0][2], key);
+        key_from_cp((uint32_t)p[0][0], (uint32_t)p[0][1], (uint32_t)p[0][2], key);
     else if (final == 'Z')
         key->code = K_BACKTAB;
     else if (len == 0 && (final == 'I' || final == 'O'))
@@ -282,7 +258,7 @@ static bool is_csi_final(char c)
     return (unsigned char)c >= 0x40 && (unsigned char)c <= 0x7e;
 }
 
-/* A CSI past SEQUENCE_MAX means nothing, up to its last byte. */
+/* A CSI longer than SEQUENCE_MAX is skipped up to its final byte. */
 static size_t skip_csi(struct input *in, const char *s, size_t len)
 {
     size_t end = csi_span(s, len);
@@ -325,9 +301,10 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
     return end + 1;
 }
 
-/* Where an OSC or a DCS ends: how many bytes are its own, and how many end it. A control character
- * breaks it off, so that a string without an end takes no more than a line of what is typed. */
-static size_t string_span(const char *s, size_t len, size_t *ending)
+/* How many of the bytes belong to an OSC or a DCS; *ending: how many bytes end it, *more: its end
+ * may yet come. A control character breaks it off, so that a string without an end takes no more
+ * than a line of typed text. */
+static size_t string_span(const char *s, size_t len, size_t *ending, bool *more)
 {
     size_t n = 0;
     while (n < len && (unsigned char)s[n] >= ' ' && s[n] != 127)
@@ -337,28 +314,25 @@ static size_t string_span(const char *s, size_t len, size_t *ending)
         *ending = 1;
     else if (n + 1 < len && s[n] == 27 && s[n + 1] == '\\')
         *ending = 2;
+    *more = *ending == 0 && (n == len || (n + 1 == len && s[n] == 27));
     return n;
-}
-
-/* Whether what is behind `n` bytes may yet be an ending. */
-static bool may_end(const char *s, size_t len, size_t n)
-{
-    return n == len || (n + 1 == len && s[n] == 27);
 }
 
 static size_t skip_string(struct input *in, const char *s, size_t len)
 {
-    size_t ending, n = string_span(s, len, &ending);
-    in->skipping = ending == 0 && may_end(s, len, n) ? SKIPS_STRING : SKIPS_NOTHING;
+    bool more;
+    size_t ending, n = string_span(s, len, &ending, &more);
+    in->skipping = more ? SKIPS_STRING : SKIPS_NOTHING;
     return n + ending;
 }
 
 static size_t decode_string(struct input *in, const char *s, size_t len, struct key *key)
 {
-    size_t ending, n = 2 + string_span(s + 2, len - 2, &ending);
+    bool more;
+    size_t ending, n = 2 + string_span(s + 2, len - 2, &ending, &more);
     if (n > REPLY_MAX)
         return 2 + skip_string(in, s + 2, len - 2);
-    if (ending == 0 && may_end(s, len, n))
+    if (more)
         return 0;
     if (ending > 0)
         take_reply(s + 1, n - 1, key);
@@ -400,63 +374,40 @@ static size_t decode_escape(struct input *in, const char *s, size_t len, bool fi
     return used > 0 ? used + 1 : 0;
 }
 
-/* The longest bound sequence that the bytes begin with; *longer tells whether one may yet come. */
-static const struct input_binding *bound(const struct input *in, const char *s, size_t len,
-                                         bool *longer)
+static size_t decode(struct input *in, const char *s, size_t len, bool final, struct key *key)
 {
-    const struct input_binding *best = NULL;
+    const struct input_binding *best = NULL; /* the longest that the bytes begin with */
     size_t best_len = 0;
-    *longer = false;
     for (size_t i = 0; i < in->bindings.len; i++) {
         const struct input_binding *b = &in->bindings.items[i];
         size_t want = strlen(b->sequence);
-        if (want > len && memcmp(b->sequence, s, len) == 0)
-            *longer = true;
+        if (want > len && !final && memcmp(b->sequence, s, len) == 0)
+            return 0;
         if (want <= len && want > best_len && memcmp(b->sequence, s, want) == 0) {
             best = b;
             best_len = want;
         }
     }
-    return best;
-}
-
-static size_t decode(struct input *in, const char *s, size_t len, bool final, struct key *key)
-{
-    bool longer;
-    const struct input_binding *b = bound(in, s, len, &longer);
-    if (longer && !final)
-        return 0;
-    if (b) {
-        *key = b->key;
-        return strlen(b->sequence);
+    if (best) {
+        *key = best->key;
+        return best_len;
     }
-    if (s[0] == 27)
-        return decode_escape(in, s, len, final, key);
-    return decode_plain(s, len, key);
-}
-
-static void paste_add(struct input *in, const char *bytes, size_t len)
-{
-    size_t room = INPUT_PASTE_MAX - in->paste.len;
-    size_t take = len < room ? len : room;
-    if (!buf_try_add(&in->paste, bytes, take))
-        return;
+    return s[0] == 27 ? decode_escape(in, s, len, final, key) : decode_plain(s, len, key);
 }
 
 static bool next_paste(struct input *in, struct key *key)
 {
-    const char *s = in->bytes.data + in->at;
-    size_t len = in->bytes.len - in->at, i = 0;
-    const char *end = NULL;
+    const char *s = in->bytes.data + in->at, *end = NULL;
+    size_t len = in->bytes.len - in->at, left = 0, room = INPUT_PASTE_MAX - in->paste.len;
     for (const char *p = s; !end && (p = memchr(p, 27, (size_t)(s + len - p))); p++) {
-        i = (size_t)(s + len - p);
-        if (memcmp(p, PASTE_END, i < PASTE_END_LEN ? i : PASTE_END_LEN) == 0)
+        left = (size_t)(s + len - p);
+        if (memcmp(p, PASTE_END, left < PASTE_END_LEN ? left : PASTE_END_LEN) == 0)
             end = p;
     }
     size_t text = end ? (size_t)(end - s) : len;
-    paste_add(in, s, text);
+    (void)!buf_try_add(&in->paste, s, text < room ? text : room);
     in->at += text;
-    if (!end || i < PASTE_END_LEN)
+    if (!end || left < PASTE_END_LEN)
         return false;
     in->at += PASTE_END_LEN;
     in->pasting = false;
@@ -468,19 +419,16 @@ bool input_next(struct input *in, bool final, struct key *key)
 {
     for (;;) {
         *key = (struct key){0};
-        if (in->pasting) {
+        if (in->pasting)
             return next_paste(in, key);
-        }
-        size_t len = in->bytes.len - in->at;
         if (in->skipping) {
             const char *s = in->bytes.data + in->at;
-            bool string = in->skipping == SKIPS_STRING;
-            size_t skipped = string ? skip_string(in, s, len) : skip_csi(in, s, len);
-            in->at += skipped;
-            len -= skipped;
+            size_t len = in->bytes.len - in->at;
+            in->at += in->skipping == SKIPS_STRING ? skip_string(in, s, len) : skip_csi(in, s, len);
             if (in->skipping == SKIPS_CSI && final)
                 in->skipping = SKIPS_NOTHING;
         }
+        size_t len = in->bytes.len - in->at;
         if (len == 0 || in->skipping)
             return false;
         size_t used = decode(in, in->bytes.data + in->at, len, final, key);

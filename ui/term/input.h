@@ -30,17 +30,17 @@ struct input {
 void input_init(struct input *in);
 void input_release(struct input *in);
 
-/* A sequence that means this key, whatever else it might mean. */
+/* Makes a sequence mean this key, before all other meanings. */
 void input_bind(struct input *in, const char *sequence, struct key key);
 
 void input_feed(struct input *in, const char *bytes, size_t len);
 
-/* The next whole key. With `final` nothing more came within the time that tells a lone Esc from the
- * beginning of a sequence. Sequences that mean nothing here are swallowed. */
+/* The next whole key. `final`: nothing more came within the time that tells a lone Esc from the
+ * beginning of a sequence. Unknown sequences are skipped. */
 bool input_next(struct input *in, bool final, struct key *key);
 
-/* What has begun as an answer of the terminal (K_REPLY) and not ended is forgotten: it will not
- * come. No other sequence waits longer than until `final`. */
+/* Forgets the beginning of an answer of the terminal (K_REPLY) whose end did not come. No other
+ * sequence waits longer than until `final`. */
 void input_give_up(struct input *in);
 
 /* Whether input_next() waits for the rest of an escape sequence (not of a paste or an answer). */

@@ -74,6 +74,7 @@ enum key_place action_place(enum action action)
     }
 }
 
+/* A key's name without ctrl-, alt- and shift-. */
 static bool parse_bare(const char *name, struct key *out)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
@@ -94,7 +95,7 @@ static bool parse_bare(const char *name, struct key *out)
     return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
 }
 
-/* A letter alone is text, but where a question is answered or something is read. */
+/* `letters`: a letter alone is a key, as where a question is answered or something is read. */
 static bool parse_key(const char *name, bool letters, struct key *out)
 {
     static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
@@ -112,15 +113,16 @@ static bool parse_key(const char *name, bool letters, struct key *out)
     }
     if (!parse_bare(name, &key))
         return false;
-    if (key.code == K_CHAR && key.cp < 128 && (key.ctrl || key.shift))
-        key.cp = (uint32_t)(key.ctrl ? tolower((int)key.cp) : toupper((int)key.cp));
-    if (key.code == K_CHAR)
+    if (key.code == K_CHAR) {
+        if (key.cp < 128 && (key.ctrl || key.shift))
+            key.cp = (uint32_t)(key.ctrl ? tolower((int)key.cp) : toupper((int)key.cp));
         key.shift = false;
-    if (key.code == K_CHAR && !key.ctrl && !key.alt && !letters)
-        return false;
-    /* Some Ctrl-letters are other keys for every terminal. */
-    if (key.code == K_CHAR && key.ctrl && key.cp < 128 && strchr("him[", (int)key.cp))
-        return false;
+        if (!key.ctrl && !key.alt && !letters)
+            return false;
+        /* Ctrl with these letters is Backspace, Tab, Enter or Esc for every terminal. */
+        if (key.ctrl && key.cp < 128 && strchr("him[", (int)key.cp))
+            return false;
+    }
     *out = key;
     return true;
 }
@@ -151,36 +153,27 @@ void key_describe(const struct key *key, struct buf *out)
         buf_add(out, text, utf8_encode(cp, text));
 }
 
-static bool same_key(const struct key *a, const struct key *b)
+static struct keymap_binding *find(const struct keymap *m, const struct key *key,
+                                   enum key_place place)
 {
-    bool shift_counts = a->code != K_CHAR && a->code != K_BACKTAB;
-    return a->code == b->code && a->cp == b->cp && a->ctrl == b->ctrl && a->alt == b->alt &&
-           (!shift_counts || a->shift == b->shift);
-}
-
-static struct keymap_binding *find(const struct keymap *m, const struct key *key, enum key_place place)
-{
-    for (size_t i = 0; i < m->bindings.len; i++)
-        if (action_place(m->bindings.items[i].action) == place &&
-            same_key(&m->bindings.items[i].key, key))
-            return &m->bindings.items[i];
+    bool shift_counts = key->code != K_CHAR && key->code != K_BACKTAB;
+    for (size_t i = 0; i < m->bindings.len; i++) {
+        struct keymap_binding *b = &m->bindings.items[i];
+        if (b->key.code == key->code && b->key.cp == key->cp && b->key.ctrl == key->ctrl &&
+            b->key.alt == key->alt && (!shift_counts || b->key.shift == key->shift) &&
+            action_place(b->action) == place)
+            return b;
+    }
     return NULL;
-}
-
-/* What a terminal sends for it that cannot tell these keys with Shift or Ctrl. */
-static struct key without_protocol(const struct key *key)
-{
-    struct key plain = *key;
-    if (key->code == K_ENTER || key->code == K_TAB || key->code == K_BACKSPACE ||
-        key->code == K_ESCAPE)
-        plain.shift = plain.ctrl = false;
-    return plain;
 }
 
 enum action keymap_find(const struct keymap *m, const struct key *key)
 {
     enum action action = keymap_find_in(m, key, KEYS_EVERYWHERE);
-    struct key plain = without_protocol(key);
+    struct key plain = *key;
+    if (key->code == K_ENTER || key->code == K_TAB || key->code == K_BACKSPACE ||
+        key->code == K_ESCAPE) /* most terminals send the same for these with Shift or Ctrl */
+        plain.shift = plain.ctrl = false;
     return action != ACTION_NONE ? action : keymap_find_in(m, &plain, KEYS_EVERYWHERE);
 }
 
@@ -196,23 +189,20 @@ struct key_list {
 
 static bool parse_keys(const char *text, bool letters, struct key_list *out, struct error *e)
 {
-    char *copy = mem_strdup(text), *rest = NULL;
-    bool ok = true;
-    for (char *w = strtok_r(copy, " \t,", &rest); w && ok; w = strtok_r(NULL, " \t,", &rest)) {
+    auto_free char *copy = mem_strdup(text);
+    char *rest = NULL;
+    for (char *w = strtok_r(copy, " \t,", &rest); w; w = strtok_r(NULL, " \t,", &rest)) {
         struct key key;
         if (strcasecmp(w, "none") == 0)
             continue;
-        ok = parse_key(w, letters, &key);
-        if (ok)
-            vec_push(&out->items, key);
-        else
-            err_set(e, ERR_CONFIG_ERROR,
-                    _("\"%.40s\" is not a key that can be bound; write keys as ctrl-x, alt-enter, "
-                      "f5"),
-                    w);
+        if (!parse_key(w, letters, &key))
+            return err_set(e, ERR_CONFIG_ERROR,
+                           _("\"%.40s\" is not a key that can be bound; write keys as ctrl-x, "
+                             "alt-enter, f5"),
+                           w);
+        vec_push(&out->items, key);
     }
-    free(copy);
-    return ok;
+    return true;
 }
 
 static void bind_all(struct keymap *m, enum action action, const struct key_list *keys, bool own)
@@ -226,23 +216,15 @@ static void bind_all(struct keymap *m, enum action action, const struct key_list
     }
 }
 
-static void unbind(struct keymap *m, enum action action)
-{
-    for (size_t i = m->bindings.len; i-- > 0;)
-        if (m->bindings.items[i].action == action)
-            vec_remove(&m->bindings, i, 1);
-}
-
 void keymap_init(struct keymap *m)
 {
     *m = (struct keymap){0};
     for (int a = 1; a < ACTION_COUNT; a++) {
-        struct key_list keys = {0};
+        AUTO(vec_release_local) struct key_list keys = {0};
         struct error impossible;
         bool letters = action_place((enum action)a) != KEYS_EVERYWHERE;
         if (parse_keys(actions[a].keys, letters, &keys, &impossible))
             bind_all(m, (enum action)a, &keys, false);
-        vec_release(&keys.items);
     }
 }
 
@@ -251,14 +233,7 @@ void keymap_release(struct keymap *m)
     vec_release(&m->bindings);
 }
 
-static enum action action_by_name(const char *name)
-{
-    for (int a = 1; a < ACTION_COUNT; a++)
-        if (strcmp(actions[a].name, name) == 0)
-            return (enum action)a;
-    return ACTION_NONE;
-}
-
+/* Whether [keys] gives none of the keys to another action. */
 static bool check_free(const struct keymap *m, enum action action, const struct key_list *keys,
                        struct error *e)
 {
@@ -266,20 +241,21 @@ static bool check_free(const struct keymap *m, enum action action, const struct 
         const struct keymap_binding *taken = find(m, &keys->items.items[i], action_place(action));
         if (!taken || !taken->own || taken->action == action)
             continue;
-        struct buf name = BUF_INIT;
+        AUTO(buf_release) struct buf name = BUF_INIT;
         key_describe(&taken->key, &name);
-        err_set(e, ERR_CONFIG_ERROR, _("%s is bound to both \"%s\" and \"%s\"; remove it from one"),
-                name.data, actions[taken->action].name, actions[action].name);
-        buf_release(&name);
-        return false;
+        return err_set(e, ERR_CONFIG_ERROR,
+                       _("%s is bound to both \"%s\" and \"%s\"; remove it from one"), name.data,
+                       actions[taken->action].name, actions[action].name);
     }
     return true;
 }
 
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e)
 {
-    enum action a = action_by_name(action);
-    if (a == ACTION_NONE) {
+    enum action a = ACTION_NONE + 1;
+    while (a < ACTION_COUNT && strcmp(actions[a].name, action) != 0)
+        a++;
+    if (a == ACTION_COUNT) {
         const char *near = config_nearest(action, names, ACTION_COUNT - 1);
         if (near)
             return err_set(e, ERR_CONFIG_ERROR, _("unknown action \"%.60s\"; did you mean \"%s\"?"),
@@ -287,14 +263,15 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
         return err_set(e, ERR_CONFIG_ERROR,
                        _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
     }
-    struct key_list list = {0};
-    bool ok = parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e) && check_free(m, a, &list, e);
-    if (ok) {
-        unbind(m, a);
-        bind_all(m, a, &list, true);
-    }
-    vec_release(&list.items);
-    return ok;
+    AUTO(vec_release_local) struct key_list list = {0};
+    if (!parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e) ||
+        !check_free(m, a, &list, e))
+        return false;
+    for (size_t i = m->bindings.len; i-- > 0;)
+        if (m->bindings.items[i].action == a)
+            vec_remove(&m->bindings, i, 1);
+    bind_all(m, a, &list, true);
+    return true;
 }
 
 static void describe(const struct keymap *m, enum action action, size_t most, struct buf *out)

@@ -1,4 +1,5 @@
-/* A key, a paste, a move of the mouse, or what the terminal tells of itself. */
+/* Keys, the actions that they stand for, and the user's [keys]. One table of actions makes the
+ * dispatch, F1's list and the check of [keys]. */
 #ifndef UI_KEYMAP_H
 #define UI_KEYMAP_H
 
@@ -39,6 +40,7 @@ enum key_code {
     K_REPLY /* of ui/term/input.h only: an answer of the terminal, text as in ui/term/probe.h */
 };
 
+/* A key, a paste, a mouse event or a report of the terminal. */
 struct key {
     enum key_code code;
     uint32_t cp;
@@ -46,10 +48,6 @@ struct key {
     int row, col;
     char *text;
 };
-
-/* Keys and what they do. One table of actions makes the dispatch, F1's list and the check of
- * [keys].
- */
 
 /* X(ID, name in [keys], default keys, help) */
 #define ACTIONS(X)                                                                                 \
@@ -176,12 +174,12 @@ struct action_info {
 };
 const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
 
-/* Where a key means an action. In all places but the first, keys may be letters, and what they mean
- * there they mean nowhere else. */
+/* The places where a key means an action. In all but the first, a key may be a letter, which has
+ * its meaning in that place only. */
 enum key_place {
     KEYS_EVERYWHERE,
-    KEYS_ANSWER,  /* where a tool asks */
-    KEYS_READING, /* where something is only read */
+    KEYS_ANSWER,  /* while a tool asks */
+    KEYS_READING, /* in a view that is only read */
     KEYS_PANE     /* in the memory pane */
 };
 enum key_place action_place(enum action action);
@@ -190,7 +188,7 @@ struct keymap {
     VEC(struct keymap_binding {
         struct key key;
         enum action action;
-        bool own; /* from [keys] */
+        bool own; /* set by [keys] */
     })
     bindings;
 };
@@ -198,20 +196,20 @@ struct keymap {
 void keymap_init(struct keymap *m); /* the defaults */
 void keymap_release(struct keymap *m);
 
-/* Gives an action the keys named ("ctrl-x alt-enter f5"; "" or "none": none) in place of its own.
- * They are taken from the actions that had them by default. False, with nothing changed, for an
+/* Gives an action the named keys ("ctrl-x alt-enter f5"; "" or "none": none) in place of its own,
+ * and takes them from the actions that have them by default. False, with nothing changed, for an
  * unknown action or key, or a key that [keys] gave to another action before. */
 bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct error *e);
 
 enum action keymap_find(const struct keymap *m, const struct key *key);
 
-/* In this place alone. */
+/* In this place only. */
 enum action keymap_find_in(const struct keymap *m, const struct key *key, enum key_place place);
 
 /* Appends the action's keys: "Ctrl-J, Alt-Enter"; nothing if it has none. */
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out);
 
-/* Appends its first key alone. */
+/* Appends its first key only. */
 void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out);
 
 /* Names of keys: "ctrl-x", "alt-enter", "f5", "pageup"; case does not matter. */

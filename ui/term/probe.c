@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 static const char *behind(const char *text, const char *start)
@@ -11,37 +12,31 @@ static const char *behind(const char *text, const char *start)
     return strncmp(text, start, len) == 0 ? text + len : NULL;
 }
 
-/* One to four hexadecimal digits as a part of 1; *text is moved behind them. -1: none. */
-static double channel(const char **text)
-{
-    static const double most[] = {0, 0xf, 0xff, 0xfff, 0xffff};
-    char digits[5] = "";
-    size_t count = strspn(*text, "0123456789abcdefABCDEF");
-    if (count < 1 || count > 4)
-        return -1;
-    memcpy(digits, *text, count);
-    *text += count;
-    return (double)strtol(digits, NULL, 16) / most[count];
-}
-
-/* "rgb:RRRR/GGGG/BBBB", with one to four digits each, or "rgba:" with one more: how light it seems,
- * 0 to 1 (the weights of ITU-R BT.601). -1: it is none. */
+/* How light "rgb:RRRR/GGGG/BBBB" or "rgba:…" seems, each part of one to four hexadecimal digits: 0
+ * to 1, by the weights of ITU-R BT.601. -1: it is no colour. */
 static double luminance(const char *colour)
 {
     static const double weights[] = {0.299, 0.587, 0.114};
+    static const double most[] = {0, 0xf, 0xff, 0xfff, 0xffff};
     const char *at = behind(colour, "rgb:");
     double sum = 0;
-    if (!at)
-        at = behind(colour, "rgba:");
-    for (int i = 0; at && i < 3; i++) {
-        double part = channel(&at);
-        if (part < 0 || (i < 2 && *at++ != '/'))
+    if (!at && !(at = behind(colour, "rgba:")))
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        char digits[5] = "";
+        size_t count = strspn(at, "0123456789abcdefABCDEF");
+        if (count < 1 || count > 4)
             return -1;
-        sum += part * weights[i];
+        memcpy(digits, at, count);
+        at += count;
+        if (i < 2 && *at++ != '/')
+            return -1;
+        sum += weights[i] * (double)strtol(digits, NULL, 16) / most[count];
     }
-    return at ? sum : -1;
+    return sum;
 }
 
+/* The background's brightness is known. */
 static enum probe_news set_ground(struct probe *p, bool light)
 {
     bool news = !p->ground_known || p->light != light;
@@ -50,75 +45,46 @@ static enum probe_news set_ground(struct probe *p, bool light)
     return news ? PROBE_GROUND : PROBE_NOTHING;
 }
 
-static enum probe_news take_device_attributes(struct probe *p, const char *rest)
+/* Answers that begin with CSI ?: DA1, the keyboard protocol's flags, dark or light. */
+static enum probe_news take_private(struct probe *p, const char *rest)
 {
-    if (strspn(rest, "0123456789;") + 1 != strlen(rest) || p->pending == 0)
+    const char *scheme = behind(rest, "997;");
+    size_t len = strlen(rest);
+    if (scheme) {
+        bool light = strcmp(scheme, "2n") == 0;
+        if (!light && strcmp(scheme, "1n") != 0)
+            return PROBE_NOTHING;
+        if (p->colour_told)
+            return p->pending ? PROBE_NOTHING : PROBE_ASK;
+        return set_ground(p, light);
+    }
+    if (len > 0 && rest[len - 1] == 'u')
+        p->kitty_keyboard = true;
+    if (len == 0 || rest[len - 1] != 'c' || strspn(rest, "0123456789;") + 1 != len ||
+        p->pending == 0)
         return PROBE_NOTHING;
     p->pending--;
     return PROBE_ENDED;
 }
 
-static enum probe_news take_scheme(struct probe *p, const char *rest)
-{
-    bool light = strcmp(rest, "2n") == 0;
-    if (!light && strcmp(rest, "1n") != 0)
-        return PROBE_NOTHING;
-    if (p->colour_told)
-        return p->pending ? PROBE_NOTHING : PROBE_ASK;
-    return set_ground(p, light);
-}
-
-static enum probe_news take_private(struct probe *p, const char *rest)
-{
-    const char *scheme = behind(rest, "997;");
-    char final = *rest ? rest[strlen(rest) - 1] : '\0';
-    if (scheme)
-        return take_scheme(p, scheme);
-    if (final == 'c')
-        return take_device_attributes(p, rest);
-    if (final == 'u')
-        p->kitty_keyboard = true;
-    return PROBE_NOTHING;
-}
-
-static enum probe_news take_colour(struct probe *p, const char *rest)
-{
-    double light = luminance(rest);
-    if (light < 0)
-        return PROBE_NOTHING;
-    p->colour_told = true;
-    return set_ground(p, light >= 0.5);
-}
-
-static enum probe_news take_notifications(struct probe *p, const char *rest)
-{
-    p->osc99 = p->osc99 || strstr(rest, "p=?");
-    return PROBE_NOTHING;
-}
-
-static enum probe_news take_name(struct probe *p, const char *rest)
-{
-    size_t len = strlen(rest);
-    if (len >= sizeof p->name)
-        len = sizeof p->name - 1;
-    memcpy(p->name, rest, len);
-    p->name[len] = '\0';
-    return PROBE_NOTHING;
-}
-
 enum probe_news probe_take(struct probe *p, const char *answer)
 {
-    static const struct {
-        const char *start;
-        enum probe_news (*take)(struct probe *p, const char *rest);
-    } answers[] = {{"[?", take_private},
-                   {"]11;", take_colour},
-                   {"]99;", take_notifications},
-                   {"P>|", take_name}};
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        const char *rest = behind(answer, answers[i].start);
-        if (rest)
-            return answers[i].take(p, rest);
+    const char *rest;
+    if ((rest = behind(answer, "[?")))
+        return take_private(p, rest);
+    if ((rest = behind(answer, "]99;"))) {
+        p->osc99 = p->osc99 || strstr(rest, "p=?");
+    } else if ((rest = behind(answer, "P>|"))) {
+        size_t len = strlen(rest);
+        if (len >= sizeof p->name)
+            len = sizeof p->name - 1;
+        memcpy(p->name, rest, len);
+        p->name[len] = '\0';
+    } else if ((rest = behind(answer, "]11;"))) {
+        double light = luminance(rest);
+        p->colour_told = p->colour_told || light >= 0;
+        if (light >= 0)
+            return set_ground(p, light >= 0.5);
     }
     return PROBE_NOTHING;
 }
@@ -132,6 +98,8 @@ bool probe_reports_focus(const struct probe *p)
 {
     return (p->kitty_keyboard || p->name[0]) && !probe_is(p, "tmux") && !probe_is(p, "screen");
 }
+
+/* --- notifications --- */
 
 #define COLUMNS_MAX 160
 #define TITLE "tiro"
@@ -151,7 +119,7 @@ enum notification notification_by_word(const char *word)
     return NOTIFICATION_AUTO;
 }
 
-/* AUTO: it does not tell. */
+/* How the terminal shows a notification, by what it answered or its name; AUTO: not known. */
 static enum notification known_by(const struct probe *terminal)
 {
     static const struct {
@@ -169,49 +137,33 @@ static enum notification known_by(const struct probe *terminal)
     return NOTIFICATION_AUTO;
 }
 
-static void write_desktop(struct buf *out, enum notification how, const char *text)
-{
-    if (how == NOTIFICATION_OSC99) /* `o`: not while its window has the keyboard */
-        buf_addf(out, "\033]99;i=tiro:d=0:o=unfocused;" TITLE ST "\033]99;i=tiro:p=body;%s" ST,
-                 text);
-    else if (how == NOTIFICATION_OSC777)
-        buf_addf(out, "\033]777;notify;" TITLE ";%s" ST, text);
-    else /* not a number first: that would be ConEmu's progress */
-        buf_addf(out, "\033]9;" TITLE ": %s" ST, text);
-}
-
-/* tmux hands on what is in a DCS of its own, each ESC twice. */
-static void wrap_for_tmux(struct buf *out, const struct buf *bytes)
-{
-    buf_addstr(out, "\033Ptmux;");
-    for (size_t i = 0; i < bytes->len; i++) {
-        if (bytes->data[i] == '\033')
-            buf_addch(out, '\033');
-        buf_addch(out, bytes->data[i]);
-    }
-    buf_addstr(out, ST);
-}
-
 void notification_write(struct buf *out, enum notification how, const struct probe *terminal,
                         bool tmux, const char *text)
 {
-    struct buf line = BUF_INIT, bytes = BUF_INIT;
+    AUTO(buf_release) struct buf bytes = BUF_INIT;
+    int len = (int)utf8_cut_width(text, strlen(text), COLUMNS_MAX);
     bool guess = how == NOTIFICATION_AUTO;
     if (how == NOTIFICATION_OFF)
         return;
     if (guess)
         how = known_by(terminal);
-    buf_add(&line, text, utf8_cut_width(text, strlen(text), COLUMNS_MAX));
-    if (how != NOTIFICATION_BELL)
-        write_desktop(&bytes, how, line.data);
-    if (tmux && bytes.len > 0)
-        wrap_for_tmux(out, &bytes);
-    else
-        buf_add(out, bytes.data, bytes.len);
+    if (how == NOTIFICATION_OSC99) /* `o`: not while its window has the keyboard */
+        buf_addf(&bytes, "\033]99;i=tiro:d=0:o=unfocused;" TITLE ST "\033]99;i=tiro:p=body;%.*s" ST,
+                 len, text);
+    else if (how == NOTIFICATION_OSC777)
+        buf_addf(&bytes, "\033]777;notify;" TITLE ";%.*s" ST, len, text);
+    else if (how != NOTIFICATION_BELL) /* not a number first: that would be ConEmu's progress */
+        buf_addf(&bytes, "\033]9;" TITLE ": %.*s" ST, len, text);
+    bool wraps = tmux && bytes.len > 0; /* tmux hands on a DCS of its own, with each ESC twice */
+    buf_addstr(out, wraps ? "\033Ptmux;" : "");
+    for (size_t i = 0; i < bytes.len; i++) {
+        if (wraps && bytes.data[i] == '\033')
+            buf_addch(out, '\033');
+        buf_addch(out, bytes.data[i]);
+    }
+    buf_addstr(out, wraps ? ST : "");
     if (how == NOTIFICATION_BELL || how == NOTIFICATION_AUTO || (tmux && guess))
         buf_addch(out, '\a');
-    buf_release(&line);
-    buf_release(&bytes);
 }
 
 bool notification_is_due(const struct config *config, enum focus focus, int64_t took_ms)

@@ -1,8 +1,10 @@
-/* What the terminal is asked when the program begins, and what its answers mean. Pure. Answers are
- * foreign: they may come late, wrong or never, and what is not answered counts as missing. The last
- * question is one that every terminal answers (DA1), so nobody has to wait for the others.
+/* The questions to the terminal, its answers, and notifications in the form that it knows. Pure.
+ * Answers are foreign: they may come late, wrong or never, and a missing answer means a missing
+ * feature. The last question is one that every terminal answers (DA1), so nobody has to wait for
+ * the others.
  * Sources: kitty's "keyboard protocol" and "desktop notifications"; xterm's ctlseqs.txt (XTVERSION,
- * OSC 11, DA1); Contour's "dark and light mode detection" (DSR 996, mode 2031). */
+ * OSC 11, DA1); Contour's "dark and light mode detection" (DSR 996, mode 2031). OSC 9 is iTerm2's
+ * notification, which many terminals know, OSC 777 that of urxvt and VTE, OSC 99 kitty's. */
 #ifndef UI_PROBE_H
 #define UI_PROBE_H
 
@@ -24,33 +26,30 @@ struct probe {
     bool kitty_keyboard; /* it knows kitty's keyboard protocol */
     bool osc99;          /* it knows kitty's notifications */
     bool ground_known, light;
-    bool colour_told;          /* … by its colour, which counts more than a word */
+    bool colour_told;          /* `light` is from the colour, which counts more than DSR 997 */
     char name[PROBE_NAME_MAX]; /* as it calls itself, "kitty(0.26.5)"; "" if it does not */
 };
 
 enum probe_news {
-    PROBE_NOTHING, /* or what is only to be kept */
-    PROBE_ENDED,   /* that was the last answer to what was asked */
+    PROBE_NOTHING, /* the caller need not act */
+    PROBE_ENDED,   /* that was the last answer to a question */
     PROBE_GROUND,  /* `light` has changed, or is known now */
-    PROBE_ASK      /* the background has changed: PROBE_GROUND_QUESTION tells into what */
+    PROBE_ASK      /* the background has changed; send PROBE_GROUND_QUESTION */
 };
 
-/* Takes an answer as the decoder gives it: what is between ESC and the ending. */
+/* Takes an answer as the decoder gives it: the bytes between ESC and the ending. */
 enum probe_news probe_take(struct probe *p, const char *answer);
 
-/* Whether its name begins so. */
+/* Whether the terminal's name begins with `name`. */
 bool probe_is(const struct probe *p, const char *name);
 
-/* Whether it tells when its window gets and loses the keyboard. False also where nobody can say:
- * tmux tells only if its user wants that. */
+/* Whether the terminal surely tells when its window gets and loses the keyboard. tmux does only if
+ * its user wants that. */
 bool probe_reports_focus(const struct probe *p);
-
-/* A word to somebody who looks elsewhere: the bell, or what the desktop shows. Pure.
- * OSC 9 is iTerm2's, which many terminals know; OSC 777 that of urxvt and VTE; OSC 99 kitty's. */
 
 /* X(ID, word in [ui] notify) */
 #define NOTIFICATIONS(X)                                                                           \
-    X(AUTO, "auto") /* what the terminal knows, as far as it told; else the bell and OSC 9 */      \
+    X(AUTO, "auto") /* what the terminal knows; if that is not known, the bell and OSC 9 */        \
     X(BELL, "bell")                                                                                \
     X(OSC9, "osc9")                                                                                \
     X(OSC777, "osc777")                                                                            \
@@ -66,19 +65,19 @@ enum notification {
 /* Whether the window has the keyboard. */
 enum focus { FOCUS_UNKNOWN, FOCUS_HERE, FOCUS_ELSEWHERE };
 
-/* Takes what a key tells of the focus; true if it is told by nothing else. Who types has the
- * keyboard, whatever the terminal said last: $EDITOR may have heard the rest. */
+/* Updates the focus from a key; true if the key tells nothing else. A typed key means that the
+ * window has the keyboard, whatever the terminal said last: $EDITOR may have read the rest. */
 bool notification_saw(enum focus *focus, const struct key *key);
 
-/* Whether the end of a turn that took so long is told: it is worth it ([ui] notify, notify_after),
- * and the window is not known to have the keyboard. */
+/* Whether to tell the end of a turn that took so long: by [ui] notify and notify_after, and only if
+ * the window is not known to have the keyboard. */
 bool notification_is_due(const struct config *config, enum focus focus, int64_t took_ms);
 
 enum notification notification_by_word(const char *word);
 
-/* Appends the bytes. `text` is clean (base/utf8.h) and of one line; what is longer than a
- * notification's line is cut. `tmux`: they go through tmux to the terminal around it, which its
- * user may have forbidden, so that the bell goes along. */
+/* Appends the bytes. `text` is clean (base/utf8.h), one line, and cut after 160 columns. `tmux`:
+ * wrapped so that tmux hands them to the terminal around it; its user may have forbidden that, so a
+ * notification of NOTIFICATION_AUTO also rings the bell. */
 void notification_write(struct buf *out, enum notification how, const struct probe *terminal,
                         bool tmux, const char *text);
 

@@ -31,6 +31,7 @@ static const struct {
                   {"italic", ATTR_ITALIC},
                   {"underline", ATTR_UNDERLINE},
                   {"reverse", ATTR_REVERSE}};
+enum { ATTR_NAMES = sizeof attr_names / sizeof *attr_names };
 
 static bool parse_color(const char *word, int32_t *out)
 {
@@ -59,16 +60,6 @@ static bool parse_color(const char *word, int32_t *out)
     return false;
 }
 
-static bool parse_attr(const char *word, unsigned *attrs)
-{
-    for (size_t i = 0; i < sizeof attr_names / sizeof *attr_names; i++)
-        if (strcmp(word, attr_names[i].name) == 0) {
-            *attrs |= attr_names[i].attr;
-            return true;
-        }
-    return false;
-}
-
 /* Changes `words`. */
 static bool parse_look(char *words, struct look *out)
 {
@@ -76,21 +67,18 @@ static bool parse_look(char *words, struct look *out)
     bool on = false;
     char *rest = NULL;
     for (char *w = strtok_r(words, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest)) {
+        size_t attr = 0;
+        while (attr < ATTR_NAMES && strcmp(w, attr_names[attr].name) != 0)
+            attr++;
         if (strcmp(w, "on") == 0)
             on = true;
-        else if (!parse_attr(w, &look.attrs) && !parse_color(w, on ? &look.bg : &look.fg))
+        else if (attr < ATTR_NAMES)
+            look.attrs |= attr_names[attr].attr;
+        else if (!parse_color(w, on ? &look.bg : &look.fg))
             return false;
     }
     *out = look;
     return true;
-}
-
-static int style_by_name(const char *name)
-{
-    for (int i = 0; i < STYLE_COUNT; i++)
-        if (strcmp(style_names[i], name) == 0)
-            return i;
-    return -1;
 }
 
 static char *trim(char *s)
@@ -114,21 +102,20 @@ static bool parse_line(char *line, struct theme *out, struct error *e)
         return err_set(e, ERR_CONFIG_ERROR, "\"%s\" has no \"=\"; write STYLE = LOOK", line);
     *equals = '\0';
     const char *name = trim(line);
-    int style = style_by_name(name);
-    if (style < 0) {
+    int style = 0;
+    while (style < STYLE_COUNT && strcmp(style_names[style], name) != 0)
+        style++;
+    if (style == STYLE_COUNT) {
         const char *near = config_nearest(name, style_names, STYLE_COUNT);
         return err_set(e, ERR_CONFIG_ERROR, "unknown style \"%s\"; %s%s%s", name,
                        near ? "did you mean \"" : "the installed themes name all styles",
                        near ? near : "", near ? "\"?" : "");
     }
     char *value = trim(equals + 1);
-    char *kept = mem_strdup(value);
-    bool ok = parse_look(value, &out->looks[style]);
-    if (!ok)
-        err_set(e, ERR_CONFIG_ERROR, "\"%s\" is not a look of \"%s\"; write colours and attributes",
-                kept, name);
-    free(kept);
-    return ok;
+    auto_free char *kept = mem_strdup(value);
+    return parse_look(value, &out->looks[style]) ||
+           err_set(e, ERR_CONFIG_ERROR,
+                   "\"%s\" is not a look of \"%s\"; write colours and attributes", kept, name);
 }
 
 bool theme_parse(const char *text, struct theme *out, struct error *e)
@@ -136,15 +123,12 @@ bool theme_parse(const char *text, struct theme *out, struct error *e)
     for (int i = 0; i < STYLE_COUNT; i++)
         out->looks[i] = (struct look){THEME_DEFAULT, THEME_DEFAULT, 0};
     bool ok = true;
-    int number = 0;
-    while (*text) {
+    for (int number = 1; *text; number++) {
         size_t len = strcspn(text, "\n");
-        char *line = mem_strndup(text, len);
+        auto_free char *line = mem_strndup(text, len);
         struct error fault;
-        number++;
         if (!parse_line(line, out, &fault) && ok)
             ok = err_set(e, fault.code, "line %d: %s", number, fault.text);
-        free(line);
         text += len + (text[len] == '\n');
     }
     return ok;
@@ -152,48 +136,26 @@ bool theme_parse(const char *text, struct theme *out, struct error *e)
 
 static char *themes_dir(void)
 {
-    char *config = paths_config_dir();
-    char *dir = paths_join(config, "themes");
-    free(config);
-    return dir;
-}
-
-/* The user's file; false when there is none. */
-static bool read_own(const char *name, struct buf *text)
-{
-    char *dir = themes_dir();
-    char *file = mem_printf("%s.ini", name);
-    char *path = paths_join(dir, file);
-    struct error ignored; /* no such file: the built-in one is looked for */
-    bool ok = paths_read_regular(path, text, &ignored);
-    free(path);
-    free(file);
-    free(dir);
-    return ok;
+    auto_free char *config = paths_config_dir();
+    return paths_join(config, "themes");
 }
 
 bool theme_load(const char *name, struct theme *out, struct error *e)
 {
-    struct buf text;
-    buf_init(&text, THEME_FILE_MAX);
-    bool found = !strchr(name, '/') && *name && read_own(name, &text);
-    if (!found) {
-        char *file = mem_printf("themes/%s.ini", name);
-        const char *built_in = embedded_text(file);
-        free(file);
-        if (built_in)
-            buf_addstr(&text, built_in);
-        found = built_in != NULL;
+    AUTO(buf_release) struct buf text = {.data = buf_empty, .max = THEME_FILE_MAX};
+    auto_free char *dir = themes_dir(), *file = mem_printf("%s.ini", name);
+    auto_free char *path = paths_join(dir, file);
+    struct error fault; /* of the user's file: the built-in theme is looked for */
+    if (!*name || strchr(name, '/') || !paths_read_regular(path, &text, &fault)) {
+        auto_free char *built_in = mem_printf("themes/%s", file);
+        const char *found = embedded_text(built_in);
+        if (!found)
+            return err_set(e, ERR_CONFIG_ERROR,
+                           _("There is no theme \"%s\"; /theme in the chat lists them."), name);
+        buf_addstr(&text, found);
     }
-    bool ok;
-    struct error fault;
-    if (!found)
-        ok = err_set(e, ERR_CONFIG_ERROR,
-                     _("There is no theme \"%s\"; /theme in the chat lists them."), name);
-    else if (!(ok = theme_parse(text.data, out, &fault)))
-        err_set(e, fault.code, _("Theme \"%s\": %s"), name, fault.text);
-    buf_release(&text);
-    return ok;
+    return theme_parse(text.data, out, &fault) ||
+           err_set(e, fault.code, _("Theme \"%s\": %s"), name, fault.text);
 }
 
 const char *theme_resolve_name(const char *name, bool light_ground)
@@ -224,9 +186,8 @@ void theme_names(struct theme_names *out)
     for (const struct embedded *f = embedded_files; f->name; f++)
         if (strncmp(f->name, "themes/", 7) == 0)
             names_add(out, f->name + 7);
-    char *path = themes_dir();
+    auto_free char *path = themes_dir();
     DIR *dir = opendir(path);
-    free(path);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         names_add(out, entry->d_name);
     if (dir)
@@ -275,30 +236,27 @@ static bool is_grey(int32_t color)
     return rgb == level * 0x010101 && level >= GREY_DARKEST && level <= GREY_LIGHTEST;
 }
 
-/* Bright black is the ground's own colour in some palettes, such as Solarized. */
-static int32_t nearest(int32_t rgb, int from, int below)
-{
-    int best = from;
-    for (int i = from; i < below; i++)
-        if (i != BRIGHT_BLACK && distance(rgb, palette_rgb(i)) < distance(rgb, palette_rgb(best)))
-            best = i;
-    return best;
-}
-
+/* The colour as a terminal of so many colours can show it. */
 static int32_t fit(int32_t color, int colors)
 {
     if (color == THEME_DEFAULT)
         return color;
     bool rgb = color & THEME_RGB;
     int32_t value = rgb ? color & 0xffffff : palette_rgb(color);
-    if (colors >= RGB_COLORS) /* the first eight numbers stay the palette's there */
+    if (colors >= RGB_COLORS) /* where the first eight numbers stay the palette's */
         return rgb || color >= 8 ? (value < 8 ? 0 : value) : color;
     if (!rgb && color < colors)
         return color;
     if (!rgb && color < 16 && colors >= 8)
         return color - 8;
-    /* the first 16 are the user's to choose, so that they come into question only without others */
-    return colors >= 256 ? nearest(value, 16, 256) : nearest(value, 0, colors >= 16 ? 16 : 8);
+    /* the first 16 are the user's to choose, so they are used only where there are no others */
+    int from = colors >= 256 ? 16 : 0, below = colors >= 256 ? 256 : colors >= 16 ? 16 : 8;
+    int best = from;
+    for (int i = from; i < below; i++) /* Solarized's bright black is the background's colour */
+        if (i != BRIGHT_BLACK &&
+            distance(value, palette_rgb(i)) < distance(value, palette_rgb(best)))
+            best = i;
+    return best;
 }
 
 struct look theme_resolve(struct look look, int colors)

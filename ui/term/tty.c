@@ -41,17 +41,6 @@ void tty_set_leave(const char *bytes)
     leave_len = (sig_atomic_t)len;
 }
 
-/* What other threads still draw goes nowhere from now on. A descriptor of the terminal; that is
- * standard output where there is no other to be had. */
-static int take_output(void)
-{
-    int terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (terminal < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
-        return STDOUT_FILENO;
-    return terminal;
-}
-
 static bool write_to(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
@@ -74,7 +63,13 @@ void tty_emergency_release(void)
 {
     int kept = errno;
     if (leave_len > 0) {
-        write_to(take_output(), leave, (size_t)leave_len);
+        /* What other threads still draw goes nowhere. The terminal is written to by a descriptor of
+         * our own, or by standard output if there can be none. */
+        int terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (terminal < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+            terminal = STDOUT_FILENO;
+        write_to(terminal, leave, (size_t)leave_len);
         tty_restore();
         leave_len = 0;
     }
@@ -102,6 +97,8 @@ long tty_read(char *bytes, size_t size, int timeout_ms)
     return n < 0 ? 0 : (long)n;
 }
 
+/* --- signals --- */
+
 static const int caught[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT};
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
 enum { CAUGHT = sizeof caught / sizeof *caught, FATAL = sizeof fatal / sizeof *fatal };
@@ -117,31 +114,24 @@ static void on_caught(int number)
 {
     int kept = errno;
     char byte = (char)number;
-    ssize_t n = write(pipe_fds[1], &byte, 1); /* full: as many already wait */
+    ssize_t n = write(pipe_fds[1], &byte, 1); /* a full pipe has as many signals waiting */
     (void)n;
     errno = kept;
 }
 
-/* SA_RESETHAND put the default back; it acts when this returns. */
+/* SA_RESETHAND put the default back, so that the signal kills when this returns. */
 static void on_fatal(int number)
 {
     rescue_terminal();
     raise(number);
 }
 
-static bool open_pipe(struct error *e)
+bool signals_init(void (*rescue)(void), struct error *e)
 {
     if (!descriptors_pipe(pipe_fds))
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot open a pipe");
     for (int i = 0; i < 2; i++)
         fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK);
-    return true;
-}
-
-bool signals_init(void (*rescue)(void), struct error *e)
-{
-    if (!open_pipe(e))
-        return false;
     rescue_terminal = rescue;
     die_set_hook(rescue);
     stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};

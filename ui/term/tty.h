@@ -41,7 +41,7 @@ bool signals_init(void (*rescue)(void), struct error *e);
 /* Puts back what was before. */
 void signals_release(void);
 
-/* Readable while signals wait. */
+/* Readable while signals wait. The functions on signals are for the UI thread only. */
 int signals_fd(void);
 
 /* The next signal that came, 0 if none. Repeats of one signal may come as one. */
