@@ -8,16 +8,12 @@
 
 enum { MARKS_MAX = 4, EMOJI_LOOK = 0xFE0F, FLAG_FIRST = 0x1F1E6, FLAG_LAST = 0x1F1FF };
 
-static bool begins_emoji(uint32_t cp)
-{
-    return utf8_is_pictograph(cp) || (cp >= FLAG_FIRST && cp <= FLAG_LAST);
-}
-
 bool cluster_is(const char *grapheme, size_t len)
 {
     uint32_t first, cp;
     size_t at = utf8_decode(grapheme, len, &first), marks = 0;
-    bool emoji = begins_emoji(first) && at < len;
+    bool emoji =
+        (utf8_is_pictograph(first) || (first >= FLAG_FIRST && first <= FLAG_LAST)) && at < len;
     while (at < len) {
         at += utf8_decode(grapheme + at, len - at, &cp);
         emoji = emoji || cp == EMOJI_LOOK;
@@ -90,21 +86,7 @@ void link_cells_erase(struct link_cells *l)
         memset(l->wanted, 0, size(l) * sizeof *l->wanted);
 }
 
-/* Frees the addresses that no cell has. */
-static void collect(struct link_cells *l)
-{
-    bool *used = mem_alloc(l->addresses.len + 1);
-    memset(used, 0, l->addresses.len + 1);
-    for (size_t i = 0; i < 2 * size(l); i++)
-        used[l->wanted[i]] = true;
-    for (size_t i = 0; i < l->addresses.len; i++)
-        if (!used[i + 1]) {
-            free(l->addresses.items[i]);
-            l->addresses.items[i] = NULL;
-        }
-    free(used);
-}
-
+/* The number of a known address, else 0; *free_at is where a new one can stand. */
 static uint16_t find(const struct link_cells *l, const char *address, size_t *free_at)
 {
     *free_at = l->addresses.len;
@@ -118,6 +100,19 @@ static uint16_t find(const struct link_cells *l, const char *address, size_t *fr
     return 0;
 }
 
+/* Frees the addresses that no cell has. */
+static void free_unused(struct link_cells *l)
+{
+    auto_free bool *used = mem_alloc(l->addresses.len + 1);
+    for (size_t i = 0; i < 2 * size(l); i++)
+        used[l->wanted[i]] = true;
+    for (size_t i = 0; i < l->addresses.len; i++)
+        if (!used[i + 1]) {
+            free(l->addresses.items[i]);
+            l->addresses.items[i] = NULL;
+        }
+}
+
 uint16_t link_cells_number(struct link_cells *l, const char *address)
 {
     size_t at;
@@ -125,7 +120,7 @@ uint16_t link_cells_number(struct link_cells *l, const char *address)
     if (number > 0 || !address)
         return number;
     if (at == l->addresses.len && at >= COLLECT_FROM) {
-        collect(l);
+        free_unused(l);
         (void)find(l, address, &at);
     }
     if (at == UINT16_MAX)
@@ -157,7 +152,7 @@ bool link_cells_any(const struct link_cells *l)
     return false;
 }
 
-/* When curses draws a cell, the terminal forgets its link. */
+/* The terminal forgets the link of a cell that curses draws. */
 static bool is_due(const struct link_cells *l, size_t at, bool redrawn)
 {
     return l->wanted[at] != l->shown[at] || (redrawn && l->wanted[at]);

@@ -1,7 +1,8 @@
-/* Graphemes that terminals disagree about, and where on the screen they stand. A family of emoji is
- * as wide as its members for wcwidth() and for us, and two columns for many a terminal. So curses
- * gets blanks in its place, and the whole of it is written over them, at the place where it begins:
- * whatever comes behind it stands where it should. */
+/* Cells that are drawn over those of curses: clusters and links.
+ * Terminals disagree about the width of a cluster: a family of emoji is as wide as its members by
+ * wcwidth(), and two columns wide in many terminals. So curses gets blanks in its place, and the
+ * cluster is written over them where it begins: the text behind it stands in the right column.
+ * curses knows no links, so the cells of a link are drawn once more between its start and end. */
 #ifndef UI_CELLS_H
 #define UI_CELLS_H
 
@@ -13,13 +14,13 @@
 
 struct cluster {
     int col, cols;
-    unsigned long attrs; /* the terminal's */
+    unsigned long attrs; /* an attr_t of curses */
     char *text;
 };
 
 struct cluster_row {
     VEC(struct cluster) list;
-    bool due; /* to be written: one was put since */
+    bool due; /* to be written: one was put since the last time */
 };
 
 struct clusters {
@@ -27,42 +28,39 @@ struct clusters {
     int count;
 };
 
-/* Whether a clean grapheme has to be written as a whole: emoji of several characters, and more
- * marks than a cell of curses holds. */
+/* Whether a clean grapheme is a cluster: an emoji of several characters, or one with more marks
+ * than a cell of curses holds. */
 bool cluster_is(const char *grapheme, size_t len);
 
-/* Forgets all of them; from now on so many rows. 0 frees. */
+/* Forgets all clusters and sets the number of rows; 0 frees. */
 void clusters_reset(struct clusters *c, int rows);
 
-/* Copies the text. What stood there is dropped. */
+/* Copies the text, and drops the clusters that it overlaps. */
 void clusters_put(struct clusters *c, int row, const struct cluster *cluster);
 
-/* Something else is written there. */
+/* Drops the clusters that overlap these cells, where something else is written. */
 void clusters_drop(struct clusters *c, int row, int col, int cols);
 
-/* Which cells of the screen lead to which address, as they should and as the terminal has it.
- * curses knows no links, so what it has drawn is drawn once more where this says so. */
-
+/* The link of each cell, as it should be and as the terminal has it. */
 struct link_cells {
     int rows, cols;
     uint16_t *wanted, *shown; /* a number for each cell; 0: no link */
     VEC(char *) addresses;    /* by number from 1; NULL: free */
 };
 
-/* For a screen of this size, on which nothing leads anywhere. 0, 0 frees. */
+/* Sets the size and removes all links. 0, 0 frees. */
 void link_cells_resize(struct link_cells *l, int rows, int cols);
 
-/* Nothing is to lead anywhere. */
+/* From now on no cell should have a link. */
 void link_cells_erase(struct link_cells *l);
 
-/* The number of an address, clean as by ui/term/link.h; NULL: 0. Good until the next call with
- * another. */
+/* The number of an address of link_clean(); NULL: 0. Valid until the next call with another. */
 uint16_t link_cells_number(struct link_cells *l, const char *address);
 const char *link_cells_address(const struct link_cells *l, uint16_t number);
 
 void link_cells_put(struct link_cells *l, int row, int col, int cols, uint16_t number);
 
-/* Whether any cell leads somewhere, or should. */
+/* Whether any cell has a link or should have one. */
 bool link_cells_any(const struct link_cells *l);
 
 /* Cells of a row to draw again, one after the other and all with the same number. */
@@ -75,10 +73,10 @@ struct link_run {
 bool link_cells_next(const struct link_cells *l, int row, int col, bool redrawn,
                      struct link_run *out);
 
-/* Nothing in the row leads anywhere on the terminal any more; whether something did. */
+/* Notes that the terminal shows no link in the row any more; true if it showed one. */
 bool link_cells_forget(struct link_cells *l, int row);
 
-/* The row is on the terminal as it should be. */
+/* Notes that the terminal shows the row as it should be. */
 void link_cells_done(struct link_cells *l, int row);
 
 #endif

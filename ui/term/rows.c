@@ -50,22 +50,16 @@ char *glyph_note(void)
     }
 }
 
-static bool has_safe_scheme(const char *address, size_t len)
-{
-    static const char *const schemes[] = {"http://", "https://", "mailto:"};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        size_t n = strlen(schemes[i]);
-        if (len > n && strncasecmp(address, schemes[i], n) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool link_clean(struct buf *out, const char *address, size_t len)
 {
+    static const char *const schemes[] = {"http://", "https://", "mailto:"};
     static const char others[] = " \"<>\\^`{|}";
     size_t before = out->len;
-    bool ok = has_safe_scheme(address, len);
+    bool ok = false;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t n = strlen(schemes[i]);
+        ok = ok || (len > n && strncasecmp(address, schemes[i], n) == 0);
+    }
     for (size_t i = 0; ok && i < len; i++) {
         unsigned char c = (unsigned char)address[i];
         ok = (c >= ' ' && c != 0x7f) && out->len - before < LINK_MAX;
@@ -75,7 +69,7 @@ bool link_clean(struct buf *out, const char *address, size_t len)
             buf_addch(out, (char)c);
     }
     if (!ok)
-        buf_splice(out, before, out->len - before, "", 0);
+        buf_truncate(out, before);
     return ok;
 }
 
@@ -83,11 +77,6 @@ void links_release(struct links *l)
 {
     buf_release(&l->text);
     vec_release(&l->starts);
-}
-
-void links_clear(struct links *l)
-{
-    links_truncate(l, 0);
 }
 
 uint16_t links_add(struct links *l, const char *address)
@@ -109,12 +98,17 @@ const char *links_at(const struct links *l, uint16_t number)
     return number ? l->text.data + l->starts.items[number - 1] : NULL;
 }
 
-void links_truncate(struct links *l, size_t count)
+static void links_truncate(struct links *l, size_t count)
 {
     if (count >= l->starts.len)
         return;
-    buf_splice(&l->text, l->starts.items[count], l->text.len - l->starts.items[count], "", 0);
+    buf_truncate(&l->text, l->starts.items[count]);
     l->starts.len = count;
+}
+
+void links_clear(struct links *l)
+{
+    links_truncate(l, 0);
 }
 
 void rows_init(struct rows *r)
@@ -211,16 +205,7 @@ void rows_copy(struct rows *r, const struct rows *from, size_t index)
 
 void rows_append(struct rows *r, const struct rows *from, size_t index)
 {
-    assert(r != from);
-    const struct row *row = &from->list.items[index];
-    const char *text = from->text.data + row->text;
-    for (uint32_t i = 0; i < row->span_count; i++) {
-        const struct span *span = &from->spans.items[row->spans + i];
-        rows_link(r, links_at(&from->links, span->link));
-        rows_add(r, text, span->len, (enum style)span->style, span->attrs);
-        text += span->len;
-    }
-    rows_link(r, NULL);
+    rows_append_part(r, from, index, 0, from->list.items[index].len, ROWS_AS_THEY_LOOK);
 }
 
 void rows_append_part(struct rows *r, const struct rows *from, size_t index, size_t start,
@@ -249,7 +234,7 @@ struct rows_mark rows_mark(const struct rows *r)
 
 void rows_truncate(struct rows *r, struct rows_mark mark)
 {
-    buf_splice(&r->text, mark.text, r->text.len - mark.text, "", 0);
+    buf_truncate(&r->text, mark.text);
     r->spans.len = mark.spans;
     r->list.len = mark.list;
     links_truncate(&r->links, mark.links);

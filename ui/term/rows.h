@@ -1,5 +1,4 @@
-/* The symbols that are not ASCII, each with its stand-in for a locale or terminal without UTF-8.
- * Every one of them is as many columns wide as it has characters, in both forms. */
+/* Rows of the screen and the parts they are made of: symbols, styles, links. */
 #ifndef UI_ROWS_H
 #define UI_ROWS_H
 
@@ -10,6 +9,8 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
+/* The symbols that are not ASCII, each with its stand-in for a locale or terminal without UTF-8.
+ * Each form has as many columns as characters. */
 #define GLYPHS(X)                                                                                  \
     X(FOLDED, "\u25b8", ">")                                                                       \
     X(UNFOLDED, "\u25be", "v")                                                                     \
@@ -53,17 +54,14 @@ const char *glyph(enum glyph which);
 /* Set once at the start, before anything is laid out. */
 void glyph_set_ascii(bool ascii);
 
-/* After charset_start(), before any text: how a surface is translated, and what the locale lacks.
- */
+/* Chooses the form of the symbols by the locale. Called after charset_start(), before any text. */
 void glyph_set_up(void);
 
-/* What the locale costs and how to get all characters, in one line; NULL: nothing. The caller
- * frees. */
+/* One line that says what the locale lacks and how to get all characters; NULL: it lacks nothing.
+ * The caller frees. */
 char *glyph_note(void);
 
-/* What a piece of text means; themes say how that looks. One table makes the names in theme files.
- */
-
+/* X(ID, name in theme files): the meaning of a piece of text, whose look a theme gives. */
 #define STYLES(X)                                                                                  \
     X(TEXT, "text")                                                                                \
     X(DIM, "dim")                                                                                  \
@@ -103,7 +101,7 @@ enum style {
         STYLE_COUNT
 };
 
-/* Added to whatever the style looks like. */
+/* Added to the style's look. */
 enum {
     ATTR_BOLD = 1,
     ATTR_ITALIC = 2,
@@ -113,17 +111,15 @@ enum {
     ATTR_DIM = 32
 };
 
-/* Addresses that a text leads to. They come from models and pages, so a terminal gets them only
- * cleaned. */
-
 #define LINK_MAX 2000 /* bytes; VTE takes 2083 */
 
-/* Appends the address in the characters that a URI may have (RFC 3986; others are %-encoded).
- * False, with nothing appended, if it has a control character, is too long, or its scheme is none
- * of http, https and mailto: what else may start, the reader does not see. */
+/* Appends an address of foreign origin in the characters that a URI may have (RFC 3986; others are
+ * %-encoded). False, with nothing appended, if it has a control character, is longer than LINK_MAX,
+ * or its scheme is not http, https or mailto: the reader would not see that another one starts a
+ * program. */
 bool link_clean(struct buf *out, const char *address, size_t len);
 
-/* The addresses of a text, by number from 1. */
+/* The link addresses of a text, numbered from 1. */
 struct links {
     struct buf text; /* each with its NUL */
     VEC(uint32_t) starts;
@@ -132,24 +128,19 @@ struct links {
 void links_release(struct links *l);
 void links_clear(struct links *l);
 
-/* The number of a clean address; NULL: 0. That of the last one if it is the same; 0 if there are as
- * many as a number can say. */
+/* Adds a clean address and returns its number; an address equal to the last one gets the same
+ * number. 0 for NULL, and when all numbers are taken. */
 uint16_t links_add(struct links *l, const char *address);
 
 /* NULL for 0. */
 const char *links_at(const struct links *l, uint16_t number);
 
-/* Drops all but the first `count`. */
-void links_truncate(struct links *l, size_t count);
-
-/* Screen rows: styled text that already fits a width and is already clean. Made by wrap, markdown,
- * status and the overlays; drawn by screen. Compact: one text, one array of spans. */
-
+/* Rows of styled text that already fits a width and is already clean. */
 struct span {
     uint32_t len; /* bytes */
     uint8_t style;
     uint8_t attrs;
-    uint16_t link; /* its number in the links beside it; 0: it leads nowhere */
+    uint16_t link; /* number in the links of the rows; 0: no link */
 };
 
 struct row {
@@ -162,7 +153,7 @@ struct rows {
     VEC(struct span) spans;
     VEC(struct row) list;
     struct links links;
-    uint16_t link; /* of what is added */
+    uint16_t link; /* of the text that is added */
 };
 
 void rows_init(struct rows *r);
@@ -175,7 +166,7 @@ void rows_add(struct rows *r, const char *text, size_t len, enum style style, un
 void rows_addstr(struct rows *r, const char *text, enum style style, unsigned attrs);
 void rows_pad(struct rows *r, size_t columns, enum style style); /* blanks */
 
-/* What is added from now on leads to this clean address; NULL: nowhere. */
+/* Links the text that is added from now on to this clean address; NULL: to none. */
 void rows_link(struct rows *r, const char *address);
 
 /* Adds at most `columns` of a text, with an ellipsis where it is cut; returns the columns. */
@@ -184,15 +175,15 @@ size_t rows_add_cut(struct rows *r, const char *text, size_t columns, enum style
 /* Appends row `index` of `from`. */
 void rows_copy(struct rows *r, const struct rows *from, size_t index);
 
-/* Adds its bytes [start, end) to the last row, as they look or in another style. */
+/* Adds bytes [start, end) of row `index` to the last row, in their own style or in another. */
 enum { ROWS_AS_THEY_LOOK = -1 };
 void rows_append_part(struct rows *r, const struct rows *from, size_t index, size_t start,
                       size_t end, int style);
 
-/* Adds it to the last row instead. */
+/* Adds row `index` to the last row. */
 void rows_append(struct rows *r, const struct rows *from, size_t index);
 
-/* What was there at a moment; truncating drops all that was added after it. */
+/* A moment to go back to: truncating drops all that was added after it. */
 struct rows_mark {
     size_t text, spans, list, links;
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "base/err.h"
 #include "base/i18n.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 
 #define ESCAPE_MS 25  /* tell a lone Esc from the beginning of a sequence */
 #define ANSWER_MS 500 /* of silence after which an answer will not come any more */
+#define COPY_MAX 100000
 
 const struct term_keyboard term_keyboards[] = {
     [KEYBOARD_PLAIN] = {"", ""},
@@ -93,14 +95,6 @@ static bool next_key(struct reader *r, struct key *key)
     }
 }
 
-static bool next_kept(struct reader *r, struct key *key)
-{
-    if (r->kept_at == r->kept.len)
-        return false;
-    *key = r->kept.items[r->kept_at++];
-    return true;
-}
-
 /* Modes */
 
 void term_add_unpadded(struct buf *out, const char *s)
@@ -120,20 +114,18 @@ void term_add_capability(struct buf *out, const char *name)
 
 static void enter_modes(void)
 {
-    struct buf on = BUF_INIT;
+    AUTO(buf_release) struct buf on = BUF_INIT;
     term_add_capability(&on, "smkx");
     if (!term.plain) {
         buf_addstr(&on, TITLE_PUSH PASTE_ON FOCUS_ON SCHEME_ON);
         buf_addstr(&on, term.mouse ? MOUSE_ON : "");
     }
     tty_puts(on.data);
-    buf_release(&on);
 }
 
-/* `whole`: also what endwin() does, for a program that dies. */
+/* The bytes that undo our modes. `whole`: and what endwin() undoes, for a program that dies. */
 static void add_leave(struct buf *out, bool whole)
 {
-    static const char *const capabilities_of_end[] = {"sgr0", "cnorm", "rmcup"};
     if (!term.plain) {
         buf_addstr(out, whole ? SYNC_OFF : "");
         buf_addstr(out, term.mouse ? MOUSE_OFF : "");
@@ -141,17 +133,19 @@ static void add_leave(struct buf *out, bool whole)
         buf_addstr(out, SCHEME_OFF FOCUS_OFF PASTE_OFF TITLE_POP);
     }
     term_add_capability(out, "rmkx");
-    for (size_t i = 0; whole && i < 3; i++)
-        term_add_capability(out, capabilities_of_end[i]);
-    buf_addstr(out, whole ? "\r" : "");
+    if (whole) {
+        term_add_capability(out, "sgr0");
+        term_add_capability(out, "cnorm");
+        term_add_capability(out, "rmcup");
+        buf_addstr(out, "\r");
+    }
 }
 
 static void arm_emergency(void)
 {
-    struct buf leave = BUF_INIT;
+    AUTO(buf_release) struct buf leave = BUF_INIT;
     add_leave(&leave, true);
     tty_set_leave(leave.data);
-    buf_release(&leave);
 }
 
 void term_emergency_release(void)
@@ -168,45 +162,39 @@ void term_ask(const char *questions)
     tty_puts(questions);
 }
 
-/* Sets the bytes that undo the mode first, so that a crash can always undo it. */
-static void set_keyboard(enum keyboard keyboard)
-{
-    term.keyboard = keyboard;
-    arm_emergency();
-    tty_puts(term_keyboards[keyboard].on);
-}
-
-static void take_end_of_answers(struct key *key)
-{
-    if (term.keyboard == KEYBOARD_PLAIN)
-        set_keyboard(term.probe.kitty_keyboard ? KEYBOARD_KITTY : KEYBOARD_MODIFY);
-    if (!term.focus_told && probe_reports_focus(&term.probe))
-        key->code = K_FOCUS_IN; /* it was started here, and nothing was told since */
-    term.focus_told = true;
-}
-
 /* True if the answer is news for others, then told by the key. */
 static bool take_reply(struct key *key)
 {
     enum probe_news news = probe_take(&term.probe, key->text);
     free(key->text);
     *key = (struct key){0};
-    if (news == PROBE_ENDED)
-        take_end_of_answers(key);
-    else if (news == PROBE_GROUND)
+    if (news == PROBE_ENDED) {
+        if (term.keyboard == KEYBOARD_PLAIN) {
+            term.keyboard = term.probe.kitty_keyboard ? KEYBOARD_KITTY : KEYBOARD_MODIFY;
+            arm_emergency(); /* before the mode is set, so that a crash always undoes it */
+            tty_puts(term_keyboards[term.keyboard].on);
+        }
+        if (!term.focus_told && probe_reports_focus(&term.probe))
+            key->code = K_FOCUS_IN; /* tiro was started in this window, and it has told no change */
+        term.focus_told = true;
+    } else if (news == PROBE_GROUND) {
         *key = (struct key){.code = K_GROUND, .cp = term.probe.light};
-    else if (news == PROBE_ASK)
+    } else if (news == PROBE_ASK) {
         term_ask(PROBE_GROUND_QUESTION);
+    }
     return key->code != K_NONE;
 }
 
 bool term_read(struct key *key)
 {
+    struct reader *r = &term.reader;
     if (!term.screen)
         return false;
-    if (next_kept(&term.reader, key))
+    if (r->kept_at < r->kept.len) {
+        *key = r->kept.items[r->kept_at++];
         return true;
-    while (next_key(&term.reader, key)) {
+    }
+    while (next_key(r, key)) {
         term.focus_told = term.focus_told || key->code == K_FOCUS_IN || key->code == K_FOCUS_OUT;
         if (key->code != K_REPLY || take_reply(key))
             return true;
@@ -214,7 +202,7 @@ bool term_read(struct key *key)
     return false;
 }
 
-/* Before the terminal is given back: an answer that comes later would be a line for the shell. */
+/* Before the terminal is given back: an answer that came later would be a line for the shell. */
 static void await_answers(void)
 {
     int64_t until = term.asked_ms + ANSWER_MS, left;
@@ -243,49 +231,29 @@ static void die_of_curses(void)
         die("the terminal library gave up: out of memory");
 }
 
-static void expect_exit_of_curses(void)
-{
-    static bool expected;
-    if (!expected && atexit(die_of_curses) != 0)
-        die("out of memory");
-    expected = true;
-    in_curses = true;
-}
-
-/* Whether the database has such a terminal; then asks it for the capability, too. */
-static bool is_known(const char *name, const char *wanted, bool *has)
+/* Whether the database has such a terminal; *places tells whether it can place its cursor. */
+static bool is_known(const char *name, bool *places)
 {
     int status;
     if (!name || !*name || setupterm(name, STDOUT_FILENO, &status) != OK)
         return false;
-    *has = term_capability(wanted) != NULL;
+    *places = term_capability("cup") != NULL;
     del_curterm(cur_term);
     return true;
 }
 
 enum term_kind term_kind(void)
 {
-    bool placed;
-    if (is_known(getenv("TERM"), "cup", &placed))
-        return placed ? TERM_SCREEN : TERM_LINES;
-    return is_known(RELATIVE, "cup", &placed) && placed ? TERM_UNKNOWN : TERM_LINES;
+    bool places;
+    if (is_known(getenv("TERM"), &places))
+        return places ? TERM_SCREEN : TERM_LINES;
+    return is_known(RELATIVE, &places) && places ? TERM_UNKNOWN : TERM_LINES;
 }
 
-static bool is_plain(const char *terminal)
+/* Finds the terminal's name and the bytes that leave its modes, before curses takes it. */
+static bool start_curses(struct error *e)
 {
-    return strncmp(terminal, "linux", 5) == 0;
-}
-
-static bool cannot_be_used(struct error *e)
-{
-    return err_set(e, ERR_USAGE,
-                   _("the terminal \"%.60s\" cannot be used; set TERM to another, or use "
-                     "\"tiro --plain\""),
-                   term.name);
-}
-
-static bool check_terminal(struct error *e)
-{
+    tty_save();
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return err_set(e, ERR_USAGE, "%s",
                        _("standard input and output must be a terminal; for a single answer use "
@@ -299,16 +267,36 @@ static bool check_terminal(struct error *e)
     int status;
     term.assumed = kind == TERM_UNKNOWN;
     term.name = term.assumed ? RELATIVE : getenv("TERM");
-    term.plain = is_plain(term.name);
-    if (setupterm(term.name, STDOUT_FILENO, &status) != OK)
-        return cannot_be_used(e);
-    arm_emergency();
-    del_curterm(cur_term);
-    return true;
+    term.plain = strncmp(term.name, "linux", 5) == 0;
+    if (setupterm(term.name, STDOUT_FILENO, &status) == OK) {
+        arm_emergency();
+        del_curterm(cur_term);
+        use_tioctl(TRUE);
+        term.screen = newterm(term.name, stdout, stdin);
+    }
+    return term.screen || err_set(e, ERR_USAGE,
+                                  _("the terminal \"%.60s\" cannot be used; set TERM to another, "
+                                    "or use \"tiro --plain\""),
+                                  term.name);
 }
 
-static void set_up_curses(void)
+bool term_init(const struct theme *theme, bool mouse, struct error *e)
 {
+    static bool expects_exit;
+    memset(&term, 0, sizeof term);
+    term.mouse = mouse;
+    if (!expects_exit && atexit(die_of_curses) != 0)
+        die("out of memory");
+    expects_exit = in_curses = true;
+    if (!start_curses(e)) {
+        tty_set_leave(NULL);
+        in_curses = false;
+        return false;
+    }
+    set_term(term.screen);
+    term.cursor_shown = true;
+    input_init(&term.reader.input);
+    bind_capabilities();
     raw();
     noecho();
     nonl();
@@ -322,33 +310,6 @@ static void set_up_curses(void)
         use_default_colors();
         term.colors = COLORS;
     }
-}
-
-static bool start_curses(struct error *e)
-{
-    tty_save();
-    if (!check_terminal(e))
-        return false;
-    use_tioctl(TRUE);
-    term.screen = newterm(term.name, stdout, stdin);
-    return term.screen || cannot_be_used(e);
-}
-
-bool term_init(const struct theme *theme, bool mouse, struct error *e)
-{
-    memset(&term, 0, sizeof term);
-    term.mouse = mouse;
-    expect_exit_of_curses();
-    if (!start_curses(e)) {
-        tty_set_leave(NULL);
-        in_curses = false;
-        return false;
-    }
-    set_term(term.screen);
-    term.cursor_shown = true;
-    input_init(&term.reader.input);
-    bind_capabilities();
-    set_up_curses();
     enter_modes();
     if (theme)
         term_set_theme(theme);
@@ -366,12 +327,11 @@ void term_suspend(void)
     if (!term.screen || term.suspended)
         return;
     await_answers();
-    struct buf leave = BUF_INIT;
+    AUTO(buf_release) struct buf leave = BUF_INIT;
     add_leave(&leave, false);
     curs_set(1);
     term.cursor_shown = true;
     tty_puts(leave.data);
-    buf_release(&leave);
     endwin();
     tty_set_leave(NULL);
     tty_restore();
@@ -394,14 +354,15 @@ void term_resume(void)
 
 void term_release(void)
 {
+    struct reader *r = &term.reader;
     if (!term.screen)
         return;
     term_suspend();
     delscreen(term.screen);
-    for (struct key key; next_kept(&term.reader, &key);)
-        free(key.text);
-    vec_release(&term.reader.kept);
-    input_release(&term.reader.input);
+    while (r->kept_at < r->kept.len)
+        free(r->kept.items[r->kept_at++].text);
+    vec_release(&r->kept);
+    input_release(&r->input);
     free(term.old_cells);
     free(term.new_cells);
     clusters_reset(&term.clusters, 0);
@@ -411,59 +372,37 @@ void term_release(void)
     in_curses = false;
 }
 
-#define COPY_MAX 100000
-
 void term_notify(enum notification how, const char *clean_text)
 {
     const char *tmux = getenv("TMUX");
     bool in_tmux = (tmux && *tmux) || probe_is(&term.probe, "tmux");
-    struct buf bytes = BUF_INIT;
     if (term.suspended)
         return;
     if (term.plain && how != NOTIFICATION_OFF)
         how = NOTIFICATION_BELL;
+    AUTO(buf_release) struct buf bytes = BUF_INIT;
     notification_write(&bytes, how, &term.probe, in_tmux, clean_text);
     tty_write(bytes.data, bytes.len);
-    buf_release(&bytes);
 }
 
 void term_title(const char *clean_text)
 {
     if (term.plain || term.suspended)
         return;
-    struct buf sequence = BUF_INIT;
+    AUTO(buf_release) struct buf sequence = BUF_INIT;
     buf_addstr(&sequence, "\033]0;");
     charset_encode(&sequence, clean_text, strlen(clean_text));
     buf_addstr(&sequence, "\033\\");
     tty_write(sequence.data, sequence.len);
-    buf_release(&sequence);
-}
-
-static char *base64(const unsigned char *s, size_t len)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = mem_alloc((len + 2) / 3 * 4 + 1), *p = out;
-    for (size_t i = 0; i < len; i += 3) {
-        uint32_t group = (uint32_t)s[i] << 16;
-        group |= i + 1 < len ? (uint32_t)s[i + 1] << 8 : 0;
-        group |= i + 2 < len ? s[i + 2] : 0;
-        *p++ = digits[group >> 18 & 63];
-        *p++ = digits[group >> 12 & 63];
-        *p++ = i + 1 < len ? digits[group >> 6 & 63] : '=';
-        *p++ = i + 2 < len ? digits[group & 63] : '=';
-    }
-    return out;
 }
 
 bool term_copy(const char *text, size_t len)
 {
     if (len > COPY_MAX || !term.screen || term.plain || term.suspended)
         return false;
-    char *coded = base64((const unsigned char *)text, len);
-    char *sequence = mem_printf("\033]52;c;%s\033\\", coded);
+    auto_free char *coded = base64_encode((const unsigned char *)text, len);
+    auto_free char *sequence = mem_printf("\033]52;c;%s\033\\", coded);
     tty_puts(sequence);
-    free(sequence);
-    free(coded);
     return true;
 }
 
@@ -474,22 +413,9 @@ bool term_claims_copies(void)
 
 /* --- bare text --- */
 
-/* With the ends of lines that a raw terminal wants. */
-static void add_lines(struct buf *out, const char *text, size_t len)
-{
-    for (size_t at = 0; at < len;) {
-        const char *line_end = memchr(text + at, '\n', len - at);
-        size_t end = line_end ? (size_t)(line_end - text) : len;
-        charset_encode(out, text + at, end - at);
-        if (line_end)
-            buf_addstr(out, "\r\n");
-        at = end + (line_end != NULL);
-    }
-}
-
 void term_bare(const char *text, size_t len, const char *last_row)
 {
-    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
     if (!term.screen || term.suspended)
         return;
     if (!term.bare && term.mouse && !term.plain)
@@ -498,7 +424,13 @@ void term_bare(const char *text, size_t len, const char *last_row)
     buf_addstr(&out, term.plain ? "" : SYNC_ON);
     term_add_capability(&out, "sgr0");
     term_add_capability(&out, "clear");
-    add_lines(&out, text, len);
+    for (size_t at = 0; at < len;) {
+        const char *line_end = memchr(text + at, '\n', len - at);
+        size_t end = line_end ? (size_t)(line_end - text) : len;
+        charset_encode(&out, text + at, end - at);
+        buf_addstr(&out, line_end ? "\r\n" : ""); /* as a raw terminal wants it */
+        at = end + (line_end != NULL);
+    }
     term_add_unpadded(&out, tiparm(term_capability("cup"), term.rows - 1, 0));
     term_add_capability(&out, "rev");
     charset_encode(&out, last_row,
@@ -506,7 +438,6 @@ void term_bare(const char *text, size_t len, const char *last_row)
     term_add_capability(&out, "sgr0");
     buf_addstr(&out, term.plain ? "" : SYNC_OFF);
     tty_write(out.data, out.len);
-    buf_release(&out);
 }
 
 void term_bare_end(void)

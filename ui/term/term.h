@@ -1,6 +1,6 @@
-/* The terminal. term.c is the only file that includes curses.h; widgets see this header.
- * Coordinates are rows and columns from 0. Nothing reaches the terminal before term_flush(), and
- * only what differs from what it shows. Text must be clean (base/utf8.h). */
+/* The terminal. Only term*.c include curses.h; widgets see this header. Coordinates are rows and
+ * columns from 0. Nothing reaches the terminal before term_flush(), which sends the differences to
+ * the screen that it shows. Text must be clean (base/utf8.h). */
 #ifndef UI_TERM_H
 #define UI_TERM_H
 
@@ -14,24 +14,24 @@
 
 struct theme; /* ui/term/theme.h */
 
-/* What TERM names. Not between term_init() and term_release(). */
+/* The kind of terminal that TERM names. Not to be called between term_init() and term_release(). */
 enum term_kind {
     TERM_SCREEN,  /* a terminal that can place its cursor */
-    TERM_UNKNOWN, /* nothing that is known: it gets xterm-256color's sequences */
-    TERM_LINES    /* it shows one line after the other, and no more */
+    TERM_UNKNOWN, /* not in the database: it gets the sequences of xterm-256color */
+    TERM_LINES    /* a terminal that can only show one line after the other */
 };
 enum term_kind term_kind(void);
 
 /* Takes the terminal: raw, alternate screen, bracketed paste, mouse wheel if asked. Without a theme
- * all looks as the terminal's own text. Fails with a clear error on a terminal that cannot address
- * its cursor. */
+ * everything looks like the terminal's own text. Fails on a terminal that cannot place its cursor.
+ */
 bool term_init(const struct theme *theme, bool mouse, struct error *e);
 
 /* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
 const char *term_assumed(void);
 
-/* Gives it back exactly as it was. Safe to call twice. Waits at most half a second for an answer
- * that the terminal owes since the last moment; so does term_suspend(). */
+/* Gives the terminal back exactly as it was. Safe to call twice. Like term_suspend(), waits at most
+ * half a second for the answer to a recent question. */
 void term_release(void);
 
 /* The same from a signal handler or a dying program: only write() and tcsetattr(). Safe at any
@@ -68,7 +68,7 @@ void term_cursor_hide(void);
 /* Sends what changed, as one synchronised update where more than one row changed. */
 void term_flush(void);
 
-/* A word to somebody who looks elsewhere, as the terminal can show it. */
+/* Rings the bell or shows a desktop notification. */
 void term_notify(enum notification how, const char *clean_text);
 
 void term_title(const char *clean_text);
@@ -79,15 +79,15 @@ bool term_copy(const char *text, size_t len);
 /* Whether the terminal's entry in terminfo has OSC 52 (the extended capability "Ms"). */
 bool term_claims_copies(void);
 
-/* A text as it is, instead of all that was put: the terminal breaks its lines, and has the mouse to
- * itself. It has at most as many rows as the terminal less one, and stands until term_bare_end()
- * lets the next flush draw all again. */
+/* Shows a text as it is instead of the screen: the terminal breaks its lines, and the mouse
+ * selects. The text has at most one row less than the terminal, and stays until term_bare_end()
+ * lets the next flush draw everything again. */
 void term_bare(const char *text, size_t len, const char *last_row);
 void term_bare_end(void);
 
-/* The next key that has arrived, or what the terminal tells of itself; false when there is none
- * (yet). Never waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard
- * input for readability first. */
+/* The next key or report of the terminal that has arrived; false when there is none (yet). Never
+ * waits longer than the 25 ms that tell a lone Esc from a sequence. Poll standard input for
+ * readability first. */
 bool term_read(struct key *key);
 
 /* Standard input has ended: the terminal went away. */

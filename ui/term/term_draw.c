@@ -48,20 +48,15 @@ static attr_t attributes(unsigned attrs)
            (attrs & ATTR_REVERSE ? A_REVERSE : 0u);
 }
 
-/* A style's colour pair has its number; those in the terminal's own colours need none. */
-static short style_pair(enum style style, const struct look *look)
-{
-    if (look->fg == THEME_DEFAULT && look->bg == THEME_DEFAULT)
-        return 0;
-    init_extended_pair((int)style + 1, look->fg, look->bg);
-    return (short)(style + 1);
-}
-
 void term_set_theme(const struct theme *theme)
 {
     for (int i = 0; i < STYLE_COUNT; i++) {
         struct look look = theme_resolve(theme->looks[i], term.colors);
-        short pair = term.colors > 0 ? style_pair((enum style)i, &look) : 0;
+        short pair = 0; /* the terminal's own colours; else a style's pair has its number */
+        if (term.colors > 0 && (look.fg != THEME_DEFAULT || look.bg != THEME_DEFAULT)) {
+            pair = (short)(i + 1);
+            init_extended_pair(pair, look.fg, look.bg);
+        }
         term.attrs[i] = attributes(look.attrs) | (attr_t)COLOR_PAIR(pair);
     }
 }
@@ -90,26 +85,13 @@ static void put_cell(int row, int col, const wchar_t *text, attr_t attrs)
         mvadd_wch(row, col, &cell); /* ERR in the last corner, where it is drawn all the same */
 }
 
-/* The bytes of a character and the marks on it. */
-static size_t character_len(const char *text, size_t len)
-{
-    uint32_t cp;
-    size_t end = utf8_decode(text, len, &cp), used;
-    for (; end < len; end += used) {
-        used = utf8_decode(text + end, len - end, &cp);
-        if (utf8_cp_width(cp) != 0)
-            break;
-    }
-    return end;
-}
-
 static int columns_of(const char *text, size_t len)
 {
     int width = (int)utf8_width(text, len);
     return width > 0 ? width : 1;
 }
 
-/* A character and the marks on it in the cell. Marks without a character stand on a blank. */
+/* A character and the marks on it in one cell. Marks without a character stand on a blank. */
 static void put_character(int row, int col, const char *text, size_t len, attr_t attrs)
 {
     wchar_t cell[COMBINED_MAX + 2];
@@ -126,20 +108,10 @@ static void put_character(int row, int col, const char *text, size_t len, attr_t
     put_cell(row, col, cell, attrs);
 }
 
-/* Blanks that no text has, so that curses takes them away with what is written over them. */
-static void put_cluster(int row, int col, int cols, const char *text, size_t len, attr_t attrs)
-{
-    char *copy = mem_strndup(text, len);
-    for (int i = 0; i < cols; i++)
-        put_cell(row, col + i, L"\u00a0", attrs);
-    clusters_put(&term.clusters, row, &(struct cluster){col, cols, attrs, copy});
-    free(copy);
-}
-
-/* What the locale's character set lacks, by what stands in for it. */
+/* Replaces the characters that the locale's character set lacks. */
 static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t attrs)
 {
-    struct buf shown = BUF_INIT;
+    AUTO(buf_release) struct buf shown = BUF_INIT;
     for (size_t at = 0; at < len;) {
         uint32_t cp;
         char stand_in[CHARSET_STAND_IN_MAX];
@@ -155,32 +127,39 @@ static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t
         put_character(row, col, shown.data + at, next - at, attrs);
         col += columns_of(shown.data + at, next - at);
     }
-    buf_release(&shown);
 }
 
-/* Most characters are, and no mark can follow there. */
-static bool is_ascii_alone(const char *text, size_t len)
-{
-    return text[0] >= ' ' && text[0] < 0x7f && (len == 1 || !((unsigned char)text[1] & 0x80));
-}
-
-/* The first grapheme, or the first character of one that is no cluster, if it fits into so many
- * columns: the bytes of it, and its columns in `width`. 0: it does not fit. */
+/* Puts the first grapheme, or the first character and its marks of one that is no cluster, if it
+ * fits into `room` columns. Returns its bytes and sets *width to its columns; 0: it does not fit.
+ */
 static size_t put_first(int row, int col, int room, const char *text, size_t len, attr_t look,
                         int *width)
 {
-    size_t whole = utf8_next(text, len, 0);
-    bool cluster = cluster_is(text, whole);
-    size_t used = cluster ? whole : character_len(text, whole);
+    uint32_t cp;
+    size_t used = utf8_next(text, len, 0);
+    bool cluster = cluster_is(text, used);
+    if (!cluster) {
+        size_t whole = used, next;
+        for (used = utf8_decode(text, whole, &cp); used < whole; used += next) {
+            next = utf8_decode(text + used, whole - used, &cp);
+            if (utf8_cp_width(cp) != 0)
+                break;
+        }
+    }
     *width = columns_of(text, used);
     if (*width > room)
         return 0;
-    if (charset() == CHARSET_OTHER)
+    if (charset() == CHARSET_OTHER) {
         put_stand_ins(row, col, text, used, look);
-    else if (cluster)
-        put_cluster(row, col, *width, text, used, look);
-    else
+    } else if (cluster) {
+        /* no text has this blank, so that curses draws over it whatever is written there later */
+        for (int i = 0; i < *width; i++)
+            put_cell(row, col + i, L"\u00a0", look);
+        auto_free char *copy = mem_strndup(text, used);
+        clusters_put(&term.clusters, row, &(struct cluster){col, *width, look, copy});
+    } else {
         put_character(row, col, text, used, look);
+    }
     return used;
 }
 
@@ -190,16 +169,17 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
     if (max_cols > term.cols - col)
         max_cols = term.cols - col;
     attr_t look = term.attrs[style] | attributes(attrs);
-    struct buf clean = BUF_INIT; /* a text that is being typed or pasted comes as it is */
+    AUTO(buf_release) struct buf clean = BUF_INIT; /* text being typed or pasted is not clean */
     int used = 0;
     utf8_clean(&clean, text, len, UTF8_ONE_LINE);
     text = clean.data;
     len = clean.len;
     for (size_t at = 0, taken; at < len && used < max_cols; at += taken) {
         int width = 1;
+        unsigned char c = (unsigned char)text[at];
         taken = 1;
-        if (is_ascii_alone(text + at, len - at))
-            put_cell(row, col + used, (const wchar_t[]){(unsigned char)text[at], 0}, look);
+        if (c >= ' ' && c < 0x7f && !((unsigned char)text[at + 1] & 0x80)) /* no mark follows */
+            put_cell(row, col + used, (const wchar_t[]){c, 0}, look);
         else
             taken = put_first(row, col + used, max_cols - used, text + at, len - at, look, &width);
         if (taken == 0)
@@ -207,7 +187,6 @@ int term_put(int row, int col, int max_cols, const char *text, size_t len, enum 
         link_cells_put(&term.links, row, col + used, width, term.link);
         used += width;
     }
-    buf_release(&clean);
     return used;
 }
 
@@ -261,7 +240,7 @@ static bool row_differs(int row)
     return !is_same(curscr, row, stdscr, row);
 }
 
-/* Before or after the frame that is drawn next. */
+/* Whether another row has the same cells, before or after the frame that is drawn next. */
 static bool stands_twice(int row)
 {
     for (int other = 0; other < term.rows; other++)
@@ -269,17 +248,6 @@ static bool stands_twice(int row)
             (is_same(curscr, row, curscr, other) || is_same(curscr, row, stdscr, other)))
             return true;
     return false;
-}
-
-static bool many_rows_differ(void)
-{
-    if (is_cleared(curscr))
-        return true;
-    int count = 0;
-    for (int row = 0; row < term.rows && count < 2; row++)
-        if (is_linetouched(stdscr, row))
-            count += row_differs(row);
-    return count > 1;
 }
 
 static struct buf cluster_bytes; /* curses' callback has no context */
@@ -295,15 +263,8 @@ static void add_place(int row, int col)
     tputs(tparm(term_capability("cup"), row, col, 0, 0, 0, 0, 0, 0, 0), 1, add_cluster_byte);
 }
 
-static void mark_clusters_due(void)
-{
-    for (int row = 0; row < term.clusters.count; row++)
-        if (term.clusters.rows[row].list.len > 0)
-            term.clusters.rows[row].due |= is_cleared(curscr) || row_differs(row);
-}
-
-/* Over the blanks that curses has written. The cursor and the looks are left as curses knows them.
- */
+/* Writes the clusters over the blanks that curses has written. The cursor and the looks are left as
+ * curses knows them. */
 static void write_clusters(void)
 {
     for (int row = 0; row < term.clusters.count; row++) {
@@ -325,66 +286,59 @@ static void write_clusters(void)
     buf_release(&cluster_bytes);
 }
 
-/* Links (OSC 8), which curses knows nothing of */
-
 static void go_to(int row, int col)
 {
     wmove(newscr, row, col);
     doupdate();
 }
 
-/* Has curses draw these cells once more, and nothing else: the cursor stands there already and
- * stays behind them, because curses may move it by writing what it passes over. */
-static void draw_again(int row, int col, int cols)
-{
-    mvwchgat(curscr, row, col, cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
-    touchline(newscr, row, 1);
-    go_to(row, col + cols < term.cols ? col + cols : term.cols - 1);
-}
-
+/* Has curses draw the run's cells once more, between the start and the end of a link (OSC 8), and
+ * nothing else: the cursor stands at the first cell already and stays behind the last, because
+ * curses may move it by writing what it passes over. */
 static void draw_run(int row, const struct link_run *run)
 {
+    int behind = run->col + run->cols;
     if (row < term.clusters.count)
         term.clusters.rows[row].due = true; /* curses draws their blanks */
     go_to(row, run->col);
-    if (run->number > 0) { /* with an id, the rows of a link are one for the mouse */
-        const char *address = link_cells_address(&term.links, run->number);
-        char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number, address);
+    if (run->number > 0) { /* the id lets the terminal take the rows of a link for one */
+        auto_free char *on = mem_printf("\033]8;id=%u;%s\033\\", (unsigned)run->number,
+                                        link_cells_address(&term.links, run->number));
         tty_puts(on);
-        free(on);
     }
-    draw_again(row, run->col, run->cols);
+    mvwchgat(curscr, row, run->col, run->cols, A_BLINK | A_INVIS, 0, NULL); /* as no cell is */
+    touchline(newscr, row, 1);
+    go_to(row, behind < term.cols ? behind : term.cols - 1);
     if (run->number > 0)
         tty_puts("\033]8;;\033\\");
 }
 
-/* `redrawn`: of each row, whether curses has drawn in it. */
-static void draw_links(const bool *redrawn)
+static void draw_links(void)
 {
     int cursor_row, cursor_col;
     getyx(newscr, cursor_row, cursor_col);
     for (int row = 0; row < term.rows; row++) {
         struct link_run run = {0};
-        while (link_cells_next(&term.links, row, run.col + run.cols, redrawn[row], &run))
+        while (link_cells_next(&term.links, row, run.col + run.cols, term.redrawn[row], &run))
             draw_run(row, &run);
         link_cells_done(&term.links, row);
     }
     go_to(cursor_row, cursor_col);
 }
 
-/* Tells which rows curses will draw in; false if there are no links. Whatever lies among those rows
- * may be moved, with its links, and so may rows beside them that curses finds elsewhere, too: so
- * those that have some are drawn as if nothing were known of them. */
-static bool prepare_links(bool *redrawn)
+/* Sets term.redrawn for the rows that curses will draw in; false if there are no links. curses may
+ * move the rows between them, with their links, and rows beside them that it finds elsewhere, too:
+ * those of them that have links are drawn as if curses knew nothing of them. */
+static bool prepare_links(void)
 {
     int first = term.rows, last = -1;
     if (term.plain || !link_cells_any(&term.links))
         return false;
     for (int row = 0; row < term.rows; row++) {
-        redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
-        if (redrawn[row])
+        term.redrawn[row] = is_cleared(curscr) || (is_linetouched(stdscr, row) && row_differs(row));
+        if (term.redrawn[row])
             last = row;
-        if (redrawn[row] && first == term.rows)
+        if (term.redrawn[row] && first == term.rows)
             first = row;
     }
     while (last >= first && first > 0 && stands_twice(first - 1))
@@ -393,7 +347,7 @@ static bool prepare_links(bool *redrawn)
         last++;
     for (int row = first; row <= last; row++)
         if (link_cells_forget(&term.links, row)) {
-            redrawn[row] = true;
+            term.redrawn[row] = true;
             wredrawln(stdscr, row, 1);
         }
     return true;
@@ -403,10 +357,15 @@ void term_flush(void)
 {
     if (!term.screen || term.suspended || term.bare)
         return;
-    bool links = prepare_links(term.redrawn);
-    bool whole = links || (!term.plain && many_rows_differ());
-    mark_clusters_due();
-    if (whole)
+    bool links = prepare_links(), together = links || (!term.plain && is_cleared(curscr));
+    for (int row = 0, differ = 0; row < term.rows && !together && !term.plain; row++) {
+        differ += is_linetouched(stdscr, row) && row_differs(row);
+        together = differ > 1;
+    }
+    for (int row = 0; row < term.clusters.count; row++)
+        if (term.clusters.rows[row].list.len > 0)
+            term.clusters.rows[row].due |= is_cleared(curscr) || row_differs(row);
+    if (together)
         tty_puts(SYNC_ON);
     if (term.cursor_wanted != term.cursor_shown)
         curs_set(term.cursor_wanted);
@@ -416,13 +375,13 @@ void term_flush(void)
     wnoutrefresh(stdscr);
     doupdate();
     if (links)
-        draw_links(term.redrawn);
+        draw_links();
     write_clusters();
-    if (whole)
+    if (together)
         tty_puts(SYNC_OFF);
     if (term.keyboard_due)
         tty_puts(term_keyboards[term.keyboard].on);
     term.keyboard_due = false;
-    if (term.asked_ms == 0 && !term.plain) /* behind the first frame: nobody waits for it */
+    if (term.asked_ms == 0 && !term.plain) /* after the first frame: nobody waits for it */
         term_ask(PROBE_QUESTIONS);
 }

@@ -1,6 +1,5 @@
-/* What the parts of the terminal share: term.c (it is taken, asked and given back), term_draw.c
- * (what is on it) and term_messages.c (what else it is told). Nobody else includes it, or curses.
- */
+/* Shared by term.c (takes the terminal, reads it, gives it back) and term_draw.c (draws). No other
+ * file includes this header, or curses. */
 #ifndef UI_TERM_PRIVATE_H
 #define UI_TERM_PRIVATE_H
 
@@ -49,11 +48,11 @@ struct reader {
 /* There is one terminal, as there is one curses. */
 struct terminal {
     SCREEN *screen;
-    const char *name; /* whose sequences it gets */
+    const char *name; /* in terminfo */
     bool assumed;     /* TERM is unknown */
     bool plain;       /* knows no private modes */
     bool mouse, suspended;
-    bool bare; /* a text stands in place of what curses knows of */
+    bool bare; /* term_bare() shows a text instead of curses' screen */
     bool cursor_wanted, cursor_shown;
     int cursor_row, cursor_col;
     int rows, cols, colors;
@@ -67,8 +66,8 @@ struct terminal {
     cchar_t *old_cells, *new_cells; /* a row each, to compare */
     struct clusters clusters;
     struct link_cells links;
-    uint16_t link; /* of what is put */
-    bool *redrawn; /* of each row */
+    uint16_t link; /* of the text that is put */
+    bool *redrawn; /* of each row, whether curses draws in it at this flush */
 };
 extern struct terminal term;
 
