@@ -19,19 +19,6 @@ EMBEDDED_FILES = \
 	data/prompts/compaction-update.md \
 	data/prompts/learned-extract.md \
 	data/prompts/system.md \
-	data/schema-2.sql \
-	data/schema-3.sql \
-	data/schema-4.sql \
-	data/schema-5.sql \
-	data/schema-6.sql \
-	data/schema-7.sql \
-	data/schema-8.sql \
-	data/schema-9.sql \
-	data/schema-10.sql \
-	data/schema-11.sql \
-	data/schema-12.sql \
-	data/schema-13.sql \
-	data/schema-14.sql \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/english.txt \

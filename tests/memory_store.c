@@ -92,24 +92,3 @@ bool memory_has(struct memory *m, const char *id)
     memory_entry_release(&entry);
     return found;
 }
-
-void memory_make_old(struct store *s)
-{
-    static const char sql[] =
-        "DROP TABLE memory_words; CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = "
-        "'',"
-        " prefix = '2 3', tokenize = 'tiro english');"
-        "INSERT INTO memory_words (memory_words, rank) VALUES ('automerge', 0)";
-    const struct corpus c = memory_sqlite_corpus(s);
-    struct document d;
-    struct error e;
-    bool there = true;
-    memory_check(store_begin(s, &e) && store_exec(s, sql, &e), &e);
-    for (int64_t key = 0; there;) {
-        memory_check(c.document(s, key + 1, &d, &there, &e), &e);
-        if (there)
-            memory_check(words_add(&c, key = d.key, d.words, &e), &e);
-        document_release(&d);
-    }
-    memory_check(store_commit(s, &e), &e);
-}

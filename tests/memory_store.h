@@ -17,9 +17,6 @@ char *memory_store_one(struct memory *m, const char *session_id, const char *id,
 char *memory_contents(struct memory *m, const char *session_id);
 char *memory_newest(struct memory *m, const char *session_id, int64_t after, int limit);
 
-/* Makes its index of words as version 1 of the rules did. */
-void memory_make_old(struct store *s);
-
 int64_t memory_total(struct memory *m);
 bool memory_has(struct memory *m, const char *id);
 void memory_check(bool ok, const struct error *e);

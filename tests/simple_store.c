@@ -391,14 +391,6 @@ static bool simple_keep(struct memory *memory, const char *model, const struct v
     return true;
 }
 
-static bool simple_renewal(struct memory *memory, struct words_renewal *out, struct error *fault)
-{
-    (void)memory;
-    (void)fault;
-    *out = (struct words_renewal){0};
-    return true;
-}
-
 static bool simple_tidy_vectors(struct memory *memory, const char *model, int64_t *left,
                                 struct error *fault)
 {
@@ -429,7 +421,6 @@ static const struct memory_ops simple_store = {
     .stats = simple_stats,
     .reindex = simple_reindex,
     .tidy = simple_tidy,
-    .renewal = simple_renewal,
     .count_vectors = simple_count_vectors,
     .know_model = simple_know_model,
     .lacking = simple_lacking,

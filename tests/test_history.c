@@ -263,12 +263,13 @@ static void restart(void)
 TEST(test_refuses_a_broken_snapshot)
 {
     static const char *const broken[] = {
-        "{\"version\":1,\"applied_seq\":0,\"turns\":0,\"messages\":0}",
-        "{\"version\":2,\"applied_seq\":-1,\"turns\":0,\"messages\":0}",
-        "{\"version\":2,\"applied_seq\":5,\"turns\":-1,\"messages\":0}",
-        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":1}",
-        "{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}",
-        ("{\"version\":2,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"running\":true,"
+        "{\"version\":2,\"applied_seq\":0,\"turns\":0,\"calls\":0,\"messages\":0}",
+        "{\"version\":1,\"applied_seq\":-1,\"turns\":0,\"calls\":0,\"messages\":0}",
+        "{\"version\":1,\"applied_seq\":5,\"turns\":-1,\"calls\":0,\"messages\":0}",
+        "{\"version\":1,\"applied_seq\":5,\"turns\":1,\"calls\":1,\"messages\":1}",
+        "{\"version\":1,\"applied_seq\":5,\"turns\":1,\"messages\":0,\"calls\":-1}",
+        "{\"version\":1,\"applied_seq\":5,\"turns\":1,\"messages\":0}",
+        ("{\"version\":1,\"applied_seq\":5,\"turns\":1,\"calls\":0,\"messages\":0,\"running\":true,"
          "\"run_first\":0}")};
     struct history empty;
     history_init(&empty);
@@ -379,7 +380,7 @@ TEST(test_the_request_is_measured)
     apply(ev);
     assert_int_equal(live.measure.tokens, -1);
     answered("c", 1500, 10);
-    compact("[[0,2]]", "manual"); /* of an older program */
+    compact("[[0,2]]", "manual");
     assert_int_equal(live.measure.tokens, -1);
 }
 
@@ -486,27 +487,6 @@ TEST(test_those_that_do_not_fit)
             fail_msg("taken: %s", texts[i]);
         assert_int_equal(live.usage.input, 5); /* it was spent all the same */
     }
-}
-
-/* A program that knew nothing of compactions, and one that counted attempts in turns: three calls
- * on, whatever had been counted, one is due again. */
-TEST(test_older_snapshots)
-{
-    struct history back;
-    assert_true(
-        restores(&live, "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":1}", &back));
-    assert_int_equal(back.compaction.last_attempt, -1);
-    assert_int_equal(back.compaction.in_force.len, 0);
-    assert_int_equal(back.compaction.failures, 0);
-    assert_false(back.compaction.suspended);
-    history_release(&back);
-    assert_true(restores(&live,
-                         "{\"version\":2,\"messages\":0,\"applied_seq\":5,\"turns\":7,"
-                         "\"last_attempt\":6}",
-                         &back));
-    assert_int_equal(back.calls, 7);
-    assert_int_equal(back.compaction.last_attempt, 6);
-    history_release(&back);
 }
 
 /* So that it is said once, also by the next process. */
@@ -955,7 +935,7 @@ TEST(test_any_sequence)
         one_sequence();
 }
 
-/* An older program took as many calls as came: each costs what it adds. */
+/* Each costs what it adds. */
 TEST(test_many_calls_in_one_answer)
 {
     enum { CALLS = 4000, ARGS = 16384, SOON_MS = 20000 };

@@ -147,7 +147,6 @@ static void assert_sound(void)
     store_close(s);
 }
 
-
 /* The store was closed in order since: its journal is in the file. */
 static void assert_nothing_stays(void)
 {
@@ -308,23 +307,6 @@ static void make_large(void)
     store_close(s);
 }
 
-static void make_old(void)
-{
-    struct store *s;
-    memory_check(store_open(pristine, STORE_READ_WRITE, &s, &e), &e);
-    memory_make_old(s);
-    store_close(s);
-}
-
-static bool renew(struct memory *m)
-{
-    bool more = true;
-    while (more)
-        if (!m->ops->tidy(m, &more, &e))
-            return false;
-    return true;
-}
-
 static bool is_left(void)
 {
     return damage_sql(
@@ -385,13 +367,6 @@ TEST(test_a_reindex_goes_on_after_death)
     dies_and_goes_on(reindex, "tiro german");
 }
 
-TEST(test_so_does_the_renewal_of_an_old_index)
-{
-    make_large();
-    make_old();
-    dies_and_goes_on(renew, support_text("tiro english %d", WORDS_VERSION));
-}
-
 /* --- an import, whose steps are whole --------------------------------------------------------- */
 
 static void write_lines(void)
@@ -414,8 +389,7 @@ static bool import(struct memory *m)
     struct config *config = config_new();
     struct memory_import_result imported;
     FILE *in = fopen(lines, "r");
-    const struct operation_stream stream = {
-        .in = in, .name = "lines.jsonl", .wake_fd = -1};
+    const struct operation_stream stream = {.in = in, .name = "lines.jsonl", .wake_fd = -1};
     bool ok = in && operation_open(&context, o, config, path, support_dir(), &e);
     context.stream = &stream;
     ok = ok && operation_call(&context, o, NULL, &imported, &e);

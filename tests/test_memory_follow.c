@@ -506,16 +506,13 @@ static struct memory_backlog_count backlog(void)
     return count;
 }
 
-/* As a database of the version before has it, which then is opened. */
+/* As a recovered database has it: how far the sessions are in memory is not known. */
 static void go_back(void)
 {
     close_memory();
     damage_sql(path,
-               "DROP TRIGGER memory_session_came;"
-               "DROP TRIGGER memory_session_grew; DROP TRIGGER memory_session_went; DROP TRIGGER "
-               "session_between_went;"
-               "DROP TABLE memory_followed; DROP TABLE memory_gone");
-    damage_sql(path, embedded_text("schema-11.sql"));
+               "INSERT OR REPLACE INTO memory_followed"
+               " SELECT id, last_seq, 0, 1 FROM session WHERE last_seq > 0");
     open_memory();
     talk.store = store;
 }

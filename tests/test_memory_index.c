@@ -194,85 +194,7 @@ TEST(merging_changes_no_word)
     assert_int_equal(sqlite3_total_changes(other.store->db), changes);
 }
 
-/* ---- an index of an older version ---- */
-
-static bool is_old(const struct place *p)
-{
-    struct words_renewal renewal;
-    struct memory_stats stats;
-    memory_check(p->memory->ops->renewal(p->memory, &renewal, &e), &e);
-    memory_check(p->memory->ops->stats(p->memory, &stats, &e), &e);
-    assert_int_equal(stats.words_stale, renewal.due);
-    assert_int_equal(stats.renewed, renewal.done);
-    memory_stats_release(&stats);
-    return renewal.due;
-}
-
-static int64_t renewed(void)
-{
-    struct words_renewal renewal;
-    memory_check(own.memory->ops->renewal(own.memory, &renewal, &e), &e);
-    return renewal.done;
-}
-
-/* Each is searched with the words that it has. */
-TEST(an_old_index_is_searched_until_it_is_made_anew)
-{
-    add_many(own.memory, MANY);
-    say(own.memory, "s", "then", "we bought a wombat");
-    assert_false(is_old(&own));
-    assert_int_equal(found(&own, "buy wombats"), 1);
-    memory_make_old(own.store);
-    assert_true(is_old(&other));
-    assert_int_equal(found(&other, "buy"), 0);
-    assert_int_equal(found(&other, "bought"), 1);
-    for (int steps = 0; is_old(&own) && tidy(other.memory); steps++) {
-        char *id = mem_printf("later%d", steps),
-             *text = support_text("number%d was sold", MANY + steps);
-        assert_int_equal(count(&own, "quincunx"), MANY);
-        assert_int_equal(found(&own, "bought"), 1);
-        say(own.memory, "later", id, text);
-        assert_int_equal(found(&other, support_text("number%d", MANY + steps)), 1);
-        free(id);
-        if (is_old(&own) && steps == 2)
-            assert_in_range(renewed(), 1000, MANY);
-    }
-    assert_false(is_old(&own));
-    assert_false(tables_are_left());
-    assert_int_equal(found(&own, "buy"), 1);
-    assert_true(found(&own, "sells") >= 3);
-    assert_int_equal(count(&own, "quincunx"), MANY);
-    char *made = index_of();
-    memory_check(own.memory->ops->reindex(own.memory, "english", NULL, NULL, &e), &e);
-    assert_string_equal(made, index_of());
-}
-
-/* What is changed and forgotten is so in the old one, by its own rules, and in the next. */
-TEST(an_old_index_is_changed_by_its_own_rules)
-{
-    static const char *const ids[] = {"gone"};
-    add_many(own.memory, MANY);
-    say(own.memory, "s", "gone", "somebody went to " SECRET);
-    say(own.memory, "s", "other", "somebody came");
-    memory_make_old(own.store);
-    assert_true(tidy(own.memory) && tidy(own.memory));
-    memory_check(other.memory->ops->forget(other.memory, ids, 1, NULL, &e), &e);
-    memory_check(other.memory->ops->edit(other.memory, "other", "somebody took a train", &e), &e);
-    assert_int_equal(found(&own, "went"), 0);
-    assert_int_equal(found(&own, "came"), 0);
-    assert_int_equal(found(&own, "took"), 1);
-    memory_check(store_exec(own.store,
-                            "INSERT INTO memory_words (memory_words) VALUES ('integrity-check')",
-                            &e),
-                 &e);
-    while (tidy(other.memory))
-        continue;
-    assert_int_equal(found(&own, "go"), 0);
-    assert_int_equal(found(&own, "takes"), 1);
-    for (bool more = true; more;)
-        memory_check(own.memory->ops->purge(own.memory, &more, &e), &e);
-    assert_false(damage_on_disk(path, SECRET));
-}
+/* ---- an index of another language ---- */
 
 static bool old_is_left(void)
 {
@@ -284,10 +206,27 @@ static bool old_is_left(void)
     return n > 0;
 }
 
-static void renew(void)
+static bool stop(void *context, int64_t done, int64_t of)
 {
-    memory_make_old(own.store);
-    while (is_old(&own))
+    (void)context;
+    (void)done;
+    (void)of;
+    return false;
+}
+
+/* Begins an index of another language, which tidying goes on with. */
+static void begin_other(void)
+{
+    assert_false(
+        own.memory->ops->reindex(own.memory, is_german() ? "english" : "german", stop, NULL, &e));
+    assert_int_equal(e.code, ERR_INTERRUPTED);
+}
+
+static void change_language(void)
+{
+    bool german = is_german();
+    begin_other();
+    while (is_german() == german)
         assert_true(tidy(own.memory));
 }
 
@@ -297,7 +236,7 @@ TEST(the_replaced_index_goes_bit_by_bit)
     static const char *const ids[] = {"gone"};
     add_many(own.memory, MANY);
     say(own.memory, "s", "gone", "this text is " SECRET);
-    renew();
+    change_language();
     assert_true(old_is_left());
     assert_int_equal(count(&own, "quincunx"), MANY);
     close_place(&own);
@@ -306,29 +245,28 @@ TEST(the_replaced_index_goes_bit_by_bit)
     while (tidy(own.memory))
         continue;
     assert_false(old_is_left());
-    renew();
+    change_language();
     assert_true(old_is_left());
     memory_check(own.memory->ops->forget(own.memory, ids, 1, NULL, &e), &e);
     assert_false(old_is_left());
     assert_false(damage_on_disk(path, SECRET));
-    memory_make_old(own.store);
+    change_language();
     memory_check(own.memory->ops->reindex(own.memory, "english", NULL, NULL, &e), &e);
     assert_false(old_is_left());
 }
 
 /* Two at it do not disturb each other, and whoever is left brings it to its end. */
-TEST(two_renew_an_old_index)
+TEST(two_go_on_with_an_index)
 {
     add_many(own.memory, MANY);
-    memory_make_old(own.store);
+    begin_other();
     assert_true(tidy(own.memory));
     assert_true(tidy(other.memory));
-    assert_true(tidy(own.memory));
     close_place(&own);
     own = open_place();
     while (tidy(other.memory) || tidy(own.memory))
         assert_int_equal(count(&own, "quincunx"), MANY);
-    assert_false(is_old(&own));
+    assert_true(is_german());
     assert_false(tables_are_left());
     assert_int_equal(count(&other, "quincunx"), MANY);
 }
@@ -520,7 +458,6 @@ TEST(an_empty_memory_leaves_none)
 }
 
 /* ---- forgetting meanwhile ---- */
-
 
 /* Stopped after every number of steps there is. */
 static void nothing_stays_in_any_index(bool lazy)

@@ -262,26 +262,6 @@ TEST(test_columns_of_the_schema)
     }
 }
 
-TEST(test_first_version)
-{
-    char *sql = support_text(
-        "%s; PRAGMA application_id = 0x7469726f; PRAGMA user_version = 1;"
-        "INSERT INTO session VALUES (3, '01890a5d-ac96-774b-bcce-b302099a8057', 'Title', 1, '/d',"
-        " 'p', 'm', NULL, 5, 6, 1, 1, 1, NULL, 7, NULL, 0, 'System', 'Draft');"
-        "INSERT INTO event VALUES (3, 1, 9, 'run_started', 1, '{\"input\":\"Hello\"}')",
-        embedded_text("schema.sql"));
-    damage_sql(path, sql);
-    assert_true(health_recover(path, &r, &help, &e));
-    assert_int_equal(r.sessions, 1);
-    assert_int_equal(r.events, 1);
-    assert_int_equal(r.lost, 0);
-    assert_int_equal(damage_sql(r.recovered, "PRAGMA user_version"), store_schema_version());
-    assert_int_equal(damage_sql(r.recovered,
-                                "SELECT title = 'Title' AND system = 'System' AND"
-                                " draft = 'Draft' AND title_set = 1 FROM session"),
-                     1);
-}
-
 /* How far memory followed each session is kept; where it is not known, the person is asked. */
 TEST(test_followed_sessions)
 {

@@ -714,7 +714,7 @@ TEST(test_a_bad_snapshot_is_passed_over)
 {
     static const char *const damages[] = {
         "UPDATE snapshot SET counters = substr(counters, 1, length(counters) - 5)",
-        "UPDATE snapshot SET counters = replace(counters, '\"version\":2', '\"version\":7')",
+        "UPDATE snapshot SET counters = replace(counters, '\"version\":1', '\"version\":7')",
         "UPDATE snapshot SET counters = ''",
         "UPDATE snapshot SET counters = replace(counters, '\"applied_seq\":', '\"applied_seq\":1')",
         "DELETE FROM snapshot_message WHERE position = 1",

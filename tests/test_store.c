@@ -80,8 +80,8 @@ TEST(test_newer_schema_is_refused_untouched)
     store = NULL;
     damage_sql(path, "PRAGMA user_version = 999");
     char *before = support_keep(damage_read(path, &before_len));
-    refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
-    refuse(path, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "newer");
+    refuse(path, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "sessions export");
+    refuse(path, STORE_READ_ONLY, ERR_SESSION_STORE_ERROR, "sessions export");
     char *after = support_keep(damage_read(path, &after_len));
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
@@ -1091,7 +1091,7 @@ TEST(test_a_newer_program_s_log_is_untouched)
     char *copy = copy_files();
     char *wal = support_text("%s-wal", copy);
     char *before = support_keep(damage_read(copy, &before_len));
-    refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "newer");
+    refuse(copy, STORE_READ_WRITE, ERR_SESSION_STORE_ERROR, "sessions export");
     char *after = support_keep(damage_read(copy, &after_len));
     assert_int_equal(before_len, after_len);
     assert_memory_equal(before, after, before_len);
@@ -1139,23 +1139,28 @@ static void run_sql(const char *sql)
 TEST(deleted_content_leaves_nothing_in_unused_bytes)
 {
     enum { TALKS = 60, DELETED = 40, ROWS = 1200 };
-    run_sql("CREATE TABLE talk (number INTEGER, part INTEGER, text TEXT, PRIMARY KEY (number, part))"
-            " WITHOUT ROWID; CREATE INDEX talk_text ON talk (text)");
+    run_sql(
+        "CREATE TABLE talk (number INTEGER, part INTEGER, text TEXT, PRIMARY KEY (number, part))"
+        " WITHOUT ROWID; CREATE INDEX talk_text ON talk (text)");
     unsigned seed = 7;
     for (int i = 0; i < ROWS; i++) {
         seed = seed * 1103515245U + 12345U;
         int talk = (int)(seed >> 16) % TALKS;
-        run_sql(support_text("INSERT INTO talk SELECT %d, count(*), 'quillscrub' || count(*) ||"
-                             " hex(zeroblob(%d)) || 'quillscrub' FROM talk WHERE number = %d",
-                             talk, (int)(seed >> 20) % 700, talk));
+        run_sql(
+            support_text("INSERT INTO talk SELECT %d, count(*), 'quillscrub' || count(*) ||"
+                         " hex(zeroblob(%d)) || 'quillscrub' FROM talk WHERE number = %d",
+                         talk, (int)(seed >> 20) % 700, talk));
         if (i % 100 == 0)
             run_sql("PRAGMA wal_checkpoint");
     }
-    run_sql(support_text("DELETE FROM talk WHERE number < %d; UPDATE talk SET text = part", DELETED));
+    run_sql(
+        support_text("DELETE FROM talk WHERE number < %d; UPDATE talk SET text = part", DELETED));
     run_sql("PRAGMA wal_checkpoint(TRUNCATE)");
     int64_t whole;
-    assert_true(store_number(store, "SELECT count(*) FROM pragma_integrity_check"
-                                    " WHERE integrity_check <> 'ok'", &whole, &e));
+    assert_true(store_number(store,
+                             "SELECT count(*) FROM pragma_integrity_check"
+                             " WHERE integrity_check <> 'ok'",
+                             &whole, &e));
     assert_int_equal(whole, 0);
     struct buf file = BUF_INIT;
     assert_true(paths_read_file(path, &file, &e));

@@ -183,7 +183,7 @@ static bool act_snapshot(struct catalog *c, struct error *e)
     return ok;
 }
 
-static bool act_migrate(struct catalog *c, struct error *e)
+static bool act_create(struct catalog *c, struct error *e)
 {
     (void)c;
     (void)e;
@@ -203,7 +203,8 @@ static char *digest(void)
         " UNION ALL SELECT 'archived', count(*) FROM session WHERE archived_ms IS NOT NULL"
         " UNION ALL SELECT 'snapshots', count(*) FROM snapshot"
         " UNION ALL SELECT 'snapshot messages', count(*) FROM snapshot_message"
-        " UNION ALL SELECT 'found', count(*) FROM transcript_words WHERE transcript_words MATCH 'quincunx'"
+        " UNION ALL SELECT 'found', count(*) FROM transcript_words WHERE transcript_words MATCH "
+        "'quincunx'"
         " UNION ALL SELECT 'version', user_version FROM pragma_user_version");
 }
 
@@ -232,10 +233,10 @@ static bool fails_well(act_on *act, size_t kind, long n, bool lasting, const cha
         assert_non_null(strstr(e.text, "tiro.db"));
     }
     struct error reopening = {0};
-    if (act == act_migrate) /* opening again is the next attempt */
+    if (act == act_create) /* opening again is the next attempt */
         check(act_once(act, &reopening), &reopening);
     char *now = support_keep(digest());
-    if (strcmp(now, ok || act == act_migrate ? after : before) != 0)
+    if (strcmp(now, ok || act == act_create ? after : before) != 0)
         fail_msg("%s at call %ld (%s): %s, but there is\n%s", faults[kind].name, n,
                  lasting ? "for good" : "once", ok ? "done" : e.text, now);
     assert_store_sound(database);
@@ -247,7 +248,7 @@ static void each_call_may_fail(act_on *act)
     long calls = 0;
     struct error e = {0};
     restore();
-    char *before = support_keep(act == act_migrate ? NULL : digest());
+    char *before = support_keep(act == act_create ? NULL : digest());
     check(act_once(act, &e), &e);
     char *after = support_keep(digest());
     if (before)
@@ -274,30 +275,10 @@ TEST(each_operation_is_whole_or_not_there)
         each_call_may_fail(acts[i]);
 }
 
-/* What version 1 of the program left. */
-static void make_old(void)
+TEST(a_new_database_is_whole_or_not_there)
 {
-    static const char rows[] =
-        "PRAGMA application_id = 1953067631; PRAGMA user_version = 1;"
-        "INSERT INTO session VALUES (7, '01890a5d-ac96-774b-bcce-b302099a8057', 'T', 1, '/d', 'p',"
-        " 'm', NULL, 11, 12, 2, 1, 4, NULL, NULL, NULL, 0, NULL, 'half a thought');"
-        "INSERT INTO event VALUES"
-        " (7, 1, 101, 'run_started', 1, '{\"input\":\"How big is the quincunx?\"}'),"
-        " (7, 2, 102, 'turn_started', 1, '{\"turn\":1,\"call\":1}'),"
-        " (7, 3, 104, 'text_complete', 1, '{\"content\":\"Five.\"}'),"
-        " (7, 4, 105, 'run_completed', 1,"
-        "  '{\"result\":\"\",\"model_calls\":1,\"duration_ms\":0,\"stop_reason\":\"end_turn\"}');";
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(pristine, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, embedded_text("schema.sql"), NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
-TEST(a_migration_is_whole_or_not_there)
-{
-    make_old();
-    each_call_may_fail(act_migrate);
+    support_write(pristine, "");
+    each_call_may_fail(act_create);
 }
 
 /* --- a turn of the engine -------------------------------------------------------------------- */

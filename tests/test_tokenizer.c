@@ -15,7 +15,7 @@
 static char *words_of(const char *language, enum token_purpose purpose, const char *text,
                       size_t len)
 {
-    struct language *l = language_new(language, WORDS_VERSION);
+    struct language *l = language_new(language);
     struct buf out = BUF_INIT;
     struct tokens found;
     assert_non_null(l);
@@ -74,7 +74,7 @@ TEST(english)
 TEST(what_was_met_before_does_not_matter)
 {
     enum { WORDS = 30000, LETTERS = 3, LONG = 40 };
-    struct language *used = language_new("english", WORDS_VERSION);
+    struct language *used = language_new("english");
     struct buf kept = BUF_INIT, fresh = BUF_INIT;
     char word[LONG + 1] = "";
     for (size_t i = 0; i < 2 * WORDS; i++) {
@@ -84,11 +84,11 @@ TEST(what_was_met_before_does_not_matter)
         bool has = language_word(used, word, len, WORD_STEM, &kept);
         if (i % 50 != 0)
             continue;
-        struct language *l = language_new("english", WORDS_VERSION);
+        struct language *l = language_new("english");
         assert_int_equal(language_word(l, word, len, WORD_STEM, &fresh), has);
         assert_string_equal(kept.data, fresh.data);
         language_free(l);
-        l = language_new("english", WORDS_VERSION);
+        l = language_new("english");
         language_word(used, word, len, WORD_PREFIX, &kept);
         language_word(l, word, len, WORD_PREFIX, &fresh);
         assert_string_equal(kept.data, fresh.data);
@@ -120,7 +120,7 @@ TEST(every_language_has_its_little_words)
     }
     assert_true(language_known("none"));
     assert_false(language_known("klingon"));
-    assert_null(language_new("klingon", WORDS_VERSION));
+    assert_null(language_new("klingon"));
 }
 
 TEST(forms_that_mean_the_same)

@@ -585,31 +585,6 @@ TEST(test_a_purge_that_waits_is_not_lost)
     finds("others", "0/1 end");
 }
 
-/* As one of version 1, which is in use until it is made anew. */
-TEST(test_an_old_index_is_made_anew)
-{
-    char *path = support_path("tiro.db");
-    ask(0, "the wombat of old");
-    assert_true(store_exec(store,
-                           "DROP TABLE transcript_words; CREATE VIRTUAL TABLE transcript_words"
-                           " USING fts5 (words, content = '', prefix = '2 3',"
-                           " tokenize = 'tiro none');"
-                           "INSERT INTO transcript_words (rowid, words) SELECT place, text FROM"
-                           " spoken",
-                           &e));
-    finds("wombat", "0/1 end");
-    ask(1, "another wombat");
-    finds("wombat", "1/1 0/1 end");
-    for (bool more = true; more;)
-        assert_true(transcripts_tidy(store, &more, &e));
-    assert_int_equal(
-        damage_number(path, support_text("SELECT sql LIKE '%%tiro none %d%%' FROM"
-                                         " sqlite_schema WHERE name = 'transcript_words'",
-                                         WORDS_VERSION)),
-        1);
-    finds("wombat", "1/1 0/1 end");
-}
-
 TEST(test_copies_are_found)
 {
     ask(0, "first");

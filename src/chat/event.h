@@ -66,7 +66,7 @@ enum stop_reason {
 };
 
 /* Where the text of a run_started came from. Learned memory and session summaries use the words of
- * typed messages alone. UNKNOWN: the client did not say, or the log is older than the member. */
+ * typed messages alone. UNKNOWN: the client did not say. */
 enum input_origin {
     INPUT_UNKNOWN,
     INPUT_TYPED,    /* by a person, in the terminal, an editor or as an argument; files that are

@@ -6,10 +6,7 @@
 #include "base/json_out.h"
 #include "chat/figure.h"
 
-#define VERSION 2 /* 1 held the messages as well */
-
-/* What older snapshots know nothing of is not required: compactions, budgets (a warning is then
- * given once more), calls. */
+#define VERSION 1
 
 #define BUDGET(T, TYPE, member)                                                                    \
     SHAPE_FIELD(#member, TYPE, REQUIRED, SHAPE_AT(T, struct budget_told, member))
@@ -36,7 +33,7 @@ static bool is_running(const void *history)
 static const struct shape_field fields[] = {
     INTEGER("applied_seq", REQUIRED, applied_seq, .least = 0),
     COUNT("turns", REQUIRED, turns, .least = 0),
-    COUNT("calls", DEFAULT, calls, .absent = -1),
+    COUNT("calls", REQUIRED, calls, .least = 0),
     INTEGER("estimate", DEFAULT, estimate, .nearest = true),
     INTEGER("last_input", DEFAULT, last_input, .absent = -1, .least = -1,
             .most = (double)FIGURE_MAX, .nearest = true),
@@ -98,14 +95,6 @@ static bool read_turn_first(const struct json *v, struct history *h)
     return m->role == ROLE_USER && m->turn > 0;
 }
 
-/* Older snapshots count attempts in turns, of which each has a model call at least. */
-static bool read_calls(struct history *h)
-{
-    if (h->calls < 0)
-        h->calls = h->turns - (h->running ? 1 : 0);
-    return h->calls >= 0;
-}
-
 static bool read_history(const struct json *v, struct history *h, struct error *e)
 {
     int64_t version = json_get_int(v, "version", -1);
@@ -118,8 +107,7 @@ static bool read_history(const struct json *v, struct history *h, struct error *
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot: %s", cause.text);
     for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
         vec_push(&h->compaction.in_force, json_int(n, 0));
-    return (json_get_int(v, "messages", -1) == (int64_t)h->messages.len && read_calls(h) &&
-            read_turn_first(v, h)) ||
+    return (json_get_int(v, "messages", -1) == (int64_t)h->messages.len && read_turn_first(v, h)) ||
            err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
 }
 

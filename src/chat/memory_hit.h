@@ -26,9 +26,9 @@ struct memory_why {
     double user;          /* it is the user's own message */
     double held;     /* part of the question's words that stand in it, by their rarity: 0 … 1 */
     double coverage; /* `words` by the most that they can be, what the score is made of: 0 … 1 */
-    bool has_vector;      /* then: */
-    double cosine;        /* -1 … 1 */
-    bool exact;           /* the same text */
+    bool has_vector; /* then: */
+    double cosine;   /* -1 … 1 */
+    bool exact;      /* the same text */
 };
 
 struct memory_span {
@@ -42,7 +42,8 @@ struct memory_hit {
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
-    char *title, *project; /* of its session, as it is now, and its working directory; NULL: unknown */
+    char *title,
+        *project;   /* of its session, as it is now, and its working directory; NULL: unknown */
     char *question; /* of a long answer what it answers, its first MEMORY_PASSAGE characters; else
                        NULL */
 };
@@ -68,8 +69,8 @@ extern const struct shape memory_hit_shape, memory_why_shape;
 extern const struct shape memory_hit_model_shape;
 
 /* The result of memory_search: an array of {"content","score","session_id","turn","id","speaker",
- * "created_at","title"?,"project"?}, best first; of an entry of more than MEMORY_PASSAGE characters its best passage, which says so. The
- * caller frees. */
+ * "created_at","title"?,"project"?}, best first; of an entry of more than MEMORY_PASSAGE characters
+ * its best passage, which says so. The caller frees. */
 char *memory_hits_for_model(const struct memory_hits *h);
 
 /* The same for people, with what a hit has besides, and the message that it came from. */
@@ -89,8 +90,6 @@ struct memory_stats {
     int64_t bytes;             /* that memory takes in the database */
     char *language;            /* that the words are stemmed in */
     bool language_stale;       /* another one is configured: reindex */
-    bool words_stale;          /* the index is of an older version; it is made anew … */
-    int64_t renewed;           /* … for so many entries by now */
     char *model;               /* of the vectors, "openai/text-embedding-3-small"; NULL: none */
     int dimension;
     bool graph; /* an HNSW graph is in use */

@@ -118,7 +118,6 @@ bool diagnosis_store_well(const struct diagnosis *d)
     case HEALTH_GOOD:
     case HEALTH_MISSING:
     case HEALTH_EMPTY:
-    case HEALTH_OLDER:
         return true;
     default:
         return !d->built;

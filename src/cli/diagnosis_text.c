@@ -17,10 +17,9 @@ static const struct {
     [HEALTH_GOOD] = {N_("intact"), NULL},
     [HEALTH_MISSING] = {N_("nothing has been saved yet"), NULL},
     [HEALTH_EMPTY] = {N_("an empty file, which the next conversation fills"), NULL},
-    [HEALTH_OLDER] = {N_("written by an older tiro; the next conversation upgrades it"), NULL},
-    [HEALTH_NEWER] = {N_("written by a newer tiro"),
-                      N_("use that version; this one does not change the "
-                         "file")},
+    [HEALTH_NEWER] = {N_("written by another version of tiro"),
+                      N_("with that version, 'tiro sessions export' saves the sessions; this one "
+                         "does not change the file")},
     [HEALTH_FOREIGN] = {N_("belongs to another program"),
                         N_("move it away, or set XDG_DATA_HOME to another directory")},
     [HEALTH_LOCKED] = {N_("in use by another process"),

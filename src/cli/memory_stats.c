@@ -67,9 +67,6 @@ static void print_stats(const struct memory_stats *s)
         add_text(&g, _("language"), s->language,
                  s->language_stale ? _("another language is configured; run tiro memory reindex")
                                    : NULL);
-    if (s->words_stale)
-        add_count(&g, _("in the new index of words"), s->renewed,
-                  _("the index is of an earlier version; a conversation makes it anew"));
     add_vectors(&g, s);
     grid_print(&g);
 }

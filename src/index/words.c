@@ -24,60 +24,32 @@ static bool write_text(const struct corpus *c, const char *sql, int64_t key, con
 
 /* ---- language ---- */
 
-/* How the words of a table are made. */
-struct making {
-    char *language; /* owned */
-    int version;
-};
-
-static struct making find_making(const char *sql)
+/* Language of the tokenizer of the table P_wordsENDING; the caller frees. */
+static bool table_language(const struct corpus *c, const char *ending, char **out, struct error *e)
 {
     static const char mark[] = "'tiro ";
-    const char *at = sql ? strstr(sql, mark) : NULL;
-    if (!at)
-        return (struct making){mem_strdup("none"), 1};
-    at += sizeof mark - 1;
-    size_t len = strcspn(at, " '");
-    return (struct making){mem_strndup(at, len), at[len] == ' ' ? atoi(at + len) : 1};
-}
-
-/* The caller frees the language. */
-static bool table_making(const struct corpus *c, const char *ending, struct making *out,
-                         struct error *e)
-{
-    *out = (struct making){0};
+    *out = NULL;
     struct query q = corpus_query(c, schema_sql, e);
     query_text(&q, ending);
-    bool there = query_next(&q);
+    const char *sql = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
+    const char *at = sql ? strstr(sql, mark) : NULL;
     if (q.fault == SQLITE_OK)
-        *out = find_making(there ? (const char *)sqlite3_column_text(q.handle, 0) : NULL);
+        *out = at ? mem_strndup(at + sizeof mark - 1, strcspn(at + sizeof mark - 1, "'"))
+                  : mem_strdup("none");
     return query_end(&q);
 }
 
 bool words_language(const struct corpus *c, char **out, struct error *e)
 {
-    struct making m;
-    bool ok = table_making(c, "", &m, e);
-    *out = m.language;
-    return ok;
-}
-
-bool words_version(const struct corpus *c, int *out, struct error *e)
-{
-    struct making m;
-    bool ok = table_making(c, "", &m, e);
-    *out = m.version;
-    free(m.language);
-    return ok;
+    return table_language(c, "", out, e);
 }
 
 bool words_speak(const struct corpus *c, struct language **out, struct error *e)
 {
-    struct making m;
-    if (!table_making(c, "", &m, e))
+    auto_free char *language = NULL;
+    if (!words_language(c, &language, e))
         return false;
-    *out = language_new(m.language, m.version);
-    free(m.language);
+    *out = language_new(language);
     return *out || store_fault(c->store, SQLITE_ERROR, e);
 }
 
@@ -91,9 +63,9 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
     assert(language_known(language));
     char *sql = mem_printf(
         "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '',"
-        " tokenize = 'tiro %s %d');"
+        " tokenize = 'tiro %s');"
         "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0), ('hashsize', %d)",
-        ending, language, WORDS_VERSION, ending, ending, PART_BYTES);
+        ending, language, ending, ending, PART_BYTES);
     bool ok = corpus_exec(c, sql, e);
     free(sql);
     return ok;
@@ -109,22 +81,20 @@ static bool make_anew(const struct corpus *c, const char *language, struct error
            make_table(c, "", language, e);
 }
 
-/* Whether the table is as one that is made now. */
-static bool is_made_so(const struct corpus *c, const char *ending, const char *language, bool *out,
-                       struct error *e)
+static bool has_language(const struct corpus *c, const char *ending, const char *language,
+                         bool *out, struct error *e)
 {
-    struct making m;
-    if (!table_making(c, ending, &m, e))
+    auto_free char *found = NULL;
+    if (!table_language(c, ending, &found, e))
         return false;
-    *out = strcmp(m.language, language) == 0 && m.version == WORDS_VERSION;
-    free(m.language);
+    *out = strcmp(found, language) == 0;
     return true;
 }
 
 static bool settle_making(const struct corpus *c, const char *language, struct error *e)
 {
     bool same, any = false;
-    return is_made_so(c, "", language, &same, e) &&
+    return has_language(c, "", language, &same, e) &&
            (same || (corpus_has(c, any_sql, &any, e) && (any || make_anew(c, language, e))));
 }
 
@@ -171,7 +141,7 @@ bool words_next_begin(const struct corpus *c, const char *language, struct error
     int64_t key;
     bool there, fits = false;
     if (!words_next_key(c, &key, &there, e) ||
-        (there && !is_made_so(c, "_next", language, &fits, e)))
+        (there && !has_language(c, "_next", language, &fits, e)))
         return false;
     if (fits)
         return true;

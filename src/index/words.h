@@ -12,7 +12,7 @@
 #include "index/rank.h"
 
 /* Before texts of so many bytes are added, in that transaction: an index without texts becomes one
- * of this language and of WORDS_VERSION, and parts of one that has many are merged. */
+ * of this language, and parts of one that has many are merged. */
 bool words_prepare(const struct corpus *c, const char *language, size_t bytes, struct error *e);
 
 /* `text`: the document's words. */
@@ -37,22 +37,13 @@ bool words_reindex(const struct corpus *c, const char *language,
                    bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                    struct error *e);
 
-/* A little of what keeps the index quick, of making one of an older version anew, and of a reindex
+/* A little of what keeps the index quick, of a reindex
  * that somebody did not bring to its end; *more: that was not all. For who has the time, and no
  * transaction. */
 bool words_tidy(const struct corpus *c, bool *more, struct error *e);
 
 /* Language that the index was made for; the caller frees. */
 bool words_language(const struct corpus *c, char **out, struct error *e);
-/* By which rules it was made (WORDS_VERSION); it is searched and changed by them. */
-bool words_version(const struct corpus *c, int *out, struct error *e);
-
-/* Of an index of an older version, which tidying makes anew. */
-struct words_renewal {
-    bool due;
-    int64_t done; /* texts that the next one has */
-};
-bool words_renewal(const struct corpus *c, struct words_renewal *out, struct error *e);
 
 struct words_question {
     const char *text;

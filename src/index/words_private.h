@@ -33,8 +33,7 @@ bool words_list_read(const struct words_lists *l, const char *word, bool open, s
 /* An index that is to take the place of this one, in steps that each are a transaction of the
  * caller's. *key: the last text that it has, -1: none. */
 bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e);
-/* Makes an empty one, unless there is one of this language and of WORDS_VERSION; another is given
- * up. */
+/* Makes an empty one, unless there is one of this language; another is given up. */
 bool words_next_begin(const struct corpus *c, const char *language, struct error *e);
 bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e);
 bool words_next_reach(const struct corpus *c, int64_t key, struct error *e);

@@ -303,28 +303,15 @@ bool words_reindex(const struct corpus *c, const char *language,
 
 /* ---- while nobody asks ---- */
 
-bool words_renewal(const struct corpus *c, struct words_renewal *out, struct error *e)
-{
-    int64_t key;
-    int version;
-    bool next;
-    *out = (struct words_renewal){0};
-    if (!words_version(c, &version, e) || !words_next_key(c, &key, &next, e))
-        return false;
-    out->due = version < WORDS_VERSION;
-    return !out->due || !next || corpus_number(c, before_sql, key > 0 ? key : 0, &out->done, e);
-}
-
 /* Which stage somebody left it at, or whether there is a reason to begin; DONE: none. */
 static bool find_stage(const struct corpus *c, enum stage *out, struct error *e)
 {
     int64_t key;
-    int version;
     bool next, worn, old;
     if (!words_next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
-        !words_version(c, &version, e) || !words_old_waits(c, &old, e))
+        !words_old_waits(c, &old, e))
         return false;
-    *out = old ? EMPTY_OLD : next ? FILL : worn || version < WORDS_VERSION ? BEGIN : DONE;
+    *out = old ? EMPTY_OLD : next ? FILL : worn ? BEGIN : DONE;
     return true;
 }
 

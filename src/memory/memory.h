@@ -233,8 +233,6 @@ struct memory_ops {
     /* A little of what keeps the index of words quick, and of a reindex that somebody did not bring
      * to its end; *more: that was not all. For who has the time, and no transaction. */
     bool (*tidy)(struct memory *m, bool *more, struct error *e);
-    /* Whether tidying makes the index anew because it is of an older version. */
-    bool (*renewal)(struct memory *m, struct words_renewal *out, struct error *e);
 
     /* Vectors of a model (index/vectors.h). Who makes them asks for some texts that lack one (each
      * up to what the embedder reads), and gives their vectors to keep(). */

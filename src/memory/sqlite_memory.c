@@ -107,20 +107,16 @@ static bool sqlite_stats(struct memory *memory, struct memory_stats *out, struct
     struct sqlite_memory *m = sqlite_memory_of(memory);
     bool began;
     int64_t bytes;
-    struct words_renewal renewal = {0};
     *out = (struct memory_stats){0};
     if (!store_step_begin(m->store, &began, e))
         return false;
     bool ok = read_counts(m->store, out, e) && read_backlog(memory, out, e) &&
               sqlite_deferred_count(m->store, &out->deferred, e) &&
               quoting_count(m->store, &out->flagged, e) && corpus_bytes(&m->corpus, &bytes, e) &&
-              words_language(&m->corpus, &out->language, e) &&
-              words_renewal(&m->corpus, &renewal, e);
+              words_language(&m->corpus, &out->language, e);
     ok = store_step_end(m->store, began, ok, e);
     out->bytes += ok ? bytes : 0;
     out->graph = vectors_has_graph(m->vectors);
-    out->words_stale = renewal.due && out->entries > 0;
-    out->renewed = renewal.done;
     if (ok)
         out->language_stale = out->entries > 0 && strcmp(out->language, m->language) != 0;
     else
@@ -141,11 +137,6 @@ static bool sqlite_reindex(struct memory *memory, const char *language,
 static bool sqlite_tidy(struct memory *m, bool *more, struct error *e)
 {
     return words_tidy(&sqlite_memory_of(m)->corpus, more, e);
-}
-
-static bool sqlite_renewal(struct memory *m, struct words_renewal *out, struct error *e)
-{
-    return words_renewal(&sqlite_memory_of(m)->corpus, out, e);
 }
 
 static bool sqlite_count_vectors(struct memory *m, const char *model, struct vectors_counts *out,
@@ -211,7 +202,6 @@ static const struct memory_ops sqlite_ops = {
     .stats = sqlite_stats,
     .reindex = sqlite_reindex,
     .tidy = sqlite_tidy,
-    .renewal = sqlite_renewal,
     .count_vectors = sqlite_count_vectors,
     .know_model = sqlite_know_model,
     .lacking = sqlite_lacking,

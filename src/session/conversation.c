@@ -168,7 +168,6 @@ static bool run_report(struct conversation *c, const void *params, void *result,
     report_store(out, place_path(c->engine->place), c->journal.directory != NULL);
     report_memory(out, c->config, &c->wakeup);
     conversation_report_learned(c, out);
-    report_words(out, c->recall.memory);
     return true;
 }
 

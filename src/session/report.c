@@ -23,8 +23,7 @@ static void add(struct report_result *r, const char *name, const char *format, .
     va_end(args);
     struct buf shown = BUF_INIT;
     url_add_masked(&shown, value.data);
-    vec_push(&r->facts, (struct report_fact){.name = mem_strdup(name),
-                                              .value = buf_take(&shown)});
+    vec_push(&r->facts, (struct report_fact){.name = mem_strdup(name), .value = buf_take(&shown)});
     buf_release(&value);
 }
 
@@ -121,7 +120,8 @@ static const char *ranking_of(const struct config *config, const struct embeddin
     return s->embedder->has_network ? "both" : "words";
 }
 
-void report_memory(struct report_result *r, const struct config *config, const struct wakeup *wakeup)
+void report_memory(struct report_result *r, const struct config *config,
+                   const struct wakeup *wakeup)
 {
     struct embedding_settings settings = {0};
     struct error e;
@@ -136,15 +136,6 @@ void report_memory(struct report_result *r, const struct config *config, const s
     }
     add(r, "ranking", "%s", ranking_of(config, &settings));
     embedding_settings_release(&settings);
-}
-
-void report_words(struct report_result *r, struct memory *m)
-{
-    struct words_renewal renewal;
-    if (m && m->ops->renewal(m, &renewal, NULL) && renewal.due)
-        add(r, "words",
-            "of an earlier version, which is searched until it is made anew; %lld entries are done",
-            (long long)renewal.done);
 }
 
 void report_learned(struct report_result *r, const struct learned_counts *counts)

@@ -17,11 +17,11 @@ void report_backend(struct report_result *r, struct backend *b);
 void report_store(struct report_result *r, const char *path, bool opened);
 
 /* Where the index of words is being made anew; `m` NULL: there is no memory. */
-void report_words(struct report_result *r, struct memory *m);
 
 /* Whether there is memory, how it is searched, and who makes vectors; a fault is the
  * result's `fault` as well. Asks nobody. */
-void report_memory(struct report_result *r, const struct config *config, const struct wakeup *wakeup);
+void report_memory(struct report_result *r, const struct config *config,
+                   const struct wakeup *wakeup);
 /* Of this project and of the user. */
 void report_learned(struct report_result *r, const struct learned_counts *counts);
 

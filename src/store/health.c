@@ -257,9 +257,6 @@ static bool is_ours(struct look *l)
     case SCHEMA_NEWER:
         return health_found(l->out, HEALTH_NEWER, "schema %ld; this tiro writes %d", version,
                             store_schema_version());
-    case SCHEMA_OLDER:
-        health_found(l->out, HEALTH_OLDER, "schema %ld", version);
-        return true;
     case SCHEMA_CURRENT:
         break;
     }
@@ -268,7 +265,7 @@ static bool is_ours(struct look *l)
 
 static bool extensions_are_sound(struct look *l)
 {
-    const struct store_extension *const *x = l->out->state == HEALTH_OLDER ? NULL : l->extensions;
+    const struct store_extension *const *x = l->extensions;
     bool ok = true;
     for (; x && *x && ok; x++)
         ok = (*x)->check(&l->store, l->thorough, l->out);

@@ -14,8 +14,7 @@
     X(GOOD, "good", false)                                                                         \
     X(MISSING, "missing", false)          /* nothing was ever kept */                              \
     X(EMPTY, "empty", false)              /* a file without a schema */                            \
-    X(OLDER, "older", false)              /* the next start renews it */                           \
-    X(NEWER, "newer", false)              /* of a newer tiro */                                    \
+    X(NEWER, "newer", false)              /* of another version of tiro */                         \
     X(FOREIGN, "foreign", false)          /* of another program */                                 \
     X(LOCKED, "locked", false)            /* another process holds it */                           \
     X(READ_ONLY, "read_only", false)      /* it or its directory cannot be written */              \
@@ -41,7 +40,7 @@ struct health {
     int64_t graph_entities, graph_observations, graph_relations; /* likewise */
     int64_t corpora, documents, passages, unreadable; /* of corpora: files that could not be read;
                                                          likewise */
-    char language[24];               /* of memory's words; "": cannot be told */
+    char language[24];                                /* of memory's words; "": cannot be told */
 };
 
 const char *health_name(enum health_state state); /* "damaged" */

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "chat/event.h"
 
-/* Columns of the first version of the schema. */
 static const char sessions_sql[] =
     "SELECT count(key), max(id), max(title), max(directory),"
     " max(updated_ms), max(last_seq) FROM session";

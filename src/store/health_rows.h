@@ -5,7 +5,7 @@
 #include "store/health.h"
 #include "store/sql.h"
 
-/* The tables that every version has are there, and can be read. */
+/* The tables of sessions and events are there and can be read. */
 bool health_tables(struct store *s, struct health *out);
 
 /* SQLite's own check: of the pages alone, or of the indexes, too. */

@@ -33,13 +33,14 @@ static const struct language_traits {
     bool accents_matter; /* to its endings: they are taken off after the stem is found */
     const char *const *endings;
 } languages[] = {
-    {"english", "stopwords/english.txt", "forms/english.txt", .has_stems = true, .ordinals = true, .endings = english},
-    {"german", "stopwords/german.txt", "forms/german.txt", .has_stems = true, .accents_matter = true,
-     .endings = german},
-    {"french", "stopwords/french.txt", "forms/french.txt", .has_stems = true, .elides = true, .accents_matter = true,
-     .endings = french},
-    {"spanish", "stopwords/spanish.txt", "forms/spanish.txt", .has_stems = true, .accents_matter = true,
-     .endings = spanish},
+    {"english", "stopwords/english.txt", "forms/english.txt", .has_stems = true, .ordinals = true,
+     .endings = english},
+    {"german", "stopwords/german.txt", "forms/german.txt", .has_stems = true,
+     .accents_matter = true, .endings = german},
+    {"french", "stopwords/french.txt", "forms/french.txt", .has_stems = true, .elides = true,
+     .accents_matter = true, .endings = french},
+    {"spanish", "stopwords/spanish.txt", "forms/spanish.txt", .has_stems = true,
+     .accents_matter = true, .endings = spanish},
     {"none", .stop_words = NULL},
 };
 
@@ -102,20 +103,17 @@ static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
 
 /* ---- a language ---- */
 
-enum { VERSION_OF_FORMS = 2, VERSION_OF_MARKS = 2 };
-
 struct form {
     const char *word, *base;
 };
 
 struct language {
     const struct language_traits *traits;
-    int version;
-    struct sb_stemmer *stemmer;      /* made with the first word, as the lists are */
-    char *stop_text, *forms_text;    /* that the lists are in */
-    VEC(const char *) stop_words;    /* ascending */
-    VEC(struct form) forms;          /* by word */
-    struct word_cache *known;        /* whole words; NULL: none was met */
+    struct sb_stemmer *stemmer;   /* made with the first word, as the lists are */
+    char *stop_text, *forms_text; /* that the lists are in */
+    VEC(const char *) stop_words; /* ascending */
+    VEC(struct form) forms;       /* by word */
+    struct word_cache *known;     /* whole words; NULL: none was met */
     bool ready;
 };
 
@@ -132,14 +130,13 @@ bool language_known(const char *name)
     return find_traits(name) != NULL;
 }
 
-struct language *language_new(const char *name, int version)
+struct language *language_new(const char *name)
 {
     const struct language_traits *traits = find_traits(name);
-    if (!traits || version < 1 || version > WORDS_VERSION)
+    if (!traits)
         return NULL;
     struct language *l = mem_alloc(sizeof *l);
     l->traits = traits;
-    l->version = version;
     return l;
 }
 
@@ -167,11 +164,6 @@ const char *const *language_endings(const struct language *l)
 {
     static const char *const none[] = {NULL};
     return l->traits->endings ? l->traits->endings : none;
-}
-
-bool language_marks(const struct language *l)
-{
-    return l->version >= VERSION_OF_MARKS;
 }
 
 bool language_elides(const struct language *l)
@@ -209,7 +201,7 @@ static int compare_forms(const void *a, const void *b)
 static void read_forms(struct language *l)
 {
     char *next_line = NULL;
-    l->forms_text = l->version >= VERSION_OF_FORMS ? read_list(l->traits->forms) : NULL;
+    l->forms_text = read_list(l->traits->forms);
     for (char *line = l->forms_text ? strtok_r(l->forms_text, "\n", &next_line) : NULL; line;
          line = strtok_r(NULL, "\n", &next_line)) {
         char *rest = NULL;

@@ -11,14 +11,8 @@
 
 struct language;
 
-/* Rules by which words are made and kept, as an index notes them (store/tokenizer.h). Each rise has
- * all indexes made anew in the background, and until then an index is read by its own rules.
- * 1: what no index noted. 2: forms of a word that have another stem are that word; marks of texts
- * are words (store/tokenizer.h). */
-enum { WORDS_VERSION = 2 };
-
-/* NULL: there is none of this name, or this program does not know the version. */
-struct language *language_new(const char *name, int version);
+/* NULL: there is none of this name. */
+struct language *language_new(const char *name);
 void language_free(struct language *l); /* NULL is fine */
 bool language_known(const char *name);
 
@@ -32,9 +26,6 @@ const char *const *language_endings(const struct language *l);
 /* The word after `last` (NULL: the first) of those that begin so and whose stem is another word's:
  * "bought" after "bough". NULL: there is none, or no more. Folded; the language's. */
 const char *language_next_form(struct language *l, const char *begun, const char *last);
-
-/* Whether marks of texts are words. */
-bool language_marks(const struct language *l);
 
 /* Whether an apostrophe parts words, as in "l'homme"; else it stands within one. */
 bool language_elides(const struct language *l);

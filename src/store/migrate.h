@@ -7,16 +7,15 @@
 /* What a file is, as its header says. */
 enum schema_state {
     SCHEMA_EMPTY, /* no tables yet */
-    SCHEMA_OLDER, /* migrate_run() will do */
     SCHEMA_CURRENT,
     SCHEMA_FOREIGN, /* a database of another program */
-    SCHEMA_NEWER,   /* of a newer program */
+    SCHEMA_NEWER,   /* of another version of the program */
 };
 
 /* Changes nothing. */
 bool migrate_inspect(struct store *s, enum schema_state *out, struct error *e);
 
-/* Brings the schema up to date inside one transaction. */
+/* Makes the schema of an empty database, in one transaction. */
 bool migrate_run(struct store *s, struct error *e);
 
 #endif

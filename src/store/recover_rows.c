@@ -56,11 +56,8 @@ static bool attach_file(struct store *to, const char *path, struct error *e)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Before version 14 of the schema the words of a person had another name. */
 static const char events_sql[] =
-    "SELECT seq, at, type, version,"
-    " iif(type = 'run_started' AND substr(payload, 1, 9) = '{\"input\":',"
-    "     '{\"prompt\"' || substr(payload, 9), payload)"
+    "SELECT seq, at, type, version, payload"
     " FROM found.event WHERE session = ? AND whole"
     " ORDER BY seq, free";
 static const char put_event_sql[] =

@@ -11,19 +11,13 @@
 
 /* --- what rows look like --------------------------------------------------------------------- */
 
-#define SESSION_BEGIN                                                                              \
-    "key, id, title, title_set, directory, provider, model, last_line, created_ms, updated_ms,"    \
-    " messages, turns, last_seq, input_tokens, output_tokens, cached_tokens, estimated"
-#define SESSION_END "system, draft"
-
-/* The newest version of a table comes first. */
 static const struct salvage_shape own_shapes[] = {
     {"event", "session, seq, at, type, version, payload", "iiitit", false},
     {"session",
-     SESSION_BEGIN
-     ", labels, parent, parent_seq, archived_ms, tool_calls, run_ms, cost, " SESSION_END,
+     "key, id, title, title_set, directory, provider, model, last_line, created_ms, updated_ms,"
+     " messages, turns, last_seq, input_tokens, output_tokens, cached_tokens, estimated, labels,"
+     " parent, parent_seq, archived_ms, tool_calls, run_ms, cost, system, draft",
      "IuTiTTTTIIIiIIIIiTUIIII#TT", false},
-    {"session", SESSION_BEGIN ", " SESSION_END, "IuTiTTTTIIIiIIIIiTT", false},
     {"root", "type, name, tbl_name, rootpage, sql", "tttiT", false}, /* sqlite_schema */
     {"number", "session, seq, key", "iii", true},
     {"name", "id, key", "ti", true},

@@ -32,7 +32,7 @@ bool salvage_read(struct store *to, const char *path,
  * UTF-8 or has a NUL; cleaned(x), the text made plain; new_uuid(). */
 bool salvage_register(struct store *to, struct error *e);
 
-/* The columns of a row in a found table, in the order of the schema's newest version: for a test
+/* The columns of a row in a found table, in the order of the schema: for a test
  * that compares them with it. */
 const char *salvage_columns(const struct store_extension *const *extensions, const char *found);
 

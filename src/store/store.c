@@ -174,19 +174,13 @@ static bool check_schema(struct store *s, enum schema_state *state, struct error
                        "the database %s belongs to another program; name another file", s->path);
     case SCHEMA_NEWER:
         return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the database %s was written by a newer tiro; use that one or name another "
-                       "file",
+                       "the database %s was written by another version of tiro; with that version, "
+                       "'tiro sessions export' saves the sessions",
                        s->path);
     case SCHEMA_EMPTY:
         return s->mode == STORE_READ_WRITE ||
                err_set(e, ERR_SESSION_NOT_FOUND,
                        "nothing has been saved yet: %s is empty; start a chat first", s->path);
-    case SCHEMA_OLDER:
-        return s->mode == STORE_READ_WRITE ||
-               err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the database %s was written by an older tiro; start a chat once to "
-                       "upgrade it",
-                       s->path);
     case SCHEMA_CURRENT:
         break;
     }
@@ -216,8 +210,8 @@ static bool take_back_half_done(struct store *s, struct error *e)
         return store_fault(s, result, e);
     if ((result & 0xff) != SQLITE_READONLY)
         return true;
-    result = sqlite3_open_v2(s->path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                             scrub_vfs());
+    result =
+        sqlite3_open_v2(s->path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, scrub_vfs());
     if (result == SQLITE_OK) {
         sqlite3_busy_timeout(writer, PATIENCE_MS);
         sqlite3_exec(writer, "PRAGMA schema_version", NULL, NULL, NULL);
@@ -277,10 +271,8 @@ void store_close(struct store *s)
 bool store_begin(struct store *s, struct error *e)
 {
     /* A writer takes its lock at once: one that had read first could not wait for it. */
-    return store_exec(s,
-                      s->mode == STORE_READ_WRITE ? "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
-                                                  : "BEGIN",
-                      e);
+    return store_exec(
+        s, s->mode == STORE_READ_WRITE ? "PRAGMA synchronous = FULL; BEGIN IMMEDIATE" : "BEGIN", e);
 }
 
 static void relax(struct store *s)

@@ -16,10 +16,10 @@ struct text_list {
 
 enum store_mode { STORE_READ_WRITE, STORE_READ_ONLY };
 
-/* READ_WRITE makes the file (0600), its directory (0700) and its schema where they lack, and
- * migrates an older schema inside a transaction. A file with a newer schema is refused untouched;
- * so is one that is no database. READ_ONLY of a file that does not exist is SESSION_NOT_FOUND.
- * Errors are SESSION_STORE_ERROR and name the path and what to do. */
+/* READ_WRITE makes the file (0600), its directory (0700) and its schema where they are missing.
+ * Both modes refuse a file with the schema of another version of the program, and one that is no
+ * database, untouched. READ_ONLY of a file that does not exist is SESSION_NOT_FOUND. Errors are
+ * SESSION_STORE_ERROR and name the path and what to do. */
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e);
 void store_close(struct store *s); /* NULL is fine */
 

@@ -109,8 +109,7 @@ static int add_piece(struct run *r, const struct piece *p)
 static int add_mark(struct run *r, size_t len)
 {
     char mark = len > 0 ? r->text[len - 1] : '\0';
-    if (r->purpose != TOKENS_TEXT || !token_is_mark(mark) || r->place == 0 ||
-        !language_marks(r->language))
+    if (r->purpose != TOKENS_TEXT || !token_is_mark(mark) || r->place == 0)
         return 0;
     buf_clear(&r->word);
     buf_addch(&r->word, mark);
@@ -163,7 +162,7 @@ void tokens_of(struct language *l, enum token_purpose purpose, const char *text,
 bool tokenize(const char *language, const char *text, size_t len, bool keep_stop_words,
               struct tokens *out)
 {
-    struct language *l = language_new(language, WORDS_VERSION);
+    struct language *l = language_new(language);
     *out = (struct tokens){0};
     if (!l)
         return false;
@@ -193,8 +192,7 @@ static struct language *language_of(Fts5Tokenizer *t)
 
 static int create(void *store, const char **arguments, int count, Fts5Tokenizer **out)
 {
-    struct language *l =
-        language_new(count > 0 ? arguments[0] : "english", count > 1 ? atoi(arguments[1]) : 1);
+    struct language *l = language_new(count > 0 ? arguments[0] : "english");
     struct fts5_words *words = l ? mem_alloc(sizeof *words) : NULL;
     *out = (Fts5Tokenizer *)words;
     if (!l)

@@ -1,8 +1,8 @@
-/* The FTS5 tokenizer "tiro LANGUAGE VERSION": words of letters, marks and digits, case and accents
+/* The FTS5 tokenizer "tiro LANGUAGE": words of letters, marks and digits, case and accents
  * folded (Unicode), stop words out, Snowball stems. Scripts without blanks between words (Han,
  * Kana, Hangul, Thai) give overlapping pairs of characters, so that parts of a sentence are found.
  * Emoji are words of their own. LANGUAGE is english, german, french, spanish or none (no stems, no
- * stop words), VERSION that of the rules (WORDS_VERSION), 1 where there is none. */
+ * stop words). */
 #ifndef STORE_TOKENIZER_H
 #define STORE_TOKENIZER_H
 

@@ -82,7 +82,7 @@ int fuzz_search(const uint8_t *data, size_t size)
     char *text = fuzz_text(data, size);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!languages[i])
-            languages[i] = language_new(names[i], WORDS_VERSION);
+            languages[i] = language_new(names[i]);
         if (languages[i]) {
             check_query(languages[i], text, false);
             check_query(languages[i], text, true);
