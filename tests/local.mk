@@ -412,8 +412,8 @@ soak: tests/suite$(EXEEXT)
 
 # What takes too long for every change, each told by its name; with -j several at once. The sizes make
 # less than four minutes on two cores: HACKING.md has the variables for more.
-LONG_NEED = $(CAMPAIGNS) tests/suite$(EXEEXT)
-LONG_RUNS = long-hostile long-torture long-faults long-random long-named long-follow long-kill long-serve \
+LONG_NEED = $(CAMPAIGNS) tests/suite$(EXEEXT) tests/test_recover$(EXEEXT)
+LONG_RUNS = long-whole long-hostile long-torture long-faults long-random long-named long-follow long-kill long-serve \
 	long-soak
 check-long:
 	@$(MAKE) $(AM_MAKEFLAGS) --no-print-directory -k $(LONG_RUNS)
@@ -424,8 +424,13 @@ long-hostile:
 	$(LONG_RUN) tests/campaign_hostile
 long-torture:
 	$(LONG_RUN) TORTURE_TRIALS=$${TORTURE_TRIALS-200} tests/campaign_torture
+# The files of tests of which make check runs a sample (suite_sample()).
+long-whole:
+	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
+	$(LONG_RUN) sh -c 'for f in compact_properties doclist flood forgotten memory_crash recall_quality; do \
+		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:
-	$(LONG_RUN) TIRO_EVERY_FAULT=1 tests/suite test_store_faults
+	$(LONG_RUN) TEST_WHOLE=1 tests/suite test_store_faults
 long-random:
 	$(LONG_RUN) RANDOM_CALLS=$${RANDOM_CALLS-8000} tests/suite test_random_calls
 long-named:
@@ -442,7 +447,7 @@ long-soak:
 # The kill campaign at its full length, and memory killed at each of its writes.
 kill: tests/campaign_kill$(EXEEXT) tests/suite$(EXEEXT) tiro$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) KILL_ROUNDS=$${ROUNDS-1000} tests/campaign_kill && \
-	TIRO_EVERY_FAULT=1 tests/suite test_memory_crash
+	TEST_WHOLE=1 tests/suite test_memory_crash
 
 # A session from its beginning to its end under valgrind.
 valgrind: tests/suite$(EXEEXT) tiro$(EXEEXT)

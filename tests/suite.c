@@ -1,6 +1,7 @@
 #include "tests/suite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -17,6 +18,7 @@ struct file_tests {
 };
 
 static VEC(struct file_tests) files;
+static bool whole; /* fixtures clear the environment */
 
 /* "../tests/test_json.c", as the compiler or make names a file, is "test_json". */
 static void cut_name(const char *path, char name[64])
@@ -81,6 +83,11 @@ void suite_begin_with(const char *file, CMFixtureFunction setup)
     of_file(file)->begin_with = setup;
 }
 
+size_t suite_sample(size_t sample, size_t all)
+{
+    return whole ? all : sample;
+}
+
 static void forget_all(void)
 {
     for (size_t i = 0; i < files.len; i++)
@@ -88,7 +95,8 @@ static void forget_all(void)
     vec_release(&files);
 }
 
-/* For ThreadSanitizer: hnswlib takes its locks in both orders, but one thread alone uses a graph. */
+/* For ThreadSanitizer: hnswlib takes its locks in both orders, but one thread alone uses a graph.
+ */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
@@ -98,6 +106,7 @@ const char *__tsan_default_suppressions(void)
 int main(int argc, char **argv)
 {
     kill_watch_launch(argv);
+    whole = getenv("TEST_WHOLE");
     const struct file_tests *chosen = argc > 1         ? find(argv[1])
                                       : files.len == 1 ? files.items
                                                        : NULL;

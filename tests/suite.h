@@ -54,6 +54,10 @@
     }                                                                                              \
     _Static_assert(1, "for the semicolon")
 
+/* The size of a test that tries many cases: `sample` in make check, `whole` where the environment
+ * has TEST_WHOLE (make check-long). */
+size_t suite_sample(size_t sample, size_t whole);
+
 /* For constructors that add tests of a table. Names are borrowed. A test without a function is
  * skipped. `state` is what *state points to in the test. */
 void suite_add(const char *file, const char *name, CMUnitTestFunction f, const void *state);

@@ -12,7 +12,7 @@
 #include "tests/suite.h"
 #include "tests/support.h"
 
-#define HISTORIES 10000
+#define HISTORIES suite_sample(1500, 10000)
 #define FAKE                                                                                       \
     "[Context compacted]\n\nWhat was said: café \xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB"
 

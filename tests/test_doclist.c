@@ -186,7 +186,7 @@ TEST(lists_are_those_of_fts5)
 {
     open_vocabulary();
     expect_lists();
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < (int)suite_sample(8, 40); round++) {
         change_some();
         tidy();
         expect_lists();
@@ -276,7 +276,7 @@ TEST(damaged_pages_are_no_danger)
     for (int round = 0; round < 6; round++)
         change_some();
     struct pages pages = all_pages();
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < (int)suite_sample(100, 600); round++) {
         int64_t id = pages.ids.items[chance((uint32_t)pages.ids.len)];
         struct buf page = page_at(id), damaged = BUF_INIT;
         buf_add(&damaged, page.data, page.len);

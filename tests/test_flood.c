@@ -20,8 +20,8 @@ enum {
     TIMES_ON_DISK = 6,    /* text_complete, run_completed, snapshot, checkpoints, index */
 };
 
-/* Repeated, behind what begins it. Only a terminal lays them out: for who writes them as they are, how
- * they come makes the difference. */
+/* Repeated, behind what begins it. Only a terminal lays them out: for who writes them as they are,
+ * how they come makes the difference. */
 struct pattern {
     const char *name, *begin, *unit;
     size_t piece; /* bytes an event */
@@ -166,9 +166,9 @@ TEST_IF(capability_store(), test_memory_is_bounded)
     queue((struct reply){.text = "small"});
     run_ok(RUN("run", "small"));
     long base = peak_of_children_kib();
-    run_shapes(LAID_OUT, "text");
-    run_shapes(2, "stream-json");
-    run_shapes(2, "json");
+    run_shapes(suite_sample(2, LAID_OUT), "text");
+    run_shapes(suite_sample(1, 2), "stream-json");
+    run_shapes(suite_sample(1, 2), "json");
     run_reasoning_and_call();
     long above = peak_of_children_kib() - base - (long)(STREAM_MAX_BYTES / KIB);
     print_message("peak above base and text: %ld KiB\n", above);
@@ -220,12 +220,13 @@ TEST_IF(capability_store(), test_disk_is_a_small_multiple)
 /* Esc while it comes and is laid out; what came stays. */
 TEST(test_esc_is_answered)
 {
-    for (size_t i = 0; i < PATTERNS; i++) {
+    size_t step = suite_sample(3, 1);
+    for (size_t n = 0, i = support_seed() % step; i < PATTERNS; n++, i += step) {
         char *text = text_of(&patterns[i], STREAM_MAX_BYTES - 64);
         queue((struct reply){.fault = REPLY_STALL, .text = text, .piece = patterns[i].piece});
         struct screen *s = scene_open(24, 80, (const char *const[]){"--no-compaction", NULL});
         scene_say(s, "flood");
-        assert_true(model_server_wait(scene_server(), 2 * i + 1, WAIT_MS));
+        assert_true(model_server_wait(scene_server(), 2 * n + 1, WAIT_MS));
         screen_key(s, SCREEN_ESCAPE);
         if (!screen_wait_text(s, "interrupted", WAIT_MS))
             fail_msg("%s: Esc is not answered", patterns[i].name);

@@ -22,7 +22,7 @@ NEEDS(capability_store() && capability_memory() && capability_graph());
 FIXTURE(scene_setup, scene_teardown);
 
 /* GONE_MS: a second, and what a loaded machine needs. */
-enum { COUNT = 300, LISTED = 100, GONE_MS = 10000 };
+enum { LISTED = 100, GONE_MS = 10000 };
 
 static struct rpc_client client;
 
@@ -107,13 +107,13 @@ static void run(const struct batch *b, const char *const words[2])
 {
     struct buf params = BUF_INIT;
     int listed = 0;
-    for (int i = 0; i < COUNT * 2; i++) {
+    for (int i = 0; i < 2 * (int)suite_sample(60, 300); i++) {
         if (!words[i % 2])
             continue;
         if (b->head)
             buf_addstr(&params, params.len > 0 ? "," : b->head);
         add_filled(&params, b->each, words[i % 2], i);
-        if (!b->head || ++listed % LISTED == 0 || i >= COUNT * 2 - 2)
+        if (!b->head || ++listed % LISTED == 0 || i >= 2 * (int)suite_sample(60, 300) - 2)
             ask(b, &params);
     }
     buf_release(&params);
@@ -217,7 +217,7 @@ TEST(forgotten_items_are_in_no_file)
 {
     struct buf ids = BUF_INIT;
     RPC_START(&client, NULL);
-    for (int i = 0; i < COUNT * 2; i++) {
+    for (int i = 0; i < 2 * (int)suite_sample(60, 300); i++) {
         const struct json *added = rpc_client_result(
             &client, "learned/add",
             support_text("{'text':'the %s%d is on'}", i % 2 ? "stays" : "quilllearned", i));

@@ -188,20 +188,10 @@ struct tally {
     int deaths, before, after;
 };
 
-/* TIRO_EVERY_FAULT asks for every call; else some of them, other ones each time. */
-static bool every;
-
-/* Before a test clears the environment. */
-static int look_for_every(void **state)
-{
-    (void)state;
-    every = getenv("TIRO_EVERY_FAULT");
-    return 0;
-}
-
+/* From a call that fails to the next: a random stride in a sample. */
 static long step(void)
 {
-    return every ? 1 : 1 + (long)(entropy_unit() * STRIDE);
+    return 1 + (long)(entropy_unit() * (double)suite_sample((size_t)3 * STRIDE, 0));
 }
 
 static void die_everywhere(change act, enum fault_point point, const char *before,
@@ -275,7 +265,6 @@ static bool reindex(struct memory *m)
     return m->ops->reindex(m, "german", NULL, NULL, &e);
 }
 
-BEFORE_ALL(look_for_every);
 NEEDS(capability_store() && capability_memory());
 FIXTURE(set_up, tear_down);
 

@@ -332,7 +332,7 @@ static void finds_what_words_find(const char *set, const struct exam *x, ask_som
 TEST_IF(capability_memory(), words_and_hashed_vectors_find_what_words_find)
 {
     static const char *const sets[] = {"recall", "friends", "assistant"};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    for (size_t i = 0; i < suite_sample(1, sizeof sets / sizeof *sets); i++) {
         struct exam x;
         read_set(&x, sets[i]);
         finds_what_words_find(sets[i], &x, ask_alone);

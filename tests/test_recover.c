@@ -364,8 +364,8 @@ TEST(test_any_one_page)
 {
     entropy_seed(support_seed());
     make(4, 20);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE;
-    for (size_t i = 0; i < pages; i++) {
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(5, 1);
+    for (size_t i = below(step); i < pages; i += step) {
         unsigned char bytes[DAMAGE_PAGE];
         damage_copy(whole, path);
         entropy_fill(bytes, sizeof bytes);
@@ -382,7 +382,7 @@ TEST(test_random_damage)
     entropy_seed(support_seed());
     make(50, 20);
     size_t pages = damage_size(whole) / DAMAGE_PAGE;
-    for (int i = 0; i < 20; i++) {
+    for (size_t i = 0; i < suite_sample(5, 20); i++) {
         size_t count = 1 + below(8);
         damage_copy(whole, path);
         for (size_t k = 0; k < count; k++)
@@ -621,8 +621,8 @@ TEST(test_memory_any_one_page)
 {
     entropy_seed(support_seed());
     make_memory(1, 2, ENTRIES);
-    size_t pages = damage_size(whole) / DAMAGE_PAGE;
-    for (size_t i = 0; i < pages; i++) {
+    size_t pages = damage_size(whole) / DAMAGE_PAGE, step = suite_sample(5, 1);
+    for (size_t i = below(step); i < pages; i += step) {
         unsigned char bytes[DAMAGE_PAGE];
         damage_copy(whole, path);
         entropy_fill(bytes, sizeof bytes);

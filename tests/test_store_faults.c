@@ -72,20 +72,10 @@ static void check(bool ok, const struct error *e)
         fail_msg("%s: %s", err_info(e->code)->name, e->text);
 }
 
-/* TIRO_EVERY_FAULT asks for every call; else some of them, other ones each time. */
-static bool every;
-
-/* Before a test clears the environment. */
-static int look_for_every(void **state)
-{
-    (void)state;
-    every = getenv("TIRO_EVERY_FAULT");
-    return 0;
-}
-
+/* From a call that fails to the next: a random stride in a sample. */
 static long step(long stride)
 {
-    return every ? 1 : 1 + (long)(entropy_unit() * (double)stride);
+    return 1 + (long)(entropy_unit() * (double)suite_sample(3 * (size_t)stride, 0));
 }
 
 static void remove_database(void)
@@ -259,10 +249,9 @@ static void each_call_may_fail(act_on *act)
              n += step(lasting ? 12 : 4))
             calls++;
     print_message("%ld calls failed\n", calls);
-    assert_true(calls > 20);
+    assert_true(calls > (int)suite_sample(4, 20));
 }
 
-BEFORE_ALL(look_for_every);
 NEEDS(capability_store());
 FIXTURE(setup, teardown);
 
@@ -436,7 +425,7 @@ static void each_call_of_a_turn_may_fail(const char *resume, long stride)
              n += step(lasting ? 4 * stride : stride))
             calls++;
     print_message("%ld calls failed\n", calls);
-    assert_true(calls > 20);
+    assert_true(calls > (int)suite_sample(4, 20));
     config_free(config);
 }
 
@@ -485,7 +474,7 @@ TEST(what_cannot_be_opened_is_told)
     for (int lasting = 0; lasting < 2; lasting++)
         for (long n = 1; opening_fails_well(config, kind, n, lasting); n += step(2))
             calls++;
-    assert_true(calls > 20);
+    assert_true(calls > (int)suite_sample(4, 20));
     config_free(config);
 }
 
