@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "chat/memory_entry.h"
+#include "chat/memory.h"
 
 struct exam_conversation {
     char *name; /* of the file, without its ending */

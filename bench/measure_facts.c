@@ -11,7 +11,7 @@
 #include "bench/measures.h"
 #include "bench/memory_probe.h"
 #include "bench/table.h"
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 
 static const double WORDS_MS = 10, PEAK_MB = 60;
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bench/prose.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "store/db_copy.h"
 #include "store/sessions.h"
 #include "store/sql.h"

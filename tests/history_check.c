@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"

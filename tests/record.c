@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
-#include "config/compaction_modes.h"
+#include "config/keys.h"
 #include "tests/suite.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

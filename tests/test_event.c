@@ -8,8 +8,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/event.h"
-#include "chat/event_pieces.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

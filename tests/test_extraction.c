@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "knowledge/learned_extract.h"
 #include "tests/suite.h"
 #include "tests/support.h"

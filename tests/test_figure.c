@@ -7,11 +7,10 @@
 
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/figure.h"
 #include "chat/history.h"
-#include "chat/memory_entry.h"
+#include "chat/memory.h"
 #include "chat/session_info.h"
-#include "chat/session_tally.h"
+#include "chat/usage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -5,7 +5,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "chat/history.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "session/fork.h"
 #include "store/event_log.h"
 #include "tests/record.h"

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "chat/event_pieces.h"
+#include "chat/event.h"
 #include "session/capability.h"
 #include "session/journal.h"
 #include "session/journal_private.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/entropy.h"
+#include "chat/event.h"
 #include "chat/history.h"
-#include "chat/log_messages.h"
 #include "store/event_log.h"
 #include "store/sql.h"
 #include "tests/record.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "config/compaction_modes.h"
+#include "config/keys.h"
 #include "session/export.h"
 #include "tests/history_check.h"
 #include "tests/long_run.h"

@@ -5,8 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "chat/memory_entry.h"
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -4,11 +4,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
 #include "chat/message.h"
-#include "chat/search_hit.h"
 #include "chat/session_info.h"
-#include "chat/session_tally.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

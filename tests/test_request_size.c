@@ -1,7 +1,7 @@
 /* How large the next request is: counted, estimated, and after the history has changed. */
 #include <string.h>
 
-#include "chat/request_size.h"
+#include "chat/usage.h"
 #include "tests/suite.h"
 
 static void assert_size(struct request_size size, int64_t tokens, bool estimated)

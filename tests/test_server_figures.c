@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "session/capability.h"
 #include "tests/damage.h"
 #include "tests/program.h"

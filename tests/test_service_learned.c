@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "tests/damage.h"

@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 
 /* What a call makes of the graph: of one kind. */
 enum graph_change {

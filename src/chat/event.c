@@ -1,14 +1,341 @@
 #include "chat/event.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
+
+/* A text; one that NULL leaves out; one that should be JSON, likewise. */
+#define TEXT(member, field, what)                                                                  \
+    SHAPE_FIELD(member, STRING, REQUIRED, SHAPE_AT_TEXT(struct event, field), .help = what)
+#define OPTIONAL_TEXT(member, field, what)                                                         \
+    SHAPE_FIELD(member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct event, field), .help = what)
+#define JSON_TEXT(member, field, what)                                                             \
+    SHAPE_FIELD(member, JSON, OPTIONAL, SHAPE_AT_TEXT(struct event, field), .help = what)
+
+/* A figure of 64 bits, which an older program may have written larger; one that 0 leaves out; one
+ * that -1, unknown, leaves out. */
+#define NUMBER(member, field, what)                                                                \
+    SHAPE_FIELD(member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct event, field),                 \
+                .nearest = true, .help = what)
+#define OPTIONAL_NUMBER(member, field, what)                                                       \
+    SHAPE_FIELD(member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct event, field),                 \
+                .nearest = true, .help = what)
+#define KNOWN_NUMBER(member, field, what)                                                          \
+    SHAPE_FIELD(member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct event, field), .absent = -1,   \
+                .nearest = true, .help = what)
+
+/* An int; one that 0 leaves out. */
+#define COUNT(member, field, what)                                                                 \
+    SHAPE_FIELD(member, COUNT, REQUIRED, SHAPE_AT(int, struct event, field), .help = what)
+#define OPTIONAL_COUNT(member, field, what)                                                        \
+    SHAPE_FIELD(member, COUNT, OPTIONAL, SHAPE_AT(int, struct event, field), .help = what)
+
+/* An amount; one that a negative, unknown, leaves out. */
+#define REAL(member, field, what)                                                                  \
+    SHAPE_FIELD(member, NUMBER, REQUIRED, SHAPE_AT(double, struct event, field), .nearest = true,  \
+                .help = what)
+#define KNOWN_REAL(member, field, what)                                                            \
+    SHAPE_FIELD(member, NUMBER, OPTIONAL, SHAPE_AT(double, struct event, field), .absent = -1,     \
+                .nearest = true, .help = what)
+
+/* A flag; one that false leaves out. */
+#define FLAG(member, field, what)                                                                  \
+    SHAPE_FIELD(member, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct event, field), .help = what)
+#define OPTIONAL_FLAG(member, field, what)                                                         \
+    SHAPE_FIELD(member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct event, field), .help = what)
+
+#define PIECES                                                                                     \
+    JSON_TEXT("pieces", pieces,                                                                    \
+              "Of a delta that the log joined: how many bytes of UTF-8 each of its pieces had.")
+
+#define STOP(member, field, what)                                                                  \
+    SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
+                .names = &stop_reason_names, .help = what)
+
+/* Left out when unknown; of a whole turn, with the share of its summaries. */
+#define USAGE(member, field, what)                                                                 \
+    SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
+                .of = &usage_shape, .help = what)
+#define TURN_USAGE(member, field, what)                                                            \
+    SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
+                .of = &usage_turn_shape, .help = what)
+
+static_assert(offsetof(struct event, summaries) ==
+                  offsetof(struct event, usage) + sizeof(struct usage),
+              "usage_turn_shape takes two usages in a row");
+
+static const char *const stop_words[] = {
+    [STOP_END_TURN] = "end_turn",
+    [STOP_MAX_TOKENS] = "max_tokens",
+    [STOP_SEQUENCE] = "stop_sequence",
+    [STOP_TOOL_USE] = "tool_use",
+    [STOP_PAUSE] = "pause",
+    [STOP_REFUSAL] = "refusal",
+    [STOP_CONTEXT_EXCEEDED] = "context_exceeded",
+    [STOP_CANCELLED] = "cancelled",
+    [STOP_OTHER] = "other",
+};
+
+/* A reason that we do not know is one of the others, no fault. */
+const struct shape_names stop_reason_names = {stop_words, STOP_OTHER + 1, STOP_OTHER};
+
+static const char *const origin_words[] = {
+    [INPUT_UNKNOWN] = "unknown", [INPUT_TYPED] = "typed",     [INPUT_PIPED] = "piped",
+    [INPUT_ATTACHED] = "file",   [INPUT_PROGRAM] = "program", [INPUT_IMPORTED] = "imported",
+};
+const struct shape_names input_origin_names = {origin_words, INPUT_ORIGINS, -1};
+/* Of a log: a newer program may know more origins. */
+static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, INPUT_UNKNOWN};
+
+const char *stop_reason_name(enum stop_reason reason)
+{
+    return stop_words[reason];
+}
+
+/* clang-format off */
+static const struct shape_field fields_TURN_STARTED[] = {
+    TEXT("prompt", text, "What the person sent."),
+    OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
+    JSON_TEXT("attachments", attachments, "Image blocks."),
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
+                .names = &logged_origins, .help = "Where it came from; absent: unknown."),
+    {0},
+};
+
+static const struct shape_field fields_CALL_STARTED[] = {
+    NUMBER("turn", number, "Turn of the session, from 1."),
+    COUNT("call", count, "Model call in the turn, from 1."),
+    {0},
+};
+
+static const struct shape_field fields_TEXT_DELTA[] = {
+    TEXT("delta", text, "A piece of the answer."),
+    PIECES,
+    {0},
+};
+
+static const struct shape_field fields_REASONING_DELTA[] = {
+    TEXT("delta", text, "A piece of the reasoning."),
+    PIECES,
+    {0},
+};
+
+static const struct shape_field fields_REASONING_COMPLETE[] = {
+    TEXT("content", text, "The whole reasoning."),
+    OPTIONAL_TEXT("signature", signature, "The provider's proof, sent back unchanged."),
+    OPTIONAL_FLAG("redacted", flag, "The signature is the encrypted content."),
+    OPTIONAL_TEXT("model", model, "The model that was asked, where there is a signature."),
+    {0},
+};
+
+static const struct shape_field fields_TEXT_COMPLETE[] = {
+    TEXT("content", text, "The whole answer."),
+    OPTIONAL_FLAG("partial", flag, "It was interrupted or cut off."),
+    {0},
+};
+
+static const struct shape_field fields_TOOL_CALL_REQUESTED[] = {
+    TEXT("id", id, "Id of the call."),
+    TEXT("name", name, "The tool."),
+    JSON_TEXT("args", text, "The arguments as the model wrote them."),
+    {0},
+};
+
+static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
+    TEXT("id", id, "Id of the call."),
+    TEXT("name", name, "The tool."),
+    TEXT("content", text, "Its result."),
+    FLAG("is_error", flag, "The result says why it failed."),
+    OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
+    NUMBER("duration_ms", number, "How long it ran."),
+    {0},
+};
+
+static const struct shape_field fields_CALL_COMPLETED[] = {
+    STOP("stop_reason", stop_reason, "Why the model stopped."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    {0},
+};
+
+static const struct shape_field fields_RETRYING[] = {
+    COUNT("attempt", count, "The try that comes next."),
+    COUNT("of", limit, "Tries at most."),
+    NUMBER("wait_ms", number, "How long it waits before."),
+    TEXT("reason", text, "What failed."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_STARTED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
+    TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
+    KNOWN_NUMBER("input_tokens", compaction.input_tokens, "As the provider counted the last request."),
+    NUMBER("estimated_history_tokens", compaction.estimate, "Estimate of the history."),
+    NUMBER("threshold", compaction.threshold, "Tokens from which on it is compacted."),
+    OPTIONAL_NUMBER("request_tokens", compaction.request_before, "Of the whole next request."),
+    COUNT("message_count", compaction.messages_before, "Messages of the history."),
+    OPTIONAL_TEXT("model", model, "That is asked for the summary."),
+    OPTIONAL_FLAG("preview", flag, "A draft will be shown for review."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_DELTA[] = {
+    TEXT("delta", text, "A piece of the summary."),
+    OPTIONAL_COUNT("part", count, "A part of the history, folded before the last."),
+    OPTIONAL_COUNT("of", limit, "Parts in all."),
+    PIECES,
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_COMPLETED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("effective_mode", compaction.effective_mode, "The mode that was used."),
+    OPTIONAL_TEXT("why", name, "Why that is not the mode, English."),
+    TEXT("stage", compaction.stage, "\"micro\": tool results were shortened; \"summary\"."),
+    TEXT("trigger", compaction.trigger, "\"input_tokens\", \"estimate\", \"request\", \"overflow\" or \"manual\"."),
+    TEXT("summary", text, "The summary; empty where there is none."),
+    OPTIONAL_FLAG("edited", flag, "The user changed the draft."),
+    NUMBER("summary_tokens", compaction.summary_tokens, "Estimate."),
+    COUNT("messages_before", compaction.messages_before, "Of the history."),
+    COUNT("messages_after", compaction.messages_after, "Of the history."),
+    COUNT("messages_dropped", compaction.messages_dropped, "That went."),
+    COUNT("messages_changed", compaction.messages_changed, "That stayed with shortened tool results."),
+    NUMBER("tokens_before", compaction.tokens_before, "Estimate of the history."),
+    NUMBER("tokens_after", compaction.tokens_after, "Estimate of the history."),
+    OPTIONAL_NUMBER("request_tokens_before", compaction.request_before, "Of the whole next request."),
+    OPTIONAL_NUMBER("request_tokens_after", compaction.request_after, "Of the whole next request."),
+    COUNT("entries_indexed", compaction.entries_indexed, "Entries that memory took."),
+    JSON_TEXT("history", compaction.history, "How the new messages are made of the old ones."),
+    JSON_TEXT("dropped", compaction.dropped, "Events that the messages which went were made of."),
+    OPTIONAL_COUNT("consecutive_failures", compaction.failures, "In a row."),
+    OPTIONAL_FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_FAILED[] = {
+    TEXT("mode", compaction.mode, "The mode that was asked for."),
+    TEXT("reason", compaction.reason, "\"llm\", \"empty_summary\", \"memory_indexing\", \"too_small\", \"cancelled\" or \"store\"."),
+    OPTIONAL_TEXT("code", name, "Code of the error; absent: AGENT_ERROR."),
+    TEXT("message", text, "What failed, for a person."),
+    COUNT("consecutive_failures", compaction.failures, "In a row."),
+    FLAG("suspended", compaction.suspended, "Automatic compaction stops."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_COMPACTION_UNDONE[] = {
+    NUMBER("of", number, "Number of the compaction_completed that holds no more."),
+    {0},
+};
+
+static const struct shape_field fields_MESSAGE_PINNED[] = {
+    NUMBER("message", number, "Number of the message."),
+    FLAG("pinned", flag, "False: no more."),
+    {0},
+};
+
+static const struct shape_field fields_MEMORY_INDEXED[] = {
+    COUNT("entries", count, "How many."),
+    NUMBER("compaction", number, "Number of the compaction_completed that they came of."),
+    {0},
+};
+
+static const struct shape_field fields_MEMORY_RECALLED[] = {
+    TEXT("id", id, "Of the tool call."),
+    TEXT("query", text, "What the model asked."),
+    COUNT("limit", limit, "Hits that were asked for."),
+    JSON_TEXT("hits", hits, "Entries, best first, as the model got them, and why."),
+    OPTIONAL_TEXT("badge", name, "Why it was not searched as configured, English."),
+    {0},
+};
+
+static const struct shape_field fields_GRAPH_CHANGED[] = {
+    TEXT("id", id, "Of the tool call."),
+    TEXT("facts", text,
+         "Entities, observations as \"name: text\", relations as \"from type to\", parted by commas."),
+    OPTIONAL_NUMBER("more", number, "Further ones that are not named."),
+    OPTIONAL_FLAG("deleted", flag, "They are gone."),
+    {0},
+};
+
+static const struct shape_field fields_LEARNED_NOTED[] = {
+    TEXT("id", id, "Of the item of learned memory."),
+    TEXT("kind", name, "\"fact\", \"rule\", \"language\", …"),
+    TEXT("text", text, "What was learned."),
+    FLAG("active", flag, "It counts; else it waits for the user's word."),
+    {0},
+};
+
+static const struct shape_field fields_LEARNED_EXTRACTED[] = {
+    COUNT("proposals", count, "What the model proposed to remember, and waits for the user's word."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Of this call."),
+    KNOWN_REAL("cost", used, "USD."),
+    {0},
+};
+
+static const struct shape_field fields_BUDGET_WARNING[] = {
+    TEXT("kind", name, "The budget: \"max_tokens\", …"),
+    REAL("used", used, "In the budget's unit."),
+    REAL("limit", bound, "In the budget's unit."),
+    COUNT("percent", count, "How much of it is used."),
+    {0},
+};
+
+static const struct shape_field fields_WARNING[] = {
+    TEXT("code", name, "A code of the program's."),
+    TEXT("detail", text, "English."),
+    {0},
+};
+
+static const struct shape_field fields_TURN_COMPLETED[] = {
+    TEXT("result", text, "The last answer."),
+    TURN_USAGE("usage", usage, "Sum of the turn."),
+    COUNT("model_calls", count, "Without those of compactions."),
+    NUMBER("duration_ms", number, "How long it took."),
+    STOP("stop_reason", stop_reason, "Why the model stopped."),
+    {0},
+};
+
+static const struct shape_field fields_TURN_FAILED[] = {
+    TEXT("code", name, "Code of the error."),
+    TEXT("message", text, "What failed, for a person."),
+    USAGE("usage", usage, "Of these calls."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+static const struct shape_field fields_INTERRUPTED[] = {
+    USAGE("usage", usage, "Estimated where the provider had not said yet."),
+    KNOWN_REAL("cost", used, "USD."),
+    OPTIONAL_NUMBER("duration_ms", number, "How long it took."),
+    {0},
+};
+
+/* clang-format on */
+
+#define X(id, word, version)                                                                       \
+    [EVENT_##id] = {.name = word, .size = sizeof(struct event), .fields = fields_##id},
+const struct shape event_shapes[EVENT_TYPE_COUNT] = {EVENT_TYPES(X)};
+#undef X
 
 static const struct {
     const char *name;
@@ -273,3 +600,281 @@ const struct shape_codec event_list_codec = {
     .schema = "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}",
     .expected = "a list of events",
 };
+
+void event_pieces_clear(struct event_pieces *p)
+{
+    vec_clear(&p->lengths);
+}
+
+void event_pieces_release(struct event_pieces *p)
+{
+    vec_release(&p->lengths);
+}
+
+void event_pieces_add(struct event_pieces *p, int64_t seq, size_t length)
+{
+    if (p->lengths.len > 0 && p->last == seq)
+        vec_last(&p->lengths) += length;
+    else
+        vec_push(&p->lengths, length);
+    p->last = seq;
+}
+
+char *event_pieces_json(const struct event_pieces *p)
+{
+    struct buf text = BUF_INIT;
+    struct json_out out = {.buf = &text};
+    if (p->lengths.len < 2)
+        return NULL;
+    json_out_open(&out, '[');
+    for (size_t i = 0; i < p->lengths.len; i++)
+        json_out_number(&out, (int64_t)p->lengths.items[i]);
+    json_out_close(&out, ']');
+    return buf_take(&text);
+}
+
+/* A log may come from elsewhere: false where the lengths are not those of the text. */
+static bool read_pieces(const struct event *ev, struct event_pieces *out)
+{
+    struct json *v = json_parse_foreign(ev->pieces, strlen(ev->pieces), NULL);
+    const size_t whole = ev->text ? strlen(ev->text) : 0;
+    size_t sum = 0;
+    bool ok = json_type(v) == JSON_ARRAY;
+    for (const struct json *n = ok ? json_first(v) : NULL; n && ok; n = json_next(n)) {
+        int64_t length = json_int(n, -1);
+        ok = length >= 0 && (size_t)length <= whole - sum;
+        if (ok)
+            vec_push(&out->lengths, (size_t)length);
+        sum += ok ? (size_t)length : 0;
+    }
+    json_free(v);
+    out->last = ev->seq;
+    return ok && sum == whole;
+}
+
+static void skip(struct event *ev, struct event_pieces *p, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += p->lengths.items[i];
+    memmove(ev->text, ev->text + bytes, strlen(ev->text + bytes) + 1);
+    vec_remove(&p->lengths, 0, count);
+    free(ev->pieces);
+    ev->pieces = event_pieces_json(p);
+}
+
+void event_pieces_skip(struct event *ev, int64_t after)
+{
+    struct event_pieces p = {0};
+    if (event_is_delta(ev->type) && ev->pieces && after < ev->seq && read_pieces(ev, &p)) {
+        int64_t before = ev->seq - (int64_t)p.lengths.len;
+        if (after > before)
+            skip(ev, &p, (size_t)(after - before));
+    }
+    event_pieces_release(&p);
+}
+
+void log_messages_release(struct log_messages *l)
+{
+    vec_release(&l->items);
+    *l = (struct log_messages){0};
+}
+
+static bool says_nothing(const struct event *ev)
+{
+    bool text = ev->text && *ev->text;
+    bool proof = ev->type == EVENT_REASONING_COMPLETE && ev->signature && *ev->signature;
+    return !text && !proof;
+}
+
+struct log_event log_event_of(const struct event *ev)
+{
+    return (struct log_event){.seq = ev->seq,
+                              .type = ev->type,
+                              .retries = ev->type == EVENT_TURN_STARTED ? ev->number : 0,
+                              .is_empty = says_nothing(ev),
+                              .between_turns = event_between_turns(ev)};
+}
+
+/* ---- messages ---- */
+
+static struct log_message *begin_message(struct log_messages *l, enum role role, int64_t seq)
+{
+    vec_push(&l->items, (struct log_message){.seq = seq, .turn = l->turns, .role = role});
+    return &vec_last(&l->items);
+}
+
+static void close_turn(struct log_messages *l)
+{
+    l->turn_seq = l->call_seq = 0;
+    l->turn_first = l->answer = 0;
+    l->open_calls = 0;
+}
+
+static void take_back(struct log_messages *l, size_t first)
+{
+    l->turns = l->items.items[first].turn - 1;
+    l->items.len = first;
+}
+
+int64_t log_messages_drop_open_turn(struct log_messages *l)
+{
+    int64_t open = l->turn_seq;
+    if (open > 0)
+        take_back(l, l->turn_first);
+    close_turn(l);
+    return open;
+}
+
+/* 1 + its index: the last one of this number, messages being in the order of their numbers; 0:
+ * there is none. */
+static size_t find(const struct log_messages *l, int64_t seq)
+{
+    size_t low = 0, high = l->items.len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->items.items[middle].seq <= seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && l->items.items[low - 1].seq == seq ? low : 0;
+}
+
+bool log_messages_have(const struct log_messages *l, int64_t seq)
+{
+    return find(l, seq) > 0;
+}
+
+static struct log_message *answer_for(struct log_messages *l, int64_t seq)
+{
+    if (l->call_seq == 0)
+        l->call_seq = seq;
+    if (l->answer == 0) {
+        begin_message(l, ROLE_ASSISTANT, l->call_seq);
+        l->answer = l->items.len;
+    }
+    return &l->items.items[l->answer - 1];
+}
+
+static void add_result(struct log_messages *l, int64_t seq)
+{
+    if (vec_last(&l->items).role != ROLE_TOOL)
+        begin_message(l, ROLE_TOOL, seq);
+}
+
+/* The history answers them with an error. */
+static void answer_open_calls(struct log_messages *l, int64_t seq)
+{
+    if (l->open_calls > 0)
+        add_result(l, seq);
+    l->open_calls = 0;
+}
+
+/* The turn ends before its answer does. */
+static void cut_off(struct log_messages *l, int64_t seq)
+{
+    answer_open_calls(l, seq);
+    const struct log_message *last = &vec_last(&l->items);
+    if (last->role == ROLE_ASSISTANT && !last->says)
+        l->items.len--;
+    close_turn(l);
+}
+
+static bool turn_has_answer(const struct log_messages *l)
+{
+    for (size_t i = l->turn_first; i < l->items.len; i++)
+        if (l->items.items[i].says)
+            return true;
+    return false;
+}
+
+/* ---- events ---- */
+
+static void turn_started(struct log_messages *l, const struct log_event *ev)
+{
+    log_messages_drop_open_turn(l);
+    size_t retried = ev->retries > 0 ? find(l, ev->retries) : 0;
+    if (retried > 0 && l->items.items[retried - 1].role == ROLE_USER)
+        take_back(l, retried - 1);
+    l->turn_seq = ev->seq;
+    l->turn_first = l->items.len;
+    l->turns++;
+    begin_message(l, ROLE_USER, ev->seq);
+}
+
+static void call_started(struct log_messages *l, const struct log_event *ev)
+{
+    bool is_free = l->answer == 0 || l->items.items[l->answer - 1].seq < ev->seq - 1;
+    answer_open_calls(l, is_free ? ev->seq - 1 : ev->seq);
+    l->call_seq = is_free ? ev->seq : 0;
+    l->answer = 0;
+}
+
+static void text_complete(struct log_messages *l, const struct log_event *ev)
+{
+    if (!ev->is_empty)
+        answer_for(l, ev->seq)->says = true;
+}
+
+static void reasoning_complete(struct log_messages *l, const struct log_event *ev)
+{
+    if (!ev->is_empty)
+        answer_for(l, ev->seq);
+}
+
+static void tool_call_requested(struct log_messages *l, const struct log_event *ev)
+{
+    answer_for(l, ev->seq)->says = true;
+    l->open_calls++;
+}
+
+static void tool_execution_completed(struct log_messages *l, const struct log_event *ev)
+{
+    if (l->open_calls == 0)
+        return;
+    l->open_calls--;
+    add_result(l, ev->seq);
+}
+
+static void turn_completed(struct log_messages *l, const struct log_event *ev)
+{
+    answer_open_calls(l, ev->seq);
+    close_turn(l);
+}
+
+static void turn_failed(struct log_messages *l, const struct log_event *ev)
+{
+    if (turn_has_answer(l))
+        cut_off(l, ev->seq);
+    else
+        log_messages_drop_open_turn(l);
+}
+
+static void interrupted(struct log_messages *l, const struct log_event *ev)
+{
+    cut_off(l, ev->seq);
+}
+
+/* What an event does to an open turn. */
+static void (*const effects[EVENT_TYPE_COUNT])(struct log_messages *l,
+                                               const struct log_event *ev) = {
+    [EVENT_CALL_STARTED] = call_started,
+    [EVENT_TEXT_COMPLETE] = text_complete,
+    [EVENT_REASONING_COMPLETE] = reasoning_complete,
+    [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
+    [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
+    [EVENT_TURN_COMPLETED] = turn_completed,
+    [EVENT_TURN_FAILED] = turn_failed,
+    [EVENT_INTERRUPTED] = interrupted,
+};
+
+void log_messages_apply(struct log_messages *l, const struct log_event *ev)
+{
+    if (ev->type == EVENT_TURN_STARTED)
+        turn_started(l, ev);
+    else if (ev->between_turns)
+        log_messages_drop_open_turn(l);
+    else if (l->turn_seq > 0 && effects[ev->type])
+        effects[ev->type](l, ev);
+}

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/shape.h"
 #include "base/vec.h"
+#include "chat/message.h"
 #include "chat/usage.h"
 
 /* X(NAME, "name", payload version) */
@@ -178,5 +179,85 @@ void event_list_release(struct event_list *l);
 /* Members of a shape: a struct event *, which may be NULL, and a struct event_list, as such lines.
  */
 extern const struct shape_codec event_codec, event_list_codec;
+
+/* The log has a streamed text joined: one delta, with the number of the last of its pieces, each of
+ * which was told with a number of its own. How long each was is in the delta's "pieces", so that
+ * who saw some of them gets the others alone. Pure. */
+
+/* Lengths in bytes of pieces whose numbers follow one another. */
+struct event_pieces {
+    VEC(size_t) lengths;
+    int64_t last; /* number of the newest */
+};
+
+void event_pieces_clear(struct event_pieces *p);
+void event_pieces_release(struct event_pieces *p);
+
+/* A piece of that number, or what lengthens the newest, whose number it has. */
+void event_pieces_add(struct event_pieces *p, int64_t seq, size_t length);
+
+/* "[4,3]", for the member; NULL: there is one alone. The caller frees. */
+char *event_pieces_json(const struct event_pieces *p);
+
+/* Leaves out of a joined delta the pieces up to this number. Nothing where it does not say of what
+ * it was joined. */
+void event_pieces_skip(struct event *ev, int64_t after);
+
+/* Which messages a session has, whatever its compactions did: the fold of chat/history.h with all
+ * compactions passed over, but of numbers alone. A log of any length costs a few bytes a message,
+ * and no payload is kept. */
+
+/* What of an event decides which messages there are. */
+struct log_event {
+    int64_t seq;
+    enum event_type type;
+    int64_t retries;    /* run_started: the one that it sends again; 0: none */
+    bool is_empty;      /* text_complete, reasoning_complete: it says nothing */
+    bool between_turns; /* event_between_turns() */
+};
+struct log_event log_event_of(const struct event *ev);
+
+struct log_message {
+    int64_t seq, turn; /* as struct message has them */
+    enum role role;
+    bool says; /* an answer: it has a text or a tool call */
+};
+
+struct log_messages {
+    VEC(struct log_message) items; /* in the order of the conversation */
+    int64_t turns;
+    /* While a turn is open: */
+    int64_t turn_seq;  /* its run_started; 0: none is */
+    size_t turn_first; /* index of its user message */
+    int64_t call_seq;  /* its newest model call; 0 before the first */
+    size_t answer;     /* 1 + index of that call's answer; 0: none yet */
+    int open_calls;    /* of that answer: tools without a result */
+};
+
+void log_messages_release(struct log_messages *l);
+void log_messages_apply(struct log_messages *l, const struct log_event *ev);
+
+/* The turn that is still open behind the last event runs, or was cut off by a crash: its messages
+ * are left out. The number of its run_started; 0: none was open. */
+int64_t log_messages_drop_open_turn(struct log_messages *l);
+
+/* Whether there is a message that begins with this event. */
+bool log_messages_have(const struct log_messages *l, int64_t seq);
+
+/* What is said when something waits for a word of the person, or of the surface. */
+
+/* On a tool that asks before it runs. SESSION: it and every later call that the notice's `grant`
+ * names. */
+enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
+
+/* On a draft summary. */
+enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
+
+/* What a surface says when a tool wants something done by it. */
+enum surface_outcome {
+    SURFACE_DID,
+    SURFACE_PASSED, /* it does not do that: the tool does it itself */
+    SURFACE_FAILED  /* it could not or would not */
+};
 
 #endif

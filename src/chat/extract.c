@@ -432,7 +432,7 @@ const char *const extract_headings[EXTRACT_SECTIONS] = {
 void extract_add(struct buf *out, const struct message *const *messages, size_t count,
                  struct message_source *source)
 {
-    static void (*const add[EXTRACT_SECTIONS])(struct buf *out, const struct said *said) = {
+    static void (*const add[EXTRACT_SECTIONS])(struct buf * out, const struct said *said) = {
         add_tools, add_requests, add_pending, add_paths, add_work, add_timeline,
     };
     const struct said said = {messages, count, source};

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "chat/message_source.h"
+#include "chat/message.h"
 
 /* Headings of its sections. */
 enum { EXTRACT_TIMELINE = 5, EXTRACT_SECTIONS };

@@ -8,9 +8,8 @@
 
 #include "chat/event.h"
 #include "chat/message.h"
-#include "chat/message_source.h"
 #include "chat/rebuild.h"
-#include "chat/request_size.h"
+#include "chat/usage.h"
 
 /* Code of the warning that says why a compaction is not begun although it is due. */
 #define WARNING_NOT_COMPACTED "not_compacted"
@@ -39,16 +38,16 @@ struct budget_told {
 struct history {
     VEC(struct message) messages;
     struct message_source *source; /* of blocks that history_shed() let go; borrowed; NULL: none */
-    int turns;              /* user messages that were sent and not taken back */
-    int calls;              /* model calls, also those that failed or were taken back */
-    VEC(int64_t) estimates; /* message_estimate_tokens() of each message */
-    int64_t estimate;       /* their sum */
-    size_t grown;           /* 1 + index of the message that a block was appended to last; 0: none */
-    int64_t grown_bytes;    /* message_bytes() of it */
-    int64_t applied_seq;    /* of the last event */
-    struct usage usage;     /* sum over all model calls of the session */
-    int64_t unpriced;       /* events of that sum whose cost is unknown */
-    int64_t last_input;     /* input tokens of the last response; -1 unknown */
+    int turns;                     /* user messages that were sent and not taken back */
+    int calls;                     /* model calls, also those that failed or were taken back */
+    VEC(int64_t) estimates;        /* message_estimate_tokens() of each message */
+    int64_t estimate;              /* their sum */
+    size_t grown;        /* 1 + index of the message that a block was appended to last; 0: none */
+    int64_t grown_bytes; /* message_bytes() of it */
+    int64_t applied_seq; /* of the last event */
+    struct usage usage;  /* sum over all model calls of the session */
+    int64_t unpriced;    /* events of that sum whose cost is unknown */
+    int64_t last_input;  /* input tokens of the last response; -1 unknown */
     struct request_measure measure;
     char *last_text;        /* text of the newest run_started, also of one that was taken back */
     char *last_attachments; /* of that run_started; NULL: none */
@@ -59,9 +58,9 @@ struct history {
     size_t unsaved;      /* messages from here on are not as the last snapshot has them */
     /* While a turn is open: */
     bool running;
-    int64_t turn_seq;   /* its run_started */
-    size_t turn_first;  /* index of its user message */
-    int64_t call_seq;   /* its newest turn_started; 0 before the first, and after a compaction */
+    int64_t turn_seq;    /* its run_started */
+    size_t turn_first;   /* index of its user message */
+    int64_t call_seq;    /* its newest turn_started; 0 before the first, and after a compaction */
     bool turn_shortened; /* a compaction took answers of it */
 };
 

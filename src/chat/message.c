@@ -1,5 +1,6 @@
 #include "chat/message.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json_out.h"
 #include "base/mem.h"
+#include "chat/context.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -188,4 +190,30 @@ bool message_from_json(const struct json *v, struct message *out, struct error *
     if (!ok)
         message_release(out);
     return ok;
+}
+
+const struct message *message_whole(struct message_source *s, const struct message *m,
+                                    struct message *room)
+{
+    struct error e;
+    *room = (struct message){.role = m->role};
+    if (m->row == 0)
+        return m;
+    assert(s);
+    if (s->read(s, m, room, &e))
+        return room;
+    if (!s->failed)
+        s->fault = e;
+    s->failed = true;
+    return m;
+}
+
+void context_release(struct context *c)
+{
+    for (size_t i = 0; i < c->parts.len; i++) {
+        free(c->parts.items[i].source);
+        free(c->parts.items[i].text);
+    }
+    vec_release(&c->parts);
+    free(c->mode);
 }

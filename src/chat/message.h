@@ -57,8 +57,8 @@ struct message message_without_blocks(const struct message *m); /* all that is s
 /* All TEXT blocks joined by blank lines; the caller frees. */
 char *message_text(const struct message *m);
 
-const char *role_name(enum role role);             /* "user" */
-extern const struct shape_names role_names;        /* of those that say something: not SYSTEM */
+const char *role_name(enum role role);      /* "user" */
+extern const struct shape_names role_names; /* of those that say something: not SYSTEM */
 /* False with AGENT_ERROR naming the field that does not fit; `out` is then empty. */
 bool block_from_json(const struct json *v, struct block *out, struct error *e);
 
@@ -77,5 +77,22 @@ int64_t message_estimate_tokens(const struct message *m);
 int64_t message_bytes(const struct message *m);
 int64_t block_bytes(const struct block *b);
 int64_t message_bytes_to_tokens(int64_t bytes);
+
+/* Messages whose blocks are kept elsewhere and read when they are needed: of a long history memory
+ * has who spoke when, and how long. Belongs to one thread. */
+
+struct message_source {
+    /* The message whose blocks are kept at m->row, with them; `out` is empty on failure. */
+    bool (*read)(struct message_source *s, const struct message *m, struct message *out,
+                 struct error *e);
+    bool failed; /* something could not be read: what was made of the messages is worth nothing */
+    struct error fault; /* the first */
+};
+
+/* The message with its blocks: `m` itself where it has them, else *room, which it is read into.
+ * Where that fails it is `m`, without blocks, and the source has failed. The caller releases *room
+ * in any case. `s` may be NULL where all messages have their blocks. */
+const struct message *message_whole(struct message_source *s, const struct message *m,
+                                    struct message *room);
 
 #endif

@@ -6,7 +6,89 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/usage.h"
+
+enum { FENCE_LEAST = 3 };
+
+static const char blanks[] = " \t\r\n";
+
+static size_t longest_run(const char *text, size_t len, char c)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < len; i++) {
+        run = text[i] == c ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void add_fence(struct buf *out, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        buf_addch(out, '`');
+}
+
+void attached_file_fence(struct buf *out, const char *text, size_t len)
+{
+    size_t run = longest_run(text, len, '`');
+    size_t fence = run < FENCE_LEAST ? FENCE_LEAST : run + 1;
+    add_fence(out, fence);
+    buf_addch(out, '\n');
+    buf_add(out, text, len);
+    if (len > 0 && text[len - 1] != '\n')
+        buf_addch(out, '\n');
+    add_fence(out, fence);
+    buf_addch(out, '\n');
+}
+
+void attached_file_add(struct buf *out, const char *path, const char *text, size_t len)
+{
+    buf_addf(out, "%s:\n", path);
+    attached_file_fence(out, text, len);
+    buf_addch(out, '\n');
+}
+
+/* The next line; at the end of the text, that. */
+static const char *line_after(const char *at)
+{
+    at += strcspn(at, "\n");
+    return *at ? at + 1 : at;
+}
+
+/* Backticks of a line that has nothing else; 0: it is no fence. */
+static size_t fence_of(const char *line)
+{
+    size_t len = strspn(line, "`");
+    return len >= FENCE_LEAST && (line[len] == '\n' || line[len] == '\0') ? len : 0;
+}
+
+/* Behind the file that the text begins with; NULL: it begins with none. */
+static const char *file_end(const char *text)
+{
+    size_t name = strcspn(text, "\n");
+    const char *at = line_after(text);
+    size_t fence = fence_of(at);
+    if (name < 2 || text[name - 1] != ':' || fence == 0)
+        return NULL;
+    for (at = line_after(at); *at; at = line_after(at))
+        if (fence_of(at) == fence)
+            return line_after(at);
+    return NULL;
+}
+
+const char *attached_files_end(const char *message)
+{
+    const char *at = message + strspn(message, blanks), *end;
+    while ((end = file_end(at)))
+        at = end + strspn(end, blanks);
+    return at;
+}
+
+const char *attached_files_skip(const char *message)
+{
+    const char *typed = attached_files_end(message);
+    return *typed ? typed : message;
+}
 
 #define TITLE_COLUMNS 60
 #define TITLE_BYTES 1024 /* of a line are enough to find 60 columns in */
@@ -165,7 +247,7 @@ static bool has_parent(const void *info)
 #define AT(T, member) SHAPE_AT(T, struct session_info, member)
 #define TEXT(name, member, what)                                                                   \
     SHAPE_FIELD(name, STRING, OPTIONAL, SHAPE_AT_TEXT(struct session_info, member), .help = what)
-#define ID(name, PRESENCE, member, what)                                                                     \
+#define ID(name, PRESENCE, member, what)                                                           \
     SHAPE_FIELD(name, UUID, PRESENCE, offsetof(struct session_info, member), .help = what)
 #define TIME(name, PRESENCE, member, what)                                                         \
     SHAPE_FIELD(name, TIME, PRESENCE, AT(int64_t, member), .help = what)
@@ -173,7 +255,7 @@ static bool has_parent(const void *info)
     SHAPE_FIELD(name, INTEGER, DEFAULT, AT(int64_t, member), .nearest = true, .help = what)
 
 /* clang-format off */
-static const struct shape_field fields[] = {
+static const struct shape_field info_fields[] = {
     ID("id", DEFAULT, id, "Names the session."),
     TEXT("title", title, "Set by hand, else the beginning of the first message."),
     TEXT("directory", directory, "Working directory."),
@@ -204,4 +286,132 @@ static const struct shape_field fields[] = {
 /* clang-format on */
 
 const struct shape session_info_shape = {
-    .name = "session", .size = sizeof(struct session_info), .fields = fields};
+    .name = "session", .size = sizeof(struct session_info), .fields = info_fields};
+
+#define LAST_LINE_BYTES 160
+
+static char *first_line(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t len = strcspn(text, "\r\n");
+    return mem_strndup(text, utf8_cut_bytes(text, len, LAST_LINE_BYTES));
+}
+
+void session_tally_name(struct session_info *s, const char *first_message)
+{
+    if (s->title && *s->title)
+        return;
+    free(s->title);
+    s->title = session_title_from(attached_files_skip(first_message ? first_message : ""));
+}
+
+void session_tally_reset(struct session_info *s)
+{
+    free(s->last_line);
+    s->last_line = NULL;
+    s->messages = s->last_seq = s->tool_calls = s->run_ms = 0;
+    s->turns = 0;
+    s->usage = USAGE_UNKNOWN;
+    s->cost = -1;
+}
+
+static void turn_started(struct session_info *s, const struct event *ev)
+{
+    s->messages++;
+    s->turns++;
+    free(s->draft);
+    s->draft = NULL;
+    session_tally_name(s, ev->text);
+}
+
+static void text_complete(struct session_info *s, const struct event *ev)
+{
+    s->messages++;
+    free(s->last_line);
+    s->last_line = first_line(ev->text ? ev->text : "");
+}
+
+static void tool_completed(struct session_info *s, const struct event *ev)
+{
+    (void)ev;
+    s->tool_calls++;
+}
+
+static void add_usage(struct session_info *s, const struct event *ev)
+{
+    if (usage_known(&ev->usage))
+        usage_add(&s->usage, &ev->usage);
+    s->cost = usage_cost_sum(s->cost, ev->used);
+}
+
+/* An imported log may say anything. */
+static void add_time(struct session_info *s, int64_t ms)
+{
+    if (ms > 0)
+        s->run_ms = s->run_ms > INT64_MAX - ms ? INT64_MAX : s->run_ms + ms;
+}
+
+static void turn_cut(struct session_info *s, const struct event *ev)
+{
+    add_usage(s, ev);
+    add_time(s, ev->number);
+}
+
+static void turn_completed(struct session_info *s, const struct event *ev)
+{
+    add_time(s, ev->number);
+}
+
+void session_tally(struct session_info *s, const struct event *ev)
+{
+    static void (*const effects[EVENT_TYPE_COUNT])(struct session_info *, const struct event *) = {
+        [EVENT_TURN_STARTED] = turn_started,
+        [EVENT_TEXT_COMPLETE] = text_complete,
+        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
+        [EVENT_CALL_COMPLETED] = add_usage,
+        [EVENT_COMPACTION_COMPLETED] = add_usage,
+        [EVENT_COMPACTION_FAILED] = add_usage,
+        [EVENT_LEARNED_EXTRACTED] = add_usage,
+        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_FAILED] = turn_cut,
+        [EVENT_INTERRUPTED] = turn_cut,
+    };
+    if (ev->type != EVENT_LEARNED_EXTRACTED) /* the session was left before */
+        s->updated_ms = ev->wall_ms;
+    s->last_seq = ev->seq;
+    if (effects[ev->type])
+        effects[ev->type](s, ev);
+}
+
+void search_hits_release(struct search_hits *h)
+{
+    for (size_t i = 0; i < h->items.len; i++) {
+        free(h->items.items[i].title);
+        free(h->items.items[i].snippet);
+    }
+    vec_release(&h->items);
+}
+
+#undef AT
+#define AT(T, member) SHAPE_AT(T, struct search_hit, member)
+
+/* clang-format off */
+static const struct shape_field hit_fields[] = {
+    SHAPE_FIELD("session_id", UUID, REQUIRED, offsetof(struct search_hit, session_id),
+                .help = "The session."),
+    SHAPE_FIELD("title", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, title),
+                .help = "Its title."),
+    SHAPE_FIELD("seq", INTEGER, REQUIRED, AT(int64_t, seq),
+                .help = "Number of the event that holds the text."),
+    SHAPE_FIELD("at", TIME, REQUIRED, AT(int64_t, at_ms), .help = "When it was said."),
+    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,
+                .help = "Who said it."),
+    SHAPE_FIELD("archived", BOOLEAN, OPTIONAL, AT(bool, archived), .help = "The session is."),
+    SHAPE_FIELD("snippet", STRING, OPTIONAL, SHAPE_AT_TEXT(struct search_hit, snippet),
+                .help = "One line around what matched first."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape search_hit_shape = {
+    .name = "match", .size = sizeof(struct search_hit), .fields = hit_fields};

@@ -1,15 +1,33 @@
-/* What is known of a session without reading it: a row of every listing. */
+/* A text file within a message of the user's: its path and a colon on one line, then the text in a
+ * fence that it cannot break out of. */
 #ifndef CHAT_SESSION_INFO_H
 #define CHAT_SESSION_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/entropy.h"
 #include "base/err.h"
 #include "base/shape.h"
 #include "base/vec.h"
+#include "chat/event.h"
+#include "chat/message.h"
 #include "chat/usage.h"
+
+void attached_file_add(struct buf *out, const char *path, const char *text, size_t len);
+
+/* The text in its fence alone, whole lines. */
+void attached_file_fence(struct buf *out, const char *text, size_t len);
+
+/* The text behind the files that a message begins with, without white space in front; "" if the
+ * message has nothing else. */
+const char *attached_files_end(const char *message);
+/* The same, but the whole message if it has nothing else: for a title. */
+const char *attached_files_skip(const char *message);
+
+/* What is known of a session without reading it: a row of every listing. */
 
 struct session_info {
     char id[UUID_LEN + 1];
@@ -64,5 +82,40 @@ char *session_title_with(const char *title, const char *suffix);
 bool session_labels_change(const char *current, const char *words, char **out, struct error *e);
 
 extern const struct shape session_info_shape;
+
+/* What a listing knows of a session, as a fold over its events: the same function keeps the row
+ * while a session runs and counts it anew from a log (a fork, an import, after a crash). */
+
+/* Messages, turns, tool calls, usage, cost, time, last line and last number follow the event; a
+ * session without a title is named after its first message, and sending one uses up the draft. */
+void session_tally(struct session_info *s, const struct event *ev);
+
+/* Names a session that has no title: by what the message says behind the files that it begins
+ * with. */
+void session_tally_name(struct session_info *s, const char *first_message);
+
+/* Everything that session_tally() counts back to nothing; id, names and places stay. */
+void session_tally_reset(struct session_info *s);
+
+/* A place in a transcript that a full-text search found. */
+
+struct search_hit {
+    char session_id[UUID_LEN + 1];
+    char *title; /* of the session */
+    int64_t seq; /* of the event that holds the text */
+    int64_t at_ms;
+    enum role role;    /* who said it */
+    bool archived;     /* the session is */
+    char *snippet;     /* one line, cleaned, at most 240 bytes, the first match in its middle */
+    size_t match, len; /* bytes of the snippet that matched first; len 0: not found in it */
+};
+
+struct search_hits {
+    VEC(struct search_hit) items;
+};
+
+void search_hits_release(struct search_hits *h);
+
+extern const struct shape search_hit_shape;
 
 #endif

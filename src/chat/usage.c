@@ -1,6 +1,50 @@
 #include "chat/usage.h"
 
-#include "chat/figure.h"
+#include <math.h>
+
+int64_t figure_from(double n, int64_t most)
+{
+    return n >= 0 && n <= (double)most && n == floor(n) ? (int64_t)n : -1;
+}
+
+int64_t figure_tokens(const struct json *object, const char *name, int64_t absent)
+{
+    int64_t n = figure_from(json_get_number(object, name, -1), FIGURE_TOKENS_MAX);
+    return n < 0 ? absent : n;
+}
+
+int64_t figure_bounded(int64_t n, int64_t most)
+{
+    if (n < 0)
+        return 0;
+    return n < most ? n : most;
+}
+
+int64_t figure_known(int64_t n)
+{
+    return n < 0 ? -1 : figure_bounded(n, FIGURE_MAX);
+}
+
+double figure_bounded_real(double n)
+{
+    return n > 0 ? fmin(n, FIGURE_REAL_MAX) : 0;
+}
+
+int64_t figure_sum(int64_t a, int64_t b)
+{
+    if (a < 0 && b < 0)
+        return -1;
+    return figure_bounded(figure_bounded(a, FIGURE_MAX) + figure_bounded(b, FIGURE_MAX),
+                          FIGURE_MAX);
+}
+
+int figure_share(int64_t part, int64_t whole, int steps, int most)
+{
+    if (part <= 0 || whole <= 0)
+        return 0;
+    double share = floor(steps * (double)part / (double)whole + 0.5);
+    return share < most ? (int)share : most;
+}
 
 bool usage_known(const struct usage *u)
 {
@@ -52,10 +96,10 @@ static bool known(const void *usage)
         SHAPE_FIELD("estimated", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct usage, estimated),       \
                     .help = "A guess of tiro's, no figure of the provider's.")
 
-static const struct shape_field fields[] = {FIGURES, {0}};
+static const struct shape_field usage_fields[] = {FIGURES, {0}};
 
 const struct shape usage_shape = {
-    .name = "usage", .size = sizeof(struct usage), .fields = fields, .known = known};
+    .name = "usage", .size = sizeof(struct usage), .fields = usage_fields, .known = known};
 
 static const struct shape_field turn_fields[] = {
     FIGURES,
@@ -65,3 +109,53 @@ static const struct shape_field turn_fields[] = {
 
 const struct shape usage_turn_shape = {
     .name = "turn usage", .size = 2 * sizeof(struct usage), .fields = turn_fields, .known = known};
+
+struct request_measure request_measured(const struct usage *u, int64_t history)
+{
+    if (u->input < 0)
+        return REQUEST_UNMEASURED;
+    return (struct request_measure){.tokens = figure_sum(u->input, u->output),
+                                    .history = history,
+                                    .estimated = u->estimated || u->output < 0};
+}
+
+static bool is_measured(const void *measure)
+{
+    return ((const struct request_measure *)measure)->tokens >= 0;
+}
+
+static const struct shape_field measure_fields[] = {
+    SHAPE_FIELD("measured", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct request_measure, tokens),
+                .absent = -1, .nearest = true),
+    SHAPE_FIELD("measured_history", INTEGER, OPTIONAL,
+                SHAPE_AT(int64_t, struct request_measure, history), .there = is_measured,
+                .nearest = true),
+    SHAPE_FIELD("measured_estimated", BOOLEAN, OPTIONAL,
+                SHAPE_AT(bool, struct request_measure, estimated)),
+    {0},
+};
+
+const struct shape request_measure_shape = {
+    .name = "measure", .size = sizeof(struct request_measure), .fields = measure_fields};
+
+int64_t request_resized(int64_t tokens, int64_t before, int64_t after)
+{
+    if (before <= 0 || before == after)
+        return before == after ? tokens : after;
+    double resized = (double)tokens * (double)after / (double)before + 0.5;
+    return resized < (double)FIGURE_MAX ? figure_bounded((int64_t)resized, FIGURE_MAX) : FIGURE_MAX;
+}
+
+struct request_size request_size(const struct request_measure *m, int64_t history, int64_t overhead,
+                                 int64_t last_input)
+{
+    int64_t estimate = figure_sum(overhead, history);
+    if (m->tokens < 0)
+        return (struct request_size){.tokens = estimate > last_input ? estimate : last_input,
+                                     .estimated = true};
+    int64_t since = history - m->history;
+    return (struct request_size){
+        .tokens = since >= 0 ? figure_sum(m->tokens, since)
+                             : request_resized(m->tokens, overhead + m->history, estimate),
+        .estimated = m->estimated || since != 0};
+}

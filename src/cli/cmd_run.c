@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "cli/input.h"
 #include "cli/run_output.h"
 #include "cli/session_options.h"

@@ -8,7 +8,6 @@
 #include "cli/command_line.h"
 #include "cli/input.h"
 #include "cli/setup.h"
-#include "config/config_file.h"
 #include "config/edit.h"
 #include "session/config_operations.h"
 #include "ui/term/keymap.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "session/capability.h"
 
 #define MAX_FILE ((size_t)4 * 1024 * 1024)

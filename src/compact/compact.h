@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "chat/decision.h"
 #include "chat/event.h"
 #include "chat/history.h"
 #include "compact/policy.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "index/rank.h"
 #include "store/sql.h"
 

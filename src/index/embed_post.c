@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "index/embedder.h"
 #include "provider/exchange.h"
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "index/places.h"
 
 struct rank_settings {

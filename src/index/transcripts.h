@@ -5,7 +5,7 @@
 #define INDEX_TRANSCRIPTS_H
 
 #include "chat/event.h"
-#include "chat/search_hit.h"
+#include "chat/session_info.h"
 #include "store/store.h"
 
 /* event_log_append(), event_log_fill() and event_log_copy() with their words. */

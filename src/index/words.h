@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "index/corpus.h"
 #include "index/rank.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/wakeup.h"
-#include "chat/corpora.h"
+#include "chat/knowledge.h"
 #include "config/config.h"
 #include "index/encoder.h"
 #include "index/graph_file.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/vec.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "knowledge/sentences.h"
 
 struct directive {

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 
 /* A row of this kind makes a sentence no directive. */
 enum { DIRECTIVE_NONE = LEARNED_KIND_COUNT };

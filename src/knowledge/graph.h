@@ -9,7 +9,7 @@
 #define KNOWLEDGE_GRAPH_H
 
 #include "base/err.h"
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 #include "store/health.h"
 #include "store/store.h"
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "knowledge/learned_private.h"
 #include "knowledge/sentences.h"
 #include "memory/content.h"

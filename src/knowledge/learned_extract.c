@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "knowledge/learned.h"
 #include "knowledge/project.h"
 #include "knowledge/sentences.h"

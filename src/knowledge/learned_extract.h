@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "knowledge/graph.h"
 #include "store/store.h"
 

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chat/graph.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 
 /* FULL has the whole texts; CATALOG their beginnings and ids, for a model that can ask for more. */
 enum learned_form { LEARNED_FULL, LEARNED_CATALOG };

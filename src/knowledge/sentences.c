@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "store/token_fold.h"
 
 enum { CODE_COLUMNS = 4, TAB_COLUMNS = 4, FENCE = 3 };

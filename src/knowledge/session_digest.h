@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "store/store.h"
 
 enum {

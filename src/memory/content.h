@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chat/memory_entry.h"
+#include "chat/memory.h"
 
 /* Trimmed, with secrets masked (secrets.h); NULL: nothing is left. The caller frees. */
 char *content_clean(const char *text);

@@ -12,10 +12,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "chat/log_messages.h"
-#include "chat/memory_entry.h"
-#include "chat/memory_excerpt.h"
-#include "chat/memory_hit.h"
+#include "chat/event.h"
+#include "chat/memory.h"
 #include "config/config.h"
 #include "index/graph_file.h"
 #include "index/rank.h"

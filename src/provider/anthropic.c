@@ -5,7 +5,7 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 

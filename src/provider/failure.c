@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 
 #define FIRST_WAIT_MS 500
 #define LONGEST_WAIT_MS 30000

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
-#include "chat/corpora.h"
 #include "chat/extract.h"
+#include "chat/knowledge.h"
+#include "chat/session_info.h"
 #include "provider/outgoing.h"
 
 /* Begins the message behind a conversation that tells what stays (compact/summary_parts.h). */

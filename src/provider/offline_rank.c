@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/corpora.h"
+#include "chat/knowledge.h"
 #include "provider/offline.h"
 
 #define TITLE_WEIGHT 3

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 

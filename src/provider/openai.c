@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "base/wakeup.h"
 #include "chat/event.h"
-#include "chat/message_source.h"
+#include "chat/message.h"
 #include "chat/usage.h"
 #include "config/config.h"
 #include "provider/failure.h"

@@ -6,7 +6,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "config/compaction_modes.h"
+#include "config/keys.h"
 #include "serve/acp_private.h"
 #include "session/conversation_operations.h"
 #include "session/learned_operations.h"

@@ -5,7 +5,7 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "config/compaction_modes.h"
+#include "config/keys.h"
 
 /* A value of an option. */
 struct choice {

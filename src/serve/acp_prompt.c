@@ -7,7 +7,7 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 
 /* --- addresses -------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/attached_file.h"
+#include "chat/session_info.h"
 #include "serve/acp_difference.h"
 
 enum { TITLE_BYTES = 200 };

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "chat/decision.h"
 #include "chat/event.h"
 
 /* Of the protocol's schema; the other numbers there are JSON-RPC's own (rpc/peer.h). */

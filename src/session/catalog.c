@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "knowledge/graph.h"
 #include "knowledge/learned.h"

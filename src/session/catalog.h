@@ -14,7 +14,6 @@
 
 #include "base/err.h"
 #include "chat/event.h"
-#include "chat/search_hit.h"
 #include "chat/session_info.h"
 #include "store/sessions.h"
 #include "store/store.h"

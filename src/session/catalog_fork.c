@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "knowledge/learned.h"
 #include "session/catalog.h"

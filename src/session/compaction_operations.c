@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/vec.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "memory/quoting.h"
 #include "session/capability.h"
 #include "session/session_operations.h"

@@ -7,7 +7,6 @@
 
 #include "base/environment.h"
 #include "base/mem.h"
-#include "config/config_file.h"
 #include "config/edit.h"
 
 /* --- config/get ------------------------------------------------------------------------------- */

@@ -7,9 +7,8 @@
 
 #include "base/entropy.h"
 #include "chat/context.h"
-#include "chat/decision.h"
 #include "chat/event.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "chat/usage.h"
 #include "session/operation.h"
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "session/conversation_private.h"
 
 /* Surfaces do not see provider/. */

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "session/catalog.h"
 #include "session/conversation_private.h"
 #include "session/projection.h"

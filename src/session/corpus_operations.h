@@ -9,7 +9,7 @@
 #ifndef SESSION_CORPUS_OPERATIONS_H
 #define SESSION_CORPUS_OPERATIONS_H
 
-#include "chat/corpora.h"
+#include "chat/knowledge.h"
 #include "session/operation.h"
 
 extern const struct operation operation_corpus_list, operation_corpus_documents,

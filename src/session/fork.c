@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 
 static void stand_begin(struct fork_stand *s)
 {

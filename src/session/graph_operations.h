@@ -3,7 +3,7 @@
 #ifndef SESSION_GRAPH_OPERATIONS_H
 #define SESSION_GRAPH_OPERATIONS_H
 
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 #include "session/operation.h"
 
 /* graph/list gives a struct graph_part without observations and relations. */

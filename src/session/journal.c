@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "session/lock.h"
 #include "store/sessions.h"

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/worker.h"
-#include "chat/event_pieces.h"
+#include "chat/event.h"
 #include "chat/history.h"
 #include "chat/session_info.h"
 #include "compact/compact.h"

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "session/journal_private.h"
 #include "store/snapshot.h"

@@ -4,7 +4,7 @@
 #define SESSION_LEARNED_OPERATIONS_H
 
 #include "base/vec.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "session/notice.h"
 #include "session/operation.h"
 

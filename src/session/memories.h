@@ -3,7 +3,7 @@
 #define SESSION_MEMORIES_H
 
 #include "base/entropy.h"
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "chat/session_info.h"
 #include "memory/recall.h"
 

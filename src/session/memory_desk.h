@@ -4,7 +4,7 @@
 #define SESSION_MEMORY_DESK_H
 
 #include "base/worker.h"
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 #include "config/config.h"
 #include "session/operation_request.h"
 #include "session/place.h"

@@ -4,9 +4,7 @@
 #define SESSION_MEMORY_OPERATIONS_H
 
 #include "base/vec.h"
-#include "chat/memory_entry.h"
-#include "chat/memory_excerpt.h"
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "session/operation.h"
 
 /* memory/search. A scope is "all", "project", "session=REFERENCE" (an id that entries have, else as

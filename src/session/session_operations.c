@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "chat/event_pieces.h"
+#include "chat/event.h"
 #include "knowledge/learned_extract.h"
 #include "session/import.h"
 #include "session/projection.h"

@@ -7,7 +7,6 @@
 
 #include "base/vec.h"
 #include "chat/event.h"
-#include "chat/log_messages.h"
 #include "chat/message.h"
 #include "store/store.h"
 

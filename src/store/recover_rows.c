@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/session_tally.h"
+#include "chat/session_info.h"
 #include "store/db_copy.h"
 #include "store/event_row.h"
 #include "store/recover.h"

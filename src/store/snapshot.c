@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "store/event_log.h"
 #include "store/sql.h"
 

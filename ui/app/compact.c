@@ -5,8 +5,8 @@
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "config/compaction_modes.h"
 #include "config/config.h"
+#include "config/keys.h"
 
 static const struct {
     const char *name;

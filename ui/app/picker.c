@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "config/config_file.h"
+#include "config/edit.h"
 #include "session/session_operations.h"
 #include "ui/app/faults.h"
 #include "ui/app/help.h"

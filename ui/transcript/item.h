@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "chat/event.h"
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "chat/event.h"
-#include "chat/memory_entry.h"
+#include "chat/memory.h"
 #include "chat/message.h"
 #include "ui/term/rows.h"
 

@@ -5,7 +5,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "chat/figure.h"
+#include "chat/usage.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/text/wrap.h"

@@ -3,7 +3,7 @@
 #ifndef UI_CORPUS_VIEW_PRIVATE_H
 #define UI_CORPUS_VIEW_PRIVATE_H
 
-#include "chat/corpora.h"
+#include "chat/knowledge.h"
 #include "ui/text/editor.h"
 #include "ui/view/corpus_view.h"
 #include "ui/view/outline.h"

@@ -3,7 +3,7 @@
 #ifndef UI_GRAPH_VIEW_PRIVATE_H
 #define UI_GRAPH_VIEW_PRIVATE_H
 
-#include "chat/graph.h"
+#include "chat/knowledge.h"
 #include "ui/text/editor.h"
 #include "ui/view/graph_view.h"
 #include "ui/view/outline.h"

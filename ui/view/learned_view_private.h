@@ -3,7 +3,7 @@
 #ifndef UI_LEARNED_VIEW_PRIVATE_H
 #define UI_LEARNED_VIEW_PRIVATE_H
 
-#include "chat/learned_item.h"
+#include "chat/knowledge.h"
 #include "ui/text/editor.h"
 #include "ui/view/learned_view.h"
 #include "ui/view/outline.h"

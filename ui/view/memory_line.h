@@ -2,7 +2,7 @@
 #ifndef UI_MEMORY_LINE_H
 #define UI_MEMORY_LINE_H
 
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 #include "ui/text/wrap.h"
 
 /* Appends the part of the hit's best passage around its first mark, clean, as one line of at most

@@ -1,6 +1,7 @@
-#include "chat/memory_hit.h"
+#include "chat/memory.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,312 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/usage.h"
+
+void memory_entry_release(struct memory_entry *m)
+{
+    shape_release(&memory_entry_shape, m);
+    *m = (struct memory_entry){0};
+}
+
+struct memory_entry memory_entry_clone(const struct memory_entry *m)
+{
+    struct memory_entry copy = *m;
+    copy.id = mem_strdup(m->id);
+    copy.session_id = mem_strdup(m->session_id);
+    copy.speaker = mem_strdup(m->speaker);
+    copy.content = mem_strdup(m->content);
+    return copy;
+}
+
+void memory_entries_release(struct memory_entries *list)
+{
+    for (size_t i = 0; i < list->items.len; i++)
+        memory_entry_release(&list->items.items[i]);
+    vec_release(&list->items);
+}
+
+const char *memory_entry_speaker(const struct memory_entry *m)
+{
+    return m->speaker ? m->speaker : role_name(m->role);
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static void write_id(struct json_out *o, const void *entry)
+{
+    const struct memory_entry *m = entry;
+    if (m->id_is_number)
+        json_out_raw(o, m->id);
+    else
+        json_out_string(o, m->id);
+}
+
+static bool read_id(const struct json *v, void *entry)
+{
+    struct memory_entry *m = entry;
+    const char *text = json_string(v);
+    double n = json_number(v, NAN);
+    m->id_is_number = !text;
+    if (text)
+        m->id = mem_strdup(text);
+    else if (figure_from(fabs(n), FIGURE_MAX) >= 0)
+        m->id = mem_printf("%" PRId64, (int64_t)n);
+    return m->id && *m->id && strlen(m->id) <= MEMORY_ID_BYTES;
+}
+
+static void release_id(void *entry)
+{
+    struct memory_entry *m = entry;
+    free(m->id);
+    m->id = NULL;
+    m->id_is_number = false;
+}
+
+const struct shape_codec memory_entry_id = {
+    .write = write_id,
+    .read = read_id,
+    .release = release_id,
+    .schema = "{\"type\":[\"string\",\"integer\"]}",
+    .expected = "a string that is not empty, or a whole number",
+};
+
+bool memory_entry_has_id(const void *entry)
+{
+    return ((const struct memory_entry *)entry)->id;
+}
+
+static const char *const origin_words[MEMORY_ORIGINS] = {
+    [MEMORY_IMPORTED] = "import", [MEMORY_DROPPED] = "dropped", [MEMORY_LEFT] = "session"};
+const struct shape_names memory_origin_names = {origin_words, MEMORY_ORIGINS, -1};
+
+#define AT(T, member) SHAPE_AT(T, struct memory_entry, member)
+#define TEXT(member) SHAPE_AT_TEXT(struct memory_entry, member)
+
+/* clang-format off */
+static const struct shape_field whole_entry_fields[] = {
+    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
+                .help = "Names the entry."),
+    SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(session_id), .least = 1,
+                .most = MEMORY_ID_BYTES, .help = "The session that it was said in."),
+    SHAPE_FIELD("origin", ENUM, OPTIONAL, AT(enum memory_origin, origin),
+                .names = &memory_origin_names,
+                .help = "How it came: \"dropped\" by a compaction, with a \"session\" that was "
+                        "left; absent: by an import."),
+    SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, turn),
+                .help = "Turn that it was said in; 0: unknown."),
+    SHAPE_FIELD("seq", INTEGER, OPTIONAL, AT(int64_t, seq),
+                .help = "Number of the event of its message."),
+    SHAPE_FIELD("role", ENUM, REQUIRED, AT(enum role, role), .names = &role_names,
+                .help = "Who said it."),
+    SHAPE_FIELD("speaker", STRING, OPTIONAL, TEXT(speaker), .most = MEMORY_SPEAKER_BYTES,
+                .help = "A name; absent: the role stands for it."),
+    SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, created_ms),
+                .help = "When it was said."),
+    SHAPE_FIELD("content", STRING, REQUIRED, TEXT(content), .most = MEMORY_CONTENT_BYTES,
+                .help = "What was said."),
+    SHAPE_FIELD("pinned", BOOLEAN, OPTIONAL, AT(bool, pinned),
+                .help = "It wins ties, and no copy replaces it."),
+    SHAPE_FIELD("edited", BOOLEAN, OPTIONAL, AT(bool, edited), .help = "The user changed it."),
+    {0},
+};
+/* clang-format on */
+
+const struct shape memory_entry_shape = {
+    .name = "memory entry", .size = sizeof(struct memory_entry), .fields = whole_entry_fields};
+
+bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
+{
+    *out = (struct memory_entry){0};
+    if (!shape_read(&memory_entry_shape, v, out, e))
+        return false;
+    if (out->speaker && !*out->speaker) {
+        free(out->speaker);
+        out->speaker = NULL;
+    }
+    return true;
+}
+
+/* --- the place -------------------------------------------------------------------------------- */
+
+#undef TEXT
+#define TEXT(member, what)                                                                         \
+    SHAPE_FIELD(#member, STRING, OPTIONAL, SHAPE_AT_TEXT(struct memory_place, member), .least = 1, \
+                .most = MEMORY_ID_BYTES, .help = what)
+#define TURN(member, what)                                                                         \
+    SHAPE_FIELD(#member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct memory_place, member),        \
+                .most = 1e15, .absent = -1, .help = what)
+#define COUNT(member, what)                                                                        \
+    SHAPE_FIELD(#member, COUNT, OPTIONAL, SHAPE_AT(int, struct memory_place, member),              \
+                .most = MEMORY_AROUND_MOST, .nearest = true, .absent = MEMORY_AROUND_DEFAULT,      \
+                .help = what)
+#define ROW(row, member, what) row(member, what),
+
+static const struct shape_field place_fields[] = {MEMORY_PLACE_MEMBERS(ROW, ROW){0}};
+const struct shape memory_place_shape = {.name = "parameters",
+                                         .size = sizeof(struct memory_place),
+                                         .fields = place_fields,
+                                         .closed = true};
+
+bool memory_place_check(const struct memory_place *p, struct error *e)
+{
+    if (p->id ? !utf8_is_blank(p->id) : p->session_id && p->turn >= 0)
+        return true;
+    return err_set(e, ERR_USAGE,
+                   "give \"id\", as memory_search has it, or \"session_id\" and \"turn\"");
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static void write_session(struct json_out *o, const void *excerpt)
+{
+    const struct memory_excerpt *x = excerpt;
+    json_out_string(o, x->entries.items.items[x->asked].session_id);
+}
+
+static void write_entry_speaker(struct json_out *o, const void *entry)
+{
+    json_out_string(o, memory_entry_speaker(entry));
+}
+
+static const struct shape_codec session = {.write = write_session,
+                                           .schema = "{\"type\":\"string\"}",
+                                           .expected = "a string"},
+                                entry_speaker = {.write = write_entry_speaker,
+                                                 .schema = "{\"type\":\"string\"}",
+                                                 .expected = "a string"};
+
+#define ENTRY(T, member) SHAPE_AT(T, struct memory_entry, member)
+#define EXCERPT(T, member) SHAPE_AT(T, struct memory_excerpt, member)
+
+static const struct shape_field entry_fields[] = {
+    SHAPE_FIELD("id", OWN, OPTIONAL, 0, .codec = &memory_entry_id, .there = memory_entry_has_id,
+                .help = "Names the entry."),
+    SHAPE_FIELD("turn", INTEGER, DEFAULT, ENTRY(int64_t, turn),
+                .help = "Turn that it was said in; 0: unknown."),
+    SHAPE_FIELD("speaker", OWN, REQUIRED, 0, .codec = &entry_speaker, .help = "Who said it."),
+    SHAPE_FIELD("created_at", TIME, REQUIRED, ENTRY(int64_t, created_ms),
+                .help = "When it was said."),
+    SHAPE_FIELD("content", STRING, REQUIRED, SHAPE_AT_TEXT(struct memory_entry, content),
+                .help = "What was said."),
+    {0},
+};
+static const struct shape entry_shape = {
+    .name = "entry", .size = sizeof(struct memory_entry), .fields = entry_fields};
+
+#define FIELDS(entry)                                                                              \
+    {                                                                                              \
+        SHAPE_FIELD("session_id", OWN, REQUIRED, 0, .codec = &session,                             \
+                    .help = "The session of all of them."),                                        \
+            SHAPE_FIELD("asked", COUNT, DEFAULT, EXCERPT(int, asked),                              \
+                        .help = "Which of the entries was asked for, from 0."),                    \
+            SHAPE_FIELD("bytes_cut", INTEGER, OPTIONAL, EXCERPT(int64_t, bytes_cut),               \
+                        .help = "Bytes that its content lacks at the end."),                       \
+            SHAPE_FIELD("entries", LIST, REQUIRED, offsetof(struct memory_excerpt, entries.items), \
+                        .of = (entry), .help = "In the order of the conversation."),               \
+            SHAPE_FIELD("left_out", COUNT, OPTIONAL, EXCERPT(int, left_out),                       \
+                        .help = "Neighbours for which there was no room."),                        \
+            {0},                                                                                   \
+    }
+
+static const struct shape_field whole_fields[] = FIELDS(&memory_entry_shape),
+                                excerpt_model_fields[] = FIELDS(&entry_shape);
+const struct shape memory_excerpt_shape = {
+    .name = "memory excerpt", .size = sizeof(struct memory_excerpt), .fields = whole_fields};
+const struct shape memory_excerpt_model_shape = {.name = "memory excerpt",
+                                                 .size = sizeof(struct memory_excerpt),
+                                                 .fields = excerpt_model_fields};
+
+void memory_excerpt_release(struct memory_excerpt *x)
+{
+    memory_entries_release(&x->entries);
+    *x = (struct memory_excerpt){0};
+}
+
+/* --- what fits -------------------------------------------------------------------------------- */
+
+static size_t size_of(const struct shape *shape, const void *object)
+{
+    struct json_out o = {.buf = NULL};
+    shape_write(shape, object, &o);
+    return (size_t)o.len;
+}
+
+/* What one more entry takes, or more than `most`. */
+static size_t size_of_entry(const struct memory_entry *m, size_t most)
+{
+    return strlen(m->content) > most ? most + 1 : size_of(&entry_shape, m) + 1;
+}
+
+/* … of the excerpt with no other entry than the one that was asked for. */
+static size_t size_alone(const struct memory_excerpt *x)
+{
+    struct memory_excerpt lone = {.bytes_cut = x->bytes_cut,
+                                  .left_out = (int)x->entries.items.len - 1};
+    lone.entries.items.items = &x->entries.items.items[x->asked];
+    lone.entries.items.len = 1;
+    return size_of(&memory_excerpt_model_shape, &lone);
+}
+
+/* Gives what the excerpt takes alone then. */
+static size_t cut_content(struct memory_excerpt *x, size_t max)
+{
+    char *text = x->entries.items.items[x->asked].content;
+    size_t whole = strlen(text), len = whole, size;
+    while ((size = size_alone(x)) > max && len > 0) {
+        len = utf8_cut_bytes(text, len, len / 2);
+        text[len] = '\0';
+        x->bytes_cut = (int64_t)(whole - len);
+    }
+    return size;
+}
+
+/* A range of the entries. */
+struct span {
+    size_t first, end;
+};
+
+/* The nearest ones whole, as far as there is room; in turn before and behind it. */
+static struct span with_neighbours(const struct memory_excerpt *x, size_t room)
+{
+    const struct memory_entry *items = x->entries.items.items;
+    size_t asked = (size_t)x->asked, len = x->entries.items.len;
+    struct span s = {asked, asked + 1};
+    bool before = s.first > 0, after = s.end < len;
+    while (before || after) {
+        size_t i = before && (!after || asked - s.first < s.end - asked) ? s.first - 1 : s.end;
+        size_t size = size_of_entry(&items[i], room);
+        bool fits = size <= room;
+        room -= fits ? size : 0;
+        if (i < s.first) {
+            s.first -= fits;
+            before = fits && s.first > 0;
+        } else {
+            s.end += fits;
+            after = fits && s.end < len;
+        }
+    }
+    return s;
+}
+
+static void keep(struct memory_excerpt *x, struct span s)
+{
+    struct memory_entry *items = x->entries.items.items;
+    size_t len = x->entries.items.len, kept = s.end - s.first;
+    for (size_t i = 0; i < len; i++)
+        if (i < s.first || i >= s.end)
+            memory_entry_release(&items[i]);
+    memmove(items, items + s.first, kept * sizeof *items);
+    x->entries.items.len = kept;
+    x->asked -= (int)s.first;
+    x->left_out = (int)(len - kept);
+}
+
+void memory_excerpt_fit(struct memory_excerpt *x, size_t max)
+{
+    size_t size = cut_content(x, max);
+    keep(x, with_neighbours(x, size < max ? max - size : 0));
+}
 
 void memory_hit_release(struct memory_hit *h)
 {
@@ -98,7 +405,9 @@ static void write_speaker(struct json_out *o, const void *entry)
 static const struct shape_codec speaker = {
     .write = write_speaker, .schema = "{\"type\":\"string\"}", .expected = "a string"};
 
+#undef AT
 #define AT(T, member) SHAPE_AT(T, struct memory_hit, member)
+#undef TEXT
 #define TEXT(member) SHAPE_AT_TEXT(struct memory_hit, member)
 #define SCORE                                                                                      \
     SHAPE_FIELD("score", NUMBER, DEFAULT, AT(double, score), .decimals = 4,                        \
@@ -106,6 +415,7 @@ static const struct shape_codec speaker = {
 #define SESSION                                                                                    \
     SHAPE_FIELD("session_id", STRING, REQUIRED, TEXT(entry.session_id),                            \
                 .help = "The session that it was said in.")
+#undef TURN
 #define TURN                                                                                       \
     SHAPE_FIELD("turn", INTEGER, DEFAULT, AT(int64_t, entry.turn),                                 \
                 .help = "Turn that it was said in; 0: unknown.")

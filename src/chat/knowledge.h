@@ -1,0 +1,388 @@
+/* What was learned of the user's words and is to influence later sessions: an item of learned
+ * memory. */
+#ifndef CHAT_KNOWLEDGE_H
+#define CHAT_KNOWLEDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/shape.h"
+#include "base/vec.h"
+#include "chat/event.h"
+
+enum { LEARNED_TEXT_BYTES = 1000, LEARNED_ID_BYTES = 200 };
+
+/* X(NAME, "word", whether a new one takes the place of the one before) */
+#define LEARNED_KINDS(X)                                                                           \
+    X(FACT, "fact", false)        /* "remember that …" */                                        \
+    X(RULE, "rule", false)        /* "always use …" */                                           \
+    X(LANGUAGE, "language", true) /* of answers, as the preferences that follow */                 \
+    X(STYLE, "style", true)       /* how long and detailed */                                      \
+    X(TONE, "tone", true)                                                                          \
+    X(FORMAT, "format", true)                                                                      \
+    X(EMOJI, "emoji", true)                                                                        \
+    X(ENTITY, "entity", false)   /* for the graph, where it goes when it is accepted */            \
+    X(USAGE, "usage", false)     /* of a tool, as it was seen; scope TOOL */                       \
+    X(SESSION, "session", false) /* what a session was about; scope HISTORY */
+
+enum learned_kind {
+#define X(name, word, replaces) LEARNED_##name,
+    LEARNED_KINDS(X)
+#undef X
+        LEARNED_KIND_COUNT
+};
+
+/* TOOL and HISTORY are made of the logs of sessions; what a person says is of the others. */
+enum learned_scope { LEARNED_PROJECT, LEARNED_USER, LEARNED_TOOL, LEARNED_HISTORY, LEARNED_SCOPES };
+
+/* A CANDIDATE waits for the user's word, ACTIVE ones are told to models, SUPERSEDED were replaced,
+ * REJECTED are not asked for again. */
+enum learned_state {
+    LEARNED_CANDIDATE,
+    LEARNED_ACTIVE,
+    LEARNED_SUPERSEDED,
+    LEARNED_REJECTED,
+    LEARNED_STATES
+};
+
+/* What a session may do with memory, of all kinds: OFF nothing, READ what is there, WRITE more,
+ * too.
+ */
+enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
+extern const struct shape_names memory_access_names;
+
+/* Who proposed it; LOGGED: nobody, it is what the logs of sessions say. */
+enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED, LEARNED_LOGGED };
+
+struct learned_item {
+    char *id; /* names it for ever; NULL before the store made one */
+    enum learned_scope scope;
+    enum learned_kind kind;
+    enum learned_state state;
+    enum learned_origin origin;
+    char *text;
+    char *project;     /* resolved path of a PROJECT's; NULL: of all */
+    char *session_id;  /* that it was said in; NULL: in none */
+    bool session_gone; /* … which was deleted */
+    int64_t seq;       /* of the event of its message; 0 unknown */
+    char *replaced_by; /* of a SUPERSEDED: id; NULL: none */
+    int64_t created_ms, changed_ms;
+    int64_t uses, used_ms; /* sessions that were told of it; 0: none was */
+
+    /* Its message, where learned_find_messages() found it in the log. */
+    char *said;  /* a line of what was typed, around the words that were noted; NULL: not found */
+    char *title; /* of the session */
+    int turn;    /* of a CANDIDATE; 0: unknown */
+    int64_t said_ms;
+    enum input_origin said_origin;
+};
+
+struct learned_items {
+    VEC(struct learned_item) items;
+};
+
+void learned_item_release(struct learned_item *item);
+void learned_items_release(struct learned_items *list);
+
+bool learned_kind_replaces(enum learned_kind kind);
+const char *learned_kind_word(enum learned_kind kind);
+const char *learned_scope_word(enum learned_scope scope);
+const char *learned_state_word(enum learned_state state);
+/* A fact and a rule belong to a project, a preference and an entity to the user. */
+enum learned_scope learned_scope_of(enum learned_kind kind);
+
+extern const struct shape_names learned_kind_names, learned_scope_names, learned_state_names,
+    learned_origin_names;
+extern const struct shape learned_item_shape;
+
+/* A member of type struct learned_items. */
+#define LEARNED_ITEMS(S, member)                                                                   \
+    SHAPE_FIELD("items", LIST, REQUIRED, offsetof(S, member), .of = &learned_item_shape,           \
+                .help = "What was learned.")
+
+/* The graph of facts: entities, what was observed of them, and relations between them. What it is
+ * told and what it tells, as structs and shapes; where it is kept: knowledge/graph.h. */
+
+/* Bounds: of texts in bytes, of one call, and of all. */
+enum {
+    GRAPH_NAME_BYTES = 256,
+    GRAPH_TYPE_BYTES = 128, /* of an entity and of a relation */
+    GRAPH_OBSERVATION_BYTES = 4096,
+    GRAPH_ENTITY_BYTES = 256 * 1024, /* all observations of an entity */
+    GRAPH_BATCH = 200,               /* entities, relations, names of one call */
+    GRAPH_OBSERVATIONS = 1000,       /* of an entity */
+    GRAPH_ENTITIES = 100000,
+    GRAPH_OBSERVATIONS_IN_ALL = 1000000,
+    GRAPH_RELATIONS = 500000,
+    GRAPH_IMPORT_BYTES = 256 * 1024 * 1024,
+    GRAPH_FOUND = 20, /* entities that a search gives, unless it says how many */
+    GRAPH_FOUND_MOST = 1000,
+    GRAPH_PART_RELATIONS = 2000 /* that a part of the graph has; others are counted */
+};
+
+/* Where a fact comes from. */
+struct graph_source {
+    char *session_id; /* NULL: a person's own, or an import */
+    int64_t seq;      /* of the event of its message; 0 unknown */
+    int64_t created_ms;
+    bool deleted; /* the session is not here any more */
+};
+
+/* ---- what is told of the graph ---- */
+
+struct graph_observation {
+    char *content;
+    struct graph_source source;
+};
+struct graph_entity {
+    char *name, *type;
+    VEC(struct graph_observation) observations; /* oldest first */
+    int observed;                               /* how many it has, also where they are left out */
+    int relations;                              /* out and in */
+    struct graph_source source;
+};
+struct graph_relation {
+    char *from, *to, *type;
+    struct graph_source source;
+};
+
+/* Some of the graph. */
+struct graph_part {
+    VEC(struct graph_entity) entities;
+    VEC(struct graph_relation) relations;
+    int64_t relations_left; /* that had no room among them */
+    VEC(char *) unknown;    /* names that were asked for and are none */
+    int64_t total;          /* entities that there are */
+};
+void graph_part_release(struct graph_part *p);
+extern const struct shape graph_entity_shape, graph_relation_shape, graph_part_shape;
+
+struct graph_stats {
+    int64_t entities, observations, relations;
+    int64_t orphans; /* observations whose session was deleted */
+    int64_t bytes;   /* that it takes in the database, about */
+};
+extern const struct shape graph_stats_shape;
+
+/* ---- what it is told ---- texts are the reader's (shape_release()) or a caller's */
+
+struct graph_new_entity {
+    const char *name, *type;
+    VEC(const char *) observations;
+};
+struct graph_create {
+    VEC(struct graph_new_entity) entities;
+};
+
+struct graph_new_observations {
+    const char *entity;
+    VEC(const char *) contents;
+};
+struct graph_observe {
+    VEC(struct graph_new_observations) observations;
+};
+
+struct graph_new_relation {
+    const char *from, *to, *type;
+};
+struct graph_relate {
+    VEC(struct graph_new_relation) relations;
+};
+
+struct graph_query {
+    const char *query;
+};
+struct graph_search {
+    const char *query;
+    int limit;   /* entities */
+    bool typing; /* the last word may be the beginning of one */
+    bool brief;  /* observations are counted, not given, and there are no relations */
+};
+struct graph_names {
+    VEC(const char *) names;
+};
+struct graph_unobserve {
+    VEC(struct graph_new_observations) deletions;
+};
+
+extern const struct shape graph_create_shape, graph_observe_shape, graph_relate_shape,
+    graph_query_shape, graph_search_shape, graph_names_shape, graph_entity_names_shape,
+    graph_unobserve_shape;
+
+/* ---- what came of it ---- */
+
+/* Of add_observations: what is new, for each entity that was named. */
+struct graph_added {
+    VEC(struct graph_added_to {
+        char *entity;
+        VEC(char *) added;
+    })
+    items;
+};
+extern const struct shape graph_added_shape;
+
+struct graph_counts {
+    int64_t entities, observations, relations;
+    int64_t skipped; /* of an import: relations of entities that are nowhere */
+};
+extern const struct shape graph_counts_shape;
+
+/* ---- a line of an export, in the form of the MCP project's server-memory ---- */
+
+struct graph_line_entity {
+    char *name, *type;
+    VEC(char *) observations;
+};
+struct graph_line_relation {
+    char *from, *to, *type;
+};
+extern const struct shape graph_line_entity_shape, graph_line_relation_shape;
+
+/* Corpora: named sets of documents that are searched on demand. What they are told and what they
+ * tell, as structs and shapes; where they are kept: knowledge/corpora.h. */
+
+/* Bounds. */
+enum {
+    CORPUS_NAME_BYTES = 64,
+    CORPUS_FILE_BYTES = 4096,             /* of a path, or a given text's name */
+    CORPUS_PATHS = 1000,                  /* files and folders that a corpus is made of */
+    CORPUS_TEXT_BYTES = 16 * 1024 * 1024, /* of a given text */
+    CORPUS_QUERY_BYTES = 65536,
+    CORPUS_TOP_K = 5, /* passages that a search gives, unless it says how many */
+    CORPUS_TOP_K_MOST = 20,
+    CORPUS_PAGE = 1000 /* rows of a list, at most */
+};
+
+/* Letters of ASCII, digits, ".", "_" and "-", the first a letter or a digit: a name stands in
+ * "@corpus:NAME" and in tiro.ini. */
+bool corpus_name_valid(const char *name);
+
+/* The next name that a text mentions so, from *at on, which moves behind it; NULL: none. The caller
+ * frees. */
+char *corpus_next_mention(const char **at);
+/* The text without them, and without the blanks before them. The caller frees. */
+char *corpus_without_mentions(const char *text);
+
+/* ---- what is told of them ---- */
+
+struct corpus_info {
+    char *name;
+    VEC(char *) paths;
+    int64_t documents; /* that can be searched */
+    int64_t failed;    /* files that could not be read */
+    int64_t passages, bytes;
+    int64_t updated_ms; /* end of the last ingest; 0: there was none */
+    bool pending;       /* an ingest has begun and not ended */
+};
+struct corpus_list {
+    VEC(struct corpus_info) items; /* by name */
+};
+
+enum corpus_document_state { CORPUS_DOCUMENT_READY, CORPUS_DOCUMENT_FAILED };
+struct corpus_document {
+    int64_t id;
+    char *corpus, *file;
+    enum corpus_document_state state;
+    char *error; /* NULL: ready */
+    int64_t passages, bytes, ingested_ms;
+    bool given; /* a text without a file */
+};
+struct corpus_documents {
+    VEC(struct corpus_document) items; /* by file */
+    int64_t total;                     /* that there are of this state */
+};
+
+struct corpus_passage {
+    int number; /* that a model cites it by; 0: none */
+    int64_t document;
+    int64_t chunk; /* its number in the document, from 0 on */
+    char *corpus, *file, *heading, *content;
+    int64_t line, page;    /* from 1 on; 0: the format has none */
+    int64_t start, finish; /* bytes of the file; -1: the format does not tell */
+    double score;          /* of a search: 0 … 1 */
+    double words, vector;  /* what it is made of; vector -1: it has none */
+};
+struct corpus_passages {
+    VEC(struct corpus_passage) items;
+    int64_t total; /* of the document */
+};
+/* Of a search, best first. */
+struct corpus_found {
+    VEC(struct corpus_passage) items;
+    int64_t documents, searched; /* documents and passages that were looked at */
+    char *badge;                 /* what could not be used of vectors or reranker; NULL: nothing */
+};
+
+struct corpus_stats {
+    int64_t corpora, documents, failed, passages;
+    int64_t bytes;             /* of texts */
+    int64_t index;             /* bytes of words and vectors */
+    int64_t embedded, missing; /* passages with and without a vector of the model */
+    char *model;               /* NULL: words alone */
+};
+
+/* Of an ingest, while it goes on and at its end. */
+struct corpus_progress {
+    char *corpus;
+    int64_t files; /* that were found */
+    int64_t done;  /* of them */
+    int64_t added, changed, unchanged, removed, failed;
+    int64_t passages, bytes; /* that were read */
+    bool finished;
+    bool asks; /* nothing was done: so many files or bytes go to an embedding endpoint only with
+                  consent */
+};
+
+struct corpus_ingested {
+    int64_t document, chunks;
+};
+struct corpus_removed {
+    int64_t documents;
+};
+
+extern const struct shape corpus_info_shape, corpus_list_shape, corpus_document_shape,
+    corpus_documents_shape, corpus_passage_shape, corpus_passages_shape, corpus_found_shape,
+    corpus_stats_shape, corpus_progress_shape, corpus_ingested_shape, corpus_removed_shape;
+
+/* ---- what they are told ---- texts are the reader's (shape_release()) or a caller's */
+
+struct corpus_add {
+    const char *name;
+    VEC(const char *) paths; /* none: those that the corpus has, and those of tiro.ini */
+    bool consent;            /* however much goes to an embedding endpoint */
+};
+struct corpus_documents_query {
+    const char *name;
+    bool failed;       /* these instead of those that are ready */
+    const char *after; /* from behind this file on; NULL: from the beginning */
+    int limit;         /* 0: CORPUS_PAGE */
+};
+struct corpus_passages_query {
+    int64_t document;
+    int64_t from; /* number of the first */
+    int limit;    /* 0: CORPUS_PAGE */
+};
+struct corpus_cited {
+    const char *session_id;
+    int64_t before; /* number of an event: what was given last before it; 0: last of all */
+};
+struct corpus_search {
+    const char *corpus; /* NULL: all of them */
+    const char *query;
+    int top_k;            /* 0: as configured */
+    double hybrid_weight; /* share of words, 0 … 1; negative: as configured */
+    const char *filter;   /* files whose path has this in it, or fits it as a glob; NULL: all */
+};
+struct corpus_ingest {
+    const char *corpus, *filename, *text;
+};
+struct corpus_remove {
+    const char *name;
+    const char *file; /* NULL: the whole corpus */
+};
+
+extern const struct shape corpus_add_shape, corpus_documents_query_shape,
+    corpus_passages_query_shape, corpus_cited_shape, corpus_search_shape, corpus_ingest_shape,
+    corpus_remove_shape;
+
+#endif
