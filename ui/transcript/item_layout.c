@@ -59,6 +59,18 @@ static const struct sentence *sentence_of(const char *tool)
     return NULL;
 }
 
+/* Models may write entityType for entity_type; the tools take both. */
+static const struct json *member_of(const struct json *object, const char *name)
+{
+    char other[32];
+    size_t len = 0;
+    for (const char *p = name; *p && len + 1 < sizeof other; p++)
+        other[len++] = *p == '_' && p[1] >= 'a' && p[1] <= 'z' ? (char)(*++p - 'a' + 'A') : *p;
+    other[len] = '\0';
+    const struct json *value = json_get(object, name);
+    return value ? value : json_get(object, other);
+}
+
 /* A text, or the texts of a list with "; " between them. */
 static void add_member(struct buf *out, const struct json *value)
 {
@@ -74,7 +86,7 @@ static void add_member(struct buf *out, const struct json *value)
 /* Ada (person), Acme (company). False if the arguments do not fit the sentence. */
 static bool add_items(struct buf *out, const struct sentence *s, const struct json *args)
 {
-    const struct json *items = json_get(args, s->list), *first = json_first(items);
+    const struct json *items = member_of(args, s->list), *first = json_first(items);
     for (const struct json *v = first; v && out->len < ARGUMENT_MAX; v = json_next(v)) {
         if (v != first)
             buf_addstr(out, ", ");
@@ -86,7 +98,7 @@ static bool add_items(struct buf *out, const struct sentence *s, const struct js
             if (!*p)
                 break;
             snprintf(name, sizeof name, "%.*s", (int)len - 1, p + 1);
-            add_member(out, *name ? json_get(v, name) : v);
+            add_member(out, *name ? member_of(v, name) : v);
             p += len + 1;
         }
     }
