@@ -121,5 +121,5 @@ const passed = await runSteps('contract', {
     assert.equal(await exited, 0);
   },
 });
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);

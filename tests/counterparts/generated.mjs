@@ -58,5 +58,5 @@ const passed = await runSteps('generated', {
     await compiles('rpc.ts', use, use.replace("start('last'", 'start(7'));
   },
 });
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);

@@ -24,5 +24,5 @@ const steps = {
 };
 
 const passed = await runSteps(`MCP conformance, ${revision}`, steps);
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);

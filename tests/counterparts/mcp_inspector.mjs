@@ -45,5 +45,5 @@ const steps = {
 };
 
 const passed = await runSteps(`MCP inspector, ${transport}`, steps);
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);

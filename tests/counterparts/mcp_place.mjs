@@ -58,8 +58,12 @@ export async function makePlace() {
     return addToken(url, token);
   }
 
-  function done() {
+  // A server that still ends would write files while they are removed.
+  async function done() {
+    const running = servers.filter((child) => child.pid && child.exitCode === null && !child.signalCode);
+    const ended = running.map((child) => new Promise((resolve) => child.once('exit', resolve)));
     for (const child of servers) child.kill();
+    await Promise.all(ended);
     fs.rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
   return { root, env, args, serveBare, serveHttp, done };

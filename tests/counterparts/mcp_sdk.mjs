@@ -141,5 +141,5 @@ const state = {
 
 const passed = await runSteps(`MCP SDK, ${which}, ${transport}`, steps, state);
 await client.close();
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);

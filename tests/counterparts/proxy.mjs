@@ -150,5 +150,5 @@ const passed = await runSteps(name, {
   },
 });
 proxy.kill();
-place.done();
+await place.done();
 process.exit(passed ? 0 : 1);
