@@ -104,6 +104,10 @@ TEST(a_chosen_citation_opens_its_passage_at_every_size)
         act(s, "<f2>", "river [1].", "> half a message");
         act(s, "<alt-c><ctrl-u>", "!half a message");
         act(s, "/cite 1<enter>", "[1] 京都.md:1", "Sleeping");
+        if (sizes[i].cols >= 100) { /* beside it one goes on writing */
+            act(s, "and then", "> and then");
+            act(s, "<ctrl-u>", "!and then");
+        }
         act(s, "<f2>", "!Sleeping");
         act(s, "/cite 9<enter>", "The model got no such passage.");
         act(s, "on with it", "> on with it"); /* where one was writing */

@@ -158,6 +158,13 @@ static void show(struct app *app, const char *query)
                  _("Corpora are off. \"enabled = true\" in [corpus] of tiro.ini turns them on."));
 }
 
+/* Who writes a message goes on with it: a letter would act upon the passage. */
+static void show_passage(struct app *app, const char *query)
+{
+    show(app, query);
+    (void)memory_view_focus(app->memory, false);
+}
+
 void corpora_cite(struct app *app, const char *arguments)
 {
     int number = corpora_citation_number(arguments), given = transcript_passages(app->transcript);
@@ -168,14 +175,14 @@ void corpora_cite(struct app *app, const char *arguments)
         return;
     }
     char *query = mem_printf("[%d]", number);
-    show(app, query);
+    show_passage(app, query);
     free(query);
 }
 
 void corpora_open_citation(struct app *app, const struct transcript_citation *citation)
 {
     char *query = mem_printf("[%d]@%lld", citation->number, (long long)citation->before);
-    show(app, query);
+    show_passage(app, query);
     free(query);
 }
 
