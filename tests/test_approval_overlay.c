@@ -103,7 +103,7 @@ TEST(the_place_stands_apart_from_the_title)
     draw(40, 6, NOW);
     assert_string_equal(seen(40, 6, ARMED),
                         " The model wants to run a comma… 1-2/10\n 1\n 2\n PageDown next page\n"
-                        " a can allow after the last page\n d decline\n");
+                        " a allow, after the last page\n d decline\n");
 }
 
 /* Where all else fails there is a row of what would be done, and how to answer. */
@@ -264,7 +264,7 @@ TEST(the_text_scrolls)
     ask_numbered(30);
     assert_int_equal(approval_height(&a, &keymap, 80), 32);
     draw(80, 12, NOW);
-    assert_says(seen(80, 12, ARMED), "1-10/30", "\n line 10\n PageDown next page · a can allow");
+    assert_says(seen(80, 12, ARMED), "1-10/30", "\n line 10\n PageDown next page · a allow, after");
     lead_to(APPROVAL_TAKEN, "kj<down>");
     assert_non_null(strstr(seen(80, 12, ARMED), "3-12/30"));
     lead_to(APPROVAL_TAKEN, "<pagedown>");

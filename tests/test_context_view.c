@@ -129,8 +129,8 @@ TEST(the_head_has_the_figures)
 {
     the.width = 120;
     begin();
-    see("Context  ~10,000 tokens", "window 200,000", "threshold 100,000", "last request 9,321",
-        "cached 900", "session total 1.2M");
+    see("Context  ~10,000 tokens", "window 200k", "compacts at 100k", "last request 9,321",
+        "cached 900", "session 1.2M in, 34k out");
 }
 
 /* What all summaries begin with tells nothing; where it is all there is, it stays. */
@@ -164,8 +164,8 @@ TEST(nothing_unknown_is_shown_as_a_number)
     struct context c = answer_of(NULL);
     add(&c, part(CONTEXT_SYSTEM, ROLE_SYSTEM, 0, 0, 100, "You are."));
     give_context(c);
-    see("!window", "!threshold", "!cached", "!-1", "!summary",
-        "Conversations are not shortened here.");
+    see("!window", "!compacts at", "!cached", "!-1", "!summary",
+        "Compaction is off.");
 }
 
 TEST(each_kind_has_its_share)

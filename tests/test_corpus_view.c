@@ -184,7 +184,7 @@ TEST(an_older_answers_citation_opens_what_that_one_was_given)
 TEST(removal_asks_first)
 {
     begin();
-    act("d", "Remove books? Files stay. y n");
+    act("d", "Remove books from the corpus? The files stay");
     act("n", "!Remove books");
     act("dy", "?corpus/remove corpus_id=\"books\"");
     answer(&operation_corpus_remove, "{'documents':3}");
@@ -198,7 +198,7 @@ TEST(an_update_is_asked_for)
     answer(&operation_corpus_update,
            "{'files':0,'done':0,'added':0,'changed':0,'unchanged':0,'removed':0,'failed':0,"
            "'passages':0,'bytes':0}");
-    see("Looking for what has changed");
+    see("Looking for changed files");
 }
 
 static void tell_progress(int64_t done, int64_t files, bool finished)
@@ -225,5 +225,5 @@ TEST(a_long_question_is_broken_at_words)
     the.width = 34;
     answer(&operation_corpus_list,
            "{'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}");
-    act("<down>d", "Remove", "a-name-of-thirty-columns-in-all?", "Files stay. y n");
+    act("<down>d", "Remove", "a-name-of-thirty-columns-in-all", "y/n");
 }

@@ -96,7 +96,7 @@ TEST(what_waits_comes_first_and_what_was_replaced_is_history)
 {
     see("?learned/list", "?learned/stats", "loading");
     begin();
-    see("Learned · 1 waits · 1 remembered", " waits ", "- we deploy on Fridays", "3 uses",
+    see("Learned · 1 waiting · 1 remembered", " waits ", "- we deploy on Fridays", "3 uses",
         "x No emojis", "!Reply in German", "›Reply in French");
     assert_true(find("Reply in French") < find("Fridays"));
     assert_true(find("Fridays") < find("No emojis"));
@@ -147,8 +147,8 @@ TEST(it_is_narrowed_by_scope_kind_session_and_use)
            "{'items':[{'id':'read_file(path)','scope':'tool','kind':'usage','state':'active',"
            "'origin':'logged','text':'read_file(path): used 3 times, 66 % success'," AT "}]}");
     see("used 3 times");
-    act("a", "changes with them", "!?learned/accept");
-    act("d", "changes with them", "!?learned/forget");
+    act("a", "cannot be changed here", "!?learned/accept");
+    act("d", "cannot be changed here", "!?learned/forget");
     act("ss", "!Learned · tools");
     forget_sent();
     act("f", "?learned/list kind=\"fact\"", "Learned · fact");
@@ -165,7 +165,7 @@ TEST(nothing_is_told_as_such)
     see("Nothing was learned yet");
     act("n");
     answer(&operation_learned_list, "{'items':[]}");
-    see("Nothing of this was learned");
+    see("Nothing that was learned matches");
     act("aedrho", "No entry is selected");
 }
 
@@ -221,7 +221,7 @@ TEST(what_it_took_the_place_of_is_shown)
     act("h", "!before:");
     act("<enter>jh", "?learned/history id=\"i1\"");
     answer(&operation_learned_history, "{'items':[" FRIDAYS "]}");
-    see("took the place of nothing");
+    see("no earlier version");
 }
 
 TEST(a_failure_is_told)

@@ -502,7 +502,8 @@ TEST(newest_first_has_no_scores)
 
 TEST(what_there_is_not_is_said)
 {
-    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory. The open", "Ctrl-F");
+    play("=none", "Memory is empty.", "0 entries", ">x", "=none", "No matches in memory. The open",
+         "Ctrl-F");
 }
 
 static void name_session(struct memory_hit *h, const char *id)
@@ -645,8 +646,8 @@ TEST(v_shows_how_entries_came)
     search();
     play(">v", "all \u00b7 imported", "?memory/search");
     play(">v", "all \u00b7 compacted");
-    play(">v", "all \u00b7 from its session");
-    play(">v", "!from its session", "!imported");
+    play(">v", "all \u00b7 earlier session");
+    play(">v", "!earlier session", "!imported");
 }
 
 /* --- the preview --- */
@@ -682,8 +683,7 @@ TEST(the_preview_has_all_of_it_and_why)
          "the query names who said it \u00d7 1.50", "a short text \u00d7 0.80",
          "covers 62 % of the query", "!mere question", "vectors: cosine 0.81",
          "=text we liked the ryokan by the river\nand its bath", " and its bath", ">w",
-         "contains ryokan", "!0.80", "><escape>", "?",
-         "!and its bath");
+         "contains ryokan", "!0.80", "><escape>", "?", "!and its bath");
 }
 
 TEST(the_preview_shows_what_an_answer_answers)
@@ -1152,9 +1152,10 @@ TEST(no_key_is_left_out_where_there_is_room)
 {
     give_two(NULL);
     the.height = 38;
-    play("to the message", "phrase, exclude word", "><down>", "d forget", "t sort", "/ search");
+    play("to the message", "exact phrase, without word", "><down>", "d forget", "t sort",
+         "/ search");
     the.height = 19;
-    play("o jump", "!t sort");
+    play("o go to message", "!t sort");
 }
 
 /* --- what the model asked --- */

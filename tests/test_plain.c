@@ -187,7 +187,7 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     type_line(&c, "/corpus ryokan\n", "kyoto.md:1 (Sleeping)\n# Sleeping");
     type_line(&c, "where? @corpus:trip\n", "By the river [1].");
     type_line(&c, "/cite 1\n", "kyoto.md:1 (Sleeping)");
-    type_line(&c, "/cite 7\n", "The model got no such passage.");
+    type_line(&c, "/cite 7\n", "The model was given no passage with this number.");
     assert_int_equal(support_finish(&c, NULL), 0);
     support_release(&c);
 }

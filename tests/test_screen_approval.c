@@ -10,7 +10,7 @@
 
 static const char *const full[] = {"--tools", "full", NULL};
 static const char keys[] = "a allow once";
-static const char more[] = "a can allow after the last page";
+static const char more[] = "a allow, after the last page";
 
 static void queue_command(const char *args)
 {

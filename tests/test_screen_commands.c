@@ -265,7 +265,8 @@ TEST(help_begins_with_the_keys_of_what_has_the_keyboard)
     act(s, "wheel", "/ wheel", "!type to filter", "scrolls");
     act(s, "<escape>", "!Help");
     act(s, "<f4>", "Context  ~");
-    act(s, "<f1>", "Help", "Here", "next dropped");
+    act(s, "<f1>", "Help", "Here", "to the next message that a compaction would drop",
+        "compact the conversation now");
     act(s, "q<f4>", "!Context", "!Help");
 }
 
@@ -274,7 +275,7 @@ TEST_IF(capability_store(), help_begins_with_the_keys_of_the_sessions)
     struct screen *s = scene_open(24, 80, NULL);
     scene_exchange(s, "roses?", "Of roses.");
     act(s, "<f3>", "›roses?");
-    act(s, "<f1>", "Here", "Enter", "resume", "Alt-e", "export");
+    act(s, "<f1>", "Here", "Enter", "resume", "Alt-e", "write it to a file");
 }
 
 /* Where there are ten rows a list would hide what is wrong. */

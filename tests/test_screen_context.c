@@ -102,9 +102,9 @@ TEST_IF(capability_compaction(), it_works_before_anything_was_said)
     screen_resize(s, 24, 80);
     see(s, "next dropped");
     screen_resize(s, 40, 120);
-    see(s, "threshold 100,000");
+    see(s, "compacts at 100k");
     screen_resize(s, 10, 40);
-    see(s, "!threshold 100,000");
+    see(s, "!compacts at 100k");
     close_context(s);
 }
 

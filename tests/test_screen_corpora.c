@@ -105,11 +105,11 @@ TEST(a_chosen_citation_opens_its_passage_at_every_size)
         act(s, "<alt-c><ctrl-u>", "!half a message");
         act(s, "/cite 1<enter>", "[1] 京都.md:1", "Sleeping");
         if (sizes[i].cols >= 100) { /* beside it one goes on writing */
-            act(s, "and then", "> and then");
+            act(s, "and then", "> and then", "Tab to the memory");
             act(s, "<ctrl-u>", "!and then");
         }
         act(s, "<f2>", "!Sleeping");
-        act(s, "/cite 9<enter>", "The model got no such passage.");
+        act(s, "/cite 9<enter>", "The model was given no passage");
         act(s, "on with it", "> on with it"); /* where one was writing */
         act(s, "<ctrl-u>", "!on with it");
         scene_leave(s);

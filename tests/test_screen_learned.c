@@ -49,7 +49,7 @@ TEST(a_card_is_accepted_and_taken_back)
     assert_int_equal(count("active"), 1);
     act(s, "<alt-j>", "Not remembered: Reply in French", "!Alt-j undoes it");
     assert_int_equal(count("rejected"), 1);
-    act(s, "<alt-k>", "Nothing waits to be remembered");
+    act(s, "<alt-k>", "No proposal waits");
 }
 
 TEST(what_waits_is_told_at_the_start_and_what_is_kept_asks_no_more)
@@ -162,7 +162,7 @@ TEST(proposals_of_a_model_are_told)
     assert_true(model_server_wait(scene_server(), 4, WAIT_MS));
     model_server_release(scene_server());
     see(s, "1 item waits to be remembered; a model proposed it");
-    act(s, "/learned<enter>", "1 waits", "tabs are used");
+    act(s, "/learned<enter>", "1 waiting", "tabs are used");
     act(s, "<enter>", "proposed by a model");
 }
 

@@ -195,13 +195,13 @@ TEST(escape_goes_back_to_where_o_was_pressed)
 TEST_IF(capability_store(), escape_goes_back_over_sessions)
 {
     struct screen *s = open_compacted(16, 120);
-    act(s, "/new<enter>", "writes down what you and a model say");
+    act(s, "/new<enter>", "Chat with a language model");
     act(s, "half a thought");
     open_pane(s);
     search(s, "ryokan", "ryokan by the river.");
     act(s, "<enter>o", "read-only", "  In the ryokan by the river.", "!half a thought",
         "Esc goes back");
-    act(s, "<escape>", "!read-only", "writes down what you and a model say", "half a thought",
+    act(s, "<escape>", "!read-only", "Chat with a language model", "half a thought",
         "/ ryokan");
 }
 
@@ -267,10 +267,10 @@ TEST_IF(capability_store(), earlier_conversations_come_in_when_they_are_wanted)
     open_pane(s);
     see(s, " Memory \u00b7 all \u00b7 4 entries");
     search(s, "ryokan", "In the ryokan by the river.");
-    act(s, "<down><enter>", "from its session");
-    act(s, "<escape>", "!from its session");
+    act(s, "<down><enter>", "contains ryokan · earlier session");
+    act(s, "<escape>", "!contains ryokan");
     act(s, "vv", " all \u00b7 compacted \u00b7 0 entries");
-    act(s, "v", " all \u00b7 from its session \u00b7 4 entries", "ryokan");
+    act(s, "v", " all \u00b7 earlier session \u00b7 4 entries", "ryokan");
     act(s, "<f2>/quit<enter>");
     assert_true(screen_wait_exit(s, WAIT_MS));
     s = scene_open(24, 80, NULL);

@@ -62,13 +62,14 @@ static void say_keys(struct app *app, bool active)
     if (active)
         app_note_briefly(app, STYLE_NOTE, _("%s undoes it · %s changes it"), reject, edit);
     else if (count_waiting(app) > 1)
-        app_note_briefly(app, STYLE_NOTE,
-                 _("of the last: %s keeps it · %s changes it · %s rejects it · or later: /learned"),
-                 accept, edit, reject);
+        app_note_briefly(
+            app, STYLE_NOTE,
+            _("the newest: %s keeps it · %s changes it · %s rejects it · or later: /learned"),
+            accept, edit, reject);
     else
         app_note_briefly(app, STYLE_NOTE,
-                 _("%s keeps it · %s changes it · %s rejects it · or later: /learned"), accept,
-                 edit, reject);
+                         _("%s keeps it · %s changes it · %s rejects it · or later: /learned"),
+                         accept, edit, reject);
     free(accept);
     free(edit);
     free(reject);
@@ -160,7 +161,7 @@ static const struct learned_card *newest_card(const struct app *app)
 static void say_nothing_waits(struct app *app)
 {
     app_note_briefly(app, STYLE_WARNING, "%s",
-                     _("Nothing waits to be remembered; /learned lists it."));
+                     _("No proposal waits for your answer; /learned lists what was learned."));
 }
 
 /* After a decision: the next one. */

@@ -101,7 +101,8 @@ char *corpora_begun_text(const struct corpus_progress *p)
             _("More than 1,000 files or 100 MB would be sent to the embedding endpoint; "
               "\"/corpus add! NAME PATH\" or \"/corpus update! NAME\" does so."));
     return p->corpus
-               ? mem_printf(_("Reading the files of corpus %s; its end is told here."), p->corpus)
+               ? mem_printf(_("Reading the files of corpus %s; a line here says when it is done."),
+                            p->corpus)
                : mem_strdup(_("Looking for changed files in all corpora."));
 }
 
@@ -171,7 +172,7 @@ void corpora_cite(struct app *app, const char *arguments)
     if (number == 0 || (given > 0 && number > given)) {
         app_note(app, STYLE_WARNING, "%s",
                  number == 0 ? corpora_citation_complaint()
-                             : _("The model got no such passage."));
+                             : _("The model was given no passage with this number."));
         return;
     }
     char *query = mem_printf("[%d]", number);

@@ -73,7 +73,7 @@ static void take_cited(struct plain *p, struct operation_answer *a)
             write_passage(p, &given->items.items[i], p->cited);
             return;
         }
-    plain_write(&p->out, _("The model got no such passage."));
+    plain_write(&p->out, _("The model was given no passage with this number."));
 }
 
 void plain_cite(struct plain *p, const char *arguments)

@@ -187,7 +187,7 @@ static const struct key_help answers[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
 
 /* As long as the end of the text was not seen. */
 static const struct key_help reading[] = {{ACTION_PAGE_DOWN, N_("next page")},
-                                          {ACTION_ALLOW_ONCE, N_("can allow after the last page")},
+                                          {ACTION_ALLOW_ONCE, N_("allow, after the last page")},
                                           {ACTION_DECLINE, N_("decline")}};
 
 static void add_keys(const struct approval *a, const struct keymap *keymap,
@@ -234,7 +234,7 @@ static size_t count_key_rows(const struct approval *a, const struct keymap *keym
 static void pause_rows(const struct approval *a, size_t count, int width, struct rows *out)
 {
     bool writing = a->typed_ms > 0 && a->typed_ms + APPROVAL_PAUSE_MS > a->shown_ms;
-    const char *text = a->armed  ? _("Tab goes to the question; other keys write on")
+    const char *text = a->armed  ? _("Tab goes to the question; other keys go on with your text")
                        : writing ? _("you are typing; pause to answer")
                                  : glyph(GLYPH_ELLIPSIS);
     for (size_t i = 0; i < count; i++) {

@@ -185,13 +185,10 @@ static void show_memory(struct view *view)
         remark_set(&d->remark, STYLE_NOTE, _("Memory has no entries from this compaction."));
 }
 
-static const struct view_key keys[] = {{ACTION_CANCEL, view_close},
-                                       {ACTION_CLEAR, view_close},
-                                       {ACTION_SEND, toggle},
-                                       {ACTION_TOGGLE, toggle},
-                                       {ACTION_JUMP, jump},
-                                       {ACTION_CARD_MEMORY, show_memory},
-                                       {ACTION_NONE, NULL}};
+static const struct view_key keys[] = {
+    {ACTION_CANCEL, view_close}, {ACTION_CLEAR, view_close}, {ACTION_SEND, toggle},
+    {ACTION_TOGGLE, toggle},     {ACTION_JUMP, jump},        {ACTION_CARD_MEMORY, show_memory},
+    {ACTION_NONE, NULL}};
 
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {

@@ -127,9 +127,12 @@ static void draw_outcome(struct compaction_detail *d)
 static void draw_hints(struct compaction_detail *d)
 {
     static const struct hint hints[] = {
-        {ACTION_SEND, NULL, N_("unfold")},        {ACTION_CANCEL, NULL, N_("close")},
-        {ACTION_JUMP, NULL, N_("jump")}, {ACTION_CARD_MEMORY, NULL, N_("memory entries")},
-        {ACTION_PAGE_DOWN, NULL, N_("page")},     {ACTION_HELP, NULL, N_("help")}};
+        {ACTION_SEND, NULL, N_("unfold")},
+        {ACTION_CANCEL, NULL, N_("close")},
+        {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
+        {ACTION_CARD_MEMORY, NULL, N_("memory entries|show what memory keeps of it")},
+        {ACTION_PAGE_DOWN, NULL, N_("page")},
+        {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)d->width;
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);

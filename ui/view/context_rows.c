@@ -104,11 +104,16 @@ static void draw_title(struct context_view *v)
     write_tokens(&tokens, c->tokens, true);
     if (v->known)
         buf_addf(&text, _("  ~%s tokens"), tokens.data);
-    add_figure(&text, _("window"), c->window, exact);
-    add_figure(&text, _("threshold"), c->threshold, exact);
+    add_figure(&text, _("window"), c->window, false);
+    add_figure(&text, _("compacts at"), c->threshold, false);
     add_figure(&text, _("last request"), c->last_input, exact);
     add_figure(&text, _("cached"), c->cached, exact);
-    add_figure(&text, _("session total"), figure_sum(c->sent, c->received), false);
+    if (c->sent > 0 || c->received > 0) {
+        AUTO(buf_release) struct buf sent = BUF_INIT, received = BUF_INIT;
+        write_tokens(&sent, c->sent, false);
+        write_tokens(&received, c->received, false);
+        buf_addf(&text, _(" %s session %s in, %s out"), glyph(GLYPH_DOT), sent.data, received.data);
+    }
     message_row_field(&v->rows, text.data, width - used, STYLE_OVERLAY);
     buf_release(&text);
     buf_release(&tokens);
@@ -190,7 +195,7 @@ static char *going_text(const struct context_view *v)
     if (!v->known)
         return mem_strdup("");
     if (!c->mode)
-        return mem_strdup(_("Conversations are not shortened here."));
+        return mem_strdup(_("Compaction is off."));
     const char *name = COMPACTION_MODE_LABEL(c->mode);
     utf8_clean(&mode, name, strlen(name), UTF8_ONE_LINE);
     write_tokens(&before, c->tokens, wide);
@@ -198,14 +203,13 @@ static char *going_text(const struct context_view *v)
     if (c->tokens_after < 0)
         text = mem_printf(_("a compaction now (%s) would drop nothing"), mode.data);
     else if (v->sums.going == 0)
-        text = mem_printf(_("a compaction now (%s) would shorten messages, %s %s ~%s"),
-                          mode.data, before.data, glyph(GLYPH_ARROW), after.data);
+        text = mem_printf(_("a compaction now (%s) would shorten messages, %s %s ~%s"), mode.data,
+                          before.data, glyph(GLYPH_ARROW), after.data);
     else if (wide)
-        text =
-            mem_printf(ngettext("a compaction now (%s) would drop %zu message, %s %s ~%s",
-                                "a compaction now (%s) would drop %zu messages, %s %s ~%s",
-                                v->sums.going),
-                       mode.data, v->sums.going, before.data, glyph(GLYPH_ARROW), after.data);
+        text = mem_printf(ngettext("a compaction now (%s) would drop %zu message, %s %s ~%s",
+                                   "a compaction now (%s) would drop %zu messages, %s %s ~%s",
+                                   v->sums.going),
+                          mode.data, v->sums.going, before.data, glyph(GLYPH_ARROW), after.data);
     else
         text = mem_printf(ngettext("would drop %zu message, %s %s ~%s",
                                    "would drop %zu messages, %s %s ~%s", v->sums.going),
@@ -381,18 +385,21 @@ char *context_part_text(const struct context_part *p)
 
 static void draw_hints(struct context_view *v)
 {
-    static const struct hint hints[] = {{ACTION_SEND, NULL, N_("unfold")},
-                                        {ACTION_CANCEL, NULL, N_("close")},
-                                        {ACTION_CONTEXT_PIN, NULL, N_("pin")},
-                                        {ACTION_CONTEXT_COMPACT, NULL, N_("shorten")},
-                                        {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo")},
-                                        {ACTION_JUMP, NULL, N_("jump")},
-                                        {ACTION_NONE, "n", N_("next dropped")},
-                                        {ACTION_HELP, NULL, N_("help")}};
-    static const struct hint fixed[] = {{ACTION_SEND, NULL, N_("unfold")},
-                                        {ACTION_CANCEL, NULL, N_("close")},
-                                        {ACTION_JUMP, NULL, N_("jump")},
-                                        {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint hints[] = {
+        {ACTION_SEND, NULL, N_("unfold")},
+        {ACTION_CANCEL, NULL, N_("close")},
+        {ACTION_CONTEXT_PIN, NULL,
+         N_("pin|keep the message word for word in every compaction; again: no longer")},
+        {ACTION_CONTEXT_COMPACT, NULL, N_("shorten|compact the conversation now")},
+        {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo|undo the last compaction")},
+        {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
+        {ACTION_NONE, "n", N_("next dropped|to the next message that a compaction would drop")},
+        {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint fixed[] = {
+        {ACTION_SEND, NULL, N_("unfold")},
+        {ACTION_CANCEL, NULL, N_("close")},
+        {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
+        {ACTION_HELP, NULL, N_("help")}};
     size_t width = (size_t)v->width;
     if (v->asks_compact)
         remark_row(&v->rows, _("Shorten the conversation now? y/n"), STYLE_WARNING, width);

@@ -151,7 +151,7 @@ static void open_wanted(struct corpus_view *v)
             return;
         }
     if (wanted > 0)
-        say(v, STYLE_NOTE, _("The model got no such passage."));
+        say(v, STYLE_NOTE, _("The model was given no passage with this number."));
 }
 
 static bool take_cited(struct view *view, struct operation_answer *a, const char *words)
@@ -441,7 +441,7 @@ static bool updated(struct view *view, struct operation_answer *a, const char *w
             _("More than 1,000 files or 100 MB for the embedding endpoint: tiro corpus update "
               "asks."));
     else
-        say(v, STYLE_NOTE, _("Looking for what has changed."));
+        say(v, STYLE_NOTE, _("Looking for changed files."));
     return true;
 }
 

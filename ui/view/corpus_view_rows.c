@@ -159,7 +159,8 @@ void corpus_row_heading(void *view, size_t row, const struct outline_look *look,
         heading(look, _("What the model was given last"), count, STYLE_LINK, out);
         free(count);
     } else {
-        document_heading(v, r->kind == ROW_FAILED ? &v->failed.items.items[r->index]
+        document_heading(v,
+                         r->kind == ROW_FAILED ? &v->failed.items.items[r->index]
                                                : &v->documents.items.items[r->index],
                          look, out);
     }
@@ -249,18 +250,20 @@ static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the list")},
                                        {ACTION_PANE_NEXT, NULL, N_("next tab")},
                                        {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_HELP, NULL, N_("help")}};
-static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("open")},
-                                      {ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                      {ACTION_MEMORY_RESTORE, NULL, N_("update")},
-                                      {ACTION_MEMORY_FORGET, NULL, N_("remove")},
-                                      {ACTION_CANCEL, NULL, N_("back")},
-                                      {ACTION_PANE_NEXT, NULL, N_("next tab")}};
-static const struct hint in_passages[] = {{ACTION_SEND, NULL, N_("unfold")},
-                                          {ACTION_MEMORY_EDIT, NULL, N_("editor")},
-                                          {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
-                                          {ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                          {ACTION_CANCEL, NULL, N_("back")},
-                                          {ACTION_PANE_NEXT, NULL, N_("next tab")}};
+static const struct hint in_list[] = {
+    {ACTION_SEND, NULL, N_("open")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("update|read files that have changed")},
+    {ACTION_MEMORY_FORGET, NULL, N_("remove|take it out of the corpus; files stay")},
+    {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")}};
+static const struct hint in_passages[] = {
+    {ACTION_SEND, NULL, N_("unfold")},
+    {ACTION_MEMORY_EDIT, NULL, N_("editor|open the file in your editor")},
+    {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search")},
+    {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void question_text(const struct corpus_view *v, struct buf *out)
@@ -270,7 +273,7 @@ static void question_text(const struct corpus_view *v, struct buf *out)
         remark_name(r->kind == ROW_CORPUS   ? v->corpora.items.items[r->index].name
                     : r->kind == ROW_FAILED ? name_of(v->failed.items.items[r->index].file)
                                             : name_of(v->documents.items.items[r->index].file));
-    buf_addf(out, _("Remove %s? Files stay. y n"), name);
+    buf_addf(out, _("Remove %s from the corpus? The files stay. y/n"), name);
     free(name);
 }
 
@@ -291,7 +294,9 @@ static void hint_rows(struct corpus_view *v, struct rows *out, int rows)
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
     bool passages = v->level != LEVEL_CORPORA && v->level != LEVEL_DOCUMENTS;
-    if (v->writing)
+    if (!view_has_keyboard(&v->view))
+        hints_elsewhere(out, keys, width, rows);
+    else if (v->writing)
         hints_rows(out, keys, in_query, COUNT(in_query), width, rows);
     else if (passages)
         hints_rows(out, keys, in_passages, COUNT(in_passages), width, rows);

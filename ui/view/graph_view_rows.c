@@ -178,17 +178,21 @@ static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the entities")
                                        {ACTION_PANE_NEXT, NULL, N_("next tab")},
                                        {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_HELP, NULL, N_("help")}};
-static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("open")},
-                                      {ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                      {ACTION_MEMORY_FORGET, NULL, N_("delete")},
-                                      {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
-                                      {ACTION_MEMORY_OPEN, NULL, N_("source")},
-                                      {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                      {ACTION_HELP, NULL, N_("help")}};
+static const struct hint in_list[] = {
+    {ACTION_SEND, NULL, N_("open")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search")},
+    {ACTION_MEMORY_FORGET, NULL, N_("delete")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
+    {ACTION_MEMORY_OPEN, NULL, N_("source|the conversation in which it was said")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")},
+    {ACTION_HELP, NULL, N_("help")}};
 static const struct hint in_entity[] = {
-    {ACTION_SEND, NULL, N_("follow, unfold")}, {ACTION_CANCEL, NULL, N_("back")},
-    {ACTION_MEMORY_OPEN, NULL, N_("source")},  {ACTION_MEMORY_FORGET, NULL, N_("delete")},
-    {ACTION_MEMORY_RESTORE, NULL, N_("undo")}, {ACTION_MEMORY_QUERY, NULL, N_("search")}};
+    {ACTION_SEND, NULL, N_("follow, unfold|go to the other entity; show a fact in full")},
+    {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_MEMORY_OPEN, NULL, N_("source|the conversation in which it was said")},
+    {ACTION_MEMORY_FORGET, NULL, N_("delete")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search")}};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static void question_text(const struct graph_view *v, struct buf *out)
@@ -201,9 +205,9 @@ static void question_text(const struct graph_view *v, struct buf *out)
                                                     : v->open.relations.items[r->index].type;
     char *name = remark_name(what);
     if (whole)
-        buf_addf(out, _("Delete %s and all about it? y n"), name);
+        buf_addf(out, _("Delete %s and all about it? y/n"), name);
     else
-        buf_addf(out, _("Delete %s? y n"), name);
+        buf_addf(out, _("Delete %s? y/n"), name);
     free(name);
 }
 
@@ -222,7 +226,9 @@ static void hint_rows(struct graph_view *v, struct rows *out, int rows)
 {
     const struct keymap *keys = v->view.host->keymap;
     size_t width = (size_t)v->width;
-    if (graph_view_walks(v))
+    if (!view_has_keyboard(&v->view))
+        hints_elsewhere(out, keys, width, rows);
+    else if (graph_view_walks(v))
         hints_rows(out, keys, in_entity, COUNT(in_entity), width, rows);
     else if (v->writing)
         hints_rows(out, keys, in_query, COUNT(in_query), width, rows);

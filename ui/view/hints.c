@@ -18,11 +18,11 @@ void hints_collect(hint_taker *take, void *context)
     collector.context = context;
 }
 
-static void collect(const struct buf *text, size_t keys)
+static void collect(const char *keys, size_t len, const char *text)
 {
-    char *name = mem_strndup(text->data, keys);
-    collector.take(collector.context, name, text->data + keys + 1);
-    free(name);
+    auto_free char *name = mem_strndup(keys, len);
+    const char *sentence = strchr(text, '|');
+    collector.take(collector.context, name, sentence ? sentence + 1 : text);
 }
 
 /* Returns the bytes of the keys' names; 0: nothing to show. */
@@ -34,8 +34,9 @@ static size_t write_hint(const struct keymap *keymap, const struct hint *h, stru
     else
         keymap_describe_first(keymap, h->action, out);
     size_t keys = out->len;
+    const char *word = _(h->text);
     if (keys > 0)
-        buf_addf(out, " %s", _(h->text));
+        buf_addf(out, " %.*s", (int)strcspn(word, "|"), word);
     return keys;
 }
 
@@ -53,7 +54,7 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
         if (keys > 0 && !fits && !last && used > 0)
             break;
         if (out && keys > 0 && collector.take)
-            collect(&text, keys);
+            collect(text.data, keys, _(hints[next].text));
         used += fits ? columns : 0;
         if (!fits || !out)
             continue;
@@ -72,6 +73,13 @@ void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint
 {
     for (size_t next = 0; rows > 0; rows--)
         next += hints_part(out, keymap, hints + next, count - next, width, rows == 1);
+}
+
+void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows)
+{
+    static const struct hint hints[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
+                                        {ACTION_MEMORY, NULL, N_("close")}};
+    hints_rows(out, keymap, hints, sizeof hints / sizeof *hints, width, rows);
 }
 
 bool hint_is_letter(const struct key *key, const char *word)

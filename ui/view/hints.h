@@ -11,7 +11,9 @@
 struct hint {
     enum action action; /* ACTION_NONE: `keys` names them */
     const char *keys;
-    const char *text; /* for gettext */
+    /* For gettext: the word in the row, and behind a '|' the sentence in the help where the word
+     * alone does not say enough. */
+    const char *text;
 };
 
 /* Adds so many rows of exactly `width` columns. The most important come first: what has no room is
@@ -24,8 +26,11 @@ void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint
 size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hint *hints,
                   size_t count, size_t width, bool last);
 
+/* Of a pane beside the message that has the keyboard. */
+void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows);
+
 /* From now on `take` gets each hint of the rows that are made, also those without room: its keys,
- * and its text as it is shown. NULL: no more. */
+ * and its sentence or word. NULL: no more. */
 typedef void hint_taker(void *context, const char *keys, const char *text);
 void hints_collect(hint_taker *take, void *context);
 

@@ -33,7 +33,7 @@ static const struct learned_item *chosen_item(struct learned_view *v)
     if (!item)
         say(v, STYLE_NOTE, _("No entry is selected."));
     else if (item->origin == LEARNED_LOGGED)
-        say(v, STYLE_NOTE, _("This is what the logs of sessions say; it changes with them."));
+        say(v, STYLE_NOTE, _("This comes from session logs and cannot be changed here."));
     else
         return item;
     return NULL;
@@ -282,7 +282,7 @@ static bool take_history(struct view *view, struct operation_answer *a, const ch
     if (words)
         say(v, STYLE_ERROR, words);
     else if (items->items.len < 2)
-        say(v, STYLE_NOTE, _("It took the place of nothing, and was never changed."));
+        say(v, STYLE_NOTE, _("There is no earlier version of it."));
     if (words || items->items.len < 2 || !item || strcmp(item->id, items->items.items[0].id) != 0)
         return true;
     forget_history(v);

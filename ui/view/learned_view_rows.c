@@ -109,7 +109,7 @@ static void add_source(const struct learned_view *v, const struct learned_item *
     else if (item->session_id)
         buf_addf(out, ", %s%s%s", _("from a conversation"), title ? ": " : "", title ? title : "");
     else if (item->origin == LEARNED_LOGGED)
-        buf_addf(out, ", %s", _("of the logs of sessions"));
+        buf_addf(out, ", %s", _("from session logs"));
     else
         buf_addf(out, ", %s", _("added by hand"));
     if (item->origin == LEARNED_EXTRACTED)
@@ -183,7 +183,7 @@ static void add_counts(const struct learned_view *v, struct buf *out)
         return;
     format_exact(&waits, v->waits);
     format_exact(&active, v->active);
-    buf_addf(out, ngettext(" %s %s waits", " %s %s wait", (unsigned long)v->waits),
+    buf_addf(out, ngettext(" %s %s waiting", " %s %s waiting", (unsigned long)v->waits),
              glyph(GLYPH_DOT), waits.data);
     buf_addf(out, ngettext(" %s %s remembered", " %s %s remembered", (unsigned long)v->active),
              glyph(GLYPH_DOT), active.data);
@@ -236,31 +236,40 @@ static bool is_narrowed(const struct learned_view *v)
 static void empty_rows(const struct learned_view *v, int height, struct rows *out)
 {
     const char *text = !v->known        ? _("loading")
-                       : is_narrowed(v) ? _("Nothing of this was learned.")
+                       : is_narrowed(v) ? _("Nothing that was learned matches.")
                                         : _("Nothing was learned yet. /remember TEXT keeps "
                                             "something; so does what you ask to be remembered.");
     remark_rows(out, text, STYLE_DIM, (size_t)v->width, height);
 }
 
 #define COMMON                                                                                     \
-    {ACTION_MEMORY_EDIT, NULL, N_("edit")}, {ACTION_MEMORY_FORGET, NULL, N_("forget")},            \
-        {ACTION_MEMORY_RESTORE, NULL, N_("undo")}, {ACTION_MEMORY_QUERY, NULL, N_("search")},      \
-        {ACTION_SEND, NULL, N_("unfold")}, {ACTION_ITEM_HISTORY, NULL, N_("history")},             \
-        {ACTION_MEMORY_OPEN, NULL, N_("source")}, {ACTION_MEMORY_SCOPE, NULL, N_("scope")},        \
-        {ACTION_ITEM_KIND, NULL, N_("kind")}, {ACTION_ITEM_UNUSED, NULL, N_("never used")},        \
+    {ACTION_MEMORY_EDIT, NULL, N_("edit")},                                                        \
+        {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it and its history")},                      \
+        {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},              \
+        {ACTION_MEMORY_QUERY, NULL, N_("search")}, {ACTION_SEND, NULL, N_("unfold")},              \
+        {ACTION_ITEM_HISTORY, NULL, N_("history|the earlier versions of it")},                     \
+        {ACTION_MEMORY_OPEN, NULL, N_("source|the conversation in which it was said")},            \
+        {ACTION_MEMORY_SCOPE, NULL, N_("scope|of this project, of all, of tools, of sessions")},   \
+        {ACTION_ITEM_KIND, NULL, N_("kind|only one kind: facts, rules, style …")},                 \
+        {ACTION_ITEM_UNUSED, NULL, N_("never used|only what was never used; again: all")},         \
     {                                                                                              \
-        ACTION_ITEM_SESSION, NULL, N_("session")                                                   \
+        ACTION_ITEM_SESSION, NULL, N_("session|only of this session; again: all")                  \
     }
 
 static const struct hint of_waiting[] = {
-    {ACTION_ITEM_ACCEPT, NULL, N_("remember")}, {ACTION_ITEM_REJECT, NULL, N_("reject")}, COMMON};
-static const struct hint of_active[] = {{ACTION_ITEM_REJECT, NULL, N_("reject")}, COMMON};
-static const struct hint of_rejected[] = {{ACTION_ITEM_ACCEPT, NULL, N_("remember")}, COMMON};
-static const struct hint of_nothing[] = {{ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                         {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
-                                         {ACTION_ITEM_KIND, NULL, N_("kind")},
-                                         {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                         {ACTION_HELP, NULL, N_("help")}};
+    {ACTION_ITEM_ACCEPT, NULL, N_("remember|tell it to the model in later sessions")},
+    {ACTION_ITEM_REJECT, NULL, N_("reject|do not remember it, and do not ask again")},
+    COMMON};
+static const struct hint of_active[] = {
+    {ACTION_ITEM_REJECT, NULL, N_("reject|do not remember it, and do not ask again")}, COMMON};
+static const struct hint of_rejected[] = {
+    {ACTION_ITEM_ACCEPT, NULL, N_("remember|tell it to the model in later sessions")}, COMMON};
+static const struct hint of_nothing[] = {
+    {ACTION_MEMORY_QUERY, NULL, N_("search")},
+    {ACTION_MEMORY_SCOPE, NULL, N_("scope|of this project, of all, of tools, of sessions")},
+    {ACTION_ITEM_KIND, NULL, N_("kind|only one kind: facts, rules, style …")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")},
+    {ACTION_HELP, NULL, N_("help")}};
 static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the items")},
                                        {ACTION_CANCEL, NULL, N_("close")},
                                        {ACTION_PANE_NEXT, NULL, N_("next tab")},
@@ -298,7 +307,7 @@ static bool foot_text(const struct learned_view *v, struct buf *out, enum style 
     *style = asks ? STYLE_WARNING : v->remark.style;
     if (asks) {
         char *name = remark_name(item ? item->text : "");
-        buf_addf(out, _("Forget %s and its history? y n"), name);
+        buf_addf(out, _("Forget %s and its history? y/n"), name);
         free(name);
     } else if (v->remark.text) {
         buf_addstr(out, v->remark.text);
@@ -309,7 +318,10 @@ static bool foot_text(const struct learned_view *v, struct buf *out, enum style 
 static void hint_rows(struct learned_view *v, struct rows *out, int rows)
 {
     const struct hints h = hints_of(v);
-    hints_rows(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width, rows);
+    if (!view_has_keyboard(&v->view))
+        hints_elsewhere(out, v->view.host->keymap, (size_t)v->width, rows);
+    else
+        hints_rows(out, v->view.host->keymap, h.hints, h.count, (size_t)v->width, rows);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

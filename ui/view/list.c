@@ -23,7 +23,7 @@ struct list {
     VEC(struct list_row) all;
     VEC(size_t) shown; /* indexes of those that pass the filter */
     struct buf filter;
-    bool typing; /* letters go to the filter */
+    bool typing;          /* letters go to the filter */
     size_t selected, top; /* in `shown`; READ: `top` in `reading` */
     size_t page;          /* rows at the last drawing */
     struct rows reading;  /* READ: all rows, wrapped, as drawn last */

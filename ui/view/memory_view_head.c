@@ -130,7 +130,9 @@ char *pane_badge(const struct memory_view *p, bool *warns)
         write_backlog(p, &text);
     else if (p->stats.pending > 0)
         write_progress(p, &text);
-    const char *why = p->stats.waits_for ? p->stats.waits_for : p->stats.pending > 0 ? NULL : p->hits.badge;
+    const char *why = p->stats.waits_for     ? p->stats.waits_for
+                      : p->stats.pending > 0 ? NULL
+                                             : p->hits.badge;
     if (why && text.len > 0)
         buf_addf(&text, " %s ", glyph(GLYPH_DOT));
     if (why)

@@ -18,8 +18,8 @@ enum {
     BAR_CELLS = 10,
     BAR_NARROW = 5,
     ROOMY_ROWS = 34, /* of the pane, from which on an entry has three rows of its words */
-    WIDE = 38,     /* columns, from which on the bar has all its cells */
-    WHO_LEAST = 12 /* that a bar leaves to what follows, or it is left out */
+    WIDE = 38,       /* columns, from which on the bar has all its cells */
+    WHO_LEAST = 12   /* that a bar leaves to what follows, or it is left out */
 };
 
 /* --- words --- */

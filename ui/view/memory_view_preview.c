@@ -126,7 +126,7 @@ const char *pane_origin_words(enum memory_origin origin)
 {
     static const char *const words[MEMORY_ORIGINS] = {[MEMORY_IMPORTED] = N_("imported"),
                                                       [MEMORY_DROPPED] = N_("compacted"),
-                                                      [MEMORY_LEFT] = N_("from its session")};
+                                                      [MEMORY_LEFT] = N_("earlier session")};
     return _(words[origin]);
 }
 

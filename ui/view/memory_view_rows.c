@@ -56,47 +56,51 @@ void pane_resize(struct view *view, int width, int height)
 
 /* --- keys --- */
 
-static const struct hint in_query[] = {{ACTION_DOWN, NULL, N_("to the matches")},
-                                       {ACTION_PANE_NEXT, NULL, N_("next tab")},
-                                       {ACTION_CANCEL, NULL, N_("close")},
-                                       {ACTION_HELP, NULL, N_("help")},
-                                       {ACTION_COMPLETE, NULL, N_("to the message")},
-                                       {ACTION_NONE, "\"...\" -word", N_("phrase, exclude word")}};
+static const struct hint in_query[] = {
+    {ACTION_DOWN, NULL, N_("to the matches")},
+    {ACTION_PANE_NEXT, NULL, N_("next tab")},
+    {ACTION_CANCEL, NULL, N_("close")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_COMPLETE, NULL, N_("to the message")},
+    {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")}};
 
-static const struct hint in_list[] = {{ACTION_SEND, NULL, N_("show in full")},
-                                      {ACTION_MEMORY_OPEN, NULL, N_("jump")},
-                                      {ACTION_HELP, NULL, N_("help")},
-                                      {ACTION_MEMORY_INSERT, NULL, N_("quote")},
-                                      {ACTION_MEMORY_PIN, NULL, N_("pin")},
-                                      {ACTION_MEMORY_EDIT, NULL, N_("edit")},
-                                      {ACTION_MEMORY_FORGET, NULL, N_("forget")},
-                                      {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
-                                      {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
-                                      {ACTION_MEMORY_ORIGIN, NULL, N_("origin")},
-                                      {ACTION_MEMORY_SORT, NULL, N_("sort")},
-                                      {ACTION_MEMORY_QUERY, NULL, N_("search")}};
+static const struct hint in_list[] = {
+    {ACTION_SEND, NULL, N_("show in full")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
+    {ACTION_MEMORY_PIN, NULL, N_("pin|pin it: it comes before equal matches; again: no longer")},
+    {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")},
+    {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it from memory")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
+    {ACTION_MEMORY_SCOPE, NULL,
+     N_("scope|where to search: everywhere, in this project, in this session")},
+    {ACTION_MEMORY_ORIGIN, NULL,
+     N_("origin|only entries from compactions, from sessions, or imported")},
+    {ACTION_MEMORY_SORT, NULL, N_("sort|by score or by date")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")}};
 
-static const struct hint in_empty_list[] = {{ACTION_MEMORY_QUERY, NULL, N_("search")},
-                                            {ACTION_MEMORY_SCOPE, NULL, N_("scope")},
-                                            {ACTION_HELP, NULL, N_("help")},
-                                            {ACTION_MEMORY_RESTORE, NULL, N_("undo")},
-                                            {ACTION_COMPLETE, NULL, N_("to the message")}};
+static const struct hint in_empty_list[] = {
+    {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")},
+    {ACTION_MEMORY_SCOPE, NULL,
+     N_("scope|where to search: everywhere, in this project, in this session")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
+    {ACTION_COMPLETE, NULL, N_("to the message")}};
 
-static const struct hint in_preview[] = {{ACTION_CANCEL, NULL, N_("back")},
-                                         {ACTION_MEMORY_OPEN, NULL, N_("jump")},
-                                         {ACTION_HELP, NULL, N_("help")},
-                                         {ACTION_MEMORY_INSERT, NULL, N_("quote")},
-                                         {ACTION_NONE, "n N", N_("next, previous")},
-                                         {ACTION_MEMORY_FIGURES, NULL, N_("figures")},
-                                         {ACTION_MEMORY_EDIT, NULL, N_("edit")}};
+static const struct hint in_preview[] = {
+    {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
+    {ACTION_NONE, "n N", N_("next, previous|the next entry and the one before")},
+    {ACTION_MEMORY_FIGURES, NULL, N_("figures|the numbers behind the score")},
+    {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")}};
 
 static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
                                         {ACTION_CANCEL, NULL, N_("close")},
                                         {ACTION_EXTERNAL, NULL, "$EDITOR"},
                                         {ACTION_CLEAR, NULL, N_("undo changes")}};
-
-static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
-                                        {ACTION_MEMORY, NULL, N_("close")}};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -117,9 +121,10 @@ static void hint_part(struct memory_view *p, struct rows *out)
     else if (p->focused && place == IN_LIST && pane_count(p) == 0)
         hints_rows(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width, rows);
     else if (p->focused)
-        hints_rows(out, p->view.host->keymap, places[place].hints, places[place].count, width, rows);
+        hints_rows(out, p->view.host->keymap, places[place].hints, places[place].count, width,
+                   rows);
     else
-        hints_rows(out, p->view.host->keymap, elsewhere, COUNT(elsewhere), width, rows);
+        hints_elsewhere(out, p->view.host->keymap, width, rows);
 }
 
 /* --- all of it --- */

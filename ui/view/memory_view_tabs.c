@@ -181,8 +181,7 @@ static size_t names_row(const struct memory_view *p, struct rows *out, size_t co
         struct buf text = BUF_INIT, key = BUF_INIT;
         if (!tabs_offered(p, tab))
             continue;
-        keymap_describe_first(p->view.host->keymap, (enum action)(ACTION_PANE_TAB_1 + nth++),
-                              &key);
+        keymap_describe_first(p->view.host->keymap, (enum action)(ACTION_PANE_TAB_1 + nth++), &key);
         buf_addf(&text, " %*s %s ", (int)key.len, digits && key.data ? key.data : "",
                  name_of(p, tab));
         size_t columns = rows_add_cut(out ? out : &scratch, text.data, width - used,

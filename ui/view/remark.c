@@ -42,7 +42,8 @@ void remark_row(struct rows *out, const char *text, enum style style, size_t col
 
 int remark_height(const char *text, size_t columns, int height, int from)
 {
-    int rows = 0, keys = height / ROWS_A_KEY_ROW, most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
+    int rows = 0, keys = height / ROWS_A_KEY_ROW,
+        most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
     size_t len = text ? strlen(text) : 0, at = 0;
     if (height < from)
         return 0;

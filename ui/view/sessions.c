@@ -136,9 +136,8 @@ void sessions_ask(struct sessions *s)
 {
     const char *query = editor_text(s->query);
     bool all = s->shows_archived || !is_blank(query);
-    const struct session_filter filter = {.text = query,
-                                          .state = all ? SESSION_ANY : SESSION_LIVE,
-                                          .limit = SESSIONS_LISTED};
+    const struct session_filter filter = {
+        .text = query, .state = all ? SESSION_ANY : SESSION_LIVE, .limit = SESSIONS_LISTED};
     const struct session_search_params search = {.query = query, .limit = SESSIONS_FOUND};
     ask(s, &s->list_question, &filter, query, filter.state);
     if (!is_blank(query))

@@ -18,18 +18,25 @@ enum {
 
 /* The most important first: what has no room is left to F1. */
 static const struct hint list_hints[] = {
-    {ACTION_SEND, NULL, N_("resume")},           {ACTION_HELP, NULL, N_("help")},
-    {ACTION_SESSION_READ, NULL, N_("read")},     {ACTION_SESSION_RENAME, NULL, N_("rename")},
-    {ACTION_SESSION_DELETE, NULL, N_("delete")}, {ACTION_SESSION_ARCHIVE, NULL, N_("archive")},
-    {ACTION_SESSION_FORK, NULL, N_("fork")},     {ACTION_SESSION_LABEL, NULL, N_("label")},
-    {ACTION_SESSION_EXPORT, NULL, N_("export")}, {ACTION_SESSION_ARCHIVED, NULL, N_("show archive")},
+    {ACTION_SEND, NULL, N_("resume")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_SESSION_READ, NULL, N_("read|open it without continuing it")},
+    {ACTION_SESSION_RENAME, NULL, N_("rename")},
+    {ACTION_SESSION_DELETE, NULL, N_("delete")},
+    {ACTION_SESSION_ARCHIVE, NULL, N_("archive|take it out of this list; search still finds it")},
+    {ACTION_SESSION_FORK, NULL, N_("fork|continue in a copy of it")},
+    {ACTION_SESSION_LABEL, NULL, N_("label|change its labels")},
+    {ACTION_SESSION_EXPORT, NULL, N_("export|write it to a file")},
+    {ACTION_SESSION_ARCHIVED, NULL,
+     N_("show archive|show archived sessions, too; again: no longer")},
     {ACTION_COMPLETE, NULL, N_("preview")},
     {ACTION_CANCEL, NULL, N_("close")}};
 
-static const struct hint preview_hints[] = {{ACTION_COMPLETE, NULL, N_("list")},
-                                            {ACTION_SEND, NULL, N_("resume")},
-                                            {ACTION_SESSION_READ, NULL, N_("read")},
-                                            {ACTION_CANCEL, NULL, N_("list")}};
+static const struct hint preview_hints[] = {
+    {ACTION_COMPLETE, NULL, N_("list")},
+    {ACTION_SEND, NULL, N_("resume")},
+    {ACTION_SESSION_READ, NULL, N_("read|open it without continuing it")},
+    {ACTION_CANCEL, NULL, N_("list")}};
 
 static const struct hint input_hints[] = {{ACTION_SEND, NULL, N_("save")},
                                           {ACTION_CANCEL, NULL, N_("cancel")}};
@@ -40,8 +47,8 @@ static bool is_useful(const struct sessions *s, enum action action)
 {
     if (action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE)
         return false;
-    return action == ACTION_CANCEL || action == ACTION_SESSION_ARCHIVED || action == ACTION_HELP || s->input != INPUT_NONE ||
-           sessions_selected_id(s);
+    return action == ACTION_CANCEL || action == ACTION_SESSION_ARCHIVED || action == ACTION_HELP ||
+           s->input != INPUT_NONE || sessions_selected_id(s);
 }
 
 static const char *hint_word(const struct sessions *s, const struct hint *h)

@@ -38,9 +38,9 @@ enum part_kind {
 
 /* The higher, the longer it stays when the line gets narrow. */
 static const int part_rank[PART_COUNT] = {
-    [PART_LEAVE] = 17,   [PART_BACK] = 16,     [PART_REPLACING] = 15, [PART_UNREAD] = 11,
-    [PART_RETRY] = 14,   [PART_WORKING] = 13,  [PART_TRUNCATED] = 12, [PART_GAUGE] = 3,
-    [PART_CONTEXT] = 10, [PART_RATE] = 7,      [PART_COST] = 4,       [PART_BUDGET] = 8,
+    [PART_LEAVE] = 17,    [PART_BACK] = 16,       [PART_REPLACING] = 15,  [PART_UNREAD] = 11,
+    [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
+    [PART_CONTEXT] = 10,  [PART_RATE] = 7,        [PART_COST] = 4,        [PART_BUDGET] = 8,
     [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1};
 
 struct part {
@@ -79,7 +79,7 @@ static void make_gauge(const struct status *s, struct part *p)
     int64_t mark = marked ? limit(s) * cells / all : -1;
     if (full == 0 && s->context > 0)
         full = 1;
-    buf_addstr(&p->text, _("ctx "));
+    buf_addstr(&p->text, _("context "));
     for (int i = 0; i < cells; i++)
         buf_addstr(&p->text, glyph(i == mark  ? GLYPH_BAR
                                    : i < full ? GLYPH_GAUGE_FULL
@@ -87,7 +87,7 @@ static void make_gauge(const struct status *s, struct part *p)
     p->style = percent(s) >= GAUGE_HIGH ? STYLE_GAUGE_HIGH : STYLE_GAUGE;
 }
 
-/* The gauge has the label; without it the figures need one. */
+/* The gauge has the label; without it the figures need one, which a narrow line has room for. */
 static void make_context(const struct status *s, bool labelled, struct part *p)
 {
     buf_clear(&p->text);

@@ -22,6 +22,13 @@ void view_touch(const struct view *v)
     v->host->touch(v->host->app);
 }
 
+bool view_has_keyboard(const struct view *v)
+{
+    while (v->within)
+        v = v->within;
+    return !v->ops->passes || !v->ops->passes(v);
+}
+
 void view_close(struct view *v)
 {
     v->host->close(v->host->app, view_outer(v));

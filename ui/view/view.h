@@ -95,7 +95,7 @@ struct view_host {
     /* Opens a file with $EDITOR, at the line (0: none is known, or it has none to be opened: then
      * the text is). */
     void (*open_file)(struct app *app, const char *path, int64_t line, const char *text);
-    void (*want_older)(struct app *app);                          /* events of the open session */
+    void (*want_older)(struct app *app); /* events of the open session */
     /* A key that the view kept: the view gets it if it has the keyboard, else the message, if that
      * has it. */
     void (*type)(struct app *app, struct view *v, const struct key *key);
@@ -148,6 +148,9 @@ uint64_t view_ask(struct view *v, const struct operation *o, const void *params,
 void view_withdraw(const struct view *v, uint64_t id);
 
 void view_touch(const struct view *v);
+
+/* False: keys go to the message beside it. */
+bool view_has_keyboard(const struct view *v);
 
 /* The view is gone after these, unless it keeps its state. */
 void view_close(struct view *v);

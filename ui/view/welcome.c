@@ -34,7 +34,7 @@ static void add_key(struct rows *out, int width, const struct keymap *keymap, en
 void welcome_rows(const struct keymap *keymap, int width, struct rows *out)
 {
     rows_begin(out);
-    add_line(out, width, _("tiro writes down what you and a model say."), STYLE_TITLE);
+    add_line(out, width, _("Chat with a language model."), STYLE_TITLE);
     add_key(out, width, keymap, ACTION_SEND, _("sends the message"));
     add_key(out, width, keymap, ACTION_HELP, _("all keys and commands"));
     add_key(out, width, keymap, ACTION_SESSIONS, _("earlier sessions"));
