@@ -11,10 +11,6 @@
 #include "store/health_rows.h"
 #include "store/salvage.h"
 
-static const char chunk_sql[] =
-    "SELECT key, (SELECT file FROM corpus_document WHERE number = key >> 24), heading, content"
-    " FROM corpus_entry WHERE key >= ? ORDER BY key LIMIT 1";
-
 struct corpora *corpora_open(const struct config *config, struct store *s, const char *directory)
 {
     struct corpora *c = mem_alloc(sizeof *c);
@@ -46,15 +42,9 @@ bool corpora_wants_vectors(const struct corpora *c)
            (embedder->has_network || strcmp(ranking, "both") == 0);
 }
 
-char *corpora_column(const struct query *q, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(q->handle, i);
-    return text && *text ? mem_strdup(text) : NULL;
-}
+/* --- the index of words ----------------------------------------------------------------------- */
 
-/* --- words ------------------------------------------------------------------------------------ */
-
-/* Of a path the name alone: folders are those of every file beside it. */
+/* Only the last part of the path: files in a folder share the others. */
 char *corpora_words(const char *file, const char *heading, const char *content)
 {
     const char *slash = strrchr(file, '/');
@@ -65,8 +55,11 @@ static bool read_document(struct store *s, int64_t from, struct document *out, b
                           struct error *e)
 {
     *out = (struct document){0};
-    struct query q = query_begin(s, chunk_sql, e);
-    query_int(&q, from);
+    struct query q = sql_query(s, e,
+                               "SELECT key, (SELECT file FROM corpus_document WHERE number = key"
+                               " >> 24), heading, content FROM corpus_entry WHERE key >= ?"
+                               " ORDER BY key LIMIT 1",
+                               "i", from);
     *found = query_next(&q);
     if (*found) {
         const char *file = (const char *)sqlite3_column_text(q.handle, 1);
@@ -84,13 +77,23 @@ struct corpus corpora_index(struct store *s)
     return (struct corpus){.store = s, .tables = CORPORA_TABLES, .document = read_document};
 }
 
+bool corpora_files_read(struct store *s, struct text_list *models, struct error *e)
+{
+    const struct corpus index = corpora_index(s);
+    return graph_names_read(&index, models, e);
+}
+
+enum graph_file_kind corpora_file_kind(const struct text_list *models, const char *name)
+{
+    return graph_file_kind(CORPORA_TABLES, models, name);
+}
+
 /* --- corpora ---------------------------------------------------------------------------------- */
 
 bool corpora_number(struct store *s, const char *name, int64_t *number, struct error *e)
 {
-    struct query q = query_for(s, "SELECT number FROM corpus_set WHERE name = ?", name, e);
     *number = -1;
-    return query_number(&q, number);
+    return sql_number(s, number, e, "SELECT number FROM corpus_set WHERE name = ?", "t", name);
 }
 
 bool corpora_need(struct store *s, const char *name, int64_t *number, struct error *e)
@@ -99,18 +102,6 @@ bool corpora_need(struct store *s, const char *name, int64_t *number, struct err
            (*number >= 0 ||
             err_set(e, ERR_MEMORY_NOT_FOUND,
                     "there is no corpus \"%.80s\"; tiro corpus list shows their names", name));
-}
-
-static bool insert(struct store *s, const char *name, int64_t *number, struct error *e)
-{
-    struct query q = query_for(s,
-                               "INSERT INTO corpus_set (name, asked, ended, created_ms, updated_ms)"
-                               " VALUES (?, 0, 0, ?, 0)",
-                               name, e);
-    query_int(&q, clock_wall_ms());
-    bool ok = query_run(&q);
-    *number = sqlite3_last_insert_rowid(s->db);
-    return ok;
 }
 
 bool corpora_refuse_name(const char *name, struct error *e)
@@ -125,94 +116,64 @@ bool corpora_make(struct store *s, const char *name, int64_t *number, struct err
 {
     if (!corpus_name_valid(name))
         return corpora_refuse_name(name, e);
-    return corpora_number(s, name, number, e) && (*number >= 0 || insert(s, name, number, e));
-}
-
-static const char sets_sql[] =
-    "SELECT number, name, ended < asked, updated_ms FROM corpus_set WHERE ?1 IS NULL OR name = ?1"
-    " ORDER BY name";
-static const char counts_sql[] =
-    "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"
-    " ifnull(sum(chunks) FILTER (WHERE state = 'ready'), 0),"
-    " ifnull(sum(bytes) FILTER (WHERE state = 'ready'), 0) FROM corpus_document";
-static const char of_corpus_sql[] =
-    "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"
-    " ifnull(sum(chunks) FILTER (WHERE state = 'ready'), 0),"
-    " ifnull(sum(bytes) FILTER (WHERE state = 'ready'), 0) FROM corpus_document WHERE corpus = ?";
-static const char documents_sql[] =
-    "SELECT number, file, error, chunks, bytes, ingested_ms, given FROM corpus_document"
-    " WHERE corpus = ?1 AND state = ?2 AND (?3 IS NULL OR file > ?3) ORDER BY file LIMIT ?4";
-static const char passages_sql[] =
-    "SELECT key & 0xffffff, start, finish, line, page_number, heading, content FROM corpus_entry"
-    " WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3";
-static const char document_sql[] =
-    "SELECT corpus_set.name, file, chunks FROM corpus_document"
-    " JOIN corpus_set ON corpus_set.number = corpus"
-    " WHERE corpus_document.number = ? AND state = 'ready'";
-/* Inputs of a session that may name a corpus. instr() keeps long texts from the JSON functions,
- * which hold copies of them. */
-static const char spoken_sql[] =
-    "SELECT json_extract(payload, '$.prompt') FROM event"
-    " WHERE session = (SELECT key FROM session WHERE id = ?)"
-    " AND type = 'run_started' AND iif(instr(lower(payload), '@corpus:'), json_valid(payload), 0)"
-    " ORDER BY seq";
-
-/* --- corpora ---------------------------------------------------------------------------------- */
-
-struct numbers {
-    VEC(int64_t) items;
-};
-
-static bool read_sets(struct store *s, const char *name, struct corpus_list *out,
-                      struct numbers *numbers, struct error *e)
-{
-    struct query q = query_begin(s, sets_sql, e);
-    query_text(&q, name);
-    while (query_next(&q)) {
-        vec_push(&numbers->items, sqlite3_column_int64(q.handle, 0));
-        vec_push(&out->items,
-                 (struct corpus_info){.name = query_column_text(&q, 1),
-                                      .pending = sqlite3_column_int(q.handle, 2) != 0,
-                                      .updated_ms = sqlite3_column_int64(q.handle, 3)});
-    }
-    return query_end(&q);
-}
-
-static bool read_counts(struct store *s, int64_t corpus, struct corpus_info *out, struct error *e)
-{
-    struct query q = query_begin(s, of_corpus_sql, e);
-    query_int(&q, corpus);
-    if (query_next(&q)) {
-        out->documents = sqlite3_column_int64(q.handle, 0);
-        out->failed = sqlite3_column_int64(q.handle, 1);
-        out->passages = sqlite3_column_int64(q.handle, 2);
-        out->bytes = sqlite3_column_int64(q.handle, 3);
-    }
-    return query_end(&q);
-}
-
-static bool read_paths(struct store *s, int64_t corpus, struct corpus_info *out, struct error *e)
-{
-    struct text_list paths = {0};
-    struct query q =
-        query_begin(s, "SELECT path FROM corpus_path WHERE corpus = ? ORDER BY path", e);
-    query_int(&q, corpus);
-    bool ok = query_texts(&q, &paths);
-    for (size_t i = 0; i < paths.items.len; i++)
-        vec_push(&out->paths, paths.items.items[i]);
-    vec_release(&paths.items);
+    if (!corpora_number(s, name, number, e))
+        return false;
+    if (*number >= 0)
+        return true;
+    bool ok = sql_exec(s, e,
+                       "INSERT INTO corpus_set (name, asked, ended, created_ms, updated_ms)"
+                       " VALUES (?, 0, 0, ?, 0)",
+                       "ti", name, clock_wall_ms());
+    *number = sqlite3_last_insert_rowid(s->db);
     return ok;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+#define COUNTS                                                                                     \
+    "SELECT count(*) FILTER (WHERE state = 'ready'), count(*) FILTER (WHERE state = 'failed'),"    \
+    " ifnull(sum(chunks) FILTER (WHERE state = 'ready'), 0),"                                      \
+    " ifnull(sum(bytes) FILTER (WHERE state = 'ready'), 0) FROM corpus_document"
+
+char *corpora_column(const struct query *q, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(q->handle, i);
+    return text && *text ? mem_strdup(text) : NULL;
+}
+
+static bool read_corpus(struct store *s, int64_t number, struct corpus_info *out, struct error *e)
+{
+    struct query counts = sql_query(s, e, COUNTS " WHERE corpus = ?", "i", number);
+    if (query_next(&counts)) {
+        out->documents = sqlite3_column_int64(counts.handle, 0);
+        out->failed = sqlite3_column_int64(counts.handle, 1);
+        out->passages = sqlite3_column_int64(counts.handle, 2);
+        out->bytes = sqlite3_column_int64(counts.handle, 3);
+    }
+    if (!query_end(&counts))
+        return false;
+    struct query paths =
+        sql_query(s, e, "SELECT path FROM corpus_path WHERE corpus = ? ORDER BY path", "i", number);
+    while (query_next(&paths))
+        vec_push(&out->paths, query_column_text(&paths, 0));
+    return query_end(&paths);
 }
 
 static bool read_list(struct store *s, const char *name, struct corpus_list *out, struct error *e)
 {
-    struct numbers numbers = {0};
-    bool ok = read_sets(s, name, out, &numbers, e);
-    for (size_t i = 0; ok && i < numbers.items.len; i++)
-        ok = read_counts(s, numbers.items.items[i], &out->items.items[i], e) &&
-             read_paths(s, numbers.items.items[i], &out->items.items[i], e);
-    vec_release(&numbers.items);
-    return ok;
+    bool ok = true;
+    struct query q = sql_query(s, e,
+                               "SELECT number, name, ended < asked, updated_ms FROM corpus_set"
+                               " WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
+                               "t", name);
+    while (ok && query_next(&q)) {
+        vec_push(&out->items,
+                 (struct corpus_info){.name = query_column_text(&q, 1),
+                                      .pending = sqlite3_column_int(q.handle, 2) != 0,
+                                      .updated_ms = sqlite3_column_int64(q.handle, 3)});
+        ok = read_corpus(s, sqlite3_column_int64(q.handle, 0), &vec_last(&out->items), e);
+    }
+    return query_end(&q) && ok;
 }
 
 static bool list(struct corpora *c, const char *name, struct corpus_list *out, struct error *e)
@@ -246,19 +207,6 @@ bool corpora_info(struct corpora *c, const char *name, struct corpus_info *out, 
     return out->name || corpora_need(c->store, name, &number, e);
 }
 
-/* --- documents and passages ------------------------------------------------------------------- */
-
-static bool count_documents(struct store *s, int64_t corpus, const char *state, int64_t *out,
-                            struct error *e)
-{
-    struct query q =
-        query_begin(s, "SELECT count(*) FROM corpus_document WHERE corpus = ? AND state = ?", e);
-    query_int(&q, corpus);
-    query_text(&q, state);
-    *out = 0;
-    return query_number(&q, out);
-}
-
 static int page_of(int limit)
 {
     return limit > 0 && limit < CORPUS_PAGE ? limit : CORPUS_PAGE;
@@ -271,11 +219,11 @@ static bool read_documents(struct store *s, const struct corpus_documents_query 
     int64_t corpus;
     if (!corpora_need(s, query->name, &corpus, e))
         return false;
-    struct query q = query_begin(s, documents_sql, e);
-    query_int(&q, corpus);
-    query_text(&q, state);
-    query_text(&q, query->after);
-    query_int(&q, page_of(query->limit));
+    struct query q = sql_query(s, e,
+                               "SELECT number, file, error, chunks, bytes, ingested_ms, given"
+                               " FROM corpus_document WHERE corpus = ?1 AND state = ?2"
+                               " AND (?3 IS NULL OR file > ?3) ORDER BY file LIMIT ?4",
+                               "itti", corpus, state, query->after, (int64_t)page_of(query->limit));
     while (query_next(&q))
         vec_push(&out->items,
                  (struct corpus_document){.id = sqlite3_column_int64(q.handle, 0),
@@ -288,7 +236,10 @@ static bool read_documents(struct store *s, const struct corpus_documents_query 
                                           .bytes = sqlite3_column_int64(q.handle, 4),
                                           .ingested_ms = sqlite3_column_int64(q.handle, 5),
                                           .given = sqlite3_column_int(q.handle, 6) != 0});
-    return query_end(&q) && count_documents(s, corpus, state, &out->total, e);
+    return query_end(&q) &&
+           sql_number(s, &out->total, e,
+                      "SELECT count(*) FROM corpus_document WHERE corpus = ? AND state = ?", "it",
+                      corpus, state);
 }
 
 bool corpora_documents(struct corpora *c, const struct corpus_documents_query *query,
@@ -303,60 +254,45 @@ bool corpora_documents(struct corpora *c, const struct corpus_documents_query *q
     return false;
 }
 
-struct document_name {
-    char *corpus, *file;
-    int64_t chunks;
-};
-
-static bool find_document(struct store *s, int64_t number, struct document_name *out,
-                          struct error *e)
-{
-    struct query q = query_begin(s, document_sql, e);
-    *out = (struct document_name){0};
-    query_int(&q, number);
-    if (query_next(&q))
-        *out = (struct document_name){query_column_text(&q, 0), query_column_text(&q, 1),
-                                      sqlite3_column_int64(q.handle, 2)};
-    return query_end(&q) &&
-           (out->file || err_set(e, ERR_MEMORY_NOT_FOUND,
-                                 "there is no document %lld in a corpus; it was changed or removed",
-                                 (long long)number));
-}
-
-static void push_passage(const struct query *q, int64_t document, const struct document_name *name,
-                         struct corpus_passages *out)
-{
-    vec_push(&out->items, (struct corpus_passage){.document = document,
-                                                  .chunk = sqlite3_column_int64(q->handle, 0),
-                                                  .corpus = mem_strdup(name->corpus),
-                                                  .file = mem_strdup(name->file),
-                                                  .start = sqlite3_column_int64(q->handle, 1),
-                                                  .finish = sqlite3_column_int64(q->handle, 2),
-                                                  .line = sqlite3_column_int64(q->handle, 3),
-                                                  .page = sqlite3_column_int64(q->handle, 4),
-                                                  .heading = corpora_column(q, 5),
-                                                  .content = query_column_text(q, 6),
-                                                  .vector = -1});
-}
-
 static bool read_passages(struct store *s, const struct corpus_passages_query *query,
                           struct corpus_passages *out, struct error *e)
 {
-    struct document_name name;
-    bool ok = find_document(s, query->document, &name, e);
-    if (ok) {
-        struct query q = query_begin(s, passages_sql, e);
-        query_int(&q, rank_key(query->document, query->from > 0 ? query->from : 0));
-        query_int(&q, rank_key(query->document + 1, 0));
-        query_int(&q, page_of(query->limit));
-        while (query_next(&q))
-            push_passage(&q, query->document, &name, out);
-        ok = query_end(&q);
-        out->total = name.chunks;
+    auto_free char *corpus = NULL, *file = NULL;
+    struct query d = sql_query(s, e,
+                               "SELECT corpus_set.name, file, chunks FROM corpus_document"
+                               " JOIN corpus_set ON corpus_set.number = corpus"
+                               " WHERE corpus_document.number = ? AND state = 'ready'",
+                               "i", query->document);
+    if (query_next(&d)) {
+        corpus = query_column_text(&d, 0);
+        file = query_column_text(&d, 1);
+        out->total = sqlite3_column_int64(d.handle, 2);
     }
-    free(name.corpus);
-    free(name.file);
-    return ok;
+    if (!query_end(&d))
+        return false;
+    if (!file)
+        return err_set(e, ERR_MEMORY_NOT_FOUND,
+                       "there is no document %lld in a corpus; it was changed or removed",
+                       (long long)query->document);
+    struct query q =
+        sql_query(s, e,
+                  "SELECT key & 0xffffff, start, finish, line, page_number, heading, content"
+                  " FROM corpus_entry WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3",
+                  "iii", rank_key(query->document, query->from > 0 ? query->from : 0),
+                  rank_key(query->document + 1, 0), (int64_t)page_of(query->limit));
+    while (query_next(&q))
+        vec_push(&out->items, (struct corpus_passage){.document = query->document,
+                                                      .chunk = sqlite3_column_int64(q.handle, 0),
+                                                      .corpus = mem_strdup(corpus),
+                                                      .file = mem_strdup(file),
+                                                      .start = sqlite3_column_int64(q.handle, 1),
+                                                      .finish = sqlite3_column_int64(q.handle, 2),
+                                                      .line = sqlite3_column_int64(q.handle, 3),
+                                                      .page = sqlite3_column_int64(q.handle, 4),
+                                                      .heading = corpora_column(&q, 5),
+                                                      .content = query_column_text(&q, 6),
+                                                      .vector = -1});
+    return query_end(&q);
 }
 
 bool corpora_passages(struct corpora *c, const struct corpus_passages_query *query,
@@ -371,14 +307,12 @@ bool corpora_passages(struct corpora *c, const struct corpus_passages_query *que
     return false;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------- */
-
 static bool read_stats(struct corpora *c, const char *model, struct corpus_stats *out,
                        struct error *e)
 {
     const struct corpus index = corpora_index(c->store);
     struct vectors_counts have;
-    struct query q = query_begin(c->store, counts_sql, e);
+    struct query q = query_begin(c->store, COUNTS, e);
     if (query_next(&q)) {
         out->documents = sqlite3_column_int64(q.handle, 0);
         out->failed = sqlite3_column_int64(q.handle, 1);
@@ -413,62 +347,42 @@ bool corpora_pending(struct corpora *c, bool *out, struct error *e)
     return query_any(&q, out);
 }
 
-/* --- what a session names --------------------------------------------------------------------- */
-
-static void add_named(const char *text, struct text_list *out)
-{
-    for (char *name; (name = corpus_next_mention(&text));) {
-        bool known = false;
-        for (size_t i = 0; i < out->items.len && !known; i++)
-            known = strcmp(out->items.items[i], name) == 0;
-        if (known)
-            free(name);
-        else
-            vec_push(&out->items, name);
-    }
-}
-
-static void keep_known(struct corpora *c, struct text_list *names)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < names->items.len; i++) {
-        int64_t number;
-        if (corpora_number(c->store, names->items.items[i], &number, NULL) && number >= 0)
-            names->items.items[kept++] = names->items.items[i];
-        else
-            free(names->items.items[i]);
-    }
-    names->items.len = kept;
-}
+/* --- what a session names and cites ----------------------------------------------------------- */
 
 bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,
                    struct error *e)
 {
-    struct text_list spoken = {0};
+    /* instr() keeps long texts from the JSON functions, which hold copies of them. */
+    struct query q = sql_query(c->store, e,
+                               "SELECT json_extract(payload, '$.prompt') FROM event"
+                               " WHERE session = (SELECT key FROM session WHERE id = ?)"
+                               " AND type = 'run_started' AND iif(instr(lower(payload),"
+                               " '@corpus:'), json_valid(payload), 0) ORDER BY seq",
+                               "t", session_id);
     *out = (struct text_list){0};
-    struct query q = query_for(c->store, spoken_sql, session_id, e);
-    bool ok = query_texts(&q, &spoken);
-    for (size_t i = 0; i < spoken.items.len; i++)
-        add_named(spoken.items.items[i], out);
-    vec_free_each(&spoken.items);
-    keep_known(c, out);
-    return ok;
+    while (query_next(&q)) {
+        const char *text = (const char *)sqlite3_column_text(q.handle, 0);
+        for (char *name; text && (name = corpus_next_mention(&text));) {
+            int64_t number;
+            bool wanted = true;
+            for (size_t i = 0; i < out->items.len && wanted; i++)
+                wanted = strcmp(out->items.items[i], name) != 0;
+            if (wanted && corpora_number(c->store, name, &number, NULL) && number >= 0)
+                vec_push(&out->items, name);
+            else
+                free(name);
+        }
+    }
+    if (query_end(&q))
+        return true;
+    vec_free_each(&out->items);
+    return false;
 }
 
-/* Passages that the model was given in a session, by the numbers that it cites them by. They stand
- * in the log as results of rag_search. */
-
-enum { EVENTS = 3000 }; /* that are looked at, from the end on */
-
-static char *text_of(const struct json *v, const char *name)
-{
-    const char *text = json_get_string(v, name);
-    return text && *text ? mem_strdup(text) : NULL;
-}
-
-static void add_passage(const struct json *v, struct corpus_passages *out)
+static void add_cited(const struct json *v, struct corpus_passages *out)
 {
     int64_t number = json_get_int(v, "n", 0);
+    const char *heading = json_get_string(v, "heading");
     if (json_type(v) != JSON_OBJECT || number <= 0 || number > INT32_MAX ||
         !json_get_string(v, "content") || !json_get_string(v, "file"))
         return;
@@ -478,7 +392,7 @@ static void add_passage(const struct json *v, struct corpus_passages *out)
                                      .chunk = json_get_int(v, "chunk", 0),
                                      .corpus = mem_strdup("-"), /* the log does not say */
                                      .file = mem_strdup(json_get_string(v, "file")),
-                                     .heading = text_of(v, "heading"),
+                                     .heading = heading && *heading ? mem_strdup(heading) : NULL,
                                      .content = mem_strdup(json_get_string(v, "content")),
                                      .line = json_get_int(v, "line", 0),
                                      .page = json_get_int(v, "page", 0),
@@ -488,55 +402,42 @@ static void add_passage(const struct json *v, struct corpus_passages *out)
                                      .vector = -1});
 }
 
-static void add_result(const struct event *ev, struct corpus_passages *out)
-{
-    struct json *list = ev->text ? json_parse_foreign(ev->text, strlen(ev->text), NULL) : NULL;
-    const struct json *v = json_type(list) == JSON_ARRAY ? json_first(list) : NULL;
-    for (; v; v = json_next(v))
-        add_passage(v, out);
-    json_free(list);
-}
-
-static bool is_search(const struct event *ev)
-{
-    return ev->type == EVENT_TOOL_EXECUTION_COMPLETED && !ev->flag && ev->name &&
-           strcmp(ev->name, "rag_search") == 0;
-}
-
-/* Numbers begin anew with each message: those of the newest one that has some. */
-static void take_newest(const struct event_list *events, struct corpus_passages *out)
-{
-    size_t from = events->items.len, end = events->items.len;
-    while (from > 0 && out->items.len == 0) {
-        const struct event *ev = events->items.items[--from];
-        if (ev->type != EVENT_TURN_STARTED && from > 0)
-            continue;
-        for (size_t i = from; i < end; i++)
-            if (is_search(events->items.items[i]))
-                add_result(events->items.items[i], out);
-        end = from;
-    }
-    out->total = (int64_t)out->items.len;
-}
-
+/* Passages stand in the log as results of rag_search. Their numbers begin anew with each message:
+ * those of the newest message that has some are given. */
 bool corpora_cited(struct corpora *c, const struct corpus_cited *query, struct corpus_passages *out,
                    struct error *e)
 {
+    enum { EVENTS = 3000 }; /* that are looked at, from the end on */
     struct event_list events = {0};
     bool more;
     *out = (struct corpus_passages){0};
     if (!event_log_tail(c->store, query->session_id, query->before, EVENTS, 0, &events, &more, e))
         return false;
-    take_newest(&events, out);
+    size_t from = events.items.len, end = events.items.len;
+    while (from > 0 && out->items.len == 0) {
+        if (events.items.items[--from]->type != EVENT_TURN_STARTED && from > 0)
+            continue;
+        for (size_t i = from; i < end; i++) {
+            const struct event *ev = events.items.items[i];
+            if (ev->type != EVENT_TOOL_EXECUTION_COMPLETED || ev->flag || !ev->name || !ev->text ||
+                strcmp(ev->name, "rag_search") != 0)
+                continue;
+            struct json *list = json_parse_foreign(ev->text, strlen(ev->text), NULL);
+            const struct json *v = json_type(list) == JSON_ARRAY ? json_first(list) : NULL;
+            for (; v; v = json_next(v))
+                add_cited(v, out);
+            json_free(list);
+        }
+        end = from;
+    }
+    out->total = (int64_t)out->items.len;
     event_list_release(&events);
     return true;
 }
 
-/* What a look at the database and its recovery have to know of the corpora's tables. */
+/* --- health and recovery ---------------------------------------------------------------------- */
 
-/* ---- a look at it ---- */
-
-/* What must not be: a count of rows, and what they are called. */
+/* Counts of rows that must not be there, and their fault. */
 static const struct {
     const char *sql, *fault;
 } checks[] = {
@@ -578,8 +479,6 @@ static bool check(struct store *s, bool thorough, struct health *out)
     return ok;
 }
 
-/* ---- what is found of it in damaged pages ---- */
-
 static const struct salvage_shape shapes[] = {
     {"corpus_set", "number, name, asked, ended, created_ms, updated_ms", "ntiiii", false},
     {"corpus_document",
@@ -594,7 +493,7 @@ static const struct salvage_shape shapes[] = {
 #define PATHS "corpus_path"
 static const char *const indexes[] = {PATHS, NULL};
 
-/* What is on a page that was given up was deleted. */
+/* Rows on a free page were deleted. */
 static const char choose_sql[] =
     "DELETE FROM found.corpus_set WHERE free OR NOT whole;"
     "DELETE FROM found.corpus_document WHERE free OR NOT whole OR state <> 'ready';"
@@ -602,10 +501,8 @@ static const char choose_sql[] =
     "DELETE FROM found.corpus_path WHERE NOT whole OR plain(path) IS NULL OR page NOT "
     "IN " SALVAGE_PAGES_OF(PATHS) ";";
 
-/* ---- back into its tables ---- */
-
-/* A document is there with all of its passages or not at all. What was a file is read again by the
- * next update; a given text is lost with a passage of it. */
+/* A document comes back only with all of its passages. The next update reads files again; a given
+ * text that lacks a passage is lost. */
 static const char recover_sql[] =
     "INSERT OR IGNORE INTO corpus_set (number, name, asked, ended, created_ms, updated_ms)"
     " SELECT row, plain(name), 1, 0, created_ms, updated_ms FROM found.corpus_set"
@@ -626,29 +523,16 @@ static const char recover_sql[] =
     "UPDATE corpus_next SET document ="
     " 1 + (SELECT coalesce(max(row), 0) FROM found.corpus_document);";
 
-static const char lost_sql[] =
-    "SELECT count(*) FROM found.corpus_document"
-    " WHERE given AND row NOT IN (SELECT number FROM corpus_document)";
-
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
     int64_t lost = 0;
-    bool ok = store_exec(to, recover_sql, e) && store_number(to, lost_sql, &lost, e);
+    bool ok = store_exec(to, recover_sql, e) &&
+              store_number(to,
+                           "SELECT count(*) FROM found.corpus_document"
+                           " WHERE given AND row NOT IN (SELECT number FROM corpus_document)",
+                           &lost, e);
     out->lost += lost;
     return ok;
-}
-
-/* ---- files ---- */
-
-bool corpora_files_read(struct store *s, struct text_list *models, struct error *e)
-{
-    const struct corpus index = corpora_index(s);
-    return graph_names_read(&index, models, e);
-}
-
-enum graph_file_kind corpora_file_kind(const struct text_list *models, const char *name)
-{
-    return graph_file_kind(CORPORA_TABLES, models, name);
 }
 
 const struct store_extension corpora_extension = {
