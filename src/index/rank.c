@@ -25,6 +25,16 @@ struct rank_settings rank_settings_for(double k1, double b)
                                   .user = 1.3};
 }
 
+struct rank_settings rank_settings_alone(void)
+{
+    struct rank_settings s = rank_settings_for(1.2, 0.75);
+    s.before = s.after = s.answer = s.session = s.window = 0;
+    s.asks = s.named = s.user = 1;
+    s.half = 0;
+    s.passages = false;
+    return s;
+}
+
 int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms)
 {
     int64_t pause = created_ms > last_ms ? created_ms - last_ms : last_ms - created_ms;

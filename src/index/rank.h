@@ -44,6 +44,9 @@ enum {
 
 /* k1 and b as given, the shares as measured. */
 struct rank_settings rank_settings_for(double k1, double b);
+/* For texts that are no part of a talk (documents, facts): neighbours, speaker and questions do not
+ * count. */
+struct rank_settings rank_settings_alone(void);
 
 /* ---- keys ---- */
 

@@ -7,7 +7,6 @@
 #include "index/corpus.h"
 #include "index/words_facts.h"
 #include "knowledge/graph_private.h"
-#include "knowledge/lone_texts.h"
 #include "memory/content.h"
 #include "store/health_rows.h"
 #include "store/salvage.h"
@@ -410,7 +409,7 @@ static bool by_words(const struct graph *g, const struct graph_search *search, c
     const struct corpus c = graph_corpus(g->store);
     const struct corpus_scope all = {.all = true};
     const struct words_question question = {
-        .text = text, .typing = search->typing, .rank = lone_texts_settings()};
+        .text = text, .typing = search->typing, .rank = rank_settings_alone()};
     struct candidates found = {0};
     struct word_weights weights = {0};
     bool ok = words_search(&c, &question, &all, (size_t)search->limit, &found, &weights, e);

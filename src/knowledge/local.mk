@@ -13,14 +13,12 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_lines.c \
 	src/knowledge/graph_private.h \
 	src/knowledge/graph_write.c \
-	src/knowledge/ingest_private.h \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
 	src/knowledge/learned_private.h \
 	src/knowledge/load_html.c \
 	src/knowledge/load_office.c \
 	src/knowledge/load_text.c \
-	src/knowledge/lone_texts.h \
 	src/knowledge/markup.c src/knowledge/markup.h \
 	src/knowledge/memory_prompt.c src/knowledge/memory_prompt.h \
 	src/knowledge/package.c src/knowledge/package.h \
