@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "chat/context.h"
 #include "session/session_operations.h"
@@ -136,20 +135,6 @@ TEST(a_question_wakes_the_program_once)
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 6000), -1);
-}
-
-/* A program that is killed loses no text but the last tenth of a second's. */
-TEST(a_draft_is_due_within_100_ms_of_the_last_key_and_500_ms_of_the_first)
-{
-    int64_t begun = clock_mono_ms();
-    app_edited(&app);
-    app.dirty = 0;
-    assert_in_range(app_timeout(&app, clock_mono_ms()), 0, 100);
-    assert_in_range(app_timeout(&app, begun), 1, 60000);
-    app.draft_since = begun - 450; /* typed on since then */
-    app_edited(&app);
-    app.dirty = 0;
-    assert_in_range(app_timeout(&app, begun), 0, 50);
 }
 
 /* To send it again would end the same way. */
