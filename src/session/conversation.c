@@ -57,6 +57,8 @@ void conversation_free(struct conversation *c)
     journal_release(&c->journal);
     approval_policy_release(&c->policy);
     prompt_told_release(&c->prompt_told);
+    if (c->lasting != c->store)
+        store_close(c->lasting);
     store_close(c->store);
     for (size_t i = 0; i < c->deferred.len; i++)
         operation_request_free(c->deferred.items[i]);
@@ -480,10 +482,16 @@ static bool open_store(struct conversation *c)
     bool attended = c->engine->options.can_ask || c->engine->options.serves;
     store_set_patience(c->store, attended ? PATIENCE_MS : UNATTENDED_MS, wants_an_end, c->requests);
     store_set_grace(c->store, GRACE_MS);
+    c->lasting = c->store;
+    if (c->engine->lasting != c->engine->place &&
+        !place_open(c->engine->lasting, STORE_READ_ONLY, &c->lasting, &e)) {
+        c->lasting = c->store;
+        tell_fault(c, &e);
+    }
     c->journal.store = c->store;
     c->journal.directory = place_directory(c->engine->place);
     conversation_open_memory(c);
-    c->tool_graph.graph.store = c->store;
+    c->tool_graph.graph.store = c->lasting;
     if (c->engine->options.can_ask) /* some may wait since last time, but a program that ends soon
                                        would only cut the call off */
         extractor_want(c->engine->extractor);

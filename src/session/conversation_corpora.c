@@ -78,8 +78,8 @@ void conversation_open_corpora(struct conversation *c)
 {
     if (!c->engine->corpora)
         return;
-    c->corpora = corpora_open(c->config, c->store, c->journal.directory);
-    c->corpora->alone = false;
+    c->corpora = corpora_open(c->config, c->lasting, place_directory(c->engine->lasting));
+    c->corpora->alone = c->lasting != c->store;
     c->tool_corpora = (struct tool_corpora){.search = search,
                                             .ingest = ingest,
                                             .any_named = any_named,

@@ -32,7 +32,7 @@ static enum learned_form form_of(const struct conversation *c)
 
 static bool add_tool_usage(struct conversation *c, struct learned_items *out, struct error *e)
 {
-    if (!c->tool_usage_known && !session_digest_tools(c->store, c->project, &c->tool_usage, e))
+    if (!c->tool_usage_known && !session_digest_tools(c->lasting, c->project, &c->tool_usage, e))
         return false;
     c->tool_usage_known = true;
     for (size_t i = 0; i < c->tool_usage.items.len; i++) {
@@ -54,9 +54,9 @@ static bool list_active(struct conversation *c, struct learned_items *out)
     const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
     bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
     struct error e;
-    if (learned_list(c->store, &f, out, &e) &&
+    if (learned_list(c->lasting, &f, out, &e) &&
         (!history || (add_tool_usage(c, out, &e) &&
-                      session_digest_sessions(c->store, c->project, c->journal.info.id,
+                      session_digest_sessions(c->lasting, c->project, c->journal.info.id,
                                               DIGEST_SESSIONS, out, &e))))
         return true;
     learned_items_release(out);
@@ -94,7 +94,7 @@ static void read_learned(struct conversation *c, bool begins)
         return;
     c->learned = learned_prompt(&items, form_of(c),
                                 config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
-    if (begins && !c->learned_used && told > 0)
+    if (begins && !c->learned_used && told > 0 && c->lasting == c->store)
         note_use(c, &items, told);
     learned_items_release(&items);
 }
@@ -132,7 +132,7 @@ static bool search(void *conversation, const struct tool_learned_query *query,
                                      .tag = query->tag,
                                      .query = query->query,
                                      .limit = query->limit};
-    return learned_list(c->store, &f, out, e);
+    return learned_list(c->lasting, &f, out, e);
 }
 
 /* --- what a session may ----------------------------------------------------------------------- */
@@ -255,7 +255,8 @@ void conversation_learn(struct conversation *c, const struct directives *found)
 void conversation_find_directives(const struct conversation *c, const struct event *ev,
                                   struct directives *out)
 {
-    bool off = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
+    bool off = c->lasting != c->store ||
+               strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
     if (ev->type == EVENT_TURN_STARTED && ev->origin == INPUT_TYPED && ev->text && !off &&
         may(c, MEMORY_ACCESS_WRITE))
         directives_read(ev->text, out);
@@ -267,7 +268,7 @@ void conversation_report_learned(const struct conversation *c, struct report_res
     struct error e;
     if (!c->engine->learned)
         return;
-    if (learned_count(c->store, c->project, &counts, &e))
+    if (learned_count(c->lasting, c->project, &counts, &e))
         report_learned(out, &counts);
     else
         log_line(LOG_ERROR, "learned memory: %s", e.text);

@@ -57,15 +57,16 @@ static void pass_over_held(const struct conversation *c, const struct session_li
     hits->items.len = kept;
 }
 
-static bool search_besides(struct conversation *c, const struct session_line *line,
-                           const char *query, int limit, const struct memory_filter *filter,
-                           struct memory_hits *out, struct error *e)
+static bool search_besides(struct conversation *c, struct recall *recall,
+                           const struct session_line *line, const char *query, int limit,
+                           const struct memory_filter *filter, struct memory_hits *out,
+                           struct error *e)
 {
     struct memory_query q = memory_query_for(c->config, query);
-    q.scope = recall_scope(&c->recall, c->journal.info.id, c->root);
+    q.scope = recall_scope(recall, c->journal.info.id, c->root);
     q.scope.filter = *filter;
     for (q.limit = limit;; q.limit *= 4) {
-        if (!recall_search(&c->recall, &q, &c->wakeup, out, e))
+        if (!recall_search(recall, &q, &c->wakeup, out, e))
             return false;
         bool all = out->items.len < (size_t)q.limit || q.limit >= SEARCH_AT_MOST;
         pass_over_held(c, line, limit, out);
@@ -75,13 +76,38 @@ static bool search_besides(struct conversation *c, const struct session_line *li
     }
 }
 
+/* Both stores score by the same measure. */
+static bool add_earlier(struct conversation *c, const struct session_line *line, const char *query,
+                        int limit, const struct memory_filter *filter, struct memory_hits *out,
+                        struct error *e)
+{
+    struct memory_hits own = *out, earlier = {0};
+    size_t i = 0, k = 0;
+    *out = (struct memory_hits){.badge = own.badge};
+    bool ok = search_besides(c, &c->earlier, line, query, limit, filter, &earlier, e);
+    while (ok && out->items.len < (size_t)limit && i + k < own.items.len + earlier.items.len) {
+        bool first =
+            k == earlier.items.len ||
+            (i < own.items.len && own.items.items[i].score >= earlier.items.items[k].score);
+        vec_push(&out->items, first ? own.items.items[i++] : earlier.items.items[k++]);
+    }
+    while (i < own.items.len)
+        memory_hit_release(&own.items.items[i++]);
+    while (k < earlier.items.len)
+        memory_hit_release(&earlier.items.items[k++]);
+    vec_release(&own.items);
+    vec_release(&earlier.items);
+    return ok;
+}
+
 static bool search(void *conversation, const char *query, int limit,
                    const struct memory_filter *filter, struct memory_hits *out, struct error *e)
 {
     struct conversation *c = conversation;
     struct session_line line;
     bool ok = sessions_line(c->store, c->journal.info.id, &line, e) &&
-              search_besides(c, &line, query, limit, filter, out, e);
+              search_besides(c, &c->recall, &line, query, limit, filter, out, e) &&
+              (!c->earlier.memory || add_earlier(c, &line, query, limit, filter, out, e));
     vec_release(&line.items);
     return ok;
 }
@@ -90,10 +116,10 @@ static bool read_around(void *conversation, const struct memory_place *place,
                         struct memory_excerpt *out, struct error *e)
 {
     struct conversation *c = conversation;
-    struct memory *m = c->recall.memory;
     struct memory_around around = {.place = *place,
                                    .scope = recall_scope(&c->recall, c->journal.info.id, c->root)};
-    return memory_around(m, &around, out, e);
+    return memory_around(c->recall.memory, &around, out, e) ||
+           (c->earlier.memory && memory_around(c->earlier.memory, &around, out, e));
 }
 
 static bool has_deferred(struct conversation *c)
@@ -127,6 +153,10 @@ void conversation_open_memory(struct conversation *c)
     if (!c->engine->memory)
         return;
     recall_init(&c->recall, c->config, c->store, c->journal.directory);
+    if (c->lasting != c->store) {
+        recall_init(&c->earlier, c->config, c->lasting, place_directory(c->engine->lasting));
+        c->earlier.alone = true;
+    }
     c->tool_memory = (struct tool_memory){.search = search, .read = read_around, .context = c};
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
@@ -138,7 +168,9 @@ void conversation_close_memory(struct conversation *c)
 {
     if (c->recall.memory)
         recall_release(&c->recall);
-    c->recall = (struct recall){.memory = NULL};
+    if (c->earlier.memory)
+        recall_release(&c->earlier);
+    c->recall = c->earlier = (struct recall){.memory = NULL};
 }
 
 void conversation_note_indexed(struct conversation *c)

@@ -68,6 +68,9 @@ struct conversation {
 
     struct wakeup wakeup;
     struct store *store;
+    /* Where memory, graph, learned items and corpora are: `store`, or the file for reading alone
+     * beside a store in memory (engine's `lasting`). */
+    struct store *lasting;
     struct error fault; /* why there is none; every request is refused with it */
     struct journal journal;
     struct backend backend;
@@ -85,10 +88,11 @@ struct conversation {
     bool failure_told; /* compaction_failed came since it was asked for */
 
     struct recall recall; /* on `store`; its memory is NULL where there is none */
+    struct recall earlier; /* the same on `lasting`, where that is another */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
     struct tool_learned tool_learned;
-    struct tool_graph tool_graph; /* on `store`, while it is open */
+    struct tool_graph tool_graph; /* on `lasting`, while it is open */
     struct corpora *corpora;      /* likewise; NULL: there are none */
     struct tool_corpora tool_corpora;
     struct named_corpora named_corpora;

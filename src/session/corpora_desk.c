@@ -35,7 +35,7 @@ struct corpora_desk {
 static void want(struct corpora_desk *d, enum chore_kind chore)
 {
     struct error e;
-    if (!worker_want(d->desk.worker, chore, &e))
+    if (!place_reads(d->desk.place) && !worker_want(d->desk.worker, chore, &e))
         log_line(LOG_ERROR, "work on corpora: %s", e.text);
 }
 
@@ -163,7 +163,7 @@ static void begin(struct desk *desk)
     thread_give_way(); /* an ingest takes all of a processor */
     store_set_patience(desk->store, PATIENCE_MS, worker_ends, desk->worker);
     d->corpora = corpora_open(d->config, desk->store, place_directory(desk->place));
-    d->corpora->alone = false;
+    d->corpora->alone = place_reads(desk->place);
     d->turn = (struct corpora_turn){place_directory(desk->place), -1};
     d->context = (struct operation_context){
         .config = d->config, .met = NEED_STORE | NEED_CORPORA | NEED_WRITE, .corpora = d->corpora};

@@ -84,7 +84,9 @@ static void run_request(struct job *job, void *desk, const struct wakeup *wakeup
         open_store(d);
     e = d->fault;
     d->wakeup = wakeup;
-    if (!d->store || !d->role->call(d, a->request, a->result, &e))
+    if (!d->store ||
+        ((a->request->operation->needs & NEED_WRITE) && !place_may_write(d->place, &e)) ||
+        !d->role->call(d, a->request, a->result, &e))
         operation_answer_fail(a, &e);
     if (wakeup->go_on(wakeup->context))
         tell_answer(d, j);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -59,14 +60,23 @@ static char *resolve_directory(const char *directory)
     return resolved ? resolved : mem_strdup(directory ? directory : ".");
 }
 
+static char *store_path(const struct engine *s)
+{
+    return s->options.store_path ? mem_strdup(s->options.store_path) : store_default_path();
+}
+
+/* A session that is not kept still reads what earlier ones left. */
+static struct place *lasting_place(const struct engine *s)
+{
+    auto_free char *path = store_path(s);
+    bool apart = !s->persist && capability_store() && access(path, R_OK) == 0;
+    return apart ? place_new_reading(path) : s->place;
+}
+
 static struct place *make_place(const struct engine *s)
 {
-    char *path = !s->persist             ? NULL
-                 : s->options.store_path ? mem_strdup(s->options.store_path)
-                                         : store_default_path();
-    struct place *place = place_new(path, s->options.serves);
-    free(path);
-    return place;
+    auto_free char *path = s->persist ? store_path(s) : NULL;
+    return place_new(path, s->options.serves);
 }
 
 struct engine *engine_make(const struct engine_options *options)
@@ -85,11 +95,12 @@ struct engine *engine_make(const struct engine_options *options)
     s->learned = s->memory && config_boolean(options->config, CONFIG_LEARNED_ENABLED);
     s->notices = mailbox_new(free_notice);
     s->place = make_place(s);
+    s->lasting = lasting_place(s);
     s->reader = reader_new(s->place, s->notices);
-    s->desk = memory_desk_new(s->config, s->place, s->root, s->notices);
+    s->desk = memory_desk_new(s->config, s->lasting, s->root, s->notices);
     if (s->memory)
         s->extractor = extractor_new(s->config, s->place, s->root, options->serves, s->notices);
-    s->corpora_desk = corpora_desk_new(s->config, s->place, s->notices);
+    s->corpora_desk = corpora_desk_new(s->config, s->lasting, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     if (!options->serves)
         s->front = engine_add_conversation(s);
@@ -134,6 +145,8 @@ void engine_free(struct engine *s)
     memory_desk_free(s->desk);
     extractor_free(s->extractor);
     corpora_desk_free(s->corpora_desk);
+    if (s->lasting != s->place)
+        place_free(s->lasting);
     place_free(s->place);
     mailbox_free(s->notices);
     pthread_mutex_destroy(&s->lock);

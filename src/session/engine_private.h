@@ -21,6 +21,7 @@ struct engine {
     bool persist, compaction, memory, graph, corpora, learned;
     struct mailbox *notices;
     struct place *place;
+    struct place *lasting; /* of what outlives a session: memory, graph, corpora; often `place` */
     struct reader *reader;
     struct memory_desk *desk;    /* of memory */
     struct extractor *extractor; /* NULL: nothing is proposed */

@@ -38,7 +38,7 @@ static void begin(struct desk *desk)
     struct memory_desk *d = (struct memory_desk *)desk;
     memory_desk_be_patient(d);
     d->memories = memories_new(d->config, desk->store, place_directory(desk->place), d->project);
-    d->memories->recall.alone = false;
+    d->memories->recall.alone = place_reads(desk->place);
     d->memories->recall.memory->lazy = true;
     d->graphs = graphs_new(d->config, desk->store);
     d->graphs->lazy = true;
@@ -126,7 +126,7 @@ void memory_desk_free(struct memory_desk *d)
 void memory_desk_want(struct memory_desk *d, enum memory_chore chore)
 {
     struct error e;
-    if (!worker_want(d->desk.worker, chore, &e))
+    if (!place_reads(d->desk.place) && !worker_want(d->desk.worker, chore, &e))
         log_line(LOG_ERROR, "%s of memory: %s", memory_chores[chore].name, e.text);
 }
 

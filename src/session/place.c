@@ -9,7 +9,7 @@
 
 struct place {
     char *asked;
-    bool kept;
+    bool kept, reads;
     pthread_mutex_t
         lock; /* over the rest, which once it is settled changes no more but for `first` */
     bool settled;
@@ -25,6 +25,25 @@ struct place *place_new(const char *path, bool kept)
     p->kept = path && kept;
     pthread_mutex_init(&p->lock, NULL);
     return p;
+}
+
+struct place *place_new_reading(const char *path)
+{
+    struct place *p = place_new(path, false);
+    p->reads = true;
+    return p;
+}
+
+bool place_reads(const struct place *p)
+{
+    return p->reads;
+}
+
+#define KEEPS_NOTHING "nothing is kept: sessions are not saved ([session] persist, --no-persist)"
+
+bool place_may_write(const struct place *p, struct error *e)
+{
+    return !p->reads || err_set(e, ERR_SESSION_PERSISTENCE_DISABLED, KEEPS_NOTHING);
 }
 
 void place_free(struct place *p)
@@ -58,7 +77,8 @@ static void settle_in_memory(struct place *p)
 /* False: it may be otherwise next time. */
 static bool settle(struct place *p)
 {
-    if (p->asked && store_open(p->asked, STORE_READ_WRITE, &p->first, &p->fault)) {
+    enum store_mode mode = p->reads ? STORE_READ_ONLY : STORE_READ_WRITE;
+    if (p->asked && store_open(p->asked, mode, &p->first, &p->fault)) {
         p->path = mem_strdup(p->asked);
         p->directory = directory_of(p->asked);
     } else if (!p->kept) {
@@ -82,11 +102,16 @@ bool place_open(struct place *p, enum store_mode mode, struct store **out, struc
 {
     pthread_mutex_lock(&p->lock);
     bool settled = p->settled || settle(p);
+    if (p->reads && p->directory)
+        mode = STORE_READ_ONLY;
     *out = settled ? take_first(p, mode) : NULL;
     if (!settled)
         *e = p->fault;
     pthread_mutex_unlock(&p->lock);
-    return *out || (settled && store_open(p->path, mode, out, e));
+    bool opened = *out || (settled && store_open(p->path, mode, out, e));
+    if (opened && p->reads)
+        store_set_refusal(*out, KEEPS_NOTHING);
+    return opened;
 }
 
 bool place_settle(struct place *p, struct error *e)

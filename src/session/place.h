@@ -11,6 +11,12 @@ struct place;
 /* Touches nothing yet. NULL: in memory alone. `kept`: never in memory in place of the file; where
  * that cannot be used nothing is opened, and whoever comes next tries again. */
 struct place *place_new(const char *path, bool kept);
+/* The file as it is, for reading alone, whatever mode is asked for. Where it cannot be used: an empty
+ * one in memory. */
+struct place *place_new_reading(const char *path);
+bool place_reads(const struct place *p);
+/* False for one that reads: nothing is kept. */
+bool place_may_write(const struct place *p, struct error *e);
 void place_free(struct place *p); /* after the connections; NULL is fine */
 
 /* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who

@@ -53,6 +53,8 @@ bool store_fault(const struct store *s, int result, struct error *e)
 {
     if ((result & 0xff) == SQLITE_NOMEM)
         die("out of memory");
+    if ((result & 0xff) == SQLITE_READONLY && s->refusal)
+        return err_set(e, ERR_SESSION_PERSISTENCE_DISABLED, "%s", s->refusal);
     const char *path = shown_path(s->path);
     const char *cut = path > s->path ? "…" : "";
     const char *detail = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);

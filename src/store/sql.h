@@ -29,6 +29,7 @@ struct store {
     int patience_ms;
     bool (*give_up)(void *context);
     void *give_up_context;
+    const char *refusal; /* NULL: none */
     int grace_ms;
     int64_t waiting_since; /* clock_mono_ms() */
 };

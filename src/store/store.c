@@ -129,6 +129,11 @@ static int wait_for_writer(void *store, int tries)
     return 1;
 }
 
+void store_set_refusal(struct store *s, const char *why)
+{
+    s->refusal = why;
+}
+
 void store_set_grace(struct store *s, int ms)
 {
     s->grace_ms = ms;

@@ -41,6 +41,10 @@ void store_give_back_memory(struct store *s);
  * tenths of a millisecond when they are needed again. Not within a query. */
 void store_rest(struct store *s);
 
+/* Says why nothing is written through this connection for reading alone, in place of the file's
+ * rights: SESSION_PERSISTENCE_DISABLED with `why`, which is borrowed. */
+void store_set_refusal(struct store *s, const char *why);
+
 /* How long a statement waits while another process writes, and who can end that wait: give_up() is
  * asked every few milliseconds and must not use the store; NULL: nobody. Until this is called: five
  * seconds. What waited in vain is SESSION_STORE_ERROR. */
