@@ -397,9 +397,8 @@ TEST(the_unfinished_end_stays_short)
                                         "    code\n"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct buf source = BUF_INIT;
-        struct markdown_split split;
+        struct markdown_split split = {0};
         struct markdown_piece piece;
-        markdown_split_init(&split);
         if (i == 1)
             buf_addstr(&source, "```c\n");
         for (int round = 0; round < 500; round++) {

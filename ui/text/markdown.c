@@ -4,199 +4,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
+#include "ui/text/markdown_private.h"
 
-void markdown_init(struct markdown *m, const struct markdown_look *look, struct rows *rows)
-{
-    *m = (struct markdown){.look = *look, .rows = rows};
-    m->start = m->finished = rows_mark(rows);
-    markdown_split_init(&m->split);
-}
+/* --- where the text is cut --- */
 
-/* Appends the lines without up to `columns` of their indentation. */
-static void dedent(struct buf *out, const char *text, size_t len, size_t columns)
-{
-    for (size_t i = 0; i < len;) {
-        size_t column = 0;
-        while (i < len && column < columns && (text[i] == ' ' || text[i] == '\t')) {
-            column += text[i] == '\t' ? 4 - column % 4 : 1;
-            i++;
-        }
-        for (; column > columns; column--)
-            buf_addch(out, ' ');
-        const char *newline = memchr(text + i, '\n', len - i);
-        size_t next = newline ? (size_t)(newline - text) + 1 : len;
-        buf_add(out, text + i, next - i);
-        i = next;
-    }
-}
-
-static void indented_prefix(struct styled *out, const struct styled *prefix, size_t columns)
-{
-    styled_init(out);
-    if (prefix)
-        styled_append(out, prefix);
-    while (columns-- > 0)
-        styled_addstr(out, " ", STYLE_TEXT, 0);
-}
-
-static void item_more(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct buf text = BUF_INIT;
-    struct styled prefix;
-    struct markdown_look look = m->look;
-    struct markdown_context context = {.in_item = true};
-    dedent(&text, source + p->from, p->to - p->from, p->indent);
-    indented_prefix(&prefix, look.prefix, p->indent);
-    look.prefix = &prefix;
-    markdown_blocks(m->rows, text.data, text.len, &look, &context);
-    styled_release(&prefix);
-    buf_release(&text);
-}
-
-static void table_more(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct buf text = BUF_INIT;
-    struct markdown_context context = {0};
-    buf_add(&text, source + p->head, p->head_end - p->head);
-    buf_add(&text, source + p->from, p->to - p->from);
-    markdown_blocks(m->rows, text.data, text.len, &m->look, &context);
-    buf_release(&text);
-}
-
-static void blocks(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct markdown_context context = {.ordinal = p->same_list ? m->ordinal : 0};
-    markdown_blocks(m->rows, source + p->from, p->to - p->from, &m->look, &context);
-    m->ordinal = context.ordinal;
-}
-
-static void fence(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct styled prefix;
-    const char *text = source + p->from, *end = source + p->to;
-    while (text < end && strchr(" \t`~", *text))
-        text++;
-    indented_prefix(&prefix, m->look.prefix, p->indent);
-    size_t len = (size_t)(end - text);
-    m->code = (struct highlight){0};
-    m->code.language = markdown_code_label(m->rows, text, len, m->look.width, &prefix, &prefix);
-    styled_release(&prefix);
-}
-
-static void code(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct buf text = BUF_INIT;
-    struct styled prefix;
-    dedent(&text, source + p->from, p->to - p->from, p->indent);
-    if (text.len > 0 && text.data[text.len - 1] == '\n')
-        text.len--;
-    indented_prefix(&prefix, m->look.prefix, p->indent);
-    markdown_code_line(m->rows, &m->code, text.data, text.len, m->look.width, &prefix);
-    styled_release(&prefix);
-    buf_release(&text);
-}
-
-static void closed(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    struct styled prefix;
-    (void)source;
-    indented_prefix(&prefix, m->look.prefix, p->indent);
-    markdown_code_end(m->rows, m->look.width, &prefix);
-    styled_release(&prefix);
-    m->code = (struct highlight){0};
-}
-
-static void lay_out(struct markdown *m, const char *source, const struct markdown_piece *p)
-{
-    static void (*const kinds[])(struct markdown *, const char *, const struct markdown_piece *) = {
-        [MARKDOWN_BLOCKS] = blocks,       [MARKDOWN_ITEM] = blocks,
-        [MARKDOWN_ITEM_MORE] = item_more, [MARKDOWN_TABLE_MORE] = table_more,
-        [MARKDOWN_FENCE] = fence,         [MARKDOWN_CODE] = code,
-        [MARKDOWN_FENCE_CLOSED] = closed,
-    };
-    if (p->blank_before && m->rows->list.len > m->start.list)
-        rows_begin(m->rows);
-    kinds[p->kind](m, source, p);
-}
-
-/* A line that only begins could still become anything ("-" an item, a rule, a heading's
- * underline): what may be nothing but a mark is not shown before more of it is there. */
-static size_t without_mark(const char *source, size_t from, size_t len)
-{
-    size_t start = len;
-    while (start > from && source[start - 1] != '\n')
-        start--;
-    if (len - start > 8)
-        return len;
-    for (size_t i = start; i < len; i++)
-        if (!strchr("-*_=`~#>+|:.) \t0123456789", source[i]))
-            return len;
-    return start;
-}
-
-static void lay_out_end(struct markdown *m, const char *source, size_t len)
-{
-    struct markdown now = *m;
-    struct markdown_piece piece = m->split.piece;
-    piece.to = without_mark(source, piece.from, len);
-    size_t ink = piece.from;
-    while (ink < piece.to && strchr(" \t\n", source[ink]))
-        ink++;
-    if (ink < piece.to)
-        lay_out(&now, source, &piece);
-}
-
-void markdown_update(struct markdown *m, const char *source, size_t len, bool complete)
-{
-    struct markdown_piece piece;
-    rows_truncate(m->rows, m->finished);
-    while (markdown_split_next(&m->split, source, len, complete, &piece))
-        lay_out(m, source, &piece);
-    m->finished = rows_mark(m->rows);
-    if (!complete)
-        lay_out_end(m, source, len);
-}
-
-size_t markdown_drop_rows(struct markdown *m, size_t count)
-{
-    struct rows kept;
-    size_t end = m->finished.list;
-    if (count > end)
-        count = end;
-    rows_init(&kept);
-    for (size_t i = count; i < end; i++)
-        rows_copy(&kept, m->rows, i);
-    m->finished = rows_mark(&kept);
-    for (size_t i = end; i < m->rows->list.len; i++)
-        rows_copy(&kept, m->rows, i);
-    rows_release(m->rows);
-    *m->rows = kept;
-    m->start = (struct rows_mark){0};
-    return count;
-}
-
-char *markdown_last_code(const char *source, size_t len)
-{
-    struct markdown_split split;
-    struct markdown_piece piece;
-    struct buf code_text = BUF_INIT;
-    bool found = false;
-    markdown_split_init(&split);
-    while (markdown_split_next(&split, source, len, true, &piece)) {
-        if (piece.kind == MARKDOWN_FENCE) {
-            found = true;
-            buf_clear(&code_text);
-        } else if (piece.kind == MARKDOWN_CODE) {
-            dedent(&code_text, source + piece.from, piece.to - piece.from, piece.indent);
-        }
-    }
-    if (found)
-        return buf_take(&code_text);
-    buf_release(&code_text);
-    return NULL;
-}
-
-/* A line of the source, and what it would begin. */
 struct line {
     const char *text; /* behind the indentation */
     size_t len;       /* of that, without trailing spaces */
@@ -204,16 +16,12 @@ struct line {
     size_t next;      /* offset of the next line */
 };
 
+/* The beginning of a list item. */
 struct marker {
     char mark;       /* 0: none */
     size_t content;  /* columns from the line's start to the item's text */
-    bool interrupts; /* a paragraph */
+    bool interrupts; /* it can end a paragraph */
 };
-
-void markdown_split_init(struct markdown_split *s)
-{
-    *s = (struct markdown_split){0};
-}
 
 static struct line line_of(const char *source, size_t from, size_t end, size_t next)
 {
@@ -237,7 +45,7 @@ static size_t run_of(const struct line *l, char c)
     return n;
 }
 
-/* Of ``` or ~~~; 0: the line does not open a code block. */
+/* The number of ` or ~ of a line that opens a code block; 0: it does not. */
 static size_t fence_run(const struct line *l)
 {
     if (l->len < 3 || (*l->text != '`' && *l->text != '~'))
@@ -267,17 +75,9 @@ static bool is_heading(const struct line *l)
     return n >= 1 && n <= 6 && (n == l->len || l->text[n] == ' ');
 }
 
-static size_t spaces_behind(const struct line *l, size_t at)
-{
-    size_t n = 0;
-    while (at + n < l->len && l->text[at + n] == ' ')
-        n++;
-    return n;
-}
-
 static struct marker marker_of(const struct line *l)
 {
-    size_t digits = 0;
+    size_t digits = 0, spaces = 0;
     struct marker m = {0};
     while (digits < l->len && digits < 10 && isdigit((unsigned char)l->text[digits]))
         digits++;
@@ -289,7 +89,8 @@ static struct marker marker_of(const struct line *l)
     bool empty = l->len == width;
     if (!fits || (!empty && l->text[width] != ' ' && l->text[width] != '\t'))
         return m;
-    size_t spaces = spaces_behind(l, width);
+    while (width + spaces < l->len && l->text[width + spaces] == ' ')
+        spaces++;
     m.mark = c;
     m.content = l->indent + width + (spaces > 4 || spaces == 0 ? 1 : spaces);
     m.interrupts = !empty && (digits == 0 || (digits == 1 && *l->text == '1'));
@@ -308,7 +109,7 @@ static bool is_table_rule(const struct line *l)
     return dash && pipe;
 }
 
-/* Ends the piece at `at`, where one of this kind begins. False: there was nothing before. */
+/* Ends the piece at `at`, where one of this kind begins. False: the piece is empty. */
 static bool cut(struct markdown_split *s, size_t at, enum markdown_kind kind,
                 struct markdown_piece *out)
 {
@@ -322,18 +123,6 @@ static bool cut(struct markdown_split *s, size_t at, enum markdown_kind kind,
     return found;
 }
 
-static void take_line(struct markdown_split *s, const struct line *l)
-{
-    s->scan = l->next;
-    s->blank = false;
-    s->lines++;
-    if (s->lines == 2 && s->piece.kind == MARKDOWN_BLOCKS && is_table_rule(l)) {
-        s->table = true;
-        s->piece.head = s->piece.from;
-        s->piece.head_end = l->next;
-    }
-}
-
 static bool open_fence(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
 {
     bool found = cut(s, s->scan, MARKDOWN_FENCE, out);
@@ -343,16 +132,8 @@ static bool open_fence(struct markdown_split *s, const struct line *l, struct ma
     return found;
 }
 
-/* What comes behind a code block: the rest of the list item around it, or anything. */
-static void behind_fence(struct markdown_split *s)
-{
-    s->fence = 0;
-    s->piece.kind = s->indent ? MARKDOWN_ITEM_MORE : MARKDOWN_BLOCKS;
-    s->piece.indent = s->indent;
-}
-
-/* Every line in a code block, its opening and closing ones too, is a piece. */
-static bool fence_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
+/* Each line of a code block is a piece, also the opening and the closing one. */
+static bool code_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
 {
     size_t indent = s->piece.indent;
     bool opening = s->piece.kind == MARKDOWN_FENCE;
@@ -364,9 +145,23 @@ static bool fence_line(struct markdown_split *s, const struct line *l, struct ma
     cut(s, l->next, MARKDOWN_CODE, out);
     s->piece.indent = indent;
     s->scan = l->next;
-    if (closing)
-        behind_fence(s);
+    if (closing) { /* the rest of the list item follows, or anything */
+        s->fence = 0;
+        s->piece.kind = s->indent ? MARKDOWN_ITEM_MORE : MARKDOWN_BLOCKS;
+        s->piece.indent = s->indent;
+    }
     return true;
+}
+
+static bool blank_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
+{
+    size_t end = s->scan;
+    s->scan = l->next;
+    s->blank = true;
+    if (s->indent > 0 || !cut(s, l->next, MARKDOWN_BLOCKS, out))
+        return false;
+    out->to = end;
+    return end > out->from;
 }
 
 static bool open_item(struct markdown_split *s, struct marker m, struct markdown_piece *out)
@@ -379,52 +174,32 @@ static bool open_item(struct markdown_split *s, struct marker m, struct markdown
     return found;
 }
 
-static bool blank_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
+static bool text_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
 {
-    bool found = false;
-    size_t end = s->scan;
-    s->scan = l->next;
-    s->blank = true;
-    if (s->indent == 0) {
-        found = cut(s, l->next, MARKDOWN_BLOCKS, out);
-        out->to = end;
-        found = found && end > out->from;
-    }
-    return found;
-}
-
-static bool ends_item(const struct markdown_split *s, const struct line *l)
-{
-    return s->blank || fence_run(l) || is_heading(l) || is_rule(l) || *l->text == '>';
-}
-
-static bool in_list(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
-{
-    bool found = false;
+    bool found = false, fence = fence_run(l) > 0;
     struct marker m = marker_of(l);
-    if (l->indent >= s->indent && fence_run(l))
+    if (fence && (s->indent > 0 ? l->indent >= s->indent : l->indent <= 3))
         return open_fence(s, l, out);
-    if (l->indent < s->indent && m.mark) {
+    if (s->indent == 0) {
+        if (l->indent <= 3 && m.mark && (s->lines == 0 || m.interrupts))
+            found = open_item(s, m, out);
+    } else if (l->indent < s->indent && m.mark) {
         found = open_item(s, m, out);
-    } else if (l->indent < s->indent && ends_item(s, l)) {
-        s->indent = 0;
-        if (fence_run(l))
+    } else if (l->indent < s->indent &&
+               (s->blank || fence || is_heading(l) || is_rule(l) || *l->text == '>')) {
+        s->indent = 0; /* the list ends */
+        if (fence)
             return open_fence(s, l, out);
         found = cut(s, s->scan, MARKDOWN_BLOCKS, out);
     }
-    take_line(s, l);
-    return found;
-}
-
-static bool outside_list(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
-{
-    bool found = false;
-    struct marker m = marker_of(l);
-    if (l->indent <= 3 && fence_run(l))
-        return open_fence(s, l, out);
-    if (l->indent <= 3 && m.mark && (s->lines == 0 || m.interrupts))
-        found = open_item(s, m, out);
-    take_line(s, l);
+    s->scan = l->next;
+    s->blank = false;
+    s->lines++;
+    if (s->lines == 2 && s->piece.kind == MARKDOWN_BLOCKS && is_table_rule(l)) {
+        s->table = true;
+        s->piece.head = s->piece.from;
+        s->piece.head_end = l->next;
+    }
     return found;
 }
 
@@ -436,50 +211,37 @@ static size_t character_start(const char *source, size_t from, size_t at)
     return i > from ? i : at;
 }
 
-static size_t word_start(const char *source, size_t from, size_t at)
-{
-    for (size_t i = at; i > from + MARKDOWN_PIECE_MAX / 2; i--)
-        if (source[i - 1] == ' ')
-            return i;
-    return character_start(source, from, at);
-}
-
-/* The piece has got too long: at the last line if it has more than one, else inside of it. */
+/* Cuts a piece that is too long: before its last line, or within the line if it has only one. */
 static bool cut_long(struct markdown_split *s, const char *source, struct markdown_piece *out)
 {
-    enum markdown_kind kind = s->piece.kind;
-    size_t at = s->piece.from + MARKDOWN_PIECE_MAX, indent = s->piece.indent;
-    size_t head = s->piece.head, head_end = s->piece.head_end;
+    struct markdown_piece long_one = s->piece;
+    size_t from = s->piece.from, at = from + MARKDOWN_PIECE_MAX;
+    bool table = s->table || s->piece.kind == MARKDOWN_TABLE_MORE, whole = s->scan > from;
     if (s->fence) {
         s->blank = false;
-        cut(s, character_start(source, s->piece.from, at), MARKDOWN_CODE, out);
-        s->piece.indent = indent;
+        cut(s, character_start(source, from, at), MARKDOWN_CODE, out);
+        s->piece.indent = long_one.indent;
         s->scan = s->piece.from;
         return true;
     }
-    bool table = s->table || kind == MARKDOWN_TABLE_MORE;
-    bool whole = s->scan > s->piece.from;
-    cut(s, whole ? s->scan : word_start(source, s->piece.from, at), MARKDOWN_BLOCKS, out);
+    if (!whole) {
+        size_t word = at;
+        while (word > from + MARKDOWN_PIECE_MAX / 2 && source[word - 1] != ' ')
+            word--;
+        at = word > from + MARKDOWN_PIECE_MAX / 2 ? word : character_start(source, from, at);
+    }
+    cut(s, whole ? s->scan : at, MARKDOWN_BLOCKS, out);
     s->scan = s->piece.from;
     if (table && whole) {
         s->piece.kind = MARKDOWN_TABLE_MORE;
-        s->piece.head = head;
-        s->piece.head_end = head_end;
+        s->piece.head = long_one.head;
+        s->piece.head_end = long_one.head_end;
     } else if (s->indent) {
         s->piece.kind = MARKDOWN_ITEM_MORE;
         s->piece.indent = s->indent;
     }
-    s->lines = 1; /* goes on with a paragraph */
+    s->lines = 1; /* the piece goes on with a paragraph */
     return true;
-}
-
-static bool one_line(struct markdown_split *s, const struct line *l, struct markdown_piece *out)
-{
-    if (s->fence)
-        return fence_line(s, l, out);
-    if (l->len == 0)
-        return blank_line(s, l, out);
-    return s->indent ? in_list(s, l, out) : outside_list(s, l, out);
 }
 
 bool markdown_split_next(struct markdown_split *s, const char *source, size_t len, bool complete,
@@ -495,7 +257,8 @@ bool markdown_split_next(struct markdown_split *s, const char *source, size_t le
             return false;
         size_t stop = newline ? (size_t)(newline - source) : len;
         struct line l = line_of(source, s->scan, stop, newline ? stop + 1 : len);
-        if (one_line(s, &l, out))
+        if (s->fence ? code_line(s, &l, out)
+                     : (l.len ? text_line(s, &l, out) : blank_line(s, &l, out)))
             return true;
     }
     if (!complete || s->piece.from >= len)
@@ -503,4 +266,140 @@ bool markdown_split_next(struct markdown_split *s, const char *source, size_t le
     bool found = cut(s, len, MARKDOWN_BLOCKS, out);
     s->scan = len;
     return found;
+}
+
+/* --- rows of the pieces --- */
+
+void markdown_init(struct markdown *m, const struct markdown_look *look, struct rows *rows)
+{
+    *m = (struct markdown){.look = *look, .rows = rows};
+    m->start = m->finished = rows_mark(rows);
+}
+
+/* Appends the lines without up to `columns` of their indentation. */
+static void dedent(struct buf *out, const char *text, size_t len, size_t columns)
+{
+    for (size_t i = 0; i < len;) {
+        size_t column = 0;
+        while (i < len && column < columns && (text[i] == ' ' || text[i] == '\t')) {
+            column += text[i] == '\t' ? 4 - column % 4 : 1;
+            i++;
+        }
+        for (; column > columns; column--)
+            buf_addch(out, ' ');
+        const char *newline = memchr(text + i, '\n', len - i);
+        size_t next = newline ? (size_t)(newline - text) + 1 : len;
+        buf_add(out, text + i, next - i);
+        i = next;
+    }
+}
+
+static void lay_out(struct markdown *m, const char *source, const struct markdown_piece *p)
+{
+    const char *text = source + p->from, *end = source + p->to;
+    struct markdown_context context = {.in_item = p->kind == MARKDOWN_ITEM_MORE,
+                                       .ordinal = p->same_list ? m->ordinal : 0};
+    if (p->blank_before && m->rows->list.len > m->start.list)
+        rows_begin(m->rows);
+    if (p->kind == MARKDOWN_BLOCKS || p->kind == MARKDOWN_ITEM) {
+        markdown_blocks(m->rows, text, p->to - p->from, &m->look, &context);
+        m->ordinal = context.ordinal;
+        return;
+    }
+    AUTO(styled_release) struct styled prefix = STYLED_INIT;
+    AUTO(buf_release) struct buf part = BUF_INIT;
+    struct markdown_look look = m->look;
+    if (look.prefix)
+        styled_append(&prefix, look.prefix);
+    for (size_t n = p->indent; n > 0; n--)
+        styled_addstr(&prefix, " ", STYLE_TEXT, 0);
+    switch (p->kind) {
+    case MARKDOWN_ITEM_MORE:
+        dedent(&part, text, p->to - p->from, p->indent);
+        look.prefix = &prefix;
+        markdown_blocks(m->rows, part.data, part.len, &look, &context);
+        break;
+    case MARKDOWN_TABLE_MORE:
+        buf_add(&part, source + p->head, p->head_end - p->head);
+        buf_add(&part, text, p->to - p->from);
+        markdown_blocks(m->rows, part.data, part.len, &look, &context);
+        break;
+    case MARKDOWN_FENCE:
+        while (text < end && strchr(" \t`~", *text))
+            text++;
+        m->code = (struct highlight){0};
+        m->code.language = markdown_code_label(m->rows, text, (size_t)(end - text), look.width,
+                                               &prefix, &prefix);
+        break;
+    case MARKDOWN_CODE:
+        dedent(&part, text, p->to - p->from, p->indent);
+        if (part.len > 0 && part.data[part.len - 1] == '\n')
+            part.len--;
+        markdown_code_line(m->rows, &m->code, part.data, part.len, look.width, &prefix);
+        break;
+    default:
+        markdown_code_end(m->rows, look.width, &prefix);
+        m->code = (struct highlight){0};
+    }
+}
+
+void markdown_update(struct markdown *m, const char *source, size_t len, bool complete)
+{
+    struct markdown_piece piece;
+    rows_truncate(m->rows, m->finished);
+    while (markdown_split_next(&m->split, source, len, complete, &piece))
+        lay_out(m, source, &piece);
+    m->finished = rows_mark(m->rows);
+    if (complete)
+        return;
+    /* A line that only begins may still become anything: "-" an item, a rule, a heading's underline.
+     * A line of nothing but marks is not shown before more of it is there. */
+    struct markdown now = *m;
+    piece = m->split.piece;
+    size_t line = len, ink = piece.from;
+    while (line > piece.from && source[line - 1] != '\n')
+        line--;
+    piece.to = len - line <= 8 ? line : len;
+    for (size_t i = line; i < len && piece.to == line; i++)
+        if (!strchr("-*_=`~#>+|:.) \t0123456789", source[i]))
+            piece.to = len;
+    while (ink < piece.to && strchr(" \t\n", source[ink]))
+        ink++;
+    if (ink < piece.to)
+        lay_out(&now, source, &piece);
+}
+
+size_t markdown_drop_rows(struct markdown *m, size_t count)
+{
+    struct rows kept;
+    size_t end = m->finished.list;
+    if (count > end)
+        count = end;
+    rows_init(&kept);
+    for (size_t i = count; i < end; i++)
+        rows_copy(&kept, m->rows, i);
+    m->finished = rows_mark(&kept);
+    for (size_t i = end; i < m->rows->list.len; i++)
+        rows_copy(&kept, m->rows, i);
+    rows_release(m->rows);
+    *m->rows = kept;
+    m->start = (struct rows_mark){0};
+    return count;
+}
+
+char *markdown_last_code(const char *source, size_t len)
+{
+    struct markdown_split split = {0};
+    struct markdown_piece piece;
+    AUTO(buf_release) struct buf code = BUF_INIT;
+    bool found = false;
+    while (markdown_split_next(&split, source, len, true, &piece)) {
+        if (piece.kind == MARKDOWN_FENCE) {
+            found = true;
+            buf_clear(&code);
+        } else if (piece.kind == MARKDOWN_CODE) {
+            dedent(&code, source + piece.from, piece.to - piece.from, piece.indent);
+        }
+    }
+    return found ? buf_take(&code) : NULL;
 }

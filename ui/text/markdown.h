@@ -1,4 +1,5 @@
-/* Markdown blocks (what md4c parses) → rows. */
+/* Markdown that grows while it is shown → rows. What is finished is laid out once; only the
+ * unfinished end is laid out again at each update. */
 #ifndef UI_MARKDOWN_H
 #define UI_MARKDOWN_H
 
@@ -16,23 +17,9 @@ struct markdown_look {
     bool keep_lines;             /* a line break in a paragraph stays one */
 };
 
-struct markdown_context {
-    bool in_item;     /* no indented code: what looks like it is the inside of a list */
-    unsigned ordinal; /* number for the first item, if it is an ordered list's; 0: the source's.
-                       * Afterwards: the number that would follow, 0 if it is no ordered list */
-};
-
-/* Paragraphs, headings and lists are wrapped at this width on wider screens, with what stands
- * before them; code and tables have the whole width. */
+/* Paragraphs, headings and lists are wrapped at this width on wider screens, with their prefix; code
+ * and tables have the whole width. */
 enum { MARKDOWN_PROSE_COLUMNS = 100 };
-
-/* Appends the rows. The text is one or more whole blocks; md4c's limits apply (nothing is lost: a
- * text that it refuses is laid out as it is). */
-void markdown_blocks(struct rows *out, const char *text, size_t len,
-                     const struct markdown_look *look, struct markdown_context *context);
-
-/* Where a growing Markdown text can be cut into pieces that later text does not change, so that
- * each is laid out once. Pure: where it cuts depends on the text alone, not on when it is asked. */
 
 /* A piece that would get longer than this is cut at a line's or word's border. */
 enum { MARKDOWN_PIECE_MAX = 8192 };
@@ -50,34 +37,31 @@ enum markdown_kind {
 struct markdown_piece {
     enum markdown_kind kind;
     size_t from, to;       /* bytes of the source */
-    size_t indent;         /* columns of the item that it is part of; of a fence: its own */
+    size_t indent;         /* columns of the item around it; of a fence: its own */
     size_t head, head_end; /* see MARKDOWN_TABLE_MORE */
     bool blank_before;     /* there is a blank line before it */
-    bool same_list;        /* an item of the list that the item before it is of */
+    bool same_list;        /* an item of the same list as the item before it */
 };
 
+/* Cuts a growing text into pieces that later text does not change. Where it cuts depends on the text
+ * alone, not on when it is asked. Begins as {0}. */
 struct markdown_split {
-    struct markdown_piece piece; /* what [piece.from, …) is so far; piece.to is not set */
-    size_t scan;                 /* lines before this are looked at */
+    struct markdown_piece piece; /* the piece that begins at piece.from; piece.to is not set */
+    size_t scan;                 /* offset of the first line that is not read yet */
     size_t lines;                /* of the piece */
     size_t indent;               /* of the content of the open list item; 0: no list is open */
     char mark;                   /* of the open list: - * + . ) */
     bool blank;                  /* the line before `scan` is blank */
     bool table;                  /* the piece's second line makes it a table */
-    char fence;                  /* ` or ~ inside of a code block, else 0 */
+    char fence;                  /* ` or ~ within a code block, else 0 */
     size_t fence_len;
 };
 
-void markdown_split_init(struct markdown_split *s);
-
 /* Finds the next finished piece of the source's first `len` bytes. With `complete` no more text
  * will come, and the last piece is finished, too. False: nothing is finished beyond s->piece.from.
- * The source may have grown since the last call, and nothing else. Linear over all calls. */
+ * The source may only have grown since the last call. Linear over all calls. */
 bool markdown_split_next(struct markdown_split *s, const char *source, size_t len, bool complete,
                          struct markdown_piece *out);
-
-/* Markdown that grows while it is shown → rows. What is finished is laid out once; only the
- * unfinished end is laid out again at each update. */
 
 struct markdown {
     struct markdown_look look;
@@ -89,8 +73,8 @@ struct markdown {
     unsigned ordinal;          /* the open list's next number */
 };
 
-/* Rows are appended to `rows`, after what is there. What `look` points to and `rows` outlive it;
- * nobody else may append rows between two updates. */
+/* Appends rows to `rows`, after those that are there. The pointers in `look`, and `rows`, outlive
+ * `m`; nobody else may append rows between two updates. */
 void markdown_init(struct markdown *m, const struct markdown_look *look, struct rows *rows);
 
 /* Brings the rows up to date with the source, of which the part seen before is unchanged.
@@ -105,23 +89,22 @@ size_t markdown_drop_rows(struct markdown *m, size_t count);
  * caller frees. */
 char *markdown_last_code(const char *source, size_t len);
 
-/* Code blocks → rows: a label, lines that are never filled, only broken where they must, and an
- * end. */
+/* Code blocks → rows: a label, lines that are broken only where they are too long, and an end. */
 
-/* A row with the language's name, if the info string has one; returns the language for
+/* Adds a row with the language's name, if the info string has one; returns the language for
  * highlight_line(). */
 const struct language *markdown_code_label(struct rows *out, const char *info, size_t len,
                                            size_t width, const struct styled *first,
                                            const struct styled *rest);
 
-/* The row that ends a fenced block. */
+/* Adds the row that ends a fenced block. */
 void markdown_code_end(struct rows *out, size_t width, const struct styled *prefix);
 
-/* One line without its newline. */
+/* Adds one line, given without its newline. */
 void markdown_code_line(struct rows *out, struct highlight *h, const char *line, size_t len,
                         size_t width, const struct styled *prefix);
 
-/* Lines of a whole block. `first` is before the first row only. */
+/* Adds the lines of a whole block. `first` is before the first row only. */
 void markdown_code_lines(struct rows *out, const struct language *language, const char *text,
                          size_t len, size_t width, const struct styled *first,
                          const struct styled *rest);

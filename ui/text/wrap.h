@@ -17,9 +17,13 @@ struct styled {
     struct buf text;
     VEC(struct span) spans;
     struct links links;
-    uint16_t link; /* of what is added */
+    uint16_t link; /* of the text that is added */
 };
 
+#define STYLED_INIT                                                                                \
+    {                                                                                              \
+        .text = BUF_INIT                                                                           \
+    }
 void styled_init(struct styled *s);
 void styled_release(struct styled *s);
 void styled_clear(struct styled *s);
