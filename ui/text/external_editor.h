@@ -1,4 +1,4 @@
-/* Writing in the person's own editor ($VISUAL, $EDITOR, vi). */
+/* Editing in the user's own editor ($VISUAL, $EDITOR, vi). */
 #ifndef UI_EXTERNAL_EDITOR_H
 #define UI_EXTERNAL_EDITOR_H
 
@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Hands the terminal over, lets `text` be edited in a file of mode 0600 that is removed afterwards,
- * and fills `out` with what came of it. Waits for the editor. False, and nothing lost, if there is
- * no editor or it failed. The terminal must be suspended. */
+/* Edits `text` in a file of mode 0600, which is removed afterwards, and fills `out` with the
+ * result. Waits for the editor. False if it cannot be started or failed. The terminal must be
+ * suspended. */
 bool external_editor_run(const char *text, struct buf *out, struct error *e);
 
-/* The same of a file that is there, at this line (0: the editor's own); it stays. */
+/* Edits an existing file, which stays, from this line on (0: where the editor begins). */
 bool external_editor_open(const char *path, int64_t line, struct error *e);
 
 #endif

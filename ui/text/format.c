@@ -9,23 +9,17 @@
 
 #define LEAST_USD 0.0001 /* that is shown with its digits */
 
-/* The locale's mark between thousands. Locales without a convention ("C") get the comma, unless
- * that is their decimal point. */
-static const char *thousands_mark(void)
-{
-    const struct lconv *l = localeconv();
-    if (*l->thousands_sep)
-        return l->thousands_sep;
-    return strcmp(l->decimal_point, ",") == 0 ? "" : ",";
-}
-
 void format_exact(struct buf *out, int64_t n)
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%lld", (long long)n);
+    const struct lconv *l = localeconv();
+    const char *mark = l->thousands_sep;
+    if (!*mark) /* locales without one ("C") get the comma, unless that is their decimal point */
+        mark = strcmp(l->decimal_point, ",") == 0 ? "" : ",";
     for (int i = 0; i < len; i++) {
         if (i > 0 && digits[i - 1] != '-' && (len - i) % 3 == 0)
-            buf_addstr(out, thousands_mark());
+            buf_addstr(out, mark);
         buf_addch(out, digits[i]);
     }
 }

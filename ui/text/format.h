@@ -1,4 +1,4 @@
-/* Numbers and times as a person reads them, by locale. Each appends to `out`. */
+/* Numbers and times for people, by locale. Each function appends to `out`. */
 #ifndef UI_FORMAT_H
 #define UI_FORMAT_H
 
@@ -16,7 +16,7 @@ void format_date(struct buf *out, int64_t then_ms); /* 2026-03-09 */
 
 void format_duration(struct buf *out, int64_t ms); /* 35 ms, 4.2 s */
 
-/* USD: two digits, or two that count where it is less than a cent; "<$0.0001". */
+/* US dollars with two digits, below a cent with two significant digits, or "<$0.0001". */
 void format_cost(struct buf *out, double usd);
 
 #endif

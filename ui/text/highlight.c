@@ -185,22 +185,15 @@ struct scan {
     size_t len, pos;
 };
 
-static bool word_in(const char *names, const char *name, size_t len)
-{
-    for (const char *p = names; *p;) {
-        size_t n = strcspn(p, " ");
-        if (n == len && strncasecmp(p, name, n) == 0)
-            return true;
-        p += n + (p[n] == ' ');
-    }
-    return false;
-}
-
 const struct language *language_find(const char *name, size_t len)
 {
     for (size_t i = 0; len > 0 && i < language_count; i++)
-        if (word_in(languages[i].names, name, len))
-            return &languages[i];
+        for (const char *p = languages[i].names; *p;) {
+            size_t n = strcspn(p, " ");
+            if (n == len && strncasecmp(p, name, n) == 0)
+                return &languages[i];
+            p += n + (p[n] == ' ');
+        }
     return NULL;
 }
 
@@ -218,11 +211,11 @@ static bool starts(const struct scan *s, const char *with)
 static bool is_keyword(const struct language *l, const char *word, size_t len)
 {
     char folded[24];
+    bool fold = l->flags & LANGUAGE_ANY_CASE;
     if (!l->keywords || len >= sizeof folded)
         return false;
     for (size_t i = 0; i < len; i++)
-        folded[i] =
-            (l->flags & LANGUAGE_ANY_CASE) ? (char)tolower((unsigned char)word[i]) : word[i];
+        folded[i] = fold ? (char)tolower((unsigned char)word[i]) : word[i];
     folded[len] = '\0';
     for (size_t low = 0, high = strlen(l->keywords); low < high;) {
         size_t start = low + (high - low) / 2;
@@ -247,7 +240,8 @@ static void emit(struct scan *s, struct styled *out, size_t len, enum style styl
     s->pos += len;
 }
 
-/* From here to the end of what is open, or of the line. Quotes are escaped by a backslash. */
+/* Emits `from` bytes and the rest of the open comment or string, as far as the line has it. A
+ * backslash escapes in strings. */
 static void finish_open(struct highlight *h, struct scan *s, struct styled *out, size_t from)
 {
     bool escapes = h->inside == STYLE_CODE_STRING;
@@ -282,37 +276,25 @@ static bool open_comment(struct highlight *h, struct scan *s, struct styled *out
     return true;
 }
 
-static const char *closing_quote(const struct highlight *h, const struct scan *s, bool *goes_on)
-{
-    static const char *const ends[] = {"\"", "'", "`"};
-    const struct language *l = h->language;
-    char c = s->line[s->pos];
-    *goes_on = true;
-    if ((l->flags & LANGUAGE_TRIPLE) && starts(s, "\"\"\""))
-        return "\"\"\"";
-    if ((l->flags & LANGUAGE_TRIPLE) && starts(s, "'''"))
-        return "'''";
-    bool many = l->long_quotes && strchr(l->long_quotes, c);
-    bool one = l->quotes && strchr(l->quotes, c) && (!(l->flags & LANGUAGE_TAGS) || h->tag);
-    *goes_on = many;
-    for (size_t i = 0; (many || one) && i < sizeof ends / sizeof *ends; i++)
-        if (*ends[i] == c)
-            return ends[i];
-    return NULL;
-}
-
 static bool open_string(struct highlight *h, struct scan *s, struct styled *out)
 {
-    bool goes_on;
-    const char *end = closing_quote(h, s, &goes_on);
-    if (!end)
-        return false;
-    h->until = end;
-    h->inside = STYLE_CODE_STRING;
-    finish_open(h, s, out, strlen(end));
-    if (!goes_on)
-        h->until = NULL;
-    return true;
+    static const char *const ends[] = {"\"\"\"", "'''", "\"", "'", "`"};
+    const struct language *l = h->language;
+    char c = s->line[s->pos];
+    bool many = l->long_quotes && strchr(l->long_quotes, c);
+    bool one = l->quotes && strchr(l->quotes, c) && (!(l->flags & LANGUAGE_TAGS) || h->tag);
+    for (size_t i = l->flags & LANGUAGE_TRIPLE ? 0 : 2; i < sizeof ends / sizeof *ends; i++) {
+        bool triple = i < 2;
+        if (!starts(s, ends[i]) || (!triple && !many && !one))
+            continue;
+        h->until = ends[i];
+        h->inside = STYLE_CODE_STRING;
+        finish_open(h, s, out, strlen(ends[i]));
+        if (!triple && !many) /* the string ends with the line */
+            h->until = NULL;
+        return true;
+    }
+    return false;
 }
 
 static size_t word_len(const struct scan *s, size_t from)
@@ -321,12 +303,6 @@ static size_t word_len(const struct scan *s, size_t from)
     while (i < s->len && is_word(s->line[i]))
         i++;
     return i - s->pos;
-}
-
-static bool is_key(const struct scan *s, size_t len)
-{
-    size_t i = s->pos + len;
-    return i < s->len && s->line[i] == ':' && (i + 1 == s->len || s->line[i + 1] == ' ');
 }
 
 static bool add_tag(struct highlight *h, struct scan *s, struct styled *out)
@@ -346,30 +322,26 @@ static bool add_tag(struct highlight *h, struct scan *s, struct styled *out)
     return true;
 }
 
-static size_t number_len(const struct scan *s)
-{
-    size_t i = s->pos;
-    while (i < s->len && (is_word(s->line[i]) || s->line[i] == '.'))
-        i++;
-    return i - s->pos;
-}
-
 static void add_word(struct highlight *h, struct scan *s, struct styled *out)
 {
     unsigned flags = h->language->flags;
     char c = s->line[s->pos];
     bool sigil = c == '#' || c == '@' || (c == '$' && (flags & LANGUAGE_VARIABLES));
-    size_t len = word_len(s, sigil);
+    size_t len = word_len(s, sigil), end = s->pos + len;
     if (isdigit((unsigned char)c)) {
-        emit(s, out, number_len(s), STYLE_CODE_NUMBER);
+        while (end < s->len && (is_word(s->line[end]) || s->line[end] == '.'))
+            end++;
+        emit(s, out, end - s->pos, STYLE_CODE_NUMBER);
         return;
     }
     if (len == 0 || (sigil && len == 1)) {
         emit(s, out, len ? len : 1, STYLE_CODE);
         return;
     }
-    bool special = (c == '$' && sigil) || ((flags & LANGUAGE_KEYS) && is_key(s, len));
-    bool key = special || is_keyword(h->language, s->line + s->pos, len);
+    bool before_colon =
+        end < s->len && s->line[end] == ':' && (end + 1 == s->len || s->line[end + 1] == ' ');
+    bool key = (c == '$' && sigil) || ((flags & LANGUAGE_KEYS) && before_colon) ||
+               is_keyword(h->language, s->line + s->pos, len);
     emit(s, out, len, key ? STYLE_CODE_KEYWORD : STYLE_CODE);
 }
 

@@ -10,35 +10,36 @@
 
 enum {
     LANGUAGE_ANY_CASE = 1,   /* keywords in any case (SQL) */
-    LANGUAGE_TAGS = 2,       /* <name and </name are keywords, quotes count only inside of tags */
+    LANGUAGE_TAGS = 2,       /* <name and </name are keywords, quotes count only within tags */
     LANGUAGE_KEYS = 4,       /* a word before ": " is a keyword (YAML) */
     LANGUAGE_TRIPLE = 8,     /* three quotes begin a string of many lines (Python) */
-    LANGUAGE_DIFF = 16,      /* the line's first character tells */
+    LANGUAGE_DIFF = 16,      /* the beginning of the line gives its style */
     LANGUAGE_VARIABLES = 32, /* $name is a keyword (shell) */
     LANGUAGE_SPACED = 64     /* # is a comment only after a space or at the line's beginning */
 };
 
 struct language {
-    const char *names;    /* parted by blanks, the label's first; in small letters */
-    const char *keywords; /* likewise, sorted by strcmp(); small letters if any case; or NULL */
+    const char *names;    /* lower case, with blanks between them */
+    const char *keywords; /* with blanks between them, sorted by strcmp(); lower case if in any
+                             case; NULL: none */
     const char *line_comments[2];
     const char *block_open, *block_close;
     const char *quotes;      /* each begins a string that ends with the line */
-    const char *long_quotes; /* each begins a string that goes on over line ends */
+    const char *long_quotes; /* each begins a string that may have many lines */
     unsigned flags;
 };
 
 extern const struct language languages[];
 extern const size_t language_count;
 
-/* The language of a fence's info string; NULL: none that is known. */
+/* The language that a fence's info string names; NULL: unknown. */
 const struct language *language_find(const char *name, size_t len);
 
 struct highlight {
     const struct language *language; /* NULL: all is STYLE_CODE */
-    const char *until;               /* what ends the comment or string that is open; NULL: none */
+    const char *until;               /* the end of the open comment or string; NULL: none is open */
     enum style inside;               /* its style */
-    bool tag;                        /* inside of <…> */
+    bool tag;                        /* within <…> */
 };
 
 /* Appends one line (without its newline) and carries the state over to the next. */

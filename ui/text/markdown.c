@@ -328,8 +328,8 @@ static void lay_out(struct markdown *m, const char *source, const struct markdow
         while (text < end && strchr(" \t`~", *text))
             text++;
         m->code = (struct highlight){0};
-        m->code.language = markdown_code_label(m->rows, text, (size_t)(end - text), look.width,
-                                               &prefix, &prefix);
+        m->code.language =
+            markdown_code_label(m->rows, text, (size_t)(end - text), look.width, &prefix, &prefix);
         break;
     case MARKDOWN_CODE:
         dedent(&part, text, p->to - p->from, p->indent);
@@ -352,8 +352,8 @@ void markdown_update(struct markdown *m, const char *source, size_t len, bool co
     m->finished = rows_mark(m->rows);
     if (complete)
         return;
-    /* A line that only begins may still become anything: "-" an item, a rule, a heading's underline.
-     * A line of nothing but marks is not shown before more of it is there. */
+    /* A line that only begins may still become anything: "-" an item, a rule, a heading's
+     * underline. A line of nothing but marks is not shown before more of it is there. */
     struct markdown now = *m;
     piece = m->split.piece;
     size_t line = len, ink = piece.from;

@@ -17,8 +17,8 @@ struct markdown_look {
     bool keep_lines;             /* a line break in a paragraph stays one */
 };
 
-/* Paragraphs, headings and lists are wrapped at this width on wider screens, with their prefix; code
- * and tables have the whole width. */
+/* Paragraphs, headings and lists are wrapped at this width on wider screens, with their prefix;
+ * code and tables have the whole width. */
 enum { MARKDOWN_PROSE_COLUMNS = 100 };
 
 /* A piece that would get longer than this is cut at a line's or word's border. */
@@ -43,8 +43,8 @@ struct markdown_piece {
     bool same_list;        /* an item of the same list as the item before it */
 };
 
-/* Cuts a growing text into pieces that later text does not change. Where it cuts depends on the text
- * alone, not on when it is asked. Begins as {0}. */
+/* Cuts a growing text into pieces that later text does not change. Where it cuts depends on the
+ * text alone, not on when it is asked. Begins as {0}. */
 struct markdown_split {
     struct markdown_piece piece; /* the piece that begins at piece.from; piece.to is not set */
     size_t scan;                 /* offset of the first line that is not read yet */

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "ui/term/rows.h"
 
 enum {
@@ -18,29 +21,19 @@ struct unit { /* a grapheme, or a part of one that is wider than a row */
     uint32_t cp;
 };
 
-static bool plain(unsigned char c)
-{
-    return c >= 0x20 && c < 0x7f;
-}
-
-static size_t unit_end(const char *text, size_t len, size_t pos)
-{
-    if (len - pos > UNIT_MAX) {
-        len = pos + UNIT_MAX;
-        while (((unsigned char)text[len] & 0xc0) == 0x80 && len > pos + 1)
-            len--;
-    }
-    return utf8_next(text, len, pos);
-}
-
 static struct unit unit_at(const char *text, size_t len, size_t pos, size_t column)
 {
     unsigned char c = (unsigned char)text[pos];
     if (c == '\t')
         return (struct unit){1, TAB_COLUMNS - column % TAB_COLUMNS, true, false, c};
-    if (plain(c) && (pos + 1 == len || !((unsigned char)text[pos + 1] & 0x80)))
+    if (c >= 0x20 && c < 0x7f && (pos + 1 == len || !((unsigned char)text[pos + 1] & 0x80)))
         return (struct unit){1, 1, c == ' ', false, c};
-    struct unit u = {.len = unit_end(text, len, pos) - pos};
+    if (len - pos > UNIT_MAX) {
+        len = pos + UNIT_MAX;
+        while (((unsigned char)text[len] & 0xc0) == 0x80 && len > pos + 1)
+            len--;
+    }
+    struct unit u = {.len = utf8_next(text, len, pos) - pos};
     u.columns = utf8_width(text + pos, u.len);
     utf8_decode(text + pos, u.len, &u.cp);
     u.space = u.cp == ' ' && u.len == 1;
@@ -48,7 +41,7 @@ static struct unit unit_at(const char *text, size_t len, size_t pos, size_t colu
     return u;
 }
 
-/* As much of a grapheme as fits; at least one character. */
+/* The part of a grapheme that fits; at least one character. */
 static struct unit unit_cut(const char *text, struct unit u, size_t pos, size_t width)
 {
     size_t len = 0, columns = 0;
@@ -72,33 +65,17 @@ static bool is_among(uint32_t cp, const char *characters)
     return cp != 0 && utf8_encode(cp, text) > 0 && strstr(characters, text);
 }
 
-static bool may_not_begin_row(uint32_t cp)
-{
-    return is_among(cp, "!%),.:;?]}’”…、。々〉》」』】〕ー！），．：；？］｝");
-}
-
-static bool may_not_end_row(uint32_t cp)
-{
-    return is_among(cp, "([{‘“〈《「『【〔（［｛");
-}
-
+/* Whether a row may end between two units: after spaces, and around wide characters but for the
+ * punctuation that belongs to its neighbour. */
 static bool break_between(struct unit before, struct unit after)
 {
     if (after.space)
         return false;
     if (before.space)
         return true;
-    return (before.wide || after.wide) && !may_not_begin_row(after.cp) &&
-           !may_not_end_row(before.cp);
-}
-
-static struct wrap_piece skip_spaces(const char *text, size_t len, size_t end, size_t next)
-{
-    while (next < len && (text[next] == ' ' || text[next] == '\t'))
-        next++;
-    if (next < len && text[next] == '\n')
-        next++;
-    return (struct wrap_piece){end, next};
+    return (before.wide || after.wide) &&
+           !is_among(after.cp, "!%),.:;?]}’”…、。々〉》」』】〕ー！），．：；？］｝") &&
+           !is_among(before.cp, "([{‘“〈《「『【〔（［｛");
 }
 
 struct wrap_piece wrap_next(const char *text, size_t len, size_t pos, size_t width,
@@ -116,8 +93,13 @@ struct wrap_piece wrap_next(const char *text, size_t len, size_t pos, size_t wid
         if (u.columns > width)
             u = u.space ? (struct unit){1, width, true, false, u.cp} : unit_cut(text, u, i, width);
         if (column + u.columns > width && i > pos) {
-            if (mode == WRAP_WORDS && u.space)
-                return skip_spaces(text, len, ink > pos ? ink : i, i);
+            if (mode == WRAP_WORDS && u.space) {
+                size_t next = i;
+                while (next < len && (text[next] == ' ' || text[next] == '\t'))
+                    next++;
+                next += next < len && text[next] == '\n';
+                return (struct wrap_piece){ink > pos ? ink : i, next};
+            }
             if (!u.space && found.next > pos)
                 return found;
             return (struct wrap_piece){i, i};
@@ -150,7 +132,7 @@ size_t wrap_room(const struct styled *prefix, size_t width)
     return used + least > width ? least : width - used;
 }
 
-/* Goes through a styled text from its front. */
+/* A place in a styled text, which moves to its end. */
 struct cursor {
     const struct styled *from;
     size_t pos, span, span_end;
@@ -161,25 +143,15 @@ static struct cursor cursor_at_front(const struct styled *from)
     return (struct cursor){from, 0, 0, from->spans.len ? from->spans.items[0].len : 0};
 }
 
-static const struct span *cursor_span(struct cursor *c)
-{
-    while (c->pos >= c->span_end)
-        c->span_end += c->from->spans.items[++c->span].len;
-    return &c->from->spans.items[c->span];
-}
-
-static void add_tab(struct rows *out, const struct span *look, size_t columns)
-{
-    rows_add(out, "        ", columns, (enum style)look->style, look->attrs);
-}
-
-/* Text up to `end`, with tabs made spaces. */
+/* Adds text up to `end`, with spaces in place of tabs. */
 static void add_until(struct rows *out, struct cursor *c, size_t end, size_t room)
 {
     bool tabs = c->pos < end && memchr(c->from->text.data + c->pos, '\t', end - c->pos);
     size_t column = 0;
     while (c->pos < end) {
-        const struct span *look = cursor_span(c);
+        while (c->pos >= c->span_end)
+            c->span_end += c->from->spans.items[++c->span].len;
+        const struct span *look = &c->from->spans.items[c->span];
         size_t stop = c->span_end < end ? c->span_end : end;
         const char *text = c->from->text.data + c->pos;
         const char *tab = memchr(text, '\t', stop - c->pos);
@@ -193,14 +165,14 @@ static void add_until(struct rows *out, struct cursor *c, size_t end, size_t roo
             continue;
         size_t columns = TAB_COLUMNS - column % TAB_COLUMNS;
         columns = columns > room ? room : columns;
-        add_tab(out, look, columns);
+        rows_add(out, "    ", columns, (enum style)look->style, look->attrs);
         column += columns;
         c->pos++;
     }
     rows_link(out, NULL);
 }
 
-/* With the prefix cut to so many columns. */
+/* Begins a row with the prefix, cut to so many columns. */
 static void begin_row(struct rows *out, const struct styled *prefix, size_t columns)
 {
     rows_begin(out);
@@ -241,33 +213,29 @@ void wrap_text(struct rows *out, const struct styled *text, const struct wrap_lo
 void wrap_string(struct rows *out, const char *text, enum style style, unsigned attrs,
                  const struct wrap_look *look)
 {
-    struct styled line;
-    styled_init(&line);
+    AUTO(styled_release) struct styled line = STYLED_INIT;
     styled_addstr(&line, text, style, attrs);
     wrap_text(out, &line, look);
-    styled_release(&line);
 }
 
 void wrap_add_cut(struct rows *out, const struct styled *text, size_t columns)
 {
     struct cursor c = cursor_at_front(text);
-    size_t end = text->text.len;
     const char *dots = glyph(GLYPH_ELLIPSIS);
-    bool cut = utf8_width(text->text.data, end) > columns;
-    size_t dots_columns = utf8_width(dots, strlen(dots));
-    if (cut && columns > dots_columns)
-        end = utf8_cut_width(text->text.data, end, columns - dots_columns);
-    else if (cut)
-        end = utf8_cut_width(text->text.data, end, columns);
+    size_t end = text->text.len, dots_columns = utf8_width(dots, strlen(dots));
+    bool cut = utf8_width(text->text.data, end) > columns, marked = cut && columns > dots_columns;
+    if (cut)
+        end = utf8_cut_width(text->text.data, end, marked ? columns - dots_columns : columns);
     add_until(out, &c, end, columns);
-    if (cut && columns > dots_columns)
+    if (marked)
         rows_addstr(out, dots, STYLE_DIM, 0);
 }
 
+/* --- styled text --- */
+
 void styled_init(struct styled *s)
 {
-    *s = (struct styled){0};
-    buf_init(&s->text, 0);
+    *s = (struct styled)STYLED_INIT;
 }
 
 void styled_release(struct styled *s)
@@ -322,25 +290,20 @@ void styled_append(struct styled *s, const struct styled *other)
     styled_link(s, NULL);
 }
 
-static bool is_plain(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f)
-            return false;
-    }
-    return true;
-}
-
 void styled_add_clean(struct styled *s, const char *text, size_t len, enum style style,
                       unsigned attrs)
 {
-    if (is_plain(text, len)) {
+    size_t plain = 0;
+    for (; plain < len; plain++) {
+        unsigned char c = (unsigned char)text[plain];
+        if ((c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f)
+            break;
+    }
+    if (plain == len) {
         styled_add(s, text, len, style, attrs);
         return;
     }
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     utf8_clean(&clean, text, len, UTF8_MULTILINE);
     styled_add(s, clean.data, clean.len, style, attrs);
-    buf_release(&clean);
 }
