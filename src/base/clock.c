@@ -43,6 +43,8 @@ void clock_replace(int64_t (*wall)(void), int64_t (*mono)(void))
     atomic_store(&mono_clock, mono ? mono : system_mono);
 }
 
+/* --- times as text ---------------------------------------------------------------------------- */
+
 /* The years 0000 to 9999, which four digits can write. */
 #define FIRST_MS INT64_C(-62167219200000)
 #define LAST_MS INT64_C(253402300799999)
@@ -71,60 +73,55 @@ static int read_digits(struct reader *r, int count, int least, int most)
     return n;
 }
 
-static bool next_is(struct reader *r, char a, char b)
+/* Skips the next character if it is one of these. */
+static bool next_is(struct reader *r, const char *chars)
 {
-    bool is = r->ok && *r->at && (*r->at == a || *r->at == b);
+    bool is = r->ok && *r->at && strchr(chars, *r->at);
     r->at += is;
     return is;
 }
 
-static void want(struct reader *r, char c)
+static void want(struct reader *r, const char *chars)
 {
-    r->ok = next_is(r, c, c);
+    r->ok = next_is(r, chars);
 }
 
-/* What is no date (the 31st of April) comes out of timegm() as another day. */
 static int64_t read_date(struct reader *r)
 {
     struct tm date = {.tm_year = read_digits(r, 4, 0, 9999) - 1900};
-    want(r, '-');
+    want(r, "-");
     date.tm_mon = read_digits(r, 2, 1, 12) - 1;
-    want(r, '-');
+    want(r, "-");
     int day = date.tm_mday = read_digits(r, 2, 1, 31);
     int64_t seconds = timegm(&date);
-    r->ok = r->ok && date.tm_mday == day;
+    r->ok = r->ok && date.tm_mday == day; /* timegm() moves the 31st of April to another day */
     return seconds * SECOND_MS;
-}
-
-/* Of a second; what is finer than the clock is cut off. */
-static int read_fraction(struct reader *r)
-{
-    int ms = 0, unit = 100;
-    r->ok = r->ok && is_digit(*r->at);
-    for (; r->ok && is_digit(*r->at); r->at++, unit /= 10)
-        ms += (*r->at - '0') * unit;
-    return ms;
 }
 
 static int64_t read_time(struct reader *r)
 {
     int64_t ms = read_digits(r, 2, 0, 23) * (int64_t)60;
-    want(r, ':');
+    want(r, ":");
     ms = (ms + read_digits(r, 2, 0, 59)) * MINUTE_MS;
-    if (!next_is(r, ':', ':'))
+    if (!next_is(r, ":"))
         return ms;
     ms += read_digits(r, 2, 0, 60) * (int64_t)SECOND_MS; /* 60: a leap second */
-    return next_is(r, '.', ',') ? ms + read_fraction(r) : ms;
+    if (!next_is(r, ".,"))
+        return ms;
+    r->ok = r->ok && is_digit(*r->at);
+    for (int unit = 100; r->ok && is_digit(*r->at); r->at++, unit /= 10)
+        ms += (*r->at - '0') * unit; /* digits below a millisecond are dropped */
+    return ms;
 }
 
-/* How far it is ahead of UTC. */
+/* Milliseconds ahead of UTC. */
 static int64_t read_zone(struct reader *r)
 {
     bool ahead = *r->at == '+';
-    if (!*r->at || next_is(r, 'Z', 'z') || !next_is(r, '+', '-'))
+    if (!*r->at || next_is(r, "Zz") || !next_is(r, "+-"))
         return 0;
     int64_t minutes = read_digits(r, 2, 0, 23) * (int64_t)60;
-    (void)next_is(r, ':', ':');
+    (void)next_is(r, ":");
     minutes += read_digits(r, 2, 0, 59);
     return (ahead ? minutes : -minutes) * MINUTE_MS;
 }
@@ -138,7 +135,7 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
 {
     struct reader r = {.at = text, .ok = true};
     int64_t ms = read_date(&r);
-    if (next_is(&r, 'T', 't') || next_is(&r, ' ', ' ')) {
+    if (next_is(&r, "Tt ")) {
         ms += read_time(&r);
         ms -= read_zone(&r);
     }
@@ -148,11 +145,12 @@ bool rfc3339_parse(const char *text, int64_t *wall_ms)
     return true;
 }
 
-static char *put_digits(char *at, int n, int count, char behind)
+/* Writes `count` digits and the character after them. */
+static char *put_digits(char *at, int n, int count, char next)
 {
     for (int i = count; i-- > 0; n /= 10)
         at[i] = (char)('0' + n % 10);
-    at[count] = behind;
+    at[count] = next;
     return at + count + 1;
 }
 

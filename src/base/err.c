@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/utf8.h"
+
+/* --- errors as values ------------------------------------------------------------------------- */
 
 static const char ellipsis[] = "…";
 
@@ -33,49 +34,38 @@ const struct err_info *err_info(enum err_code code)
 
 enum err_code err_from_name(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof err_table / sizeof *err_table; i++) {
+    for (size_t i = 0; name && i < sizeof err_table / sizeof *err_table; i++)
         if (strcmp(err_table[i].name, name) == 0)
             return (enum err_code)i;
-    }
     return ERR_AGENT_ERROR;
 }
 
-/* A cut text may end inside a character. */
-static void trim_tail(char *text)
+const char *err_advice(const char *text)
 {
-    size_t len = strlen(text);
-    text[len - utf8_incomplete_tail(text, len)] = '\0';
-}
-
-/* Of a text that did not fit: its whole sentences, if these are most of it. */
-static void cut(char *text)
-{
-    size_t len = strlen(text), end = 0;
-    for (size_t i = len / 2; i + 1 < len; i++)
-        if (strchr(".;!?", text[i]) && (text[i + 1] == ' ' || text[i + 1] == '\n'))
-            end = text[i] == ';' ? i : i + 1;
-    if (end == 0) {
-        len = utf8_cut_bytes(text, len, len - strlen(ellipsis));
-        memcpy(text + len, ellipsis, sizeof ellipsis);
-    } else {
-        text[end] = '\0';
-    }
+    const char *found = strstr(text, "; ");
+    return found && found[2] ? found + 2 : NULL;
 }
 
 __attribute__((format(printf, 3, 0))) static void set(struct error *e, enum err_code code,
                                                       const char *format, va_list args)
 {
     e->code = code;
-    int len = vsnprintf(e->text, sizeof e->text, format, args);
-    trim_tail(e->text);
-    if (len >= (int)sizeof e->text)
-        cut(e->text);
-}
-
-const char *err_advice(const char *text)
-{
-    const char *parting = strstr(text, "; ");
-    return parting && parting[2] ? parting + 2 : NULL;
+    bool cut = vsnprintf(e->text, sizeof e->text, format, args) >= (int)sizeof e->text;
+    size_t len = strlen(e->text), end = 0;
+    len -= utf8_incomplete_tail(e->text, len);
+    e->text[len] = '\0';
+    if (!cut)
+        return;
+    /* The last sentence end in the second half. */
+    for (size_t i = len / 2; i + 1 < len; i++)
+        if (strchr(".;!?", e->text[i]) && (e->text[i + 1] == ' ' || e->text[i + 1] == '\n'))
+            end = e->text[i] == ';' ? i : i + 1;
+    if (end > 0) {
+        e->text[end] = '\0';
+    } else {
+        len = utf8_cut_bytes(e->text, len, len - strlen(ellipsis));
+        memcpy(e->text + len, ellipsis, sizeof ellipsis);
+    }
 }
 
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
@@ -116,18 +106,6 @@ static const char *advice(int cause)
     return "try again, or run 'tiro doctor'";
 }
 
-/* What does not fit beside the cause and the advice is cut out of what happened. */
-static void add_cause(char *text, size_t size, int cause)
-{
-    char tail[160];
-    snprintf(tail, sizeof tail, ": %.90s; %s", strerror(cause), advice(cause));
-    size_t len = strlen(text), room = size - 1 - strlen(tail);
-    bool gives_way = len > room;
-    if (gives_way)
-        len = utf8_cut_bytes(text, len, room - strlen(ellipsis));
-    snprintf(text + len, size - len, "%s%s", gives_way ? ellipsis : "", tail);
-}
-
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
 {
     int cause = errno;
@@ -137,20 +115,24 @@ bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     va_start(args, format);
     set(e, code, format, args);
     va_end(args);
-    add_cause(e->text, sizeof e->text, cause);
-    trim_tail(e->text);
+    char tail[160];
+    snprintf(tail, sizeof tail, ": %.90s; %s", strerror(cause), advice(cause));
+    size_t len = strlen(e->text), room = sizeof e->text - 1 - strlen(tail);
+    bool cut = len > room;
+    if (cut)
+        len = utf8_cut_bytes(e->text, len, room - strlen(ellipsis));
+    snprintf(e->text + len, sizeof e->text - len, "%s%s", cut ? ellipsis : "", tail);
+    len = strlen(e->text);
+    e->text[len - utf8_incomplete_tail(e->text, len)] = '\0';
     errno = cause;
     return false;
 }
 
+/* --- the end of the program ------------------------------------------------------------------- */
+
 enum { EXIT_SOFTWARE = 70 };
 
 static _Atomic(void (*)(void)) die_hook;
-
-void die_set_hook(void (*hook)(void))
-{
-    atomic_store(&die_hook, hook);
-}
 
 static struct unfinished {
     struct unfinished *next;
@@ -158,14 +140,17 @@ static struct unfinished {
     const char *const *endings;
 } * unfinished;
 
-/* Nobody dies while he holds it. */
+/* Nothing that can die() runs while it is held. */
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void die_set_hook(void (*hook)(void))
+{
+    atomic_store(&die_hook, hook);
+}
 
 void die_unlinks(const char *path, const char *const *endings)
 {
-    struct unfinished *u = malloc(sizeof *u);
-    if (!u)
-        die("out of memory");
+    struct unfinished *u = mem_alloc(sizeof *u);
     pthread_mutex_lock(&unfinished_lock);
     *u = (struct unfinished){unfinished, path, endings};
     unfinished = u;
@@ -175,67 +160,58 @@ void die_unlinks(const char *path, const char *const *endings)
 void die_keeps(const char *path)
 {
     pthread_mutex_lock(&unfinished_lock);
-    struct unfinished **link = &unfinished, *found;
+    struct unfinished **link = &unfinished;
     while (*link && (*link)->path != path)
         link = &(*link)->next;
-    found = *link;
+    struct unfinished *found = *link;
     if (found)
         *link = found->next;
     pthread_mutex_unlock(&unfinished_lock);
     free(found);
 }
 
-/* Without memory of its own: there may be none. */
-static void unlink_with(const char *path, const char *const *endings)
-{
-    char name[PATH_MAX];
-    for (; *endings; endings++)
-        if (snprintf(name, sizeof name, "%s%s", path, *endings) < (int)sizeof name)
-            unlink(name);
-}
-
-static void unlink_unfinished(void)
-{
-    pthread_mutex_lock(&unfinished_lock);
-    for (const struct unfinished *u = unfinished; u; u = u->next)
-        unlink_with(u->path, u->endings);
-    pthread_mutex_unlock(&unfinished_lock);
-}
-
-/* One thread dies for all: another that came to its end, too, must not take the program away
- * before the first has put things in order. */
-static void wait_unless_first(void)
+_Noreturn void die(const char *reason)
 {
     static atomic_bool dying;
     static _Thread_local bool first;
+    /* A second thread that dies waits: it must not end the program before the first has cleaned
+     * up. */
     if (!first && atomic_exchange(&dying, true))
         for (;;)
             pause();
     first = true;
-}
-
-_Noreturn void die(const char *what)
-{
-    wait_unless_first();
-    /* Taken out first: a hook that runs out of memory itself must not run again. */
+    /* Removed first: a hook that runs out of memory must not run again. */
     void (*hook)(void) = atomic_exchange(&die_hook, NULL);
     if (hook)
         hook();
-    unlink_unfinished();
-    fprintf(stderr, "tiro: %s\n", what);
-    /* Not exit(): other threads still run, and what exit handlers free they may use. */
+    pthread_mutex_lock(&unfinished_lock);
+    for (const struct unfinished *u = unfinished; u; u = u->next)
+        for (const char *const *ending = u->endings; *ending; ending++) {
+            char name[PATH_MAX]; /* there may be no memory to allocate */
+            if (snprintf(name, sizeof name, "%s%s", u->path, *ending) < (int)sizeof name)
+                unlink(name);
+        }
+    pthread_mutex_unlock(&unfinished_lock);
+    fprintf(stderr, "tiro: %s\n", reason);
+    /* Not exit(): other threads still run and may use what exit handlers free. */
     _exit(EXIT_SOFTWARE);
 }
+
+/* --- the diagnostic log ----------------------------------------------------------------------- */
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static int log_fd = -1;
 static atomic_int log_most = LOG_OFF; /* read without the lock: most calls end there */
 
-/* Nobody waits for the reader of a pipe. */
-static int open_file(const char *path, struct error *e)
+bool log_open(const char *path, enum log_level level, struct error *e)
 {
     struct stat st;
+    log_close();
+    if (level == LOG_OFF)
+        return true;
+    /* O_NONBLOCK: do not wait for the reader of a named pipe. */
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    bool ok = false;
     if (fd < 0 || fstat(fd, &st) != 0)
         err_set_errno(e, ERR_FILE_ERROR, "cannot open the log %s", path);
     else if (!S_ISREG(st.st_mode))
@@ -243,20 +219,12 @@ static int open_file(const char *path, struct error *e)
     else if (fchmod(fd, 0600) != 0)
         err_set_errno(e, ERR_FILE_ERROR, "cannot make the log %s private", path);
     else
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-bool log_open(const char *path, enum log_level level, struct error *e)
-{
-    log_close();
-    if (level == LOG_OFF)
-        return true;
-    int fd = open_file(path, e);
-    if (fd < 0)
+        ok = true;
+    if (!ok) {
+        if (fd >= 0)
+            close(fd);
         return false;
+    }
     pthread_mutex_lock(&log_lock);
     log_fd = fd;
     pthread_mutex_unlock(&log_lock);
@@ -279,35 +247,27 @@ void log_close(void)
     pthread_mutex_unlock(&log_lock);
 }
 
-/* An entry is one line whatever its text holds. */
-static void format_line(struct buf *line, enum log_level level, const char *text, size_t len)
-{
-    static const char *const names[] = {"off", "error", "info", "debug"};
-    char stamp[25];
-    rfc3339_format(clock_wall_ms(), stamp);
-    buf_addf(line, "%s %s ", stamp, names[level]);
-    utf8_clean(line, text, len, UTF8_ONE_LINE);
-    buf_addch(line, '\n');
-}
-
 void log_line(enum log_level level, const char *format, ...)
 {
+    static const char *const names[] = {"off", "error", "info", "debug"};
     if (level == LOG_OFF || (int)level > atomic_load(&log_most))
         return;
     int cause = errno;
-    struct buf text = BUF_INIT, line = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
     va_list args;
     va_start(args, format);
     buf_vaddf(&text, format, args);
     va_end(args);
-    format_line(&line, level, text.data, text.len);
+    char stamp[25];
+    rfc3339_format(clock_wall_ms(), stamp);
+    buf_addf(&line, "%s %s ", stamp, names[level]);
+    utf8_clean(&line, text.data, text.len, UTF8_ONE_LINE);
+    buf_addch(&line, '\n');
 
     pthread_mutex_lock(&log_lock);
-    /* There is nobody to tell that the log cannot be written, so it ends there. */
+    /* A failure to write cannot be reported anywhere: the log ends. */
     if (log_fd >= 0 && write(log_fd, line.data, line.len) != (ssize_t)line.len)
         close_locked();
     pthread_mutex_unlock(&log_lock);
-    buf_release(&text);
-    buf_release(&line);
     errno = cause;
 }

@@ -1,12 +1,14 @@
-/* Faults of the network, the database, a model, a file or the user are values of this type.
- * The caller owns the struct; a function that can fail takes it last and returns false after it
- * filled it in. `text` is for a person: "what happened; what to do". It never holds a secret. */
+/* Faults: errors as values, the diagnostic log, and the end of the program.
+ *
+ * A fault of the network, the database, a model, a file or the user is a struct error. The caller
+ * owns it; a function that can fail takes it last, fills it in and returns false. `text` is for a
+ * person: "what happened; what to do". It never holds a secret. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
 #include <stdbool.h>
 
-/* X(name, JSON-RPC number, REST status, exit status): one row is an error's every face. */
+/* X(name, JSON-RPC code, HTTP status, exit status) */
 #define ERR_TABLE(X)                                                                               \
     X(OK, 0, 200, 0)                                                                               \
     X(SESSION_NOT_FOUND, -32001, 404, 1)                                                           \
@@ -51,44 +53,43 @@ struct err_info {
 
 const struct err_info *err_info(enum err_code code);
 
-/* The code whose name this is; ERR_AGENT_ERROR for a name that the table lacks. */
+/* The code with this name; ERR_AGENT_ERROR for an unknown name or NULL. */
 enum err_code err_from_name(const char *name);
 
-/* Texts of errors are "what happened; what to do". The second part; NULL: there is none. */
+/* The part of an error's text after "; ", which says what to do; NULL: it has none. */
 const char *err_advice(const char *text);
 
 /* Fills in `e` (which may be NULL) and returns false, so that `return err_set(…)` reads well.
- * A text that is longer than the field is cut behind a sentence, else it ends with "…". */
+ * A text that is longer than the field is cut after a sentence, else it ends with "…". */
 bool err_set(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* err_set() with ": ", strerror(errno), "; " and what helps against it added. What is too long
- * gives way, marked by "…", so that these stay whole. */
+/* err_set() with ": ", strerror(errno), "; " and an advice for this errno appended. The formatted
+ * text is cut so that these fit whole. errno is kept. */
 bool err_set_errno(struct error *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The one way out when going on is impossible: out of memory, or a thread that cannot start.
- * Everything else is a value (err.h). */
+/* ---- the end of the program ---- */
 
-/* `hook` runs once before the program dies (the terminal restores itself). NULL removes it. */
+/* Ends the program when it cannot go on: out of memory, or a thread cannot start. Runs the hook,
+ * removes the files of die_unlinks(), prints "tiro: REASON" to standard error and exits with status
+ * 70. */
+_Noreturn void die(const char *reason);
+
+/* The hook runs once (it restores the terminal). NULL removes it. */
 void die_set_hook(void (*hook)(void));
 
-/* A file that is of use only once the program has finished it: die() removes PATH with each of
- * these endings, up to a NULL, "" for PATH itself. Both are borrowed until die_keeps() of the same
- * PATH. */
+/* Registers a file that is useless until it is finished: die() removes PATH with each of these
+ * endings (NULL-terminated; "" is PATH itself). Both are borrowed until die_keeps(PATH). */
 void die_unlinks(const char *path, const char *const *endings);
 void die_keeps(const char *path);
 
-/* Removes these files, runs the hook, prints "tiro: WHAT" to standard error and exits with
- * status 70. */
-_Noreturn void die(const char *what);
-
-/* A diagnostic log for a person who hunts a fault: off unless configured, one line an entry, file
- * mode 0600. Never pass secrets, request headers or message texts. Any thread may call. */
+/* ---- the diagnostic log ---- off unless configured, one line an entry, file mode 0600. Never pass
+ * secrets, request headers or message texts. Any thread may call. */
 
 enum log_level { LOG_OFF, LOG_ERROR, LOG_INFO, LOG_DEBUG };
 
-/* Opens (appends to) the file. Without it, log_line() does nothing. */
+/* Opens the file for appending. Without it, log_line() does nothing. */
 bool log_open(const char *path, enum log_level level, struct error *e);
 void log_close(void);
 
