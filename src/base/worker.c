@@ -8,26 +8,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/err.h"
-#include "base/mem.h"
-#include "base/vec.h"
-#include "base/wakeup.h"
-
 #ifdef __linux__
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+/* Milliseconds until the clock shows this, at least 0. */
 static int remaining(int64_t deadline)
 {
     int64_t left = deadline - clock_mono_ms();
@@ -70,8 +66,9 @@ bool wakeup_sleep(const struct wakeup *w, int timeout_ms)
     }
 }
 
-/* As a login shell's limit is, and whatever the limit of this one. Only what is used takes memory.
- */
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* The usual limit of a login shell, whatever the limit of ours. Only used pages take memory. */
 enum { STACK_BYTES = 8 << 20 };
 
 bool thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument)
@@ -97,11 +94,11 @@ void thread_give_way(void)
 #endif
 }
 
-enum { FIRST_CAP = 16 };
+/* --- mailboxes -------------------------------------------------------------------------------- */
 
-/* Under the lock holds: the pipe has one byte if `signalled`, else none; items that wait
- * unsignalled were all pushed lazily to a reader that dozes. So a push into a signalled queue costs
- * no system call, and the pipe cannot fill up. */
+/* Invariants under the lock: the pipe has one byte if `signalled`, else none; waiting items are
+ * unsignalled only if all of them were pushed lazily while the reader dozed. So a push into a
+ * signalled queue costs no system call, and the pipe cannot fill up. */
 struct mailbox {
     pthread_mutex_t lock;
     int reader, writer;
@@ -111,21 +108,17 @@ struct mailbox {
     bool signalled, dozes;
 };
 
-static void make_pipe_end(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-        die("cannot set up a pipe");
-}
-
 struct mailbox *mailbox_new(void (*free_item)(void *item))
 {
     struct mailbox *m = mem_alloc(sizeof *m);
     int ends[2];
     if (pthread_mutex_init(&m->lock, NULL) != 0 || !descriptors_pipe(ends))
         die("cannot make a pipe between threads");
-    make_pipe_end(ends[0]);
-    make_pipe_end(ends[1]);
+    for (int i = 0; i < 2; i++) {
+        int flags = fcntl(ends[i], F_GETFL);
+        if (flags < 0 || fcntl(ends[i], F_SETFL, flags | O_NONBLOCK) < 0)
+            die("cannot set up a pipe");
+    }
     m->reader = ends[0];
     m->writer = ends[1];
     m->free_item = free_item;
@@ -145,18 +138,6 @@ void mailbox_free(struct mailbox *m)
     pthread_mutex_destroy(&m->lock);
     free(m->ring);
     free(m);
-}
-
-static void grow(struct mailbox *m)
-{
-    size_t cap = m->cap ? m->cap * 2 : FIRST_CAP;
-    void **ring = mem_alloc(cap * sizeof *ring);
-    for (size_t i = 0; i < m->len; i++)
-        ring[i] = m->ring[(m->head + i) % m->cap];
-    free(m->ring);
-    m->ring = ring;
-    m->cap = cap;
-    m->head = 0;
 }
 
 static void raise_signal(struct mailbox *m)
@@ -190,8 +171,16 @@ static void push_item(struct mailbox *m, void *item, bool lazily)
 {
     assert(item);
     pthread_mutex_lock(&m->lock);
-    if (m->len == m->cap)
-        grow(m);
+    if (m->len == m->cap) {
+        size_t cap = m->cap ? m->cap * 2 : 16;
+        void **ring = mem_alloc(cap * sizeof *ring);
+        for (size_t i = 0; i < m->len; i++)
+            ring[i] = m->ring[(m->head + i) % m->cap];
+        free(m->ring);
+        m->ring = ring;
+        m->cap = cap;
+        m->head = 0;
+    }
     m->ring[(m->head + m->len++) % m->cap] = item;
     if (!lazily || !m->dozes)
         raise_signal(m);
@@ -260,10 +249,8 @@ void *mailbox_wait(struct mailbox *m, int timeout_ms)
         struct pollfd ready = {.fd = m->reader, .events = POLLIN};
         if (poll(&ready, 1, left) == 0)
             return mailbox_pop(m);
-        if (timeout_ms < 0)
-            continue;
-        int64_t rest = deadline - clock_mono_ms();
-        left = rest > 0 ? (int)rest : 0;
+        if (timeout_ms >= 0)
+            left = remaining(deadline);
     }
 }
 
@@ -272,9 +259,11 @@ int mailbox_fd(const struct mailbox *m)
     return m->reader;
 }
 
+/* --- workers ---------------------------------------------------------------------------------- */
+
 struct chore_state {
-    bool asked;    /* a wish is on its way; under the lock */
-    bool wanted;   /* the rest is the thread's own */
+    bool asked;    /* a request of worker_want() is in the box; under the lock */
+    bool wanted;   /* this and the next are the thread's own */
     int64_t at_ms; /* clock_mono_ms() before which no step is taken; 0: at once */
 };
 
@@ -290,7 +279,7 @@ struct worker {
     const struct job *running; /* NULL: none */
 
     struct chore_state *chores;
-    VEC(struct job *) waiting; /* the thread's own: taken out of the box */
+    VEC(struct job *) waiting; /* the thread's own: jobs taken out of the box */
 };
 
 static void release_job(void *item)
@@ -326,8 +315,6 @@ bool worker_ends(void *worker)
     return ends;
 }
 
-/* --- what waits ------------------------------------------------------------------------------- */
-
 static void drop_job(struct worker *w, struct job *job)
 {
     job->release(job);
@@ -353,28 +340,22 @@ static void add_waiting(struct worker *w, struct job *job)
     vec_push(&w->waiting, job);
 }
 
+/* Takes all new jobs out of the box. */
 static void take_waiting(struct worker *w)
 {
-    struct job *job;
-    while ((job = mailbox_pop(w->box)))
+    for (struct job *job; (job = mailbox_pop(w->box));)
         add_waiting(w, job);
 }
 
-static bool is_superseded(const struct worker *w, const struct job *job)
-{
-    for (size_t i = 0; i < w->waiting.len; i++)
-        if (supersedes(w->waiting.items[i], job))
-            return true;
-    return false;
-}
-
-/* --- what runs -------------------------------------------------------------------------------- */
-
+/* The wakeup of a job: go on unless it is superseded, or the worker ends and it is not lasting. */
 static bool job_goes_on(void *worker)
 {
     struct worker *w = worker;
     take_waiting(w);
-    return (w->running->lasting || !worker_ends(w)) && !is_superseded(w, w->running);
+    for (size_t i = 0; i < w->waiting.len; i++)
+        if (supersedes(w->waiting.items[i], w->running))
+            return false;
+    return w->running->lasting || !worker_ends(w);
 }
 
 static bool chore_goes_on(void *worker)
@@ -391,9 +372,11 @@ static void set_running(struct worker *w, const struct job *job)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void run_job(struct worker *w, struct job *job)
+static void run_first_job(struct worker *w)
 {
     const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
+    struct job *job = w->waiting.items[0];
+    vec_remove(&w->waiting, 0, 1);
     set_running(w, job);
     if (job_goes_on(w))
         job->run(job, w->context, &wakeup);
@@ -401,38 +384,13 @@ static void run_job(struct worker *w, struct job *job)
     drop_job(w, job);
 }
 
-/* Holds the lock, so that what runs does not end meanwhile. */
-static void interrupt(struct worker *w)
-{
-    if (w->role->interrupt)
-        w->role->interrupt(w->context);
-}
-
-/* --- chores ----------------------------------------------------------------------------------- */
-
+/* Milliseconds until the chore's next step; -1: none is wanted. */
 static int time_until(const struct chore_state *chore)
 {
-    int64_t left = chore->at_ms - clock_mono_ms();
-    if (!chore->wanted)
-        return -1;
-    return left > 0 ? (int)left : 0;
+    return chore->wanted ? remaining(chore->at_ms) : -1;
 }
 
-/* How long until one is due, and which; -1: none. */
-static int next_chore(const struct worker *w, size_t *which)
-{
-    int soonest = -1;
-    for (size_t i = 0; i < w->role->chore_count; i++) {
-        int left = time_until(&w->chores[i]);
-        if (left >= 0 && (soonest < 0 || left < soonest)) {
-            soonest = left;
-            *which = i;
-        }
-    }
-    return soonest;
-}
-
-/* Returns whether the next step may follow at once. */
+/* Takes one step. Returns whether the next one may follow at once. */
 static bool step_chore(struct worker *w, size_t which)
 {
     const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = chore_goes_on, .context = w};
@@ -443,62 +401,36 @@ static bool step_chore(struct worker *w, size_t which)
     return wait_ms == 0;
 }
 
-static void finish_chores(struct worker *w)
-{
-    for (size_t i = 0; i < w->role->chore_count; i++)
-        for (bool more = w->role->chores[i].finishes && w->chores[i].wanted; more;)
-            more = step_chore(w, i);
-}
-
 bool worker_wants(const struct worker *w, size_t chore)
 {
     return w->chores[chore].wanted;
 }
 
-struct wish {
-    struct job job;
-    struct worker *worker;
-    size_t chore;
-};
-
-static void note_wish(struct job *job, void *context, const struct wakeup *wakeup)
-{
-    struct wish *wish = (struct wish *)job;
-    struct chore_state *chore = &wish->worker->chores[wish->chore];
-    (void)context;
-    (void)wakeup;
-    pthread_mutex_lock(&wish->worker->lock);
-    chore->asked = false;
-    pthread_mutex_unlock(&wish->worker->lock);
-    chore->wanted = true;
-}
-
-static void release_wish(struct job *job)
-{
-    free(job);
-}
-
-/* --- the thread ------------------------------------------------------------------------------- */
-
+/* Runs jobs, and chores while no job waits, until the worker ends. */
 static void work(struct worker *w)
 {
-    size_t chore = 0;
     for (;;) {
         take_waiting(w);
         if (w->waiting.len > 0) {
-            struct job *job = w->waiting.items[0];
-            vec_remove(&w->waiting, 0, 1);
-            run_job(w, job);
+            run_first_job(w);
             continue;
         }
         if (worker_ends(w))
             return;
-        int due_ms = next_chore(w, &chore);
-        struct job *came = mailbox_wait(w->box, due_ms);
-        if (came)
-            add_waiting(w, came);
-        else if (time_until(&w->chores[chore]) == 0)
-            step_chore(w, chore);
+        int due_ms = -1; /* of the chore that is due next; -1: none */
+        size_t next = 0;
+        for (size_t i = 0; i < w->role->chore_count; i++) {
+            int left = time_until(&w->chores[i]);
+            if (left >= 0 && (due_ms < 0 || left < due_ms)) {
+                due_ms = left;
+                next = i;
+            }
+        }
+        struct job *job = mailbox_wait(w->box, due_ms);
+        if (job)
+            add_waiting(w, job);
+        else if (time_until(&w->chores[next]) == 0)
+            step_chore(w, next);
     }
 }
 
@@ -508,7 +440,9 @@ static void *thread_main(void *worker)
     if (w->role->open)
         w->role->open(w->context);
     work(w);
-    finish_chores(w);
+    for (size_t i = 0; i < w->role->chore_count; i++)
+        for (bool more = w->role->chores[i].finishes && w->chores[i].wanted; more;)
+            more = step_chore(w, i);
     if (w->role->close)
         w->role->close(w->context);
     pthread_mutex_lock(&w->lock);
@@ -520,7 +454,7 @@ static void *thread_main(void *worker)
     return NULL;
 }
 
-/* --- the face; each holds the lock --- */
+/* These hold the lock, so that the running job does not end meanwhile. */
 
 static bool start(struct worker *w, struct error *e)
 {
@@ -528,6 +462,12 @@ static bool start(struct worker *w, struct error *e)
         return err_set(e, ERR_AGENT_ERROR, "too much is asked at once; try again");
     w->started = w->started || thread_start(&w->thread, thread_main, w);
     return w->started || err_set(e, ERR_AGENT_ERROR, "the system cannot start another thread");
+}
+
+static void interrupt(struct worker *w)
+{
+    if (w->role->interrupt)
+        w->role->interrupt(w->context);
 }
 
 static void push(struct worker *w, struct job *job)
@@ -549,13 +489,41 @@ bool worker_submit(struct worker *w, struct job *job, struct error *e)
     return ok;
 }
 
-static struct wish *new_wish(struct worker *w, size_t chore)
+/* A job of our own: it says that a chore is wanted, or does nothing but wake the thread and
+ * supersede the jobs of its topic. */
+struct request {
+    struct job job;
+    struct worker *worker;
+    struct chore_state *chore; /* NULL: does nothing */
+};
+
+static void run_request(struct job *job, void *context, const struct wakeup *wakeup)
 {
-    struct wish *wish = mem_alloc(sizeof *wish);
-    *wish = (struct wish){.job = {.run = note_wish, .release = release_wish, .lasting = true},
-                          .worker = w,
-                          .chore = chore};
-    return wish;
+    struct request *request = (struct request *)job;
+    struct worker *w = request->worker;
+    (void)context;
+    (void)wakeup;
+    if (!request->chore)
+        return;
+    pthread_mutex_lock(&w->lock);
+    request->chore->asked = false;
+    pthread_mutex_unlock(&w->lock);
+    request->chore->wanted = true;
+}
+
+static void release_request(struct job *job)
+{
+    free(job);
+}
+
+static void push_request(struct worker *w, struct chore_state *chore, uint64_t topic)
+{
+    struct request *request = mem_alloc(sizeof *request);
+    *request = (struct request){
+        .job = {.run = run_request, .release = release_request, .topic = topic, .lasting = true},
+        .worker = w,
+        .chore = chore};
+    push(w, &request->job);
 }
 
 bool worker_want(struct worker *w, size_t chore, struct error *e)
@@ -564,40 +532,25 @@ bool worker_want(struct worker *w, size_t chore, struct error *e)
     bool asked = w->chores[chore].asked, ok = asked || start(w, e);
     if (ok && !asked) {
         w->chores[chore].asked = true;
-        push(w, &new_wish(w, chore)->job);
+        push_request(w, &w->chores[chore], 0);
     }
     pthread_mutex_unlock(&w->lock);
     return ok;
-}
-
-/* A wish that wishes nothing wakes the thread, and takes the place of older jobs of its topic. */
-static void run_nothing(struct job *job, void *context, const struct wakeup *wakeup)
-{
-    (void)job;
-    (void)context;
-    (void)wakeup;
-}
-
-static void push_nothing(struct worker *w, uint64_t topic)
-{
-    struct wish *wish = new_wish(w, 0);
-    wish->job.run = run_nothing;
-    wish->job.topic = topic;
-    push(w, &wish->job);
 }
 
 void worker_withdraw(struct worker *w, uint64_t topic)
 {
     pthread_mutex_lock(&w->lock);
     if (w->load > 0)
-        push_nothing(w, topic);
+        push_request(w, NULL, topic);
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Holds the lock. */
 static void end(struct worker *w)
 {
     w->ends = true;
-    push_nothing(w, 0);
+    push_request(w, NULL, 0);
     if (w->running && !w->running->lasting)
         interrupt(w);
 }
