@@ -1,14 +1,11 @@
 #include "base/environment.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/vec.h"
 
 struct variable {
     char *name, *value; /* value NULL: it was not set */
@@ -24,24 +21,17 @@ static struct variable *find(const char *name)
     return NULL;
 }
 
-static struct variable *remember(const char *name)
-{
-    struct variable *known = find(name);
-    if (known)
-        return known;
-    vec_push(&hidden, ((struct variable){.name = mem_strdup(name)}));
-    return &vec_last(&hidden);
-}
-
 void environment_hide(const char *name)
 {
-    struct variable *variable = remember(name);
+    struct variable *variable = find(name);
+    if (!variable) {
+        vec_push(&hidden, ((struct variable){.name = mem_strdup(name)}));
+        variable = &vec_last(&hidden);
+    }
     char *value = getenv(name);
     if (!value)
         return;
-    if (variable->value)
-        mem_wipe(variable->value, strlen(variable->value));
-    free(variable->value);
+    key_command_free(variable->value);
     variable->value = mem_strdup(value);
     mem_wipe(value, strlen(value));
     unsetenv(name);
@@ -59,10 +49,12 @@ char *environment_get(const char *name)
     return value || !found ? value : found->value;
 }
 
+/* --- URLs ------------------------------------------------------------------------------------- */
+
 #define AFTER_URL " \t\r\n\"'<>"
 
-/* Appends the text up to the secret and "****" for it; `rest` is what follows. Nothing for a secret
- * in what was masked before. */
+/* Appends the text up to the secret and "****"; *rest moves after it. False, and nothing appended,
+ * for an empty secret and for one within a part that is already masked. */
 static bool hide(struct buf *out, const char **rest, const char *secret, size_t len)
 {
     if (secret < *rest || len == 0)
@@ -75,7 +67,7 @@ static bool hide(struct buf *out, const char **rest, const char *secret, size_t 
     return true;
 }
 
-/* `out` NULL: only looks whether there are secrets. */
+/* Returns whether there are secrets; `out` may be NULL. */
 static bool mask(struct buf *out, const char *text)
 {
     bool found = false;
@@ -123,53 +115,41 @@ char *url_escape(const char *text)
     return buf_take(&out);
 }
 
+/* --- the environment of a child --------------------------------------------------------------- */
+
 #define BETWEEN_NAMES " \t\r\n,"
 
-/* A star at the end is any text. tiro.ini(5) lists those of a model's command. */
-static const char helper_names[] = "PATH TMPDIR LANG LANGUAGE LC_*";
-
-static const char model_names[] =
-    "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* DISPLAY WAYLAND_DISPLAY "
-    "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy "
-    "CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS PKG_CONFIG_PATH LD_LIBRARY_PATH "
-    "CCACHE_DIR CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NODE_PATH PYTHONPATH VIRTUAL_ENV";
-
+/* A star at the end is any text. tiro.ini(5) lists the variables of a model's command. */
 static const struct {
     const char *names;
     const char *settings[3]; /* end with NULL */
 } kinds[] = {
-    [CHILD_HELPER] = {.names = helper_names},
-    [CHILD_OF_MODEL] = {.names = model_names, .settings = {"TERM=dumb", "PAGER=cat"}},
+    [CHILD_HELPER] = {.names = "PATH TMPDIR LANG LANGUAGE LC_*"},
+    [CHILD_OF_MODEL] =
+        {.names =
+             "PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE LC_* XDG_* DISPLAY "
+             "WAYLAND_DISPLAY "
+             "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy "
+             "CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS PKG_CONFIG_PATH LD_LIBRARY_PATH "
+             "CCACHE_DIR CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NODE_PATH PYTHONPATH "
+             "VIRTUAL_ENV",
+         .settings = {"TERM=dumb", "PAGER=cat"}},
 };
 
-static size_t name_len(const char *variable)
+/* Moves *at to the next name of a list and returns its length; 0 at the end. */
+static size_t next_name(const char **at)
 {
-    return strcspn(variable, "=");
-}
-
-static bool fits(const char *word, size_t len, const char *variable)
-{
-    if (len > 0 && word[len - 1] == '*')
-        return strncmp(variable, word, len - 1) == 0;
-    return len == name_len(variable) && strncmp(variable, word, len) == 0;
+    *at += strspn(*at, BETWEEN_NAMES);
+    return strcspn(*at, BETWEEN_NAMES);
 }
 
 static bool is_named(const char *names, const char *variable)
 {
-    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
-        size_t len = strcspn(names, BETWEEN_NAMES);
-        if (fits(names, len, variable))
+    for (size_t len; (len = next_name(&names)) > 0; names += len) {
+        bool star = names[len - 1] == '*';
+        if (strncmp(variable, names, len - star) == 0 && (star || strchr("=", variable[len])))
             return true;
-        names += len;
     }
-    return false;
-}
-
-static bool is_set_by(const char *const *settings, const char *variable)
-{
-    for (; *settings; settings++)
-        if (fits(*settings, name_len(*settings), variable))
-            return true;
     return false;
 }
 
@@ -180,7 +160,10 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
     *e = (struct child_environment){0};
     for (; *from; from++) {
         bool listed = is_named(kinds[kind].names, *from) && !url_has_secret(*from);
-        if ((listed || is_named(also ? also : "", *from)) && !is_set_by(settings, *from))
+        bool set = false;
+        for (size_t i = 0; settings[i]; i++)
+            set = set || strncmp(settings[i], *from, strcspn(settings[i], "=") + 1) == 0;
+        if ((listed || is_named(also ? also : "", *from)) && !set)
             vec_push(&e->list, mem_strdup(*from));
     }
     for (; *settings; settings++)
@@ -188,62 +171,50 @@ void child_environment_init(struct child_environment *e, char *const *from, enum
     vec_push(&e->list, NULL);
 }
 
-/* --- the same in a shell -----------------------------------------------------------------------
- */
-
-/* Of those names in a list that can be a variable's of a shell, alternatives of a pattern. */
+/* Appends those names of a list that a shell variable can have, as alternatives of a pattern. */
 static void add_alternatives(struct buf *out, const char *names)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-    for (names += strspn(names, BETWEEN_NAMES); *names; names += strspn(names, BETWEEN_NAMES)) {
-        size_t len = strcspn(names, BETWEEN_NAMES), plain = strspn(names, letters);
+    for (size_t len; (len = next_name(&names)) > 0; names += len) {
+        size_t plain = strspn(names, letters);
         if (plain == len || (plain + 1 == len && names[plain] == '*'))
             buf_addf(out, "|%.*s", (int)len, names);
-        names += len;
     }
 }
 
-static const char before_hidden[] =
-    "set -f\n"
-    "IFS='\n'\n"
-    "for tiro_line in $(export -p); do\n"
-    "case $tiro_line in 'export '*) ;; *) continue ;; esac\n"
-    "tiro_name=${tiro_line#export }\n"
-    "tiro_name=${tiro_name%%=*}\n"
-    "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
-    "case $tiro_name in ''";
-
-static const char before_ours[] =
-    ") ;; *)\n"
-    "case $tiro_name in ''";
-
-/* As url_has_secret(), and a little more. */
-static const char before_also[] =
-    ") eval \"tiro_value=\\$$tiro_name\"\n"
-    "case $tiro_value in *://*@*|*://*\\?*=*) ;; *) continue ;; esac ;; esac\n"
-    "case $tiro_name in ''";
-
-/* What cannot be taken away (a shell may have such) is not passed on either. */
-static const char after_also[] =
-    ") continue ;; esac ;; esac\n"
-    "command unset \"$tiro_name\" || exit 126\n"
-    "done\n"
-    "unset IFS tiro_line tiro_name tiro_value\n"
-    "set +f\n";
-
 void child_environment_script(struct buf *out, enum child_kind kind, const char *also)
 {
-    buf_addstr(out, before_hidden);
+    buf_addstr(out,
+               "set -f\n"
+               "IFS='\n'\n"
+               "for tiro_line in $(export -p); do\n"
+               "case $tiro_line in 'export '*) ;; *) continue ;; esac\n"
+               "tiro_name=${tiro_line#export }\n"
+               "tiro_name=${tiro_name%%=*}\n"
+               "case $tiro_name in ''|[0-9]*|*[!A-Za-z0-9_]*) continue ;; esac\n"
+               "case $tiro_name in ''");
     add_alternatives(out, CHILD_SCRIPT_VARIABLE);
     for (size_t i = 0; environment_hidden(i); i++)
         add_alternatives(out, environment_hidden(i));
-    buf_addstr(out, before_ours);
+    buf_addstr(out,
+               ") ;; *)\n"
+               "case $tiro_name in ''");
     add_alternatives(out, kinds[kind].names);
-    buf_addstr(out, before_also);
+    /* The test for a secret is that of url_has_secret(), and a little wider. */
+    buf_addstr(out,
+               ") eval \"tiro_value=\\$$tiro_name\"\n"
+               "case $tiro_value in *://*@*|*://*\\?*=*) ;; *) continue ;; esac ;; esac\n"
+               "case $tiro_name in ''");
     add_alternatives(out, also ? also : "");
-    buf_addstr(out, after_also);
+    /* A variable that the shell refuses to unset must not reach the command. */
+    buf_addstr(out,
+               ") continue ;; esac ;; esac\n"
+               "command unset \"$tiro_name\" || exit 126\n"
+               "done\n"
+               "unset IFS tiro_line tiro_name tiro_value\n"
+               "set +f\n");
     for (const char *const *setting = kinds[kind].settings; *setting; setting++)
-        buf_addf(out, "%s\nexport %.*s\n", *setting, (int)name_len(*setting), *setting);
+        buf_addf(out, "%s\nexport %.*s\n", *setting, (int)strcspn(*setting, "="), *setting);
     buf_addstr(out, "exec /bin/sh -c -- \"$1\" </dev/null\n");
 }
 
@@ -252,10 +223,10 @@ void child_environment_release(struct child_environment *e)
     vec_free_each(&e->list);
 }
 
-#define LINE_MAX_BYTES 8192
+/* --- a key from a command --------------------------------------------------------------------- */
 
 struct first_line {
-    char bytes[LINE_MAX_BYTES];
+    char bytes[8192];
     size_t len;
     bool ended; /* its newline came */
 };
@@ -282,9 +253,21 @@ static bool take_bytes(void *context, const char *bytes, size_t len)
     return true;
 }
 
-static bool check(const char *name, const struct child_result *result, struct error *e)
+static bool run(const char *name, const char *command, int timeout_ms, const struct wakeup *wakeup,
+                struct first_line *line, struct error *e)
 {
-    switch (result->end) {
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    const struct child_command child = {.argv = argv,
+                                        .deadline_ms = clock_mono_ms() + timeout_ms,
+                                        .wakeup = wakeup,
+                                        .spares_daemons = true,
+                                        .take = take_bytes,
+                                        .context = line};
+    struct child_result result;
+    struct error fault = {0};
+    if (!child_run(&child, &result, &fault))
+        return err_set(e, ERR_CONFIG_ERROR, "cannot run %s: %s", name, fault.text);
+    switch (result.end) {
     case CHILD_STOPPED:
         return err_set(e, ERR_INTERRUPTED, "%s was interrupted; send it again", name);
     case CHILD_REFUSED:
@@ -300,29 +283,27 @@ static bool check(const char *name, const struct child_result *result, struct er
     case CHILD_SIGNALED:
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s was ended by signal %d; run it in a shell to see why", name,
-                       result->status);
+                       result.status);
     case CHILD_EXITED:
         break;
     }
-    if (result->status != 0)
-        return err_set(e, ERR_CONFIG_ERROR,
-                       "%s failed with exit status %d; run it in a shell to see why", name,
-                       result->status);
-    return true;
+    return result.status == 0 ||
+           err_set(e, ERR_CONFIG_ERROR,
+                   "%s failed with exit status %d; run it in a shell to see why", name,
+                   result.status);
 }
 
-static bool blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 static bool take_key(const char *name, const struct first_line *line, char **key, struct error *e)
 {
-    size_t from = 0;
-    size_t to = line->len;
-    while (from < to && blank(line->bytes[from]))
+    size_t from = 0, to = line->len;
+    while (from < to && is_blank(line->bytes[from]))
         from++;
-    while (to > from && blank(line->bytes[to - 1]))
+    while (to > from && is_blank(line->bytes[to - 1]))
         to--;
     if (from == to)
         return err_set(e, ERR_CONFIG_ERROR,
@@ -334,23 +315,6 @@ static bool take_key(const char *name, const struct first_line *line, char **key
                        name);
     *key = mem_strndup(line->bytes + from, to - from);
     return true;
-}
-
-static bool run(const char *name, const char *command, int timeout_ms, const struct wakeup *wakeup,
-                struct first_line *line, struct error *e)
-{
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
-    const struct child_command child = {.argv = argv,
-                                        .deadline_ms = clock_mono_ms() + timeout_ms,
-                                        .wakeup = wakeup,
-                                        .spares_daemons = true,
-                                        .take = take_bytes,
-                                        .context = line};
-    struct child_result result;
-    struct error fault = {0};
-    if (!child_run(&child, &result, &fault))
-        return err_set(e, ERR_CONFIG_ERROR, "cannot run %s: %s", name, fault.text);
-    return check(name, &result, e);
 }
 
 bool key_command_run(const char *name, const char *command, int timeout_ms,
