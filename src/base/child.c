@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* accept4() and pipe2(), where they exist */
+#define _GNU_SOURCE /* accept4(), pipe2(), closefrom() and POSIX_SPAWN_SETSID, where they exist */
 #endif
 #include "base/child.h"
 
@@ -10,8 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -26,51 +24,7 @@
 #include <sys/prctl.h>
 #endif
 
-/* The process between us and a program that we start: it starts the program, waits for its end and
- * then ends all that the program left, also what moved to a session of its own (Linux; elsewhere
- * what stayed in the process group). It lives as long as its leash is held, so that nothing
- * outlives us if we are killed. One for each program: so nobody waits for another's children, and
- * ours stay ours. For child.c alone. */
-
-/* The numbers that descriptors have there. Those of `supervision` are not among them, and above. */
-enum {
-    SUPERVISOR_LEASH = 4,
-    SUPERVISOR_NEWS,
-    SUPERVISOR_IN,
-    SUPERVISOR_OUT,
-    SUPERVISOR_EXTRA,
-    SUPERVISOR_FREE /* the first that is nobody's */
-};
-
-struct supervision {
-    int leash;                         /* a byte: SIGTERM to the group; its end: end all */
-    int news;                          /* what became of the program, as supervisor_news */
-    int in, out, extra;                /* for the program; -1: none */
-    bool spares_daemons, spares_group; /* as in child.h */
-    const char *const *argv;
-    char *const *environment;
-    const posix_spawn_file_actions_t *files; /* in terms of the numbers above */
-    const posix_spawnattr_t *attributes;
-};
-
-/* STARTED and then one of the last two, or NOT_STARTED alone. */
-enum supervisor_event {
-    SUPERVISOR_STARTED,     /* number: of the process */
-    SUPERVISOR_NOT_STARTED, /* as of errno */
-    SUPERVISOR_EXITED,      /* the exit status */
-    SUPERVISOR_SIGNALED     /* the signal */
-};
-
-struct supervisor_news {
-    enum supervisor_event event;
-    int number;
-};
-
-/* Exit statuses of the supervisor; another is that of a tool that looks for leaks in it. */
-enum { SUPERVISOR_ENDED_ALL, SUPERVISOR_LEFT_SOME = 90 };
-
-/* In a process that was forked for it, with all signals blocked. Calls what may be called there
- * while other threads held any lock. */
+/* --- descriptors ------------------------------------------------------------------------------ */
 
 #if defined __linux__ || (defined __BSD_VISIBLE && __BSD_VISIBLE) || defined _NETBSD_SOURCE
 #define HAS_EXTENSIONS 1 /* they are declared */
@@ -83,11 +37,10 @@ static bool raised;
 
 void descriptors_raise(size_t want)
 {
-    struct rlimit limit;
     if (raised || getrlimit(RLIMIT_NOFILE, &former_limit) != 0 ||
         former_limit.rlim_cur == RLIM_INFINITY || former_limit.rlim_cur >= want)
         return;
-    limit = former_limit;
+    struct rlimit limit = former_limit;
     limit.rlim_cur =
         limit.rlim_max == RLIM_INFINITY || limit.rlim_max > want ? (rlim_t)want : limit.rlim_max;
     raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
@@ -102,7 +55,8 @@ size_t descriptors_limit(void)
                                                                         : (size_t)limit.rlim_cur;
 }
 
-void descriptors_lower(void)
+/* Restores the limit in a child that fork() made; async-signal-safe. */
+static void descriptors_lower(void)
 {
     if (raised)
         (void)setrlimit(RLIMIT_NOFILE, &former_limit);
@@ -147,13 +101,54 @@ bool descriptors_pipe(int ends[2])
 #endif
 }
 
-/* A process that starts another and ends is faster than one look now and then, but not always. */
-enum { PASSES = 2000, PAUSE_NS = 1000000 };
+/* --- the supervisor --------------------------------------------------------------------------- */
+
+/* The process between us and a program: it starts the program, waits for its end and then ends
+ * every process that the program left, on Linux also those in sessions of their own, elsewhere
+ * those in the process group. It ends when its leash is closed, so that nothing outlives us if we
+ * are killed. Each program has its own, so that we never wait for another's children.
+ *
+ * It is forked while other threads may hold any lock: it calls async-signal-safe functions only. */
+
+/* The numbers of its descriptors. Those in struct supervision are SUPERVISOR_FREE or above. */
+enum {
+    SUPERVISOR_LEASH = 4,
+    SUPERVISOR_NEWS,
+    SUPERVISOR_IN,
+    SUPERVISOR_OUT,
+    SUPERVISOR_EXTRA,
+    SUPERVISOR_FREE
+};
+
+struct supervision {
+    int leash;                         /* a byte: SIGTERM to the group; closed: end all */
+    int news;                          /* it writes supervisor_news there */
+    int in, out, extra;                /* for the program; -1: none */
+    bool spares_daemons, spares_group; /* as in child.h */
+    const char *const *argv;
+    char *const *environment;
+    const posix_spawn_file_actions_t *files; /* in terms of the numbers above */
+    const posix_spawnattr_t *attributes;
+};
+
+/* STARTED and then one of the last two, or NOT_STARTED alone. */
+enum supervisor_event {
+    SUPERVISOR_STARTED,     /* number: the process ID */
+    SUPERVISOR_NOT_STARTED, /* errno */
+    SUPERVISOR_EXITED,      /* the exit status */
+    SUPERVISOR_SIGNALED     /* the signal */
+};
+
+struct supervisor_news {
+    enum supervisor_event event;
+    int number;
+};
+
+/* Its exit statuses; a leak checker in it may have another. */
+enum { SUPERVISOR_ENDED_ALL, SUPERVISOR_LEFT_SOME = 90 };
 
 /* The kernel's list of our children: "12 13 ". */
 static const char children[] = "/proc/thread-self/children";
-
-/* --- its own place --------------------------------------------------------------------------- */
 
 static void place(int from, int to)
 {
@@ -163,19 +158,7 @@ static void place(int from, int to)
         _exit(SUPERVISOR_ENDED_ALL);
 }
 
-static void close_from(int first)
-{
-#ifdef HAVE_CLOSEFROM
-    closefrom(first);
-#else
-    enum { MOST = 65536 };
-    long end = sysconf(_SC_OPEN_MAX);
-    for (int fd = first; fd < (end > 0 && end < MOST ? end : MOST); fd++)
-        close(fd);
-#endif
-}
-
-/* What was ours to hold, files, locks and the terminal, is not held here. */
+/* Closes all but its own descriptors: it must not hold our files, locks and terminal. */
 static void keep_only(const struct supervision *s)
 {
     place(s->leash, SUPERVISOR_LEASH);
@@ -183,38 +166,20 @@ static void keep_only(const struct supervision *s)
     place(s->in, SUPERVISOR_IN);
     place(s->out, SUPERVISOR_OUT);
     place(s->extra, SUPERVISOR_EXTRA);
-    close_from(SUPERVISOR_FREE);
+#ifdef HAVE_CLOSEFROM
+    closefrom(SUPERVISOR_FREE);
+#else
+    enum { MOST = 65536 };
+    long end = sysconf(_SC_OPEN_MAX);
+    for (int fd = SUPERVISOR_FREE; fd < (end > 0 && end < MOST ? end : MOST); fd++)
+        close(fd);
+#endif
     for (int fd = STDIN_FILENO; fd < SUPERVISOR_LEASH; fd++)
         close(fd);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (open("/dev/null", O_RDWR) != fd)
             _exit(SUPERVISOR_ENDED_ALL);
 }
-
-static void ignore(int number)
-{
-    (void)number;
-}
-
-/* SIGCHLD alone is let in, and only while it waits. */
-static void settle(void)
-{
-    struct sigaction wake = {.sa_handler = ignore};
-    sigemptyset(&wake.sa_mask);
-    sigaction(SIGCHLD, &wake, NULL);
-    setsid();
-}
-
-/* From now on what loses its parent becomes our child; without the list it could not be found. */
-static void adopt_orphans(void)
-{
-#ifdef __linux__
-    if (access(children, R_OK) == 0)
-        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-#endif
-}
-
-/* --- the program ----------------------------------------------------------------------------- */
 
 static void tell(enum supervisor_event event, int number)
 {
@@ -223,8 +188,8 @@ static void tell(enum supervisor_event event, int number)
         continue;
 }
 
-/* Reaps the orphans that ended. The program itself is not reaped: so its number stays that of its
- * group, and no other's. */
+/* Reaps orphans that ended; tells the end of the program, if it has ended. The program itself is
+ * not reaped, so that its number still names its group and nothing else. */
 static bool tell_end(pid_t program)
 {
     for (;;) {
@@ -240,7 +205,7 @@ static bool tell_end(pid_t program)
     }
 }
 
-/* Until the leash is let go. Returns whether the program has ended by then. */
+/* Returns when the leash is closed: whether the program has ended by then. */
 static bool watch(pid_t program)
 {
     sigset_t waiting;
@@ -260,9 +225,6 @@ static bool watch(pid_t program)
     }
 }
 
-/* --- the end of all -------------------------------------------------------------------------- */
-
-/* Ours until we reap them, so no number is another's. */
 static void kill_children(void)
 {
     char text[4096];
@@ -276,45 +238,54 @@ static void kill_children(void)
                 continue;
             }
             if (pid > 0)
-                kill(pid, SIGKILL);
+                kill(pid, SIGKILL); /* not reaped yet, so the number is still that child's */
             pid = 0;
         }
     if (fd >= 0)
         close(fd);
 }
 
-static bool reap_all(void)
-{
-    pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
-        continue;
-    return pid < 0;
-}
-
-/* Who is killed while it starts another one fails at that, and who loses its parent becomes our
- * child; so without a child there is nobody left. False when some would not go in time. */
+/* A killed process cannot start another one, and an orphan becomes our child: when there is no
+ * child, there is nobody left. A process that starts another and ends can outrun one pass, but not
+ * all of them. False when some did not end in time. */
 static bool kill_all(pid_t program, bool spare_group)
 {
+    enum { PASSES = 2000, PAUSE_NS = 1000000 };
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     if (!spare_group)
         kill(-program, SIGKILL);
     for (int pass = 0; pass < PASSES; pass++) {
+        pid_t pid;
         kill_children();
-        if (reap_all())
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
+            continue;
+        if (pid < 0)
             return true;
         nanosleep(&pause, NULL);
     }
     return false;
 }
 
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* Runs in the forked process, with all signals blocked. */
 static _Noreturn void supervisor_run(const struct supervision *s)
 {
     pid_t program = 0;
     keep_only(s);
     descriptors_lower();
-    settle();
-    if (!s->spares_daemons)
-        adopt_orphans();
+    struct sigaction wake = {.sa_handler = ignore}; /* SIGCHLD only interrupts pselect() */
+    sigemptyset(&wake.sa_mask);
+    sigaction(SIGCHLD, &wake, NULL);
+    setsid();
+#ifdef __linux__
+    /* Adopt orphans; without the list of children they could not be found. */
+    if (!s->spares_daemons && access(children, R_OK) == 0)
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
     int fault = posix_spawn(&program, s->argv[0], s->files, s->attributes, (char *const *)s->argv,
                             s->environment);
     close(SUPERVISOR_IN);
@@ -330,14 +301,14 @@ static _Noreturn void supervisor_run(const struct supervision *s)
                                                       : SUPERVISOR_LEFT_SOME);
 }
 
-/* --- its pipes and its supervisor ------------------------------------------------------------- */
+/* --- the start -------------------------------------------------------------------------------- */
 
 struct process {
     pid_t supervisor;  /* ours until reap() */
-    pid_t program;     /* the supervisor's; 0: not known yet */
+    pid_t program;     /* the supervisor's child; 0: not known yet */
     int in, out;       /* our ends of the program's pipes, not blocking; -1: none, or closed */
     int news;          /* ready for hear() */
-    int leash;         /* -1: let go */
+    int leash;         /* -1: closed */
     int64_t latest_ms; /* then: clock_mono_ms() at which no more is waited for */
 };
 
@@ -345,49 +316,27 @@ extern char **environ;
 
 enum { EXTRA_FD = 3, LONGEST_END_MS = 3000 };
 
-/* Without a terminal nothing can ask there for a password, or write over the screen. */
+/* Without a controlling terminal nothing can ask there for a password, or write over the screen. */
 #ifdef POSIX_SPAWN_SETSID
 enum { GROUP_FLAG = POSIX_SPAWN_SETSID };
 #else
 enum { GROUP_FLAG = POSIX_SPAWN_SETPGROUP };
 #endif
 
-/* posix_spawn() knows no directory everywhere; a shell does, and sets PWD, too. */
-static const char change_directory[] = "cd \"$1\" && shift && exec \"$@\"";
-
-/* -1: not open. */
+/* The ends of the pipes; -1: not open. */
 struct ends {
-    int child_in, our_in;
-    int child_out, our_out;
-    int its_leash, our_leash;
-    int its_news, our_news;
-    int extra;
+    int our_in, our_out, our_leash, our_news;
+    int child_in, child_out, its_leash, its_news, extra;
 };
 
-static void close_if_open(int fd)
+static void close_end(int *fd)
 {
-    if (fd >= 0)
-        close(fd);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
-static void close_theirs(const struct ends *ends)
-{
-    close_if_open(ends->child_in);
-    close_if_open(ends->child_out);
-    close_if_open(ends->its_leash);
-    close_if_open(ends->its_news);
-    close_if_open(ends->extra);
-}
-
-static void close_ours(const struct ends *ends)
-{
-    close_if_open(ends->our_in);
-    close_if_open(ends->our_out);
-    close_if_open(ends->our_leash);
-    close_if_open(ends->our_news);
-}
-
-/* A pipe whose ends are above the numbers that the supervisor gives. */
+/* A pipe whose ends are above the numbers that the supervisor uses. */
 static bool open_pipe(int *reader, int *writer)
 {
     int fds[2];
@@ -402,26 +351,20 @@ static bool open_pipe(int *reader, int *writer)
     return *reader >= 0 && *writer >= 0;
 }
 
-static bool set_nonblocking(int fd)
-{
-    return fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
-}
-
-static bool open_extra(const struct child_command *c, struct ends *ends)
-{
-    if (c->extra > 0)
-        ends->extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
-    return c->extra <= 0 || ends->extra >= 0;
-}
-
 static bool open_ends(const struct child_command *c, struct ends *ends)
 {
-    return open_pipe(&ends->our_out, &ends->child_out) &&
-           open_pipe(&ends->our_news, &ends->its_news) &&
-           open_pipe(&ends->its_leash, &ends->our_leash) &&
-           (!c->input || open_pipe(&ends->child_in, &ends->our_in)) && open_extra(c, ends) &&
-           set_nonblocking(ends->our_out) && set_nonblocking(ends->our_in);
+    if (!open_pipe(&ends->our_out, &ends->child_out) ||
+        !open_pipe(&ends->our_news, &ends->its_news) ||
+        !open_pipe(&ends->its_leash, &ends->our_leash) ||
+        (c->input && !open_pipe(&ends->child_in, &ends->our_in)))
+        return false;
+    if (c->extra > 0 && (ends->extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) < 0)
+        return false;
+    return fcntl(ends->our_out, F_SETFL, O_NONBLOCK) == 0 &&
+           (ends->our_in < 0 || fcntl(ends->our_in, F_SETFL, O_NONBLOCK) == 0);
 }
+
+/* These return 0 or an errno. */
 
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -458,22 +401,8 @@ static int set_files(posix_spawn_file_actions_t *files, const struct child_comma
     return fault;
 }
 
-/* With all signals blocked: it has handlers of ours, until it has others. */
-static int fork_supervisor(const struct supervision *s, pid_t *pid)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    *pid = fork();
-    int fault = errno;
-    if (*pid == 0)
-        supervisor_run(s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return *pid < 0 ? fault : 0;
-}
-
-static int start_with(const struct child_command *c, const struct ends *ends,
-                      const char *const *argv, pid_t *pid)
+static int start_supervisor(const struct child_command *c, const struct ends *ends,
+                            const char *const *argv, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -496,39 +425,42 @@ static int start_with(const struct child_command *c, const struct ends *ends,
         fault = set_attributes(&attributes);
         if (!fault)
             fault = set_files(&files, c);
-        if (!fault)
-            fault = fork_supervisor(&s, pid);
+        if (!fault) {
+            /* Our handlers must not run in the forked process. */
+            sigset_t all, before;
+            sigfillset(&all);
+            pthread_sigmask(SIG_SETMASK, &all, &before);
+            *pid = fork();
+            if (*pid == 0)
+                supervisor_run(&s);
+            fault = *pid < 0 ? errno : 0;
+            pthread_sigmask(SIG_SETMASK, &before, NULL);
+        }
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
     return fault;
 }
 
-/* Here already, so that the fault has a name: the shell could only tell a status. */
-static int check_directory(const struct child_command *c)
+static int start_in_directory(const struct child_command *c, const struct ends *ends, pid_t *pid)
 {
-    if (c->directory[0] != '/') /* one that is gone has no path */
-        return ENOENT;
-    return access(c->directory, X_OK) == 0 && access(c->argv[0], X_OK) == 0 ? 0 : errno;
-}
-
-static int start_supervisor(const struct child_command *c, const struct ends *ends, pid_t *pid)
-{
-    VEC(const char *) argv = {0};
-    int fault = 0;
+    /* Not every posix_spawn() can change the directory; a shell can, and sets PWD, too. */
+    const char *const shell[] = {"/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh",
+                                 c->directory};
+    AUTO(vec_release_local) VEC(const char *) argv = {0};
     if (c->directory) {
-        const char *const shell[] = {"/bin/sh", "-c", change_directory, "sh", c->directory};
+        /* Checked here, so that the fault has a name: the shell could only tell a status. */
+        if (c->directory[0] != '/') /* the directory was removed: it has no path */
+            return ENOENT;
+        if (access(c->directory, X_OK) != 0 || access(c->argv[0], X_OK) != 0)
+            return errno;
         for (size_t i = 0; i < sizeof shell / sizeof *shell; i++)
             vec_push(&argv, shell[i]);
-        fault = check_directory(c);
     }
     for (const char *const *arg = c->argv; *arg; arg++)
         vec_push(&argv, *arg);
     vec_push(&argv, NULL);
-    if (!fault)
-        fault = start_with(c, ends, argv.items, pid);
-    vec_release(&argv);
-    return fault;
+    return start_supervisor(c, ends, argv.items, pid);
 }
 
 /* Does not wait: whether the program itself starts is among the news. */
@@ -537,10 +469,17 @@ static bool start(const struct child_command *c, struct process *p, struct error
     struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
     int fault = open_ends(c, &ends) ? 0 : errno;
     if (!fault)
-        fault = start_supervisor(c, &ends, &p->supervisor);
-    close_theirs(&ends);
+        fault = start_in_directory(c, &ends, &p->supervisor);
+    close_end(&ends.child_in);
+    close_end(&ends.child_out);
+    close_end(&ends.its_leash);
+    close_end(&ends.its_news);
+    close_end(&ends.extra);
     if (fault) {
-        close_ours(&ends);
+        close_end(&ends.our_in);
+        close_end(&ends.our_out);
+        close_end(&ends.our_leash);
+        close_end(&ends.our_news);
         errno = fault;
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", c->argv[0]);
     }
@@ -552,87 +491,17 @@ static bool start(const struct child_command *c, struct process *p, struct error
     return true;
 }
 
-/* SIGTERM to the group. */
-static void ask_to_end(const struct process *p)
-{
-    while (write(p->leash, "", 1) < 0 && errno == EINTR)
-        continue;
-}
-
-/* At once; does not wait. */
-static void end_all(struct process *p)
-{
-    if (p->leash < 0)
-        return;
-    close(p->leash);
-    p->leash = -1;
-    p->latest_ms = clock_mono_ms() + LONGEST_END_MS;
-}
-
-/* The next news. False when there will be none any more. */
-static bool hear(struct process *p, struct supervisor_news *news)
-{
-    ssize_t n;
-    do
-        n = read(p->news, news, sizeof *news);
-    while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof *news)
-        return false;
-    if (news->event == SUPERVISOR_STARTED)
-        p->program = news->number;
-    return true;
-}
-
-/* The program may have stopped its supervisor. */
-static void await_supervisor(struct process *p)
-{
-    struct pollfd ready = {.fd = p->news, .events = POLLIN};
-    struct supervisor_news news;
-    for (int64_t left = LONGEST_END_MS; left > 0; left = p->latest_ms - clock_mono_ms())
-        if (poll(&ready, 1, (int)left) > 0 && !hear(p, &news))
-            return;
-    kill(p->supervisor, SIGKILL);
-}
-
-static int wait_for(pid_t pid, int *status)
-{
-    while (waitpid(pid, status, 0) < 0)
-        if (errno != EINTR)
-            return errno;
-    return 0;
-}
-
-/* Ends all and waits for that, 3 seconds at most since end_all(). The program's pipes stay open. */
-static bool reap(struct process *p, bool *left_some, struct error *e)
-{
-    int status;
-    end_all(p);
-    await_supervisor(p);
-    close(p->news);
-    int fault = wait_for(p->supervisor, &status);
-    bool killed = fault || !WIFEXITED(status);
-    if (killed && p->program > 0)
-        kill(-p->program, SIGKILL); /* what can be ended without it */
-    *left_some = killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME;
-    if (fault) {
-        errno = fault;
-        return err_set_errno(e, ERR_AGENT_ERROR, "cannot learn how a program ended");
-    }
-    return true;
-}
-
 /* --- while it runs ---------------------------------------------------------------------------- */
 
 enum {
     CHUNK = 16 * 1024,
     GRACE_MS = 500,
-    /* What is read after the end: more than a pipe holds, less than what is poured in for ever. */
+    /* Read after the end at most: more than a pipe holds, less than an endless writer writes. */
     MAX_REST = 1024 * 1024
 };
 
 enum phase { RUNNING, ASKED_TO_END, KILLED };
 
-/* A child while it runs. */
 struct run {
     const struct child_command *c;
     struct process process;
@@ -646,14 +515,21 @@ struct run {
     enum child_end end;
 };
 
-static void close_end(int *fd)
+/* Reads the next news. False when there will be none any more. */
+static bool hear(struct process *p, struct supervisor_news *news)
 {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    ssize_t n;
+    do
+        n = read(p->news, news, sizeof *news);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof *news)
+        return false;
+    if (news->event == SUPERVISOR_STARTED)
+        p->program = news->number;
+    return true;
 }
 
-/* Asks it to end. The reason of the first who wants that is the one that is told. */
+/* Sends SIGTERM to the group. The first reason is the one that is reported. */
 static void end_softly(struct run *r, enum child_end why)
 {
     if (r->phase != RUNNING)
@@ -661,7 +537,16 @@ static void end_softly(struct run *r, enum child_end why)
     r->end = why;
     r->phase = ASKED_TO_END;
     r->grace_end_ms = clock_mono_ms() + GRACE_MS;
-    ask_to_end(&r->process);
+    while (write(r->process.leash, "", 1) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Lets the supervisor end all; does not wait. */
+static void close_leash(struct process *p)
+{
+    if (p->leash >= 0)
+        p->latest_ms = clock_mono_ms() + LONGEST_END_MS;
+    close_end(&p->leash);
 }
 
 static void end_at_once(struct run *r, enum child_end why)
@@ -669,36 +554,7 @@ static void end_at_once(struct run *r, enum child_end why)
     if (r->phase == RUNNING)
         r->end = why;
     r->phase = KILLED;
-    end_all(&r->process);
-}
-
-static void ask_wakeup(struct run *r)
-{
-    if (!r->wakeup || r->wakeup->go_on(r->wakeup->context))
-        return;
-    r->wakeup = NULL;
-    r->wake_fd = -1;
-    end_at_once(r, CHILD_STOPPED);
-}
-
-static void mind_the_time(struct run *r)
-{
-    int64_t now = clock_mono_ms();
-    if (r->phase == RUNNING && now >= r->c->deadline_ms)
-        end_softly(r, CHILD_LATE);
-    else if (r->phase == ASKED_TO_END && now >= r->grace_end_ms)
-        end_at_once(r, r->end);
-    else if (r->phase == KILLED && now >= r->process.latest_ms)
-        r->dead = true;
-}
-
-static int poll_timeout(const struct run *r)
-{
-    const int64_t ends[] = {[RUNNING] = r->c->deadline_ms,
-                            [ASKED_TO_END] = r->grace_end_ms,
-                            [KILLED] = r->process.latest_ms};
-    int64_t ms = ends[r->phase] - clock_mono_ms();
-    return wakeup_timeout(r->wakeup, ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0);
+    close_leash(&r->process);
 }
 
 static void feed(struct run *r)
@@ -711,7 +567,7 @@ static void feed(struct run *r)
         close_end(&r->process.in); /* all of it, or the child wants no more */
 }
 
-/* How many bytes there were; 0 when there are none now. Closes the pipe at its end. */
+/* Returns how many bytes there were; 0 when there are none now. Closes the pipe at its end. */
 static size_t read_output(struct run *r)
 {
     char chunk[CHUNK];
@@ -733,15 +589,24 @@ static size_t read_output(struct run *r)
 
 static void wait_for_news(struct run *r)
 {
+    const int64_t ends[] = {[RUNNING] = r->c->deadline_ms,
+                            [ASKED_TO_END] = r->grace_end_ms,
+                            [KILLED] = r->process.latest_ms};
+    int64_t ms = ends[r->phase] - clock_mono_ms();
+    int timeout = wakeup_timeout(r->wakeup, ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0);
     struct pollfd p[] = {{.fd = r->process.out, .events = POLLIN},
                          {.fd = r->process.in, .events = POLLOUT},
                          {.fd = r->dead ? -1 : r->process.news, .events = POLLIN},
                          {.fd = r->wake_fd, .events = POLLIN}};
-    bool news = poll(p, sizeof p / sizeof *p, poll_timeout(r)) > 0;
+    bool news = poll(p, sizeof p / sizeof *p, timeout) > 0;
     if (news && p[3].revents != 0 && !(p[3].revents & POLLIN))
         r->wake_fd = -1; /* hung up: it would be ready for ever */
     if ((news && (p[3].revents & POLLIN)) || wakeup_late(r->wakeup))
-        ask_wakeup(r);
+        if (r->wakeup && !r->wakeup->go_on(r->wakeup->context)) {
+            r->wakeup = NULL;
+            r->wake_fd = -1;
+            end_at_once(r, CHILD_STOPPED);
+        }
     if (news && p[2].revents != 0)
         r->dead = !hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
     if (news && p[1].revents != 0)
@@ -750,26 +615,58 @@ static void wait_for_news(struct run *r)
         read_output(r);
 }
 
-/* One that is asked to end is given its time even when its first process went at once: those it
- * started have the output still. */
+/* A program that is asked to end gets its time even when its first process ended at once: the
+ * processes that it started still have the output. */
 static bool over(const struct run *r)
 {
     return r->dead && (r->phase != ASKED_TO_END || r->process.out < 0);
 }
 
-static void read_rest(struct run *r)
+static void check_time(struct run *r)
 {
-    size_t rest = 0, n = 1;
-    while (r->process.out >= 0 && n > 0 && rest < MAX_REST) {
-        n = read_output(r);
-        rest += n;
-    }
+    int64_t now = clock_mono_ms();
+    if (r->phase == RUNNING && now >= r->c->deadline_ms)
+        end_softly(r, CHILD_LATE);
+    else if (r->phase == ASKED_TO_END && now >= r->grace_end_ms)
+        end_at_once(r, r->end);
+    else if (r->phase == KILLED && now >= r->process.latest_ms)
+        r->dead = true;
+}
+
+/* Waits for the end of the supervisor, 3 seconds at most since the leash was closed, and kills it
+ * then: the program may have stopped it. */
+static void await_supervisor(struct process *p)
+{
+    struct pollfd ready = {.fd = p->news, .events = POLLIN};
+    struct supervisor_news news;
+    for (int64_t left = LONGEST_END_MS; left > 0; left = p->latest_ms - clock_mono_ms())
+        if (poll(&ready, 1, (int)left) > 0 && !hear(p, &news))
+            return;
+    kill(p->supervisor, SIGKILL);
+}
+
+/* Ends all and waits for that. The program's pipes stay open. */
+static bool reap(struct process *p, bool *left_some, struct error *e)
+{
+    int status, fault = 0;
+    close_leash(p);
+    await_supervisor(p);
+    close(p->news);
+    while (fault == 0 && waitpid(p->supervisor, &status, 0) < 0)
+        fault = errno == EINTR ? 0 : errno;
+    bool killed = fault || !WIFEXITED(status);
+    if (killed && p->program > 0)
+        kill(-p->program, SIGKILL); /* as much as can be ended without the supervisor */
+    *left_some = killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME;
+    errno = fault;
+    return !fault || err_set_errno(e, ERR_AGENT_ERROR, "cannot learn how a program ended");
 }
 
 static bool finish(struct run *r, struct child_result *out, struct error *e)
 {
     bool left_some, ok = reap(&r->process, &left_some, e);
-    read_rest(r);
+    for (size_t rest = 0, n = 1; r->process.out >= 0 && n > 0 && rest < MAX_REST; rest += n)
+        n = read_output(r);
     close_end(&r->process.in);
     close_end(&r->process.out);
     if (r->last.event == SUPERVISOR_NOT_STARTED) {
@@ -794,7 +691,7 @@ bool child_run(const struct child_command *c, struct child_result *out, struct e
     while (!over(&r)) {
         wait_for_news(&r);
         if (!over(&r))
-            mind_the_time(&r);
+            check_time(&r);
     }
     return finish(&r, out, e);
 }
