@@ -582,6 +582,8 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_
     ask("The lighthouse keeper is called Ole.");
     compact();
     assert_text(ask("/memory lighthouse"), "keeper is called Ole");
+    assert_text(ask("/memory"), "keeper is called Ole");
+    assert_null(strstr(ask("/memory"), "0.00"));
     assert_text(ask("/memory zebra"), "Memory has nothing about that.");
     end();
 }

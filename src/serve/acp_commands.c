@@ -148,7 +148,10 @@ static void add_hit(struct buf *out, const struct memory_hit *hit)
     char *passage = memory_hit_passage(hit);
     struct buf line = BUF_INIT;
     utf8_clean(&line, passage, strlen(passage), UTF8_ONE_LINE);
-    buf_addf(out, "- **%.2f** %s: ", hit->score, memory_entry_speaker(&hit->entry));
+    buf_addstr(out, "- ");
+    if (hit->score > 0) /* else it was not searched for */
+        buf_addf(out, "**%.2f** ", hit->score);
+    buf_addf(out, "%s: ", memory_entry_speaker(&hit->entry));
     utf8_add_cut(out, line.data, line.len, HIT_BYTES);
     buf_addch(out, '\n');
     buf_release(&line);
