@@ -302,11 +302,13 @@ TEST(test_what_is_off_is_said)
             expect_disabled(o, ERR_MEMORY_DISABLED);
         set(CONFIG_LEARNED_ENABLED, "true");
         set(CONFIG_SESSION_PERSIST, "false");
-        if (o->needs & NEED_STORE)
-            expect_disabled(o, capability_memory() ||
-                                       !(o->needs & (NEED_MEMORY | NEED_GRAPH | NEED_CORPORA))
-                                   ? ERR_SESSION_PERSISTENCE_DISABLED
-                                   : ERR_MEMORY_DISABLED);
+        bool layer = o->needs & (NEED_MEMORY | NEED_GRAPH | NEED_CORPORA);
+        if ((o->needs & NEED_STORE) && layer && !capability_memory())
+            expect_disabled(o, ERR_MEMORY_DISABLED);
+        else if ((o->needs & NEED_STORE) && layer && !(o->needs & NEED_WRITE) && capability_store())
+            assert_true(operation_offered(o, config, NULL)); /* what was kept can be read */
+        else if (o->needs & NEED_STORE)
+            expect_disabled(o, ERR_SESSION_PERSISTENCE_DISABLED);
         set(CONFIG_SESSION_PERSIST, "true");
     }
 }

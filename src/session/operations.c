@@ -98,10 +98,12 @@ bool operation_lasts(const struct operation *o)
 
 /* --- needs ------------------------------------------------------------------------------------ */
 
-/* What build and configuration allow. */
-static unsigned allowed_by(const struct config *config)
+/* What build and configuration allow. The layers of memory are read also where sessions are not
+ * saved. */
+static unsigned allowed_by(const struct config *config, const struct operation *o)
 {
-    bool store = capability_store() && config_boolean(config, CONFIG_SESSION_PERSIST);
+    bool reads = (o->needs & (NEED_MEMORY | NEED_GRAPH | NEED_CORPORA)) && !(o->needs & NEED_WRITE);
+    bool store = capability_store() && (reads || config_boolean(config, CONFIG_SESSION_PERSIST));
     bool memory = capability_memory() && config_boolean(config, CONFIG_MEMORY_ENABLED);
     bool graph = capability_graph() && config_boolean(config, CONFIG_GRAPH_ENABLED);
     bool corpora = capability_corpora() && config_boolean(config, CONFIG_CORPUS_ENABLED);
@@ -125,7 +127,7 @@ static bool parts_are_there(unsigned lacking, struct error *e)
 
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e)
 {
-    return parts_are_there(o->needs & ~allowed_by(config), e) &&
+    return parts_are_there(o->needs & ~allowed_by(config, o), e) &&
            (!(o->needs & NEED_COMPACTION) || capability_need_compaction(config_boolean(config, CONFIG_COMPACTION_ENABLED), e));
 }
 
@@ -179,7 +181,7 @@ bool operation_open(struct operation_context *c, const struct operation *o,
     /* a stream may come later */
     *c = (struct operation_context){.config = config,
                                     .project = project,
-                                    .met = allowed_by(config) |
+                                    .met = allowed_by(config, o) |
                                            (o->needs & (NEED_WRITE | NEED_STREAM))};
     if (!needs_met(c, o, e))
         return false;
