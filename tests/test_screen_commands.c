@@ -219,6 +219,18 @@ TEST(a_theme_that_cannot_be_kept_says_so)
     free(dir);
 }
 
+TEST(a_model_is_kept)
+{
+    struct screen *s = scene_open(24, 100, NULL);
+    act(s, "/model another-one<enter>", "Model: anthropic/another-one, saved in tiro.ini.");
+    scene_leave(s);
+    char *text = configured();
+    assert_says(text, "name = anthropic\n", "model = another-one\n");
+    free(text);
+    s = scene_open(24, 100, NULL);
+    assert_true(screen_wait_row(s, 0, "anthropic · another-one", WAIT_MS));
+}
+
 TEST(an_edited_message_takes_the_place_of_the_last)
 {
     struct screen *s = open_with_two_turns();

@@ -556,7 +556,6 @@ void config_load_file(struct config *c, const char *path, struct config_problems
     buf_release(&text);
 }
 
-/* TIRO_UI_THEME for [ui] theme, "" for a key without a variable; the caller frees. */
 static char *variable_name(const struct config_key_info *info)
 {
     if (config_key_is_free(info))
@@ -567,6 +566,11 @@ static char *variable_name(const struct config_key_info *info)
             *c = (char)(*c - 'a' + 'A');
     }
     return name;
+}
+
+char *config_variable(enum config_key key)
+{
+    return variable_name(config_key_info(key));
 }
 
 static void take_variable(struct load *load, char *const *names, const char *value)

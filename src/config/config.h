@@ -105,6 +105,9 @@ bool config_boolean(const struct config *c, enum config_key key);
 bool config_is_set(const struct config *c, enum config_key key);
 enum config_origin config_origin(const struct config *c, enum config_key key);
 
+/* TIRO_UI_THEME for [ui] theme, "" for a key without a variable; the caller frees. */
+char *config_variable(enum config_key key);
+
 /* Sections with a free name ("model *") and the open section [keys], in the order of the file.
  * All whose section begins with
  * `section_prefix` are visited; `visit` gets e.g. ("model gpt-4o", "window", "128000"). */

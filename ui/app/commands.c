@@ -178,7 +178,7 @@ static void run_model(struct app *app, const char *arguments)
     }
     struct session_model_params params;
     char *provider = picker_read_model(arguments, &params);
-    (void)app_ask(app, &operation_session_set_model, &params, NULL);
+    picker_choose_model(app, &params);
     free(provider);
 }
 
@@ -302,7 +302,8 @@ const struct slash_command slash_commands[] = {
      N_("search documents, or read a file or folder into a corpus"), corpora_run},
     {"cite", "N", ARGUMENT_OTHER, N_("open the passage that the model cites as [N]"), corpora_cite},
     {"model", "[NAME]", ARGUMENT_MODEL,
-     N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)"), run_model},
+     N_("choose a model and save the choice: NAME, PROVIDER/NAME or PROVIDER (default: a list)"),
+     run_model},
     {"system", "[TEXT]", ARGUMENT_OTHER,
      N_("show or set this session's system prompt; \"default\" restores the configured one"),
      run_system},

@@ -102,6 +102,77 @@ void picker_history(struct app *app)
     fill_history(app);
 }
 
+/* What is kept for the next start */
+
+struct saving {
+    struct errand errand;
+    struct kept {
+        enum config_key key;
+        char *value;
+    } kept[2];
+    char *what; /* "Theme: light" */
+    bool saved;
+    struct error fault;
+};
+
+static void save(struct errand *e)
+{
+    struct saving *s = (struct saving *)e;
+    s->saved = true;
+    for (size_t i = 0; i < 2 && s->saved && s->kept[i].value; i++) {
+        const struct config_key_info *k = config_key_info(s->kept[i].key);
+        s->saved = config_file_set(k->section, k->name, s->kept[i].value, &s->fault);
+    }
+}
+
+/* The variable that comes before a key of the file; the caller frees. NULL: there is none. */
+static char *overriding(const struct app *app, const struct saving *s)
+{
+    for (size_t i = 0; i < 2 && s->kept[i].value; i++)
+        if (config_origin(app->config, s->kept[i].key) == CONFIG_FROM_ENVIRONMENT)
+            return config_variable(s->kept[i].key);
+    return NULL;
+}
+
+static void say_saved(struct app *app, struct errand *e)
+{
+    const struct saving *s = (const struct saving *)e;
+    auto_free char *variable = overriding(app, s);
+    if (e->refused)
+        app_note_briefly(app, STYLE_WARNING, _("%s. It could not be saved."), s->what);
+    else if (!s->saved)
+        app_note_briefly(app, STYLE_WARNING, _("%s. It could not be saved:\n%s"), s->what,
+                         s->fault.text);
+    else if (variable)
+        app_note_briefly(app, STYLE_NOTE,
+                         _("%s, saved in tiro.ini. The variable %s comes before that at the next "
+                           "start."),
+                         s->what, variable);
+    else
+        app_note_briefly(app, STYLE_NOTE, _("%s, saved in tiro.ini."), s->what);
+}
+
+static void release_saving(struct errand *e)
+{
+    struct saving *s = (struct saving *)e;
+    free(s->kept[0].value);
+    free(s->kept[1].value);
+    free(s->what);
+    free(s);
+}
+
+/* One key of tiro.ini or two (value NULL: one). Takes `what`. */
+static void keep(struct app *app, enum config_key key, const char *value, enum config_key other,
+                 const char *other_value, char *what)
+{
+    struct saving *s = mem_alloc(sizeof *s);
+    *s = (struct saving){
+        .errand = {.run = save, .done = say_saved, .release = release_saving},
+        .kept = {{key, mem_strdup(value)}, {other, other_value ? mem_strdup(other_value) : NULL}},
+        .what = what};
+    errand_start(app->errands, &s->errand);
+}
+
 /* Models and providers */
 
 static bool next_provider(const char **at, char name[32])
@@ -134,12 +205,27 @@ char *picker_read_model(const char *text, struct session_model_params *out)
     return provider;
 }
 
+/* Offline is what there is without a model: it is taken again only where nothing else is found. */
+static bool took_model(struct app *app, struct operation_answer *a, const char *words)
+{
+    (void)a;
+    if (!words && app->provider && app->model && strcmp(app->provider, "offline") != 0)
+        keep(app, CONFIG_PROVIDER_NAME, app->provider, CONFIG_PROVIDER_MODEL, app->model,
+             mem_printf(_("Model: %s/%s"), app->provider, app->model));
+    return !words;
+}
+
+void picker_choose_model(struct app *app, const struct session_model_params *params)
+{
+    (void)app_ask(app, &operation_session_set_model, params, took_model);
+}
+
 /* "m" and the model, or "p" and the provider: models may be called anything. */
 static void chose_model(struct app *app, const char *value)
 {
     const struct session_model_params params = {.provider = *value == 'p' ? value + 1 : NULL,
                                                 .model = *value == 'm' ? value + 1 : NULL};
-    (void)app_ask(app, &operation_session_set_model, &params, NULL);
+    picker_choose_model(app, &params);
 }
 
 static bool is_same(const char *name, const char *present)
@@ -226,56 +312,10 @@ void picker_models(struct app *app)
 
 /* Themes */
 
-struct saving {
-    struct errand errand;
-    char *name;
-    bool saved;
-    struct error fault;
-};
-
-static void save_theme(struct errand *e)
-{
-    struct saving *s = (struct saving *)e;
-    s->saved = config_file_set("ui", "theme", s->name, &s->fault);
-}
-
-static bool is_overridden(const struct app *app)
-{
-    return config_origin(app->config, CONFIG_UI_THEME) == CONFIG_FROM_ENVIRONMENT;
-}
-
-static void say_saved(struct app *app, struct errand *e)
-{
-    const struct saving *s = (const struct saving *)e;
-    if (e->refused)
-        app_note_briefly(app, STYLE_WARNING, _("Theme: %s. It could not be saved."), s->name);
-    else if (!s->saved)
-        app_note_briefly(app, STYLE_WARNING, _("Theme: %s. It could not be saved:\n%s"), s->name,
-                         s->fault.text);
-    else if (is_overridden(app))
-        app_note_briefly(app, STYLE_NOTE,
-                         _("Theme: %s, saved in tiro.ini. The variable TIRO_UI_THEME comes before "
-                           "that at the next start."),
-                         s->name);
-    else
-        app_note_briefly(app, STYLE_NOTE, _("Theme: %s, saved in tiro.ini."), s->name);
-}
-
-static void release_saving(struct errand *e)
-{
-    struct saving *s = (struct saving *)e;
-    free(s->name);
-    free(s);
-}
-
 void picker_choose_theme(struct app *app, const char *name)
 {
-    if (!app_set_theme(app, name))
-        return;
-    struct saving *s = mem_alloc(sizeof *s);
-    s->errand = (struct errand){.run = save_theme, .done = say_saved, .release = release_saving};
-    s->name = mem_strdup(name);
-    errand_start(app->errands, &s->errand);
+    if (app_set_theme(app, name))
+        keep(app, CONFIG_UI_THEME, name, CONFIG_UI_THEME, NULL, mem_printf(_("Theme: %s"), name));
 }
 
 void picker_themes(struct app *app)

@@ -22,6 +22,9 @@ void picker_want_inputs(struct app *app);
  * changes nothing. */
 void picker_choose_theme(struct app *app, const char *name);
 
+/* Changes the model of the session, and keeps it for the next start; says what came of it. */
+void picker_choose_model(struct app *app, const struct session_model_params *params);
+
 bool picker_is_provider(const char *name);
 
 /* What NAME, PROVIDER/NAME or PROVIDER chooses. Its texts are in `text` and in what is returned,
