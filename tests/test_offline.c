@@ -183,6 +183,8 @@ TEST(answers_about_itself)
         {"How do I connect my editor?", "How to connect an editor, an agent or a script"},
         {"Where is my data stored?", "Where data, files and settings are stored"},
         {"where does the configuration live?", "Configuration and settings"},
+        {"does the model remember earlier sessions?", "What a model remembers of earlier sessions"},
+        {"is my data sent anywhere?", "Privacy: what leaves this machine"},
         {"what leaves this machine?", "Privacy: what leaves this machine"},
         {"what is auto_compact_threshold?", "[compaction] auto_compact_threshold"},
         {"what does tiro sessions rebuild do?", "tiro sessions rebuild"},

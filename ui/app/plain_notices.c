@@ -231,7 +231,7 @@ static void take_provider(struct plain *p, struct notice *n)
     bool offline = n->provider && strcmp(n->provider, "offline") == 0;
     const char *provider = n->provider ? n->provider : "?", *model = n->model ? n->model : "?";
     char *now = mem_printf("%s/%s", provider, model);
-    bool news = !p->provider || strcmp(p->provider, now) != 0;
+    bool news = *model && (!p->provider || strcmp(p->provider, now) != 0); /* "": not known yet */
     free(p->provider);
     p->provider = now;
     if (news && offline)
@@ -403,11 +403,16 @@ static void take_offer(struct plain *p, struct notice *n)
 }
 
 static void (*const takers[])(struct plain *p, struct notice *n) = {
-    [NOTICE_ANSWER] = take_answer,     [NOTICE_EVENT] = take_event,
-    [NOTICE_SESSION] = take_session,   [NOTICE_PAGE] = take_page,
-    [NOTICE_PROVIDER] = take_provider, [NOTICE_BUSY] = take_busy,
-    [NOTICE_APPROVAL] = take_approval, [NOTICE_DRAFT] = take_draft,
-    [NOTICE_ERROR] = take_error,       [NOTICE_MEMORY_OFFER] = take_offer,
+    [NOTICE_ANSWER] = take_answer,
+    [NOTICE_EVENT] = take_event,
+    [NOTICE_SESSION] = take_session,
+    [NOTICE_PAGE] = take_page,
+    [NOTICE_PROVIDER] = take_provider,
+    [NOTICE_BUSY] = take_busy,
+    [NOTICE_APPROVAL] = take_approval,
+    [NOTICE_DRAFT] = take_draft,
+    [NOTICE_ERROR] = take_error,
+    [NOTICE_MEMORY_OFFER] = take_offer,
     [NOTICE_CORPORA_STATE] = plain_take_corpora_state,
 };
 

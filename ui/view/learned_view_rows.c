@@ -59,14 +59,16 @@ static const char *sign_of(const struct learned_item *item)
 static void add_right(const struct learned_item *item, struct buf *out)
 {
     if (item->state == LEARNED_CANDIDATE)
-        buf_addf(out, "%s ", _("waits"));
+        buf_addstr(out, _("waits"));
     else if (item->state == LEARNED_REJECTED)
-        buf_addf(out, "%s ", _("rejected"));
+        buf_addstr(out, _("rejected"));
     else if (item->origin != LEARNED_LOGGED && item->uses == 0)
-        buf_addf(out, "%s ", _("never used"));
+        buf_addstr(out, _("never used"));
     else if (item->uses > 0)
-        buf_addf(out, ngettext("%lld use ", "%lld uses ", (unsigned long)item->uses),
+        buf_addf(out, ngettext("%lld use", "%lld uses", (unsigned long)item->uses),
                  (long long)item->uses);
+    if (out->len > 0)
+        buf_addf(out, " %s ", glyph(GLYPH_DOT));
     format_age(out, item->changed_ms, clock_wall_ms());
     buf_addch(out, ' ');
 }
