@@ -66,14 +66,17 @@ function begin(name) {
     blank = 0
 }
 
-function line(s) {
+# The words of a macro (.B and its like) and the text beside them are one line; an item begins one.
+function line(s, macro, new) {
     if (!inside)
         return
     if (title != "")
-        printf "\n%s %s\n\n", page("7") ? "##" : "###", title
-    else if (blank)
-        print ""
-    print s
+        printf "%s\n%s %s\n\n", open ? "\n" : "", page("7") ? "##" : "###", title
+    else if (open)
+        printf "%s", blank ? "\n\n" : (macro || joins) && !new && !code ? " " : "\n"
+    printf "%s", s
+    open = 1
+    joins = macro
     title = ""
     blank = 0
 }
@@ -125,7 +128,8 @@ FNR == 1 { heading = "" }
 /^\.IP/ { item = plain($2, 1) " "; next }
 {
     text = $0
-    if (/^\.[BIR]+ /)
+    macro = /^\.[BIR]+ /
+    if (macro)
         text = arguments($1, substr($0, length($1) + 2))
     else if (/^\./)
         next
@@ -133,6 +137,7 @@ FNR == 1 { heading = "" }
         entry(text)
         next
     }
-    line(item plain(text, code))
+    line(item plain(text, code), macro, item != "")
     item = ""
 }
+END { print "" }
