@@ -3,246 +3,157 @@
 #include <string.h>
 
 #include "base/environment.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/usage.h"
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 
-static struct json *typed(const char *type)
+static void write_image(struct json_out *out, const struct block *b)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, "type", type);
-    return v;
-}
-
-static struct json *text_block(const char *text)
-{
-    struct json *v = typed("text");
-    json_set_string(v, "text", text);
-    return v;
-}
-
-static struct json *image_block(const struct block *b)
-{
-    struct image image;
+    AUTO(image_release) struct image image;
     image_load(&image, b);
-    struct json *v = NULL;
-    if (image.problem != NULL) {
-        v = text_block(image.problem);
-    } else {
-        struct json *source = typed(image.url != NULL ? "url" : "base64");
-        if (image.url != NULL) {
-            json_set_string(source, "url", image.url);
-        } else {
-            json_set_string(source, "media_type", image.media_type);
-            json_set_string(source, "data", image.base64);
-        }
-        v = typed("image");
-        json_set(v, "source", source);
-    }
-    image_release(&image);
-    return v;
+    if (image.problem)
+        json_out_pack(out, "type:'text' text:s", image.problem);
+    else if (image.url)
+        json_out_pack(out, "type:'image' source:{type:'url' url:s}", image.url);
+    else
+        json_out_pack(out, "type:'image' source:{type:'base64' media_type:s data:s}",
+                      image.media_type, image.base64);
 }
 
-/* NULL for reasoning without a proof: it is another provider's. */
-static struct json *reasoning_block(const struct block *b)
-{
-    if (b->signature == NULL || b->signature[0] == '\0')
-        return NULL;
-    struct json *v = typed(b->redacted ? "redacted_thinking" : "thinking");
-    if (b->redacted) {
-        json_set_string(v, "data", b->signature);
-    } else {
-        json_set_string(v, "thinking", b->text == NULL ? "" : b->text);
-        json_set_string(v, "signature", b->signature);
-    }
-    return v;
-}
-
-static struct json *call_block(const struct block *b)
-{
-    struct json *v = typed("tool_use");
-    json_set_string(v, "id", b->id);
-    json_set_string(v, "name", b->name);
-    json_set(v, "input", outgoing_arguments(b));
-    return v;
-}
-
-static struct json *result_block(const struct block *b)
-{
-    struct json *v = typed("tool_result");
-    json_set_string(v, "tool_use_id", b->id);
-    if (b->text != NULL && b->text[0] != '\0')
-        json_set_string(v, "content", b->text);
-    if (b->is_error)
-        json_set_bool(v, "is_error", true);
-    return v;
-}
-
-static struct json *orphan_block(const struct block *b)
-{
-    char *text = outgoing_orphan(b);
-    struct json *v = text_block(text);
-    free(text);
-    return v;
-}
-
-static struct json *content_block(const struct block *b, enum role role)
+/* The members of a content block. */
+static void write_block(struct json_out *out, const struct block *b, enum role role)
 {
     switch (b->type) {
     case BLOCK_TEXT:
-        return text_block(b->text);
+        json_out_pack(out, "type:'text' text:s", b->text);
+        break;
     case BLOCK_REASONING:
-        return reasoning_block(b);
+        if (b->redacted)
+            json_out_pack(out, "type:'redacted_thinking' data:s", b->signature);
+        else
+            json_out_pack(out, "type:'thinking' thinking:s signature:s", b->text ? b->text : "",
+                          b->signature);
+        break;
     case BLOCK_TOOL_CALL:
-        return call_block(b);
+        json_out_pack(out, "type:'tool_use' id:s name:s input:o", b->id, b->name,
+                      outgoing_arguments(b));
+        break;
     case BLOCK_TOOL_RESULT:
-        return role == ROLE_TOOL ? result_block(b) : orphan_block(b);
+        if (role == ROLE_TOOL) {
+            json_out_pack(out, "type:'tool_result' tool_use_id:s content:s", b->id,
+                          b->text && *b->text ? b->text : NULL);
+            if (b->is_error)
+                json_out_pack(out, "is_error:b", true);
+        } else {
+            auto_free char *text = outgoing_orphan(b);
+            json_out_pack(out, "type:'text' text:s", text);
+        }
+        break;
     case BLOCK_IMAGE:
-        return image_block(b);
+        write_image(out, b);
+        break;
     }
-    return NULL;
 }
 
-static void cache_here(struct json *block)
-{
-    if (block != NULL)
-        json_set(block, "cache_control", typed("ephemeral"));
-}
-
-/* The messages while they are built. There are only two roles: what follows in the same one goes
- * into the message that is open. Those wait that may still get a breakpoint. */
+/* The messages while they are written. There are only two roles: a turn in the role of the one
+ * before continues its message. */
 struct writer {
-    struct outgoing_body *body;
-    VEC(struct json *) waiting;
-    struct json *content; /* of the last message */
-    const char *role;
-    struct json *cacheable; /* the last block that may carry a breakpoint */
-    size_t holder;          /* the waiting message that has it */
-    struct json *stable;    /* that block as it was before the newest turn of the user */
+    const char *role; /* of the message that is open; NULL: none is */
+    size_t cacheable; /* where a breakpoint of the last block that may have one goes; 0: nowhere */
+    size_t stable;    /* the same before the newest turn of the user */
 };
 
-static void open_message(struct writer *w, const char *role)
+static void end_message(struct json_out *out, const struct writer *w)
 {
-    if (w->role != NULL && strcmp(w->role, role) == 0)
+    if (!w->role)
         return;
-    struct json *message = json_new_object();
-    w->role = role;
-    w->content = json_new_array();
-    json_set_string(message, "role", role);
-    json_set(message, "content", w->content);
-    vec_push(&w->waiting, message);
+    json_out_close(out, ']');
+    json_out_close(out, '}');
 }
 
-static void write_turn(struct writer *w, const struct outgoing_turn *turn)
+static void write_turn(struct outgoing_body *body, const struct outgoing_turn *turn, void *context)
 {
+    struct writer *w = context;
+    struct json_out *out = &body->out;
+    const char *role = turn->role == ROLE_ASSISTANT ? "assistant" : "user";
+    if (turn->role == ROLE_USER)
+        w->stable = w->cacheable;
     for (size_t i = 0; i < turn->blocks.len; i++) {
-        struct json *block = content_block(turn->blocks.items[i], turn->role);
-        if (block == NULL)
-            continue;
-        open_message(w, turn->role == ROLE_ASSISTANT ? "assistant" : "user");
-        json_push(w->content, block);
-        /* The API refuses a breakpoint on thinking. */
-        if (turn->blocks.items[i]->type != BLOCK_REASONING) {
-            w->cacheable = block;
-            w->holder = w->waiting.len - 1;
+        const struct block *b = turn->blocks.items[i];
+        bool reasoning = b->type == BLOCK_REASONING;
+        if (reasoning && (!b->signature || !*b->signature))
+            continue; /* it is another provider's */
+        if (!w->role || strcmp(w->role, role) != 0) {
+            end_message(out, w);
+            json_out_open(out, '{');
+            json_out_member(out, "role", w->role = role);
+            json_out_name(out, "content");
+            json_out_open(out, '[');
         }
+        json_out_open(out, '{');
+        write_block(out, b, turn->role);
+        if (!reasoning) /* the API refuses a breakpoint on thinking */
+            w->cacheable = (size_t)out->len;
+        json_out_close(out, '}');
     }
 }
 
-/* The first `count` of those that wait. */
-static void write_waiting(struct writer *w, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        outgoing_body_add(w->body, w->waiting.items[i]);
-    vec_remove(&w->waiting, 0, count);
-}
+static const char breakpoint[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
-/* A turn of the user comes: older breakpoints are out of the question. */
-static void pass_user(struct writer *w)
+static void add_breakpoint(struct outgoing_body *body, size_t at)
 {
-    w->stable = w->cacheable;
-    write_waiting(w, w->holder);
-    w->holder = 0;
-}
-
-static void write_messages(struct outgoing_body *body, const struct request *request)
-{
-    struct outgoing out;
-    struct writer w = {.body = body};
-    outgoing_begin(&out, request);
-    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out)) != NULL;) {
-        if (turn->role == ROLE_USER)
-            pass_user(&w);
-        write_turn(&w, turn);
-    }
-    cache_here(w.stable);
-    if (w.cacheable != w.stable)
-        cache_here(w.cacheable);
-    write_waiting(&w, w.waiting.len);
-    vec_release(&w.waiting);
-    outgoing_release(&out);
-}
-
-static struct json *write_system(const char *system)
-{
-    struct json *blocks = json_new_array();
-    struct json *block = text_block(system);
-    cache_here(block);
-    json_push(blocks, block);
-    return blocks;
-}
-
-static struct json *write_tools(const struct request *request)
-{
-    struct json *tools = json_new_array();
-    for (size_t i = 0; i < request->tool_count; i++) {
-        const struct tool_spec *spec = &request->tools[i];
-        struct json *tool = json_new_object();
-        json_set_string(tool, "name", spec->name);
-        json_set_string(tool, "description", spec->description);
-        json_set(tool, "input_schema", outgoing_schema(spec));
-        json_push(tools, tool);
-    }
-    return tools;
-}
-
-static struct json *members_of(const struct config *config, const struct request *request)
-{
-    struct json *body = json_new_object();
-    json_set_string(body, "model", request->model);
-    json_set_int(body, "max_tokens", request->max_output);
-    json_set_bool(body, "stream", true);
-    if (config_is_set(config, CONFIG_PROVIDER_TEMPERATURE))
-        json_set_number(body, "temperature", config_real(config, CONFIG_PROVIDER_TEMPERATURE));
-    if (!utf8_is_blank(request->system))
-        json_set(body, "system", write_system(request->system));
-    if (request->tool_count > 0)
-        json_set(body, "tools", write_tools(request));
-    return body;
+    if (at == 0)
+        return;
+    body->out.len += (int64_t)(sizeof breakpoint - 1);
+    if (body->out.buf)
+        buf_splice(body->out.buf, at, 0, breakpoint, sizeof breakpoint - 1);
 }
 
 void anthropic_body(struct outgoing_body *out, const struct config *config,
                     const struct request *request)
 {
-    outgoing_body_begin(out, members_of(config, request), config);
-    write_messages(out, request);
+    struct writer w = {0};
+    struct json_out *o = &out->out;
+    outgoing_body_begin(out, config);
+    json_out_pack(o, "model:s max_tokens:I stream:b", request->model, request->max_output, true);
+    outgoing_temperature(out, config);
+    if (!utf8_is_blank(request->system))
+        json_out_pack(o, "system:[{type:'text' text:s cache_control:{type:'ephemeral'}}]",
+                      request->system);
+    if (request->tool_count > 0) {
+        json_out_name(o, "tools");
+        json_out_open(o, '[');
+        for (size_t i = 0; i < request->tool_count; i++) {
+            const struct tool_spec *spec = &request->tools[i];
+            json_out_pack(o, "{name:s description:s input_schema:o}", spec->name, spec->description,
+                          outgoing_schema(spec));
+        }
+        json_out_close(o, ']');
+    }
+    outgoing_body_messages(out, request, false, write_turn, &w);
+    end_message(o, &w);
     outgoing_body_end(out);
+    /* The later place first: it does not move the earlier one. */
+    if (w.cacheable != w.stable)
+        add_breakpoint(out, w.cacheable);
+    add_breakpoint(out, w.stable);
 }
-
-/* The figures of the usage as they stand: later ones replace earlier ones. -1: not told. */
-struct answer {
-    int64_t fresh, written, read, output;
-};
 
 static void add_headers(const struct endpoint *endpoint, struct http_headers *out)
 {
     http_headers_add(out, "anthropic-version: 2023-06-01");
-    if (endpoint->key != NULL && endpoint->key[0] != '\0')
+    if (endpoint->key && *endpoint->key)
         http_headers_add(out, endpoint->bearer ? "Authorization: Bearer %s" : "x-api-key: %s",
                          endpoint->key);
 }
+
+/* The figures of the usage so far: later ones replace earlier ones. -1: not told. */
+struct answer {
+    int64_t fresh, written, read, output;
+};
 
 static void take_usage(struct stream *s, struct answer *a, const struct json *usage)
 {
@@ -257,129 +168,99 @@ static void take_usage(struct stream *s, struct answer *a, const struct json *us
     u->output = a->output;
 }
 
-static bool message_start(struct stream *s, struct answer *a, const struct json *event)
+static bool block_start(struct stream *s, const struct json *event)
 {
-    const struct json *message = json_get(event, "message");
-    const char *model = json_get_string(message, "model");
-    if (model != NULL && s->response->model == NULL)
-        s->response->model = mem_strdup(model);
-    take_usage(s, a, json_get(message, "usage"));
-    return true;
-}
-
-static const struct {
-    const char *name;
-    enum block_type type;
-    const char *text;      /* member that may hold a beginning */
-    const char *signature; /* likewise */
-} block_kinds[] = {
-    {"text", BLOCK_TEXT, "text", NULL},
-    {"thinking", BLOCK_REASONING, "thinking", "signature"},
-    {"redacted_thinking", BLOCK_REASONING, NULL, "data"},
-    {"tool_use", BLOCK_TOOL_CALL, NULL, NULL},
-};
-
-static bool block_start(struct stream *s, struct answer *a, const struct json *event)
-{
-    (void)a;
+    static const struct {
+        const char *name;
+        enum block_type type;
+        const char *text, *signature; /* members that may hold a beginning */
+    } kinds[] = {
+        {"text", BLOCK_TEXT, "text", NULL},
+        {"thinking", BLOCK_REASONING, "thinking", "signature"},
+        {"redacted_thinking", BLOCK_REASONING, NULL, "data"},
+        {"tool_use", BLOCK_TOOL_CALL, NULL, NULL},
+    };
     const struct json *block = json_get(event, "content_block");
     const char *type = json_get_string(block, "type");
-    for (size_t i = 0; type != NULL && i < sizeof block_kinds / sizeof *block_kinds; i++) {
-        if (strcmp(type, block_kinds[i].name) != 0)
+    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(type, kinds[i].name) != 0)
             continue;
-        const char *text = block_kinds[i].text;
-        const char *signature = block_kinds[i].signature;
-        struct stream_part *part =
-            stream_open(s, block_kinds[i].type, json_get_int(event, "index", -1));
-        if (part == NULL)
+        const char *text = kinds[i].text, *signature = kinds[i].signature;
+        struct stream_part *part = stream_open(s, kinds[i].type, json_get_int(event, "index", -1));
+        if (!part)
             return false;
         part->redacted = strcmp(type, "redacted_thinking") == 0;
         if (part->type == BLOCK_TOOL_CALL)
             stream_name_call(part, json_get_string(block, "id"), json_get_string(block, "name"));
-        return (text == NULL || stream_add(s, part, json_get_string(block, text))) &&
-               (signature == NULL || stream_sign(s, part, json_get_string(block, signature)));
+        return (!text || stream_add(s, part, json_get_string(block, text))) &&
+               (!signature || stream_sign(s, part, json_get_string(block, signature)));
     }
     return true;
 }
 
-static const struct {
-    const char *name;
-    enum block_type type;
-    const char *member;
-    bool (*take)(struct stream *s, struct stream_part *part, const char *text);
-} delta_kinds[] = {
-    {"text_delta", BLOCK_TEXT, "text", stream_add},
-    {"thinking_delta", BLOCK_REASONING, "thinking", stream_add},
-    {"signature_delta", BLOCK_REASONING, "signature", stream_sign},
-    {"input_json_delta", BLOCK_TOOL_CALL, "partial_json", stream_add},
-};
-
-static bool block_delta(struct stream *s, struct answer *a, const struct json *event)
+static bool block_delta(struct stream *s, const struct json *event)
 {
-    (void)a;
+    static const struct {
+        const char *name;
+        enum block_type type;
+        const char *member;
+        bool (*take)(struct stream *s, struct stream_part *part, const char *text);
+    } kinds[] = {
+        {"text_delta", BLOCK_TEXT, "text", stream_add},
+        {"thinking_delta", BLOCK_REASONING, "thinking", stream_add},
+        {"signature_delta", BLOCK_REASONING, "signature", stream_sign},
+        {"input_json_delta", BLOCK_TOOL_CALL, "partial_json", stream_add},
+    };
     const struct json *delta = json_get(event, "delta");
     const char *type = json_get_string(delta, "type");
     struct stream_part *part = stream_find(s, json_get_int(event, "index", -1));
-    for (size_t i = 0; type != NULL && i < sizeof delta_kinds / sizeof *delta_kinds; i++)
-        if (strcmp(type, delta_kinds[i].name) == 0 && part != NULL &&
-            part->type == delta_kinds[i].type)
-            return delta_kinds[i].take(s, part, json_get_string(delta, delta_kinds[i].member));
+    for (size_t i = 0; type && part && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(type, kinds[i].name) == 0 && part->type == kinds[i].type)
+            return kinds[i].take(s, part, json_get_string(delta, kinds[i].member));
     return true;
 }
-
-static const struct {
-    const char *name;
-    enum stop_reason reason;
-} stop_reasons[] = {
-    {"end_turn", STOP_END_TURN},
-    {"max_tokens", STOP_MAX_TOKENS},
-    {"stop_sequence", STOP_SEQUENCE},
-    {"tool_use", STOP_TOOL_USE},
-    {"pause_turn", STOP_PAUSE},
-    {"refusal", STOP_REFUSAL},
-    {"model_context_window_exceeded", STOP_CONTEXT_EXCEEDED},
-};
 
 static enum stop_reason find_stop_reason(const char *name)
 {
-    for (size_t i = 0; i < sizeof stop_reasons / sizeof *stop_reasons; i++)
-        if (strcmp(name, stop_reasons[i].name) == 0)
-            return stop_reasons[i].reason;
+    static const struct {
+        const char *name;
+        enum stop_reason reason;
+    } reasons[] = {
+        {"end_turn", STOP_END_TURN},
+        {"max_tokens", STOP_MAX_TOKENS},
+        {"stop_sequence", STOP_SEQUENCE},
+        {"tool_use", STOP_TOOL_USE},
+        {"pause_turn", STOP_PAUSE},
+        {"refusal", STOP_REFUSAL},
+        {"model_context_window_exceeded", STOP_CONTEXT_EXCEEDED},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(name, reasons[i].name) == 0)
+            return reasons[i].reason;
     return STOP_OTHER;
 }
-
-static bool message_delta(struct stream *s, struct answer *a, const struct json *event)
-{
-    const char *reason = json_get_string(json_get(event, "delta"), "stop_reason");
-    if (reason != NULL)
-        stream_stop(s, find_stop_reason(reason));
-    take_usage(s, a, json_get(event, "usage"));
-    return true;
-}
-
-static bool message_stop(struct stream *s, struct answer *a, const struct json *event)
-{
-    (void)a;
-    (void)event;
-    s->ended = true;
-    return true;
-}
-
-static const struct {
-    const char *type;
-    bool (*take)(struct stream *s, struct answer *a, const struct json *event);
-} events[] = {
-    {"message_start", message_start},     {"content_block_start", block_start},
-    {"content_block_delta", block_delta}, {"message_delta", message_delta},
-    {"message_stop", message_stop},
-};
 
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
     const char *type = json_get_string(event, "type");
-    for (size_t i = 0; type != NULL && i < sizeof events / sizeof *events; i++)
-        if (strcmp(type, events[i].type) == 0)
-            return events[i].take(s, state, event);
+    if (!type)
+        return true;
+    if (strcmp(type, "content_block_start") == 0)
+        return block_start(s, event);
+    if (strcmp(type, "content_block_delta") == 0)
+        return block_delta(s, event);
+    if (strcmp(type, "message_start") == 0) {
+        const struct json *message = json_get(event, "message");
+        stream_model(s, json_get_string(message, "model"));
+        take_usage(s, state, json_get(message, "usage"));
+    } else if (strcmp(type, "message_delta") == 0) {
+        const char *reason = json_get_string(json_get(event, "delta"), "stop_reason");
+        if (reason)
+            stream_stop(s, find_stop_reason(reason));
+        take_usage(s, state, json_get(event, "usage"));
+    } else if (strcmp(type, "message_stop") == 0) {
+        s->ended = true;
+    }
     return true;
 }
 
@@ -390,8 +271,8 @@ static const struct dialect dialect = {
     .event = take_event,
 };
 
-static bool complete(const struct provider_call *call, const struct request *request,
-                     struct response *response, struct failure *f)
+bool anthropic_complete(const struct provider_call *call, const struct request *request,
+                        struct response *response, struct failure *f)
 {
     struct answer answer = {.fresh = -1, .written = -1, .read = -1, .output = -1};
     struct outgoing_body body;
@@ -399,32 +280,20 @@ static bool complete(const struct provider_call *call, const struct request *req
     return exchange_stream(call, &dialect, "/v1/messages", &body, request, response, &answer, f);
 }
 
-static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
+bool anthropic_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
-    char *name = url_escape(model);
-    char *path = mem_printf("/v1/models/%s", name);
     struct failure f;
-    struct json *reply = exchange_fetch(call, &dialect, path, NULL, &f);
+    auto_free char *name = url_escape(model);
+    auto_free char *path = mem_printf("/v1/models/%s", name);
+    AUTO(json_free_local) struct json *reply = exchange_fetch(call, &dialect, path, NULL, &f);
     int64_t found = figure_tokens(reply, "max_input_tokens", 0);
     if (found > 0)
         *tokens = found;
-    json_free(reply);
-    free(path);
-    free(name);
     return found > 0;
 }
 
-static bool list_models(const struct provider_call *call, struct provider_names *out,
-                        struct failure *f)
+bool anthropic_models(const struct provider_call *call, struct provider_names *out,
+                      struct failure *f)
 {
     return exchange_names(call, &dialect, "/v1/models?limit=1000", "data", "id", out, f);
 }
-
-const struct provider provider_anthropic = {
-    .name = "anthropic",
-    .has_network = true,
-    .usual_model = "claude-sonnet-5-5",
-    .complete = complete,
-    .window = find_window,
-    .models = list_models,
-};

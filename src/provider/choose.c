@@ -1,4 +1,3 @@
-/* Where an Ollama server is, and whether one listens there. */
 #include "provider/choose.h"
 
 #include <arpa/inet.h>
@@ -21,57 +20,6 @@
 
 #define KEY_COMMAND_MS 30000
 
-/* Where each provider's settings stand. NONE ends a list, or says that there is no such setting. */
-#define NONE CONFIG_KEY_COUNT
-#define MAX_SIGNS 3
-
-struct setup {
-    const char *provider, *title;
-    const char *vendor_host; /* which needs a key; NULL: no host does */
-    const char *url_variable;
-    const char *key_variable, *token_variable;
-    enum config_key url, model, key, command;
-    enum config_key file_signs[MAX_SIGNS + 1]; /* who sets one of these wants this provider */
-    const char *variable_signs[MAX_SIGNS + 1]; /* so does who has one of these */
-};
-
-/* In the order in which they are considered. */
-static const struct setup setups[] = {
-    {.provider = "anthropic",
-     .title = "Anthropic",
-     .url_variable = "ANTHROPIC_BASE_URL",
-     .key_variable = "ANTHROPIC_API_KEY",
-     .token_variable = "ANTHROPIC_AUTH_TOKEN",
-     .url = CONFIG_ANTHROPIC_BASE_URL,
-     .model = CONFIG_ANTHROPIC_MODEL,
-     .key = CONFIG_ANTHROPIC_API_KEY,
-     .command = CONFIG_ANTHROPIC_API_KEY_COMMAND,
-     .file_signs = {CONFIG_ANTHROPIC_API_KEY, CONFIG_ANTHROPIC_API_KEY_COMMAND, NONE},
-     .variable_signs = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}},
-    {.provider = "openai",
-     .title = "OpenAI",
-     .vendor_host = "api.openai.com",
-     .url_variable = "OPENAI_BASE_URL",
-     .key_variable = "OPENAI_API_KEY",
-     .url = CONFIG_OPENAI_BASE_URL,
-     .model = CONFIG_OPENAI_MODEL,
-     .key = CONFIG_OPENAI_API_KEY,
-     .command = CONFIG_OPENAI_API_KEY_COMMAND,
-     .file_signs = {CONFIG_OPENAI_API_KEY, CONFIG_OPENAI_API_KEY_COMMAND, CONFIG_OPENAI_BASE_URL,
-                    NONE},
-     .variable_signs = {"OPENAI_API_KEY", "OPENAI_BASE_URL"}},
-    {.provider = "ollama",
-     .title = "Ollama",
-     .url_variable = "OLLAMA_HOST",
-     .url = CONFIG_OLLAMA_HOST,
-     .model = CONFIG_OLLAMA_MODEL,
-     .key = NONE,
-     .command = NONE,
-     .file_signs = {CONFIG_OLLAMA_HOST, CONFIG_OLLAMA_MODEL, NONE},
-     .variable_signs = {"OLLAMA_HOST"}},
-};
-#define SETUP_COUNT (sizeof setups / sizeof *setups)
-
 typedef char *environment(const char *name);
 
 void choice_release(struct choice *c)
@@ -82,122 +30,43 @@ void choice_release(struct choice *c)
     *c = (struct choice){0};
 }
 
-static const struct setup *setup_of(const char *provider)
-{
-    for (size_t i = 0; i < SETUP_COUNT; i++)
-        if (strcmp(setups[i].provider, provider) == 0)
-            return &setups[i];
-    return NULL;
-}
-
-/* An empty variable is none. */
+/* An empty variable counts as absent. */
 static const char *variable(environment *getenv_fn, const char *name)
 {
     const char *value = name ? getenv_fn(name) : NULL;
     return value && *value ? value : NULL;
 }
 
-static bool has_file_sign(const struct config *config, const struct setup *s)
+static char *base_url(const struct config *config, environment *getenv_fn, const struct provider *p)
 {
-    for (size_t i = 0; s->file_signs[i] != NONE; i++)
-        if (config_origin(config, s->file_signs[i]) != CONFIG_FROM_DEFAULT &&
-            *config_string(config, s->file_signs[i]))
-            return true;
-    return false;
-}
-
-static const char *variable_sign(environment *getenv_fn, const struct setup *s)
-{
-    for (size_t i = 0; s->variable_signs[i]; i++)
-        if (variable(getenv_fn, s->variable_signs[i]))
-            return s->variable_signs[i];
-    return NULL;
-}
-
-static char *base_url(const struct config *config, environment *getenv_fn, const struct setup *s)
-{
-    const char *value = variable(getenv_fn, s->url_variable);
-    char *url;
+    const char *value = variable(getenv_fn, p->url_variable);
     if (!value)
-        value = config_string(config, s->url);
-    if (s->url == CONFIG_OLLAMA_HOST)
+        value = config_string(config, p->url);
+    if (p->url == CONFIG_OLLAMA_HOST)
         return choose_ollama_url(value);
-    url = mem_strdup(value);
+    char *url = mem_strdup(value);
     for (size_t len = strlen(url); len > 0 && url[len - 1] == '/'; len--)
         url[len - 1] = '\0';
     return url;
 }
 
-/* Whether an Ollama runs where it would be looked for anyway. */
-static bool ollama_answers(const struct config *config, environment *getenv_fn,
-                           bool (*answers)(void *, const char *), void *context)
+static const struct provider *find_in_files(const struct config *config)
 {
-    char *url = base_url(config, getenv_fn, setup_of("ollama"));
-    bool yes = answers && answers(context, url);
-    free(url);
-    return yes;
-}
-
-static const char *consider_files(const struct config *config)
-{
-    const char *name = config_string(config, CONFIG_PROVIDER_NAME);
-    if (*name)
-        return name;
-    for (size_t i = 0; i < SETUP_COUNT; i++)
-        if (has_file_sign(config, &setups[i]))
-            return setups[i].provider;
+    for (size_t i = 0; providers[i]; i++)
+        for (const enum config_key *key = providers[i]->file_signs;
+             providers[i]->has_network && *key != PROVIDER_NO_KEY; key++)
+            if (config_origin(config, *key) != CONFIG_FROM_DEFAULT && *config_string(config, *key))
+                return providers[i];
     return NULL;
 }
 
-static const char *consider_variables(environment *getenv_fn, const char **detail)
+static const struct provider *find_in_variables(environment *getenv_fn, const char **detail)
 {
-    for (size_t i = 0; i < SETUP_COUNT; i++) {
-        *detail = variable_sign(getenv_fn, &setups[i]);
-        if (*detail)
-            return setups[i].provider;
-    }
+    for (size_t i = 0; providers[i]; i++)
+        for (size_t k = 0; (*detail = providers[i]->variable_signs[k]); k++)
+            if (variable(getenv_fn, *detail))
+                return providers[i];
     return NULL;
-}
-
-/* The name of the provider, and in `out` why. */
-static const char *decide(const struct config *config, const char *option, environment *getenv_fn,
-                          bool (*answers)(void *, const char *), void *context, struct choice *out)
-{
-    const char *name = option;
-    out->reason = CHOICE_OPTION;
-    if (!name) {
-        out->reason = CHOICE_CONFIG;
-        name = consider_files(config);
-    }
-    if (!name) {
-        out->reason = CHOICE_ENVIRONMENT;
-        name = consider_variables(getenv_fn, &out->detail);
-    }
-    if (!name && ollama_answers(config, getenv_fn, answers, context)) {
-        out->reason = CHOICE_ANSWERED;
-        name = "ollama";
-    }
-    if (!name) {
-        out->reason = CHOICE_FALLBACK;
-        name = "offline";
-    }
-    return name;
-}
-
-/* [provider] model is meant for the provider that the same file names, if it names one. */
-static const char *decide_model(const struct config *config, const char *provider,
-                                const char *option)
-{
-    const struct setup *s = setup_of(provider);
-    const char *meant = config_string(config, CONFIG_PROVIDER_NAME);
-    const char *general = config_string(config, CONFIG_PROVIDER_MODEL);
-    if (!s)
-        return provider; /* offline has only itself */
-    if (option && *option)
-        return option;
-    if (*general && (!*meant || strcmp(meant, provider) == 0))
-        return general;
-    return config_string(config, s->model);
 }
 
 const char *choose_nearest_provider(const char *name)
@@ -209,14 +78,51 @@ const char *choose_nearest_provider(const char *name)
     return config_nearest(name, names, count);
 }
 
-static bool unknown_provider(const char *name, struct error *e)
+static const struct provider *find_named(const char *name, struct error *e)
 {
-    const char *nearest = choose_nearest_provider(name);
+    const struct provider *found = provider_find(name);
+    const char *nearest = found ? NULL : choose_nearest_provider(name);
     if (nearest)
-        return err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", name,
-                       nearest);
-    return err_set(e, ERR_USAGE,
-                   "unknown provider \"%s\"; choose anthropic, openai, ollama or offline", name);
+        err_set(e, ERR_USAGE, "unknown provider \"%s\"; did you mean \"%s\"?", name, nearest);
+    else if (!found)
+        err_set(e, ERR_USAGE,
+                "unknown provider \"%s\"; choose anthropic, openai, ollama or offline", name);
+    return found;
+}
+
+/* The provider and the reason for it. */
+static bool decide(const struct config *config, const char *option, environment *getenv_fn,
+                   bool (*answers)(void *, const char *), void *context, struct choice *out,
+                   struct error *e)
+{
+    const char *named = option ? option : config_string(config, CONFIG_PROVIDER_NAME);
+    out->reason = option ? CHOICE_OPTION : CHOICE_CONFIG;
+    if (option || *named)
+        return (out->provider = find_named(named, e));
+    if ((out->provider = find_in_files(config)))
+        return true;
+    out->reason = CHOICE_ENVIRONMENT;
+    if ((out->provider = find_in_variables(getenv_fn, &out->detail)))
+        return true;
+    auto_free char *url = base_url(config, getenv_fn, &provider_ollama);
+    bool running = answers && answers(context, url);
+    out->reason = running ? CHOICE_ANSWERED : CHOICE_FALLBACK;
+    out->provider = running ? &provider_ollama : &provider_offline;
+    return true;
+}
+
+/* [provider] model is meant for the provider that the same file names, if it names one. */
+static const char *decide_model(const struct config *config, const struct provider *p,
+                                const char *option)
+{
+    const char *meant = config_string(config, CONFIG_PROVIDER_NAME);
+    const char *general = config_string(config, CONFIG_PROVIDER_MODEL);
+    if (!p->has_network)
+        return p->name; /* its only model */
+    if (option && *option)
+        return option;
+    return *general && (!*meant || strcmp(meant, p->name) == 0) ? general
+                                                                : config_string(config, p->model);
 }
 
 bool choose_provider(const struct config *config, const char *provider_name, const char *model,
@@ -224,33 +130,32 @@ bool choose_provider(const struct config *config, const char *provider_name, con
                      bool (*answers)(void *context, const char *base_url), void *context,
                      struct choice *out, struct error *e)
 {
-    const char *name;
-    const struct setup *s;
     *out = (struct choice){0};
-    name = decide(config, provider_name, getenv_fn, answers, context, out);
-    out->provider = provider_find(name);
-    if (!out->provider)
-        return unknown_provider(name, e);
-    s = setup_of(name);
-    out->model = mem_strdup(decide_model(config, name, model));
-    out->endpoint.base_url = s ? base_url(config, getenv_fn, s) : NULL;
+    if (!decide(config, provider_name, getenv_fn, answers, context, out, e))
+        return false;
+    const struct provider *p = out->provider;
+    out->model = mem_strdup(decide_model(config, p, model));
+    out->endpoint.name = p->name;
+    out->endpoint.base_url = p->has_network ? base_url(config, getenv_fn, p) : NULL;
     return true;
 }
 
 /* --- keys ------------------------------------------------------------------------------------ */
 
-/* Whether the server at the URL wants a key for sure. Local and compatible ones need none. */
-static bool needs_key(const struct setup *s, const char *url)
+static bool takes_key(const struct provider *p)
 {
-    char port[6];
-    char *host = host_of_url(url, port);
-    bool needs = s->vendor_host ? strcmp(host, s->vendor_host) == 0
-                                : s->key != NONE && !host_is_loopback(host);
-    free(host);
-    return needs;
+    return p->has_network && p->key != PROVIDER_NO_KEY;
 }
 
-/* A line break in it would begin a header of its own. */
+/* Whether the server at the URL surely wants a key. Local and compatible ones need none. */
+static bool needs_key(const struct provider *p, const char *url)
+{
+    char port[6];
+    auto_free char *host = host_of_url(url, port);
+    return p->vendor_host ? strcmp(host, p->vendor_host) == 0 : !host_is_loopback(host);
+}
+
+/* A line break in a key would begin another header. */
 static bool check_key(const char *key, const char *source, struct error *e)
 {
     for (; *key; key++)
@@ -262,25 +167,16 @@ static bool check_key(const char *key, const char *source, struct error *e)
     return true;
 }
 
-static bool no_key(const struct setup *s, struct error *e)
-{
-    return err_set(e, ERR_CONFIG_ERROR,
-                   "no API key for %s; set %s, or api_key_command in section [%s] of the "
-                   "configuration",
-                   s->title, s->key_variable, s->provider);
-}
-
-/* Finds a key, if there is one. False when what should give one fails. */
+/* Finds a key, if there is one. False when the command for it fails. */
 static bool find_key(const struct config *config, environment *getenv_fn,
-                     const struct wakeup *wakeup, const struct setup *s, struct endpoint *endpoint,
-                     const char **source, struct error *e)
+                     const struct wakeup *wakeup, const struct provider *p,
+                     struct endpoint *endpoint, const char **source, struct error *e)
 {
-    const char *value = variable(getenv_fn, s->key_variable);
-    const char *command = config_string(config, s->command);
-    *source = s->key_variable;
-    if (!value && variable(getenv_fn, s->token_variable)) {
-        value = variable(getenv_fn, s->token_variable);
-        *source = s->token_variable;
+    const char *value = variable(getenv_fn, p->key_variable);
+    const char *command = config_string(config, p->command);
+    *source = p->key_variable;
+    if (!value && (value = variable(getenv_fn, p->token_variable))) {
+        *source = p->token_variable;
         endpoint->bearer = true;
     }
     if (!value && *command) {
@@ -288,8 +184,8 @@ static bool find_key(const struct config *config, environment *getenv_fn,
         return key_command_run("api_key_command", command, KEY_COMMAND_MS, wakeup, &endpoint->key,
                                e);
     }
-    if (!value && *config_string(config, s->key)) {
-        value = config_string(config, s->key);
+    if (!value && *config_string(config, p->key)) {
+        value = config_string(config, p->key);
         *source = "api_key";
     }
     endpoint->key = mem_strdup(value);
@@ -299,35 +195,39 @@ static bool find_key(const struct config *config, environment *getenv_fn,
 enum key_state choose_key_state(const struct config *config, char *(*getenv_fn)(const char *),
                                 const char *provider, const char **wants)
 {
-    const struct setup *s = setup_of(provider);
+    const struct provider *p = provider_find(provider);
     *wants = NULL;
-    if (!s || s->key == NONE || variable(getenv_fn, s->key_variable) ||
-        variable(getenv_fn, s->token_variable))
+    if (!p || !takes_key(p) || variable(getenv_fn, p->key_variable) ||
+        variable(getenv_fn, p->token_variable))
         return KEY_READY;
-    if (*config_string(config, s->command))
+    if (*config_string(config, p->command))
         return KEY_BY_COMMAND;
-    char *url = base_url(config, getenv_fn, s);
-    bool ready = *config_string(config, s->key) || !needs_key(s, url);
-    free(url);
-    *wants = ready ? NULL : s->key_variable;
-    return ready ? KEY_READY : KEY_MISSING;
+    auto_free char *url = base_url(config, getenv_fn, p);
+    if (*config_string(config, p->key) || !needs_key(p, url))
+        return KEY_READY;
+    *wants = p->key_variable;
+    return KEY_MISSING;
 }
 
 bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
                 const struct wakeup *wakeup, struct choice *c, struct error *e)
 {
-    const struct setup *s = setup_of(c->provider->name);
+    const struct provider *p = c->provider;
     struct endpoint *endpoint = &c->endpoint;
     const char *source;
     key_command_free(endpoint->key);
     endpoint->key = NULL;
     endpoint->bearer = false;
-    if (!s || s->key == NONE)
+    if (!takes_key(p))
         return true;
-    if (!find_key(config, getenv_fn, wakeup, s, endpoint, &source, e))
+    if (!find_key(config, getenv_fn, wakeup, p, endpoint, &source, e))
         return false;
     if (!endpoint->key)
-        return !needs_key(s, endpoint->base_url) || no_key(s, e);
+        return !needs_key(p, endpoint->base_url) ||
+               err_set(e, ERR_CONFIG_ERROR,
+                       "no API key for %s; set %s, or api_key_command in section [%s] of the "
+                       "configuration",
+                       p->title, p->key_variable, p->name);
     if (check_key(endpoint->key, source, e))
         return true;
     key_command_free(endpoint->key);
@@ -337,34 +237,34 @@ bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
 
 void choose_hide_keys(void)
 {
-    for (size_t i = 0; i < SETUP_COUNT; i++) {
-        const char *url = setups[i].url_variable ? getenv(setups[i].url_variable) : NULL;
-        if (setups[i].key_variable)
-            environment_hide(setups[i].key_variable);
-        if (setups[i].token_variable)
-            environment_hide(setups[i].token_variable);
+    for (size_t i = 0; providers[i]; i++) {
+        const struct provider *p = providers[i];
+        const char *url = p->url_variable ? getenv(p->url_variable) : NULL;
+        if (p->key_variable)
+            environment_hide(p->key_variable);
+        if (p->token_variable)
+            environment_hide(p->token_variable);
         if (url && url_has_secret(url))
-            environment_hide(setups[i].url_variable);
+            environment_hide(p->url_variable);
     }
 }
 
 /* --- models ---------------------------------------------------------------------------------- */
 
-static void take_model(struct choice *c, const char *model)
+static void set_model(struct choice *c, const char *model)
 {
     free(c->model);
-    c->model = mem_strdup(model);
+    c->model = mem_strdup(model ? model : c->provider->usual_model);
 }
 
 void choose_listed_model(struct choice *c, const struct provider_names *listed)
 {
-    const char *model = model_name_pick(listed);
-    take_model(c, model ? model : c->provider->usual_model);
+    set_model(c, model_name_pick(listed));
 }
 
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e)
 {
-    struct provider_names listed = {0};
+    AUTO(provider_names_release) struct provider_names listed = {0};
     struct failure failure = {.kind = FAILURE_NONE};
     if (c->model && *c->model)
         return true;
@@ -374,66 +274,44 @@ bool choose_model(const struct provider_call *call, struct choice *c, struct err
                        "the configuration",
                        c->provider->name);
     bool known = c->provider->models(call, &listed, &failure);
-    const char *model = known ? model_name_pick(&listed) : NULL;
-    bool cancelled = !known && failure.kind == FAILURE_CANCELLED;
-    if (!cancelled)
-        take_model(c, model ? model : c->provider->usual_model);
-    provider_names_release(&listed);
-    return !cancelled || err_set(e, ERR_INTERRUPTED, "%s", failure.text);
+    if (!known && failure.kind == FAILURE_CANCELLED)
+        return err_set(e, ERR_INTERRUPTED, "%s", failure.text);
+    set_model(c, known ? model_name_pick(&listed) : NULL);
+    return true;
 }
 
-/* --- choose_ollama --- */
+/* --- Ollama's address ------------------------------------------------------------------------ */
 
 #define DEFAULT_PORT "11434"
 #define ANSWER_MS 150
 
-/* A server's "listen on all addresses" is no address to connect to. */
-static const char *reachable(const char *host)
-{
-    if (!*host || strcmp(host, "0.0.0.0") == 0)
-        return "127.0.0.1";
-    return strcmp(host, "::") == 0 ? "::1" : host;
-}
-
-/* Bare "::1", which would read as a host with a port. */
-static bool is_bare_v6(const char *host)
-{
-    struct in6_addr v6;
-    return inet_pton(AF_INET6, host, &v6) == 1;
-}
-
-/* A port that lacks is Ollama's own without a scheme, and the scheme's own with one, as its own
- * client reads it. */
-static const char *default_port(const char *scheme, bool given)
-{
-    if (!given)
-        return DEFAULT_PORT;
-    return strcasecmp(scheme, "https") == 0 ? "443" : "80";
-}
-
 char *choose_ollama_url(const char *host)
 {
     const char *colon = strstr(host, "://");
-    char *scheme = colon ? mem_strndup(host, (size_t)(colon - host)) : mem_strdup("http");
-    const char *rest = colon ? colon + 3 : host;
-    char *name = is_bare_v6(rest) ? mem_strdup(rest) : NULL;
-    const char *path = name ? "" : rest + strcspn(rest, "/");
-    size_t path_len = strlen(path);
+    auto_free char *scheme = colon ? mem_strndup(host, (size_t)(colon - host)) : mem_strdup("http");
+    const char *rest = colon ? colon + 3 : host, *path = "";
     char port[6] = "";
-    char *url;
-    if (!name) {
-        char *authority = mem_printf("%s://%.*s", scheme, (int)(path - rest), rest);
+    struct in6_addr v6;
+    auto_free char *name = NULL;
+    if (inet_pton(AF_INET6, rest, &v6) == 1) { /* a bare "::1" would read as a host with a port */
+        name = mem_strdup(rest);
+    } else {
+        path = rest + strcspn(rest, "/");
+        auto_free char *authority = mem_printf("%s://%.*s", scheme, (int)(path - rest), rest);
         name = host_of_url(authority, port);
-        free(authority);
     }
+    size_t path_len = strlen(path);
     while (path_len > 0 && path[path_len - 1] == '/')
         path_len--;
-    url = mem_printf(strchr(reachable(name), ':') ? "%s://[%s]:%s%.*s" : "%s://%s:%s%.*s", scheme,
-                     reachable(name), *port ? port : default_port(scheme, colon != NULL),
-                     (int)path_len, path);
-    free(name);
-    free(scheme);
-    return url;
+    /* A server's "listen on all addresses" is no address to connect to. */
+    const char *reached = !*name || strcmp(name, "0.0.0.0") == 0 ? "127.0.0.1"
+                          : strcmp(name, "::") == 0              ? "::1"
+                                                                 : name;
+    /* Without a port: Ollama's own if there is no scheme, else the scheme's, as Ollama's client
+     * reads it. */
+    const char *usual = !colon ? DEFAULT_PORT : strcasecmp(scheme, "https") == 0 ? "443" : "80";
+    return mem_printf(strchr(reached, ':') ? "%s://[%s]:%s%.*s" : "%s://%s:%s%.*s", scheme, reached,
+                      *port ? port : usual, (int)path_len, path);
 }
 
 union address {
@@ -446,62 +324,53 @@ union address {
 static socklen_t loopback_address(const char *url, union address *out)
 {
     char port[6];
-    char *host = host_of_url(url, port);
+    auto_free char *host = host_of_url(url, port);
     uint16_t number = htons((uint16_t)atoi(*port ? port : "80"));
-    socklen_t len = 0;
     memset(out, 0, sizeof *out);
-    if (host_is_loopback(host) && strchr(host, ':')) {
+    if (!host_is_loopback(host))
+        return 0;
+    if (strchr(host, ':')) {
         out->v6.sin6_family = AF_INET6;
         out->v6.sin6_port = number;
         out->v6.sin6_addr = in6addr_loopback;
-        len = sizeof out->v6;
-    } else if (host_is_loopback(host)) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = number;
-        if (inet_pton(AF_INET, host, &out->v4.sin_addr) != 1)
-            out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        len = sizeof out->v4;
+        return sizeof out->v6;
     }
-    free(host);
-    return len;
+    out->v4.sin_family = AF_INET;
+    out->v4.sin_port = number;
+    if (inet_pton(AF_INET, host, &out->v4.sin_addr) != 1)
+        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return sizeof out->v4;
 }
 
 static bool wait_connected(int fd)
 {
     int64_t deadline = clock_mono_ms() + ANSWER_MS;
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    int fault = 0;
+    int fault = 0, count;
     socklen_t len = sizeof fault;
-    for (;;) {
+    do {
         int64_t left = deadline - clock_mono_ms();
-        int count = poll(&ready, 1, left > 0 ? (int)left : 0);
-        if (count == 0 || (count < 0 && errno != EINTR))
-            return false;
-        if (count > 0)
-            break;
-    }
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) == 0 && fault == 0;
+        count = poll(&ready, 1, left > 0 ? (int)left : 0);
+    } while (count < 0 && errno == EINTR);
+    return count > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &len) == 0 && fault == 0;
 }
 
 bool choose_ollama_answers(void *context, const char *base_url)
 {
     union address address;
     socklen_t len = loopback_address(base_url, &address);
-    bool answers;
-    int fd;
     (void)context;
-    if (len == 0)
-        return false;
-    fd = descriptors_socket(address.any.sa_family, SOCK_STREAM, 0);
+    int fd = len > 0 ? descriptors_socket(address.any.sa_family, SOCK_STREAM, 0) : -1;
     if (fd < 0)
         return false;
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    answers = connect(fd, &address.any, len) == 0 || (errno == EINPROGRESS && wait_connected(fd));
+    bool answers =
+        connect(fd, &address.any, len) == 0 || (errno == EINPROGRESS && wait_connected(fd));
     close(fd);
     return answers;
 }
 
-/* --- model_name --- */
+/* --- names of models ------------------------------------------------------------------------- */
 
 /* "-20260101" or "-2026-01-01", to the end. */
 static bool is_date(const char *text)
@@ -517,30 +386,18 @@ static bool is_date(const char *text)
     return false;
 }
 
-/* Bytes of the name in front of "-latest". */
-static size_t base_of(const char *name)
+bool model_name_is_listed(const char *name, const struct provider_names *listed)
 {
     static const char latest[] = "-latest";
     size_t len = strlen(name), end = sizeof latest - 1;
-    return len > end && strcmp(name + len - end, latest) == 0 ? len - end : len;
-}
-
-static bool means(const char *name, const char *listed)
-{
-    size_t len = strlen(name), base = base_of(name);
-    const char *folder = strrchr(listed, '/');
-    if (strcmp(name, listed) == 0 || (folder && strcmp(folder + 1, name) == 0))
-        return true;
-    if (strncmp(name, listed, len) == 0 && listed[len] == ':')
-        return true;
-    return strncmp(name, listed, base) == 0 && is_date(listed + base);
-}
-
-bool model_name_is_listed(const char *name, const struct provider_names *listed)
-{
-    for (size_t i = 0; i < listed->names.len; i++)
-        if (means(name, listed->names.items[i]))
+    size_t base = len > end && strcmp(name + len - end, latest) == 0 ? len - end : len;
+    for (size_t i = 0; i < listed->names.len; i++) {
+        const char *item = listed->names.items[i], *folder = strrchr(item, '/');
+        if (strcmp(name, item) == 0 || (folder && strcmp(folder + 1, name) == 0) ||
+            (strncmp(name, item, len) == 0 && item[len] == ':') ||
+            (strncmp(name, item, base) == 0 && is_date(item + base)))
             return true;
+    }
     return false;
 }
 

@@ -690,8 +690,8 @@ static bool answer(const struct provider_call *call, const struct request *reque
     return true;
 }
 
-static bool complete(const struct provider_call *call, const struct request *request,
-                     struct response *response, struct failure *failure)
+bool offline_complete(const struct provider_call *call, const struct request *request,
+                      struct response *response, struct failure *failure)
 {
     const char *manual = embedded_text("manual.md");
     struct offline_plan plan = offline_plan_make(request, manual ? manual : "");
@@ -714,14 +714,11 @@ static bool complete(const struct provider_call *call, const struct request *req
     return ok;
 }
 
-static bool list_models(const struct provider_call *call, struct provider_names *out,
-                        struct failure *failure)
+bool offline_models(const struct provider_call *call, struct provider_names *out,
+                    struct failure *failure)
 {
     (void)call;
     (void)failure;
     vec_push(&out->names, mem_strdup(provider_offline.name));
     return true;
 }
-
-const struct provider provider_offline = {
-    .name = "offline", .has_network = false, .complete = complete, .models = list_models};

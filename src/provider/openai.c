@@ -3,200 +3,113 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "chat/usage.h"
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 
-static struct json *message(const char *role)
+/* Content of several parts. */
+static void write_parts(struct json_out *out, const struct outgoing_turn *turn)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, "role", role);
-    return v;
-}
-
-static struct json *text_part(const char *text)
-{
-    struct json *v = json_new_object();
-    json_set_string(v, "type", "text");
-    json_set_string(v, "text", text);
-    return v;
-}
-
-static struct json *image_part(const struct block *b)
-{
-    struct image image;
-    image_load(&image, b);
-    struct json *v = NULL;
-    if (image.problem != NULL) {
-        v = text_part(image.problem);
-    } else {
-        char *data = image.url != NULL
-                         ? mem_strdup(image.url)
-                         : mem_printf("data:%s;base64,%s", image.media_type, image.base64);
-        struct json *url = json_new_object();
-        json_set_string(url, "url", data);
-        v = json_new_object();
-        json_set_string(v, "type", "image_url");
-        json_set(v, "image_url", url);
-        free(data);
-    }
-    image_release(&image);
-    return v;
-}
-
-static bool has_image(const struct outgoing_turn *turn)
-{
-    for (size_t i = 0; i < turn->blocks.len; i++)
-        if (turn->blocks.items[i]->type == BLOCK_IMAGE)
-            return true;
-    return false;
-}
-
-static struct json *parts(const struct outgoing_turn *turn)
-{
-    struct json *list = json_new_array();
+    json_out_open(out, '[');
     for (size_t i = 0; i < turn->blocks.len; i++) {
         const struct block *b = turn->blocks.items[i];
-        if (b->type == BLOCK_IMAGE) {
-            json_push(list, image_part(b));
-        } else if (b->type == BLOCK_TEXT) {
-            json_push(list, text_part(b->text));
-        } else if (b->type == BLOCK_TOOL_RESULT) {
-            char *text = outgoing_orphan(b);
-            json_push(list, text_part(text));
-            free(text);
+        AUTO(image_release) struct image image = {0};
+        auto_free char *orphan = b->type == BLOCK_TOOL_RESULT ? outgoing_orphan(b) : NULL;
+        if (b->type == BLOCK_IMAGE)
+            image_load(&image, b);
+        if (image.url)
+            json_out_pack(out, "{type:'image_url' image_url:{url:s}}", image.url);
+        else if (image.base64) {
+            auto_free char *data = mem_printf("data:%s;base64,%s", image.media_type, image.base64);
+            json_out_pack(out, "{type:'image_url' image_url:{url:s}}", data);
+        } else {
+            const char *text = b->type == BLOCK_TEXT ? b->text : orphan ? orphan : image.problem;
+            if (text)
+                json_out_pack(out, "{type:'text' text:s}", text);
         }
     }
-    return list;
+    json_out_close(out, ']');
 }
 
-/* One string where it does: many compatible servers know nothing else. */
-static void add_plain(struct outgoing_body *body, const char *role,
-                      const struct outgoing_turn *turn)
+static void write_calls(struct json_out *out, const struct outgoing_turn *turn)
 {
-    struct json *m = message(role);
-    char *text = outgoing_text(turn);
-    if (has_image(turn))
-        json_set(m, "content", parts(turn));
-    else
-        json_set_string(m, "content", text == NULL ? "" : text);
-    outgoing_body_add(body, m);
-    free(text);
-}
-
-static struct json *call(const struct block *b)
-{
-    struct json *arguments = outgoing_arguments(b);
-    char *text = json_print(arguments);
-    struct json *function = json_new_object();
-    json_set_string(function, "name", b->name);
-    json_set_string(function, "arguments", text);
-    struct json *v = json_new_object();
-    json_set_string(v, "id", b->id);
-    json_set_string(v, "type", "function");
-    json_set(v, "function", function);
-    json_free(arguments);
-    free(text);
-    return v;
-}
-
-static void add_assistant(struct outgoing_body *body, const struct outgoing_turn *turn)
-{
-    struct json *calls = outgoing_calls(turn, call);
-    char *text = outgoing_text(turn);
-    if (text != NULL || calls != NULL) {
-        struct json *m = message("assistant");
-        json_set(m, "content", json_new_string(text));
-        if (calls != NULL)
-            json_set(m, "tool_calls", calls);
-        outgoing_body_add(body, m);
-    }
-    free(text);
-}
-
-static void add_results(struct outgoing_body *body, const struct outgoing_turn *turn)
-{
+    json_out_name(out, "tool_calls");
+    json_out_open(out, '[');
     for (size_t i = 0; i < turn->blocks.len; i++) {
         const struct block *b = turn->blocks.items[i];
-        struct json *m = message("tool");
-        json_set_string(m, "tool_call_id", b->id);
-        json_set_string(m, "content", b->text == NULL ? "" : b->text);
-        outgoing_body_add(body, m);
+        if (b->type != BLOCK_TOOL_CALL)
+            continue;
+        AUTO(json_free_local) struct json *arguments = outgoing_arguments(b);
+        auto_free char *text = json_print(arguments);
+        json_out_pack(out, "{id:s type:'function' function:{name:s arguments:s}}", b->id, b->name,
+                      text);
     }
+    json_out_close(out, ']');
 }
 
-static void add_turn(struct outgoing_body *body, const struct outgoing_turn *turn)
+static void write_turn(struct outgoing_body *body, const struct outgoing_turn *turn, void *context)
 {
+    struct json_out *out = &body->out;
+    auto_free char *text = outgoing_text(turn);
+    bool calls = outgoing_has(turn, BLOCK_TOOL_CALL);
+    (void)context;
     switch (turn->role) {
     case ROLE_SYSTEM:
-        add_plain(body, "system", turn);
-        break;
-    case ROLE_USER:
-        add_plain(body, "user", turn);
+    case ROLE_USER: /* content is one string where that will do: many servers know nothing else */
+        json_out_open(out, '{');
+        json_out_member(out, "role", turn->role == ROLE_USER ? "user" : "system");
+        json_out_name(out, "content");
+        if (outgoing_has(turn, BLOCK_IMAGE))
+            write_parts(out, turn);
+        else
+            json_out_string(out, text ? text : "");
+        json_out_close(out, '}');
         break;
     case ROLE_ASSISTANT:
-        add_assistant(body, turn);
+        if (!text && !calls)
+            break;
+        json_out_open(out, '{');
+        json_out_pack(out, "role:'assistant' content:S", text);
+        if (calls)
+            write_calls(out, turn);
+        json_out_close(out, '}');
         break;
     case ROLE_TOOL:
-        add_results(body, turn);
+        for (size_t i = 0; i < turn->blocks.len; i++) {
+            const struct block *b = turn->blocks.items[i];
+            json_out_pack(out, "{role:'tool' tool_call_id:s content:s}", b->id,
+                          b->text ? b->text : "");
+        }
         break;
     }
 }
 
-static void add_messages(struct outgoing_body *body, const struct request *request)
+void openai_tools(struct json_out *out, const struct request *request)
 {
-    if (request->system != NULL && request->system[0] != '\0') {
-        struct json *system = message("system");
-        json_set_string(system, "content", request->system);
-        outgoing_body_add(body, system);
-    }
-    struct outgoing out;
-    outgoing_begin(&out, request);
-    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out)) != NULL;)
-        add_turn(body, turn);
-    outgoing_release(&out);
-}
-
-struct json *openai_tools(const struct request *request)
-{
-    struct json *tools = json_new_array();
+    if (request->tool_count == 0)
+        return;
+    json_out_name(out, "tools");
+    json_out_open(out, '[');
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct tool_spec *spec = &request->tools[i];
-        struct json *function = json_new_object();
-        json_set_string(function, "name", spec->name);
-        json_set_string(function, "description", spec->description);
-        json_set(function, "parameters", outgoing_schema(spec));
-        struct json *tool = json_new_object();
-        json_set_string(tool, "type", "function");
-        json_set(tool, "function", function);
-        json_push(tools, tool);
+        json_out_pack(out, "{type:'function' function:{name:s description:s parameters:o}}",
+                      spec->name, spec->description, outgoing_schema(spec));
     }
-    return tools;
-}
-
-static struct json *members_of(const struct config *config, const struct request *request,
-                               bool vendor)
-{
-    struct json *options = json_new_object();
-    json_set_bool(options, "include_usage", true);
-    struct json *body = json_new_object();
-    json_set_string(body, "model", request->model);
-    if (request->tool_count > 0)
-        json_set(body, "tools", openai_tools(request));
-    json_set_int(body, vendor ? "max_completion_tokens" : "max_tokens", request->max_output);
-    if (config_is_set(config, CONFIG_PROVIDER_TEMPERATURE))
-        json_set_number(body, "temperature", config_real(config, CONFIG_PROVIDER_TEMPERATURE));
-    json_set_bool(body, "stream", true);
-    json_set(body, "stream_options", options);
-    return body;
+    json_out_close(out, ']');
 }
 
 void openai_body(struct outgoing_body *out, const struct config *config,
                  const struct request *request, bool vendor)
 {
-    outgoing_body_begin(out, members_of(config, request, vendor), config);
-    add_messages(out, request);
+    outgoing_body_begin(out, config);
+    json_out_pack(&out->out, "model:s", request->model);
+    openai_tools(&out->out, request);
+    json_out_int(&out->out, vendor ? "max_completion_tokens" : "max_tokens", request->max_output);
+    outgoing_temperature(out, config);
+    json_out_pack(&out->out, "stream:b stream_options:{include_usage:b}", true, true);
+    outgoing_body_messages(out, request, true, write_turn, NULL);
     outgoing_body_end(out);
 }
 
@@ -217,88 +130,70 @@ static void take_usage(struct stream *s, const struct json *usage)
     u->cached = figure_tokens(json_get(usage, "prompt_tokens_details"), "cached_tokens", u->cached);
 }
 
-static const struct {
-    const char *name;
-    enum stop_reason reason;
-} finish_reasons[] = {
-    {"stop", STOP_END_TURN},          {"length", STOP_MAX_TOKENS},
-    {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
-    {"content_filter", STOP_REFUSAL},
-};
-
 static enum stop_reason find_reason(const char *name)
 {
-    for (size_t i = 0; i < sizeof finish_reasons / sizeof *finish_reasons; i++)
-        if (strcmp(name, finish_reasons[i].name) == 0)
-            return finish_reasons[i].reason;
+    static const struct {
+        const char *name;
+        enum stop_reason reason;
+    } reasons[] = {
+        {"stop", STOP_END_TURN},          {"length", STOP_MAX_TOKENS},
+        {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
+        {"content_filter", STOP_REFUSAL},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(name, reasons[i].name) == 0)
+            return reasons[i].reason;
     return STOP_OTHER;
 }
 
-/* Some servers number each call 0: one with an id and a name of its own is another call. */
-static bool begins_anew(const struct stream_part *part, const struct json *piece)
-{
-    const char *id = json_get_string(piece, "id");
-    const char *name = json_get_string(json_get(piece, "function"), "name");
-    return id != NULL && id[0] != '\0' && name != NULL && name[0] != '\0' && part->id != NULL &&
-           strcmp(part->id, id) != 0;
-}
-
 /* The part that a piece of a tool call belongs to. Servers that leave the index out send each call
- * whole, or begin a new one with a new id. */
+ * whole, or begin a new one with a new id; some number each call 0, where a piece with another id
+ * and a name is another call. */
 static struct stream_part *find_call(struct stream *s, const struct json *piece)
 {
     int64_t index = json_get_int(piece, "index", -1);
     const char *id = json_get_string(piece, "id");
-    struct stream_part *last = stream_last(s);
-    struct stream_part *part = NULL;
-    if (index >= 0)
-        part = stream_find(s, index);
-    else if (last != NULL && last->type == BLOCK_TOOL_CALL &&
-             (id == NULL || id[0] == '\0' || (last->id != NULL && strcmp(last->id, id) == 0)))
-        part = last;
-    return part != NULL && !begins_anew(part, piece) ? part
-                                                     : stream_open(s, BLOCK_TOOL_CALL, index);
-}
-
-static bool take_call(struct stream *s, const struct json *piece)
-{
-    struct stream_part *part = find_call(s, piece);
-    if (part == NULL)
-        return false;
-    const struct json *function = json_get(piece, "function");
-    stream_name_call(part, json_get_string(piece, "id"), json_get_string(function, "name"));
-    return stream_arguments(s, part, json_get(function, "arguments"));
+    const char *name = json_get_string(json_get(piece, "function"), "name");
+    bool has_id = id && *id;
+    struct stream_part *part = index >= 0 ? stream_find(s, index) : stream_last(s);
+    bool other_id = part && has_id && (!part->id || strcmp(part->id, id) != 0);
+    bool begins = index >= 0 ? other_id && part->id && name && *name
+                             : !part || part->type != BLOCK_TOOL_CALL || other_id;
+    return part && !begins ? part : stream_open(s, BLOCK_TOOL_CALL, index);
 }
 
 static bool take_delta(struct stream *s, const struct json *delta)
 {
     const char *reasoning = json_get_string(delta, "reasoning_content");
-    if (reasoning == NULL)
+    if (!reasoning)
         reasoning = json_get_string(delta, "reasoning");
     if (!stream_text(s, BLOCK_REASONING, reasoning) ||
         !stream_text(s, BLOCK_TEXT, json_get_string(delta, "content")) ||
         !stream_text(s, BLOCK_TEXT, json_get_string(delta, "refusal")))
         return false;
     const struct json *calls = json_get(delta, "tool_calls");
-    for (const struct json *piece = json_first(calls); piece != NULL; piece = json_next(piece))
-        if (!take_call(s, piece))
+    for (const struct json *piece = json_first(calls); piece; piece = json_next(piece)) {
+        struct stream_part *part = find_call(s, piece);
+        const struct json *function = json_get(piece, "function");
+        if (!part)
             return false;
+        stream_name_call(part, json_get_string(piece, "id"), json_get_string(function, "name"));
+        if (!stream_arguments(s, part, json_get(function, "arguments")))
+            return false;
+    }
     return true;
 }
 
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
     (void)state;
-    const char *model = json_get_string(event, "model");
-    if (model != NULL && model[0] != '\0' && s->response->model == NULL)
-        s->response->model = mem_strdup(model);
+    stream_model(s, json_get_string(event, "model"));
     take_usage(s, json_get(event, "usage"));
-
     const struct json *choice = json_first(json_get(event, "choices"));
     if (!take_delta(s, json_get(choice, "delta")))
         return false;
     const char *reason = json_get_string(choice, "finish_reason");
-    if (reason != NULL && reason[0] != '\0')
+    if (reason && *reason)
         stream_stop(s, find_reason(reason));
     return true;
 }
@@ -309,7 +204,7 @@ static const struct dialect dialect = {
     .event = take_event,
 };
 
-static bool complete(const struct provider_call *call, const struct request *request,
+bool openai_complete(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *f)
 {
     struct outgoing_body body;
@@ -317,67 +212,42 @@ static bool complete(const struct provider_call *call, const struct request *req
     return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, NULL, f);
 }
 
-/* OpenRouter, vLLM and Groq tell it in their listing. */
-static int64_t window_of_listing(const struct json *listing, const char *model)
+bool openai_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
     static const char *const names[] = {"context_length", "max_model_len", "context_window"};
-    for (const struct json *v = json_first(json_get(listing, "data")); v != NULL;
-         v = json_next(v)) {
-        const char *id = json_get_string(v, "id");
-        if (id == NULL || strcmp(id, model) != 0)
-            continue;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int64_t n = figure_tokens(v, names[i], 0);
-            if (n > 0)
-                return n;
-        }
-    }
-    return 0;
-}
-
-/* llama.cpp tells it beside the API. */
-static int64_t window_of_props(const struct provider_call *call, struct failure *f)
-{
-    struct endpoint root = *call->endpoint;
-    struct provider_call at_root = *call;
-    size_t len = strlen(root.base_url);
-    bool versioned = len >= 3 && strcmp(root.base_url + len - 3, "/v1") == 0;
-    root.base_url = mem_strndup(root.base_url, versioned ? len - 3 : len);
-    at_root.endpoint = &root;
-    struct json *props = exchange_fetch(&at_root, &dialect, "/props", NULL, f);
-    int64_t found = figure_tokens(json_get(props, "default_generation_settings"), "n_ctx", 0);
-    json_free(props);
-    free(root.base_url);
-    return found;
-}
-
-static bool find_window(const struct provider_call *call, const char *model, int64_t *tokens)
-{
     struct failure f;
-    if (call->endpoint->base_url == NULL || is_vendor(call->endpoint->base_url))
+    int64_t found = 0;
+    if (!call->endpoint->base_url || is_vendor(call->endpoint->base_url))
         return false;
+    /* OpenRouter, vLLM and Groq tell it in their listing. */
+    AUTO(json_free_local)
     struct json *listing = exchange_fetch(call, &dialect, "/models", NULL, &f);
-    int64_t found = window_of_listing(listing, model);
-    json_free(listing);
-    /* Who does not answer the first question need not be asked the second. */
-    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS))
-        found = window_of_props(call, &f);
+    const struct json *v = json_first(json_get(listing, "data"));
+    for (; v && found <= 0; v = json_next(v)) {
+        const char *id = json_get_string(v, "id");
+        bool same = id && strcmp(id, model) == 0;
+        for (size_t i = 0; same && found <= 0 && i < sizeof names / sizeof *names; i++)
+            found = figure_tokens(v, names[i], 0);
+    }
+    /* llama.cpp tells it beside the API. A server that did not answer is not asked again. */
+    if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
+        struct endpoint root = *call->endpoint;
+        struct provider_call at_root = *call;
+        size_t len = strlen(root.base_url);
+        bool versioned = len >= 3 && strcmp(root.base_url + len - 3, "/v1") == 0;
+        auto_free char *url = mem_strndup(root.base_url, versioned ? len - 3 : len);
+        root.base_url = url;
+        at_root.endpoint = &root;
+        AUTO(json_free_local)
+        struct json *props = exchange_fetch(&at_root, &dialect, "/props", NULL, &f);
+        found = figure_tokens(json_get(props, "default_generation_settings"), "n_ctx", 0);
+    }
     if (found > 0)
         *tokens = found;
     return found > 0;
 }
 
-static bool list_models(const struct provider_call *call, struct provider_names *out,
-                        struct failure *f)
+bool openai_models(const struct provider_call *call, struct provider_names *out, struct failure *f)
 {
     return exchange_names(call, &dialect, "/models", "data", "id", out, f);
 }
-
-const struct provider provider_openai = {
-    .name = "openai",
-    .has_network = true,
-    .usual_model = "gpt-4.1",
-    .complete = complete,
-    .window = find_window,
-    .models = list_models,
-};

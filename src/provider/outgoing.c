@@ -6,14 +6,10 @@
 
 #include "base/buf.h"
 #include "base/entropy.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-
-static bool same_call(const struct block *a, const struct block *b)
-{
-    return a->id != NULL && b->id != NULL && strcmp(a->id, b->id) == 0;
-}
 
 /* With its blocks, which stay until no turn has them. */
 static const struct message *message_at(struct outgoing *out, size_t at)
@@ -24,7 +20,7 @@ static const struct message *message_at(struct outgoing *out, size_t at)
     while (out->read.len <= at - out->first_read)
         vec_push(&out->read, NULL);
     struct message **read = &out->read.items[at - out->first_read];
-    if (*read == NULL) {
+    if (!*read) {
         struct message room;
         *read = mem_alloc(sizeof **read);
         **read = *message_whole(out->request->source, m, &room);
@@ -37,55 +33,37 @@ static enum role role_at(const struct outgoing *out, size_t at)
     return out->request->messages[at].role;
 }
 
-/* The block of `type` with the same id in message `at`, NULL if none. */
-static const struct block *find_block(struct outgoing *out, size_t at, enum block_type type,
-                                      const struct block *like)
+/* Message `at` has a block of `type` with the same id. */
+static bool has_block(struct outgoing *out, size_t at, enum block_type type,
+                      const struct block *like)
 {
     const struct message *m = message_at(out, at);
-    for (size_t i = 0; i < m->blocks.len; i++)
-        if (m->blocks.items[i].type == type && same_call(&m->blocks.items[i], like))
-            return &m->blocks.items[i];
-    return NULL;
+    for (size_t i = 0; i < m->blocks.len; i++) {
+        const struct block *b = &m->blocks.items[i];
+        if (b->type == type && b->id && like->id && strcmp(b->id, like->id) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* Is the call of assistant message `at` answered by the tool messages right after it? */
+/* The tool messages right after assistant message `at` answer the call. */
 static bool is_answered(struct outgoing *out, size_t at, const struct block *call)
 {
     for (size_t i = at + 1; i < out->request->message_count && role_at(out, i) == ROLE_TOOL; i++)
-        if (find_block(out, i, BLOCK_TOOL_RESULT, call) != NULL)
+        if (has_block(out, i, BLOCK_TOOL_RESULT, call))
             return true;
     return false;
 }
 
-/* What the tool messages at `at` may answer: the message right before them. */
-static size_t find_answer(const struct outgoing *out, size_t at)
+/* The message right before the tool messages that end with `at`, which may have their calls. */
+static size_t find_caller(const struct outgoing *out, size_t at)
 {
     while (at > 0 && role_at(out, at) == ROLE_TOOL)
         at--;
     return at;
 }
 
-/* Does the result of tool message `at` answer it? */
-static bool is_called(struct outgoing *out, size_t at, const struct block *result)
-{
-    at = find_answer(out, at);
-    return role_at(out, at) == ROLE_ASSISTANT &&
-           find_block(out, at, BLOCK_TOOL_CALL, result) != NULL;
-}
-
-static void add(struct outgoing *out, enum role role, size_t at, const struct block *block)
-{
-    if (out->turns.len == 0 || vec_last(&out->turns).role != role)
-        vec_push(&out->turns, (struct outgoing_turn){.role = role, .first = at});
-    vec_push(&vec_last(&out->turns).blocks, block);
-}
-
-static bool is_own(const struct request *r, const struct block *reasoning)
-{
-    return reasoning->name == NULL || r->model == NULL || strcmp(reasoning->name, r->model) == 0;
-}
-
-/* Does an answer go on after this reasoning? */
+/* The answer goes on after this reasoning. */
 static bool leads_on(struct outgoing *out, size_t at, const struct block *reasoning)
 {
     const struct message *m = message_at(out, at);
@@ -99,11 +77,13 @@ static bool leads_on(struct outgoing *out, size_t at, const struct block *reason
 static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
 {
     const struct message *m = message_at(out, at);
+    const char *model = out->request->model;
     switch (block->type) {
     case BLOCK_TEXT:
         return !utf8_is_blank(block->text);
-    case BLOCK_REASONING:
-        return m->role == ROLE_ASSISTANT && !m->partial && is_own(out->request, block) &&
+    case BLOCK_REASONING: /* `name`: the model that it is of */
+        return m->role == ROLE_ASSISTANT && !m->partial &&
+               (!block->name || !model || strcmp(block->name, model) == 0) &&
                leads_on(out, at, block);
     case BLOCK_TOOL_CALL:
         return m->role == ROLE_ASSISTANT && is_answered(out, at, block);
@@ -115,44 +95,42 @@ static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
     return false;
 }
 
-/* Results go first: what has no call becomes the user's, and must not stand between. */
-static void add_tool_message(struct outgoing *out, size_t at)
+static void add(struct outgoing *out, enum role role, size_t at, const struct block *block)
 {
-    const struct message *m = message_at(out, at);
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < m->blocks.len; i++) {
-            const struct block *b = &m->blocks.items[i];
-            bool answer = b->type == BLOCK_TOOL_RESULT && is_called(out, at, b);
-            if (is_sent(out, at, b) && answer == (pass == 0))
-                add(out, answer ? ROLE_TOOL : ROLE_USER, at, b);
-        }
+    if (out->turns.len == 0 || vec_last(&out->turns).role != role)
+        vec_push(&out->turns, (struct outgoing_turn){.role = role, .first = at});
+    vec_push(&vec_last(&out->turns).blocks, block);
 }
 
+/* Of a tool message the results with a call go first: those without one become the user's, and must
+ * not stand between. */
 static void add_message(struct outgoing *out, size_t at)
 {
     const struct message *m = message_at(out, at);
-    if (m->role == ROLE_TOOL) {
-        add_tool_message(out, at);
-        return;
-    }
-    for (size_t i = 0; i < m->blocks.len; i++)
-        if (is_sent(out, at, &m->blocks.items[i]))
-            add(out, m->role, at, &m->blocks.items[i]);
+    bool tool = m->role == ROLE_TOOL;
+    for (int pass = tool ? 0 : 1; pass < 2; pass++)
+        for (size_t i = 0; i < m->blocks.len; i++) {
+            const struct block *b = &m->blocks.items[i];
+            size_t caller = tool ? find_caller(out, at) : 0;
+            bool answer = tool && b->type == BLOCK_TOOL_RESULT &&
+                          role_at(out, caller) == ROLE_ASSISTANT &&
+                          has_block(out, caller, BLOCK_TOOL_CALL, b);
+            if (is_sent(out, at, b) && answer == (pass == 0))
+                add(out, answer ? ROLE_TOOL : tool ? ROLE_USER : m->role, at, b);
+        }
 }
-
-/* --- one after the other --------------------------------------------------------------------- */
 
 void outgoing_begin(struct outgoing *out, const struct request *request)
 {
     *out = (struct outgoing){.request = request};
 }
 
-/* Of messages before `end`. */
+/* Drops messages before `end`. */
 static void drop_read(struct outgoing *out, size_t end)
 {
     size_t count = 0;
     for (; count < out->read.len && out->first_read + count < end; count++) {
-        if (out->read.items[count] != NULL)
+        if (out->read.items[count])
             message_release(out->read.items[count]);
         free(out->read.items[count]);
     }
@@ -166,23 +144,19 @@ static void drop_first(struct outgoing *out)
     vec_remove(&out->turns, 0, 1);
 }
 
-/* What no turn has any more, and nothing to come asks for. */
-static void drop_given(struct outgoing *out)
-{
-    size_t end = out->next;
-    if (end < out->request->message_count)
-        end = find_answer(out, end);
-    drop_first(out);
-    if (out->turns.len > 0 && out->turns.items[0].first < end)
-        end = out->turns.items[0].first;
-    if (end > out->first_read)
-        drop_read(out, end);
-}
-
 const struct outgoing_turn *outgoing_next(struct outgoing *out)
 {
-    if (out->turns.len > 0 && out->turns.items[0].given)
-        drop_given(out);
+    if (out->turns.len > 0 && out->turns.items[0].given) {
+        /* Drop the messages that neither a turn nor a later answer needs. */
+        size_t end = out->next;
+        if (end < out->request->message_count)
+            end = find_caller(out, end);
+        drop_first(out);
+        if (out->turns.len > 0 && out->turns.items[0].first < end)
+            end = out->turns.items[0].first;
+        if (end > out->first_read)
+            drop_read(out, end);
+    }
     while (out->turns.len < 2 && out->next < out->request->message_count)
         add_message(out, out->next++);
     if (out->turns.len == 0)
@@ -202,28 +176,39 @@ void outgoing_release(struct outgoing *out)
 
 /* --- the body -------------------------------------------------------------------------------- */
 
-void outgoing_body_begin(struct outgoing_body *b, struct json *members, const struct config *config)
+void outgoing_body_begin(struct outgoing_body *b, const struct config *config)
 {
-    char *text = json_print(members);
-    json_free(members);
     *b = (struct outgoing_body){.text = BUF_INIT, .most = provider_max_request(config)};
     b->out.buf = &b->text;
-    text[strlen(text) - 1] = '\0'; /* its brace */
-    json_out_raw(&b->out, text);
-    json_out_name(&b->out, "messages");
-    json_out_open(&b->out, '[');
-    free(text);
+    json_out_open(&b->out, '{');
 }
 
-void outgoing_body_add(struct outgoing_body *b, struct json *message)
+void outgoing_temperature(struct outgoing_body *b, const struct config *config)
 {
-    char *text = json_print(message);
-    json_free(message);
-    json_out_raw(&b->out, text);
-    free(text);
-    if (b->out.buf && b->out.len > b->most) {
-        b->out.buf = NULL;
-        buf_release(&b->text);
+    if (config_is_set(config, CONFIG_PROVIDER_TEMPERATURE))
+        json_out_pack(&b->out, "temperature:d", config_real(config, CONFIG_PROVIDER_TEMPERATURE));
+}
+
+void outgoing_body_messages(struct outgoing_body *b, const struct request *request, bool system,
+                            outgoing_write *write, void *context)
+{
+    json_out_name(&b->out, "messages");
+    json_out_open(&b->out, '[');
+    if (system && request->system && *request->system) {
+        const struct block block = {.type = BLOCK_TEXT, .text = (char *)request->system};
+        struct outgoing_turn turn = {.role = ROLE_SYSTEM};
+        vec_push(&turn.blocks, &block);
+        write(b, &turn, context);
+        vec_release(&turn.blocks);
+    }
+    AUTO(outgoing_release) struct outgoing out;
+    outgoing_begin(&out, request);
+    for (const struct outgoing_turn *turn; (turn = outgoing_next(&out));) {
+        write(b, turn, context);
+        if (b->out.buf && b->out.len > b->most) {
+            b->out.buf = NULL;
+            buf_release(&b->text);
+        }
     }
 }
 
@@ -237,22 +222,16 @@ void outgoing_body_end(struct outgoing_body *b)
 
 char *outgoing_orphan(const struct block *result)
 {
-    return mem_printf("[result of the tool %s]\n%s", result->name == NULL ? "" : result->name,
-                      result->text == NULL ? "" : result->text);
+    return mem_printf("[result of the tool %s]\n%s", result->name ? result->name : "",
+                      result->text ? result->text : "");
 }
 
-struct json *outgoing_calls(const struct outgoing_turn *turn,
-                            struct json *(*call)(const struct block *b))
+bool outgoing_has(const struct outgoing_turn *turn, enum block_type type)
 {
-    struct json *calls = NULL;
-    for (size_t i = 0; i < turn->blocks.len; i++) {
-        if (turn->blocks.items[i]->type != BLOCK_TOOL_CALL)
-            continue;
-        if (!calls)
-            calls = json_new_array();
-        json_push(calls, call(turn->blocks.items[i]));
-    }
-    return calls;
+    for (size_t i = 0; i < turn->blocks.len; i++)
+        if (turn->blocks.items[i]->type == type)
+            return true;
+    return false;
 }
 
 char *outgoing_text(const struct outgoing_turn *turn)
@@ -265,19 +244,16 @@ char *outgoing_text(const struct outgoing_turn *turn)
             continue;
         if (text.len > 0)
             buf_addstr(&text, "\n\n");
-        char *owned = orphan ? outgoing_orphan(b) : NULL;
+        auto_free char *owned = orphan ? outgoing_orphan(b) : NULL;
         buf_addstr(&text, orphan ? owned : b->text);
-        free(owned);
     }
-    if (text.len == 0)
-        return NULL;
-    return buf_take(&text);
+    return text.len > 0 ? buf_take(&text) : NULL;
 }
 
 static struct json *parse_object(const char *text)
 {
-    struct json *v = text == NULL ? NULL : json_parse_foreign(text, strlen(text), NULL);
-    if (v != NULL && json_type(v) == JSON_OBJECT)
+    struct json *v = text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
+    if (v && json_type(v) == JSON_OBJECT)
         return v;
     json_free(v);
     return json_new_object();
@@ -293,7 +269,7 @@ struct json *outgoing_schema(const struct tool_spec *tool)
     return parse_object(tool->schema);
 }
 
-/* --- image --- */
+/* --- images ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *media_type;
@@ -306,7 +282,7 @@ static const struct {
     {"image/webp", 8, "WEBP"},
 };
 
-/* What the bytes are counts, not what the file is called: servers refuse a mismatch. */
+/* The bytes decide, not the name of the file: servers refuse a mismatch. */
 const char *image_media_type(const char *bytes, size_t bytes_len)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -318,30 +294,24 @@ const char *image_media_type(const char *bytes, size_t bytes_len)
     return NULL;
 }
 
-static bool is_url(const char *s)
-{
-    return strncasecmp(s, "http://", 7) == 0 || strncasecmp(s, "https://", 8) == 0;
-}
-
 void image_load(struct image *out, const struct block *block)
 {
+    const char *where = block->text ? block->text : "";
     *out = (struct image){0};
-    const char *where = block->text == NULL ? "" : block->text;
-    if (is_url(where)) {
+    if (strncasecmp(where, "http://", 7) == 0 || strncasecmp(where, "https://", 8) == 0) {
         out->url = where;
         out->media_type = block->media_type;
         return;
     }
-    struct buf bytes;
+    AUTO(buf_release) struct buf bytes = BUF_INIT;
+    bytes.max = IMAGE_MAX_BYTES;
     struct error e;
-    buf_init(&bytes, IMAGE_MAX_BYTES);
     if (!paths_read_regular(where, &bytes, &e))
         out->problem = mem_printf("[an image that cannot be read: %s]", e.text);
-    else if ((out->media_type = image_media_type(bytes.data, bytes.len)) == NULL)
+    else if (!(out->media_type = image_media_type(bytes.data, bytes.len)))
         out->problem = mem_printf("[%s is not a PNG, JPEG, GIF or WebP image]", where);
     else
         out->base64 = base64_encode((const unsigned char *)bytes.data, bytes.len);
-    buf_release(&bytes);
 }
 
 void image_release(struct image *image)

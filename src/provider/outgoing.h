@@ -1,8 +1,6 @@
-/* The messages of a request in the order and pairing that every model API wants, one at a time, so
- * that those of a long conversation are never in memory together. */
-/* The rows of the table in provider.c, and the bodies of their model calls, whose text the caller
- * releases. */
-/* An image that goes to a model: read from its file, or named by its URL. */
+/* A request as the providers send it: its messages in the order and pairing that every model API
+ * wants, one at a time, so that those of a long conversation are never in memory together; its
+ * images; the body while it is written; and the dialects. */
 #ifndef PROVIDER_OUTGOING_H
 #define PROVIDER_OUTGOING_H
 
@@ -39,25 +37,30 @@ void outgoing_begin(struct outgoing *out, const struct request *request);
 const struct outgoing_turn *outgoing_next(struct outgoing *out);
 void outgoing_release(struct outgoing *out);
 
-/* The body of a model call while it is written: what stands before the messages, then they. One
- * that is longer than it may be is only counted from there on. */
+/* The body of a model call while it is written: {MEMBERS "messages":[MESSAGES]}. Once it is longer
+ * than it may be, its text is dropped and the rest only counted. */
 struct outgoing_body {
     struct buf text; /* empty when it was too long */
     struct json_out out;
     int64_t most;
 };
-/* `members` (an object with a member at least) is taken. */
-void outgoing_body_begin(struct outgoing_body *b, struct json *members,
-                         const struct config *config);
-void outgoing_body_add(struct outgoing_body *b, struct json *message); /* takes it */
-void outgoing_body_end(struct outgoing_body *b);
+/* Opens the object; the members before "messages" go to b->out. The body must not be moved. */
+void outgoing_body_begin(struct outgoing_body *b, const struct config *config);
+/* [provider] temperature, if it is set, as a member of the object that is open. */
+void outgoing_temperature(struct outgoing_body *b, const struct config *config);
+/* Opens the messages and writes them with `write`, which gets one turn after the other. With
+ * `system` the first turn is the system prompt, if there is one. */
+typedef void outgoing_write(struct outgoing_body *b, const struct outgoing_turn *turn,
+                            void *context);
+void outgoing_body_messages(struct outgoing_body *b, const struct request *request, bool system,
+                            outgoing_write *write, void *context);
+void outgoing_body_end(struct outgoing_body *b); /* closes the messages and the object */
 
 /* All texts of a turn joined by blank lines; the caller frees. NULL if it has none. */
 char *outgoing_text(const struct outgoing_turn *turn);
 
-/* The turn's tool calls, each as `call` makes it; NULL if it has none. */
-struct json *outgoing_calls(const struct outgoing_turn *turn,
-                            struct json *(*call)(const struct block *b));
+/* A block of this type is in the turn. */
+bool outgoing_has(const struct outgoing_turn *turn, enum block_type type);
 
 /* A call's arguments as an object; one that the model broke is sent back empty. */
 struct json *outgoing_arguments(const struct block *call);
@@ -66,8 +69,19 @@ struct json *outgoing_schema(const struct tool_spec *tool);
 /* The text that stands for a tool's result without its call; the caller frees. */
 char *outgoing_orphan(const struct block *result);
 
-extern const struct provider provider_anthropic, provider_openai, provider_ollama;
-extern const struct provider provider_offline; /* without a model: it quotes */
+/* --- the dialects: functions of the rows in provider.c, and their bodies, whose text the caller
+ * releases --- */
+
+#define PROVIDER_FUNCTIONS(name)                                                                   \
+    bool name##_complete(const struct provider_call *call, const struct request *request,          \
+                         struct response *response, struct failure *f);                            \
+    bool name##_window(const struct provider_call *call, const char *model, int64_t *tokens);      \
+    bool name##_models(const struct provider_call *call, struct provider_names *out,               \
+                       struct failure *f);
+PROVIDER_FUNCTIONS(anthropic)
+PROVIDER_FUNCTIONS(openai)
+PROVIDER_FUNCTIONS(ollama)
+PROVIDER_FUNCTIONS(offline)
 
 /* POST /v1/messages. Cache breakpoints stand on the system prompt, on the last message before the
  * newest one of the user, and on the last message: the next call reads everything up to there from
@@ -80,8 +94,10 @@ void anthropic_body(struct outgoing_body *out, const struct config *config,
 void openai_body(struct outgoing_body *out, const struct config *config,
                  const struct request *request, bool vendor);
 
-/* [{"type":"function","function":{…}}]; Ollama takes the same. */
-struct json *openai_tools(const struct request *request);
+/* The member "tools", [{"type":"function","function":{…}}], if there are any; Ollama takes the
+ * same.
+ */
+void openai_tools(struct json_out *out, const struct request *request);
 
 /* POST /api/chat. options.num_ctx is [ollama] num_ctx, else the request's window, else
  * OLLAMA_DEFAULT_WINDOW: without it the server would take its own default and drop the front of a

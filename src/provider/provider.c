@@ -9,6 +9,65 @@
 #include "base/paths.h"
 #include "provider/outgoing.h"
 
+#define OPENAI_DIALECT                                                                             \
+    .has_network = true, .complete = openai_complete, .window = openai_window,                     \
+    .models = openai_models
+
+const struct provider provider_anthropic = {
+    .name = "anthropic",
+    .title = "Anthropic",
+    .has_network = true,
+    .usual_model = "claude-sonnet-5-5",
+    .url_variable = "ANTHROPIC_BASE_URL",
+    .key_variable = "ANTHROPIC_API_KEY",
+    .token_variable = "ANTHROPIC_AUTH_TOKEN",
+    .url = CONFIG_ANTHROPIC_BASE_URL,
+    .model = CONFIG_ANTHROPIC_MODEL,
+    .key = CONFIG_ANTHROPIC_API_KEY,
+    .command = CONFIG_ANTHROPIC_API_KEY_COMMAND,
+    .file_signs = {CONFIG_ANTHROPIC_API_KEY, CONFIG_ANTHROPIC_API_KEY_COMMAND, PROVIDER_NO_KEY},
+    .variable_signs = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+    .complete = anthropic_complete,
+    .window = anthropic_window,
+    .models = anthropic_models,
+};
+
+const struct provider provider_openai = {
+    OPENAI_DIALECT,
+    .name = "openai",
+    .title = "OpenAI",
+    .usual_model = "gpt-4.1",
+    .vendor_host = "api.openai.com",
+    .url_variable = "OPENAI_BASE_URL",
+    .key_variable = "OPENAI_API_KEY",
+    .url = CONFIG_OPENAI_BASE_URL,
+    .model = CONFIG_OPENAI_MODEL,
+    .key = CONFIG_OPENAI_API_KEY,
+    .command = CONFIG_OPENAI_API_KEY_COMMAND,
+    .file_signs = {CONFIG_OPENAI_API_KEY, CONFIG_OPENAI_API_KEY_COMMAND, CONFIG_OPENAI_BASE_URL,
+                   PROVIDER_NO_KEY},
+    .variable_signs = {"OPENAI_API_KEY", "OPENAI_BASE_URL"},
+};
+
+const struct provider provider_ollama = {
+    .name = "ollama",
+    .title = "Ollama",
+    .has_network = true,
+    .usual_model = "llama3.2",
+    .url_variable = "OLLAMA_HOST",
+    .url = CONFIG_OLLAMA_HOST,
+    .model = CONFIG_OLLAMA_MODEL,
+    .key = PROVIDER_NO_KEY,
+    .file_signs = {CONFIG_OLLAMA_HOST, CONFIG_OLLAMA_MODEL, PROVIDER_NO_KEY},
+    .variable_signs = {"OLLAMA_HOST"},
+    .complete = ollama_complete,
+    .window = ollama_window,
+    .models = ollama_models,
+};
+
+const struct provider provider_offline = {
+    .name = "offline", .complete = offline_complete, .models = offline_models};
+
 const struct provider *const providers[] = {&provider_anthropic, &provider_openai, &provider_ollama,
                                             &provider_offline, NULL};
 
@@ -45,11 +104,11 @@ void provider_names_release(struct provider_names *n)
     vec_free_each(&n->names);
 }
 
-/* --- models --- */
+/* --- models.ini and the user's [model NAME] sections --- */
 
 #define SECTION_PREFIX "model "
 
-/* One field of the answer, with how good the entry is that it came from. */
+/* One field of the answer, with the score of the entry that it came from. */
 struct field {
     const char *name;
     bool is_price;
@@ -62,7 +121,7 @@ enum { WINDOW, MAX_OUTPUT, PRICE_IN, PRICE_OUT, PRICE_CACHED, FIELD_COUNT };
 struct search {
     const char *model;
     const char *bare; /* without a vendor's prefix */
-    bool configured;  /* the entries are the user's: of two equal ones, theirs wins */
+    bool configured;  /* the entries are the user's, which win over equal built-in ones */
     struct field fields[FIELD_COUNT];
 };
 
@@ -84,18 +143,15 @@ static const char *fit(const char *entry, const char *model)
     size_t len = strlen(entry);
     if (len == 0 || strncasecmp(entry, model, len) != 0)
         return NULL;
-    if (model[len] && !strchr("-.:@", model[len]))
-        return NULL;
-    return model + len;
+    return model[len] && !strchr("-.:@", model[len]) ? NULL : model + len;
 }
 
 /* "-20250514", "-2024-05-13", "-0613", "-latest", ":tag", "@date": the same model by another name.
  * "-mini", "-6" and ".9" are others, which cost something else. */
 static bool same_model(const char *rest)
 {
-    if (*rest == '\0' || *rest == ':' || *rest == '@')
-        return true;
-    return strcmp(rest, "-latest") == 0 || (*rest == '-' && strspn(rest + 1, "0123456789") >= 4);
+    return *rest == '\0' || *rest == ':' || *rest == '@' || strcmp(rest, "-latest") == 0 ||
+           (*rest == '-' && strspn(rest + 1, "0123456789") >= 4);
 }
 
 static void visit(void *context, const char *section, const char *name, const char *value,
@@ -109,65 +165,43 @@ static void visit(void *context, const char *section, const char *name, const ch
     (void)line;
     if (!rest)
         rest = fit(entry, s->bare);
-    if (!rest)
-        return;
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
+    for (size_t i = 0; rest && i < FIELD_COUNT; i++) {
         struct field *f = &s->fields[i];
-        if (strcmp(f->name, name) != 0 || score < f->score)
-            continue;
-        if (f->is_price && !s->configured && !same_model(rest))
+        if (strcmp(f->name, name) != 0 || score < f->score ||
+            (f->is_price && !s->configured && !same_model(rest)))
             continue;
         f->score = score;
         config_value_real(value, &f->value);
     }
 }
 
-static double price_of(const struct field *f)
-{
-    return f->score > 0 ? f->value : -1;
-}
-
-static struct price prices(const struct search *s)
-{
-    return (struct price){.input = price_of(&s->fields[PRICE_IN]),
-                          .output = price_of(&s->fields[PRICE_OUT]),
-                          .cached = price_of(&s->fields[PRICE_CACHED])};
-}
-
-static struct search search_for(const char *model)
+static struct model_facts search(const char *model, bool in_builtin, const struct config *config)
 {
     const char *slash = strrchr(model, '/');
-    return (struct search){.model = model,
-                           .bare = slash ? slash + 1 : model,
-                           .fields = {[WINDOW] = {.name = "window"},
-                                      [MAX_OUTPUT] = {.name = "max_output"},
-                                      [PRICE_IN] = {.name = "input_price", .is_price = true},
-                                      [PRICE_OUT] = {.name = "output_price", .is_price = true},
-                                      [PRICE_CACHED] = {.name = "cached_price", .is_price = true}}};
-}
-
-static void search_configured(struct search *s, const struct config *config)
-{
-    s->configured = true;
+    struct search s = {.model = model,
+                       .bare = slash ? slash + 1 : model,
+                       .fields = {[WINDOW] = {.name = "window"},
+                                  [MAX_OUTPUT] = {.name = "max_output"},
+                                  [PRICE_IN] = {"input_price", true, 0, -1},
+                                  [PRICE_OUT] = {"output_price", true, 0, -1},
+                                  [PRICE_CACHED] = {"cached_price", true, 0, -1}}};
+    if (in_builtin)
+        config_visit(builtin, SECTION_PREFIX, visit, &s);
+    s.configured = true;
     if (config)
-        config_visit(config, SECTION_PREFIX, visit, s);
+        config_visit(config, SECTION_PREFIX, visit, &s);
+    return (struct model_facts){.window = (int64_t)s.fields[WINDOW].value,
+                                .max_output = (int64_t)s.fields[MAX_OUTPUT].value,
+                                .price = {.input = s.fields[PRICE_IN].value,
+                                          .output = s.fields[PRICE_OUT].value,
+                                          .cached = s.fields[PRICE_CACHED].value}};
 }
 
 struct model_facts models_find(const struct config *config, const char *model)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct search s = search_for(model);
     pthread_once(&once, load_builtin);
-    config_visit(builtin, SECTION_PREFIX, visit, &s);
-    search_configured(&s, config);
-    return (struct model_facts){.window = (int64_t)s.fields[WINDOW].value,
-                                .max_output = (int64_t)s.fields[MAX_OUTPUT].value,
-                                .price = prices(&s)};
-}
-
-static bool is_known(const struct price *p)
-{
-    return p->input >= 0 && p->output >= 0;
+    return search(model, true, config);
 }
 
 struct price models_price(const struct config *config, const char *asked,
@@ -176,9 +210,6 @@ struct price models_price(const struct config *config, const char *asked,
     if (!answered || !*answered || strcasecmp(answered, asked) == 0)
         return *asked_price;
     const struct price found = models_find(config, answered).price;
-    if (is_known(&found))
-        return found;
-    struct search own = search_for(asked);
-    search_configured(&own, config);
-    return prices(&own);
+    bool known = found.input >= 0 && found.output >= 0;
+    return known ? found : search(asked, false, config).price;
 }

@@ -1,6 +1,6 @@
 /* A model behind a table of functions. All calls block on the agent thread and return within
- * 100 ms after the wakeup says stop. A new provider is one file and one row (see HACKING.md). */
-/* What is known of models: data/models.ini, which [model NAME] of the configuration extends. */
+ * 100 ms after the wakeup says stop. A new provider of OpenAI's dialect is one row in provider.c
+ * and its keys in config/keys.h. */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
 
@@ -64,9 +64,10 @@ void response_release(struct response *r);
 
 /* Where a provider is reached. Owned strings; the key is wiped on release. */
 struct endpoint {
-    char *base_url; /* without a trailing slash; NULL offline */
-    char *key;      /* NULL: none */
-    bool bearer;    /* Authorization: Bearer instead of x-api-key (anthropic) */
+    const char *name; /* of the provider, for messages; NULL: the dialect's. Not owned */
+    char *base_url;   /* without a trailing slash; NULL offline */
+    char *key;        /* NULL: none */
+    bool bearer;      /* Authorization: Bearer instead of x-api-key (anthropic) */
 };
 
 struct provider_call {
@@ -92,10 +93,21 @@ struct provider_names {
 };
 void provider_names_release(struct provider_names *n);
 
+/* Ends a list of keys, or says that there is no such key. */
+#define PROVIDER_NO_KEY CONFIG_KEY_COUNT
+
+/* A row of provider.c: a dialect's functions, and the settings that lead to a server of it. The
+ * settings are those of providers with a network alone. */
 struct provider {
-    const char *name;
+    const char *name, *title; /* "openai", "OpenAI" */
     bool has_network;
     const char *usual_model; /* to ask for where neither the user nor the server names one */
+
+    const char *vendor_host; /* the host that needs a key; NULL: every host but loopback does */
+    const char *url_variable, *key_variable, *token_variable; /* NULL: none */
+    enum config_key url, model, key, command;                 /* command: api_key_command */
+    enum config_key file_signs[4]; /* a file that sets one of these chooses this provider */
+    const char *variable_signs[3]; /* an environment with one of these does, too */
 
     /* One model call. On failure `response` holds what had arrived (for the partial answer). */
     bool (*complete)(const struct provider_call *call, const struct request *request,
@@ -114,7 +126,10 @@ struct provider {
  * unknown PROVIDER_MAX_REQUEST. A longer one is not sent: an OVERFLOW. */
 int64_t provider_max_request(const struct config *config);
 
-extern const struct provider *const providers[]; /* ends with NULL */
+/* In the order in which they are considered; ends with NULL. */
+extern const struct provider *const providers[];
+extern const struct provider provider_anthropic, provider_openai, provider_ollama;
+extern const struct provider provider_offline; /* quotes, without a model */
 const struct provider *provider_find(const char *name);
 
 struct model_facts {

@@ -40,15 +40,6 @@ void stream_release(struct stream *s)
     buf_release(&s->pending);
 }
 
-static struct stream_part *refuse_call(struct stream *s, int64_t key)
-{
-    part_release(&s->refused);
-    s->refused = (struct stream_part){.type = BLOCK_TOOL_CALL, .key = key};
-    s->refusing = true;
-    s->response->calls_refused = true;
-    return &s->refused;
-}
-
 /* Masks the part's text as far as it is known, and passes that on. */
 static void settle(struct stream *s, struct stream_part *part, bool ended)
 {
@@ -65,8 +56,12 @@ static void settle(struct stream *s, struct stream_part *part, bool ended)
 struct stream_part *stream_open(struct stream *s, enum block_type type, int64_t key)
 {
     bool call = type == BLOCK_TOOL_CALL;
-    if (call && s->calls >= PROVIDER_MAX_CALLS)
-        return refuse_call(s, key);
+    if (call && s->calls >= PROVIDER_MAX_CALLS) {
+        part_release(&s->refused);
+        s->refused = (struct stream_part){.type = type, .key = key};
+        s->refusing = s->response->calls_refused = true;
+        return &s->refused;
+    }
     if (s->parts.len >= STREAM_MAX_PARTS) {
         failure_set(s->failure, FAILURE_TOO_LARGE, "%s: the answer has more than %d parts",
                     s->provider, STREAM_MAX_PARTS);
@@ -121,7 +116,7 @@ static size_t whole_characters(const char *text, size_t len)
     return len - utf8_incomplete_tail(text, len);
 }
 
-/* How much of a text still has room; that much of it counts from here on. */
+/* As much of a text as there is room for; that much of it counts from here on. */
 static size_t make_room(struct stream *s, const char *text, size_t len)
 {
     size_t room = STREAM_MAX_BYTES - s->total;
@@ -138,30 +133,25 @@ static bool too_large(struct stream *s)
                        STREAM_MAX_BYTES >> 20);
 }
 
-static void add_piece(struct stream *s, struct stream_part *part, const char *text, size_t len)
-{
-    if (part == &s->refused)
-        return;
-    add_valid(&part->text, text, len);
-    if (part->type == BLOCK_TEXT)
-        s->failure->content_seen = true;
-    settle(s, part, false);
-}
-
 bool stream_goes_on(struct stream *s)
 {
     const struct wakeup *w = s->call->wakeup;
-    return w == NULL || wakeup_sleep(w, 0) ||
+    return !w || wakeup_sleep(w, 0) ||
            failure_set(s->failure, FAILURE_CANCELLED, "%s: interrupted", s->provider);
 }
 
 bool stream_add(struct stream *s, struct stream_part *part, const char *text)
 {
-    size_t len = text == NULL ? 0 : strlen(text), left = make_room(s, text, len);
+    size_t len = text ? strlen(text) : 0, left = make_room(s, text, len);
     bool fits = left == len;
     for (size_t piece; left > 0; text += piece, left -= piece) {
         piece = left > MOST_AT_ONCE ? whole_characters(text, MOST_AT_ONCE) : left;
-        add_piece(s, part, text, piece);
+        if (part != &s->refused) {
+            add_valid(&part->text, text, piece);
+            if (part->type == BLOCK_TEXT)
+                s->failure->content_seen = true;
+            settle(s, part, false);
+        }
         if (piece < left && !stream_goes_on(s))
             return false;
     }
@@ -170,21 +160,19 @@ bool stream_add(struct stream *s, struct stream_part *part, const char *text)
 
 bool stream_text(struct stream *s, enum block_type type, const char *text)
 {
-    if (text == NULL || text[0] == '\0')
+    if (!text || !*text)
         return true;
     struct stream_part *last = stream_last(s);
-    struct stream_part *part = last != NULL && last->type == type ? last : stream_open(s, type, -1);
-    return part != NULL && stream_add(s, part, text);
+    struct stream_part *part = last && last->type == type ? last : stream_open(s, type, -1);
+    return part && stream_add(s, part, text);
 }
 
 bool stream_arguments(struct stream *s, struct stream_part *part, const struct json *arguments)
 {
     if (json_type(arguments) != JSON_OBJECT)
         return stream_add(s, part, json_string(arguments));
-    char *text = json_print(arguments);
-    bool ok = stream_add(s, part, text);
-    free(text);
-    return ok;
+    auto_free char *text = json_print(arguments);
+    return stream_add(s, part, text);
 }
 
 bool stream_sign(struct stream *s, struct stream_part *part, const char *signature)
@@ -198,7 +186,7 @@ bool stream_sign(struct stream *s, struct stream_part *part, const char *signatu
 
 static void set_once(char **field, const char *value)
 {
-    if (*field == NULL && value != NULL && value[0] != '\0')
+    if (!*field && value && *value)
         *field = mem_strdup(value);
 }
 
@@ -206,6 +194,11 @@ void stream_name_call(struct stream_part *part, const char *id, const char *name
 {
     set_once(&part->id, id);
     set_once(&part->name, name);
+}
+
+void stream_model(struct stream *s, const char *model)
+{
+    set_once(&s->response->model, model);
 }
 
 void stream_stop(struct stream *s, enum stop_reason reason)
@@ -223,8 +216,10 @@ bool stream_flush(struct stream *s)
     return !s->unwanted;
 }
 
+/* --- the end ---------------------------------------------------------------------------------- */
+
 /* Ids for the tool calls of servers that give none: "call_1", "call_2", …, unique in a
- * conversation. Their cost is that of a sort of the ids that are taken. */
+ * conversation. They cost a sort of the ids that are taken. */
 struct call_ids {
     VEC(uint64_t) taken; /* the numbers of ids of this form */
     size_t next;         /* of those, once they are sorted: the first that is not passed */
@@ -233,12 +228,12 @@ struct call_ids {
 
 static const char call_id_form[] = "call_";
 
-enum { MOST_DIGITS = 18 }; /* more are beyond what is ever given */
+enum { MOST_DIGITS = 18 }; /* a number that is given has fewer */
 
-/* An id of another form, or NULL, is in nobody's way. */
+/* An id of another form cannot be equal to one that is given. */
 static void call_ids_add(struct call_ids *ids, const char *id)
 {
-    if (id == NULL || strncmp(id, call_id_form, sizeof call_id_form - 1) != 0)
+    if (!id || strncmp(id, call_id_form, sizeof call_id_form - 1) != 0)
         return;
     const char *digits = id + sizeof call_id_form - 1;
     size_t len = strspn(digits, "0123456789");
@@ -263,20 +258,6 @@ static char *call_ids_next(struct call_ids *ids)
     return mem_printf("%s%" PRIu64, call_id_form, ids->given);
 }
 
-static bool complete_call(struct stream *s, struct stream_part *part, struct call_ids *ids)
-{
-    if (part->name == NULL)
-        return failure_set(s->failure, FAILURE_PROTOCOL, "%s: a tool call has no name",
-                           s->provider);
-    if (part->id == NULL)
-        part->id = call_ids_next(ids);
-    if (part->text.len == 0)
-        buf_addstr(&part->text, "{}");
-    if (s->response->stop_reason == STOP_END_TURN)
-        s->response->stop_reason = STOP_TOOL_USE;
-    return true;
-}
-
 static void read_ids(const struct stream *s, struct call_ids *ids)
 {
     for (size_t i = 0; i < s->request->message_count; i++) {
@@ -295,8 +276,8 @@ static void read_ids(const struct stream *s, struct call_ids *ids)
 static void drop_repeated_id(struct stream *s, size_t at)
 {
     char **id = &s->parts.items[at].id;
-    for (size_t i = 0; i < at && *id != NULL; i++) {
-        if (s->parts.items[i].id != NULL && strcmp(s->parts.items[i].id, *id) == 0) {
+    for (size_t i = 0; i < at && *id; i++) {
+        if (s->parts.items[i].id && strcmp(s->parts.items[i].id, *id) == 0) {
             free(*id);
             *id = NULL;
         }
@@ -311,35 +292,27 @@ static bool complete_calls(struct stream *s)
         read_ids(s, &ids);
     for (size_t i = s->parts.len; i-- > 0;)
         drop_repeated_id(s, i);
-    for (size_t i = 0; i < s->parts.len && ok; i++)
-        if (s->parts.items[i].type == BLOCK_TOOL_CALL)
-            ok = complete_call(s, &s->parts.items[i], &ids);
+    for (size_t i = 0; i < s->parts.len && ok; i++) {
+        struct stream_part *part = &s->parts.items[i];
+        if (part->type != BLOCK_TOOL_CALL)
+            continue;
+        ok = part->name ||
+             failure_set(s->failure, FAILURE_PROTOCOL, "%s: a tool call has no name", s->provider);
+        if (ok && !part->id)
+            part->id = call_ids_next(&ids);
+        if (part->text.len == 0)
+            buf_addstr(&part->text, "{}");
+        if (s->response->stop_reason == STOP_END_TURN)
+            s->response->stop_reason = STOP_TOOL_USE;
+    }
     vec_release(&ids.taken);
     return ok;
-}
-
-static bool is_empty(const struct stream_part *part)
-{
-    return part->text.len == 0 && part->signature.len == 0;
-}
-
-static void move_part(struct response *response, struct stream_part *part)
-{
-    struct block block = {.type = part->type, .redacted = part->redacted};
-    block.text = buf_take(&part->text);
-    if (part->signature.len > 0)
-        block.signature = buf_take(&part->signature);
-    block.id = part->id;
-    block.name = part->name;
-    part->id = NULL;
-    part->name = NULL;
-    vec_push(&response->blocks, block);
 }
 
 static void mask_string(const struct mask *mask, char **text)
 {
     struct buf masked = BUF_INIT;
-    if (*text == NULL)
+    if (!*text)
         return;
     buf_addstr(&masked, *text);
     mask_settle(mask, &masked, &(size_t){0}, true);
@@ -347,7 +320,7 @@ static void mask_string(const struct mask *mask, char **text)
     *text = buf_take(&masked);
 }
 
-static void settle_all(struct stream *s)
+bool stream_finish(struct stream *s, bool whole)
 {
     for (size_t i = 0; i < s->parts.len; i++) {
         struct stream_part *part = &s->parts.items[i];
@@ -358,19 +331,22 @@ static void settle_all(struct stream *s)
     }
     mask_string(s->mask, &s->response->model);
     stream_flush(s);
-}
-
-bool stream_finish(struct stream *s, bool whole)
-{
-    settle_all(s);
     if (whole && !s->stopped)
         stream_stop(s, STOP_END_TURN);
     bool ok = whole && complete_calls(s);
     for (size_t i = 0; i < s->parts.len; i++) {
         struct stream_part *part = &s->parts.items[i];
-        bool call = part->type == BLOCK_TOOL_CALL;
-        if (call ? ok : !is_empty(part))
-            move_part(s->response, part);
+        if (part->type == BLOCK_TOOL_CALL ? !ok : part->text.len + part->signature.len == 0)
+            continue;
+        struct block block = {.type = part->type,
+                              .redacted = part->redacted,
+                              .text = buf_take(&part->text),
+                              .signature =
+                                  part->signature.len > 0 ? buf_take(&part->signature) : NULL,
+                              .id = part->id,
+                              .name = part->name};
+        part->id = part->name = NULL;
+        vec_push(&s->response->blocks, block);
     }
     return ok;
 }

@@ -73,6 +73,9 @@ bool stream_sign(struct stream *s, struct stream_part *part, const char *signatu
 /* Id and name of a tool call; NULL and "" leave what is there. The id is kept once it is set. */
 void stream_name_call(struct stream_part *part, const char *id, const char *name);
 
+/* The model that answers, as the server names it; the first name is kept. */
+void stream_model(struct stream *s, const char *model);
+
 void stream_stop(struct stream *s, enum stop_reason reason);
 
 /* What takes long asks between its steps. False, with the failure, when the wakeup says stop. */
