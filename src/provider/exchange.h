@@ -1,5 +1,5 @@
-/* What the HTTP providers share: a request to the endpoint, the framing of the streamed answer, the
- * faults on the way. What an event means is the dialect's. */
+/* The part that the HTTP providers share: a request to the endpoint, the framing of the streamed
+ * answer, the faults on the way. The dialect gives events their meaning. */
 #ifndef PROVIDER_EXCHANGE_H
 #define PROVIDER_EXCHANGE_H
 
@@ -12,7 +12,7 @@
 enum framing { FRAMING_SSE, FRAMING_NDJSON };
 
 struct dialect {
-    const char *name; /* the provider's */
+    const char *name; /* for messages, where the endpoint has none */
     enum framing framing;
 
     /* Version and authorization; NULL: the key as a bearer. The content type is added for all. */

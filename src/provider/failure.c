@@ -56,35 +56,26 @@ static const struct {
     {FAILURE_SETUP, 0, 999, "'tiro config show' lists the settings and where each is set"},
 };
 
-static const char *advice(const struct failure *f)
-{
-    enum failure_kind kind = f->kind == FAILURE_STREAM ? FAILURE_STATUS : f->kind;
-    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
-        if (advices[i].kind == kind && f->status >= advices[i].lowest &&
-            f->status <= advices[i].highest)
-            return advices[i].text;
-    return "try again";
-}
-
 bool failure_error(const struct failure *f, struct error *e)
 {
     if (err_advice(f->text))
         return err_set(e, ERR_AGENT_ERROR, "%s", f->text);
-    const char *what_to_do = advice(f);
-    size_t len = strlen(f->text), room = sizeof e->text - strlen("…; ") - strlen(what_to_do) - 1;
+    enum failure_kind kind = f->kind == FAILURE_STREAM ? FAILURE_STATUS : f->kind;
+    const char *advice = "try again";
+    for (size_t i = sizeof advices / sizeof *advices; i-- > 0;)
+        if (advices[i].kind == kind && f->status >= advices[i].lowest &&
+            f->status <= advices[i].highest)
+            advice = advices[i].text;
+    size_t len = strlen(f->text), room = sizeof e->text - strlen("…; ") - strlen(advice) - 1;
     bool cut = len > room;
     if (cut)
         len = utf8_cut_bytes(f->text, len, room);
-    return err_set(e, ERR_AGENT_ERROR, "%.*s%s; %s", (int)len, f->text, cut ? "…" : "", what_to_do);
-}
-
-static bool status_is_passing(int status)
-{
-    return status == 408 || status == 409 || status == 429 || status >= 500;
+    return err_set(e, ERR_AGENT_ERROR, "%.*s%s; %s", (int)len, f->text, cut ? "…" : "", advice);
 }
 
 static bool is_passing(const struct failure *f)
 {
+    bool status = f->status == 408 || f->status == 409 || f->status == 429 || f->status >= 500;
     switch (f->kind) {
     case FAILURE_CONNECT:
     case FAILURE_STALL:
@@ -92,19 +83,12 @@ static bool is_passing(const struct failure *f)
     case FAILURE_LOADING:
         return true;
     case FAILURE_STATUS:
-        return status_is_passing(f->status);
+        return status;
     case FAILURE_STREAM:
-        return f->status == 0 || status_is_passing(f->status);
-    case FAILURE_NONE:
-    case FAILURE_CANCELLED:
-    case FAILURE_PROTOCOL:
-    case FAILURE_TOO_LARGE:
-    case FAILURE_OVERFLOW:
-    case FAILURE_QUOTA:
-    case FAILURE_SETUP:
+        return f->status == 0 || status;
+    default:
         return false;
     }
-    return false;
 }
 
 int failure_retry_limit(const struct failure *f, int max_retries)
@@ -128,7 +112,7 @@ int64_t failure_retry_wait(const struct failure *f, int attempt, int max_retries
     return (int64_t)((double)wait * (0.9 + 0.2 * unit) + 0.5);
 }
 
-/* --- server_error --- */
+/* --- errors of servers ------------------------------------------------------------------------ */
 
 /* A server without JSON is quoted this far. */
 #define MAX_QUOTE 160
@@ -175,19 +159,6 @@ static const struct {
     {"currently loading", FAILURE_LOADING},
 };
 
-/* A meaning holds only for these statuses: a rate limit may well speak of context windows. */
-static bool kind_fits(enum failure_kind kind, int status)
-{
-    switch (kind) {
-    case FAILURE_OVERFLOW:
-        return status == 0 || status == 400 || status == 413 || status == 422 || status == 500;
-    case FAILURE_LOADING:
-        return status == 0 || status == 503;
-    default:
-        return true;
-    }
-}
-
 static const char *find_words(const char *text, const char *words)
 {
     size_t len = strlen(words);
@@ -197,60 +168,45 @@ static const char *find_words(const char *text, const char *words)
     return NULL;
 }
 
-/* After a slash it is part of an address: rate limits link to ".../account/billing". */
 static bool speaks_of(const char *text, const char *words)
 {
     const char *hit = find_words(text, words);
-    return hit != NULL && (hit == text || hit[-1] != '/');
+    /* After a slash it is part of an address: rate limits link to ".../account/billing". */
+    return hit && (hit == text || hit[-1] != '/');
 }
 
 static enum failure_kind meaning(const struct complaint *c, int status, enum failure_kind otherwise)
 {
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (kind_fits(meanings[i].kind, status) &&
-            (speaks_of(c->type, meanings[i].words) || speaks_of(c->code, meanings[i].words) ||
-             speaks_of(c->message, meanings[i].words)))
-            return meanings[i].kind;
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        enum failure_kind kind = meanings[i].kind;
+        const char *words = meanings[i].words;
+        /* Some hold only for these statuses: a rate limit may well speak of context windows. */
+        bool fits =
+            status == 0 || (kind == FAILURE_OVERFLOW
+                                ? status == 400 || status == 413 || status == 422 || status == 500
+                                : kind != FAILURE_LOADING || status == 503);
+        if (fits && (speaks_of(c->type, words) || speaks_of(c->code, words) ||
+                     speaks_of(c->message, words)))
+            return kind;
+    }
     return status == 413 ? FAILURE_OVERFLOW : otherwise;
 }
 
-static int64_t number_after(const char *text, const char *words)
+/* The number that stands right behind one of the words; -1: none does. */
+static int64_t number_after(const char *text, const char *const *words)
 {
-    const char *hit = find_words(text, words);
-    if (hit == NULL)
-        return -1;
-    char *end = NULL;
-    long long n = strtoll(hit + strlen(words), &end, 10);
-    return end != hit + strlen(words) && n > 0 ? figure_from((double)n, FIGURE_TOKENS_MAX) : -1;
-}
-
-static int64_t first_number(const char *text, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int64_t n = number_after(text, words[i]);
-        if (n >= 0)
-            return n;
+    for (; *words; words++) {
+        const char *hit = find_words(text, *words), *digits = hit ? hit + strlen(*words) : "";
+        char *end;
+        long long n = strtoll(digits, &end, 10);
+        if (end != digits && n > 0)
+            return figure_from((double)n, FIGURE_TOKENS_MAX);
     }
     return -1;
 }
 
-/* Servers that have no fields for the figures write them into the sentence. */
-static void read_figures(struct complaint *c, const struct json *error)
-{
-    static const char *const prompts[] = {"prompt is too long: ", "resulted in ", "you requested ",
-                                          "requested about ", "the request ("};
-    static const char *const windows[] = {"maximum context length is ", "tokens > ",
-                                          "context window is ", "available context size ("};
-    c->prompt_tokens = figure_tokens(error, "n_prompt_tokens", -1);
-    c->window = figure_tokens(error, "n_ctx", -1);
-    if (c->prompt_tokens < 0)
-        c->prompt_tokens = first_number(c->message, prompts, sizeof prompts / sizeof *prompts);
-    if (c->window < 0)
-        c->window = first_number(c->message, windows, sizeof windows / sizeof *windows);
-}
-
-/* The beginning of what the server said, without secrets, which the mask knows by their pieces
- * where the server or we cut the text. */
+/* The beginning of a text of the server, without secrets, which the mask knows by their pieces
+ * where the server or we cut the text. The caller frees. */
 static char *heard(const struct error_origin *server, const char *text, size_t len)
 {
     struct buf masked = BUF_INIT;
@@ -258,9 +214,11 @@ static char *heard(const struct error_origin *server, const char *text, size_t l
     return buf_take(&masked);
 }
 
-static char *heard_string(const struct error_origin *server, const char *text)
+static char *heard_member(const struct error_origin *server, const struct json *error,
+                          const char *name)
 {
-    return heard(server, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+    const char *text = json_get_string(error, name);
+    return heard(server, text ? text : "", text ? strlen(text) : 0);
 }
 
 static int status_of_type(const char *type)
@@ -273,17 +231,23 @@ static int status_of_type(const char *type)
 
 static struct complaint read_complaint(const struct error_origin *server, const struct json *body)
 {
+    /* Servers that have no fields for the figures write them into the sentence. */
+    static const char *const prompts[] = {"prompt is too long: ", "resulted in ",  "you requested ",
+                                          "requested about ",     "the request (", NULL};
+    static const char *const windows[] = {"maximum context length is ", "tokens > ",
+                                          "context window is ", "available context size (", NULL};
     const struct json *error = json_get(body, "error");
     const char *message = json_string(error);
-    if (error == NULL || json_type(error) != JSON_OBJECT)
+    if (!error || json_type(error) != JSON_OBJECT)
         error = body;
-    if (message == NULL)
+    if (!message)
         message = json_get_string(error, "message");
-    if (message == NULL || message[0] == '\0')
+    if (!message || !*message)
         message = json_get_string(error, "detail");
-    struct complaint c = {.type = heard_string(server, json_get_string(error, "type")),
-                          .code = heard_string(server, json_get_string(error, "code")),
-                          .message = heard_string(server, message)};
+    struct complaint c = {.type = heard_member(server, error, "type"),
+                          .code = heard_member(server, error, "code"),
+                          .message =
+                              heard(server, message ? message : "", message ? strlen(message) : 0)};
 
     int64_t number = json_get_int(error, "code", 0);
     if (number < 400 || number > 599)
@@ -291,7 +255,12 @@ static struct complaint read_complaint(const struct error_origin *server, const 
     c.status = number >= 400 && number <= 599 ? (int)number : status_of_type(c.type);
     if (c.status == 0)
         c.status = status_of_type(c.code);
-    read_figures(&c, error);
+    c.prompt_tokens = figure_tokens(error, "n_prompt_tokens", -1);
+    c.window = figure_tokens(error, "n_ctx", -1);
+    if (c.prompt_tokens < 0)
+        c.prompt_tokens = number_after(c.message, prompts);
+    if (c.window < 0)
+        c.window = number_after(c.message, windows);
     return c;
 }
 
@@ -315,100 +284,66 @@ static const struct {
     {NULL, 404, NULL, "are the model's name and the base URL right?"},
 };
 
-static const char *find_hint(const char *server, int status, const char *message)
-{
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if ((hints[i].server == NULL || strcmp(hints[i].server, server) == 0) &&
-            (hints[i].status == 0 || hints[i].status == status) &&
-            (hints[i].words == NULL || find_words(message, hints[i].words) != NULL))
-            return hints[i].hint;
-    return NULL;
-}
-
-static const char *overflow_hint(const struct failure *f)
-{
-    return f->body_bytes > 0 ? "compact it, or start a new session"
-                             : "start a new session, or choose a model with a larger window";
-}
-
-/* "NAME: LABEL: MESSAGE; HINT", in which the message gives way when it gets long. */
-static bool tell(const struct error_origin *server, const char *label, const char *message,
+/* Fills in the failure: kind, figures, and "NAME: LABEL: MESSAGE; HINT", in which the message gives
+ * way when it gets long. */
+static bool tell(const struct error_origin *server, const struct complaint *c, const char *label,
                  enum failure_kind kind, struct failure *f)
 {
-    const char *hint =
-        kind == FAILURE_OVERFLOW ? overflow_hint(f) : find_hint(server->name, f->status, message);
-    struct buf clean = BUF_INIT;
+    bool overflow = kind == FAILURE_OVERFLOW;
+    f->prompt_tokens = overflow ? c->prompt_tokens : -1;
+    f->window = overflow ? c->window : -1;
+    /* A server that names tokens does not mean bytes, whatever its status. */
+    bool bytes = overflow && f->status == 413 && c->prompt_tokens < 0 && c->window < 0;
+    f->body_bytes = bytes ? server->body_bytes : -1;
+
+    const char *hint = NULL, *message = c->message;
+    for (size_t i = 0; !overflow && !hint && i < sizeof hints / sizeof *hints; i++)
+        if ((!hints[i].server || strcmp(hints[i].server, server->name) == 0) &&
+            (hints[i].status == 0 || hints[i].status == f->status) &&
+            (!hints[i].words || find_words(message, hints[i].words)))
+            hint = hints[i].hint;
+    if (overflow)
+        hint = f->body_bytes > 0 ? "compact it, or start a new session"
+                                 : "start a new session, or choose a model with a larger window";
     if (!*message && f->body_bytes > 0)
         message = "the request has too many bytes";
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     utf8_clean(&clean, message, strlen(message), UTF8_ONE_LINE);
 
-    size_t frame = strlen(server->name) + strlen(label) + (hint == NULL ? 0 : strlen(hint) + 2) + 8;
+    size_t frame = strlen(server->name) + strlen(label) + (hint ? strlen(hint) + 2 : 0) + 8;
     size_t room = frame < sizeof f->text ? sizeof f->text - frame : 0;
     if (clean.len > room) {
         size_t keep = utf8_cut_bytes(clean.data, clean.len, room);
         buf_splice(&clean, keep, clean.len - keep, "…", strlen("…"));
     }
-    failure_set(f, kind, "%s: %s%s%s%s%s", server->name, label, clean.len > 0 ? ": " : "",
-                clean.data, hint == NULL ? "" : "; ", hint == NULL ? "" : hint);
-    buf_release(&clean);
-    return false;
-}
-
-/* A server that names tokens does not mean bytes, whatever its status. */
-static void set_figures(const struct error_origin *server, const struct complaint *c,
-                        enum failure_kind kind, struct failure *f)
-{
-    bool overflow = kind == FAILURE_OVERFLOW;
-    bool of_bytes = overflow && f->status == 413 && c->prompt_tokens < 0 && c->window < 0;
-    f->prompt_tokens = overflow ? c->prompt_tokens : -1;
-    f->window = overflow ? c->window : -1;
-    f->body_bytes = of_bytes ? server->body_bytes : -1;
-}
-
-/* What a body without JSON says, to be quoted: a page of a proxy in between says nothing that its
- * status does not. */
-static char *quote(const struct error_origin *server, const char *body, size_t len)
-{
-    char *text = heard(server, body, len > 0 && body[0] != '<' ? len : 0);
-    text[utf8_cut_bytes(text, strlen(text), MAX_QUOTE)] = '\0';
-    return text;
+    return failure_set(f, kind, "%s: %s%s%s%s%s", server->name, label, clean.len > 0 ? ": " : "",
+                       clean.data, hint ? "; " : "", hint ? hint : "");
 }
 
 bool server_error_status(const struct error_origin *server, int status, const char *body,
                          size_t len, struct failure *f)
 {
-    struct json *json = json_parse_foreign(body, len, NULL);
-    struct complaint c = read_complaint(server, json);
-    if (json == NULL) {
+    AUTO(json_free_local) struct json *json = json_parse_foreign(body, len, NULL);
+    AUTO(complaint_release) struct complaint c = read_complaint(server, json);
+    if (!json) { /* quoted; but a page of a proxy says nothing that its status does not */
         free(c.message);
-        c.message = quote(server, body, len);
+        c.message = heard(server, body, len > 0 && body[0] != '<' ? len : 0);
+        c.message[utf8_cut_bytes(c.message, strlen(c.message), MAX_QUOTE)] = '\0';
     }
-
     char label[16];
     snprintf(label, sizeof label, "%d", status);
-    enum failure_kind kind = meaning(&c, status, FAILURE_STATUS);
     f->status = status;
-    set_figures(server, &c, kind, f);
-    tell(server, label, c.message, kind, f);
-    complaint_release(&c);
-    json_free(json);
-    return false;
+    return tell(server, &c, label, meaning(&c, status, FAILURE_STATUS), f);
 }
 
 bool server_error_event(const struct error_origin *server, const struct json *event,
                         struct failure *f)
 {
-    struct complaint c = read_complaint(server, event);
-    enum failure_kind kind = meaning(&c, c.status, FAILURE_STREAM);
+    AUTO(complaint_release) struct complaint c = read_complaint(server, event);
+    AUTO(buf_release) struct buf label = BUF_INIT;
     f->status = c.status;
-    set_figures(server, &c, kind, f);
-
-    struct buf label = BUF_INIT;
     utf8_clean(&label, c.type, utf8_cut_bytes(c.type, strlen(c.type), 40), UTF8_ONE_LINE);
     if (label.len == 0)
         buf_addstr(&label, "error");
-    tell(server, label.data, c.message, kind, f);
-    buf_release(&label);
-    complaint_release(&c);
-    return false;
+    return tell(server, &c, label.data, meaning(&c, c.status, FAILURE_STREAM), f);
 }

@@ -1,5 +1,5 @@
-/* Why a model call failed, in terms that the retry decision and the user need. */
-/* What a server's error means, whichever API it speaks:
+/* Why a model call failed, in terms that the retry decision and the user need, and the errors of
+ * servers in these terms, whichever API they speak:
  *   anthropic  {"type":"error","error":{"type","message"}}
  *   openai     {"error":{"message","type","code"}}, also llama.cpp, vLLM, OpenRouter
  *   ollama     {"error":"message"} */

@@ -17,7 +17,8 @@ void lines_release(struct lines *l)
     buf_release(&l->rest);
 }
 
-/* How many of the bytes belong to the mark. A mark that breaks off was text: it goes to `rest`. */
+/* How many of the bytes belong to the byte order mark. One that breaks off was text: it goes to
+ * `rest`. */
 static size_t skip_mark(struct lines *l, const char *bytes, size_t len)
 {
     size_t used = 0;
@@ -54,7 +55,7 @@ static enum feed_result deliver(struct lines *l, const char *bytes, size_t len, 
     if (!buf_try_add(&l->rest, bytes, len))
         return FEED_TOO_LARGE;
     bool more = on_line(context, l->rest.data, l->rest.len);
-    buf_release(&l->rest); /* up to 16 MiB, which who took the line has by now */
+    buf_release(&l->rest); /* up to 16 MiB, of which on_line() has a copy by now */
     return more ? FEED_OK : FEED_STOPPED;
 }
 
@@ -94,7 +95,7 @@ enum feed_result lines_end(struct lines *l, lines_fn *on_line, void *context)
     return l->rest.len == 0 ? FEED_OK : deliver(l, "", 0, on_line, context);
 }
 
-/* --- sse --- */
+/* --- server-sent events ----------------------------------------------------------------------- */
 
 void sse_init(struct sse *s, size_t max, sse_fn *on_event, void *context)
 {
@@ -120,20 +121,15 @@ static bool dispatch(struct sse *s)
     return more;
 }
 
-static bool is_field(const char *line, size_t len, const char *name)
-{
-    return len == strlen(name) && memcmp(line, name, len) == 0;
-}
-
 static bool take_field(struct sse *s, const char *line, size_t name_len, const char *value,
                        size_t value_len)
 {
     bool fits = true;
-    if (is_field(line, name_len, "data")) {
+    if (name_len == 4 && memcmp(line, "data", 4) == 0) {
         fits = (!s->has_data || buf_try_add(&s->data, "\n", 1)) &&
                buf_try_add(&s->data, value, value_len);
         s->has_data = true;
-    } else if (is_field(line, name_len, "event")) {
+    } else if (name_len == 5 && memcmp(line, "event", 5) == 0) {
         buf_clear(&s->name);
         fits = buf_try_add(&s->name, value, value_len);
     }
@@ -156,20 +152,16 @@ static bool take_line(void *context, const char *line, size_t len)
     return take_field(s, line, (size_t)(colon - line), value, (size_t)(end - value));
 }
 
-static enum feed_result outcome(const struct sse *s, enum feed_result result)
-{
-    return result == FEED_STOPPED && s->too_large ? FEED_TOO_LARGE : result;
-}
-
 enum feed_result sse_feed(struct sse *s, const char *bytes, size_t len)
 {
-    return outcome(s, lines_feed(&s->lines, bytes, len, take_line, s));
+    enum feed_result result = lines_feed(&s->lines, bytes, len, take_line, s);
+    return result == FEED_STOPPED && s->too_large ? FEED_TOO_LARGE : result;
 }
 
 enum feed_result sse_end(struct sse *s)
 {
-    enum feed_result result = outcome(s, lines_end(&s->lines, take_line, s));
-    if (result != FEED_OK)
-        return result;
-    return dispatch(s) ? FEED_OK : FEED_STOPPED;
+    enum feed_result result = lines_end(&s->lines, take_line, s);
+    if (result == FEED_OK)
+        return dispatch(s) ? FEED_OK : FEED_STOPPED;
+    return result == FEED_STOPPED && s->too_large ? FEED_TOO_LARGE : result;
 }
