@@ -79,15 +79,6 @@ static bool load(struct libcurl *library, struct failure *f)
 
 #endif
 
-static bool start(struct libcurl *library, struct failure *f)
-{
-    if (!load(library, f))
-        return false;
-    CURLcode code = library->global_init(CURL_GLOBAL_DEFAULT);
-    return code == CURLE_OK || failure_set(f, FAILURE_SETUP, "libcurl does not start: %s",
-                                           library->easy_strerror(code));
-}
-
 /* Loaded and started; from any thread. NULL: it cannot be, SETUP says why, and the next call tries
  * again. */
 static const struct libcurl *libcurl_load(struct failure *f)
@@ -95,20 +86,24 @@ static const struct libcurl *libcurl_load(struct failure *f)
     static struct libcurl library;
     static bool started;
     pthread_mutex_lock(&lock);
-    started = started || start(&library, f);
+    if (!started && load(&library, f)) {
+        CURLcode code = library.global_init(CURL_GLOBAL_DEFAULT);
+        started = code == CURLE_OK || failure_set(f, FAILURE_SETUP, "libcurl does not start: %s",
+                                                  library.easy_strerror(code));
+    }
     bool usable = started;
     pthread_mutex_unlock(&lock);
     return usable ? &library : NULL;
 }
 
-/* --- http --- */
+/* --- requests and replies -------------------------------------------------------------------- */
 
 #define READ_SIZE 65536L
 /* How long a finished answer may take to close its body before its connection is given up. */
 #define GRACE_MS 250
 #define KEPT_CONNECTIONS 4L
-/* What a server may say besides the body: status lines, headers and trailers, of which libcurl
- * keeps each and bounds the line alone. Others take 8 to 256 KiB and 100 lines. */
+/* Bounds of status lines, headers and trailers together: libcurl keeps all and bounds the single
+ * line alone. Other clients take 8 to 256 KiB and 100 lines. */
 #define MAX_HEADER_BYTES ((size_t)256 * 1024)
 #define MAX_HEADER_LINES 1000
 /* Whatever the server says, the wait fits an int of milliseconds. */
@@ -155,9 +150,7 @@ struct http *http_new_answered(http_answer_fn *answer, void *context)
 
 void http_free(struct http *h)
 {
-    if (h == NULL)
-        return;
-    if (h->multi != NULL)
+    if (h && h->multi)
         h->curl->multi_cleanup(h->multi);
     free(h);
 }
@@ -222,7 +215,7 @@ int64_t http_retry_after(const char *value, int64_t now_wall_ms)
         return -1;
     struct failure ignored;
     const struct libcurl *curl = libcurl_load(&ignored);
-    time_t date = curl == NULL ? (time_t)-1 : curl->getdate(value, NULL);
+    time_t date = !curl ? (time_t)-1 : curl->getdate(value, NULL);
     if (date == (time_t)-1)
         return -1;
     if (date > now_wall_ms / 1000 + LONGEST_RETRY_AFTER_S)
@@ -248,31 +241,23 @@ static char *header_value(const char *line, size_t len, const char *name)
 
 static void read_retry_after(struct http_reply *reply, const char *line, size_t len)
 {
-    char *ms = header_value(line, len, "retry-after-ms");
-    char *seconds = header_value(line, len, "retry-after");
-    if (ms != NULL) {
+    auto_free char *ms = header_value(line, len, "retry-after-ms");
+    auto_free char *seconds = header_value(line, len, "retry-after");
+    if (ms) {
         int64_t value = http_retry_after(ms, clock_wall_ms());
         if (value >= 0)
             reply->retry_after_ms = value / 1000;
-    } else if (seconds != NULL && reply->retry_after_ms < 0) {
+    } else if (seconds && reply->retry_after_ms < 0) {
         reply->retry_after_ms = http_retry_after(seconds, clock_wall_ms());
     }
-    free(ms);
-    free(seconds);
 }
 
-static bool ends_head(const struct transfer *t, const char *line, size_t len)
-{
-    long status = 0;
-    t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    return status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n');
-}
-
-/* Of trailers, too. */
+/* Takes a line of a header or of trailers. */
 static size_t take_header(char *line, size_t size, size_t count, void *context)
 {
     struct transfer *t = context;
     size_t len = size * count;
+    long status = 0;
     t->header_bytes += len;
     t->header_lines++;
     if (t->header_bytes > MAX_HEADER_BYTES || t->header_lines > MAX_HEADER_LINES) {
@@ -286,7 +271,9 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
     if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
         t->reply->retry_after_ms = -1;
     read_retry_after(t->reply, line, len);
-    t->head_came = t->head_came || ends_head(t, line, len);
+    t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n'))
+        t->head_came = true;
     return len;
 }
 
@@ -298,7 +285,7 @@ static void read_head(struct transfer *t)
     t->curl->easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
     t->reply->status = (int)status;
 
-    size_t len = type == NULL ? 0 : strcspn(type, "; \t");
+    size_t len = type ? strcspn(type, "; \t") : 0;
     if (len >= sizeof t->reply->content_type)
         len = sizeof t->reply->content_type - 1;
     for (size_t i = 0; i < len; i++)
@@ -308,10 +295,10 @@ static void read_head(struct transfer *t)
 
 static bool pass_on(struct transfer *t, const char *bytes, size_t len)
 {
-    /* Here, too: libcurl reads megabytes from a fast server before it comes back. */
-    if (t->wakeup != NULL && !wakeup_sleep(t->wakeup, 0))
+    /* Asked here, too: libcurl reads megabytes from a fast server before it comes back. */
+    if (t->wakeup && !wakeup_sleep(t->wakeup, 0))
         return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
-    if (t->request->on_body != NULL && t->reply->status / 100 == 2) {
+    if (t->request->on_body && t->reply->status / 100 == 2) {
         t->arrived = true;
         return t->request->on_body(t->request->context, bytes, len);
     }
@@ -340,82 +327,74 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static void set_safety(struct transfer *t)
-{
-    const struct http_request *r = t->request;
-#if LIBCURL_VERSION_NUM >= 0x075500
-    t->curl->easy_setopt(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-    t->curl->easy_setopt(t->easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-#if LIBCURL_VERSION_NUM >= 0x075700
-    /* Else giving up while a name is looked up would wait for the resolver's thread. */
-    t->curl->easy_setopt(t->easy, CURLOPT_QUICK_EXIT, 1L);
-#endif
-    t->curl->easy_setopt(t->easy, CURLOPT_FOLLOWLOCATION, 0L);
-    t->curl->easy_setopt(t->easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    t->curl->easy_setopt(t->easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    t->curl->easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
-    if (r->ca_file != NULL && r->ca_file[0] != '\0')
-        t->curl->easy_setopt(t->easy, CURLOPT_CAINFO, r->ca_file);
-}
-
-static void set_callbacks(struct transfer *t)
-{
-    t->curl->easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, take_header);
-    t->curl->easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
-    t->curl->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, take_body);
-    t->curl->easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
-    t->curl->easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    t->curl->easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
-}
-
 static void add_header(struct transfer *t, const char *line)
 {
     struct curl_slist *longer = t->curl->slist_append(t->headers, line);
-    if (longer == NULL)
+    if (!longer)
         die("out of memory");
     t->headers = longer;
 }
 
-static void set_request(struct transfer *t)
+static void set_options(struct transfer *t)
 {
     const struct http_request *r = t->request;
-    for (size_t i = 0; r->headers != NULL && i < r->headers->list.len; i++)
+    const struct libcurl *curl = t->curl;
+    CURL *easy = t->easy;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    curl->easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+    /* Else giving up while a name is looked up would wait for the resolver's thread. */
+    curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+    curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    if (r->ca_file && *r->ca_file)
+        curl->easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
+
+    curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl->easy_setopt(easy, CURLOPT_HEADERDATA, t);
+    curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl->easy_setopt(easy, CURLOPT_WRITEDATA, t);
+    curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
+
+    for (size_t i = 0; r->headers && i < r->headers->list.len; i++)
         add_header(t, r->headers->list.items[i]);
     /* libcurl would wait a second for a "100 Continue" that few of these servers send. */
     add_header(t, "Expect:");
-
-    t->curl->easy_setopt(t->easy, CURLOPT_URL, r->url);
-    t->curl->easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
-    t->curl->easy_setopt(t->easy, CURLOPT_USERAGENT, "tiro/" PACKAGE_VERSION);
-    t->curl->easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    t->curl->easy_setopt(t->easy, CURLOPT_BUFFERSIZE, READ_SIZE);
-    t->curl->easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    t->curl->easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
-    if (r->body != NULL) {
-        t->curl->easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
-        t->curl->easy_setopt(t->easy, CURLOPT_POSTFIELDS, r->body);
+    curl->easy_setopt(easy, CURLOPT_URL, r->url);
+    curl->easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
+    curl->easy_setopt(easy, CURLOPT_USERAGENT, "tiro/" PACKAGE_VERSION);
+    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, READ_SIZE);
+    curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
+    if (r->body) {
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDS, r->body);
     }
 }
 
 static bool transfer_start(struct http *h, struct transfer *t)
 {
     h->curl = t->curl = libcurl_load(t->failure);
-    if (t->curl == NULL)
+    if (!t->curl)
         return false;
-    if (h->multi == NULL) {
+    if (!h->multi) {
         h->multi = t->curl->multi_init();
-        if (h->multi == NULL)
+        if (!h->multi)
             die("out of memory");
         t->curl->multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
     }
     t->easy = t->curl->easy_init();
-    if (t->easy == NULL)
+    if (!t->easy)
         die("out of memory");
-    set_safety(t);
-    set_callbacks(t);
-    set_request(t);
+    set_options(t);
     t->moved_ms = clock_mono_ms();
     CURLMcode code = t->curl->multi_add_handle(h->multi, t->easy);
     return code == CURLM_OK ||
@@ -424,11 +403,11 @@ static bool transfer_start(struct http *h, struct transfer *t)
 
 static void transfer_end(struct http *h, struct transfer *t)
 {
-    if (t->easy == NULL)
+    if (!t->easy)
         return;
     t->curl->multi_remove_handle(h->multi, t->easy);
     t->curl->easy_cleanup(t->easy);
-    for (struct curl_slist *s = t->headers; s != NULL; s = s->next)
+    for (struct curl_slist *s = t->headers; s; s = s->next)
         mem_wipe(s->data, strlen(s->data));
     t->curl->slist_free_all(t->headers);
 }
@@ -436,14 +415,12 @@ static void transfer_end(struct http *h, struct transfer *t)
 /* A line of a header is no progress, or a server could drip them for ever. */
 static void note_progress(struct transfer *t, int64_t now)
 {
-    curl_off_t up = 0;
-    curl_off_t down = 0;
-    curl_off_t connected = 0;
+    curl_off_t up = 0, down = 0, connected = 0;
     t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &up);
     t->curl->easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
     t->curl->easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
     curl_off_t moved = up + down + (t->head_came ? 1 : 0);
-    /* Until it is connected, the connect timeout of libcurl counts. */
+    /* Until it is connected, libcurl's connect timeout counts. */
     if (connected == 0 || moved != t->moved)
         t->moved_ms = now;
     t->moved = moved;
@@ -451,11 +428,10 @@ static void note_progress(struct transfer *t, int64_t now)
 
 static void read_ended(struct transfer *t, int64_t now)
 {
-    if (!t->arrived)
-        return;
-    t->arrived = false;
     const struct http_request *r = t->request;
-    if (r->on_read != NULL && !r->on_read(r->context) && t->grace_end_ms == 0)
+    bool arrived = t->arrived;
+    t->arrived = false;
+    if (arrived && r->on_read && !r->on_read(r->context) && t->grace_end_ms == 0)
         t->grace_end_ms = now + GRACE_MS;
 }
 
@@ -464,33 +440,22 @@ static bool wait_for_news(struct http *h, struct transfer *t, int64_t deadline)
 {
     const struct wakeup *w = t->wakeup;
     int64_t left = deadline - clock_mono_ms();
-    if (left < 0)
-        left = 0;
-    struct curl_waitfd extra = {.fd = w == NULL ? -1 : w->fd, .events = CURL_WAIT_POLLIN};
+    struct curl_waitfd extra = {.fd = w ? w->fd : -1, .events = CURL_WAIT_POLLIN};
     unsigned extras = extra.fd >= 0 ? 1 : 0;
-    int timeout = wakeup_timeout(w, left > 60000 ? 60000 : (int)left);
+    int timeout = wakeup_timeout(w, left > 60000 ? 60000 : left < 0 ? 0 : (int)left);
     CURLMcode code = t->curl->multi_poll(h->multi, &extra, extras, timeout, NULL);
     if (code != CURLM_OK)
         return failure_set(t->failure, FAILURE_CONNECT, "%s", t->curl->multi_strerror(code));
     bool asked = (extras > 0 && extra.revents != 0) || wakeup_late(w);
-    if (asked && !w->go_on(w->context))
-        return failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
-    return true;
-}
-
-static CURLcode transfer_result(struct http *h)
-{
-    int left = 0;
-    CURLMsg *message = h->curl->multi_info_read(h->multi, &left);
-    return message == NULL || message->msg != CURLMSG_DONE ? CURLE_RECV_ERROR
-                                                           : message->data.result;
+    return !asked || w->go_on(w->context) ||
+           failure_set(t->failure, FAILURE_CANCELLED, "interrupted");
 }
 
 /* Runs the transfer to its end, which may be that of the grace period. False: failure filled in. */
 static bool drive(struct http *h, struct transfer *t, CURLcode *result)
 {
     for (;;) {
-        int running = 0;
+        int running = 0, left = 0;
         CURLMcode code = t->curl->multi_perform(h->multi, &running);
         int64_t now = clock_mono_ms();
         read_ended(t, now);
@@ -498,7 +463,9 @@ static bool drive(struct http *h, struct transfer *t, CURLcode *result)
             return failure_set(t->failure, FAILURE_CONNECT, "%s", t->curl->multi_strerror(code));
         *result = CURLE_OK;
         if (running == 0) {
-            *result = transfer_result(h);
+            CURLMsg *message = t->curl->multi_info_read(h->multi, &left);
+            *result =
+                message && message->msg == CURLMSG_DONE ? message->data.result : CURLE_RECV_ERROR;
             return true;
         }
         note_progress(t, now);
@@ -513,19 +480,18 @@ static bool drive(struct http *h, struct transfer *t, CURLcode *result)
     }
 }
 
-static const struct {
-    CURLcode code;
-    const char *hint;
-} setup_faults[] = {
-    {CURLE_URL_MALFORMAT, ""},
-    {CURLE_UNSUPPORTED_PROTOCOL, ""},
-    {CURLE_PEER_FAILED_VERIFICATION, "; [provider] ca_file names other certificates to trust"},
-    {CURLE_SSL_CACERT_BADFILE, "; see [provider] ca_file"},
-};
-
 static bool lost(struct transfer *t, CURLcode code)
 {
-    /* What libcurl says of a line past its own bounds, which are far from the machine's. */
+    static const struct {
+        CURLcode code;
+        const char *hint;
+    } setup_faults[] = {
+        {CURLE_URL_MALFORMAT, ""},
+        {CURLE_UNSUPPORTED_PROTOCOL, ""},
+        {CURLE_PEER_FAILED_VERIFICATION, "; [provider] ca_file names other certificates to trust"},
+        {CURLE_SSL_CACERT_BADFILE, "; see [provider] ca_file"},
+    };
+    /* libcurl says so of a line past its own bounds, which are far from the machine's. */
     if (code == CURLE_OUT_OF_MEMORY)
         return failure_set(t->failure, FAILURE_PROTOCOL,
                            "the reply does not fit into memory: its headers may be too large; is "
@@ -540,7 +506,7 @@ static bool lost(struct transfer *t, CURLcode code)
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f)
 {
-    if (h->answer != NULL)
+    if (h->answer)
         return h->answer(h->answer_context, request, reply, f);
     struct transfer t = {.request = request, .wakeup = wakeup, .reply = reply, .failure = f};
     CURLcode result = CURLE_OK;
@@ -553,9 +519,9 @@ bool http_perform(struct http *h, const struct http_request *request, const stru
     return ok;
 }
 
-/* --- host --- */
+/* --- the host of a URL ------------------------------------------------------------------------ */
 
-/* Past the scheme; `login` bytes of it, with the "@", are a user's. */
+/* The part behind the scheme; its first `login` bytes, with the "@", are a user's. */
 static const char *authority_of(const char *url, size_t *len, size_t *login)
 {
     const char *scheme = strstr(url, "://");
@@ -569,29 +535,21 @@ static const char *authority_of(const char *url, size_t *len, size_t *login)
 
 char *host_of_url(const char *url, char port[6])
 {
-    size_t len, login, host_len;
+    size_t len, login;
     const char *start = authority_of(url, &len, &login) + login;
-    const char *after;
     len -= login;
     bool bracket = len > 0 && *start == '[';
-    if (bracket) {
-        start++;
-        len--;
-    }
-    host_len = strcspn(start, bracket ? "]" : ":");
+    start += bracket;
+    len -= bracket;
+    size_t host_len = strcspn(start, bracket ? "]" : ":");
     if (host_len > len)
         host_len = len;
-    after = start + host_len;
-    if (bracket && host_len < len)
-        after++;
-    port[0] = '\0';
-    if (after < start + len && *after == ':') {
-        size_t port_len = strspn(after + 1, "0123456789");
-        if (port_len <= 5) {
-            memcpy(port, after + 1, port_len);
-            port[port_len] = '\0';
-        }
-    }
+    const char *after = start + host_len + (bracket && host_len < len);
+    size_t port_len = after < start + len && *after == ':' ? strspn(after + 1, "0123456789") : 0;
+    if (port_len > 5)
+        port_len = 0;
+    memcpy(port, after + (port_len > 0), port_len);
+    port[port_len] = '\0';
     return mem_strndup(start, host_len);
 }
 

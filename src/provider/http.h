@@ -78,8 +78,8 @@ int64_t http_retry_after(const char *value, int64_t now_wall_ms);
  * caller frees. */
 char *host_of_url(const char *url, char port[6]);
 
-/* What stands before the host's "@" in a URL, "name:password" or "name", with its %XX resolved.
- * NULL: nothing does. It is a secret, and the caller's to wipe. */
+/* "name:password" or "name" before the host's "@" in a URL, with its %XX resolved; NULL: none. A
+ * secret, which the caller wipes. */
 char *host_login_of_url(const char *url);
 
 /* A part of a URL with its %XX resolved. The caller frees, and wipes what is secret. */

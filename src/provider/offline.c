@@ -1,11 +1,12 @@
-/* The offline provider's answer to a request for a summary: an extract. */
+/* The offline provider: it answers with quotations of the conversation, of files, of memory and of
+ * the manual, and makes an extract where a summary is asked for. */
 #include "provider/offline.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
@@ -81,37 +82,26 @@ static const struct block *find_call(const struct request *request, size_t from,
     return NULL;
 }
 
-/* A second argument may be NULL. */
-static bool call(struct offline_plan *out, const char *tool, const char *name, const char *value,
-                 const char *second, const char *second_value)
+/* Plans a call with one argument, or two. */
+static bool call(struct offline_plan *out, const char *tool, struct json *args)
 {
-    struct json *args = json_new_object();
-    json_set_string(args, name, value);
-    if (second)
-        json_set_string(args, second, second_value);
+    AUTO(json_free_local) struct json *taken = args;
     out->tool = mem_strdup(tool);
-    out->args = json_print(args);
-    json_free(args);
+    out->args = json_print(taken);
     return true;
 }
 
-static bool plan_call(const struct request *request, size_t question, const char *tool,
-                      const char *name, const char *value, struct offline_plan *out)
+static bool is_search(const struct block *result)
 {
-    return is_offered(request, tool) && !find_call(request, question, tool, NULL) &&
-           call(out, tool, name, value, NULL, NULL);
+    return strcmp(result->name, "memory_search") == 0 || strcmp(result->name, "rag_search") == 0;
 }
 
-static bool is_search(const char *tool)
-{
-    return strcmp(tool, "memory_search") == 0 || strcmp(tool, "rag_search") == 0;
-}
-
-/* The next result of a tool behind *message and *block, or NULL. Begin with {question, 0}. */
+/* Where next_result() goes on; it begins with {question, 0}. */
 struct place {
     size_t message, block;
 };
 
+/* The next result of a tool, or NULL. */
 static const struct block *next_result(const struct request *request, struct place *at)
 {
     for (; at->message < request->message_count; at->message++, at->block = 0) {
@@ -128,90 +118,70 @@ static const struct block *next_result(const struct request *request, struct pla
 static bool has_shown_file(const struct request *request, size_t question)
 {
     struct place at = {.message = question};
-    const struct block *b;
-    while ((b = next_result(request, &at)))
-        if (!is_search(b->name) && !b->is_error)
+    for (const struct block *b; (b = next_result(request, &at));)
+        if (!is_search(b) && !b->is_error)
             return true;
     return false;
 }
 
-static bool plan_file(const struct request *request, size_t question, const char *text,
-                      struct offline_plan *out)
-{
-    char *path = NULL;
-    const char *tool = offline_find_path(text, &path);
-    bool planned = tool && plan_call(request, question, tool, "path", path, out);
-    free(path);
-    return planned;
-}
-
 static bool has_searched(const struct request *request, size_t question, const char *corpus)
 {
-    bool found = false;
-    for (size_t i = question; i < request->message_count && !found; i++) {
+    for (size_t i = question; i < request->message_count; i++) {
         const struct message *m = &request->messages[i];
-        for (size_t b = 0; b < m->blocks.len && !found; b++) {
+        for (size_t b = 0; b < m->blocks.len; b++) {
             const struct block *block = &m->blocks.items[b];
             if (block->type != BLOCK_TOOL_CALL || !block->name || !block->text ||
                 strcmp(block->name, "rag_search") != 0)
                 continue;
+            AUTO(json_free_local)
             struct json *args = json_parse(block->text, strlen(block->text), NULL);
             const char *searched = json_get_string(args, "corpus_id");
-            found = searched && strcmp(searched, corpus) == 0;
-            json_free(args);
+            if (searched && strcmp(searched, corpus) == 0)
+                return true;
         }
     }
-    return found;
+    return false;
 }
 
-/* The first that the message mentions and that was not searched since the question; the caller
- * frees. *mentions: there are some. */
-static char *corpus_of(const struct request *request, size_t message, size_t question,
-                       bool *mentions)
-{
-    struct message room;
-    char *text = message_text(message_whole(request->source, &request->messages[message], &room));
-    const char *at = text;
-    char *name = corpus_next_mention(&at);
-    *mentions = name != NULL;
-    while (name && has_searched(request, question, name)) {
-        free(name);
-        name = corpus_next_mention(&at);
-    }
-    message_release(&room);
-    free(text);
-    return name;
-}
-
-/* The corpora that the user named last. */
+/* Searches the corpora that the user named last, one after the other. */
 static bool plan_corpus(const struct request *request, size_t question, const char *text,
                         struct offline_plan *out)
 {
     bool mentions = false;
-    char *corpus = NULL;
-    if (!is_offered(request, "rag_search"))
-        return false;
-    for (size_t i = question + 1; i > 0 && !mentions; i--)
-        if (request->messages[i - 1].role == ROLE_USER)
-            corpus = corpus_of(request, i - 1, question, &mentions);
-    bool planned = corpus && call(out, "rag_search", "corpus_id", corpus, "query", text);
-    free(corpus);
-    return planned;
-}
-
-/* What looked like a file may have been none. */
-static bool plan_search(const struct request *request, size_t question, const char *text,
-                        struct offline_plan *out)
-{
-    return offline_is_question(text) && !has_shown_file(request, question) &&
-           (plan_call(request, question, "memory_search", "query", text, out) ||
-            plan_corpus(request, question, text, out));
+    for (size_t i = question + 1; i > 0 && !mentions; i--) {
+        if (request->messages[i - 1].role != ROLE_USER)
+            continue;
+        struct message room;
+        auto_free char *said =
+            message_text(message_whole(request->source, &request->messages[i - 1], &room));
+        message_release(&room);
+        const char *at = said;
+        for (char *name; (name = corpus_next_mention(&at)); free(name)) {
+            mentions = true;
+            if (has_searched(request, question, name))
+                continue;
+            call(out, "rag_search", json_pack("{corpus_id:s query:s}", name, text));
+            free(name);
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool plan_tool(const struct request *request, size_t question, const char *text,
                       struct offline_plan *out)
 {
-    return plan_file(request, question, text, out) || plan_search(request, question, text, out);
+    auto_free char *path = NULL;
+    const char *tool = offline_find_path(text, &path);
+    if (tool && is_offered(request, tool) && !find_call(request, question, tool, NULL))
+        return call(out, tool, json_pack("{path:s}", path));
+    /* A text that looked like the name of a file may have been none. */
+    if (!offline_is_question(text) || has_shown_file(request, question))
+        return false;
+    if (is_offered(request, "memory_search") &&
+        !find_call(request, question, "memory_search", NULL))
+        return call(out, "memory_search", json_pack("{query:s}", text));
+    return is_offered(request, "rag_search") && plan_corpus(request, question, text, out);
 }
 
 /* --- quotations ------------------------------------------------------------------------------ */
@@ -266,34 +236,24 @@ static void quote_file(struct buf *out, const struct block *result, const char *
         buf_addstr(out, "whole\n\n");
 }
 
-/* What path a call was about, for its result. The caller frees. */
-static char *path_of(const struct request *request, size_t question, const struct block *result)
-{
-    const struct block *call = find_call(request, question, NULL, result->id);
-    struct json *args =
-        call && call->text ? json_parse(call->text, strlen(call->text), NULL) : NULL;
-    const char *path = json_get_string(args, "path");
-    char *copy = mem_strdup(path ? path : result->name);
-    json_free(args);
-    return copy;
-}
-
 static void add_files(struct buf *out, const struct request *request, size_t question)
 {
     struct place at = {.message = question};
-    const struct block *b;
-    while ((b = next_result(request, &at))) {
-        if (is_search(b->name))
+    for (const struct block *b; (b = next_result(request, &at));) {
+        if (is_search(b))
             continue;
-        char *path = path_of(request, question, b);
-        quote_file(out, b, path);
-        free(path);
+        const struct block *call = find_call(request, question, NULL, b->id);
+        AUTO(json_free_local)
+        struct json *args =
+            call && call->text ? json_parse(call->text, strlen(call->text), NULL) : NULL;
+        const char *path = json_get_string(args, "path");
+        quote_file(out, b, path ? path : b->name);
     }
 }
 
 /* --- passages -------------------------------------------------------------------------------- */
 
-/* What was said before the question. A summary quotes what memory has whole. */
+/* Adds the conversation before the question. A summary only repeats entries of memory. */
 static void add_talk(struct passages *p, const struct request *request, size_t question,
                      bool summaries)
 {
@@ -302,30 +262,27 @@ static void add_talk(struct passages *p, const struct request *request, size_t q
         struct message room;
         if ((m->role != ROLE_USER && m->role != ROLE_ASSISTANT) || (m->summary && !summaries))
             continue;
-        char *text = message_text(message_whole(request->source, m, &room));
+        auto_free char *text = message_text(message_whole(request->source, m, &room));
         message_release(&room);
         size_t len = strlen(text);
         while (len > 0 && isspace((unsigned char)text[len - 1]))
             len--;
-        if (!offline_is_idle(text, len)) {
-            char *source =
-                mem_printf("%s, turn %d", m->role == ROLE_USER ? "you" : "tiro", m->turn);
-            passages_add(p, source, "", text, len, true);
-            free(source);
-        }
-        free(text);
+        if (offline_is_idle(text, len))
+            continue;
+        auto_free char *source =
+            mem_printf("%s, turn %d", m->role == ROLE_USER ? "you" : "tiro", m->turn);
+        passages_add(p, source, "", text, len, true);
     }
 }
 
-/* Failures of the searches are said. */
+/* Adds the results of searches; a failure of one goes to the answer. */
 static void add_hits(struct passages *p, struct buf *out, const struct request *request,
                      size_t question)
 {
     struct place at = {.message = question};
-    const struct block *b;
-    while ((b = next_result(request, &at))) {
+    for (const struct block *b; (b = next_result(request, &at));) {
         const char *text = b->text ? b->text : "";
-        if (!is_search(b->name))
+        if (!is_search(b))
             continue;
         if (b->is_error)
             buf_addf(out, "The search failed: %.300s\n\n", text);
@@ -344,15 +301,9 @@ static double manual_coverage(const char *text)
     return MANUAL_COVERAGE;
 }
 
-static bool is_worth(const struct ranked *r, double best, double manual)
-{
-    return r->coverage >= (r->passage->is_talk ? TALK_COVERAGE : manual) &&
-           r->score >= SECOND_SCORE * best;
-}
-
 static size_t quote_ranked(struct buf *out, const struct passages *p, const char *text)
 {
-    struct ranking ranking = {0};
+    AUTO(ranking_release) struct ranking ranking = {0};
     double manual = manual_coverage(text);
     size_t quoted = 0;
     passages_rank(p, text, &ranking);
@@ -360,23 +311,10 @@ static size_t quote_ranked(struct buf *out, const struct passages *p, const char
         passages_rank(p, "tiro", &ranking);
     for (size_t i = 0; i < ranking.hits.len && quoted < HITS; i++) {
         const struct ranked *r = &ranking.hits.items[i];
-        if (!is_worth(r, ranking.hits.items[0].score, manual))
+        if (r->coverage < (r->passage->is_talk ? TALK_COVERAGE : manual) ||
+            r->score < SECOND_SCORE * ranking.hits.items[0].score)
             continue;
         quote(out, r->passage->text, r->passage->source);
-        quoted++;
-    }
-    ranking_release(&ranking);
-    return quoted;
-}
-
-/* Memory may know the same thing in other words. They are there best first. */
-static size_t quote_recalled(struct buf *out, const struct passages *p)
-{
-    size_t quoted = 0;
-    for (size_t i = 0; i < p->items.len && quoted < HITS; i++) {
-        if (p->items.items[i].recalled < RECALL_SCORE)
-            continue;
-        quote(out, p->items.items[i].text, p->items.items[i].source);
         quoted++;
     }
     return quoted;
@@ -385,29 +323,26 @@ static size_t quote_recalled(struct buf *out, const struct passages *p)
 static bool add_passages(struct buf *out, const struct request *request, size_t question,
                          const char *text, const char *manual)
 {
-    struct passages passages = {0};
+    AUTO(passages_release) struct passages passages = {0};
     add_hits(&passages, out, request, question);
     bool recalls = passages.items.len > 0;
     passages_add_manual(&passages, manual);
     add_talk(&passages, request, question, !recalls);
     size_t quoted = quote_ranked(out, &passages, text);
-    if (quoted == 0)
-        quoted = quote_recalled(out, &passages);
-    passages_release(&passages);
+    if (quoted > 0)
+        return true;
+    /* Memory, best first, may know the same thing in other words. */
+    for (size_t i = 0; i < passages.items.len && quoted < HITS; i++) {
+        const struct passage *p = &passages.items.items[i];
+        if (p->recalled < RECALL_SCORE)
+            continue;
+        quote(out, p->text, p->source);
+        quoted++;
+    }
     return quoted > 0;
 }
 
 /* --- the whole answer ------------------------------------------------------------------------ */
-
-static void add_nothing_found(struct buf *out, const struct request *request, size_t question)
-{
-    bool searched = find_call(request, question, "memory_search", NULL) != NULL;
-    bool corpora = find_call(request, question, "rag_search", NULL) != NULL;
-    buf_addf(out,
-             "I found nothing about that in this conversation%s%s or tiro's manual; ask *How do I "
-             "connect a model?* for answers of a model. ",
-             searched ? ", in memory" : "", corpora ? ", in the corpora that you named" : "");
-}
 
 static void add_answer(struct buf *out, const struct request *request, size_t question,
                        const char *text, const char *manual)
@@ -417,8 +352,14 @@ static void add_answer(struct buf *out, const struct request *request, size_t qu
     if (shown || (out->len > 0 && !offline_is_question(text)))
         return;
     bool failed = out->len > 0;
-    if (!add_passages(out, request, question, text, manual) && !failed)
-        add_nothing_found(out, request, question);
+    if (add_passages(out, request, question, text, manual) || failed)
+        return;
+    bool searched = find_call(request, question, "memory_search", NULL);
+    bool corpora = find_call(request, question, "rag_search", NULL);
+    buf_addf(out,
+             "I found nothing about that in this conversation%s%s or tiro's manual; ask *How do I "
+             "connect a model?* for answers of a model. ",
+             searched ? ", in memory" : "", corpora ? ", in the corpora that you named" : "");
 }
 
 /* The answer to a message that is nothing but a pleasantry, or NULL. */
@@ -453,43 +394,37 @@ static bool wants_summary(const struct request *request, const char *text)
            (utf8_contains_folded(text, "summari") || utf8_contains_folded(text, "summary"));
 }
 
-/* Messages that are to be summarised: those before the prompt but what stays. */
+/* Messages that are to be summarised: those before the prompt but the one that tells what stays. */
 static size_t count_summarised(const struct request *request, size_t prompt)
 {
+    struct message room;
     if (prompt == 0)
         return 0;
-    struct message room;
-    char *text =
+    auto_free char *text =
         message_text(message_whole(request->source, &request->messages[prompt - 1], &room));
-    bool stays = strncmp(text, STAYS, strlen(STAYS)) == 0;
     message_release(&room);
-    free(text);
-    return prompt - stays;
+    return prompt - (strncmp(text, STAYS, strlen(STAYS)) == 0);
 }
 
 struct offline_plan offline_plan_make(const struct request *request, const char *manual)
 {
     struct offline_plan plan = {NULL, NULL, NULL};
     size_t question = find_question(request);
-    char *whole = question < request->message_count ? message_text(&request->messages[question])
-                                                    : mem_strdup("");
-    char *text = corpus_without_mentions(whole);
+    auto_free char *whole = question < request->message_count
+                                ? message_text(&request->messages[question])
+                                : mem_strdup("");
+    auto_free char *text = corpus_without_mentions(whole);
     const char *polite = pleasantry(text);
     struct buf out = BUF_INIT;
-    free(whole);
-    if (wants_summary(request, text)) {
+    if (wants_summary(request, text))
         offline_extract(&out, request, count_summarised(request, question), text);
-    } else if (polite) {
+    else if (polite)
         buf_addf(&out, "%s\n", polite);
-    } else if (plan_tool(request, question, text, &plan)) {
-        free(text);
-        buf_release(&out);
+    else if (plan_tool(request, question, text, &plan))
         return plan;
-    } else {
+    else
         add_answer(&out, request, question, text, manual);
-    }
     buf_addstr(&out, OFFLINE_MARK "\n");
-    free(text);
     plan.text = buf_take(&out);
     return plan;
 }
@@ -502,7 +437,7 @@ void offline_plan_release(struct offline_plan *p)
     *p = (struct offline_plan){NULL, NULL, NULL};
 }
 
-/* --- offline_extract --- */
+/* --- the extract ----------------------------------------------------------------------------- */
 
 #define PROMPT_BYTES 2000
 
@@ -520,87 +455,42 @@ static enum role role_of(const struct request *request, size_t i)
     return role;
 }
 
-/* With the roles that they have; their blocks are borrowed. The caller frees. */
-static struct message *messages_of(const struct request *request, size_t count)
-{
-    struct message *said = mem_alloc(count * sizeof *said);
-    for (size_t i = 0; i < count; i++) {
-        said[i] = request->messages[i];
-        said[i].role = role_of(request, i);
-    }
-    return said;
-}
-
-static size_t count_role(const struct message *messages, size_t count, enum role role)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += messages[i].role == role;
-    return found;
-}
-
-static void add_extract(struct buf *out, const struct message *said, size_t count,
-                        struct message_source *source)
-{
-    VEC(const struct message *) list = {0};
-    for (size_t i = 0; i < count; i++)
-        vec_push(&list, &said[i]);
-    extract_add(out, list.items, list.len, source);
-    vec_release(&list);
-}
-
-/* A transcript that stands in the prompt itself, below its first paragraph. */
-static void add_prompt(struct buf *out, const char *prompt)
-{
-    const char *rest = strstr(prompt, "\n\n");
-    if (!rest) {
-        buf_addstr(out, "There is nothing to summarise yet.\n");
-        return;
-    }
-    utf8_add_cut(out, rest + 2, strlen(rest + 2), PROMPT_BYTES);
-    buf_addch(out, '\n');
-}
-
 void offline_extract(struct buf *out, const struct request *request, size_t count,
                      const char *prompt)
 {
-    struct message *messages = messages_of(request, count);
+    auto_free struct message *messages = mem_alloc(count * sizeof *messages);
+    VEC(const struct message *) list = {0};
+    size_t user = 0, assistant = 0, tool = 0;
+    for (size_t i = 0; i < count; i++) {
+        messages[i] = request->messages[i]; /* its blocks are borrowed */
+        enum role role = messages[i].role = role_of(request, i);
+        user += role == ROLE_USER;
+        assistant += role == ROLE_ASSISTANT;
+        tool += role == ROLE_TOOL;
+        vec_push(&list, &messages[i]);
+    }
     buf_addf(out,
              "## Extract, made without a model\n\n%zu messages: %zu user, %zu assistant, "
              "%zu tool.",
-             count, count_role(messages, count, ROLE_USER),
-             count_role(messages, count, ROLE_ASSISTANT), count_role(messages, count, ROLE_TOOL));
-    if (count > 0) {
-        add_extract(out, messages, count, request->source);
-        buf_addch(out, '\n');
-    } else {
-        buf_addstr(out, "\n\n");
-        add_prompt(out, prompt);
-    }
-    free(messages);
+             count, user, assistant, tool);
+    /* Without messages the transcript stands in the prompt itself, below its first paragraph. */
+    const char *rest = strstr(prompt, "\n\n");
+    if (count > 0)
+        extract_add(out, list.items, list.len, request->source);
+    else if (rest)
+        utf8_add_cut(out, rest, strlen(rest), PROMPT_BYTES + 2);
+    else
+        buf_addstr(out, "\n\nThere is nothing to summarise yet.");
+    buf_addch(out, '\n');
+    vec_release(&list);
 }
 
-/* --- offline --- */
+/* --- the provider ---------------------------------------------------------------------------- */
 
 /* The pace of an answer that is watched: as that of a fast model, and never long. */
 #define PAUSE_MS 4
 #define MAX_PAUSES 350
 #define PIECE_BYTES 48
-
-static int64_t estimate_tokens(const struct request *request)
-{
-    int64_t tokens = request->system ? (int64_t)strlen(request->system) / 4 : 0;
-    for (size_t i = 0; i < request->message_count; i++) {
-        struct message room;
-        tokens +=
-            message_estimate_tokens(message_whole(request->source, &request->messages[i], &room));
-        message_release(&room);
-    }
-    for (size_t i = 0; i < request->tool_count; i++)
-        tokens +=
-            (int64_t)(strlen(request->tools[i].description) + strlen(request->tools[i].schema)) / 4;
-    return tokens;
-}
 
 /* A word with the blanks after it, or the beginning of a long one. */
 static size_t piece_length(const char *text, size_t len)
@@ -615,22 +505,15 @@ static size_t piece_length(const char *text, size_t len)
     return end < len ? end : len;
 }
 
-static size_t count_pieces(const char *text, size_t len)
-{
-    size_t pieces = 0;
-    for (size_t at = 0; at < len; at += piece_length(text + at, len - at))
-        pieces++;
-    return pieces;
-}
-
-/* How many bytes were sent: fewer than `len` when it was stopped. */
+/* Returns the bytes that were sent: fewer than `len` when it was stopped. */
 static size_t stream(const struct provider_call *call, const char *text, size_t len)
 {
-    size_t group = count_pieces(text, len) / MAX_PAUSES + 1;
-    size_t at = 0;
-    while (at < len) {
+    size_t pieces = 0, at = 0;
+    for (; at < len; at += piece_length(text + at, len - at))
+        pieces++;
+    for (at = 0; at < len;) {
         size_t end = at;
-        for (size_t i = 0; i < group && end < len; i++)
+        for (size_t i = 0; i < pieces / MAX_PAUSES + 1 && end < len; i++)
             end += piece_length(text + end, len - end);
         if (!wakeup_sleep(call->wakeup, call->watched ? PAUSE_MS : 0))
             return at;
@@ -642,31 +525,6 @@ static size_t stream(const struct provider_call *call, const char *text, size_t 
     return at;
 }
 
-/* An id that no earlier call of the conversation has. */
-static char *call_id(const struct request *request)
-{
-    size_t calls = 0;
-    for (size_t i = 0; i < request->message_count; i++) {
-        struct message room;
-        const struct message *m = message_whole(request->source, &request->messages[i], &room);
-        for (size_t b = 0; b < m->blocks.len; b++)
-            calls += m->blocks.items[b].type == BLOCK_TOOL_CALL;
-        message_release(&room);
-    }
-    return mem_printf("offline_%zu", calls + 1);
-}
-
-static void take_call(const struct request *request, struct offline_plan *plan,
-                      struct response *response)
-{
-    struct block call = {
-        .type = BLOCK_TOOL_CALL, .id = call_id(request), .name = plan->tool, .text = plan->args};
-    response->usage.output = (int64_t)(strlen(plan->tool) + strlen(plan->args)) / 4 + 1;
-    response->stop_reason = STOP_TOOL_USE;
-    plan->tool = plan->args = NULL;
-    vec_push(&response->blocks, call);
-}
-
 static bool answer(const struct provider_call *call, const struct request *request,
                    const char *text, struct response *response, struct failure *failure)
 {
@@ -676,9 +534,8 @@ static bool answer(const struct provider_call *call, const struct request *reque
                        : len;
     size_t sent = stream(call, text, limit);
     if (sent > 0) {
-        char *copy = mem_strndup(text, sent);
+        auto_free char *copy = mem_strndup(text, sent);
         vec_push(&response->blocks, block_text(copy));
-        free(copy);
     }
     response->usage.output = ((int64_t)sent + 3) / 4;
     if (sent < limit) {
@@ -694,24 +551,42 @@ bool offline_complete(const struct provider_call *call, const struct request *re
                       struct response *response, struct failure *failure)
 {
     const char *manual = embedded_text("manual.md");
+    AUTO(offline_plan_release)
     struct offline_plan plan = offline_plan_make(request, manual ? manual : "");
-    bool ok = true;
+    int64_t tokens = request->system ? (int64_t)strlen(request->system) / 4 : 0;
+    size_t calls = 1;
+    for (size_t i = 0; i < request->message_count; i++) {
+        struct message room;
+        const struct message *m = message_whole(request->source, &request->messages[i], &room);
+        tokens += message_estimate_tokens(m);
+        for (size_t b = 0; b < m->blocks.len; b++)
+            calls += m->blocks.items[b].type == BLOCK_TOOL_CALL;
+        message_release(&room);
+    }
+    for (size_t i = 0; i < request->tool_count; i++)
+        tokens +=
+            (int64_t)(strlen(request->tools[i].description) + strlen(request->tools[i].schema)) / 4;
     free(response->model);
     response->model = mem_strdup(provider_offline.name);
-    response->usage = (struct usage){
-        .input = estimate_tokens(request), .output = -1, .cached = -1, .estimated = true};
-    if (request->source && request->source->failed) {
-        ok = failure_set(failure, FAILURE_SETUP, "%s", request->source->fault.text);
-    } else if (!wakeup_sleep(call->wakeup, 0)) {
+    response->usage =
+        (struct usage){.input = tokens, .output = -1, .cached = -1, .estimated = true};
+    if (request->source && request->source->failed)
+        return failure_set(failure, FAILURE_SETUP, "%s", request->source->fault.text);
+    if (!wakeup_sleep(call->wakeup, 0)) {
         response->stop_reason = STOP_CANCELLED;
-        ok = failure_set(failure, FAILURE_CANCELLED, "interrupted");
-    } else if (plan.tool) {
-        take_call(request, &plan, response);
-    } else {
-        ok = answer(call, request, plan.text, response, failure);
+        return failure_set(failure, FAILURE_CANCELLED, "interrupted");
     }
-    offline_plan_release(&plan);
-    return ok;
+    if (!plan.tool)
+        return answer(call, request, plan.text, response, failure);
+    response->usage.output = (int64_t)(strlen(plan.tool) + strlen(plan.args)) / 4 + 1;
+    response->stop_reason = STOP_TOOL_USE;
+    struct block block = {.type = BLOCK_TOOL_CALL,
+                          .id = mem_printf("offline_%zu", calls),
+                          .name = plan.tool,
+                          .text = plan.args};
+    plan.tool = plan.args = NULL;
+    vec_push(&response->blocks, block);
+    return true;
 }
 
 bool offline_models(const struct provider_call *call, struct provider_names *out,

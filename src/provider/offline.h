@@ -1,4 +1,5 @@
-/* What the offline provider answers: a pure function of the request. */
+/* The parts of the offline provider, which answers without a model: passages and their ranking, the
+ * answer as a pure function of the request, and readers of texts. */
 #ifndef PROVIDER_OFFLINE_H
 #define PROVIDER_OFFLINE_H
 

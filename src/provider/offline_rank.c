@@ -1,5 +1,5 @@
-/* Finds the file or directory that a message wants to see. */
-/* What the offline provider asks memory, and what it makes of the answer. */
+/* Passages ranked by the words that they share with a question, and texts read for what they ask:
+ * pure functions. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -276,59 +276,29 @@ void passages_rank(const struct passages *p, const char *question, struct rankin
     vec_release(&terms.list);
 }
 
-/* --- offline_path --- */
+/* --- the file or directory that a message wants to see ---------------------------------------- */
 
-static const char *const endings[] = {
-    "md",  "txt",  "c",  "h",  "cc",  "cpp",  "hpp",  "py",  "js",  "ts",  "json", "toml",  "ini",
-    "yml", "yaml", "sh", "rs", "go",  "java", "html", "css", "sql", "xml", "csv",  "conf",  "cfg",
-    "log", "am",   "ac", "mk", "tex", "rst",  "org",  "lua", "rb",  "pl",  "po",   "patch", "diff"};
-
-static const char *const file_names[] = {"Makefile", "README",  "LICENSE",    "COPYING", "NEWS",
-                                         "HACKING",  "INSTALL", "Dockerfile", "AUTHORS"};
-
-static const char *const verbs[] = {"read",  "show",     "open",    "list", "cat",
-                                    "print", "contents", "content", "quote"};
-
-static const char *const here[] = {"list the files",    "list files",       "list all files",
-                                   "which files",       "what files",       "list the directory",
-                                   "list directory",    "this directory",   "this folder",
-                                   "current directory", "working directory"};
-
-/* Only a file's name is enough by itself; the others could be "and/or". */
-enum kind { NOTHING, FILE_NAME, MAYBE_FILE, MAYBE_DIRECTORY };
-
-static bool has_known_ending(const char *token)
+/* A known file name, or a name with a known ending. */
+static bool is_file_name(const char *token)
 {
+    static const char *const endings[] = {
+        "md",   "txt",  "c",   "h",   "cc",   "cpp", "hpp", "py",    "js",   "ts",
+        "json", "toml", "ini", "yml", "yaml", "sh",  "rs",  "go",    "java", "html",
+        "css",  "sql",  "xml", "csv", "conf", "cfg", "log", "am",    "ac",   "mk",
+        "tex",  "rst",  "org", "lua", "rb",   "pl",  "po",  "patch", "diff"};
+    static const char *const names[] = {"Makefile", "README",  "LICENSE",    "COPYING", "NEWS",
+                                        "HACKING",  "INSTALL", "Dockerfile", "AUTHORS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(token, names[i]) == 0)
+            return true;
     const char *dot = strrchr(token, '.');
-    if (!dot || dot == token)
-        return false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    for (size_t i = 0; dot && dot != token && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot + 1, endings[i]) == 0)
             return true;
     return false;
 }
 
-static bool is_file_name(const char *token)
-{
-    for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++)
-        if (strcmp(token, file_names[i]) == 0)
-            return true;
-    return has_known_ending(token);
-}
-
-static enum kind kind_of(const char *token)
-{
-    const char *slash = strrchr(token, '/');
-    if (!*token || strstr(token, "://"))
-        return NOTHING;
-    if (is_file_name(token))
-        return FILE_NAME;
-    if (!slash || !token[1])
-        return NOTHING;
-    return slash[1] && strchr(slash + 2, '.') ? MAYBE_FILE : MAYBE_DIRECTORY;
-}
-
-/* The word from *at on without what punctuates it; the caller frees. NULL at the end. */
+/* The word from *at on without its punctuation; the caller frees. NULL at the end. */
 static char *next_token(const char **at)
 {
     const char *start = *at + strspn(*at, " \t\n\r");
@@ -345,151 +315,117 @@ static char *next_token(const char **at)
     return mem_strndup(start, len);
 }
 
-static bool wants_to_see(const char *text)
-{
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (offline_has_word(text, verbs[i]))
-            return true;
-    return utf8_contains_folded(text, "what is in") || utf8_contains_folded(text, "what's in");
-}
-
-static bool means_here(const char *text)
-{
-    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
-        if (utf8_contains_folded(text, here[i]))
-            return true;
-    return false;
-}
-
 const char *offline_find_path(const char *text, char **path)
 {
-    bool see = wants_to_see(text);
+    static const char *const verbs[] = {"read",  "show",     "open",    "list", "cat",
+                                        "print", "contents", "content", "quote"};
+    static const char *const here[] = {
+        "list the files", "list files",         "list all files",   "which files",
+        "what files",     "list the directory", "list directory",   "this directory",
+        "this folder",    "current directory",  "working directory"};
+    bool see = utf8_contains_folded(text, "what is in") || utf8_contains_folded(text, "what's in");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        see = see || offline_has_word(text, verbs[i]);
     const char *at = text;
-    char *token;
-    while ((token = next_token(&at))) {
-        enum kind kind = kind_of(token);
-        if (kind == FILE_NAME || (kind != NOTHING && see)) {
-            *path = token;
-            return kind == MAYBE_DIRECTORY ? "list_directory" : "read_file";
-        }
-        free(token);
+    for (char *token; (token = next_token(&at)); free(token)) {
+        const char *slash = strrchr(token, '/');
+        bool file = is_file_name(token);
+        /* Only a file's name is enough by itself; the others could be "and/or". */
+        if (!*token || strstr(token, "://") || !(file || (slash && token[1] && see)))
+            continue;
+        *path = token;
+        return file || (slash[1] && strchr(slash + 2, '.')) ? "read_file" : "list_directory";
     }
-    if (!means_here(text))
-        return NULL;
-    *path = mem_strdup(".");
-    return "list_directory";
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        if (utf8_contains_folded(text, here[i])) {
+            *path = mem_strdup(".");
+            return "list_directory";
+        }
+    return NULL;
 }
 
-/* --- offline_recall --- */
-
-static const char *const question_words[] = {
-    "who",   "whom",   "whose",   "what",    "when",  "where", "which", "why",   "how",
-    "did",   "do",     "does",    "is",      "are",   "was",   "were",  "can",   "could",
-    "would", "will",   "has",     "have",    "had",   "wer",   "wen",   "wem",   "wann",
-    "wo",    "welche", "welcher", "welches", "warum", "wieso", "wie",   "wohin", "quién",
-    "qué",   "cuándo", "dónde",   "qui",     "que",   "quand", "où"};
-
-static bool begins_with_word(const char *text, const char *word)
-{
-    size_t len = strlen(word);
-    unsigned char next = strncasecmp(text, word, len) == 0 ? (unsigned char)text[len] : 'x';
-    return !isalnum(next) && next < 0x80 && next != '\'' && next != '_';
-}
+/* --- questions to memory, and its hits -------------------------------------------------------- */
 
 bool offline_is_question(const char *text)
 {
+    static const char *const words[] = {
+        "who",   "whom",   "whose",   "what",    "when",  "where", "which", "why",   "how",
+        "did",   "do",     "does",    "is",      "are",   "was",   "were",  "can",   "could",
+        "would", "will",   "has",     "have",    "had",   "wer",   "wen",   "wem",   "wann",
+        "wo",    "welche", "welcher", "welches", "warum", "wieso", "wie",   "wohin", "quién",
+        "qué",   "cuándo", "dónde",   "qui",     "que",   "quand", "où"};
     if (strchr(text, '?') || strstr(text, "？") || strstr(text, "؟"))
         return true;
     text += strspn(text, " \t\r\n\"'(");
-    for (size_t i = 0; i < sizeof question_words / sizeof *question_words; i++)
-        if (begins_with_word(text, question_words[i]))
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t len = strlen(words[i]);
+        unsigned char next = strncasecmp(text, words[i], len) == 0 ? (unsigned char)text[len] : 'x';
+        if (!isalnum(next) && next < 0x80 && next != '\'' && next != '_')
             return true;
+    }
     return false;
-}
-
-static bool ends_with(const char *text, size_t len, const char *end)
-{
-    size_t n = strlen(end);
-    return len >= n && memcmp(text + len - n, end, n) == 0;
-}
-
-/* More than one sentence may say something before it asks. */
-static bool is_bare_question(const char *text, size_t len)
-{
-    if (!ends_with(text, len, "?") && !ends_with(text, len, "？"))
-        return false;
-    return !strchr(text, '\n') && !strstr(text, ". ") && !strstr(text, "! ") && !strstr(text, "。");
 }
 
 bool offline_is_idle(const char *text, size_t len)
 {
-    char *whole = mem_strndup(text, len), *said = corpus_without_mentions(whole);
-    bool idle = *said == '\0' || is_bare_question(said, strlen(said)) || strstr(said, OFFLINE_MARK);
-    free(said);
-    free(whole);
-    return idle;
+    auto_free char *whole = mem_strndup(text, len);
+    auto_free char *said = corpus_without_mentions(whole);
+    size_t end = strlen(said);
+    bool asks = (end > 0 && said[end - 1] == '?') ||
+                (end >= strlen("？") && strcmp(said + end - strlen("？"), "？") == 0);
+    /* More than one sentence may say something before it asks. */
+    bool bare = asks && !strchr(said, '\n') && !strstr(said, ". ") && !strstr(said, "! ") &&
+                !strstr(said, "。");
+    return end == 0 || bare || strstr(said, OFFLINE_MARK);
 }
 
-/* Of a passage of a document, by its number: "[2] boiler.md, line 7". The caller frees. */
-static char *document_of(const struct json *hit)
+/* Where a hit is from: "[2] boiler.md, line 7" of a document, by the passage's number, or "memory:
+ * this conversation, turn 3". The caller frees. */
+static char *source_of(const struct json *hit, bool of_document, const char *session_id)
 {
-    const char *file = json_get_string(hit, "file");
-    int64_t line = json_get_int(hit, "line", 0), page = json_get_int(hit, "page", 0);
     struct buf out = BUF_INIT;
-    buf_addf(&out, "[%lld] %s", (long long)json_get_int(hit, "n", 0), file ? file : "?");
-    if (page > 0)
-        buf_addf(&out, ", page %lld", (long long)page);
-    else if (line > 0)
-        buf_addf(&out, ", line %lld", (long long)line);
-    return buf_take(&out);
-}
-
-/* Of an entry of memory. The caller frees. */
-static char *talk_of(const struct json *hit, const char *session_id)
-{
+    if (of_document) {
+        const char *file = json_get_string(hit, "file");
+        int64_t line = json_get_int(hit, "line", 0), page = json_get_int(hit, "page", 0);
+        buf_addf(&out, "[%lld] %s", (long long)json_get_int(hit, "n", 0), file ? file : "?");
+        if (page > 0 || line > 0)
+            buf_addf(&out, page > 0 ? ", page %lld" : ", line %lld",
+                     (long long)(page > 0 ? page : line));
+        return buf_take(&out);
+    }
     const char *session = json_get_string(hit, "session_id");
     int64_t turn = json_get_int(hit, "turn", 0);
-    if (!session)
-        return mem_strdup("memory");
-    bool own = session_id && strcmp(session, session_id) == 0;
-    char *where = own ? mem_strdup("this conversation") : mem_printf("session %s", session);
-    char *source = turn > 0 ? mem_printf("memory: %s, turn %lld", where, (long long)turn)
-                            : mem_printf("memory: %s", where);
-    free(where);
-    return source;
-}
-
-static bool has_text(const struct passages *p, const char *text, size_t len)
-{
-    for (size_t i = 0; i < p->items.len; i++)
-        if (strlen(p->items.items[i].text) == len && memcmp(p->items.items[i].text, text, len) == 0)
-            return true;
-    return false;
-}
-
-static void add_hit(struct passages *p, const struct json *hit, bool of_document,
-                    const char *session_id)
-{
-    const char *content = json_get_string(hit, "content");
-    size_t len = content ? strlen(content) : 0;
-    while (len > 0 && isspace((unsigned char)content[len - 1]))
-        len--;
-    if (!content || offline_is_idle(content, len) || has_text(p, content, len))
-        return;
-    char *source = of_document ? document_of(hit) : talk_of(hit, session_id);
-    passages_add(p, source, "", content, len, true);
-    vec_last(&p->items).recalled = json_get_number(hit, "score", 0);
-    free(source);
+    buf_addstr(&out, "memory");
+    if (session && session_id && strcmp(session, session_id) == 0)
+        buf_addstr(&out, ": this conversation");
+    else if (session)
+        buf_addf(&out, ": session %s", session);
+    if (session && turn > 0)
+        buf_addf(&out, ", turn %lld", (long long)turn);
+    return buf_take(&out);
 }
 
 bool offline_add_hits(struct passages *p, const struct block *result, const char *session_id)
 {
     const char *text = result->text ? result->text : "";
     bool of_documents = strcmp(result->name, "rag_search") == 0;
-    struct json *hits = json_parse(text, strlen(text), NULL);
-    bool is_list = json_type(hits) == JSON_ARRAY;
-    for (const struct json *hit = is_list ? json_first(hits) : NULL; hit; hit = json_next(hit))
-        add_hit(p, hit, of_documents, session_id);
-    json_free(hits);
-    return is_list;
+    AUTO(json_free_local) struct json *hits = json_parse(text, strlen(text), NULL);
+    if (json_type(hits) != JSON_ARRAY)
+        return false;
+    for (const struct json *hit = json_first(hits); hit; hit = json_next(hit)) {
+        const char *content = json_get_string(hit, "content");
+        size_t len = content ? strlen(content) : 0;
+        while (len > 0 && isspace((unsigned char)content[len - 1]))
+            len--;
+        bool known = !content || offline_is_idle(content, len);
+        for (size_t i = 0; i < p->items.len && !known; i++)
+            known = strlen(p->items.items[i].text) == len &&
+                    memcmp(p->items.items[i].text, content, len) == 0;
+        if (known)
+            continue;
+        auto_free char *source = source_of(hit, of_documents, session_id);
+        passages_add(p, source, "", content, len, true);
+        vec_last(&p->items).recalled = json_get_number(hit, "score", 0);
+    }
+    return true;
 }
