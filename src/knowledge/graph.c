@@ -1,36 +1,18 @@
+#include "knowledge/graph.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "index/corpus.h"
 #include "index/words_facts.h"
 #include "knowledge/graph_private.h"
 #include "memory/content.h"
 #include "store/health_rows.h"
 #include "store/salvage.h"
 
-static const char key_sql[] = "SELECT key FROM graph_entry WHERE name = ?";
-static const char row_sql[] =
-    "SELECT key, name, type FROM graph_entry WHERE key >= ? ORDER BY key LIMIT 1";
-static const char contents_sql[] =
-    "SELECT content FROM graph_observation WHERE entity = ? ORDER BY number";
-static const char entity_sql[] =
-    "SELECT name, type, (SELECT count(*) FROM graph_observation WHERE entity = key),"
-    " (SELECT count(*) FROM graph_relation WHERE source = key)"
-    " + (SELECT count(*) FROM graph_relation WHERE target = key AND source <> key), " GRAPH_SOURCE(
-        "graph_entry") " FROM graph_entry WHERE key = ?";
-static const char observations_sql[] = "SELECT content, " GRAPH_SOURCE(
-    "graph_observation") " FROM graph_observation WHERE entity = ? ORDER BY number";
-static const char relations_sql[] =
-    "SELECT a.name, b.name, r.type, source, target, " GRAPH_SOURCE("r")
-    " FROM graph_relation AS r CROSS JOIN graph_entry AS a ON a.key = source"
-    " CROSS JOIN graph_entry AS b ON b.key = target"
-    " WHERE r.number IN (SELECT number FROM graph_relation WHERE source = ?1"
-    "  UNION SELECT number FROM graph_relation WHERE target = ?1) ORDER BY 1, 3, 2";
-
-/* ---- paths of members ---- */
+/* --- names and texts -------------------------------------------------------------------------- */
 
 struct graph_path graph_path_of(const char *list, size_t at, const char *member)
 {
@@ -47,51 +29,33 @@ struct graph_path graph_path_in(const char *list, size_t at, const char *member,
     return p;
 }
 
-/* ---- names and texts ---- */
-
 bool graph_key(struct store *s, const char *name, int64_t *key, struct error *e)
 {
-    struct query q = query_for(s, key_sql, name, e);
     *key = -1;
-    return query_number(&q, key);
+    return sql_number(s, key, e, "SELECT key FROM graph_entry WHERE name = ?", "t", name);
 }
 
 bool graph_need(struct store *s, const char *name, const char *path, int64_t *key, struct error *e)
 {
-    char *clean_within = graph_clean_line(name, GRAPH_NAME_BYTES, path, e);
-    bool ok = clean_within && graph_key(s, clean_within, key, e) &&
-              (*key >= 0 || err_set(e, ERR_MEMORY_NOT_FOUND,
-                                    "\"%s\": there is no entity \"%.80s\"; create it first, or "
-                                    "search for its exact name",
-                                    path, clean_within));
-    free(clean_within);
-    return ok;
+    auto_free char *clean = graph_clean_line(name, GRAPH_NAME_BYTES, path, e);
+    return clean && graph_key(s, clean, key, e) &&
+           (*key >= 0 || err_set(e, ERR_MEMORY_NOT_FOUND,
+                                 "\"%s\": there is no entity \"%.80s\"; create it first, or "
+                                 "search for its exact name",
+                                 path, clean));
 }
 
-/* What is no line: its breaks (also those of Unicode), and the characters of C0 and C1. */
-static bool has_control(const char *text)
+/* NULL: nothing is left. The caller frees. */
+static char *plain(const char *text)
 {
-    size_t len = strlen(text);
-    for (size_t i = 0; i < len;) {
-        uint32_t cp;
-        i += utf8_decode(text + i, len - i, &cp);
-        if (cp < ' ' || (cp >= 0x7f && cp < 0xa0) || cp == 0x2028 || cp == 0x2029)
-            return true;
-    }
-    return false;
-}
-
-char *graph_plain(const char *text)
-{
-    char *kept = content_clean(text), *composed = kept ? utf8_composed(kept) : NULL;
-    free(kept);
-    return composed;
+    auto_free char *kept = content_clean(text);
+    return kept ? utf8_composed(kept) : NULL;
 }
 
 static char *clean_within(const char *text, size_t most, const char *path, struct error *e)
 {
     bool valid = utf8_valid(text, strlen(text));
-    char *kept = valid ? graph_plain(text) : NULL;
+    char *kept = valid ? plain(text) : NULL;
     if (kept && strlen(kept) <= most)
         return kept;
     if (!valid)
@@ -104,14 +68,22 @@ static char *clean_within(const char *text, size_t most, const char *path, struc
     return NULL;
 }
 
+/* Refuses line breaks, those of Unicode too, and control characters of C0 and C1. */
 char *graph_clean_line(const char *text, size_t most, const char *path, struct error *e)
 {
     char *kept = clean_within(text, most, path, e);
-    if (!kept || !has_control(kept))
-        return kept;
-    err_set(e, ERR_USAGE, "\"%s\" has a line break or a control character; give one line", path);
-    free(kept);
-    return NULL;
+    size_t len = kept ? strlen(kept) : 0;
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        i += utf8_decode(kept + i, len - i, &cp);
+        if (cp >= ' ' && (cp < 0x7f || cp >= 0xa0) && cp != 0x2028 && cp != 0x2029)
+            continue;
+        err_set(e, ERR_USAGE, "\"%s\" has a line break or a control character; give one line",
+                path);
+        free(kept);
+        return NULL;
+    }
+    return kept;
 }
 
 char *graph_clean_text(const char *text, const char *path, struct error *e)
@@ -119,36 +91,36 @@ char *graph_clean_text(const char *text, const char *path, struct error *e)
     return clean_within(text, GRAPH_OBSERVATION_BYTES, path, e);
 }
 
-/* ---- words ---- */
-
-static bool add_contents(struct store *s, int64_t key, struct buf *out, struct error *e)
-{
-    struct query q = query_begin(s, contents_sql, e);
-    query_int(&q, key);
-    while (query_next(&q))
-        buf_addf(out, "\n%s", (const char *)sqlite3_column_text(q.handle, 0));
-    return query_end(&q);
-}
+/* --- the index of words ----------------------------------------------------------------------- */
 
 static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,
                           struct error *e)
 {
-    struct buf words = BUF_INIT;
+    AUTO(buf_release) struct buf words = BUF_INIT;
     *out = (struct document){0};
-    struct query q = query_begin(s, row_sql, e);
-    query_int(&q, from);
+    struct query q = sql_query(
+        s, e, "SELECT key, name, type FROM graph_entry WHERE key >= ? ORDER BY key LIMIT 1", "i",
+        from);
     *found = query_next(&q);
     if (*found) {
         out->key = sqlite3_column_int64(q.handle, 0);
         buf_addf(&words, "%s\n%s", (const char *)sqlite3_column_text(q.handle, 1),
                  (const char *)sqlite3_column_text(q.handle, 2));
     }
-    bool ok = query_end(&q) && (!*found || add_contents(s, out->key, &words, e));
+    if (!query_end(&q))
+        return false;
+    if (!*found)
+        return true;
+    struct query contents =
+        sql_query(s, e, "SELECT content FROM graph_observation WHERE entity = ? ORDER BY number",
+                  "i", out->key);
+    while (query_next(&contents))
+        buf_addf(&words, "\n%s", (const char *)sqlite3_column_text(contents.handle, 0));
     buf_addf(&words, "\n%c", words_mark(false, false));
-    if (ok && *found)
-        out->words = buf_take(&words);
-    buf_release(&words);
-    return ok;
+    if (!query_end(&contents))
+        return false;
+    out->words = buf_take(&words);
+    return true;
 }
 
 struct corpus graph_corpus(struct store *s)
@@ -156,7 +128,6 @@ struct corpus graph_corpus(struct store *s)
     return (struct corpus){.store = s, .tables = "graph", .document = read_document};
 }
 
-/* Words of an entity that is there. */
 static bool words_of(struct store *s, int64_t key, struct document *out, struct error *e)
 {
     bool found;
@@ -167,23 +138,17 @@ static bool words_of(struct store *s, int64_t key, struct document *out, struct 
 bool graph_unindex(struct store *s, int64_t key, struct error *e)
 {
     const struct corpus c = graph_corpus(s);
-    struct document d;
-    bool ok = words_of(s, key, &d, e) && words_remove(&c, key, d.words, e);
-    document_release(&d);
-    return ok;
+    AUTO(document_release) struct document d = {0};
+    return words_of(s, key, &d, e) && words_remove(&c, key, d.words, e);
 }
 
 bool graph_index(const struct graph *g, int64_t key, struct error *e)
 {
     const struct corpus c = graph_corpus(g->store);
-    struct document d;
-    bool ok = words_of(g->store, key, &d, e) &&
-              words_prepare(&c, g->language, strlen(d.words), e) && words_add(&c, key, d.words, e);
-    document_release(&d);
-    return ok;
+    AUTO(document_release) struct document d = {0};
+    return words_of(g->store, key, &d, e) && words_prepare(&c, g->language, strlen(d.words), e) &&
+           words_add(&c, key, d.words, e);
 }
-
-/* ---- upkeep ---- */
 
 bool graph_purge(const struct graph *g, bool *more, struct error *e)
 {
@@ -203,7 +168,7 @@ bool graph_reindex(const struct graph *g, struct error *e)
     return words_reindex(&c, g->language, NULL, NULL, e);
 }
 
-/* ---- reading ---- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 struct graph_source graph_source_read(const struct query *q, int at)
 {
@@ -216,8 +181,9 @@ struct graph_source graph_source_read(const struct query *q, int at)
 static bool read_observations(struct store *s, int64_t key, struct graph_entity *out,
                               struct error *e)
 {
-    struct query q = query_begin(s, observations_sql, e);
-    query_int(&q, key);
+    static const char sql[] = "SELECT content, " GRAPH_SOURCE(
+        "graph_observation") " FROM graph_observation WHERE entity = ? ORDER BY number";
+    struct query q = sql_query(s, e, sql, "i", key);
     while (query_next(&q))
         vec_push(&out->observations,
                  (struct graph_observation){query_column_text(&q, 0), graph_source_read(&q, 1)});
@@ -227,9 +193,13 @@ static bool read_observations(struct store *s, int64_t key, struct graph_entity 
 bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_entity *out,
                        struct error *e)
 {
+    static const char sql[] =
+        "SELECT name, type, (SELECT count(*) FROM graph_observation WHERE entity = key),"
+        " (SELECT count(*) FROM graph_relation WHERE source = key)"
+        " + (SELECT count(*) FROM graph_relation WHERE target = key"
+        " AND source <> key), " GRAPH_SOURCE("graph_entry") " FROM graph_entry WHERE key = ?";
     *out = (struct graph_entity){0};
-    struct query q = query_begin(s, entity_sql, e);
-    query_int(&q, key);
+    struct query q = sql_query(s, e, sql, "i", key);
     if (query_next(&q))
         *out = (struct graph_entity){.name = query_column_text(&q, 0),
                                      .type = query_column_text(&q, 1),
@@ -243,8 +213,8 @@ bool graph_read_entity(struct store *s, int64_t key, bool whole, struct graph_en
     return ok;
 }
 
-bool graph_read_entities(struct store *s, const struct graph_keys *keys, bool whole,
-                         struct graph_part *out, struct error *e)
+static bool read_entities(struct store *s, const struct graph_keys *keys, bool whole,
+                          struct graph_part *out, struct error *e)
 {
     for (size_t i = 0; i < keys->items.len; i++) {
         struct graph_entity entity;
@@ -263,24 +233,33 @@ static bool is_among(const struct graph_keys *keys, size_t count, int64_t key)
     return false;
 }
 
-/* One between two of the entities is that of the first. */
-static bool read_relations(struct store *s, const struct graph_keys *keys, size_t of, size_t most,
+bool graph_keys_have(const struct graph_keys *keys, int64_t key)
+{
+    return is_among(keys, keys->items.len, key);
+}
+
+/* Adds the relations of one of the entities, except those with an entity before it. */
+static bool read_relations(struct store *s, const struct graph_keys *keys, size_t at, size_t most,
                            struct graph_part *out, struct error *e)
 {
-    struct query q = query_begin(s, relations_sql, e);
-    query_int(&q, keys->items.items[of]);
+    static const char sql[] =
+        "SELECT a.name, b.name, r.type, source, target, " GRAPH_SOURCE("r")
+        " FROM graph_relation AS r CROSS JOIN graph_entry AS a ON a.key = source"
+        " CROSS JOIN graph_entry AS b ON b.key = target"
+        " WHERE r.number IN (SELECT number FROM graph_relation WHERE source = ?1"
+        "  UNION SELECT number FROM graph_relation WHERE target = ?1) ORDER BY 1, 3, 2";
+    struct query q = sql_query(s, e, sql, "i", keys->items.items[at]);
     while (query_next(&q)) {
         int64_t source = sqlite3_column_int64(q.handle, 3);
         int64_t target = sqlite3_column_int64(q.handle, 4);
-        if (is_among(keys, of, source) || is_among(keys, of, target))
+        if (is_among(keys, at, source) || is_among(keys, at, target))
             continue;
-        if (out->relations.len >= most) {
+        if (out->relations.len >= most)
             out->relations_left++;
-            continue;
-        }
-        vec_push(&out->relations,
-                 (struct graph_relation){query_column_text(&q, 0), query_column_text(&q, 1),
-                                         query_column_text(&q, 2), graph_source_read(&q, 5)});
+        else
+            vec_push(&out->relations,
+                     (struct graph_relation){query_column_text(&q, 0), query_column_text(&q, 1),
+                                             query_column_text(&q, 2), graph_source_read(&q, 5)});
     }
     return query_end(&q);
 }
@@ -288,46 +267,13 @@ static bool read_relations(struct store *s, const struct graph_keys *keys, size_
 bool graph_read_part(struct store *s, const struct graph_keys *keys, size_t most_relations,
                      struct graph_part *out, struct error *e)
 {
-    bool ok = graph_read_entities(s, keys, true, out, e);
+    bool ok = read_entities(s, keys, true, out, e);
     for (size_t i = 0; i < keys->items.len && ok; i++)
         ok = read_relations(s, keys, i, most_relations, out, e);
     return ok;
 }
 
-bool graph_keys_have(const struct graph_keys *keys, int64_t key)
-{
-    return is_among(keys, keys->items.len, key);
-}
-
-static const char list_sql[] = "SELECT key FROM graph_entry WHERE name > ?1 ORDER BY name LIMIT ?2";
-static const char counts_sql[] =
-    "SELECT entities, observations, relations,"
-    " (SELECT count(*) FROM graph_observation"
-    "  WHERE session IS NOT NULL AND session NOT IN (SELECT id FROM session)),"
-    " (SELECT ifnull(sum(length(CAST(content AS BLOB)) + 50), 0) FROM graph_observation)"
-    " + (SELECT ifnull(sum(length(CAST(name || type AS BLOB)) + 50), 0) FROM graph_entry)"
-    " + (SELECT ifnull(sum(length(CAST(type AS BLOB)) + 50), 0) FROM graph_relation)"
-    " + (SELECT ifnull(sum(length(block)), 0) FROM graph_words_data WHERE id > 10)"
-    " FROM graph_size";
-
-static bool list_keys(struct store *s, const char *after, int limit, struct graph_keys *out,
-                      struct error *e)
-{
-    struct query q = query_for(s, list_sql, after ? after : "", e);
-    query_int(&q, limit);
-    while (query_next(&q))
-        vec_push(&out->items, sqlite3_column_int64(q.handle, 0));
-    return query_end(&q);
-}
-
-static bool list(struct store *s, const char *after, int limit, struct graph_part *out,
-                 struct error *e)
-{
-    struct graph_keys keys = {0};
-    bool ok = list_keys(s, after, limit, &keys, e) && graph_read_entities(s, &keys, false, out, e);
-    vec_release(&keys.items);
-    return ok;
-}
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* Ends a transaction that only read. */
 static bool leave(const struct graph *g, bool began, bool ok, struct graph_part *out,
@@ -339,6 +285,18 @@ static bool leave(const struct graph *g, bool began, bool ok, struct graph_part 
     return ok;
 }
 
+static bool list(struct store *s, const char *after, int limit, struct graph_part *out,
+                 struct error *e)
+{
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    struct query q =
+        sql_query(s, e, "SELECT key FROM graph_entry WHERE name > ?1 ORDER BY name LIMIT ?2", "ti",
+                  after ? after : "", (int64_t)limit);
+    while (query_next(&q))
+        vec_push(&keys.items, sqlite3_column_int64(q.handle, 0));
+    return query_end(&q) && read_entities(s, &keys, false, out, e);
+}
+
 bool graph_list(const struct graph *g, const char *after, int limit, struct graph_part *out,
                 struct error *e)
 {
@@ -348,33 +306,21 @@ bool graph_list(const struct graph *g, const char *after, int limit, struct grap
            leave(g, began, list(g->store, after, limit, out, e), out, e);
 }
 
-/* Of names that are written as they are kept. */
-static bool find_names(struct store *s, const struct graph_names *p, struct graph_keys *keys,
-                       struct graph_part *out, struct error *e)
-{
-    for (size_t i = 0; i < p->names.len; i++) {
-        char *name = graph_plain(p->names.items[i]);
-        int64_t key = -1;
-        bool ok = !name || graph_key(s, name, &key, e);
-        free(name);
-        if (!ok)
-            return false;
-        if (key < 0)
-            vec_push(&out->unknown, mem_strdup(p->names.items[i]));
-        else if (!graph_keys_have(keys, key))
-            vec_push(&keys->items, key);
-    }
-    return true;
-}
-
 static bool open_names(struct store *s, const struct graph_names *p, struct graph_part *out,
                        struct error *e)
 {
-    struct graph_keys keys = {0};
-    bool ok =
-        find_names(s, p, &keys, out, e) && graph_read_part(s, &keys, GRAPH_PART_RELATIONS, out, e);
-    vec_release(&keys.items);
-    return ok;
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    for (size_t i = 0; i < p->names.len; i++) {
+        auto_free char *name = plain(p->names.items[i]);
+        int64_t key = -1;
+        if (name && !graph_key(s, name, &key, e))
+            return false;
+        if (key < 0)
+            vec_push(&out->unknown, mem_strdup(p->names.items[i]));
+        else if (!graph_keys_have(&keys, key))
+            vec_push(&keys.items, key);
+    }
+    return graph_read_part(s, &keys, GRAPH_PART_RELATIONS, out, e);
 }
 
 bool graph_open(const struct graph *g, const struct graph_names *p, struct graph_part *out,
@@ -388,8 +334,17 @@ bool graph_open(const struct graph *g, const struct graph_names *p, struct graph
 
 bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e)
 {
+    static const char sql[] =
+        "SELECT entities, observations, relations,"
+        " (SELECT count(*) FROM graph_observation"
+        "  WHERE session IS NOT NULL AND session NOT IN (SELECT id FROM session)),"
+        " (SELECT ifnull(sum(length(CAST(content AS BLOB)) + 50), 0) FROM graph_observation)"
+        " + (SELECT ifnull(sum(length(CAST(name || type AS BLOB)) + 50), 0) FROM graph_entry)"
+        " + (SELECT ifnull(sum(length(CAST(type AS BLOB)) + 50), 0) FROM graph_relation)"
+        " + (SELECT ifnull(sum(length(block)), 0) FROM graph_words_data WHERE id > 10)"
+        " FROM graph_size";
     *out = (struct graph_stats){0};
-    struct query q = query_begin(g->store, counts_sql, e);
+    struct query q = query_begin(g->store, sql, e);
     if (query_next(&q))
         *out = (struct graph_stats){.entities = sqlite3_column_int64(q.handle, 0),
                                     .observations = sqlite3_column_int64(q.handle, 1),
@@ -399,30 +354,27 @@ bool graph_stats(const struct graph *g, struct graph_stats *out, struct error *e
     return query_end(&q);
 }
 
-static const char texts_sql[] = "SELECT key, name, type FROM graph_entry ORDER BY key";
-static const char all_contents_sql[] =
-    "SELECT entity, content FROM graph_observation ORDER BY number";
+/* --- search ----------------------------------------------------------------------------------- */
 
-static bool by_words(const struct graph *g, const struct graph_search *search, const char *text,
-                     struct graph_keys *out, struct error *e)
+static bool find_by_words(const struct graph *g, const struct graph_search *search,
+                          const char *text, struct graph_keys *out, struct error *e)
 {
     const struct corpus c = graph_corpus(g->store);
     const struct corpus_scope all = {.all = true};
     const struct words_question question = {
         .text = text, .typing = search->typing, .rank = rank_settings_alone()};
-    struct candidates found = {0};
-    struct word_weights weights = {0};
-    bool ok = words_search(&c, &question, &all, (size_t)search->limit, &found, &weights, e);
-    for (size_t i = 0; i < found.items.len && ok && (int)out->items.len < search->limit; i++)
+    AUTO(vec_release_local) struct candidates found = {0};
+    AUTO(vec_release_local) struct word_weights weights = {0};
+    if (!words_search(&c, &question, &all, (size_t)search->limit, &found, &weights, e))
+        return false;
+    for (size_t i = 0; i < found.items.len && (int)out->items.len < search->limit; i++)
         vec_push(&out->items, found.items.items[i].key);
-    vec_release(&found.items);
-    vec_release(&weights.items);
-    return ok;
+    return true;
 }
 
-/* All texts are looked at: they are bounded, and no index finds what stands within a word. */
-static bool look_through(const struct graph *g, const char *sql, const char *needle, int limit,
-                         struct graph_keys *out, struct error *e)
+/* Looks at all texts: they are bounded, and no index finds parts of words. */
+static bool find_in_texts(const struct graph *g, const char *sql, const char *needle, int limit,
+                          struct graph_keys *out, struct error *e)
 {
     struct query q = query_begin(g->store, sql, e);
     while ((int)out->items.len < limit && query_next(&q)) {
@@ -439,38 +391,30 @@ static bool look_through(const struct graph *g, const char *sql, const char *nee
 static bool find(const struct graph *g, const struct graph_search *search, const char *text,
                  struct graph_part *out, struct error *e)
 {
-    struct graph_keys keys = {0};
-    bool ok = by_words(g, search, text, &keys, e) &&
-              look_through(g, texts_sql, text, search->limit, &keys, e) &&
-              look_through(g, all_contents_sql, text, search->limit, &keys, e);
-    if (ok && search->brief)
-        ok = graph_read_entities(g->store, &keys, false, out, e);
-    else if (ok)
-        ok = graph_read_part(g->store, &keys, GRAPH_PART_RELATIONS, out, e);
-    vec_release(&keys.items);
-    return ok;
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    return find_by_words(g, search, text, &keys, e) &&
+           find_in_texts(g, "SELECT key, name, type FROM graph_entry ORDER BY key", text,
+                         search->limit, &keys, e) &&
+           find_in_texts(g, "SELECT entity, content FROM graph_observation ORDER BY number", text,
+                         search->limit, &keys, e) &&
+           (search->brief ? read_entities(g->store, &keys, false, out, e)
+                          : graph_read_part(g->store, &keys, GRAPH_PART_RELATIONS, out, e));
 }
 
 bool graph_search(const struct graph *g, const struct graph_search *search, struct graph_part *out,
                   struct error *e)
 {
-    char *normal = content_normal(search->query), *text = utf8_composed(normal);
+    auto_free char *normal = content_normal(search->query);
+    auto_free char *text = utf8_composed(normal);
     bool began;
     *out = (struct graph_part){0};
-    bool ok = store_step_begin(g->store, &began, e) &&
-              store_step_end(g->store, began, !*text || find(g, search, text, out, e), e);
-    free(text);
-    free(normal);
-    if (!ok)
-        graph_part_release(out);
-    return ok;
+    return store_step_begin(g->store, &began, e) &&
+           leave(g, began, !*text || find(g, search, text, out, e), out, e);
 }
 
-/* What a look at the database and its recovery have to know of the graph's tables. */
+/* --- health and recovery ---------------------------------------------------------------------- */
 
-/* ---- a look at it ---- */
-
-/* What must not be: a count of rows, and what they are called. */
+/* Counts of rows that must not be there, and their fault. */
 static const struct {
     const char *sql, *fault;
 } checks[] = {
@@ -506,8 +450,6 @@ static bool check(struct store *s, bool thorough, struct health *out)
     return ok;
 }
 
-/* ---- what is found of it in damaged pages ---- */
-
 static const struct salvage_shape shapes[] = {
     {"graph_entry", "key, name, type, session, seq, created_ms", "nttTii", false},
     {"graph_observation", "number, entity, digest, session, seq, created_ms, content", "niiTiit",
@@ -517,41 +459,34 @@ static const struct salvage_shape shapes[] = {
 };
 static const char *const indexes[] = {NULL};
 
-/* What is on a page that was given up was deleted. */
+/* Rows on a free page were deleted. */
 static const char choose_sql[] =
     "DELETE FROM found.graph_entry WHERE free;"
     "DELETE FROM found.graph_observation WHERE free;"
     "DELETE FROM found.graph_relation WHERE free;";
 
-/* ---- back into its tables ---- */
-
 #define SOURCE_IS_PLAIN " AND (session IS NULL OR plain(session) IS NOT NULL)"
 
-static const char put_entities_sql[] =
+/* An entity whose name is lost gets another, so that its observations are kept. */
+static const char *const recover_sql[] = {
     "INSERT OR IGNORE INTO graph_entry (key, name, type, session, seq, created_ms)"
     " SELECT row, name, type, session, seq, created_ms FROM found.graph_entry WHERE whole"
-    " AND row > 0 AND row & 0xffffff = 0 AND plain(name) <> '' AND plain(type) <> "
-    "''" SOURCE_IS_PLAIN " ORDER BY row";
-
-/* What was observed of somebody whose name is lost is kept, too. */
-static const char name_lost_sql[] =
+    " AND row > 0 AND row & 0xffffff = 0 AND plain(name) <> ''"
+    " AND plain(type) <> ''" SOURCE_IS_PLAIN " ORDER BY row",
     "INSERT OR IGNORE INTO graph_entry (key, name, type, seq, created_ms)"
     " SELECT DISTINCT entity, 'recovered ' || (entity >> 24), 'unknown', 0, min(created_ms)"
     " FROM found.graph_observation WHERE whole AND entity > 0 AND entity & 0xffffff = 0"
-    " AND plain(content) <> '' AND entity NOT IN (SELECT key FROM graph_entry) GROUP BY entity";
-
-static const char put_observations_sql[] =
+    " AND plain(content) <> '' AND entity NOT IN (SELECT key FROM graph_entry) GROUP BY entity",
     "INSERT OR IGNORE INTO graph_observation (number, entity, digest, session, seq, created_ms,"
     " content) SELECT row, entity, digest, session, seq, created_ms, content"
     " FROM found.graph_observation WHERE whole AND entity IN (SELECT key FROM graph_entry)"
-    " AND plain(content) <> ''" SOURCE_IS_PLAIN " ORDER BY row";
-
-static const char put_relations_sql[] =
+    " AND plain(content) <> ''" SOURCE_IS_PLAIN " ORDER BY row",
     "INSERT OR IGNORE INTO graph_relation (number, type, source, target, session, seq, created_ms)"
     " SELECT row, type, source, target, session, seq, created_ms FROM found.graph_relation"
     " WHERE whole AND source IN (SELECT key FROM graph_entry)"
     " AND target IN (SELECT key FROM graph_entry) AND plain(type) <> ''" SOURCE_IS_PLAIN
-    " ORDER BY row";
+    " ORDER BY row",
+};
 
 static const char lost_sql[] =
     "SELECT (SELECT count(DISTINCT row) FROM found.graph_entry"
@@ -562,20 +497,15 @@ static const char lost_sql[] =
     " + (SELECT count(DISTINCT row) FROM found.graph_relation"
     "  WHERE row NOT IN (SELECT number FROM graph_relation))";
 
-static bool put(struct store *to, const char *sql, int64_t *rows, struct error *e)
-{
-    struct query q = query_begin(to, sql, e);
-    bool ok = query_run(&q);
-    *rows += sqlite3_changes(to->db);
-    return ok;
-}
-
 static bool recover(struct store *to, struct recovery *out, struct error *e)
 {
     int64_t lost = 0;
-    bool ok = put(to, put_entities_sql, &out->facts, e) && put(to, name_lost_sql, &out->facts, e) &&
-              put(to, put_observations_sql, &out->facts, e) &&
-              put(to, put_relations_sql, &out->facts, e) && store_number(to, lost_sql, &lost, e);
+    for (size_t i = 0; i < sizeof recover_sql / sizeof *recover_sql; i++) {
+        if (!sql_exec(to, e, recover_sql[i], ""))
+            return false;
+        out->facts += sqlite3_changes(to->db);
+    }
+    bool ok = store_number(to, lost_sql, &lost, e);
     out->lost += lost;
     return ok;
 }
