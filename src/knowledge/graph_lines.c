@@ -1,31 +1,31 @@
-/* The graph read from lines of JSON (graph.h says in which form): first all of them, checked and
- * cleaned in memory, then written in steps. */
+/* The graph as lines of JSON (graph.h has the form). An import reads all lines, checked and cleaned
+ * in memory, and then writes them in steps. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "knowledge/graph_private.h"
 
-/* Others who write wait for a step at most. */
+/* Others who write wait for one step at most. */
 enum { STEP_LINES = 1000, STEP_BYTES = 1024 * 1024 };
-
-struct entity_line {
-    struct graph_line_entity entity;
-    int64_t number;
-    size_t bytes;
-};
-struct relation_line {
-    struct graph_line_relation relation;
-    int64_t number;
-};
 
 struct graph_import {
     const struct graph *g;
-    VEC(struct entity_line) entities;
-    VEC(struct relation_line) relations;
+    VEC(struct entity_line {
+        struct graph_line_entity entity;
+        int64_t number;
+        size_t bytes;
+    })
+    entities;
+    VEC(struct relation_line {
+        struct graph_line_relation relation;
+        int64_t number;
+    })
+    relations;
     size_t bytes; /* of all lines */
     struct graph_counts counts;
 };
@@ -55,9 +55,9 @@ struct graph_counts graph_import_counts(const struct graph_import *in)
     return in->counts;
 }
 
-/* ---- a line ---- */
+/* --- a line ----------------------------------------------------------------------------------- */
 
-/* `clean` takes the place of the text; NULL: it is none. */
+/* `clean` takes the place of the text. False: it is NULL. */
 static bool replace(char **text, char *clean)
 {
     if (!clean)
@@ -72,43 +72,30 @@ static bool clean_line(char **text, size_t most, const char *member, struct erro
     return replace(text, graph_clean_line(*text, most, member, e));
 }
 
-static bool clean_entity(struct graph_line_entity *n, struct error *e)
-{
-    struct graph_load load = {0};
-    bool ok = clean_line(&n->name, GRAPH_NAME_BYTES, "name", e) &&
-              clean_line(&n->type, GRAPH_TYPE_BYTES, "entityType", e);
-    for (size_t i = 0; i < n->observations.len && ok; i++) {
-        char **text = &n->observations.items[i];
-        char *path = mem_printf("observations[%zu]", i);
-        ok = replace(text, graph_clean_text(*text, path, e)) &&
-             graph_load_add(&load, *text, path, e);
-        free(path);
-    }
-    return ok;
-}
-
-static bool clean_relation(struct graph_line_relation *r, struct error *e)
-{
-    return clean_line(&r->from, GRAPH_NAME_BYTES, "from", e) &&
-           clean_line(&r->to, GRAPH_NAME_BYTES, "to", e) &&
-           clean_line(&r->type, GRAPH_TYPE_BYTES, "relationType", e);
-}
-
 static bool take_entity(struct graph_import *in, int64_t number, size_t bytes, const struct json *v,
                         struct error *e)
 {
     struct entity_line line = {.number = number, .bytes = bytes};
-    if (!shape_read(&graph_line_entity_shape, v, &line.entity, e))
+    struct graph_line_entity *n = &line.entity;
+    struct graph_load load = {0};
+    if (!shape_read(&graph_line_entity_shape, v, n, e))
         return false;
-    bool ok =
-        clean_entity(&line.entity, e) &&
-        (in->entities.len < GRAPH_ENTITIES ||
-         err_set(e, ERR_USAGE, "the graph can have %d entities, and there are more; take some out",
-                 GRAPH_ENTITIES));
+    bool ok = clean_line(&n->name, GRAPH_NAME_BYTES, "name", e) &&
+              clean_line(&n->type, GRAPH_TYPE_BYTES, "entityType", e);
+    for (size_t i = 0; i < n->observations.len && ok; i++) {
+        char **text = &n->observations.items[i];
+        auto_free char *path = mem_printf("observations[%zu]", i);
+        ok = replace(text, graph_clean_text(*text, path, e)) &&
+             graph_load_add(&load, *text, path, e);
+    }
+    if (ok && in->entities.len >= GRAPH_ENTITIES)
+        ok = err_set(e, ERR_USAGE,
+                     "the graph can have %d entities, and there are more; take some out",
+                     GRAPH_ENTITIES);
     if (ok)
         vec_push(&in->entities, line);
     else
-        shape_release(&graph_line_entity_shape, &line.entity);
+        shape_release(&graph_line_entity_shape, n);
     return ok;
 }
 
@@ -116,17 +103,20 @@ static bool take_relation(struct graph_import *in, int64_t number, const struct 
                           struct error *e)
 {
     struct relation_line line = {.number = number};
-    if (!shape_read(&graph_line_relation_shape, v, &line.relation, e))
+    struct graph_line_relation *r = &line.relation;
+    if (!shape_read(&graph_line_relation_shape, v, r, e))
         return false;
-    bool ok =
-        clean_relation(&line.relation, e) &&
-        (in->relations.len < GRAPH_RELATIONS ||
-         err_set(e, ERR_USAGE, "the graph can have %d relations, and there are more; take some out",
-                 GRAPH_RELATIONS));
+    bool ok = clean_line(&r->from, GRAPH_NAME_BYTES, "from", e) &&
+              clean_line(&r->to, GRAPH_NAME_BYTES, "to", e) &&
+              clean_line(&r->type, GRAPH_TYPE_BYTES, "relationType", e);
+    if (ok && in->relations.len >= GRAPH_RELATIONS)
+        ok = err_set(e, ERR_USAGE,
+                     "the graph can have %d relations, and there are more; take some out",
+                     GRAPH_RELATIONS);
     if (ok)
         vec_push(&in->relations, line);
     else
-        shape_release(&graph_line_relation_shape, &line.relation);
+        shape_release(&graph_line_relation_shape, r);
     return ok;
 }
 
@@ -150,37 +140,29 @@ bool graph_import_line(struct graph_import *in, int64_t number, const char *text
     return ok;
 }
 
-/* ---- writing ---- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
-static bool put_observations(const struct graph_import *in, const struct graph_line_entity *n,
-                             int64_t key, const struct graph_source *source,
-                             struct graph_counts *counts, struct error *e)
-{
-    struct graph_load load;
-    bool ok = graph_load_of(in->g->store, key, &load, e);
-    for (size_t i = 0; i < n->observations.len && ok; i++) {
-        char *path = mem_printf("observations[%zu]", i);
-        bool is_new = false;
-        ok = graph_put_observation(in->g, key, n->observations.items[i], source, &load, path,
-                                   &is_new, e);
-        counts->observations += is_new;
-        free(path);
-    }
-    return ok;
-}
-
-/* What is known already stays, and is added to. */
+/* An entity that is known stays, and gets the new observations. */
 static bool put_entity(const struct graph_import *in, const struct graph_line_entity *n,
                        struct graph_counts *counts, struct error *e)
 {
     const struct graph_source source = {.created_ms = clock_wall_ms()};
     bool is_new = false;
+    struct graph_load load;
     int64_t key;
-    bool ok = graph_put_entity(in->g, n->name, n->type, &source, &key, &is_new, e) &&
-              (is_new || graph_unindex(in->g->store, key, e)) &&
-              put_observations(in, n, key, &source, counts, e) && graph_index(in->g, key, e);
+    if (!graph_put_entity(in->g, n->name, n->type, &source, &key, &is_new, e) ||
+        (!is_new && !graph_unindex(in->g->store, key, e)) ||
+        !graph_load_of(in->g->store, key, &load, e))
+        return false;
     counts->entities += is_new;
-    return ok;
+    for (size_t i = 0; i < n->observations.len; i++) {
+        auto_free char *path = mem_printf("observations[%zu]", i);
+        if (!graph_put_observation(in->g, key, n->observations.items[i], &source, &load, path,
+                                   &is_new, e))
+            return false;
+        counts->observations += is_new;
+    }
+    return graph_index(in->g, key, e);
 }
 
 /* server-memory keeps relations of entities that were deleted: they are counted, and left out. */
@@ -190,31 +172,18 @@ static bool put_relation(const struct graph_import *in, const struct graph_line_
     const struct graph_source source = {.created_ms = clock_wall_ms()};
     bool is_new = false;
     int64_t from, to;
-    bool ok = graph_key(in->g->store, r->from, &from, e) && graph_key(in->g->store, r->to, &to, e);
-    bool dangles = ok && (from < 0 || to < 0);
-    if (ok && !dangles)
-        ok = graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
+    if (!graph_key(in->g->store, r->from, &from, e) || !graph_key(in->g->store, r->to, &to, e))
+        return false;
+    if (from < 0 || to < 0) {
+        counts->skipped++;
+        return true;
+    }
+    bool ok = graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
     counts->relations += is_new;
-    counts->skipped += dangles;
     return ok;
 }
 
-/* The entities, then the relations: each has a place among all of them. */
-static bool put(const struct graph_import *in, size_t place, int64_t *line, size_t *bytes,
-                struct graph_counts *counts, struct error *e)
-{
-    if (place < in->entities.len) {
-        const struct entity_line *n = &in->entities.items[place];
-        *line = n->number;
-        *bytes += n->bytes;
-        return put_entity(in, &n->entity, counts, e);
-    }
-    const struct relation_line *r = &in->relations.items[place - in->entities.len];
-    *line = r->number;
-    return put_relation(in, &r->relation, counts, e);
-}
-
-/* Some of them, from *place on. */
+/* Writes some lines from *place on: the entities come first, then the relations. */
 static bool write_step(struct graph_import *in, size_t *place, int64_t *line, struct error *e)
 {
     const size_t all = in->entities.len + in->relations.len, first = *place;
@@ -223,8 +192,19 @@ static bool write_step(struct graph_import *in, size_t *place, int64_t *line, st
     bool began, ok = true;
     if (!store_enter(in->g->store, &began, e))
         return false;
-    while (ok && *place < all && *place - first < STEP_LINES && bytes < STEP_BYTES)
-        ok = put(in, (*place)++, line, &bytes, &counts, e);
+    while (ok && *place < all && *place - first < STEP_LINES && bytes < STEP_BYTES) {
+        size_t at = (*place)++;
+        if (at < in->entities.len) {
+            const struct entity_line *n = &in->entities.items[at];
+            *line = n->number;
+            bytes += n->bytes;
+            ok = put_entity(in, &n->entity, &counts, e);
+        } else {
+            const struct relation_line *r = &in->relations.items[at - in->entities.len];
+            *line = r->number;
+            ok = put_relation(in, &r->relation, &counts, e);
+        }
+    }
     ok = store_leave(in->g->store, began, ok, e);
     if (ok)
         in->counts = counts;
@@ -248,7 +228,7 @@ bool graph_import_end(struct graph_import *in,
     return ok;
 }
 
-/* The graph written as lines of JSON (graph.h says in which form). */
+/* --- export ----------------------------------------------------------------------------------- */
 
 struct export
 {
@@ -259,9 +239,8 @@ struct export
     struct graph_counts counts;
 };
 
-static bool end_line(struct export *x, struct json_out *o, struct error *e)
+static bool write_line(struct export *x, struct error *e)
 {
-    json_out_close(o, '}');
     buf_addch(&x->line, '\n');
     bool ok = x->write(x->context, x->line.data, x->line.len, e);
     buf_clear(&x->line);
@@ -275,48 +254,42 @@ static bool write_entity(struct export *x, int64_t key, struct error *e)
     if (!graph_read_entity(x->g->store, key, true, &entity, e))
         return false;
     json_out_open(&o, '{');
-    json_out_member(&o, "type", "entity");
-    json_out_member(&o, "name", entity.name);
-    json_out_member(&o, "entityType", entity.type);
+    json_out_pack(&o, "type:'entity' name:s entityType:s", entity.name, entity.type);
     json_out_name(&o, "observations");
     json_out_open(&o, '[');
     for (size_t i = 0; i < entity.observations.len; i++)
         json_out_string(&o, entity.observations.items[i].content);
     json_out_close(&o, ']');
+    json_out_close(&o, '}');
     x->counts.entities++;
     x->counts.observations += (int64_t)entity.observations.len;
     shape_release(&graph_entity_shape, &entity);
-    return end_line(x, &o, e);
+    return write_line(x, e);
 }
 
-static bool write_entities(struct export *x, struct error *e)
+static bool write_all(struct export *x, struct error *e)
 {
-    struct query q = query_begin(x->g->store, "SELECT key FROM graph_entry ORDER BY key", e);
     bool ok = true;
+    struct query q = query_begin(x->g->store, "SELECT key FROM graph_entry ORDER BY key", e);
     while (ok && query_next(&q))
         ok = write_entity(x, sqlite3_column_int64(q.handle, 0), e);
-    return query_end(&q) && ok;
-}
-
-static bool write_relations(struct export *x, struct error *e)
-{
-    static const char sql[] =
-        "SELECT a.name, b.name, r.type FROM graph_relation AS r"
-        " CROSS JOIN graph_entry AS a ON a.key = source"
-        " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number";
-    static const char *const names[] = {"from", "to", "relationType"};
-    struct query q = query_begin(x->g->store, sql, e);
-    bool ok = true;
-    while (ok && query_next(&q)) {
+    if (!query_end(&q) || !ok)
+        return false;
+    struct query r = query_begin(x->g->store,
+                                 "SELECT a.name, b.name, r.type FROM graph_relation AS r"
+                                 " CROSS JOIN graph_entry AS a ON a.key = source"
+                                 " CROSS JOIN graph_entry AS b ON b.key = target ORDER BY r.number",
+                                 e);
+    while (ok && query_next(&r)) {
         struct json_out o = {.buf = &x->line};
-        json_out_open(&o, '{');
-        json_out_member(&o, "type", "relation");
-        for (int i = 0; i < 3; i++)
-            json_out_member(&o, names[i], (const char *)sqlite3_column_text(q.handle, i));
+        json_out_pack(&o, "{type:'relation' from:s to:s relationType:s}",
+                      (const char *)sqlite3_column_text(r.handle, 0),
+                      (const char *)sqlite3_column_text(r.handle, 1),
+                      (const char *)sqlite3_column_text(r.handle, 2));
         x->counts.relations++;
-        ok = end_line(x, &o, e);
+        ok = write_line(x, e);
     }
-    return query_end(&q) && ok;
+    return query_end(&r) && ok;
 }
 
 bool graph_export(const struct graph *g,
@@ -326,7 +299,7 @@ bool graph_export(const struct graph *g,
     struct export x = {.g = g, .write = write, .context = context, .line = BUF_INIT};
     bool began;
     bool ok = store_step_begin(g->store, &began, e) &&
-              store_step_end(g->store, began, write_entities(&x, e) && write_relations(&x, e), e);
+              store_step_end(g->store, began, write_all(&x, e), e);
     buf_release(&x.line);
     *out = x.counts;
     return ok;

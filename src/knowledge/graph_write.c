@@ -1,3 +1,4 @@
+/* Facts are made, deleted and restored. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,42 +7,14 @@
 #include "knowledge/graph_private.h"
 #include "memory/content.h"
 
-static const char add_entity_sql[] =
-    "INSERT INTO graph_entry (key, name, type, session, seq, created_ms)"
-    " VALUES (((SELECT ifnull(max(key), 0) FROM graph_entry) >> 24) + 1 << 24, ?1, ?2, ?3, ?4, ?5)";
-static const char add_observation_sql[] =
-    "INSERT INTO graph_observation (entity, digest, content, session, seq, created_ms)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-static const char alike_sql[] =
-    "SELECT number, content FROM graph_observation WHERE entity = ?1 AND digest = ?2"
-    " ORDER BY number";
-static const char load_sql[] =
-    "SELECT count(*), ifnull(sum(length(CAST(content AS BLOB))), 0) FROM graph_observation"
-    " WHERE entity = ?";
-static const char add_relation_sql[] =
-    "INSERT OR IGNORE INTO graph_relation (source, target, type, session, seq, created_ms)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static struct graph_source source_now(const struct graph_by *by)
 {
     return (struct graph_source){(char *)by->session_id, by->seq, clock_wall_ms(), false};
 }
 
-static void bind_source(struct query *q, const struct graph_source *source)
-{
-    query_text(q, source->session_id);
-    query_int(q, source->seq);
-    query_int(q, source->created_ms);
-}
-
-struct graph_source graph_source_copy(const struct graph_source *s)
-{
-    return (struct graph_source){mem_strdup(s->session_id), s->seq, s->created_ms, s->deleted};
-}
-
-/* ---- rows ---- */
-
-/* Asked after an addition, which is taken back where there are too many. */
+/* Called after an addition, which is rolled back where there are too many. */
 static bool has_room(struct store *s, const char *sql, int64_t most, const char *what,
                      struct error *e)
 {
@@ -60,24 +33,25 @@ bool graph_put_entity(const struct graph *g, const char *name, const char *type,
     if (!graph_key(g->store, name, key, e))
         return false;
     *is_new = *key < 0;
-    if (!*is_new)
-        return true;
-    struct query q = query_begin(g->store, add_entity_sql, e);
-    query_text(&q, name);
-    query_text(&q, type);
-    bind_source(&q, source);
-    return query_run(&q) &&
-           has_room(g->store, "SELECT entities FROM graph_size", GRAPH_ENTITIES, "entities", e) &&
-           graph_key(g->store, name, key, e);
+    return !*is_new ||
+           (sql_exec(g->store, e,
+                     "INSERT INTO graph_entry (key, name, type, session, seq, created_ms) VALUES"
+                     " (((SELECT ifnull(max(key), 0) FROM graph_entry) >> 24) + 1 << 24,"
+                     " ?1, ?2, ?3, ?4, ?5)",
+                     "tttii", name, type, source->session_id, source->seq, source->created_ms) &&
+            has_room(g->store, "SELECT entities FROM graph_size", GRAPH_ENTITIES, "entities", e) &&
+            graph_key(g->store, name, key, e));
 }
 
-bool graph_find_observation(struct store *s, int64_t key, const char *text, int64_t *number,
-                            struct error *e)
+/* *number: of the observation with that text, -1: there is none. */
+static bool find_observation(struct store *s, int64_t key, const char *text, int64_t *number,
+                             struct error *e)
 {
     *number = -1;
-    struct query q = query_begin(s, alike_sql, e);
-    query_int(&q, key);
-    query_int(&q, content_digest(text));
+    struct query q = sql_query(s, e,
+                               "SELECT number, content FROM graph_observation WHERE entity = ?1"
+                               " AND digest = ?2 ORDER BY number",
+                               "ii", key, content_digest(text));
     while (*number < 0 && query_next(&q))
         if (content_equal((const char *)sqlite3_column_text(q.handle, 1), text))
             *number = sqlite3_column_int64(q.handle, 0);
@@ -87,8 +61,10 @@ bool graph_find_observation(struct store *s, int64_t key, const char *text, int6
 bool graph_load_of(struct store *s, int64_t key, struct graph_load *out, struct error *e)
 {
     *out = (struct graph_load){0};
-    struct query q = query_begin(s, load_sql, e);
-    query_int(&q, key);
+    struct query q = sql_query(s, e,
+                               "SELECT count(*), ifnull(sum(length(CAST(content AS BLOB))), 0)"
+                               " FROM graph_observation WHERE entity = ?",
+                               "i", key);
     if (query_next(&q))
         *out = (struct graph_load){sqlite3_column_int64(q.handle, 0),
                                    sqlite3_column_int64(q.handle, 1)};
@@ -117,65 +93,69 @@ bool graph_put_observation(const struct graph *g, int64_t key, const char *text,
                            const char *path, bool *is_new, struct error *e)
 {
     int64_t number;
-    if (!graph_find_observation(g->store, key, text, &number, e))
+    if (!find_observation(g->store, key, text, &number, e))
         return false;
     *is_new = number < 0;
-    if (!*is_new)
-        return true;
-    if (!graph_load_add(load, text, path, e))
-        return false;
-    struct query q = query_begin(g->store, add_observation_sql, e);
-    query_int(&q, key);
-    query_int(&q, content_digest(text));
-    query_text(&q, text);
-    bind_source(&q, source);
-    return query_run(&q) && has_room(g->store, "SELECT observations FROM graph_size",
-                                     GRAPH_OBSERVATIONS_IN_ALL, "observations", e);
+    return !*is_new ||
+           (graph_load_add(load, text, path, e) &&
+            sql_exec(g->store, e,
+                     "INSERT INTO graph_observation (entity, digest, content, session, seq,"
+                     " created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                     "iittii", key, content_digest(text), text, source->session_id, source->seq,
+                     source->created_ms) &&
+            has_room(g->store, "SELECT observations FROM graph_size", GRAPH_OBSERVATIONS_IN_ALL,
+                     "observations", e));
 }
 
 bool graph_put_relation(const struct graph *g, int64_t from, int64_t to, const char *type,
                         const struct graph_source *source, bool *is_new, struct error *e)
 {
-    struct query q = query_begin(g->store, add_relation_sql, e);
-    query_int(&q, from);
-    query_int(&q, to);
-    query_text(&q, type);
-    bind_source(&q, source);
-    bool ok = query_run(&q);
+    bool ok =
+        sql_exec(g->store, e,
+                 "INSERT OR IGNORE INTO graph_relation (source, target, type, session, seq,"
+                 " created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                 "iittii", from, to, type, source->session_id, source->seq, source->created_ms);
     *is_new = ok && sqlite3_changes(g->store->db) > 0;
     return ok && (!*is_new || has_room(g->store, "SELECT relations FROM graph_size",
                                        GRAPH_RELATIONS, "relations", e));
 }
 
-/* ---- create ---- */
+/* --- creating --------------------------------------------------------------------------------- */
 
-/* Of an entity that is not indexed at this moment. */
+/* Observations of the element `list`[at], whose entity is not indexed at this moment. `out` (may be
+ * NULL) gets the new ones. */
 static bool observe_all(const struct graph *g, int64_t key, const char *const *texts, size_t count,
                         const struct graph_source *source, const char *list, size_t at,
                         const char *member, struct graph_added_to *out, struct error *e)
 {
     struct graph_load load;
-    bool ok = graph_load_of(g->store, key, &load, e);
-    for (size_t i = 0; i < count && ok; i++) {
+    if (!graph_load_of(g->store, key, &load, e))
+        return false;
+    for (size_t i = 0; i < count; i++) {
         const struct graph_path path = graph_path_in(list, at, member, i);
         bool is_new = false;
-        char *text = graph_clean_text(texts[i], path.text, e);
-        ok = text && graph_put_observation(g, key, text, source, &load, path.text, &is_new, e);
-        if (ok && is_new && out)
+        auto_free char *text = graph_clean_text(texts[i], path.text, e);
+        if (!text || !graph_put_observation(g, key, text, source, &load, path.text, &is_new, e))
+            return false;
+        if (is_new && out)
             vec_push(&out->added, mem_strdup(text));
-        free(text);
     }
-    return ok;
+    return true;
 }
 
-static bool create_clean(const struct graph *g, const struct graph_new_entity *n, size_t at,
-                         const char *name, const char *type, const struct graph_source *source,
-                         struct graph_part *created, struct error *e)
+static bool create_one(const struct graph *g, const struct graph_new_entity *n, size_t at,
+                       const struct graph_source *source, struct graph_part *created,
+                       struct error *e)
 {
+    const struct graph_path name_path = graph_path_of("entities", at, "name");
+    const struct graph_path type_path = graph_path_of("entities", at, "entity_type");
+    auto_free char *name = graph_clean_line(n->name, GRAPH_NAME_BYTES, name_path.text, e);
+    auto_free char *type =
+        name ? graph_clean_line(n->type, GRAPH_TYPE_BYTES, type_path.text, e) : NULL;
+    struct graph_entity entity;
     int64_t key;
     bool is_new;
-    struct graph_entity entity;
-    if (!graph_put_entity(g, name, type, source, &key, &is_new, e))
+    if (!type || !graph_put_entity(g, name, type, source, &key, &is_new, e))
         return false;
     if (!is_new)
         return true;
@@ -187,33 +167,14 @@ static bool create_clean(const struct graph *g, const struct graph_new_entity *n
     return true;
 }
 
-static bool create_one(const struct graph *g, const struct graph_new_entity *n, size_t at,
-                       const struct graph_source *source, struct graph_part *created,
-                       struct error *e)
-{
-    const struct graph_path name_path = graph_path_of("entities", at, "name");
-    const struct graph_path type_path = graph_path_of("entities", at, "entity_type");
-    char *name = graph_clean_line(n->name, GRAPH_NAME_BYTES, name_path.text, e);
-    char *type = name ? graph_clean_line(n->type, GRAPH_TYPE_BYTES, type_path.text, e) : NULL;
-    bool ok = type && create_clean(g, n, at, name, type, source, created, e);
-    free(name);
-    free(type);
-    return ok;
-}
-
-static bool count_entities(const struct graph *g, struct graph_part *out, struct error *e)
-{
-    return store_number(g->store, "SELECT entities FROM graph_size", &out->total, e);
-}
-
 static bool create_all(const struct graph *g, const struct graph_create *p,
                        const struct graph_by *by, struct graph_part *created, struct error *e)
 {
     const struct graph_source source = source_now(by);
-    bool ok = true;
-    for (size_t i = 0; i < p->entities.len && ok; i++)
-        ok = create_one(g, &p->entities.items[i], i, &source, created, e);
-    return ok && count_entities(g, created, e);
+    for (size_t i = 0; i < p->entities.len; i++)
+        if (!create_one(g, &p->entities.items[i], i, &source, created, e))
+            return false;
+    return store_number(g->store, "SELECT entities FROM graph_size", &created->total, e);
 }
 
 bool graph_create(const struct graph *g, const struct graph_create *p, const struct graph_by *by,
@@ -221,31 +182,29 @@ bool graph_create(const struct graph *g, const struct graph_create *p, const str
 {
     bool began;
     *created = (struct graph_part){0};
-    bool ok = store_enter(g->store, &began, e) &&
-              store_leave(g->store, began, create_all(g, p, by, created, e), e);
-    if (!ok)
-        graph_part_release(created);
-    return ok;
+    if (store_enter(g->store, &began, e) &&
+        store_leave(g->store, began, create_all(g, p, by, created, e), e))
+        return true;
+    graph_part_release(created);
+    return false;
 }
-
-/* ---- observe ---- */
 
 static bool observe_one(const struct graph *g, const struct graph_new_observations *n, size_t at,
                         const struct graph_source *source, struct graph_added_to *out,
                         struct error *e)
 {
     const struct graph_path path = graph_path_of("observations", at, "entity_name");
-    struct graph_entity entity = {0};
+    struct graph_entity entity;
     int64_t key;
-    bool ok = graph_need(g->store, n->entity, path.text, &key, e) &&
-              graph_read_entity(g->store, key, false, &entity, e) &&
-              graph_unindex(g->store, key, e) &&
-              observe_all(g, key, n->contents.items, n->contents.len, source, "observations", at,
-                          "contents", out, e) &&
-              graph_index(g, key, e);
+    if (!graph_need(g->store, n->entity, path.text, &key, e) ||
+        !graph_read_entity(g->store, key, false, &entity, e))
+        return false;
     out->entity = mem_strdup(entity.name);
     shape_release(&graph_entity_shape, &entity);
-    return ok;
+    return graph_unindex(g->store, key, e) &&
+           observe_all(g, key, n->contents.items, n->contents.len, source, "observations", at,
+                       "contents", out, e) &&
+           graph_index(g, key, e);
 }
 
 static bool observe_each(const struct graph *g, const struct graph_observe *p,
@@ -265,52 +224,51 @@ bool graph_observe(const struct graph *g, const struct graph_observe *p, const s
 {
     bool began;
     *out = (struct graph_added){0};
-    bool ok = store_enter(g->store, &began, e) &&
-              store_leave(g->store, began, observe_each(g, p, by, out, e), e);
-    if (!ok)
-        shape_release(&graph_added_shape, out);
-    return ok;
+    if (store_enter(g->store, &began, e) &&
+        store_leave(g->store, began, observe_each(g, p, by, out, e), e))
+        return true;
+    shape_release(&graph_added_shape, out);
+    return false;
 }
 
-/* ---- relate ---- */
+/* The ends and the type of a relation that is named. */
+struct ends {
+    int64_t from, to;
+    char *type; /* owned */
+};
 
-bool graph_find_ends(const struct graph *g, const struct graph_new_relation *n, size_t at,
-                     struct graph_ends *out, struct error *e)
+static void ends_release(struct ends *ends)
+{
+    free(ends->type);
+}
+
+static bool find_ends(const struct graph *g, const struct graph_new_relation *n, size_t at,
+                      struct ends *out, struct error *e)
 {
     const struct graph_path from = graph_path_of("relations", at, "from"),
                             to = graph_path_of("relations", at, "to"),
                             type = graph_path_of("relations", at, "relation_type");
-    *out = (struct graph_ends){0};
     return graph_need(g->store, n->from, from.text, &out->from, e) &&
            graph_need(g->store, n->to, to.text, &out->to, e) &&
            (out->type = graph_clean_line(n->type, GRAPH_TYPE_BYTES, type.text, e));
 }
 
-bool graph_add_relation(const struct graph *g, const struct graph_ends *ends,
-                        const struct graph_source *source, struct graph_part *out, struct error *e)
+/* Adds the relation to a part, with the names as they are kept. */
+static bool add_relation(const struct graph *g, const struct ends *ends,
+                         const struct graph_source *source, struct graph_part *out, struct error *e)
 {
     struct graph_entity a = {0}, b = {0};
     bool ok = graph_read_entity(g->store, ends->from, false, &a, e) &&
               graph_read_entity(g->store, ends->to, false, &b, e);
     if (ok)
         vec_push(&out->relations,
-                 (struct graph_relation){mem_strdup(a.name), mem_strdup(b.name),
-                                         mem_strdup(ends->type), graph_source_copy(source)});
+                 (struct graph_relation){mem_strdup(a.name),
+                                         mem_strdup(b.name),
+                                         mem_strdup(ends->type),
+                                         {mem_strdup(source->session_id), source->seq,
+                                          source->created_ms, source->deleted}});
     shape_release(&graph_entity_shape, &a);
     shape_release(&graph_entity_shape, &b);
-    return ok;
-}
-
-static bool relate_one(const struct graph *g, const struct graph_new_relation *n, size_t at,
-                       const struct graph_source *source, struct graph_part *created,
-                       struct error *e)
-{
-    struct graph_ends ends;
-    bool is_new = false;
-    bool ok = graph_find_ends(g, n, at, &ends, e) &&
-              graph_put_relation(g, ends.from, ends.to, ends.type, source, &is_new, e) &&
-              (!is_new || graph_add_relation(g, &ends, source, created, e));
-    free(ends.type);
     return ok;
 }
 
@@ -318,10 +276,15 @@ static bool relate_all(const struct graph *g, const struct graph_relate *p,
                        const struct graph_by *by, struct graph_part *created, struct error *e)
 {
     const struct graph_source source = source_now(by);
-    bool ok = true;
-    for (size_t i = 0; i < p->relations.len && ok; i++)
-        ok = relate_one(g, &p->relations.items[i], i, &source, created, e);
-    return ok && count_entities(g, created, e);
+    for (size_t i = 0; i < p->relations.len; i++) {
+        AUTO(ends_release) struct ends ends = {0};
+        bool is_new = false;
+        if (!find_ends(g, &p->relations.items[i], i, &ends, e) ||
+            !graph_put_relation(g, ends.from, ends.to, ends.type, &source, &is_new, e) ||
+            (is_new && !add_relation(g, &ends, &source, created, e)))
+            return false;
+    }
+    return store_number(g->store, "SELECT entities FROM graph_size", &created->total, e);
 }
 
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
@@ -329,42 +292,14 @@ bool graph_relate(const struct graph *g, const struct graph_relate *p, const str
 {
     bool began;
     *created = (struct graph_part){0};
-    bool ok = store_enter(g->store, &began, e) &&
-              store_leave(g->store, began, relate_all(g, p, by, created, e), e);
-    if (!ok)
-        graph_part_release(created);
-    return ok;
+    if (store_enter(g->store, &began, e) &&
+        store_leave(g->store, began, relate_all(g, p, by, created, e), e))
+        return true;
+    graph_part_release(created);
+    return false;
 }
 
-/* The graph's facts deleted, and put back. */
-
-/* ---- delete ---- */
-
-static bool run_for(struct store *s, const char *sql, int64_t number, struct error *e)
-{
-    struct query q = query_begin(s, sql, e);
-    query_int(&q, number);
-    return query_run(&q);
-}
-
-static bool find_all(const struct graph *g, const struct graph_names *p, const char *list,
-                     struct graph_keys *out, struct error *e)
-{
-    for (size_t i = 0; i < p->names.len; i++) {
-        const struct graph_path path = graph_path_of(list, i, NULL);
-        int64_t key;
-        if (!graph_need(g->store, p->names.items[i], path.text, &key, e))
-            return false;
-        if (!graph_keys_have(out, key))
-            vec_push(&out->items, key);
-    }
-    return true;
-}
-
-static bool remove_entity(struct store *s, int64_t key, struct error *e)
-{
-    return graph_unindex(s, key, e) && run_for(s, "DELETE FROM graph_entry WHERE key = ?", key, e);
-}
+/* --- deleting --------------------------------------------------------------------------------- */
 
 static bool purge_later(const struct graph *g, struct error *e)
 {
@@ -375,17 +310,27 @@ static bool purge_later(const struct graph *g, struct error *e)
 static bool delete_entities(const struct graph *g, const struct graph_names *p,
                             struct graph_part *gone, struct error *e)
 {
-    struct graph_keys keys = {0};
-    bool ok = find_all(g, p, "entity_names", &keys, e) &&
-              graph_read_part(g->store, &keys, SIZE_MAX, gone, e);
-    for (size_t i = 0; i < keys.items.len && ok; i++)
-        ok = remove_entity(g->store, keys.items.items[i], e);
-    vec_release(&keys.items);
-    return ok && purge_later(g, e);
+    AUTO(vec_release_local) struct graph_keys keys = {0};
+    for (size_t i = 0; i < p->names.len; i++) {
+        const struct graph_path path = graph_path_of("entity_names", i, NULL);
+        int64_t key;
+        if (!graph_need(g->store, p->names.items[i], path.text, &key, e))
+            return false;
+        if (!graph_keys_have(&keys, key))
+            vec_push(&keys.items, key);
+    }
+    if (!graph_read_part(g->store, &keys, SIZE_MAX, gone, e))
+        return false;
+    for (size_t i = 0; i < keys.items.len; i++)
+        if (!graph_unindex(g->store, keys.items.items[i], e) ||
+            !sql_exec(g->store, e, "DELETE FROM graph_entry WHERE key = ?", "i",
+                      keys.items.items[i]))
+            return false;
+    return purge_later(g, e);
 }
 
-/* Whether an observation was named before, so that it is gone already. */
-static bool is_gone_of(const struct graph_part *gone, const char *name, const char *text)
+/* Whether this observation was named before in the same call. */
+static bool is_observation_gone(const struct graph_part *gone, const char *name, const char *text)
 {
     for (size_t i = 0; i < gone->entities.len; i++) {
         const struct graph_entity *n = &gone->entities.items[i];
@@ -396,67 +341,57 @@ static bool is_gone_of(const struct graph_part *gone, const char *name, const ch
     return false;
 }
 
-/* *number: of the observation that stands there as it was written, but for secrets and blanks at
- * its ends; -1: it is gone already. */
-static bool need_observation(const struct graph *g, int64_t key, const char *text, const char *path,
-                             const struct graph_part *gone, int64_t *number, struct error *e)
-{
-    const char *name = vec_last(&gone->entities).name;
-    char *clean = graph_clean_text(text, path, e);
-    bool ok = clean && graph_find_observation(g->store, key, clean, number, e) &&
-              (*number >= 0 || is_gone_of(gone, name, clean) ||
-               err_set(e, ERR_MEMORY_NOT_FOUND,
-                       "\"%s\": \"%.60s\" is no observation of \"%.60s\"; open the entity to see "
-                       "them",
-                       path, clean, name));
-    free(clean);
-    return ok;
-}
-
-static bool delete_observation(const struct graph *g, int64_t number, struct graph_entity *gone,
-                               struct error *e)
+/* The text is compared without secrets and without blanks at its ends. The last entity of `gone`
+ * has the observation. */
+static bool delete_observation(const struct graph *g, int64_t key, const char *text,
+                               const char *path, struct graph_part *gone, struct error *e)
 {
     static const char read_sql[] = "SELECT content, " GRAPH_SOURCE(
         "graph_observation") " FROM graph_observation WHERE number = ?";
-    struct query q = query_begin(g->store, read_sql, e);
-    query_int(&q, number);
+    struct graph_entity *entity = &vec_last(&gone->entities);
+    auto_free char *clean = graph_clean_text(text, path, e);
+    int64_t number;
+    if (!clean || !find_observation(g->store, key, clean, &number, e))
+        return false;
+    if (number < 0)
+        return is_observation_gone(gone, entity->name, clean) ||
+               err_set(e, ERR_MEMORY_NOT_FOUND,
+                       "\"%s\": \"%.60s\" is no observation of \"%.60s\"; open the entity to see "
+                       "them",
+                       path, clean, entity->name);
+    struct query q = sql_query(g->store, e, read_sql, "i", number);
     if (query_next(&q))
-        vec_push(&gone->observations,
+        vec_push(&entity->observations,
                  (struct graph_observation){query_column_text(&q, 0), graph_source_read(&q, 1)});
     return query_end(&q) &&
-           run_for(g->store, "DELETE FROM graph_observation WHERE number = ?", number, e);
-}
-
-static bool delete_of_entity(const struct graph *g, const struct graph_new_observations *n,
-                             size_t at, struct graph_part *gone, struct error *e)
-{
-    const struct graph_path path = graph_path_of("deletions", at, "entity_name");
-    struct graph_entity entity;
-    int64_t key, number;
-    if (!graph_need(g->store, n->entity, path.text, &key, e) ||
-        !graph_read_entity(g->store, key, false, &entity, e))
-        return false;
-    vec_push(&gone->entities, entity);
-    bool ok = graph_unindex(g->store, key, e);
-    for (size_t i = 0; i < n->contents.len && ok; i++) {
-        const struct graph_path member = graph_path_in("deletions", at, "observations", i);
-        ok = need_observation(g, key, n->contents.items[i], member.text, gone, &number, e) &&
-             (number < 0 || delete_observation(g, number, &vec_last(&gone->entities), e));
-    }
-    return ok && graph_index(g, key, e);
+           sql_exec(g->store, e, "DELETE FROM graph_observation WHERE number = ?", "i", number);
 }
 
 static bool delete_observations(const struct graph *g, const struct graph_unobserve *p,
                                 struct graph_part *gone, struct error *e)
 {
-    bool ok = true;
-    for (size_t i = 0; i < p->deletions.len && ok; i++)
-        ok = delete_of_entity(g, &p->deletions.items[i], i, gone, e);
-    return ok && purge_later(g, e);
+    for (size_t at = 0; at < p->deletions.len; at++) {
+        const struct graph_new_observations *n = &p->deletions.items[at];
+        const struct graph_path path = graph_path_of("deletions", at, "entity_name");
+        struct graph_entity entity;
+        int64_t key;
+        if (!graph_need(g->store, n->entity, path.text, &key, e) ||
+            !graph_read_entity(g->store, key, false, &entity, e))
+            return false;
+        vec_push(&gone->entities, entity);
+        bool ok = graph_unindex(g->store, key, e);
+        for (size_t i = 0; i < n->contents.len && ok; i++) {
+            const struct graph_path member = graph_path_in("deletions", at, "observations", i);
+            ok = delete_observation(g, key, n->contents.items[i], member.text, gone, e);
+        }
+        if (!ok || !graph_index(g, key, e))
+            return false;
+    }
+    return purge_later(g, e);
 }
 
-/* Whether it was named before, so that it is gone already. */
-static bool is_gone(const struct graph_part *gone, const struct graph_new_relation *n)
+/* Whether this relation was named before in the same call. */
+static bool is_relation_gone(const struct graph_part *gone, const struct graph_new_relation *n)
 {
     for (size_t i = 0; i < gone->relations.len; i++) {
         const struct graph_relation *r = &gone->relations.items[i];
@@ -467,49 +402,44 @@ static bool is_gone(const struct graph_part *gone, const struct graph_new_relati
     return false;
 }
 
-static bool delete_ends(const struct graph *g, const struct graph_new_relation *n,
-                        const struct graph_ends *ends, size_t at, struct graph_part *gone,
-                        struct error *e)
+static bool delete_relation(const struct graph *g, const struct graph_new_relation *n, size_t at,
+                            struct graph_part *gone, struct error *e)
 {
     static const char read_sql[] = "SELECT number, " GRAPH_SOURCE(
         "graph_relation") " FROM graph_relation WHERE source = ?1 AND target = ?2 AND type = ?3";
-    int64_t number = -1;
+    AUTO(ends_release) struct ends ends = {0};
     struct graph_source source = {0};
-    struct query q = query_begin(g->store, read_sql, e);
-    query_int(&q, ends->from);
-    query_int(&q, ends->to);
-    query_text(&q, ends->type);
+    int64_t number = -1;
+    if (!find_ends(g, n, at, &ends, e))
+        return false;
+    struct query q = sql_query(g->store, e, read_sql, "iit", ends.from, ends.to, ends.type);
     if (query_next(&q)) {
         number = sqlite3_column_int64(q.handle, 0);
         source = graph_source_read(&q, 1);
     }
-    bool ok = query_end(&q) &&
-              (number >= 0 || is_gone(gone, n) ||
+    auto_free char *session_id = source.session_id;
+    if (!query_end(&q))
+        return false;
+    if (number < 0)
+        return is_relation_gone(gone, n) ||
                err_set(e, ERR_MEMORY_NOT_FOUND,
                        "\"relations[%zu]\": there is no relation \"%.60s\" from \"%.60s\" to "
                        "\"%.60s\"",
-                       at, ends->type, n->from, n->to));
-    if (ok && number >= 0)
-        ok = graph_add_relation(g, ends, &source, gone, e) &&
-             run_for(g->store, "DELETE FROM graph_relation WHERE number = ?", number, e);
-    free(source.session_id);
-    return ok;
+                       at, ends.type, n->from, n->to);
+    return add_relation(g, &ends, &source, gone, e) &&
+           sql_exec(g->store, e, "DELETE FROM graph_relation WHERE number = ?", "i", number);
 }
 
 static bool delete_relations(const struct graph *g, const struct graph_relate *p,
                              struct graph_part *gone, struct error *e)
 {
     bool ok = true;
-    for (size_t i = 0; i < p->relations.len && ok; i++) {
-        const struct graph_new_relation *n = &p->relations.items[i];
-        struct graph_ends ends;
-        ok = graph_find_ends(g, n, i, &ends, e) && delete_ends(g, n, &ends, i, gone, e);
-        free(ends.type);
-    }
+    for (size_t i = 0; i < p->relations.len && ok; i++)
+        ok = delete_relation(g, &p->relations.items[i], i, gone, e);
     return ok;
 }
 
-/* Leaves the transaction; `gone` is the caller's, unless it failed or nobody wants it. */
+/* Leaves the transaction. `out` (may be NULL) takes `gone` unless it failed. */
 static bool leave(const struct graph *g, bool began, bool ok, struct graph_part *gone,
                   struct graph_part *out, struct error *e)
 {
@@ -527,7 +457,7 @@ bool graph_delete_entities(const struct graph *g, const struct graph_names *p,
     struct graph_part part = {0};
     bool began;
     if (gone)
-        *gone = (struct graph_part){0};
+        *gone = part;
     return store_enter(g->store, &began, e) &&
            leave(g, began, delete_entities(g, p, &part, e), &part, gone, e);
 }
@@ -538,7 +468,7 @@ bool graph_delete_observations(const struct graph *g, const struct graph_unobser
     struct graph_part part = {0};
     bool began;
     if (gone)
-        *gone = (struct graph_part){0};
+        *gone = part;
     return store_enter(g->store, &began, e) &&
            leave(g, began, delete_observations(g, p, &part, e), &part, gone, e);
 }
@@ -549,12 +479,21 @@ bool graph_delete_relations(const struct graph *g, const struct graph_relate *p,
     struct graph_part part = {0};
     bool began;
     if (gone)
-        *gone = (struct graph_part){0};
+        *gone = part;
     return store_enter(g->store, &began, e) &&
            leave(g, began, delete_relations(g, p, &part, e), &part, gone, e);
 }
 
-/* ---- restore ---- */
+struct graph_counts graph_part_counts(const struct graph_part *gone)
+{
+    struct graph_counts counts = {.entities = (int64_t)gone->entities.len,
+                                  .relations = (int64_t)gone->relations.len};
+    for (size_t i = 0; i < gone->entities.len; i++)
+        counts.observations += (int64_t)gone->entities.items[i].observations.len;
+    return counts;
+}
+
+/* --- restoring -------------------------------------------------------------------------------- */
 
 static bool restore_entity(const struct graph *g, const struct graph_entity *n, struct error *e)
 {
@@ -570,23 +509,21 @@ static bool restore_entity(const struct graph *g, const struct graph_entity *n, 
     return ok && graph_index(g, key, e);
 }
 
-static bool restore_relation(const struct graph *g, const struct graph_relation *r, struct error *e)
-{
-    int64_t from, to;
-    bool is_new;
-    return graph_need(g->store, r->from, "from", &from, e) &&
-           graph_need(g->store, r->to, "to", &to, e) &&
-           graph_put_relation(g, from, to, r->type, &r->source, &is_new, e);
-}
-
 static bool restore_all(const struct graph *g, const struct graph_part *gone, struct error *e)
 {
-    bool ok = true;
-    for (size_t i = 0; i < gone->entities.len && ok; i++)
-        ok = restore_entity(g, &gone->entities.items[i], e);
-    for (size_t i = 0; i < gone->relations.len && ok; i++)
-        ok = restore_relation(g, &gone->relations.items[i], e);
-    return ok;
+    for (size_t i = 0; i < gone->entities.len; i++)
+        if (!restore_entity(g, &gone->entities.items[i], e))
+            return false;
+    for (size_t i = 0; i < gone->relations.len; i++) {
+        const struct graph_relation *r = &gone->relations.items[i];
+        int64_t from, to;
+        bool is_new;
+        if (!graph_need(g->store, r->from, "from", &from, e) ||
+            !graph_need(g->store, r->to, "to", &to, e) ||
+            !graph_put_relation(g, from, to, r->type, &r->source, &is_new, e))
+            return false;
+    }
+    return true;
 }
 
 bool graph_restore(const struct graph *g, const struct graph_part *gone, struct error *e)
@@ -594,13 +531,4 @@ bool graph_restore(const struct graph *g, const struct graph_part *gone, struct 
     bool began;
     return store_enter(g->store, &began, e) &&
            store_leave(g->store, began, restore_all(g, gone, e), e);
-}
-
-struct graph_counts graph_part_counts(const struct graph_part *gone)
-{
-    struct graph_counts counts = {.relations = (int64_t)gone->relations.len};
-    for (size_t i = 0; i < gone->entities.len; i++)
-        counts.observations += (int64_t)gone->entities.items[i].observations.len;
-    counts.entities = (int64_t)gone->entities.len;
-    return counts;
 }
