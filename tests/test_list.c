@@ -147,13 +147,15 @@ TEST(test_reading)
 {
     begin(LIST_READ);
     assert_drawn(30, 3, " Fruit\n Apple   red and round\n Banana  yellow\n");
-    act("j");
+    act("<down>");
     assert_drawn(30, 3, " Fruit\n Banana  yellow\n Cherry  red\n");
-    act("G");
+    act("<ctrl-end>");
     assert_drawn(30, 3, " Fruit\n Cherry  red\n Jujube  red\n");
-    act("jjj");
+    act("<down><down>");
     assert_drawn(30, 3, " Fruit\n Cherry  red\n Jujube  red\n");
-    lead_to(LIST_CLOSED, "<enter>q");
+    lead_to(LIST_CLOSED, "<enter><escape>");
+    act("ju"); /* every letter filters */
+    assert_drawn(30, 3, " Fruit / ju\n Jujube  red\n");
 }
 
 TEST(test_what_is_read_is_wrapped)
@@ -167,7 +169,7 @@ TEST(test_what_is_read_is_wrapped)
     assert_drawn(18, 4, " Fruit / fig\n Fig    blue\n");
     list_filter(list, "");
     assert_drawn(18, 3, " Fruit\n Apple  red and\n        round\n");
-    act("G");
+    act("<ctrl-end>");
     assert_drawn(18, 3, " Fruit\n        round\n Fig    blue\n");
 }
 

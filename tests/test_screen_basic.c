@@ -112,7 +112,7 @@ TEST(help_opens_and_closes)
     act(s, "<pagedown>", "/memory [QUERY|off|read|write]");
     act(s, "<pagedown><pagedown>", "/quit");
     act(s, "<pagedown>", "Ctrl-J, Alt-Enter");
-    act(s, "G", "number of compactions");
+    act(s, "<ctrl-end>", "number of compactions");
     act(s, "<escape>", "!number of compactions", "> kept");
 }
 

@@ -279,7 +279,8 @@ TEST(help_begins_with_the_keys_of_what_has_the_keyboard)
     act(s, "<f4>", "Context  ~");
     act(s, "<f1>", "Help", "Here", "to the next message that a compaction would drop",
         "compact the conversation now");
-    act(s, "q<f4>", "!Context", "!Help");
+    act(s, "<escape>", "!Help");
+    act(s, "<f4>", "!Context");
 }
 
 TEST_IF(capability_store(), help_begins_with_the_keys_of_the_sessions)

@@ -35,13 +35,14 @@ static void add_commands(struct list *list, bool kept)
 
 static const struct {
     const char *keys, *help;
-} in_lists[] = {{"j k g G", N_("where no text is typed: down, up, to the first, to the last")},
-                {"n N", N_("in memory: the next entry and the one before; in the context: what a "
-                           "compaction would drop; in what is read as this help: down, up")},
-                {"/", N_("where no text is typed: begin a search or a filter")},
-                {N_("letters"), N_("where the caret stands behind \"/\": filter as you type")},
-                {"Enter", N_("choose")},
-                {"Esc", N_("close")}};
+} in_lists[] = {
+    {"j k g G", N_("in F2, F4, a compaction and the themes: down, up, to the first, to the last")},
+    {"n N", N_("in memory: the next entry and the one before; in the context: what a "
+               "compaction would drop")},
+    {"/", N_("where letters are keys: begin a search or a filter")},
+    {N_("letters"), N_("in all other lists, and behind \"/\": filter as you type")},
+    {"Enter", N_("choose")},
+    {"Esc", N_("close")}};
 
 /* What the last line but one says in a mark or two. */
 static void add_marks(struct list *list)

@@ -162,12 +162,14 @@ static bool move_by_action(struct list *l, enum action action)
     return true;
 }
 
-/* The vi letters, while no filter is typed. */
+/* While no filter is typed: the vi letters where something is picked, a page where one reads. */
 static bool move_by_letter(struct list *l, const struct key *key)
 {
-    long by = moves_is_letter(key, 'n') ? 1 : moves_is_letter(key, 'N') ? -1 : moves_by_letter(key);
-    if (l->mode == LIST_READ && moves_is_letter(key, ' '))
-        by = (long)l->page - 1;
+    long by = 0;
+    if (l->mode == LIST_READ)
+        by = moves_is_letter(key, ' ') ? (long)l->page - 1 : 0;
+    else
+        by = moves_is_letter(key, 'n') ? 1 : moves_is_letter(key, 'N') ? -1 : moves_by_letter(key);
     if (by != 0)
         move(l, by);
     return by != 0;
@@ -197,8 +199,6 @@ static enum list_result filter_char(struct list *l, const struct key *key)
     }
     if (!l->typing && move_by_letter(l, key))
         return LIST_STAYS;
-    if (!l->typing && key->cp == 'q' && l->mode == LIST_READ)
-        return LIST_CLOSED;
     char text[4];
     l->typing = true;
     filter_add(l, text, utf8_encode(key->cp, text));

@@ -11,7 +11,7 @@
 
 /* PICK: j k g G n N move until a filter is begun (by "/" or another letter).
  * TYPE: every character filters.
- * READ: as PICK, but nothing is selected; the keys scroll.
+ * READ: as TYPE, but nothing is selected; the keys scroll, and so does a space before a filter.
  * POPUP: no title and no filter; characters are not the list's. */
 enum list_mode { LIST_PICK, LIST_TYPE, LIST_READ, LIST_POPUP };
 
