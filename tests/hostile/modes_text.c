@@ -65,6 +65,23 @@ static void all_controls(struct peer *p)
     buf_release(&all);
 }
 
+/* The key in the reasoning and in the text: as it is, as escapes of JSON, and cut into two events
+ * of the text (each event of reasoning may be a block of its own). */
+static void echoed_key(struct peer *p)
+{
+    AUTO(buf_release) struct buf escaped = BUF_INIT;
+    size_t half = strlen(p->key) / 2;
+    for (const char *s = p->key; *s; s++)
+        buf_addf(&escaped, "\\u%04x", (unsigned)*s);
+    auto_free char *first = mem_printf("a %s b %s c ", p->key, escaped.data);
+    auto_free char *cut = mem_printf("%.*s", (int)half, p->key);
+    if (answer_begin(p) && peer_events(p, p->form->reasoning, (const char *const[]){first, NULL}) &&
+        peer_events(p, p->form->text, (const char *const[]){first, NULL}) &&
+        peer_events(p, p->form->text, (const char *const[]){cut, NULL}) &&
+        peer_events(p, p->form->text, (const char *const[]){p->key + half, NULL}))
+        (void)answer_end(p);
+}
+
 static void header_row(struct peer *p)
 {
     struct buf table = BUF_INIT;
@@ -82,6 +99,7 @@ static void header_row(struct peer *p)
 
 const struct mode text_modes[] = {
     {"controls", "every control character", .serve = all_controls},
+    {"key-echoed", "the key in the answer", .serve = echoed_key},
     {"nul", "zeros as escapes", text, .text = "a\\u0000b", .number = 10},
     {"title", "the terminal's title", text,
      .text = ESC "]0;hostile\\u0007" ESC "]2;hostile" ESC "\\\\ ", .number = 10},
