@@ -12,11 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 
-/* The user database when HOME lacks; the root as the last resort, where nothing can be written
- * and the error names the path. */
+/* --- where files are -------------------------------------------------------------------------- */
+
 static char *home_dir(void)
 {
     const char *home = getenv("HOME");
@@ -24,25 +23,20 @@ static char *home_dir(void)
         return mem_strdup(home);
     struct passwd entry, *found = NULL;
     size_t size = 1024;
-    char *space = mem_alloc(size);
+    auto_free char *space = mem_alloc(size);
     while (getpwuid_r(getuid(), &entry, space, size, &found) == ERANGE)
         space = mem_resize(space, size *= 2);
-    home = found && found->pw_dir && *found->pw_dir ? found->pw_dir : "/";
-    char *copy = mem_strdup(home);
-    free(space);
-    return copy;
+    /* In the root nothing can be written, and the error names the path. */
+    return mem_strdup(found && found->pw_dir && *found->pw_dir ? found->pw_dir : "/");
 }
 
-/* The XDG specification wants a relative path ignored. */
 static char *xdg_dir(const char *variable, const char *below_home)
 {
     const char *base = getenv(variable);
-    if (base && base[0] == '/')
+    if (base && base[0] == '/') /* the XDG specification wants a relative path ignored */
         return paths_join(base, "tiro");
-    char *home = home_dir();
-    char *dir = paths_join(home, below_home);
-    free(home);
-    return dir;
+    auto_free char *home = home_dir();
+    return paths_join(home, below_home);
 }
 
 char *paths_config_dir(void)
@@ -62,17 +56,22 @@ char *paths_state_dir(void)
 
 char *paths_config_file(void)
 {
-    char *dir = paths_config_dir();
-    char *file = paths_join(dir, "tiro.ini");
-    free(dir);
-    return file;
+    auto_free char *dir = paths_config_dir();
+    return paths_join(dir, "tiro.ini");
 }
 
 char *paths_join(const char *dir, const char *name)
 {
     size_t len = strlen(dir);
-    const char *slash = len && dir[len - 1] != '/' ? "/" : "";
-    return mem_printf("%s%s%s", dir, slash, name);
+    return mem_printf("%s%s%s", dir, len && dir[len - 1] != '/' ? "/" : "", name);
+}
+
+char *paths_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return mem_strdup(".");
+    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 static bool make_one(const char *path, struct error *e)
@@ -90,28 +89,31 @@ static bool make_one(const char *path, struct error *e)
     return err_set_errno(e, ERR_FILE_ERROR, "cannot make the directory %s", path);
 }
 
-char *paths_parent(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return mem_strdup(".");
-    return mem_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 bool paths_make_dir(const char *path, struct error *e)
 {
-    char *part = mem_strdup(path);
+    auto_free char *part = mem_strdup(path);
     bool ok = true;
     for (char *slash = part; ok && *slash && (slash = strchr(slash + 1, '/'));) {
         *slash = '\0';
         ok = make_one(part, e);
         *slash = '/';
     }
-    free(part);
     return ok && make_one(path, e);
 }
 
-/* Not blocking while it opens: a named pipe without a writer would never come back. */
+void paths_sync_parent(const char *path)
+{
+    auto_free char *dir = paths_parent(path);
+    int fd = open(dir, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* --- reading and writing ---------------------------------------------------------------------- */
+
+/* O_NONBLOCK while it opens: a named pipe without a writer would never return. */
 static int open_readable(const char *path, bool may_be_pipe, struct error *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -130,15 +132,9 @@ static int open_readable(const char *path, bool may_be_pipe, struct error *e)
     return -1;
 }
 
-void paths_sync_parent(const char *path)
+int paths_open_readable(const char *path, struct error *e)
 {
-    char *dir = paths_parent(path);
-    int fd = open(dir, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
+    return open_readable(path, true, e);
 }
 
 static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
@@ -158,13 +154,9 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *e)
     }
 }
 
-int paths_open_readable(const char *path, struct error *e)
+static bool read_file(const char *path, bool may_be_pipe, struct buf *out, struct error *e)
 {
-    return open_readable(path, true, e);
-}
-
-static bool read_and_close(int fd, const char *path, struct buf *out, struct error *e)
-{
+    int fd = open_readable(path, may_be_pipe, e);
     if (fd < 0)
         return false;
     bool ok = read_all(fd, path, out, e);
@@ -174,12 +166,12 @@ static bool read_and_close(int fd, const char *path, struct buf *out, struct err
 
 bool paths_read_file(const char *path, struct buf *out, struct error *e)
 {
-    return read_and_close(open_readable(path, true, e), path, out, e);
+    return read_file(path, true, out, e);
 }
 
 bool paths_read_regular(const char *path, struct buf *out, struct error *e)
 {
-    return read_and_close(open_readable(path, false, e), path, out, e);
+    return read_file(path, false, out, e);
 }
 
 bool paths_write_file(const char *path, const void *bytes, size_t len, struct error *e)
@@ -203,6 +195,8 @@ bool paths_write_all(int fd, const void *bytes, size_t len)
     }
     return true;
 }
+
+/* --- temporary files -------------------------------------------------------------------------- */
 
 bool temporary_claim(int fd)
 {
@@ -238,12 +232,10 @@ void temporary_sweep(int directory, const char *beginning, size_t more)
         close(own);
 }
 
-#define TEMPORARY ".tiro-" /* between the name and what mkstemp() adds */
+/* --- files that are replaced whole ------------------------------------------------------------ */
+
+#define TEMPORARY ".tiro-" /* between the name and the characters of mkstemp() */
 #define UNIQUE "XXXXXX"
-
-enum { TRIES = 10 }; /* each fails only if another process sweeps just then */
-
-static const char *const itself[] = {"", NULL};
 
 static void forget_temporary(struct whole_file *f)
 {
@@ -263,7 +255,7 @@ void whole_file_drop(struct whole_file *f)
     *f = (struct whole_file){.fd = -1};
 }
 
-/* With errno as it stands. */
+/* Reports errno. */
 static bool fail(struct whole_file *f, struct error *e)
 {
     err_set_errno(e, ERR_FILE_ERROR, "cannot write %s", f->target);
@@ -271,38 +263,27 @@ static bool fail(struct whole_file *f, struct error *e)
     return false;
 }
 
-static bool is_taken(const char *path, struct error *e)
+static bool refuse_taken(const char *path, struct error *e)
 {
-    err_set(e, ERR_FILE_ERROR, "%s already exists; name another file, or delete it first", path);
-    return true;
+    return err_set(e, ERR_FILE_ERROR, "%s already exists; name another file, or delete it first",
+                   path);
 }
-
-static bool may_be_written(const char *path, bool replace, struct error *e)
-{
-    struct stat st;
-    if (!replace)
-        return lstat(path, &st) != 0 || !is_taken(path, e);
-    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ||
-           err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another one", path);
-}
-
-/* --- temporary files -------------------------------------------------------------------------- */
 
 void whole_file_sweep(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *directory = paths_parent(path);
-    char *beginning = mem_printf("%s" TEMPORARY, slash ? slash + 1 : path);
+    auto_free char *directory = paths_parent(path);
+    auto_free char *beginning = mem_printf("%s" TEMPORARY, slash ? slash + 1 : path);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     temporary_sweep(fd, beginning, strlen(UNIQUE));
     if (fd >= 0)
         close(fd);
-    free(beginning);
-    free(directory);
 }
 
 static bool make_temporary(struct whole_file *f)
 {
+    enum { TRIES = 10 }; /* each fails only if another process sweeps just then */
+    static const char *const itself[] = {"", NULL};
     for (int i = 0; i < TRIES; i++) {
         f->temporary = mem_printf("%s" TEMPORARY UNIQUE, f->target);
         die_unlinks(f->temporary, itself);
@@ -323,13 +304,14 @@ static bool make_temporary(struct whole_file *f)
     return false;
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
-
 bool whole_file_begin(struct whole_file *f, const char *path, bool replace, struct error *e)
 {
+    struct stat st;
     *f = (struct whole_file){.fd = -1, .replace = replace};
-    if (!may_be_written(path, replace, e))
-        return false;
+    if (!replace && lstat(path, &st) == 0)
+        return refuse_taken(path, e);
+    if (replace && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another one", path);
     f->target = realpath(path, NULL);
     if (!f->target) {
         bool is_new = errno == ENOENT;
@@ -351,39 +333,30 @@ bool whole_file_sync(struct whole_file *f, struct error *e)
     return fsync(f->fd) == 0 || fail(f, e);
 }
 
-static bool close_safely(struct whole_file *f)
+/* Without links (some file systems), a file that got the name meanwhile is overwritten. */
+static bool move_to_free_name(struct whole_file *f, struct error *e)
 {
-    bool ok = fsync(f->fd) == 0;
-    ok = close(f->fd) == 0 && ok;
-    f->fd = -1;
-    return ok;
-}
-
-static bool fail_to_tidy(struct whole_file *f, struct error *e)
-{
-    err_set_errno(e, ERR_FILE_ERROR, "%s is written, but cannot remove %s", f->target,
-                  f->temporary);
+    struct stat st;
+    if (link(f->temporary, f->target) == 0) {
+        if (unlink(f->temporary) == 0)
+            return true;
+        err_set_errno(e, ERR_FILE_ERROR, "%s is written, but cannot remove %s", f->target,
+                      f->temporary);
+    } else if (errno == EEXIST || lstat(f->target, &st) == 0) {
+        refuse_taken(f->target, e);
+    } else {
+        return rename(f->temporary, f->target) == 0 || fail(f, e);
+    }
     whole_file_drop(f);
     return false;
 }
 
-/* Some file systems have no links; there a name that was taken meanwhile is lost. */
-static bool move_to_free_name(struct whole_file *f, struct error *e)
-{
-    struct stat st;
-    if (link(f->temporary, f->target) == 0)
-        return unlink(f->temporary) == 0 || fail_to_tidy(f, e);
-    if (errno == EEXIST || lstat(f->target, &st) == 0) {
-        is_taken(f->target, e);
-        whole_file_drop(f);
-        return false;
-    }
-    return rename(f->temporary, f->target) == 0 || fail(f, e);
-}
-
 bool whole_file_finish(struct whole_file *f, struct error *e)
 {
-    if (!close_safely(f))
+    bool ok = fsync(f->fd) == 0;
+    ok = close(f->fd) == 0 && ok;
+    f->fd = -1;
+    if (!ok)
         return fail(f, e);
     if (!f->replace && !move_to_free_name(f, e))
         return false;
@@ -394,6 +367,8 @@ bool whole_file_finish(struct whole_file *f, struct error *e)
     whole_file_drop(f);
     return true;
 }
+
+/* --- embedded files and late libraries -------------------------------------------------------- */
 
 const char *embedded_text(const char *name)
 {
