@@ -9,13 +9,15 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 
-/* What the parts of shape.h share: how values stand in a struct. */
+/* --- how values stand in a struct ------------------------------------------------------------- */
 
-/* Every whole number up to it is exact; and with 15 digits a number up to it reads back. */
+/* Every whole number up to the first is exact as a double; a number up to the second reads back
+ * from 15 digits. */
 #define SHAPE_WHOLE_MAX 9007199254740992.0
 #define SHAPE_NUMBER_MAX 1e18
 
@@ -25,66 +27,69 @@ struct list {
     size_t len, cap;
 };
 
-/* How the member stands in the struct: a text, a VEC() or a number. */
-static inline bool is_text(const struct shape_field *f)
+/* How the member is stored: a text, a VEC() or a number. */
+static bool is_text(const struct shape_field *f)
 {
     return f->type == SHAPE_STRING || f->type == SHAPE_JSON || f->type == SHAPE_WORDS;
 }
 
-static inline bool is_list(const struct shape_field *f)
+static bool is_list(const struct shape_field *f)
 {
     return f->type == SHAPE_STRINGS || f->type == SHAPE_LIST;
 }
 
-static inline bool is_number(const struct shape_field *f)
+static bool is_number(const struct shape_field *f)
 {
     return f->type == SHAPE_INTEGER || f->type == SHAPE_COUNT || f->type == SHAPE_NUMBER;
 }
 
-static inline char *get_text(const void *at)
+/* By memcpy(): a text may be declared const, a VEC() has a type of its own, an enumeration may be
+ * unsigned. */
+
+static char *get_text(const void *at)
 {
     char *text;
     memcpy(&text, at, sizeof text);
     return text;
 }
 
-static inline void put_text(void *at, char *text)
+static void put_text(void *at, char *text)
 {
     memcpy(at, &text, sizeof text);
 }
 
-static inline struct list get_list(const void *at)
+static struct list get_list(const void *at)
 {
     struct list list;
     memcpy(&list, at, sizeof list);
     return list;
 }
 
-static inline void put_list(void *at, struct list list)
+static void put_list(void *at, struct list list)
 {
     memcpy(at, &list, sizeof list);
 }
 
-static inline int get_int(const void *at)
+static int get_int(const void *at)
 {
     int n;
     memcpy(&n, at, sizeof n);
     return n;
 }
 
-static inline void put_int(void *at, int n)
+static void put_int(void *at, int n)
 {
     memcpy(at, &n, sizeof n);
 }
 
-static inline double get_number(const struct shape_field *f, const void *at)
+static double get_number(const struct shape_field *f, const void *at)
 {
     if (f->type == SHAPE_COUNT)
         return get_int(at);
     return f->type == SHAPE_NUMBER ? *(const double *)at : (double)*(const int64_t *)at;
 }
 
-static inline void put_number(const struct shape_field *f, void *at, double n)
+static void put_number(const struct shape_field *f, void *at, double n)
 {
     if (f->type == SHAPE_COUNT)
         put_int(at, (int)n);
@@ -94,7 +99,7 @@ static inline void put_number(const struct shape_field *f, void *at, double n)
         *(int64_t *)at = (int64_t)n;
 }
 
-static inline double most_of(const struct shape_field *f)
+static double most_of(const struct shape_field *f)
 {
     double held = f->type == SHAPE_COUNT    ? INT_MAX
                   : f->type == SHAPE_NUMBER ? SHAPE_NUMBER_MAX
@@ -102,12 +107,12 @@ static inline double most_of(const struct shape_field *f)
     return f->most != 0 || f->least < 0 ? f->most : held;
 }
 
-static inline size_t element_size(const struct shape_field *f)
+static size_t element_size(const struct shape_field *f)
 {
     return f->type == SHAPE_LIST ? f->of->size : sizeof(char *);
 }
 
-static inline const struct shape_field *find_field(const struct shape *s, const char *name)
+static const struct shape_field *find_field(const struct shape *s, const char *name)
 {
     const struct shape_field *f = s->fields;
     while (f->name && strcmp(f->name, name) != 0 && !(f->also && strcmp(f->also, name) == 0))
@@ -115,9 +120,7 @@ static inline const struct shape_field *find_field(const struct shape *s, const 
     return f->name ? f : NULL;
 }
 
-/* --- what is absent --------------------------------------------------------------------------- */
-
-/* The nearest within the bounds; what is no number is the least. */
+/* The nearest number within the bounds; the least for NaN. */
 static double bounded(const struct shape_field *f, double n)
 {
     if (!(n >= f->least))
@@ -164,29 +167,25 @@ static bool is_absent(const struct shape_field *f, const void *object)
 
 /* --- lifecycle -------------------------------------------------------------------------------- */
 
-static void make_absent(const struct shape_field *f, void *object)
-{
-    char *at = (char *)object + f->offset;
-    if (is_text(f))
-        put_text(at, NULL);
-    else if (is_list(f))
-        put_list(at, (struct list){0});
-    else if (is_number(f) || f->type == SHAPE_TIME)
-        put_number(f, at, f->absent);
-    else if (f->type == SHAPE_UUID)
-        *at = '\0';
-    else if (f->type == SHAPE_BOOLEAN)
-        *(bool *)(void *)at = false;
-    else if (f->type == SHAPE_ENUM)
-        put_int(at, f->absent);
-    else if (f->type == SHAPE_OBJECT)
-        shape_init(f->of, at);
-}
-
 void shape_init(const struct shape *s, void *object)
 {
-    for (const struct shape_field *f = s->fields; f->name; f++)
-        make_absent(f, object);
+    for (const struct shape_field *f = s->fields; f->name; f++) {
+        char *at = (char *)object + f->offset;
+        if (is_text(f))
+            put_text(at, NULL);
+        else if (is_list(f))
+            put_list(at, (struct list){0});
+        else if (is_number(f) || f->type == SHAPE_TIME)
+            put_number(f, at, f->absent);
+        else if (f->type == SHAPE_UUID)
+            *at = '\0';
+        else if (f->type == SHAPE_BOOLEAN)
+            *(bool *)(void *)at = false;
+        else if (f->type == SHAPE_ENUM)
+            put_int(at, f->absent);
+        else if (f->type == SHAPE_OBJECT)
+            shape_init(f->of, at);
+    }
 }
 
 static void release_list(const struct shape_field *f, struct list list)
@@ -201,41 +200,20 @@ static void release_list(const struct shape_field *f, struct list list)
     free(list.items);
 }
 
-static void release_field(const struct shape_field *f, void *object)
-{
-    char *at = (char *)object + f->offset;
-    if (is_text(f))
-        free(get_text(at));
-    else if (is_list(f))
-        release_list(f, get_list(at));
-    else if (f->type == SHAPE_OBJECT)
-        shape_release(f->of, at);
-    else if (f->type == SHAPE_OWN && f->codec->release)
-        f->codec->release(at);
-}
-
 void shape_release(const struct shape *s, void *object)
 {
-    for (const struct shape_field *f = s->fields; f->name; f++)
-        release_field(f, object);
-    shape_init(s, object);
-}
-
-static size_t plain_size(const struct shape_field *f)
-{
-    switch (f->type) {
-    case SHAPE_UUID:
-        return UUID_LEN + 1;
-    case SHAPE_NUMBER:
-        return sizeof(double);
-    case SHAPE_BOOLEAN:
-        return sizeof(bool);
-    case SHAPE_COUNT:
-    case SHAPE_ENUM:
-        return sizeof(int);
-    default:
-        return sizeof(int64_t);
+    for (const struct shape_field *f = s->fields; f->name; f++) {
+        char *at = (char *)object + f->offset;
+        if (is_text(f))
+            free(get_text(at));
+        else if (is_list(f))
+            release_list(f, get_list(at));
+        else if (f->type == SHAPE_OBJECT)
+            shape_release(f->of, at);
+        else if (f->type == SHAPE_OWN && f->codec->release)
+            f->codec->release(at);
     }
+    shape_init(s, object);
 }
 
 static struct list copy_list(const struct shape_field *f, struct list from)
@@ -257,6 +235,12 @@ static struct list copy_list(const struct shape_field *f, struct list from)
 
 void shape_copy(const struct shape *s, void *to, const void *from)
 {
+    static const size_t sizes[] = {
+        [SHAPE_UUID] = UUID_LEN + 1,    [SHAPE_INTEGER] = sizeof(int64_t),
+        [SHAPE_COUNT] = sizeof(int),    [SHAPE_NUMBER] = sizeof(double),
+        [SHAPE_BOOLEAN] = sizeof(bool), [SHAPE_TIME] = sizeof(int64_t),
+        [SHAPE_ENUM] = sizeof(int),
+    };
     for (const struct shape_field *f = s->fields; f->name; f++) {
         char *there = (char *)to + f->offset;
         const char *at = (const char *)from + f->offset;
@@ -267,19 +251,13 @@ void shape_copy(const struct shape *s, void *to, const void *from)
         else if (f->type == SHAPE_OBJECT)
             shape_copy(f->of, there, at);
         else if (f->type != SHAPE_OWN)
-            memcpy(there, at, plain_size(f));
+            memcpy(there, at, sizes[f->type]);
     }
 }
 
-/* --- texts that should be JSON ---------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
-/* Far below the parser's own limit: the payload nests it deeper. */
-#define DEPTH_MAX 100
-
-/* Digits that a double keeps. */
-#define DIGITS_MAX 15
-
-/* The text behind the string whose opening quote this is. */
+/* The character after the string whose opening quote this is. */
 static const char *skip_string(const char *s)
 {
     for (s++; *s && *s != '"'; s++)
@@ -291,6 +269,10 @@ static const char *skip_string(const char *s)
 /* Whether numbers and nesting of a JSON text survive the parser. */
 static bool survives(const char *s)
 {
+    enum {
+        DEPTH_MAX = 100, /* far below the parser's limit: the payload nests it deeper */
+        DIGITS_MAX = 15  /* that a double keeps */
+    };
     int depth = 0;
     if (strstr(s, "\\u0000"))
         return false; /* a string would end there */
@@ -307,40 +289,26 @@ static bool survives(const char *s)
     return true;
 }
 
-/* NULL when the text must be kept as it is. A JSON string must, too: reading could not tell it
- * from a text. */
-static char *as_value(const char *text)
-{
-    if (!survives(text))
-        return NULL;
-    struct json *v = json_parse_foreign(text, strlen(text), NULL);
-    char *compact = v && json_type(v) != JSON_STRING ? json_print(v) : NULL;
-    json_free(v);
-    return compact;
-}
-
-/* The text's value if the text is JSON that survives being read and written again, else the text as
- * a string. */
+/* Writes the value of a text that is JSON and survives being read and written again, else the text
+ * as a string. So is a JSON string: reading could not tell it from a text. */
 static void write_json(struct json_out *o, const char *text)
 {
-    char *compact = as_value(text);
+    AUTO(json_free_local)
+    struct json *v = survives(text) ? json_parse_foreign(text, strlen(text), NULL) : NULL;
+    auto_free char *compact = v && json_type(v) != JSON_STRING ? json_print(v) : NULL;
     if (compact)
         json_out_raw(o, compact);
     else
         json_out_string(o, text);
-    free(compact);
 }
-
-/* --- writing ---------------------------------------------------------------------------------- */
 
 static void write_words(struct json_out *o, const char *words)
 {
     json_out_open(o, '[');
     for (const char *at = words; at && *at; at += strspn(at, " ")) {
-        char *word = mem_strndup(at, strcspn(at, " "));
+        auto_free char *word = mem_strndup(at, strcspn(at, " "));
         json_out_string(o, word);
         at += strlen(word);
-        free(word);
     }
     json_out_close(o, ']');
 }
@@ -358,39 +326,22 @@ static void write_list(struct json_out *o, const struct shape_field *f, struct l
     json_out_close(o, ']');
 }
 
-static void write_time(struct json_out *o, int64_t ms)
-{
-    char text[25];
-    rfc3339_format(ms, text);
-    json_out_string(o, text);
-}
-
-static void write_word(struct json_out *o, const struct shape_names *names, int value)
-{
-    bool known = value >= 0 && value < names->count && names->words[value];
-    json_out_string(o, known ? names->words[value] : "");
-}
-
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 static void write_value(struct json_out *o, const struct shape_field *f, const void *object)
 {
     const char *at = (const char *)object + f->offset;
+    const char *text = is_text(f) && get_text(at) ? get_text(at) : "";
     switch (f->type) {
     case SHAPE_STRING:
-        json_out_string(o, or_empty(get_text(at)));
+        json_out_string(o, text);
         break;
     case SHAPE_JSON:
-        write_json(o, or_empty(get_text(at)));
+        write_json(o, text);
         break;
     case SHAPE_UUID:
         json_out_string(o, at);
         break;
     case SHAPE_WORDS:
-        write_words(o, get_text(at));
+        write_words(o, text);
         break;
     case SHAPE_STRINGS:
     case SHAPE_LIST:
@@ -406,12 +357,18 @@ static void write_value(struct json_out *o, const struct shape_field *f, const v
     case SHAPE_BOOLEAN:
         json_out_raw(o, *(const bool *)(const void *)at ? "true" : "false");
         break;
-    case SHAPE_TIME:
-        write_time(o, *(const int64_t *)(const void *)at);
+    case SHAPE_TIME: {
+        char time[25];
+        rfc3339_format(*(const int64_t *)(const void *)at, time);
+        json_out_string(o, time);
         break;
-    case SHAPE_ENUM:
-        write_word(o, f->names, get_int(at));
+    }
+    case SHAPE_ENUM: {
+        int value = get_int(at);
+        bool known = value >= 0 && value < f->names->count && f->names->words[value];
+        json_out_string(o, known ? f->names->words[value] : "");
         break;
+    }
     case SHAPE_OBJECT:
         shape_write(f->of, at, o);
         break;
@@ -438,20 +395,20 @@ void shape_write(const struct shape *s, const void *object, struct json_out *o)
     json_out_close(o, '}');
 }
 
-struct json *shape_to_json(const struct shape *s, const void *object)
-{
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    shape_write(s, object, &o);
-    return json_out_tree(&text);
-}
-
 void shape_write_value(const struct shape *s, const char *name, const void *object,
                        struct json_out *o)
 {
     const struct shape_field *f = find_field(s, name);
     assert(f);
     write_value(o, f, object);
+}
+
+struct json *shape_to_json(const struct shape *s, const void *object)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    shape_write(s, object, &o);
+    return json_out_tree(&text);
 }
 
 struct json *shape_value_to_json(const struct shape *s, const char *name, const void *object)
@@ -462,9 +419,9 @@ struct json *shape_value_to_json(const struct shape *s, const char *name, const 
     return json_out_tree(&text);
 }
 
-enum { SHOWN_BYTES = 60 }; /* of a foreign name */
+/* --- reading ---------------------------------------------------------------------------------- */
 
-/* Where a value stands in the whole, for the words of an error. */
+/* Where a value is, for the text of an error. */
 struct place {
     const struct place *above;
     const char *name; /* NULL: an element */
@@ -484,14 +441,11 @@ static void add_place(struct buf *out, const struct place *p)
 static bool misfit(const struct place *p, const struct shape_field *f, const char *what,
                    struct error *e)
 {
-    struct buf where = BUF_INIT, expected = BUF_INIT;
+    AUTO(buf_release) struct buf where = BUF_INIT, expected = BUF_INIT;
     add_place(&where, p);
     shape_add_expected(f, &expected);
-    err_set(e, ERR_USAGE, "\"%s\" %s; give %s%s", where.data, what, expected.data,
-            f->presence == SHAPE_REQUIRED ? "" : ", or leave it out");
-    buf_release(&where);
-    buf_release(&expected);
-    return false;
+    return err_set(e, ERR_USAGE, "\"%s\" %s; give %s%s", where.data, what, expected.data,
+                   f->presence == SHAPE_REQUIRED ? "" : ", or leave it out");
 }
 
 static bool within(const struct shape_field *f, size_t n)
@@ -499,17 +453,9 @@ static bool within(const struct shape_field *f, size_t n)
     return (double)n >= f->least && (f->most == 0 || (double)n <= f->most);
 }
 
-static bool read_text(const struct shape_field *f, const struct json *v, void *at)
-{
-    const char *string = json_string(v);
-    char *text = string || f->type != SHAPE_JSON ? mem_strdup(string) : json_print(v);
-    put_text(at, text);
-    return text && within(f, strlen(text));
-}
-
 static bool read_words(const struct json *v, void *at)
 {
-    struct buf words = BUF_INIT;
+    AUTO(buf_release) struct buf words = BUF_INIT;
     bool ok = json_type(v) == JSON_ARRAY;
     for (const struct json *item = json_first(v); item && ok; item = json_next(item)) {
         const char *word = json_string(item);
@@ -519,17 +465,7 @@ static bool read_words(const struct json *v, void *at)
     }
     if (ok && words.len > 0)
         put_text(at, buf_take(&words));
-    buf_release(&words);
     return ok;
-}
-
-static bool read_uuid(const struct json *v, char *at)
-{
-    const char *text = json_string(v);
-    if (!text || !uuid_valid(text))
-        return false;
-    memcpy(at, text, UUID_LEN + 1);
-    return true;
 }
 
 static bool read_number(const struct shape_field *f, const struct json *v, void *at)
@@ -557,24 +493,8 @@ static bool read_word(const struct shape_names *names, const struct json *v, voi
     return word && value >= 0;
 }
 
-static bool read_time(const struct json *v, void *at)
-{
-    const char *text = json_string(v);
-    return text && rfc3339_parse(text, at);
-}
-
-static bool read_object(const struct shape *s, const struct json *v, const struct place *p,
+static bool read_object(const struct shape *s, const struct json *v, const struct place *above,
                         void *object, struct error *e);
-
-static bool read_element(const struct shape_field *f, const struct json *v, const struct place *p,
-                         char *element, struct error *e)
-{
-    if (f->type == SHAPE_LIST)
-        return json_type(v) == JSON_OBJECT ? read_object(f->of, v, p, element, e)
-                                           : misfit(p, f, "is no object", e);
-    put_text(element, mem_strdup(json_string(v)));
-    return get_text(element) || misfit(p, f, "is no string", e);
-}
 
 static bool read_list(const struct shape_field *f, const struct json *v, const struct place *p,
                       void *at, struct error *e)
@@ -589,31 +509,43 @@ static bool read_list(const struct shape_field *f, const struct json *v, const s
         const struct place here = {p, NULL, list.len};
         char *element = list.items + list.len++ * size;
         memset(element, 0, size);
-        ok = read_element(f, item, &here, element, e);
+        if (f->type == SHAPE_LIST) {
+            ok = json_type(item) == JSON_OBJECT ? read_object(f->of, item, &here, element, e)
+                                                : misfit(&here, f, "is no object", e);
+        } else {
+            put_text(element, mem_strdup(json_string(item)));
+            ok = get_text(element) || misfit(&here, f, "is no string", e);
+        }
     }
     put_list(at, list);
     return ok;
 }
 
-/* Those that need no more than the value; the others are read by read_member(). */
-static bool read_plain(const struct shape_field *f, const struct json *v, void *object)
+/* The types that need no place for an error below them. */
+static bool read_plain(const struct shape_field *f, const struct json *v, char *at)
 {
-    char *at = (char *)object + f->offset;
-    if (is_number(f))
-        return read_number(f, v, at);
+    const char *text = json_string(v);
     switch (f->type) {
+    case SHAPE_INTEGER:
+    case SHAPE_COUNT:
+    case SHAPE_NUMBER:
+        return read_number(f, v, at);
     case SHAPE_STRING:
     case SHAPE_JSON:
-        return read_text(f, v, at);
+        put_text(at, text || f->type != SHAPE_JSON ? mem_strdup(text) : json_print(v));
+        return get_text(at) && within(f, strlen(get_text(at)));
     case SHAPE_WORDS:
         return read_words(v, at);
     case SHAPE_UUID:
-        return read_uuid(v, at);
+        if (!text || !uuid_valid(text))
+            return false;
+        memcpy(at, text, UUID_LEN + 1);
+        return true;
     case SHAPE_BOOLEAN:
         *(bool *)(void *)at = json_true(v);
         return json_type(v) == JSON_BOOL;
     case SHAPE_TIME:
-        return read_time(v, at);
+        return text && rfc3339_parse(text, (int64_t *)(void *)at);
     case SHAPE_ENUM:
         return read_word(f->names, v, at);
     default:
@@ -632,30 +564,25 @@ static bool read_member(const struct shape_field *f, const struct json *v, const
         return read_list(f, v, p, at, e);
     if (f->type == SHAPE_OBJECT && json_type(v) == JSON_OBJECT)
         return read_object(f->of, v, p, at, e);
-    return read_plain(f, v, object) || misfit(p, f, "does not fit", e);
+    return read_plain(f, v, at) || misfit(p, f, "does not fit", e);
 }
 
-static bool refuse_member(const struct place *above, const char *name, const char *why,
-                          struct error *e)
-{
-    struct buf where = BUF_INIT;
-    char *shown = mem_strndup(name, utf8_cut_bytes(name, strlen(name), SHOWN_BYTES));
-    const struct place here = {above, shown, 0};
-    add_place(&where, &here);
-    err_set(e, ERR_USAGE, "\"%s\" %s", where.data, why);
-    buf_release(&where);
-    free(shown);
-    return false;
-}
-
+/* Refuses unknown and repeated members. */
 static bool check_members(const struct shape *s, const struct json *v, const struct place *above,
                           struct error *e)
 {
+    enum { SHOWN_BYTES = 60 }; /* of a foreign name */
     for (const struct json *m = json_first(v); m; m = json_next(m)) {
-        if (!find_field(s, json_name(m)))
-            return refuse_member(above, json_name(m), "is unknown here; leave it out", e);
-        if (json_get(v, json_name(m)) != m)
-            return refuse_member(above, json_name(m), "is there twice; give it once", e);
+        const char *name = json_name(m);
+        bool known = find_field(s, name);
+        if (known && json_get(v, name) == m)
+            continue;
+        AUTO(buf_release) struct buf where = BUF_INIT;
+        auto_free char *shown = mem_strndup(name, utf8_cut_bytes(name, strlen(name), SHOWN_BYTES));
+        const struct place here = {above, shown, 0};
+        add_place(&where, &here);
+        return err_set(e, ERR_USAGE, "\"%s\" %s", where.data,
+                       known ? "is there twice; give it once" : "is unknown here; leave it out");
     }
     return true;
 }
@@ -691,10 +618,8 @@ bool shape_parse(const struct shape *s, const char *text, size_t len, void *obje
     shape_init(s, object);
     if (json_find_nul(text, len))
         return err_set(e, ERR_USAGE, "there is a NUL character in it; remove it");
-    struct json *v = json_parse_foreign(text, len, &cause);
-    bool ok = v ? shape_read(s, v, object, e) : err_set(e, ERR_USAGE, "%s", cause.text);
-    json_free(v);
-    return ok;
+    AUTO(json_free_local) struct json *v = json_parse_foreign(text, len, &cause);
+    return v ? shape_read(s, v, object, e) : err_set(e, ERR_USAGE, "%s", cause.text);
 }
 
 /* --- in words --------------------------------------------------------------------------------- */
@@ -711,69 +636,37 @@ static void add_words(struct buf *out, const struct shape_names *names)
     }
 }
 
-static void add_bounds(struct buf *out, const struct shape_field *f)
-{
-    if (f->most != 0)
-        buf_addf(out, " from %.15g to %.15g", f->least, f->most);
-    else
-        buf_addf(out, " from %.15g", f->least);
-}
-
-static void add_length(struct buf *out, const struct shape_field *f, const char *unit)
-{
-    if (f->most != 0)
-        buf_addf(out, " of at most %.15g %s", f->most, unit);
-}
-
 void shape_add_expected(const struct shape_field *f, struct buf *out)
 {
-    switch (f->type) {
-    case SHAPE_STRING:
-        buf_addstr(out, f->least > 0 ? "a string that is not empty" : "a string");
-        add_length(out, f, "bytes");
-        break;
-    case SHAPE_JSON:
-        buf_addstr(out, "any value");
-        break;
-    case SHAPE_WORDS:
-        buf_addstr(out, "a list of words");
-        break;
-    case SHAPE_STRINGS:
-        buf_addstr(out, f->least > 0 ? "a list of strings that is not empty" : "a list of strings");
-        add_length(out, f, "elements");
-        break;
-    case SHAPE_UUID:
-        buf_addstr(out, "an id like \"01890a5d-ac96-774b-bcce-b302099a8057\"");
-        break;
-    case SHAPE_INTEGER:
-    case SHAPE_COUNT:
-        buf_addstr(out, "a whole number");
-        add_bounds(out, f);
-        break;
-    case SHAPE_NUMBER:
-        buf_addstr(out, "a number");
-        add_bounds(out, f);
-        break;
-    case SHAPE_BOOLEAN:
-        buf_addstr(out, "true or false");
-        break;
-    case SHAPE_TIME:
-        buf_addstr(out, "a time like \"2026-03-09T14:05:07Z\"");
-        break;
-    case SHAPE_ENUM:
+    static const char *const nouns[] = {
+        [SHAPE_STRING] = "a string",
+        [SHAPE_JSON] = "any value",
+        [SHAPE_WORDS] = "a list of words",
+        [SHAPE_STRINGS] = "a list of strings",
+        [SHAPE_UUID] = "an id like \"01890a5d-ac96-774b-bcce-b302099a8057\"",
+        [SHAPE_INTEGER] = "a whole number",
+        [SHAPE_COUNT] = "a whole number",
+        [SHAPE_NUMBER] = "a number",
+        [SHAPE_BOOLEAN] = "true or false",
+        [SHAPE_TIME] = "a time like \"2026-03-09T14:05:07Z\"",
+        [SHAPE_ENUM] = "",
+        [SHAPE_OBJECT] = "an object",
+        [SHAPE_LIST] = "a list of objects",
+        [SHAPE_OWN] = "",
+    };
+    buf_addstr(out, nouns[f->type]);
+    if (f->type == SHAPE_ENUM)
         add_words(out, f->names);
-        break;
-    case SHAPE_OBJECT:
-        buf_addstr(out, "an object");
-        break;
-    case SHAPE_LIST:
-        buf_addstr(out, "a list of objects");
-        add_length(out, f, "elements");
-        break;
-    case SHAPE_OWN:
+    if (f->type == SHAPE_OWN)
         buf_addstr(out, f->codec->expected);
-        break;
-    }
+    if (is_number(f))
+        buf_addf(out, " from %.15g", f->least);
+    if (is_number(f) && f->most != 0)
+        buf_addf(out, " to %.15g", f->most);
+    if ((f->type == SHAPE_STRING || f->type == SHAPE_STRINGS) && f->least > 0)
+        buf_addstr(out, " that is not empty");
+    if ((f->type == SHAPE_STRING || is_list(f)) && f->most != 0)
+        buf_addf(out, " of at most %.15g %s", f->most, is_list(f) ? "elements" : "bytes");
 }
 
 static void describe(const struct shape *s, size_t indent, struct buf *out)
@@ -798,92 +691,54 @@ void shape_describe(const struct shape *s, struct buf *out)
 
 /* --- as JSON Schema --------------------------------------------------------------------------- */
 
-static struct json *typed(const char *type)
+static struct json *with_bounds(struct json *v, const struct shape_field *f, const char *least,
+                                const char *most)
 {
-    struct json *v = json_new_object();
-    json_set_string(v, "type", type);
-    return v;
-}
-
-static struct json *formatted(const char *format)
-{
-    struct json *v = typed("string");
-    json_set_string(v, "format", format);
-    return v;
-}
-
-/* Bytes are no characters: a text of so many bytes has at most so many of them. */
-static void set_bounds(struct json *v, const struct shape_field *f, const char *least,
-                       const char *most)
-{
-    if (least && f->least != 0)
+    if (least && (f->least != 0 || is_number(f)))
         json_set_number(v, least, f->least);
     if (f->most != 0)
         json_set_number(v, most, f->most);
-}
-
-static struct json *array_of(const struct shape_field *f, struct json *items)
-{
-    struct json *v = typed("array");
-    json_set(v, "items", items);
-    set_bounds(v, f, "minItems", "maxItems");
-    return v;
-}
-
-static struct json *number_schema(const struct shape_field *f)
-{
-    struct json *v = typed(f->type == SHAPE_NUMBER ? "number" : "integer");
-    json_set_number(v, "minimum", f->least);
-    if (f->most != 0)
-        json_set_number(v, "maximum", f->most);
-    return v;
-}
-
-static struct json *string_schema(const struct shape_field *f)
-{
-    struct json *v = typed("string");
-    if (f->least > 0)
-        json_set_int(v, "minLength", 1);
-    set_bounds(v, f, NULL, "maxLength");
-    return v;
-}
-
-static struct json *words_schema(const struct shape_names *names)
-{
-    struct json *v = typed("string"), *words = json_new_array();
-    for (int i = 0; i < names->count; i++)
-        if (names->words[i])
-            json_push(words, json_new_string(names->words[i]));
-    json_set(v, "enum", words);
     return v;
 }
 
 static struct json *value_schema(const struct shape_field *f)
 {
+    struct json *v;
     switch (f->type) {
     case SHAPE_STRING:
-        return string_schema(f);
+        v = json_pack("{type:'string'}");
+        if (f->least > 0)
+            json_set_int(v, "minLength", 1);
+        /* A text of so many bytes has at most so many characters. */
+        return with_bounds(v, f, NULL, "maxLength");
     case SHAPE_JSON:
         return json_new_object();
     case SHAPE_WORDS:
     case SHAPE_STRINGS:
-        return array_of(f, typed("string"));
+        return with_bounds(json_pack("{type:'array' items:{type:'string'}}"), f, "minItems",
+                           "maxItems");
     case SHAPE_UUID:
-        return formatted("uuid");
+        return json_pack("{type:'string' format:'uuid'}");
     case SHAPE_INTEGER:
     case SHAPE_COUNT:
+        return with_bounds(json_pack("{type:'integer'}"), f, "minimum", "maximum");
     case SHAPE_NUMBER:
-        return number_schema(f);
+        return with_bounds(json_pack("{type:'number'}"), f, "minimum", "maximum");
     case SHAPE_BOOLEAN:
-        return typed("boolean");
+        return json_pack("{type:'boolean'}");
     case SHAPE_TIME:
-        return formatted("date-time");
+        return json_pack("{type:'string' format:'date-time'}");
     case SHAPE_ENUM:
-        return words_schema(f->names);
+        v = json_new_array();
+        for (int i = 0; i < f->names->count; i++)
+            if (f->names->words[i])
+                json_push(v, json_new_string(f->names->words[i]));
+        return json_pack("{type:'string' enum:o}", v);
     case SHAPE_OBJECT:
         return shape_schema(f->of);
     case SHAPE_LIST:
-        return array_of(f, shape_schema(f->of));
+        return with_bounds(json_pack("{type:'array' items:o}", shape_schema(f->of)), f, "minItems",
+                           "maxItems");
     case SHAPE_OWN:
         break;
     }
@@ -892,7 +747,7 @@ static struct json *value_schema(const struct shape_field *f)
 
 struct json *shape_schema(const struct shape *s)
 {
-    struct json *v = typed("object"), *members = json_new_object(), *needed = json_new_array();
+    struct json *members = json_new_object(), *needed = json_new_array();
     for (const struct shape_field *f = s->fields; f->name; f++) {
         struct json *value = value_schema(f);
         json_set_string(value, "description", f->help);
@@ -900,8 +755,7 @@ struct json *shape_schema(const struct shape *s)
         if (f->presence == SHAPE_REQUIRED)
             json_push(needed, json_new_string(f->name));
     }
-    json_set_string(v, "title", s->name);
-    json_set(v, "properties", members);
+    struct json *v = json_pack("{type:'object' title:s properties:o}", s->name, members);
     if (json_len(needed) > 0)
         json_set(v, "required", needed);
     else
