@@ -38,7 +38,7 @@ void buf_vaddf(struct buf *b, const char *format, va_list args)
 /* Replaces `old_len` bytes at `pos` by `len` others. */
 void buf_splice(struct buf *b, size_t pos, size_t old_len, const void *bytes, size_t len);
 
-/* Removes the first `len` bytes; leaves only those; removes any of `chars` from the end. */
+/* Removes the first `len` bytes; all but the first `len` bytes; any of `chars` at the end. */
 void buf_consume(struct buf *b, size_t len);
 void buf_truncate(struct buf *b, size_t len);
 void buf_trim_end(struct buf *b, const char *chars);

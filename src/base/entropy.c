@@ -18,7 +18,7 @@ static pthread_mutex_t seeded_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool seeded;
 static uint64_t seeded_state;
 
-/* A device rather than getrandom(): every POSIX system has it. */
+/* Every POSIX system has the device; few have getrandom(). */
 static void fill_from_system(unsigned char *out, size_t len)
 {
     int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -45,23 +45,14 @@ static uint64_t seeded_next(void)
     return z ^ (z >> 31);
 }
 
-static void fill_from_seed(unsigned char *out, size_t len)
-{
-    while (len) {
-        uint64_t word = seeded_next();
-        size_t part = len < sizeof word ? len : sizeof word;
-        memcpy(out, &word, part);
-        out += part;
-        len -= part;
-    }
-}
-
 void entropy_fill(void *out, size_t len)
 {
     pthread_mutex_lock(&seeded_lock);
     bool from_seed = seeded;
-    if (from_seed)
-        fill_from_seed(out, len);
+    for (size_t done = 0; from_seed && done < len; done += sizeof(uint64_t)) {
+        uint64_t word = seeded_next();
+        memcpy((char *)out + done, &word, len - done < sizeof word ? len - done : sizeof word);
+    }
     pthread_mutex_unlock(&seeded_lock);
     if (!from_seed)
         fill_from_system(out, len);
@@ -82,38 +73,32 @@ void entropy_seed(uint64_t seed)
     pthread_mutex_unlock(&seeded_lock);
 }
 
-/* RFC 9562, section 6.2, method 1: rand_a counts within one millisecond. Its first value is random
- * with the top bit clear, which leaves room to count; past its end the millisecond moves on. */
-enum { COUNTER_BITS = 12, COUNTER_END = 1 << COUNTER_BITS };
-
-static pthread_mutex_t uuid_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t last_ms;
-static unsigned last_counter;
-
-static void next_stamp(unsigned fresh, uint64_t *ms, unsigned *counter)
-{
-    uint64_t now = (uint64_t)clock_wall_ms() & 0xffffffffffffu;
-    pthread_mutex_lock(&uuid_lock);
-    if (now > last_ms) {
-        last_ms = now;
-        last_counter = fresh;
-    } else if (++last_counter == COUNTER_END) {
-        last_ms++;
-        last_counter = fresh;
-    }
-    *ms = last_ms;
-    *counter = last_counter;
-    pthread_mutex_unlock(&uuid_lock);
-}
+/* --- UUIDs ------------------------------------------------------------------------------------ */
 
 void uuid_new(char out[UUID_LEN + 1])
 {
+    /* RFC 9562, section 6.2, method 1: rand_a is a counter within one millisecond. It starts at a
+     * random value with the top bit clear, which leaves room to count; when it overflows, the
+     * millisecond is incremented. */
+    enum { COUNTER_BITS = 12, COUNTER_END = 1 << COUNTER_BITS };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t last_ms;
+    static unsigned last_counter;
+
     unsigned char random[10];
     entropy_fill(random, sizeof random);
-    unsigned fresh = ((unsigned)random[8] << 8 | random[9]) & (COUNTER_END / 2 - 1);
-    uint64_t ms;
-    unsigned counter;
-    next_stamp(fresh, &ms, &counter);
+    uint64_t now = (uint64_t)clock_wall_ms() & 0xffffffffffffu;
+    pthread_mutex_lock(&lock);
+    bool again = now <= last_ms;
+    if (!again)
+        last_ms = now;
+    else if (++last_counter == COUNTER_END)
+        last_ms++;
+    if (!again || last_counter == COUNTER_END)
+        last_counter = ((unsigned)random[8] << 8 | random[9]) & (COUNTER_END / 2 - 1);
+    uint64_t ms = last_ms;
+    unsigned counter = last_counter;
+    pthread_mutex_unlock(&lock);
 
     unsigned variant = 0x8000u | (((unsigned)random[0] << 8 | random[1]) & 0x3fffu);
     snprintf(out, UUID_LEN + 1, "%08x-%04x-7%03x-%04x-%02x%02x%02x%02x%02x%02x",
@@ -126,13 +111,13 @@ bool uuid_valid(const char *s)
     static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
     if (!s || strlen(s) != UUID_LEN)
         return false;
-    for (size_t i = 0; i < UUID_LEN; i++) {
-        bool fits = shape[i] == '-' ? s[i] == '-' : strchr("0123456789abcdef", s[i]) != NULL;
-        if (!fits)
+    for (size_t i = 0; i < UUID_LEN; i++)
+        if (shape[i] == '-' ? s[i] != '-' : !strchr("0123456789abcdef", s[i]))
             return false;
-    }
     return true;
 }
+
+/* --- Base64 ----------------------------------------------------------------------------------- */
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -153,7 +138,7 @@ char *base64_encode(const unsigned char *bytes, size_t len)
     return out;
 }
 
-/* Of four characters, the last two of which may be padding; 0: it is none. */
+/* Decodes four characters, the last two of which may be padding. Returns the bytes; 0: invalid. */
 static size_t decode_group(const char *text, char out[3])
 {
     unsigned bits = 0;

@@ -1,4 +1,4 @@
-/* Randomness enters here, so that a test can replace it by a seeded generator. */
+/* Random bytes, which a test can replace by a seeded generator; UUIDs; bytes as Base64. */
 #ifndef BASE_ENTROPY_H
 #define BASE_ENTROPY_H
 
@@ -14,24 +14,23 @@ double entropy_unit(void); /* uniform in [0, 1) */
 /* Tests only: from now on a deterministic sequence. */
 void entropy_seed(uint64_t seed);
 
-/* UUID version 7 (RFC 9562): sorts by time of creation. */
+/* ---- UUID version 7 (RFC 9562): sorts by time of creation ---- */
 
 #define UUID_LEN 36
 
-/* Lower-case text with a NUL. Two calls of one process never yield the same, and the later is the
- * greater, also within one millisecond. */
+/* Lower-case text with a NUL. Within a process each is greater than the one before. */
 void uuid_new(char out[UUID_LEN + 1]);
 
 /* The form that uuid_new() writes, of any version. */
 bool uuid_valid(const char *s);
 
-/* Bytes as text (RFC 4648, with padding). */
+/* ---- Base64 (RFC 4648, with padding) ---- */
 
 /* The caller frees. */
 char *base64_encode(const unsigned char *bytes, size_t len);
 
-/* Appends the bytes. False, with some of them added, where the text is something else (blanks and
- * line breaks, too) or they are more than `out` may hold. */
+/* Appends the bytes. False, with some of them added, for any other text (also one with blanks or
+ * line breaks) and for more bytes than `out` may hold. */
 __attribute__((warn_unused_result)) bool base64_decode(const char *text, struct buf *out);
 
 #endif

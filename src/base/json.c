@@ -28,6 +28,8 @@ static void set_hooks(void)
     cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = alloc_or_die, .free_fn = free});
 }
 
+/* Before every call of cJSON that allocates. */
+
 static void need_hooks(void)
 {
     pthread_once(&hooks_once, set_hooks);
@@ -76,40 +78,27 @@ struct json *json_parse_foreign(const char *text, size_t len, struct error *e)
     return NULL;
 }
 
-/* Behind the string that begins before `at`. */
-static const char *skip_string(const char *at, const char *end)
-{
-    for (; at < end && *at != '"'; at++)
-        if (*at == '\\')
-            at++;
-    return at + 1;
-}
-
-/* Each value but the first stands behind one of these. */
-static bool begins_value(char c)
-{
-    return c == ',' || c == '[' || c == '{';
-}
-
 bool json_has_at_most(const char *text, size_t len, size_t max)
 {
     const char *end = text + len;
     size_t values = 1;
-    for (const char *at = text; at < end && values <= max;)
+    for (const char *at = text; at < end && values <= max; at++) {
+        /* Each value but the first follows one of these. */
+        values += *at == ',' || *at == '[' || *at == '{';
         if (*at == '"')
-            at = skip_string(at + 1, end);
-        else
-            values += begins_value(*at++);
+            for (at++; at < end && *at != '"'; at++)
+                at += *at == '\\';
+    }
     return values <= max;
 }
 
-/* The number that four digits of base 16 are; 0 if they are not all there. */
-static unsigned hex4(const char *s, const char *end)
+/* The code unit of the escape "\uXXXX" at `s`; 0 if none begins there. */
+static unsigned escaped_unit(const char *s, const char *end)
 {
     unsigned n = 0;
-    if (end - s < 4)
+    if (end - s < 6 || s[0] != '\\' || s[1] != 'u')
         return 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 2; i < 6; i++) {
         if (!isxdigit((unsigned char)s[i]))
             return 0;
         n = n << 4 | (unsigned)(s[i] <= '9' ? s[i] - '0' : (s[i] & 7) + 9);
@@ -117,30 +106,15 @@ static unsigned hex4(const char *s, const char *end)
     return n;
 }
 
-/* The code unit that the escape at `s` stands for; 0 if none begins there. */
-static unsigned escaped_unit(const char *s, const char *end)
-{
-    return end - s >= 2 && s[0] == '\\' && s[1] == 'u' ? hex4(s + 2, end) : 0;
-}
-
-static bool is_high(unsigned unit)
-{
-    return unit >= 0xD800 && unit <= 0xDBFF;
-}
-
-static bool is_low(unsigned unit)
-{
-    return unit >= 0xDC00 && unit <= 0xDFFF;
-}
-
-/* Where from `from` on the next such escape stands; `len`: nowhere. */
+/* The next escape of half a surrogate pair; `len`: there is none. */
 static size_t find_half_pair(const char *text, size_t len, size_t from)
 {
+    enum { HIGH = 0xD800, LOW = 0xDC00, KIND = 0xFC00 };
     const char *at = text + from, *end = text + len;
     while ((at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2) {
-        unsigned unit = escaped_unit(at, end);
-        bool pair = is_high(unit) && is_low(escaped_unit(at + 6, end));
-        if (!pair && (is_high(unit) || is_low(unit)))
+        unsigned unit = escaped_unit(at, end), kind = unit & KIND;
+        bool pair = kind == HIGH && (escaped_unit(at + 6, end) & KIND) == LOW;
+        if (!pair && (kind == HIGH || kind == LOW))
             return (size_t)(at - text);
         at += pair ? 12 : unit > 0 ? 6 : 2;
     }
@@ -201,7 +175,7 @@ struct json *json_clone(const struct json *v)
     return wrap(cJSON_Duplicate(peek(v), true));
 }
 
-/* Raw text stands for an integer too long for cJSON's own printing; nothing else makes it. */
+/* A raw value is an integer that cJSON would print with an exponent (json_set_int()). */
 enum json_type json_type(const struct json *v)
 {
     static const struct {
@@ -218,11 +192,6 @@ enum json_type json_type(const struct json *v)
             return types[i].ours;
     }
     return JSON_NULL;
-}
-
-static bool is_container(const struct json *v)
-{
-    return json_type(v) == JSON_ARRAY || json_type(v) == JSON_OBJECT;
 }
 
 const struct json *json_get(const struct json *object, const char *name)
@@ -252,7 +221,8 @@ size_t json_len(const struct json *array_or_object)
 
 const struct json *json_first(const struct json *array_or_object)
 {
-    return is_container(array_or_object) ? show(peek(array_or_object)->child) : NULL;
+    enum json_type type = json_type(array_or_object);
+    return type == JSON_ARRAY || type == JSON_OBJECT ? show(peek(array_or_object)->child) : NULL;
 }
 
 const struct json *json_next(const struct json *v)
@@ -369,7 +339,7 @@ size_t json_escape(uint32_t cp, char out[13])
     return (size_t)snprintf(out, 13, "\\u%04x\\u%04x", high & 0xFFFF, low | 0xDC00);
 }
 
-/* Takes the text. Outside of strings JSON is ASCII. */
+/* Escapes hidden characters: outside of strings JSON is ASCII. Takes the text. */
 static char *without_hidden(char *text)
 {
     struct buf out = BUF_INIT;
@@ -404,47 +374,28 @@ char *json_print_pretty(const struct json *v)
     return v ? without_hidden(cJSON_Print(peek(v))) : mem_strdup("null");
 }
 
-/* Ends a number or a word, which have no end of their own. */
-static bool is_behind(char c)
-{
-    return c != '\0' && strchr(" \t\r\n,:]}", c) != NULL;
-}
-
-/* Behind the string's end, or `len`. */
-static size_t scan_string(struct json_scan *s, const char *bytes, size_t at, size_t len)
-{
-    for (; at < len; at++) {
-        if (s->escaped)
-            s->escaped = false;
-        else if (bytes[at] == '\\')
-            s->escaped = true;
-        else if (bytes[at] == '"') {
-            s->in_string = false;
-            s->ended = s->depth == 0;
-            return at + 1;
-        }
-    }
-    return len;
-}
-
 size_t json_scan(struct json_scan *s, const char *bytes, size_t len)
 {
     size_t at = 0;
     while (at < len && !s->ended) {
         char c = bytes[at];
-        if (s->in_string) {
-            at = scan_string(s, bytes, at, len);
-            continue;
-        }
-        if (s->depth == 0 && is_behind(c)) {
-            s->ended = true;
+        if (s->depth == 0 && !s->in_string && c && strchr(" \t\r\n,:]}", c)) {
+            s->ended = true; /* of a number or a word */
             return at;
         }
         at++;
-        s->in_string = c == '"';
-        s->depth += c == '[' || c == '{';
-        if (c == ']' || c == '}')
-            s->ended = --s->depth == 0;
+        if (s->escaped) {
+            s->escaped = false;
+        } else if (s->in_string) {
+            s->escaped = c == '\\';
+            s->in_string = c != '"';
+            s->ended = c == '"' && s->depth == 0;
+        } else {
+            s->in_string = c == '"';
+            s->depth += c == '[' || c == '{';
+            if (c == ']' || c == '}')
+                s->ended = --s->depth == 0;
+        }
     }
     return at;
 }

@@ -19,24 +19,23 @@ struct json *json_parse(const char *text, size_t len, struct error *e);
 void json_free(struct json *root);
 AUTO_POINTER(json_free, struct json)
 
-/* A tree takes up to 144 bytes for each value, however short its text ("[1,1,…" is two bytes a
- * value): with this many it takes 43 MB besides its strings, and 100 ms to make and to read. It is
- * 64 vectors of 4,096 numbers and more. */
+/* A tree takes up to 144 bytes a value, however short its text ("[1,1,…" has two bytes a value).
+ * A tree of this size takes 43 MB besides its strings, and 100 ms to make and to read; it has room
+ * for 64 vectors of 4,096 numbers. */
 #define JSON_FOREIGN_VALUES 300000
 
-/* json_parse() for what a server, a model or a file of the user wrote: NULL, too, when it has more
- * values than that. */
+/* json_parse() for a text of a server, a model or a user's file: NULL, too, for more values. */
 struct json *json_parse_foreign(const char *text, size_t len, struct error *e);
 
-/* Whether a text has no more than `max` values, without making them. Each array and object counts
+/* Whether a text has no more than `max` values, without parsing it. Each array and object counts
  * itself, and an empty one as if it had a value. */
 bool json_has_at_most(const char *text, size_t len, size_t max);
 
-/* A copy in which the escapes of surrogates that lack their other half became \ufffd: the parser
- * refuses them. NULL where there are none; the caller frees. */
+/* A copy in which escapes of half a surrogate pair are replaced by \ufffd: the parser refuses them.
+ * NULL if there are none; the caller frees. */
 char *json_repair_surrogates(const char *text, size_t len);
 
-/* The first NUL character of a JSON text, as it is or escaped: a string ends there. NULL: none. */
+/* The first NUL character of a JSON text, raw or escaped: a string would end there. NULL: none. */
 const char *json_find_nul(const char *text, size_t len);
 
 struct json *json_new_object(void);
@@ -70,16 +69,15 @@ void json_set_number(struct json *object, const char *name, double n);
 void json_set_bool(struct json *object, const char *name, bool b);
 void json_push(struct json *array, struct json *value);
 
-/* Writes the escape of a character: \u and four digits, or a pair of them. Returns its bytes. */
+/* Writes the escape of a character: \u and four digits, or two such escapes. Returns its bytes. */
 size_t json_escape(uint32_t cp, char out[13]);
 
 /* Compact text, in which hidden characters (utf8_is_hidden()) are escapes; the caller frees. */
 char *json_print(const struct json *v);
 char *json_print_pretty(const struct json *v);
 
-/* Where a JSON value ends, found while its text comes in pieces: brackets and strings are followed,
- * nothing else is checked. A value is then parsed by itself, and a text of many never lies in
- * memory as a whole. */
+/* ---- the end of a JSON value whose text comes in pieces ---- Follows brackets and strings and
+ * checks nothing else. So each value of a long text can be parsed by itself. */
 
 /* All 0: before the value's first byte, which is none of " \t\r\n,:". */
 struct json_scan {
@@ -88,9 +86,9 @@ struct json_scan {
     bool ended; /* the value is whole */
 };
 
-/* How many of these bytes belong to the value. All of them, unless it ends among them or in front
- * of them: then `ended` is set. A bracket that closes nothing ends a value in front of it, which
- * may be empty. */
+/* How many of these bytes belong to the value: all of them, unless it ends among them or before
+ * them; then `ended` is set. A bracket that closes nothing ends the value before it, which may be
+ * empty. */
 size_t json_scan(struct json_scan *s, const char *bytes, size_t len);
 
 #endif

@@ -45,32 +45,14 @@ void json_out_name(struct json_out *o, const char *name)
     o->comma = false;
 }
 
-static void put_escape(struct json_out *o, uint32_t cp)
-{
-    static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
-                                   ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
-    char text[13] = {'\\'};
-    size_t len = 2;
-    if (cp < sizeof letters && letters[cp])
-        text[1] = letters[cp];
-    else
-        len = json_escape(cp, text);
-    put(o, text, len);
-}
-
-static bool needs_escape(uint32_t cp)
-{
-    return cp < 0x20 || cp == '"' || cp == '\\' || utf8_is_hidden(cp);
-}
-
-/* The high bit of each byte of `eight` that is `c`; and perhaps of one above such a byte. */
+/* The high bit of each byte of `eight` that is `c`, and perhaps of the byte above it. */
 static uint64_t bytes_equal(uint64_t eight, unsigned char c)
 {
     uint64_t x = eight ^ c * UINT64_C(0x0101010101010101);
     return (x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080);
 }
 
-/* Whether the next eight bytes are ASCII of which none needs_escape(). */
+/* Whether the next eight bytes are ASCII without controls, quotes and backslashes. */
 static bool eight_plain(const char *s)
 {
     uint64_t eight;
@@ -83,40 +65,41 @@ static bool eight_plain(const char *s)
 
 static void put_valid(struct json_out *o, const char *s, size_t len)
 {
+    static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                   ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
     size_t done = 0;
     for (size_t i = 0, used; i < len; i += used) {
         uint32_t cp = (unsigned char)s[i];
         used = len - i >= 8 && eight_plain(s + i) ? 8 : 1;
         if (cp >= 0x80)
             used = utf8_decode(s + i, len - i, &cp);
-        if (used == 8 || !needs_escape(cp))
+        if (used == 8 || !(cp < 0x20 || cp == '"' || cp == '\\' || utf8_is_hidden(cp)))
             continue;
+        char escape[13] = {'\\'};
+        bool letter = cp < sizeof letters && letters[cp];
+        if (letter)
+            escape[1] = letters[cp];
         put(o, s + done, i - done);
-        put_escape(o, cp);
+        put(o, escape, letter ? 2 : json_escape(cp, escape));
         done = i + used;
     }
     put(o, s + done, len - done);
 }
 
-static void put_repaired(struct json_out *o, const char *s, size_t len)
+void json_out_string(struct json_out *o, const char *s)
 {
-    for (size_t i = 0; i < len;) {
+    size_t len = strlen(s);
+    bool valid = utf8_valid(s, len);
+    begin_value(o);
+    put(o, "\"", 1);
+    if (valid)
+        put_valid(o, s, len);
+    for (size_t i = 0; !valid && i < len;) { /* invalid bytes are decoded as U+FFFD */
         uint32_t cp;
         char encoded[4];
         i += utf8_decode(s + i, len - i, &cp);
         put_valid(o, encoded, utf8_encode(cp, encoded));
     }
-}
-
-void json_out_string(struct json_out *o, const char *s)
-{
-    size_t len = strlen(s);
-    begin_value(o);
-    put(o, "\"", 1);
-    if (utf8_valid(s, len))
-        put_valid(o, s, len);
-    else
-        put_repaired(o, s, len);
     put(o, "\"", 1);
 }
 
@@ -154,7 +137,6 @@ void json_out_int(struct json_out *o, const char *name, int64_t n)
     json_out_number(o, n);
 }
 
-/* The locale's decimal sign is not JSON's. */
 void json_out_real_number(struct json_out *o, double n)
 {
     if (!isfinite(n)) {
@@ -165,20 +147,9 @@ void json_out_real_number(struct json_out *o, double n)
     int len = snprintf(digits, sizeof digits, "%.15g", n);
     for (int i = 0; i < len; i++)
         if (!strchr("0123456789+-e", digits[i]))
-            digits[i] = '.';
+            digits[i] = '.'; /* the locale's decimal sign */
     begin_value(o);
     put(o, digits, (size_t)len);
-}
-
-/* ---- laid out ---- */
-
-/* The end of the string that begins here. */
-static const char *string_end(const char *at)
-{
-    for (at++; *at && *at != '"'; at++)
-        if (*at == '\\' && at[1])
-            at++;
-    return *at ? at + 1 : at;
 }
 
 static void begin_line(struct buf *out, size_t depth)
@@ -187,7 +158,7 @@ static void begin_line(struct buf *out, size_t depth)
         buf_addch(out, '\t');
 }
 
-/* `open` has the brackets that are open. Only members of objects stand on lines of their own. */
+/* `open` has the open brackets. Members of objects get lines of their own, elements do not. */
 static void lay_out_mark(char mark, char next, struct buf *open, struct buf *out)
 {
     bool in_object = open->len > 0 && open->data[open->len - 1] == '{';
@@ -211,9 +182,14 @@ static void lay_out_mark(char mark, char next, struct buf *open, struct buf *out
 
 void json_out_pretty(const struct buf *written, struct buf *out)
 {
-    struct buf open = BUF_INIT;
+    AUTO(buf_release) struct buf open = BUF_INIT;
     for (const char *at = written->data; *at;) {
-        const char *end = *at == '"' ? string_end(at) : at + strcspn(at, "{}[],:\"");
+        const char *end = at + strcspn(at, "{}[],:\"");
+        if (*at == '"') {
+            for (end++; *end && *end != '"'; end++)
+                end += *end == '\\' && end[1];
+            end += *end == '"';
+        }
         buf_add(out, at, (size_t)(end - at));
         at = end;
         if (*at && *at != '"') {
@@ -221,7 +197,6 @@ void json_out_pretty(const struct buf *written, struct buf *out)
             at++;
         }
     }
-    buf_release(&open);
 }
 
 struct json *json_out_tree(struct buf *written)
@@ -233,7 +208,8 @@ struct json *json_out_tree(struct buf *written)
     return tree;
 }
 
-/* A format on its way into `out`. */
+/* --- by a format ------------------------------------------------------------------------------ */
+
 struct packer {
     const char *at;
     struct json_out *out;
@@ -245,23 +221,17 @@ static void skip_blanks(struct packer *p)
     p->at += strspn(p->at, " ,");
 }
 
-/* Reads "name:" where a member begins. */
-static void read_name(struct packer *p, char name[64])
-{
-    size_t len = strcspn(p->at, ":");
-    assert(p->at[len] == ':' && len > 0 && len < 64);
-    memcpy(name, p->at, len);
-    name[len] = '\0';
-    p->at += len + 1;
-}
-
 static void pack_value(struct packer *p, const char *name);
 
 static void pack_members(struct packer *p)
 {
     for (skip_blanks(p); *p->at && *p->at != '}'; skip_blanks(p)) {
         char name[64];
-        read_name(p, name);
+        size_t len = strcspn(p->at, ":");
+        assert(p->at[len] == ':' && len > 0 && len < sizeof name);
+        memcpy(name, p->at, len);
+        name[len] = '\0';
+        p->at += len + 1;
         pack_value(p, name);
     }
 }
@@ -270,21 +240,6 @@ static void begin_member(struct packer *p, const char *name)
 {
     if (name)
         json_out_name(p->out, name);
-}
-
-/* A container: its bracket has been read. */
-static void pack_container(struct packer *p, char open)
-{
-    char close = open == '{' ? '}' : ']';
-    json_out_open(p->out, open);
-    if (open == '{')
-        pack_members(p);
-    else
-        for (skip_blanks(p); *p->at && *p->at != ']'; skip_blanks(p))
-            pack_value(p, NULL);
-    assert(*p->at == close);
-    p->at++;
-    json_out_close(p->out, close);
 }
 
 /* `name` is NULL in an array and at the top. */
@@ -342,8 +297,19 @@ static void pack_value(struct packer *p, const char *name)
         break;
     }
     case '{':
+        json_out_open(p->out, '{');
+        pack_members(p);
+        assert(*p->at == '}');
+        p->at++;
+        json_out_close(p->out, '}');
+        break;
     case '[':
-        pack_container(p, type);
+        json_out_open(p->out, '[');
+        for (skip_blanks(p); *p->at && *p->at != ']'; skip_blanks(p))
+            pack_value(p, NULL);
+        assert(*p->at == ']');
+        p->at++;
+        json_out_close(p->out, ']');
         break;
     default:
         assert(!"the format of a JSON value is wrong");

@@ -1,5 +1,5 @@
-/* Writes JSON straight into a buffer, or only counts its bytes: for texts of megabytes, which a
- * tree would copy twice. What was opened must be closed; commas come by themselves. */
+/* Writes JSON into a buffer without a tree, or only counts its bytes: for texts of megabytes, which
+ * a tree would copy twice. Each bracket that is opened must be closed; commas are added. */
 #ifndef BASE_JSON_OUT_H
 #define BASE_JSON_OUT_H
 
@@ -20,10 +20,10 @@ struct json_out {
 void json_out_open(struct json_out *o, char bracket);
 void json_out_close(struct json_out *o, char bracket);
 
-/* Of the member whose value comes next; a plain ASCII word. */
+/* The name of the member whose value comes next; a plain ASCII word. */
 void json_out_name(struct json_out *o, const char *name);
 
-/* Bytes that are no UTF-8 become U+FFFD, so that the text is always JSON. */
+/* Invalid UTF-8 becomes U+FFFD, so that the text is always JSON. */
 void json_out_string(struct json_out *o, const char *s);
 
 void json_out_number(struct json_out *o, int64_t n);
@@ -36,10 +36,10 @@ void json_out_raw(struct json_out *o, const char *json);
 void json_out_member(struct json_out *o, const char *name, const char *s);
 void json_out_int(struct json_out *o, const char *name, int64_t n);
 
-/* Adds what was written, laid out as json_print_pretty() does it. */
+/* Appends the written text, laid out like that of json_print_pretty(). */
 void json_out_pretty(const struct buf *written, struct buf *out);
 
-/* The tree of what was written; the buffer is released. */
+/* The tree of the written text; the buffer is released. */
 struct json *json_out_tree(struct buf *written);
 
 #endif

@@ -27,15 +27,15 @@ char *mem_strdup(const char *s);              /* NULL stays NULL */
 char *mem_strndup(const char *s, size_t len); /* copies exactly len bytes, adds a NUL */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Overwrites what was secret, which no compiler leaves out. */
+/* Overwrites a secret; no compiler optimises it away. */
 void mem_wipe(void *bytes, size_t len);
 
-/* Large blocks go back to the system when they are freed. Without it glibc keeps ever larger ones,
- * and what passing copies of a long answer took would stay taken. Before the first thread. */
+/* Makes glibc return large blocks to the system when they are freed; otherwise the memory of
+ * passing copies of a long answer would stay allocated. Before the first thread. */
 void mem_return_large_blocks(void);
 
-/* Gives back to the system what was freed between blocks that stay, where the allocator can: once
- * much was done, and nobody waits. */
+/* Returns free memory between used blocks to the system, if the allocator can. Takes a while: call
+ * it when nobody waits. */
 void mem_return_unused(void);
 
 #endif

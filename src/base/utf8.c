@@ -42,13 +42,13 @@ size_t utf8_encode(uint32_t cp, char out[4])
     return (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, (utf8proc_uint8_t *)out);
 }
 
-/* U+FFFD that was decoded from one byte stands for an invalid one. */
+/* U+FFFD decoded from one byte means an invalid byte. */
 static bool is_invalid(uint32_t cp, size_t used)
 {
     return cp == REPLACEMENT && used == 1;
 }
 
-/* Bytes from the beginning that are ASCII, by eights: most text is, and has to be counted fast. */
+/* ASCII bytes at the beginning, a multiple of 8: most text is ASCII and must be checked fast. */
 static size_t ascii_span(const char *s, size_t len)
 {
     size_t i = 0;
@@ -72,8 +72,8 @@ bool utf8_valid(const char *s, size_t len)
     return true;
 }
 
-/* Whether a longer character can begin with these bytes, 3 at most: with the least or the greatest
- * that may follow it is one. */
+/* Whether a longer character can begin with these bytes, 3 at most: tries the least and the
+ * greatest continuation bytes. */
 static bool begins_character(const char *s, size_t len)
 {
     static const char fills[] = {'\x80', '\xBF'};
@@ -96,27 +96,34 @@ size_t utf8_incomplete_tail(const char *s, size_t len)
     return back <= len && begins_character(s + len - back, back) ? back : 0;
 }
 
+struct range {
+    uint32_t first, last;
+};
+
+static bool is_within(const struct range *ranges, size_t count, uint32_t cp)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cp >= ranges[i].first && cp <= ranges[i].last)
+            return true;
+    return false;
+}
+
 bool utf8_is_pictograph(uint32_t cp)
 {
     return utf8proc_get_property((utf8proc_int32_t)cp)->boundclass ==
            UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
 }
 
-/* C1 controls, marks that turn the direction of what follows them, and characters that no screen
- * shows and no script is written with, in which text can be hidden. Joiners, the two selectors of
- * emoji, blanks without a width and the marks of right-to-left text belong to languages. */
+/* C1 controls, bidirectional overrides, and invisible characters that no script needs, in which
+ * text can be hidden. Languages need joiners, the two selectors of emoji, zero-width spaces and the
+ * marks of right-to-left text. */
 static bool is_forbidden(uint32_t cp)
 {
-    static const struct {
-        uint32_t first, last;
-    } ranges[] = {
+    static const struct range ranges[] = {
         {0x80, 0x9F},     {0x202A, 0x202E},   {0x2060, 0x206F},   {0xFE00, 0xFE0D},
         {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
     };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (cp >= ranges[i].first && cp <= ranges[i].last)
-            return true;
-    return false;
+    return is_within(ranges, sizeof ranges / sizeof *ranges, cp);
 }
 
 int utf8_cp_width(uint32_t cp)
@@ -166,7 +173,7 @@ size_t utf8_next(const char *s, size_t len, size_t pos)
     return pos;
 }
 
-/* The beginning of the character that covers the byte at pos. */
+/* The beginning of the character that the byte at pos belongs to. */
 static size_t character_start(const char *s, size_t len, size_t pos)
 {
     for (size_t back = 1; back <= 3 && back <= pos && is_continuation(s[pos - back + 1]); back++) {
@@ -177,16 +184,9 @@ static size_t character_start(const char *s, size_t len, size_t pos)
     return pos;
 }
 
-/* A border whatever stands before `a`. Only a joiner and flags need more than the two characters
- * to tell; two regional indicators count as joined here. */
-static bool is_sure_border(uint32_t a, uint32_t b)
-{
-    return a != ZERO_WIDTH_JOINER &&
-           utf8proc_grapheme_break((utf8proc_int32_t)a, (utf8proc_int32_t)b);
-}
-
-/* The last grapheme border that is not behind `limit`, which is less than len: back to a border
- * that is sure, then forward. */
+/* The last grapheme border that is not after `limit`, which is less than len. Goes back to a border
+ * that is certain whatever is before it, then forward: only joiners and flags need more than two
+ * characters to decide, and two regional indicators count as joined here. */
 static size_t border_floor(const char *s, size_t len, size_t limit)
 {
     size_t pos = character_start(s, len, limit);
@@ -195,7 +195,8 @@ static size_t border_floor(const char *s, size_t len, size_t limit)
         size_t previous = character_start(s, len, pos - 1);
         utf8_decode(s + previous, len - previous, &before);
         utf8_decode(s + pos, len - pos, &after);
-        if (is_sure_border(before, after))
+        if (before != ZERO_WIDTH_JOINER &&
+            utf8proc_grapheme_break((utf8proc_int32_t)before, (utf8proc_int32_t)after))
             break;
         pos = previous;
     }
@@ -243,15 +244,10 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max)
         buf_addstr(out, "…");
 }
 
-static bool is_line_end(uint32_t cp)
-{
-    return cp == '\n' || cp == '\r' || cp == 0x2028 || cp == 0x2029;
-}
-
-/* What is shown in place of the character; itself if it is harmless. */
+/* The character that is shown instead; itself if it is harmless. */
 static uint32_t safe_form(uint32_t cp, size_t used, enum utf8_clean_mode mode)
 {
-    if (is_line_end(cp))
+    if (cp == '\n' || cp == '\r' || cp == 0x2028 || cp == 0x2029)
         return mode == UTF8_MULTILINE ? '\n' : ' ';
     if (cp == '\t')
         return mode == UTF8_MULTILINE ? '\t' : ' ';
@@ -264,7 +260,7 @@ static uint32_t safe_form(uint32_t cp, size_t used, enum utf8_clean_mode mode)
 
 void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode)
 {
-    size_t copied = 0; /* what is harmless is copied a run at a time */
+    size_t copied = 0; /* harmless runs are copied whole */
     for (size_t i = 0; i < len;) {
         if (is_printable_ascii(s[i])) {
             i++;
@@ -290,7 +286,7 @@ bool utf8_is_blank(const char *text)
     return !text || text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* Lower case of the upper case: so the two small sigmas of Greek are one. */
+/* Lower case of the upper case, so that the two small Greek sigmas are equal. */
 static uint32_t fold(uint32_t cp)
 {
     if (cp < 0x80)
@@ -306,7 +302,7 @@ static size_t decode_folded(const char *s, size_t len, uint32_t *cp)
     return used;
 }
 
-/* How many bytes of the text are `start`; SIZE_MAX: it does not begin with that. */
+/* The length of `start` in the text, as it is written there; SIZE_MAX: it does not begin so. */
 static size_t begins_folded(const char *s, size_t len, const char *start, size_t start_len)
 {
     size_t i = 0, at = 0;
@@ -320,8 +316,8 @@ static size_t begins_folded(const char *s, size_t len, const char *start, size_t
     return at == start_len ? i : SIZE_MAX;
 }
 
-/* The next place where a character could begin that folds to `first`: ASCII folds to ASCII, and of
- * what is beyond any character may. */
+/* The next place where a character may begin that folds to `first`: ASCII folds to ASCII; any other
+ * character is a candidate. */
 static size_t next_candidate(const char *s, size_t len, size_t at, uint32_t first)
 {
     for (; at < len; at++) {
@@ -332,7 +328,7 @@ static size_t next_candidate(const char *s, size_t len, size_t at, uint32_t firs
     return at;
 }
 
-/* Without a copy: a filter over thousands of texts runs at every key. */
+/* Makes no copy: a filter over thousands of texts runs at every key. */
 const char *utf8_find_folded(const char *s, size_t len, const char *needle, size_t *match_len)
 {
     size_t needle_len = strlen(needle), used, more;
@@ -354,16 +350,12 @@ const char *utf8_find_folded(const char *s, size_t len, const char *needle, size
     return NULL;
 }
 
-static bool is_ascii(const char *text)
-{
-    while (*text && (unsigned char)*text < 0x80)
-        text++;
-    return !*text;
-}
-
 char *utf8_composed(const char *text)
 {
-    if (is_ascii(text))
+    const char *at = text;
+    while (*at && (unsigned char)*at < 0x80)
+        at++;
+    if (!*at)
         return mem_strdup(text);
     utf8proc_uint8_t *composed = utf8proc_NFC((const utf8proc_uint8_t *)text);
     char *out = mem_strdup(composed ? (const char *)composed : text);
@@ -377,31 +369,9 @@ bool utf8_contains_folded(const char *haystack, const char *needle)
     return utf8_find_folded(haystack, strlen(haystack), needle, &match_len) != NULL;
 }
 
-/* Characters that a screen does not show, or that look like a plain space, made visible. */
-#include <utf8proc.h>
+/* --- revealing -------------------------------------------------------------------------------- */
 
-#include "base/utf8.h"
-
-#define REPLACEMENT 0xFFFDu
 #define ZERO_WIDTH_NON_JOINER 0x200Cu
-#define ZERO_WIDTH_JOINER 0x200Du
-
-/* What no general category tells: letters and marks without a glyph (Unicode's
- * Default_Ignorable_Code_Point but for its format characters), and the empty Braille pattern. */
-static const struct {
-    uint32_t first, last;
-} blanks[] = {
-    {0x034F, 0x034F}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x2800, 0x2800},
-    {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFFA0, 0xFFA0}, {0xE0000, 0xE0FFF},
-};
-
-static bool is_blank_letter(uint32_t cp)
-{
-    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
-        if (cp >= blanks[i].first && cp <= blanks[i].last)
-            return true;
-    return false;
-}
 
 static bool is_emoji_selector(uint32_t cp)
 {
@@ -410,6 +380,13 @@ static bool is_emoji_selector(uint32_t cp)
 
 static bool is_revealed(uint32_t cp)
 {
+    /* Letters and marks without a glyph, which no general category tells (Unicode's
+     * Default_Ignorable_Code_Point without its format characters), and the empty Braille pattern.
+     */
+    static const struct range blanks[] = {
+        {0x034F, 0x034F}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x2800, 0x2800},
+        {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFFA0, 0xFFA0}, {0xE0000, 0xE0FFF},
+    };
     switch (utf8proc_category((utf8proc_int32_t)cp)) {
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
@@ -420,7 +397,7 @@ static bool is_revealed(uint32_t cp)
     case UTF8PROC_CATEGORY_ZS:
         return cp != ' ';
     default:
-        return is_blank_letter(cp);
+        return is_within(blanks, sizeof blanks / sizeof *blanks, cp);
     }
 }
 
@@ -431,59 +408,40 @@ bool utf8_is_hidden(uint32_t cp)
            utf8proc_category((utf8proc_int32_t)cp) != UTF8PROC_CATEGORY_ZS;
 }
 
-static bool is_skin(uint32_t cp)
-{
-    return cp >= 0x1F3FB && cp <= 0x1F3FF;
-}
-
-static bool is_keycap(uint32_t cp)
-{
-    return (cp >= '0' && cp <= '9') || cp == '#' || cp == '*';
-}
-
-/* The selectors and joiners of which emoji are made: they change what is seen. */
+/* The selectors and joiners within emoji: they change the picture. */
 static bool is_part_of_emoji(uint32_t before, uint32_t cp, uint32_t after)
 {
+    bool keycap = (before >= '0' && before <= '9') || before == '#' || before == '*';
+    bool skin = before >= 0x1F3FB && before <= 0x1F3FF;
     if (is_emoji_selector(cp))
-        return utf8_is_pictograph(before) || (is_keycap(before) && after == 0x20E3);
+        return utf8_is_pictograph(before) || (keycap && after == 0x20E3);
     return cp == ZERO_WIDTH_JOINER && utf8_is_pictograph(after) &&
-           (utf8_is_pictograph(before) || is_skin(before) || is_emoji_selector(before));
-}
-
-static bool stays(uint32_t cp, enum utf8_clean_mode mode)
-{
-    return mode == UTF8_MULTILINE && (cp == '\n' || cp == '\t');
-}
-
-static void add_mark(struct buf *out, uint32_t cp)
-{
-    char picture[4];
-    if (cp < 0x20 || cp == 0x7F)
-        buf_add(out, picture, utf8_encode(cp == 0x7F ? 0x2421 : 0x2400 + cp, picture));
-    else
-        buf_addf(out, "<U+%04X>", (unsigned)cp);
+           (utf8_is_pictograph(before) || skin || is_emoji_selector(before));
 }
 
 void utf8_reveal(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode)
 {
     uint32_t before = 0, cp, after = 0;
     for (size_t i = 0, used; i < len; i += used, before = cp) {
+        char picture[4];
         used = utf8_decode(s + i, len - i, &cp);
         if (i + used < len)
             utf8_decode(s + i + used, len - i - used, &after);
         else
             after = 0;
-        if (cp == REPLACEMENT && used == 1)
+        bool kept = mode == UTF8_MULTILINE && (cp == '\n' || cp == '\t');
+        if (is_invalid(cp, used))
             buf_addf(out, "<0x%02X>", (unsigned)(unsigned char)s[i]);
-        else if (!is_revealed(cp) || stays(cp, mode) || is_part_of_emoji(before, cp, after))
+        else if (kept || !is_revealed(cp) || is_part_of_emoji(before, cp, after))
             buf_add(out, s + i, used);
+        else if (cp < 0x20 || cp == 0x7F)
+            buf_add(out, picture, utf8_encode(cp == 0x7F ? 0x2421 : 0x2400 + cp, picture));
         else
-            add_mark(out, cp);
+            buf_addf(out, "<U+%04X>", (unsigned)cp);
     }
 }
 
-#define DIAERESIS 0x308
-#define REPLACEMENT 0xFFFDu
+/* --- the character set of the locale ---------------------------------------------------------- */
 
 static enum charset found;
 static iconv_t to_ascii = (iconv_t)-1;
@@ -506,24 +464,15 @@ static bool is_utf8(const char *codeset)
     return strcasecmp(codeset, "UTF-8") == 0 || strcasecmp(codeset, "utf8") == 0;
 }
 
-static bool names_utf8(const char *locale)
-{
-    const char *dot = strchr(locale, '.');
-    size_t len = dot ? strcspn(dot + 1, "@") : 0;
-    char codeset[16] = "";
-    if (len < sizeof codeset && dot)
-        memcpy(codeset, dot + 1, len);
-    return is_utf8(codeset);
-}
-
 static enum charset take_locale(void)
 {
     const char *name = charset_locale();
-    bool installed = setlocale(LC_ALL, "") != NULL;
+    bool installed = setlocale(LC_ALL, "") != NULL, unnamed = *name == '\0';
     if (is_utf8(nl_langinfo(CODESET)))
         return CHARSET_UTF8;
-    bool unnamed = *name == '\0';
-    if ((unnamed || (!installed && names_utf8(name))) && setlocale(LC_CTYPE, "C.UTF-8"))
+    const char *dot = strchr(name, '.');
+    auto_free char *codeset = dot ? mem_strndup(dot + 1, strcspn(dot + 1, "@")) : mem_strdup("");
+    if ((unnamed || (!installed && is_utf8(codeset))) && setlocale(LC_CTYPE, "C.UTF-8"))
         return unnamed ? CHARSET_UTF8 : CHARSET_ASSUMED;
     return CHARSET_OTHER;
 }
@@ -547,13 +496,6 @@ enum charset charset(void)
     return found;
 }
 
-static bool has(uint32_t cp)
-{
-    char bytes[MB_LEN_MAX];
-    mbstate_t state = {0};
-    return wcrtomb(bytes, (wchar_t)cp, &state) != (size_t)-1;
-}
-
 static bool is_mark(uint32_t cp)
 {
     switch (utf8proc_category((utf8proc_int32_t)cp)) {
@@ -567,7 +509,7 @@ static bool is_mark(uint32_t cp)
     }
 }
 
-/* As the C library has it; "" where it knows nothing near. */
+/* The C library's transliteration; "" if it has none. */
 static void ask_library(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
 {
     char in[4], *from = in, *to = out;
@@ -581,7 +523,7 @@ static void ask_library(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
         *out = '\0';
 }
 
-/* The letters that it is made of, without the marks on them. */
+/* The ASCII letters that the character is composed of, without their marks. */
 static void take_apart(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
 {
     utf8proc_int32_t parts[CHARSET_STAND_IN_MAX];
@@ -593,7 +535,7 @@ static void take_apart(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
     for (utf8proc_ssize_t i = 0; i < count && i < CHARSET_STAND_IN_MAX - 1; i++) {
         if (parts[i] >= ' ' && parts[i] < 0x7F)
             out[len++] = (char)parts[i];
-        else if (german && parts[i] == DIAERESIS && len > 0 && strchr("aouAOU", out[len - 1]))
+        else if (german && parts[i] == 0x308 && len > 0 && strchr("aouAOU", out[len - 1]))
             out[len++] = 'e';
     }
     out[len] = '\0';
@@ -601,7 +543,9 @@ static void take_apart(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
 
 bool charset_lacks(uint32_t cp, char out[CHARSET_STAND_IN_MAX])
 {
-    if (found != CHARSET_OTHER || cp < 0x80 || has(cp))
+    char bytes[MB_LEN_MAX];
+    mbstate_t state = {0};
+    if (found != CHARSET_OTHER || cp < 0x80 || wcrtomb(bytes, (wchar_t)cp, &state) != (size_t)-1)
         return false;
     *out = '\0';
     if (is_mark(cp))
