@@ -19,21 +19,9 @@ struct item *item_new(enum item_kind kind, int64_t seq)
     item->kind = kind;
     item->seq = seq;
     item->change = ITEM_CHANGED;
-    struct buf *texts[] = {&item->text, &item->tail, &item->images, &item->result,
-                           &item->difference};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        buf_init(texts[i], 0);
+    item->text = item->tail = item->images = item->result = item->difference = (struct buf)BUF_INIT;
     rows_init(&item->rows);
     return item;
-}
-
-static void free_card(struct compaction_card *card)
-{
-    if (!card)
-        return;
-    event_free(card->started);
-    event_free(card->ended);
-    free(card);
 }
 
 void item_free(struct item *item)
@@ -46,7 +34,11 @@ void item_free(struct item *item)
     buf_release(&item->result);
     buf_release(&item->difference);
     rows_release(&item->rows);
-    free_card(item->card);
+    if (item->card) {
+        event_free(item->card->started);
+        event_free(item->card->ended);
+        free(item->card);
+    }
     recalled_free(item->recalled);
     free(item->markdown);
     free(item->id);
@@ -68,6 +60,13 @@ size_t item_blank_front(const char *text)
     return strspn(text, " \t\r\n");
 }
 
+static char *one_line(const char *text)
+{
+    struct buf out = BUF_INIT;
+    utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
+    return buf_take(&out);
+}
+
 static void append_clean(struct item *item, const char *text, size_t len)
 {
     size_t before = item->text.len;
@@ -77,11 +76,11 @@ static void append_clean(struct item *item, const char *text, size_t len)
         item->change = ITEM_GROWN;
 }
 
-/* A delta may end inside of a character, or between CR and LF. */
+/* A delta may end within a character, or between CR and LF. */
 void item_append(struct item *item, const char *text)
 {
     size_t len = strlen(text);
-    struct buf joined = BUF_INIT;
+    AUTO(buf_release) struct buf joined = BUF_INIT;
     if (item->tail.len) {
         buf_add(&joined, item->tail.data, item->tail.len);
         buf_add(&joined, text, len);
@@ -94,24 +93,22 @@ void item_append(struct item *item, const char *text)
     append_clean(item, text, len - keep);
     buf_clear(&item->tail);
     buf_add(&item->tail, text + len - keep, keep);
-    buf_release(&joined);
 }
 
 void item_set_text(struct item *item, const char *text)
 {
-    struct buf clean = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     text += item_blank_front(text);
     utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
     buf_clear(&item->tail);
-    if (clean.len != item->text.len || memcmp(clean.data, item->text.data, clean.len) != 0) {
-        buf_release(&item->text);
-        item->text = clean;
-        item->change = ITEM_CHANGED;
-        item->words = item->in_word = 0;
-        count_words(item, item->text.data, item->text.len);
+    if (clean.len == item->text.len && memcmp(clean.data, item->text.data, clean.len) == 0)
         return;
-    }
-    buf_release(&clean);
+    struct buf old = item->text;
+    item->text = clean;
+    clean = old;
+    item->change = ITEM_CHANGED;
+    item->words = item->in_word = 0;
+    count_words(item, item->text.data, item->text.len);
 }
 
 void item_end_text(struct item *item)
@@ -130,42 +127,34 @@ void item_end_text(struct item *item)
 
 void item_set_call(struct item *item, const char *id, const char *name, const char *args)
 {
-    struct buf clean = BUF_INIT;
-    name = name ? name : "?";
-    utf8_clean(&clean, name, strlen(name), UTF8_ONE_LINE);
-    item->name = buf_take(&clean);
+    item->name = one_line(name ? name : "?");
     item->id = mem_strdup(id);
     utf8_clean(&item->text, args ? args : "", args ? strlen(args) : 0, UTF8_MULTILINE);
 }
 
-static size_t lines_of(const char *text)
-{
-    size_t lines = 0, len = strlen(text);
-    for (size_t i = 0; i < len; i++)
-        lines += text[i] == '\n';
-    return lines + (len > 0 && text[len - 1] != '\n');
-}
-
-/* One that is no JSON was cut, so any number may stand in it. */
+/* The greatest number of a passage in a search's result. A result that is no JSON was cut, so it
+ * may have any number. */
 static int greatest_number(const char *text)
 {
-    struct json *all = json_parse_foreign(text, strlen(text), NULL);
+    AUTO(json_free_local) struct json *all = json_parse_foreign(text, strlen(text), NULL);
     int64_t most = all ? 0 : INT_MAX;
     for (const struct json *v = json_first(all); v; v = json_next(v)) {
         int64_t number = json_get_int(v, "n", 0);
         most = number > most && number < INT_MAX ? number : most;
     }
-    json_free(all);
     return (int)most;
 }
 
 void item_set_result(struct item *item, const char *text, bool failed, int64_t ms)
 {
+    size_t len = strlen(text);
     item->answered = true;
     item->failed = failed;
     item->ms = ms;
-    item->result_lines = lines_of(text);
-    utf8_clean(&item->result, text, utf8_cut_bytes(text, strlen(text), RESULT_MAX), UTF8_MULTILINE);
+    item->result_lines = len > 0 && text[len - 1] != '\n';
+    for (size_t i = 0; i < len; i++)
+        item->result_lines += text[i] == '\n';
+    utf8_clean(&item->result, text, utf8_cut_bytes(text, len, RESULT_MAX), UTF8_MULTILINE);
     item->passages = item_gave_passages(item) ? greatest_number(text) : 0;
     item->change = ITEM_CHANGED;
 }
@@ -180,6 +169,7 @@ void item_set_difference(struct item *item, const char *text)
 void item_add_images(struct item *item, const char *attachments)
 {
     static const char *const members[] = {"text", "path", "url", "source"};
+    AUTO(json_free_local)
     struct json *list = attachments ? json_parse(attachments, strlen(attachments), NULL) : NULL;
     for (const struct json *v = json_first(list); v; v = json_next(v)) {
         const char *name = NULL;
@@ -190,7 +180,6 @@ void item_add_images(struct item *item, const char *attachments)
                    UTF8_ONE_LINE);
         buf_addch(&item->images, '\n');
     }
-    json_free(list);
 }
 
 bool item_gave_passages(const struct item *item)
@@ -199,39 +188,28 @@ bool item_gave_passages(const struct item *item)
            strcmp(item->name, "rag_search") == 0;
 }
 
-static char *clean(const char *text)
-{
-    struct buf out = BUF_INIT;
-    utf8_clean(&out, text, strlen(text), UTF8_ONE_LINE);
-    return buf_take(&out);
-}
-
-static void add_hit(struct memory_hits *out, const struct json *v)
-{
-    struct memory_hit hit = {0};
-    struct error fault;
-    const struct json *why = json_get(v, "why");
-    if (!memory_entry_read(v, &hit.entry, &fault))
-        return; /* of another version: what is left of the answer can still be read */
-    hit.score = json_get_number(v, "score", 0);
-    hit.why.has_vector =
-        shape_read(&memory_why_shape, why, &hit.why, &fault) && json_get(why, "cosine") != NULL;
-    hit.passage.len = strlen(hit.entry.content);
-    vec_push(&out->items, hit);
-}
-
 struct recalled *recalled_new(const struct event *ev)
 {
     struct recalled *r = mem_alloc(sizeof *r);
+    AUTO(json_free_local)
     struct json *hits = ev->hits ? json_parse(ev->hits, strlen(ev->hits), NULL) : NULL;
+    bool list = hits && json_type(hits) == JSON_ARRAY;
     r->seq = ev->seq;
     r->at_ms = ev->wall_ms;
-    r->query = clean(ev->text ? ev->text : "");
-    r->badge = ev->name ? clean(ev->name) : NULL;
-    if (hits && json_type(hits) == JSON_ARRAY)
-        for (const struct json *v = json_first(hits); v; v = json_next(v))
-            add_hit(&r->hits, v);
-    json_free(hits);
+    r->query = one_line(ev->text ? ev->text : "");
+    r->badge = ev->name ? one_line(ev->name) : NULL;
+    for (const struct json *v = list ? json_first(hits) : NULL; v; v = json_next(v)) {
+        struct memory_hit hit = {0};
+        struct error fault;
+        const struct json *why = json_get(v, "why");
+        if (!memory_entry_read(v, &hit.entry, &fault))
+            continue; /* a hit of another version; the others can still be read */
+        hit.score = json_get_number(v, "score", 0);
+        hit.why.has_vector =
+            shape_read(&memory_why_shape, why, &hit.why, &fault) && json_get(why, "cosine") != NULL;
+        hit.passage.len = strlen(hit.entry.content);
+        vec_push(&r->hits.items, hit);
+    }
     return r;
 }
 

@@ -1,4 +1,4 @@
-/* What the model asked of semantic memory and what it was given, out of memory_recalled events. */
+/* An item of the transcript: its clean source text, and the rows made of it. */
 #ifndef UI_ITEM_H
 #define UI_ITEM_H
 
@@ -13,28 +13,27 @@
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
+/* A memory_recalled event: a question of the model to semantic memory, and the hits. */
 struct recalled {
     int64_t seq, at_ms;
     char *query; /* clean, one line */
-    char *badge; /* likewise; NULL: it was searched as configured */
+    char *badge; /* clean, one line; NULL: the search was as configured */
     struct memory_hits hits;
-    bool fresh; /* came while the person was not looking at it */
+    bool fresh; /* the user has not looked at it yet */
 };
 
 struct recalled *recalled_new(const struct event *ev);
 void recalled_free(struct recalled *r); /* NULL is fine */
 
-/* Those of a session, oldest first. */
+/* The recalls of a session, oldest first. */
 struct recalls {
     VEC(struct recalled *) items;
 };
 void recalls_clear(struct recalls *r);
 void recalls_release(struct recalls *r);
 
-/* In any order of pages; false if it was there, or is no memory_recalled. */
+/* Pages may come in any order. False if the event was there, or is no memory_recalled. */
 bool recalls_add(struct recalls *r, const struct event *ev, bool fresh);
-
-/* One thing that the transcript shows: its clean source text, and the rows made of it. */
 
 enum item_kind { ITEM_USER, ITEM_ANSWER, ITEM_REASONING, ITEM_TOOL, ITEM_NOTE, ITEM_COMPACTION };
 
@@ -45,25 +44,22 @@ enum card_state {
     CARD_CUT_OFF /* the program ended before it was over */
 };
 
-/* Names of keys as they are bound; NULL or "": there is none. */
+/* Names of keys by their bindings; NULL or "": none. */
 struct card_hints {
     char *cancel, *open;
-    bool settings; /* say how to choose another mode */
+    bool settings; /* tell how to choose another mode */
 };
 
-/* What a compaction's events say of it (compaction_card.h). */
+/* A compaction, by its events (compaction_card.h). */
 struct compaction_card {
     enum card_state state;
     bool undone;
     const struct card_hints *hints; /* borrowed */
-    /* Without the summary and what was made of the history. NULL: not seen (an older page), or not
-     * over. */
+    /* Without the summary and the rebuilt history. NULL: on an older page, or not over. */
     struct event *started, *ended;
-    int part, parts; /* of a history that is folded; 0: it is not */
+    int part, parts; /* of a history that is summarised in parts; 0: it is not */
     int64_t elapsed_ms;
 };
-
-struct recalled;
 
 enum reasoning_view { REASONING_FOLDED, REASONING_OPEN, REASONING_HIDDEN };
 
@@ -73,10 +69,10 @@ enum item_change {
     ITEM_CHANGED /* anything else */
 };
 
-/* Rows that match what is searched for, as they were counted. */
+/* Rows that match the search, as they were counted. */
 struct item_matches {
-    unsigned search;   /* number of the search that they were counted in; 0: none */
-    size_t source_len; /* of the text and the result then */
+    unsigned search;   /* number of the search that counted them; 0: none */
+    size_t source_len; /* of the text and the result at that time */
     bool laid_out;     /* counted in rows; else its text cannot match */
     size_t count;
 };
@@ -84,41 +80,41 @@ struct item_matches {
 struct item {
     enum item_kind kind;
     int64_t seq;      /* of the event that began it; of a note of our own: of the last before it */
-    int64_t from;     /* of a user message: where its turn began, with tries that were taken back */
-    bool label;       /* begins what the assistant does in a turn */
+    int64_t from;     /* of a user message: where its turn began, with the failed tries */
+    bool label;       /* the first of the assistant's items in a turn */
     bool lead;        /* a blank row before it */
-    bool streaming;   /* text may still come */
+    bool streaming;   /* more text may come */
     bool partial;     /* an answer that was interrupted */
-    bool hidden_text; /* reasoning that the provider keeps to itself */
-    bool flipped;     /* open where it would be folded, or folded where it would be open */
+    bool hidden_text; /* reasoning that the provider hides */
+    bool flipped;     /* the user has opened or folded it */
     enum style style; /* of a note */
-    bool brief;       /* a note that the next message takes away */
-    struct buf text;  /* clean. Message, reasoning, note; arguments of a tool call; end of a summary
+    bool brief;       /* a note that the next message removes */
+    struct buf text;  /* clean: message, reasoning, note, arguments of a tool call, end of a summary
                          that streams */
-    struct buf tail;  /* bytes at the end that are no whole character or line end yet */
+    struct buf tail;  /* bytes at the end that are not a whole character or line end yet */
     size_t words;     /* of reasoning */
     bool in_word;
     struct buf images; /* of a user message: one name a line */
 
-    char *id, *name; /* of a tool call; the id also of a note of what was learned */
+    char *id, *name; /* of a tool call; the id also of a note of a learned item */
     struct buf result;
     struct buf
         difference;      /* what it would change, as it was shown before; empty: nobody saw that */
     size_t result_lines; /* of all of it; `result` may hold less */
-    int passages;        /* of a search in corpora: greatest number that it gave */
+    int passages;        /* of a search in corpora: the greatest number of a passage */
     int64_t ms;
     bool answered, failed;
     bool orphan;               /* the request is on an older page */
-    struct recalled *recalled; /* what memory answered; NULL: it was not asked, or not seen */
+    struct recalled *recalled; /* the answer of memory; NULL: none, or on another page */
     bool given_up;             /* its turn is over: no result will come */
 
     struct compaction_card *card; /* of a compaction */
 
     /* item_layout.c */
     enum item_change change;
-    int width;      /* that the rows are for; 0: there are none */
-    size_t given;   /* bytes of the text that the rows are made of, where it is Markdown */
-    size_t counted; /* rows that were there when the unread ones were last counted */
+    int width;      /* of the rows; 0: there are none */
+    size_t given;   /* bytes of a Markdown text that the rows are made of */
+    size_t counted; /* rows when the unread ones were last counted */
     struct item_matches matches;
     unsigned seen; /* mark of the walk that frees rows far from the view */
     size_t gone;   /* rows at the beginning that were let go again; `rows` has those behind them */
@@ -132,16 +128,16 @@ void item_free(struct item *item); /* NULL is fine */
 /* Blanks and line ends at a text's beginning; a model's answer often begins with some. */
 size_t item_blank_front(const char *text);
 
-/* Adds a piece of a text that comes in pieces, cut anywhere. */
+/* Adds a piece of a streamed text, cut anywhere. */
 void item_append(struct item *item, const char *text);
 
-/* The whole text is known: keeps what came in pieces if it is the same. */
+/* Sets the whole text; the rows stay if it is the same as the streamed one. */
 void item_set_text(struct item *item, const char *text);
 
 /* Whether it is a search in corpora that has succeeded. */
 bool item_gave_passages(const struct item *item);
 
-/* No more pieces will come. */
+/* Ends a streamed text. */
 void item_end_text(struct item *item);
 
 void item_set_call(struct item *item, const char *id, const char *name, const char *args);
@@ -149,7 +145,7 @@ void item_set_result(struct item *item, const char *text, bool failed, int64_t m
 
 void item_set_difference(struct item *item, const char *text);
 
-/* JSON array of image blocks; NULL or a text that is none adds nothing. */
+/* Adds the names of a JSON array of image blocks; NULL or another text adds nothing. */
 void item_add_images(struct item *item, const char *attachments);
 
 #endif

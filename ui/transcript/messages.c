@@ -42,27 +42,19 @@ void message_row_figure(struct rows *out, const char *text, size_t columns, enum
     (void)rows_add_cut(out, text, columns, style);
 }
 
-/* The caller frees. */
-static char *first_line(const char *text)
-{
-    struct buf clean = BUF_INIT;
-    text += strspn(text, " \t\r\n");
-    size_t len = strnlen(text, LINE_BYTES + 4), line = 0;
-    while (line < len && text[line] != '\n' && text[line] != '\r')
-        line++;
-    utf8_clean(&clean, text, utf8_cut_bytes(text, line, LINE_BYTES), UTF8_ONE_LINE);
-    return buf_take(&clean);
-}
-
 void message_row_add(struct rows *out, const struct message_row *m, size_t who_columns,
                      size_t columns)
 {
     enum style main = m->chosen ? STYLE_SELECTED : STYLE_OVERLAY;
     enum style side = m->chosen ? STYLE_SELECTED : STYLE_DIM;
-    struct buf turn = BUF_INIT;
-    char *line = first_line(m->text);
-    size_t before = 2 + who_columns + 1;
+    AUTO(buf_release) struct buf turn = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    const char *text = m->text + strspn(m->text, " \t\r\n");
+    size_t len = strnlen(text, LINE_BYTES + 4), end = 0, before = 2 + who_columns + 1;
     bool has_turn = m->turn > 0 && before + TURN_COLUMNS + TEXT_LEAST <= columns;
+    while (end < len && text[end] != '\n' && text[end] != '\r')
+        end++;
+    utf8_clean(&line, text, utf8_cut_bytes(text, end, LINE_BYTES), UTF8_ONE_LINE);
     before += has_turn ? TURN_COLUMNS : 0;
     buf_addf(&turn, _("turn %d"), m->turn);
     buf_truncate(&turn, utf8_cut_width(turn.data, turn.len, TURN_COLUMNS - 1));
@@ -76,10 +68,10 @@ void message_row_add(struct rows *out, const struct message_row *m, size_t who_c
             message_row_field(out, turn.data, TURN_COLUMNS, side);
         columns -= before;
     }
-    message_row_field(out, line, columns, main);
-    buf_release(&turn);
-    free(line);
+    message_row_field(out, line.data, columns, main);
 }
+
+/* --- messages out of events --- */
 
 void dropped_release(struct dropped *d)
 {
@@ -117,9 +109,10 @@ static void take_back_last(struct dropped *d)
 
 static void add_images(struct dropped_message *m, const char *attachments)
 {
+    AUTO(json_free_local)
     struct json *list = attachments ? json_parse(attachments, strlen(attachments), NULL) : NULL;
-    for (const struct json *v = json_type(list) == JSON_ARRAY ? json_first(list) : NULL; v;
-         v = json_next(v)) {
+    bool array = list && json_type(list) == JSON_ARRAY;
+    for (const struct json *v = array ? json_first(list) : NULL; v; v = json_next(v)) {
         struct block block;
         struct error fault;
         if (!block_from_json(v, &block, &fault))
@@ -129,85 +122,64 @@ static void add_images(struct dropped_message *m, const char *attachments)
         buf_addstr(&m->text, "]");
         block_release(&block);
     }
-    json_free(list);
-}
-
-static void turn_started(struct dropped *d, const struct event *ev)
-{
-    while (ev->number > 0 && d->items.len > 0 && vec_last(&d->items).seq >= ev->number)
-        take_back_last(d);
-    d->turn = 0;
-    d->closed = true;
-    struct dropped_message *m = message_of(d, ROLE_USER, ev->seq);
-    add_text(m, ev->text);
-    add_images(m, ev->attachments);
-}
-
-/* A turn without an answer takes its message back. */
-static void turn_failed(struct dropped *d, const struct event *ev)
-{
-    (void)ev;
-    if (d->items.len > 0 && vec_last(&d->items).role == ROLE_USER)
-        take_back_last(d);
-    d->closed = true;
-}
-
-static void call_started(struct dropped *d, const struct event *ev)
-{
-    d->turn = ev->number > 0 && ev->number <= INT32_MAX ? (int)ev->number : 0;
-    if (d->items.len > 0 && vec_last(&d->items).turn == 0)
-        vec_last(&d->items).turn = d->turn;
-    d->closed = true;
-}
-
-static void text_complete(struct dropped *d, const struct event *ev)
-{
-    if (!ev->text || !*ev->text)
-        return;
-    struct dropped_message *m = message_of(d, ROLE_ASSISTANT, ev->seq);
-    add_text(m, ev->text);
-    if (ev->flag)
-        add_text(m, _("(interrupted)"));
-}
-
-static void reasoning_complete(struct dropped *d, const struct event *ev)
-{
-    struct dropped_message *m = message_of(d, ROLE_ASSISTANT, ev->seq);
-    bool first = m->text.len == 0;
-    add_text(m, _("Reasoning:"));
-    add_text(m, ev->flag ? _("kept hidden by the provider") : ev->text);
-    if (first)
-        m->said = m->text.len;
-}
-
-static void tool_requested(struct dropped *d, const struct event *ev)
-{
-    struct dropped_message *m = message_of(d, ROLE_ASSISTANT, ev->seq);
-    add_text(m, ev->name);
-    buf_addch(&m->text, ' ');
-    buf_addstr(&m->text, ev->text ? ev->text : "");
-}
-
-static void tool_completed(struct dropped *d, const struct event *ev)
-{
-    struct dropped_message *m = message_of(d, ROLE_TOOL, ev->seq);
-    add_text(m, ev->name);
-    buf_addstr(&m->text, ev->flag ? _(" (failed)") : "");
-    buf_addstr(&m->text, ":\n");
-    buf_addstr(&m->text, ev->text ? ev->text : "");
 }
 
 void dropped_apply(struct dropped *d, const struct event *ev)
 {
-    static void (*const effects[EVENT_TYPE_COUNT])(struct dropped *, const struct event *) = {
-        [EVENT_TURN_STARTED] = turn_started,
-        [EVENT_TURN_FAILED] = turn_failed,
-        [EVENT_CALL_STARTED] = call_started,
-        [EVENT_TEXT_COMPLETE] = text_complete,
-        [EVENT_REASONING_COMPLETE] = reasoning_complete,
-        [EVENT_TOOL_CALL_REQUESTED] = tool_requested,
-        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_completed,
-    };
-    if (effects[ev->type])
-        effects[ev->type](d, ev);
+    const char *text = ev->text ? ev->text : "";
+    struct dropped_message *m = d->items.len > 0 ? &vec_last(&d->items) : NULL;
+    switch (ev->type) {
+    case EVENT_TURN_STARTED:
+        while (ev->number > 0 && d->items.len > 0 && vec_last(&d->items).seq >= ev->number)
+            take_back_last(d);
+        d->turn = 0;
+        d->closed = true;
+        m = message_of(d, ROLE_USER, ev->seq);
+        add_text(m, text);
+        add_images(m, ev->attachments);
+        break;
+    case EVENT_TURN_FAILED: /* a turn without an answer takes its message back */
+        if (m && m->role == ROLE_USER)
+            take_back_last(d);
+        d->closed = true;
+        break;
+    case EVENT_CALL_STARTED:
+        d->turn = ev->number > 0 && ev->number <= INT32_MAX ? (int)ev->number : 0;
+        if (m && m->turn == 0)
+            m->turn = d->turn;
+        d->closed = true;
+        break;
+    case EVENT_TEXT_COMPLETE:
+        if (!*text)
+            break;
+        m = message_of(d, ROLE_ASSISTANT, ev->seq);
+        add_text(m, text);
+        if (ev->flag)
+            add_text(m, _("(interrupted)"));
+        break;
+    case EVENT_REASONING_COMPLETE: {
+        m = message_of(d, ROLE_ASSISTANT, ev->seq);
+        bool first = m->text.len == 0;
+        add_text(m, _("Reasoning:"));
+        add_text(m, ev->flag ? _("kept hidden by the provider") : text);
+        if (first)
+            m->said = m->text.len;
+        break;
+    }
+    case EVENT_TOOL_CALL_REQUESTED:
+        m = message_of(d, ROLE_ASSISTANT, ev->seq);
+        add_text(m, ev->name);
+        buf_addch(&m->text, ' ');
+        buf_addstr(&m->text, text);
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        m = message_of(d, ROLE_TOOL, ev->seq);
+        add_text(m, ev->name);
+        buf_addstr(&m->text, ev->flag ? _(" (failed)") : "");
+        buf_addstr(&m->text, ":\n");
+        buf_addstr(&m->text, text);
+        break;
+    default:
+        break;
+    }
 }
