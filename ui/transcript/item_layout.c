@@ -16,6 +16,8 @@
 #include "ui/transcript/item.h"
 #include "ui/transcript/messages.h"
 
+/* --- tool calls --- */
+
 enum {
     ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
     LEAST_ARGUMENT = 6, /* columns */
@@ -38,7 +40,7 @@ static enum glyph symbol_of(const char *name)
     return GLYPH_TOOL;
 }
 
-/* Calls that read as a sentence: a verb, and each item of a list by a pattern of its members. */
+/* Calls that are shown as a sentence: a verb, and a pattern of members for each item of a list. */
 static const struct sentence {
     const char *tool, *verb, *list, *pattern;
 } sentences[] = {
@@ -105,44 +107,36 @@ static bool add_items(struct buf *out, const struct sentence *s, const struct js
     return json_type(items) == JSON_ARRAY && first;
 }
 
-/* What tells most about the call: what it looks for, its first text argument, else all of them. */
-static void main_argument(struct buf *out, const struct buf *args, const struct sentence *sentence)
+/* Adds the argument that tells most about the call: the items of a sentence, a query, path or
+ * command, the first text, or all of them. */
+static void add_argument(struct rows *out, const struct item *call, size_t columns)
 {
-    struct json *all = json_parse(args->data, args->len, NULL);
-    struct buf items = BUF_INIT;
     static const char *const names[] = {"query", "path", "command"};
+    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    AUTO(buf_release) struct buf items = BUF_INIT;
+    AUTO(buf_release) struct buf shown = BUF_INIT;
+    const struct sentence *sentence = sentence_of(call->name);
     const char *text = sentence && add_items(&items, sentence, all) ? items.data : NULL;
     for (size_t i = 0; !text && i < sizeof names / sizeof *names; i++)
         text = json_get_string(all, names[i]);
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
         text = json_string(v);
-    if (!text && all && json_len(all) == 0)
-        text = "";
     if (!text)
-        text = args->data;
-    utf8_clean(out, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
-    buf_release(&items);
-    json_free(all);
-}
-
-static void add_argument(struct rows *out, const struct item *call, size_t columns)
-{
-    struct buf text = BUF_INIT;
-    const struct sentence *sentence = sentence_of(call->name);
-    main_argument(&text, &call->text, sentence);
-    if (sentence && columns >= LEAST_ARGUMENT) {
-        rows_addstr(out, " ", STYLE_TOOL, 0);
-        (void)rows_add_cut(out, text.data, columns - 1, STYLE_TEXT);
-    } else if (text.len > 0 && columns >= LEAST_ARGUMENT) {
-        rows_addstr(out, " ", STYLE_TOOL, 0);
+        text = all && json_len(all) == 0 ? "" : call->text.data;
+    utf8_clean(&shown, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
+    if (columns < LEAST_ARGUMENT || (!sentence && shown.len == 0))
+        return;
+    rows_addstr(out, " ", STYLE_TOOL, 0);
+    if (sentence) {
+        (void)rows_add_cut(out, shown.data, columns - 1, STYLE_TEXT);
+    } else {
         rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
-        (void)rows_add_cut(out, text.data, columns - 3, STYLE_DIM);
+        (void)rows_add_cut(out, shown.data, columns - 3, STYLE_DIM);
         rows_addstr(out, glyph(GLYPH_QUOTE_CLOSE), STYLE_DIM, 0);
     }
-    buf_release(&text);
 }
 
-/* Texts in the lists of a value. */
+/* The number of values in the lists of a value. */
 static size_t count_listed(const struct json *v)
 {
     size_t count = json_type(v) == JSON_ARRAY ? json_len(v) : 0;
@@ -152,7 +146,7 @@ static size_t count_listed(const struct json *v)
     return count;
 }
 
-/* Of a search, how many it found; -1: its result does not tell. */
+/* The number of hits of a search; -1: its result does not tell. */
 static int64_t count_found(const struct item *call)
 {
     static const char no_match[] = "[no match ";
@@ -162,13 +156,12 @@ static int64_t count_found(const struct item *call)
         return -1;
     if (strncmp(call->result.data, no_match, sizeof no_match - 1) == 0)
         return 0;
+    AUTO(json_free_local)
     struct json *result = json_parse_foreign(call->result.data, call->result.len, NULL);
-    int64_t count = result ? (int64_t)count_listed(result) : -1;
-    json_free(result);
-    return count;
+    return result ? (int64_t)count_listed(result) : -1;
 }
 
-/* Lines of a difference that begin so, behind the names of its files. */
+/* Lines of a difference that begin with `sign`, after the names of its files. */
 static size_t count_changed(const char *difference, char sign)
 {
     size_t count = 0;
@@ -185,7 +178,7 @@ static void write_lines(struct buf *out, size_t lines)
     buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
 }
 
-/* Of a search the hits count, of an edit what is new and gone, not the lines of the result. */
+/* The size of a result: hits of a search, lines added and removed by an edit, else its lines. */
 static void write_size(const struct item *call, struct buf *out)
 {
     size_t added = count_changed(call->difference.data, '+');
@@ -203,9 +196,9 @@ static void write_size(const struct item *call, struct buf *out)
         write_lines(out, call->result_lines);
 }
 
-/* How a command ended, of the last line of its result: "[exit status 3]". */
+/* The end of a command by the last line of its result: "[exit status 3]". */
 struct end {
-    const char *word, *value; /* NULL: it does not say */
+    const char *word, *value; /* NULL: the line does not tell */
     int len;                  /* of the value */
     size_t output, lines;     /* before that line: bytes, lines */
 };
@@ -236,24 +229,19 @@ static struct end end_of(const struct item *call)
     return none;
 }
 
-static void write_failure(const struct item *call, struct buf *out)
-{
-    const struct end end = end_of(call);
-    const char *reason = call->result.data;
-    buf_addf(out, " %s ", glyph(GLYPH_FAILED));
-    if (end.word) {
-        buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
-        write_lines(out, end.lines);
-    } else {
-        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
-    }
-}
-
-/* How it went; returns the looks of that. */
-static enum style add_outcome(const struct item *call, struct buf *out)
+/* Writes how the call went, and returns the style for it. */
+static enum style write_outcome(const struct item *call, struct buf *out)
 {
     if (call->failed) {
-        write_failure(call, out);
+        const struct end end = end_of(call);
+        const char *reason = call->result.data;
+        buf_addf(out, " %s ", glyph(GLYPH_FAILED));
+        if (end.word) {
+            buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
+            write_lines(out, end.lines);
+        } else {
+            utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
+        }
         return STYLE_ERROR;
     }
     if (call->answered) {
@@ -279,15 +267,16 @@ static size_t room_in(const struct rows *out, size_t width)
     return used < width ? width - used : 0;
 }
 
-/* Symbol and name, what it was asked, how it went: the middle gives way first, and a long error to
- * half of the line. */
-static void line(struct rows *out, const struct item *call, size_t width)
+/* The call on one line: symbol and name, argument, outcome. The argument is cut first, and a long
+ * error to half of the line. */
+static void add_call_line(struct rows *out, const struct item *call, size_t width)
 {
-    struct buf name = BUF_INIT, end = BUF_INIT;
+    AUTO(buf_release) struct buf name = BUF_INIT;
+    AUTO(buf_release) struct buf end = BUF_INIT;
     const struct sentence *sentence = sentence_of(call->name);
     buf_addf(&name, "  %s %s", glyph(symbol_of(call->name)),
              sentence ? _(sentence->verb) : call->name);
-    enum style style = add_outcome(call, &end);
+    enum style style = write_outcome(call, &end);
     rows_begin(out);
     (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
     size_t room = room_in(out, width), needed = utf8_width(end.data, end.len);
@@ -295,53 +284,39 @@ static void line(struct rows *out, const struct item *call, size_t width)
         needed = room / 2;
     add_argument(out, call, room > needed ? room - needed : 0);
     (void)rows_add_cut(out, end.data, room_in(out, width), style);
-    buf_release(&name);
-    buf_release(&end);
 }
 
-static void more_lines(struct rows *out, size_t count, size_t width)
-{
-    struct buf text = BUF_INIT;
-    buf_addf(&text, "    %s ", glyph(GLYPH_ELLIPSIS));
-    buf_addf(&text, ngettext("%zu more line", "%zu more lines", count), count);
-    rows_begin(out);
-    (void)rows_add_cut(out, text.data, width, STYLE_DIM);
-    buf_release(&text);
-}
-
-/* At most ROWS_MAX rows of a text, of which `lines` lines exist. */
+/* Adds at most ROWS_MAX rows of a text, and the number of its other lines. `lines`: of the whole
+ * text, of which this may be the beginning; 0: of this text. */
 static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
                       const struct language *language)
 {
     struct highlight h = {.language = language};
-    struct styled prefix;
+    AUTO(styled_release) struct styled prefix = STYLED_INIT;
     size_t first = out->list.len, shown = 0;
-    styled_init(&prefix);
+    if (lines == 0)
+        for (const char *p = text; *p; p = strchr(p, '\n'), p = p ? p + 1 : "")
+            lines++;
     styled_addstr(&prefix, "  ", STYLE_CODE, 0);
-    while (*text && out->list.len - first < ROWS_MAX) {
+    for (; *text && out->list.len - first < ROWS_MAX; shown++) {
         size_t len = strcspn(text, "\n");
         markdown_code_line(out, &h, text, utf8_cut_bytes(text, len, ROWS_MAX * width), width,
                            &prefix);
         text += len + (text[len] == '\n');
-        shown++;
     }
-    if (lines > shown)
-        more_lines(out, lines - shown, width);
-    styled_release(&prefix);
+    if (lines > shown) {
+        AUTO(buf_release) struct buf more = BUF_INIT;
+        buf_addf(&more, "    %s ", glyph(GLYPH_ELLIPSIS));
+        buf_addf(&more, ngettext("%zu more line", "%zu more lines", lines - shown), lines - shown);
+        rows_begin(out);
+        (void)rows_add_cut(out, more.data, width, STYLE_DIM);
+    }
 }
 
-static size_t lines_in(const char *text)
-{
-    size_t lines = *text != '\0';
-    for (; *text; text++)
-        lines += *text == '\n' && text[1];
-    return lines;
-}
-
-/* As a person writes lists down: a member a line, those of a member below it. */
+/* As people write lists: a member a line, the members of a member below it. */
 static void write_value(struct buf *out, const struct json *v, int depth)
 {
-    char *plain = json_first(v) || json_string(v) ? NULL : json_print(v);
+    auto_free char *plain = json_first(v) || json_string(v) ? NULL : json_print(v);
     buf_addstr(out, json_string(v) ? json_string(v) : plain ? plain : "");
     for (const struct json *m = json_first(v); m; m = json_next(m)) {
         if (out->len > 0)
@@ -349,28 +324,26 @@ static void write_value(struct buf *out, const struct json *v, int depth)
         buf_addf(out, json_name(m) ? "%s: " : "- ", json_name(m));
         write_value(out, m, depth + 1);
     }
-    free(plain);
 }
 
 static void add_arguments(struct rows *out, const struct item *call, size_t width)
 {
-    struct json *all = json_parse(call->text.data, call->text.len, NULL);
-    struct buf text = BUF_INIT, shown = BUF_INIT;
+    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf shown = BUF_INIT;
     if (!all)
         buf_addstr(&text, call->text.data);
     else if (json_len(all) > 0)
         write_value(&text, all, 0);
     utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
-    add_block(out, shown.data, lines_in(shown.data), width, NULL);
-    buf_release(&shown);
-    buf_release(&text);
-    json_free(all);
+    add_block(out, shown.data, 0, width, NULL);
 }
 
-/* What memory gave, as a person reads it. */
+/* The hits of memory with score, speaker and turn. */
 static void add_hits(struct rows *out, const struct item *call, size_t width)
 {
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
     for (size_t i = 0; i < call->recalled->hits.items.len; i++) {
         const struct memory_hit *h = &call->recalled->hits.items.items[i];
         buf_addf(&text, "%.2f ", h->score);
@@ -381,18 +354,15 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
         }
         buf_addf(&text, "\n%s\n", h->entry.content);
     }
-    struct buf clean = BUF_INIT;
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    add_block(out, clean.data, lines_in(clean.data), width, NULL);
-    buf_release(&clean);
-    buf_release(&text);
+    add_block(out, clean.data, 0, width, NULL);
 }
 
-/* The end of what a command said before it failed, without the rest of long lines. */
+/* The last lines of a failed command's output, each cut to one row. */
 static void add_last_lines(struct rows *out, const struct item *call, size_t width)
 {
     const char *from = call->result.data, *end = from + end_of(call).output;
-    struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     size_t lines = 0;
     for (const char *p = end; p > from && lines <= LAST_LINES; p--)
         if (p[-1] == '\n' && lines++ == LAST_LINES)
@@ -404,7 +374,6 @@ static void add_last_lines(struct rows *out, const struct item *call, size_t wid
         p += len + 1;
     }
     add_block(out, text.data, 0, width, NULL);
-    buf_release(&text);
 }
 
 static void add_result(struct rows *out, const struct item *call, size_t width)
@@ -419,24 +388,24 @@ static void add_result(struct rows *out, const struct item *call, size_t width)
         add_block(out, call->result.data, call->result_lines, width, NULL);
 }
 
-void tool_rows(struct rows *out, const struct item *call, int width, bool open)
+static void add_call(struct rows *out, const struct item *call, size_t width, bool open)
 {
-    const char *difference = call->difference.data;
-    size_t columns = (size_t)width;
-    line(out, call, columns);
+    add_call_line(out, call, width);
     if (!open) {
-        add_last_lines(out, call, columns);
+        add_last_lines(out, call, width);
     } else if (call->answered && !call->failed && call->difference.len > 0) {
-        add_block(out, difference, lines_in(difference), columns, language_find("diff", 4));
+        add_block(out, call->difference.data, 0, width, language_find("diff", 4));
     } else {
-        add_arguments(out, call, columns);
+        add_arguments(out, call, width);
         if (call->answered && call->result.len > 0)
-            add_result(out, call, columns);
+            add_result(out, call, width);
     }
 }
 
-/* Stands before the rows of a text. It is static because the rows of a streamed text refer to it
- * over many frames. */
+/* --- items --- */
+
+/* The prefixes of the rows of a text. They are static because the layout of a streamed text refers
+ * to them over many frames. */
 enum prefix { PREFIX_TEXT, PREFIX_USER, PREFIX_REASONING, PREFIXES };
 
 static const struct styled *prefix_of(enum prefix which)
@@ -465,27 +434,10 @@ static void add_wrapped(struct item *item, const char *text, enum style style, i
 
 static void add_label(struct item *item, const char *label, enum style style, int width)
 {
-    struct styled line;
-    styled_init(&line);
+    AUTO(styled_release) struct styled line = STYLED_INIT;
     styled_addstr(&line, label, style, ATTR_BOLD);
     rows_begin(&item->rows);
     wrap_add_cut(&item->rows, &line, (size_t)width);
-    styled_release(&line);
-}
-
-/* The rows before an item's own. */
-static void begin(struct item *item, int width)
-{
-    rows_clear(&item->rows);
-    free(item->markdown);
-    item->markdown = NULL;
-    item->gone = 0;
-    if (item->lead)
-        rows_begin(&item->rows);
-    if (item->kind == ITEM_USER)
-        add_label(item, _("you"), STYLE_USER, width);
-    else if (item->label)
-        add_label(item, _("tiro"), STYLE_ASSISTANT, width);
 }
 
 /* Lays out more of the text, at most `room` bytes. */
@@ -519,11 +471,9 @@ static void lay_out_user(struct item *item, int width)
     size_t all = item->text.len;
     add_markdown(item, look, &all);
     for (const char *p = item->images.data; *p;) {
-        size_t len = strcspn(p, "\n");
-        struct buf line = BUF_INIT;
-        buf_addf(&line, "[%s: %.*s]", _("image"), (int)len, p);
-        add_wrapped(item, line.data, STYLE_DIM, width);
-        buf_release(&line);
+        int len = (int)strcspn(p, "\n");
+        auto_free char *line = mem_printf("[%s: %.*s]", _("image"), len, p);
+        add_wrapped(item, line, STYLE_DIM, width);
         p += len + 1;
     }
 }
@@ -532,22 +482,13 @@ static void end_answer(struct item *item, int width)
 {
     if (item->streaming || !item->partial || item_is_behind(item))
         return;
-    struct buf line = BUF_INIT;
-    buf_addf(&line, "%s %s", glyph(GLYPH_DASH), _("interrupted"));
-    add_wrapped(item, line.data, STYLE_NOTE, width);
-    buf_release(&line);
+    auto_free char *line = mem_printf("%s %s", glyph(GLYPH_DASH), _("interrupted"));
+    add_wrapped(item, line, STYLE_NOTE, width);
 }
 
-static void lay_out_answer(struct item *item, int width, size_t *room)
+static void lay_out_reasoning(struct item *item, int width, bool open, size_t *room)
 {
-    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_TEXT), STYLE_TEXT, false};
-    add_markdown(item, look, room);
-    end_answer(item, width);
-}
-
-static void reasoning_line(struct item *item, bool open, int width)
-{
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     buf_addf(&line, "%s %s", glyph(open ? GLYPH_UNFOLDED : GLYPH_FOLDED), _("reasoning"));
     if (item->hidden_text) {
         buf_addf(&line, " %s %s", glyph(GLYPH_DOT), _("kept hidden by the provider"));
@@ -558,59 +499,57 @@ static void reasoning_line(struct item *item, bool open, int width)
         buf_addstr(&line, glyph(GLYPH_ELLIPSIS));
     }
     add_wrapped(item, line.data, STYLE_REASONING, width);
-    buf_release(&line);
-}
-
-static void lay_out_reasoning(struct item *item, int width, enum reasoning_view reasoning,
-                              size_t *room)
-{
-    if (reasoning == REASONING_HIDDEN)
-        return;
-    bool open = item_is_open(item, reasoning);
     struct markdown_look look = {(size_t)width, prefix_of(PREFIX_REASONING), STYLE_REASONING, true};
-    reasoning_line(item, open, width);
     if (open)
         add_markdown(item, look, room);
 }
 
-static void lay_out_note(struct item *item, int width)
-{
-    struct buf text = BUF_INIT;
-    if (item->style == STYLE_ERROR)
-        buf_addf(&text, "%s ", glyph(GLYPH_FAILED));
-    else if (item->style == STYLE_WARNING)
-        buf_addstr(&text, "! ");
-    buf_add(&text, item->text.data, item->text.len);
-    add_wrapped(item, text.data, item->style, width);
-    buf_release(&text);
-}
-
 static void lay_out_all(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
-    begin(item, width);
+    struct markdown_look look = {(size_t)width, prefix_of(PREFIX_TEXT), STYLE_TEXT, false};
+    bool open = item_is_open(item, reasoning);
+    rows_clear(&item->rows);
+    free(item->markdown);
+    item->markdown = NULL;
+    item->gone = 0;
+    if (item->lead)
+        rows_begin(&item->rows);
+    if (item->kind == ITEM_USER)
+        add_label(item, _("you"), STYLE_USER, width);
+    else if (item->label)
+        add_label(item, _("tiro"), STYLE_ASSISTANT, width);
     switch (item->kind) {
     case ITEM_USER:
         lay_out_user(item, width);
         break;
     case ITEM_ANSWER:
-        lay_out_answer(item, width, room);
+        add_markdown(item, look, room);
+        end_answer(item, width);
         break;
     case ITEM_REASONING:
-        lay_out_reasoning(item, width, reasoning, room);
+        if (reasoning != REASONING_HIDDEN)
+            lay_out_reasoning(item, width, open, room);
         break;
     case ITEM_TOOL:
-        tool_rows(&item->rows, item, width, item_is_open(item, reasoning));
+        add_call(&item->rows, item, (size_t)width, open);
         break;
-    case ITEM_NOTE:
-        lay_out_note(item, width);
+    case ITEM_NOTE: {
+        bool error = item->style == STYLE_ERROR, warning = item->style == STYLE_WARNING;
+        auto_free char *text = mem_printf("%s%s%s",
+                                          error     ? glyph(GLYPH_FAILED)
+                                          : warning ? "!"
+                                                    : "",
+                                          error || warning ? " " : "", item->text.data);
+        add_wrapped(item, text, item->style, width);
         break;
+    }
     case ITEM_COMPACTION:
         compaction_card_rows(&item->rows, item, width);
         break;
     }
 }
 
-/* Text that was added at the end costs only that. */
+/* Lays out only the text that was added at the end. False if that is not enough. */
 static bool grow(struct item *item, int width, enum reasoning_view reasoning, size_t *room)
 {
     bool open = item->kind == ITEM_ANSWER ||
