@@ -88,8 +88,8 @@ void transcript_set_hints(struct transcript *t, const char *cancel, const char *
     t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
 }
 
-/* In the middle of a text the view needs all its rows at once: rows that come later would move what
- * is read. */
+/* In the middle of a text the view needs all rows of the text at once: rows that come later would
+ * move the view. */
 size_t transcript_rows_of(struct transcript *t, size_t index)
 {
     struct item *item = item_at(t, index);
@@ -123,6 +123,113 @@ bool transcript_is_behind(const struct transcript *t)
     return false;
 }
 
+/* --- places in the view --- */
+
+/* The nearest item before *index that has rows. */
+static bool previous_item(struct transcript *t, size_t *index, size_t *rows)
+{
+    while ((*index)-- > 0)
+        if ((*rows = transcript_rows_of(t, *index)) > 0)
+            return true;
+    return false;
+}
+
+size_t transcript_up(struct transcript *t, struct place *p, size_t rows)
+{
+    size_t moved = 0;
+    while (moved < rows) {
+        size_t step = p->row < rows - moved ? p->row : rows - moved, item = p->item, count;
+        p->row -= step;
+        moved += step;
+        if (moved == rows || !previous_item(t, &item, &count))
+            break;
+        *p = (struct place){item, count - 1};
+        moved++;
+    }
+    return moved;
+}
+
+size_t transcript_down(struct transcript *t, struct place *p, size_t rows)
+{
+    size_t moved = 0;
+    while (moved < rows) {
+        size_t count = transcript_rows_of(t, p->item), next = p->item + 1;
+        size_t left = count > p->row + 1 ? count - 1 - p->row : 0;
+        size_t step = left < rows - moved ? left : rows - moved;
+        p->row += step;
+        moved += step;
+        while (moved < rows && next < item_count(t) && transcript_rows_of(t, next) == 0)
+            next++;
+        if (moved == rows || next >= item_count(t))
+            break;
+        *p = (struct place){next, 0};
+        moved++;
+    }
+    return moved;
+}
+
+static struct place end_top(struct transcript *t)
+{
+    size_t item = item_count(t), rows = 0;
+    if (!previous_item(t, &item, &rows))
+        return (struct place){0};
+    struct place p = {item, rows - 1};
+    transcript_up(t, &p, (size_t)t->height - 1);
+    return p;
+}
+
+static void count_from_last(struct transcript *t)
+{
+    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
+    if (item_count(t))
+        item_at(t, t->unread_from)->counted = transcript_rows_of(t, t->unread_from);
+}
+
+/* The view leaves the end; the rows that come below it from now on are news. */
+static void leave_end(struct transcript *t)
+{
+    if (!t->follow)
+        return;
+    t->follow = false;
+    t->unread = 0;
+    count_from_last(t);
+}
+
+/* Counts the rows that came since the last call; the rows of later growth are news. */
+static void count_unread(struct transcript *t)
+{
+    for (size_t i = t->unread_from; i < item_count(t); i++) {
+        struct item *item = item_at(t, i);
+        size_t rows = transcript_rows_of(t, i);
+        if (rows > item->counted)
+            t->unread += rows - item->counted;
+        item->counted = rows;
+    }
+    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
+}
+
+/* After items were removed, the place at the top may be behind the end. */
+static void clamp_top(struct transcript *t)
+{
+    if (t->top.item >= item_count(t))
+        t->top = (struct place){item_count(t) - 1, SIZE_MAX};
+    size_t rows = transcript_rows_of(t, t->top.item);
+    if (t->top.row >= rows)
+        t->top.row = rows ? rows - 1 : 0;
+}
+
+void transcript_show(struct transcript *t, struct place top)
+{
+    struct place last = end_top(t);
+    if (top.item < last.item || (top.item == last.item && top.row < last.row)) {
+        leave_end(t);
+        t->top = top;
+    } else {
+        t->follow = true;
+        t->top = last;
+    }
+}
+
 /* --- events --- */
 
 static void after_removal(struct transcript *t)
@@ -137,7 +244,7 @@ static void after_removal(struct transcript *t)
     if (t->top.item >= t->fold.first_removed)
         t->follow = true;
     if (t->unread_from >= t->fold.first_removed)
-        transcript_count_from_last(t);
+        count_from_last(t);
     if (t->match.item >= t->fold.first_removed)
         t->found = false;
     t->fold.first_removed = SIZE_MAX;
@@ -179,19 +286,17 @@ void transcript_note_briefly(struct transcript *t, enum style style, const char 
 
 void transcript_decided(struct transcript *t, const char *id, bool kept, const char *text)
 {
-    char *words = mem_printf(kept ? _("remembered: %s") : _("not remembered: %s"), text);
-    char *line = mem_printf("%s %s", glyph(GLYPH_DASH), words);
-    fold_drop_brief(&t->fold); /* its keys */
+    auto_free char *words = mem_printf(kept ? _("remembered: %s") : _("not remembered: %s"), text);
+    auto_free char *line = mem_printf("%s %s", glyph(GLYPH_DASH), words);
+    fold_drop_brief(&t->fold); /* the note with its keys */
     after_removal(t);
     for (size_t i = 0; i < item_count(t); i++)
         if (item_at(t, i)->kind == ITEM_NOTE && item_at(t, i)->id &&
             strcmp(item_at(t, i)->id, id) == 0)
             item_set_text(item_at(t, i), line);
-    free(line);
-    free(words);
 }
 
-/* Where the item is now that was at `old`, before some came in front and a few were merged. */
+/* The index of the item that was at `old`, before items came in front and a few were merged. */
 static size_t new_index(const struct transcript *t, const struct item *item, size_t old,
                         size_t old_count, size_t added)
 {
@@ -209,7 +314,7 @@ void transcript_prepend(struct transcript *t, struct event *const *events, size_
     const struct item *top = NULL, *first = old_count ? item_at(t, 0) : NULL, *news = NULL;
     const struct item *match = NULL;
     if (old_count) {
-        transcript_clamp_top(t);
+        clamp_top(t);
         top = item_at(t, t->top.item);
         news = item_at(t, t->unread_from);
         rows = transcript_rows_of(t, t->top.item);
@@ -246,7 +351,7 @@ int64_t transcript_wants_before(const struct transcript *t)
 
 /* --- the view --- */
 
-/* Returns whether the last row of all is among them. */
+/* Fills `visible` from the top on; true if the last row of all is among them. */
 static bool collect(struct transcript *t)
 {
     struct place p = t->top;
@@ -266,19 +371,14 @@ static bool collect(struct transcript *t)
     return true;
 }
 
-static void mark_near(struct transcript *t, size_t index)
-{
-    item_at(t, index)->seen = t->walk;
-}
-
 static size_t rows_or_one(const struct transcript *t, size_t index)
 {
     const struct item *item = item_at(t, index);
     return item->width && item_row_count(item) ? item_row_count(item) : 1;
 }
 
-/* Frees the rows of items that are far from the view, so that memory does not grow with what was
- * scrolled past. One that still streams keeps its own: they were made over a long time. */
+/* Frees the rows of items that are far from the view, so that memory does not grow with scrolling.
+ * An item that still streams keeps its rows: making them again would take long. */
 static void forget_far(struct transcript *t)
 {
     size_t sum = 0, height = (size_t)t->height, kept = 0, rows = 0;
@@ -288,14 +388,14 @@ static void forget_far(struct transcript *t)
         return;
     t->walk++;
     for (size_t i = 0; i < t->visible.len; i++) /* a giant above them ends the walk too early */
-        mark_near(t, t->visible.items[i].item);
+        item_at(t, t->visible.items[i].item)->seen = t->walk;
     for (size_t i = t->top.item; i < item_count(t) && rows < height * (SCREENS_KEPT + 1); i++) {
-        mark_near(t, i);
+        item_at(t, i)->seen = t->walk;
         rows += rows_or_one(t, i);
     }
     rows = 0;
     for (size_t i = t->top.item; i-- > 0 && rows < height * SCREENS_KEPT;) {
-        mark_near(t, i);
+        item_at(t, i)->seen = t->walk;
         rows += rows_or_one(t, i);
     }
     for (size_t i = 0; i < t->laid.len; i++) {
@@ -308,8 +408,8 @@ static void forget_far(struct transcript *t)
     t->laid.len = kept;
 }
 
-/* Of a giant, far above the view: it is laid out again where the view goes there. Not while there
- * is a search, which reads all rows. */
+/* Frees the rows of a giant item that are far above the view; they are laid out again when the view
+ * goes there. Not during a search, which reads all rows. */
 static void let_go_above(struct transcript *t)
 {
     size_t kept = (size_t)t->height * SCREENS_KEPT, below = 0;
@@ -326,13 +426,13 @@ static void find_view(struct transcript *t)
 {
     bool end = false;
     if (!t->follow) {
-        transcript_clamp_top(t);
-        transcript_count_unread(t);
+        clamp_top(t);
+        count_unread(t);
         end = collect(t);
     }
     if (t->follow || end) {
         t->follow = true;
-        t->top = transcript_end_top(t);
+        t->top = end_top(t);
         collect(t);
         return;
     }
@@ -359,7 +459,8 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
 
 /* --- folding --- */
 
-/* An item that begins far down comes up to the middle, as far as its rows need that. */
+/* Scrolls down so that the item's rows are in the view, as far as its first comes up to the middle.
+ */
 static void reveal(struct transcript *t, size_t index)
 {
     size_t above = 0, height = (size_t)t->height, middle = height / 2;
@@ -375,7 +476,11 @@ bool transcript_toggle(struct transcript *t, size_t index)
     if (index >= item_count(t) || !item_can_fold(item_at(t, index), t->reasoning))
         return false;
     struct item *item = item_at(t, index);
-    transcript_hold_top(t);
+    if (t->follow) {
+        struct place top = end_top(t);
+        leave_end(t);
+        t->top = top;
+    }
     item_set_open(item, !item_is_open(item, t->reasoning), t->reasoning);
     item->counted = transcript_rows_of(t, index);
     if (t->top.item == index && t->top.row >= item->counted)
@@ -424,171 +529,38 @@ int64_t transcript_newest_card(struct transcript *t)
     return newest;
 }
 
-static bool previous_item(struct transcript *t, size_t *index, size_t *rows)
-{
-    for (size_t i = *index; i-- > 0;) {
-        *rows = transcript_rows_of(t, i);
-        *index = i;
-        if (*rows > 0)
-            return true;
-    }
-    return false;
-}
+/* --- scrolling --- */
 
-static bool next_item(struct transcript *t, size_t *index)
-{
-    for (size_t i = *index + 1; i < item_count(t); i++) {
-        if (transcript_rows_of(t, i) > 0) {
-            *index = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t transcript_up(struct transcript *t, struct place *p, size_t rows)
-{
-    size_t moved = 0;
-    while (moved < rows) {
-        size_t step = p->row < rows - moved ? p->row : rows - moved, item = p->item, count;
-        p->row -= step;
-        moved += step;
-        if (moved == rows || !previous_item(t, &item, &count))
-            break;
-        *p = (struct place){item, count - 1};
-        moved++;
-    }
-    return moved;
-}
-
-size_t transcript_down(struct transcript *t, struct place *p, size_t rows)
-{
-    size_t moved = 0;
-    while (moved < rows) {
-        size_t count = transcript_rows_of(t, p->item), item = p->item;
-        size_t left = count > p->row + 1 ? count - 1 - p->row : 0;
-        size_t step = left < rows - moved ? left : rows - moved;
-        p->row += step;
-        moved += step;
-        if (moved == rows || !next_item(t, &item))
-            break;
-        *p = (struct place){item, 0};
-        moved++;
-    }
-    return moved;
-}
-
-struct place transcript_end_top(struct transcript *t)
-{
-    size_t item = item_count(t), rows = 0;
-    if (!previous_item(t, &item, &rows))
-        return (struct place){0};
-    struct place p = {item, rows - 1};
-    transcript_up(t, &p, (size_t)t->height - 1);
-    return p;
-}
-
-static bool is_before(struct place a, struct place b)
-{
-    return a.item < b.item || (a.item == b.item && a.row < b.row);
-}
-
-void transcript_count_from_last(struct transcript *t)
-{
-    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
-    if (item_count(t))
-        item_at(t, t->unread_from)->counted = transcript_rows_of(t, t->unread_from);
-}
-
-/* Rows below the view count as news from now on. */
-static void leave_end(struct transcript *t)
-{
-    if (!t->follow)
-        return;
-    t->follow = false;
-    t->unread = 0;
-    transcript_count_from_last(t);
-}
-
-void transcript_count_unread(struct transcript *t)
-{
-    for (size_t i = t->unread_from; i < item_count(t); i++) {
-        struct item *item = item_at(t, i);
-        size_t rows = transcript_rows_of(t, i);
-        if (rows > item->counted)
-            t->unread += rows - item->counted;
-        item->counted = rows;
-    }
-    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
-}
-
-void transcript_clamp_top(struct transcript *t)
-{
-    if (t->top.item >= item_count(t))
-        t->top = (struct place){item_count(t) - 1, SIZE_MAX};
-    size_t rows = transcript_rows_of(t, t->top.item);
-    if (t->top.row >= rows)
-        t->top.row = rows ? rows - 1 : 0;
-}
-
-void transcript_show(struct transcript *t, struct place top)
-{
-    struct place last = transcript_end_top(t);
-    if (is_before(top, last)) {
-        leave_end(t);
-        t->top = top;
-    } else {
-        t->follow = true;
-        t->top = last;
-    }
-}
-
-/* The row that shows the same text at the new width: as far into the item's text as it was. */
-static size_t same_row(struct transcript *t, size_t index, double part)
-{
-    size_t rows = transcript_rows_of(t, index), row = 0;
-    const struct rows *laid = &item_at(t, index)->rows;
-    while (row + 1 < rows && laid->list.items[row + 1].text <= part * (double)laid->text.len + 0.5)
-        row++;
-    return row;
-}
-
-static double part_above(const struct transcript *t)
-{
-    const struct rows *laid = &item_at(t, t->top.item)->rows;
-    if (t->top.row >= laid->list.len || laid->text.len == 0)
-        return 0;
-    return (double)laid->list.items[t->top.row].text / (double)laid->text.len;
-}
-
-/* Matches are in rows. */
-static void set_width(struct transcript *t, int width)
-{
-    if (width == t->width)
-        return;
-    size_t rank = transcript_match_rank(t);
-    t->search++;
-    t->width = width;
-    transcript_match_set_rank(t, rank);
-}
-
+/* The view's first row stays the one with the same part of the item's text above it. */
 void transcript_resize(struct transcript *t, int width, int height)
 {
     width = width < 1 ? 1 : width;
-    bool keep = !t->follow && item_count(t) > 0 && width != t->width;
+    bool new_width = width != t->width, keep = !t->follow && item_count(t) > 0 && new_width;
     double part = 0;
     if (keep) {
-        transcript_clamp_top(t);
+        clamp_top(t);
         (void)transcript_rows_from(t, t->top.item, 0);
-        part = part_above(t);
+        const struct rows *laid = &item_at(t, t->top.item)->rows;
+        if (t->top.row < laid->list.len && laid->text.len > 0)
+            part = (double)laid->list.items[t->top.row].text / (double)laid->text.len;
     }
     bool top_row = t->top.row == 0;
-    t->chose_cited = t->chose_cited && width == t->width;
-    set_width(t, width);
+    if (new_width) { /* the matches are in rows */
+        size_t rank = transcript_match_rank(t);
+        t->chose_cited = false;
+        t->search++;
+        t->width = width;
+        transcript_match_set_rank(t, rank);
+    }
     t->height = height < 1 ? 1 : height;
     if (!keep)
         return;
-    t->top.row = top_row ? 0 : same_row(t, t->top.item, part);
+    size_t rows = transcript_rows_of(t, t->top.item), row = 0;
+    const struct rows *laid = &item_at(t, t->top.item)->rows;
+    while (!top_row && row + 1 < rows &&
+           laid->list.items[row + 1].text <= part * (double)laid->text.len + 0.5)
+        row++;
+    t->top.row = row;
     item_at(t, t->unread_from)->counted = transcript_rows_of(t, t->unread_from);
 }
 
@@ -597,9 +569,9 @@ bool transcript_scroll(struct transcript *t, int rows)
     if (item_count(t) == 0 || rows == 0)
         return false;
     if (t->follow)
-        t->top = transcript_end_top(t);
+        t->top = end_top(t);
     else
-        transcript_clamp_top(t);
+        clamp_top(t);
     struct place to = t->top;
     size_t moved = rows > 0 ? transcript_up(t, &to, (size_t)rows)
                             : transcript_down(t, &to, (size_t)(-(long)rows));
@@ -621,14 +593,14 @@ bool transcript_scroll_to_top(struct transcript *t)
 {
     if (item_count(t) == 0)
         return false;
-    struct place before = t->follow ? transcript_end_top(t) : t->top, to = {0};
+    struct place before = t->follow ? end_top(t) : t->top, to = {0};
     while (to.item + 1 < item_count(t) && transcript_rows_of(t, to.item) == 0)
         to.item++;
     transcript_show(t, to);
     return before.item != t->top.item || before.row != t->top.row;
 }
 
-/* Notes of our own have the number of what they follow. */
+/* Notes are passed over: a note of our own has the number of the event before it. */
 static size_t item_of_event(const struct transcript *t, int64_t seq)
 {
     for (size_t i = item_count(t); i-- > 0;)
@@ -674,13 +646,4 @@ bool transcript_at_end(const struct transcript *t)
 int transcript_unread(const struct transcript *t)
 {
     return t->follow ? 0 : (int)t->unread;
-}
-
-void transcript_hold_top(struct transcript *t)
-{
-    if (!t->follow)
-        return;
-    struct place top = transcript_end_top(t);
-    leave_end(t);
-    t->top = top;
 }

@@ -7,48 +7,40 @@
 #include "ui/transcript/item_layout.h"
 #include "ui/transcript/transcript_private.h"
 
-static char *row_text(const struct rows *rows, size_t index)
-{
-    const struct row *row = &rows->list.items[index];
-    return mem_strndup(rows->text.data + row->text, row->len);
-}
+enum {
+    FAR_ITEMS = 200, /* an answer cites passages given at most so many items before it */
+    NUMBER_DIGITS = 4
+};
 
-/* A match that begins in this row and, broken at a space, ends in the next one. */
-static bool runs_on(const struct rows *rows, size_t index, const char *first, const char *needle)
-{
-    if (!strchr(needle, ' ') || index + 1 >= rows->list.len)
-        return false;
-    char *second = row_text(rows, index + 1);
-    char *both = mem_printf("%s %s", first, second + strspn(second, " "));
-    bool found = !utf8_contains_folded(second, needle) && utf8_contains_folded(both, needle);
-    free(second);
-    free(both);
-    return found;
-}
+/* --- searches --- */
 
+/* Whether a match begins in the row. It may be broken at a space and end in the next row. */
 static bool row_matches(const struct rows *rows, size_t index, const char *needle)
 {
-    char *text = row_text(rows, index);
-    bool found = utf8_contains_folded(text, needle) || runs_on(rows, index, text, needle);
-    free(text);
-    return found;
+    const struct row *row = &rows->list.items[index];
+    auto_free char *text = mem_strndup(rows->text.data + row->text, row->len);
+    if (utf8_contains_folded(text, needle))
+        return true;
+    if (!strchr(needle, ' ') || index + 1 >= rows->list.len)
+        return false;
+    auto_free char *next = mem_strndup(rows->text.data + row[1].text, row[1].len);
+    auto_free char *both = mem_printf("%s %s", text, next + strspn(next, " "));
+    return !utf8_contains_folded(next, needle) && utf8_contains_folded(both, needle);
 }
 
-/* Whether it is worth the while to lay the item out. Its source may have marks between the words,
- * and characters written in other ways, that its rows do not have. */
+/* Whether the item must be laid out to know. Its source may have marks between the words, and
+ * entities, that its rows do not have. */
 static bool may_match(const struct item *item, const char *needle)
 {
     if (item->kind == ITEM_TOOL || strpbrk(item->text.data, "&\\"))
         return true;
-    char *words = mem_strdup(needle), *rest = NULL;
+    auto_free char *words = mem_strdup(needle);
+    char *rest = NULL;
     bool all = true;
     for (char *w = strtok_r(words, " ", &rest); all && w; w = strtok_r(NULL, " ", &rest))
         all = utf8_contains_folded(item->text.data, w);
-    free(words);
     return all;
 }
-
-/* --- how many there are --- */
 
 static size_t source_len(const struct item *item)
 {
@@ -70,7 +62,7 @@ static size_t count_rows(const struct item *item, size_t from, const char *needl
     return count;
 }
 
-/* Rows of the item that match. They are made for that alone where they are not there. */
+/* Counts the rows of the item that match. Rows that are made only for this are freed again. */
 static size_t count_in(struct transcript *t, size_t index)
 {
     struct item *item = item_at(t, index);
@@ -129,36 +121,28 @@ struct transcript_matches transcript_matches(struct transcript *t, size_t bytes)
     return m;
 }
 
-/* --- stepping --- */
-
-static bool match_in(struct transcript *t, size_t index, size_t from, bool older, size_t *row)
-{
-    const struct item *item = item_at(t, index);
-    if (count_in(t, index) == 0)
-        return false;
-    size_t rows = transcript_rows_from(t, index, 0), i = from < rows ? from : rows - 1;
-    bool found = false;
-    for (; rows > 0 && !found && i < rows && (older || from < rows); i += older ? (size_t)-1 : 1) {
-        found = row_matches(&item->rows, i, t->needle);
-        *row = i;
-    }
-    return found;
-}
-
+/* The next match from a place on, among all items on that side. */
 static bool search(struct transcript *t, struct place from, bool older, struct place *found)
 {
-    for (size_t i = from.item; i < item_count(t); i += older ? (size_t)-1 : 1) {
-        size_t start = i == from.item ? from.row : older ? SIZE_MAX : 0;
-        if (match_in(t, i, start, older, &found->row)) {
-            found->item = i;
-            return true;
-        }
+    size_t step = older ? (size_t)-1 : 1; /* past the first is past the last, too */
+    for (size_t item = from.item; item < item_count(t); item += step) {
+        if (count_in(t, item) == 0)
+            continue;
+        size_t rows = transcript_rows_from(t, item, 0);
+        size_t row = item == from.item ? from.row : older ? SIZE_MAX : 0;
+        if (older && row >= rows)
+            row = rows - 1;
+        for (; row < rows; row += step)
+            if (row_matches(&item_at(t, item)->rows, row, t->needle)) {
+                *found = (struct place){item, row};
+                return true;
+            }
     }
     return false;
 }
 
-/* Where the search begins: at the match (behind it, if the same is looked for again), else where
- * the view begins or ends. False: there is nothing on that side. */
+/* Where a search begins: at the match (behind it, if the same text is searched for again), else
+ * where the view begins or ends. False: there is nothing on that side. */
 static bool search_start(struct transcript *t, bool again, bool older, struct place *from)
 {
     size_t count;
@@ -212,8 +196,6 @@ bool transcript_find_around(struct transcript *t, bool older)
     return t->needle && count > 0 && search(t, from, older, &match) && show_match(t, match);
 }
 
-/* --- marks --- */
-
 static bool mark_row(struct rows *out, const struct rows *rows, size_t index, const char *needle)
 {
     const struct row *row = &rows->list.items[index];
@@ -244,17 +226,10 @@ void transcript_mark_matches(struct transcript *t)
     }
 }
 
-/* Citations of passages, "[2]" or "[1, 3]", in the answers in the view: found in their rows,
- * marked, chosen. */
+/* --- citations of passages in the view's answers, "[2]" or "[1, 3]" --- */
 
-enum {
-    FAR_ITEMS = 200, /* an answer cites what it was given so many items before it, at most */
-    NUMBER_DIGITS = 4
-};
-
-/* --- where they stand --- */
-
-/* The greatest number that was given before an item; they begin anew with each message. */
+/* The greatest number of a passage that was given before an item. The numbers begin anew with each
+ * user message. */
 static int given_before(const struct transcript *t, size_t index)
 {
     size_t end = index > FAR_ITEMS ? index - FAR_ITEMS : 0;
@@ -270,7 +245,7 @@ int transcript_passages(const struct transcript *t)
     return given_before(t, t->fold.items.len);
 }
 
-/* Code has brackets of its own, and what leads to an address leads nowhere else. */
+/* Code has brackets of its own, and the text of a link leads to its address. */
 static bool is_prose(const struct rows *rows, const struct row *row, size_t at)
 {
     for (uint32_t i = 0; i < row->span_count; i++) {
@@ -282,36 +257,29 @@ static bool is_prose(const struct rows *rows, const struct row *row, size_t at)
     return false;
 }
 
-/* A number from 1 on; returns the bytes that it takes, 0: there is none. */
-static size_t read_number(const char *text, size_t len, int *number)
-{
-    size_t digits = 0;
-    for (*number = 0; digits < len && text[digits] >= '0' && text[digits] <= '9'; digits++)
-        if (digits < NUMBER_DIGITS)
-            *number = *number * 10 + (text[digits] - '0');
-    return digits <= NUMBER_DIGITS && *number > 0 ? digits : 0;
-}
-
-/* "[1, 3]" at text[at], of the first `most` passages: adds one for each number and returns where it
- * ends; `at` + 1: it is none. */
+/* Reads "[1, 3]" at text[at], of the first `most` passages: adds a citation for each number and
+ * returns where the group ends; `at` + 1: it is none. */
 static size_t read_group(struct transcript *t, const char *text, size_t len, size_t at, int most,
                          struct cited cited)
 {
     size_t before = t->cited.len, pos = at + 1;
     cited.from = at;
     for (;;) {
-        size_t digits = read_number(text + pos, len - pos, &cited.number);
-        bool ends = digits > 0 && pos + digits < len && text[pos + digits] == ']';
-        bool goes_on = digits > 0 && pos + digits < len && text[pos + digits] == ',';
-        if ((!ends && !goes_on) || cited.number > most) {
+        size_t end = pos;
+        for (cited.number = 0; end < len && text[end] >= '0' && text[end] <= '9'; end++)
+            if (end - pos < NUMBER_DIGITS)
+                cited.number = cited.number * 10 + (text[end] - '0');
+        bool number = end - pos <= NUMBER_DIGITS && cited.number > 0 && cited.number <= most;
+        if (!number || end == len || (text[end] != ']' && text[end] != ',')) {
             t->cited.len = before;
             return at + 1;
         }
-        cited.to = pos + digits + ends;
+        bool ends = text[end] == ']';
+        cited.to = end + ends;
         vec_push(&t->cited, cited);
         if (ends)
             return cited.to;
-        pos += digits + 1;
+        pos = end + 1;
         pos += pos < len && text[pos] == ' ';
         cited.from = pos;
     }
@@ -332,8 +300,6 @@ static void find_in_row(struct transcript *t, size_t visible, int most)
     }
 }
 
-/* --- marks --- */
-
 static bool is_chosen(const struct transcript *t, const struct cited *c)
 {
     const struct cited *chosen = &t->chosen_cited;
@@ -342,22 +308,22 @@ static bool is_chosen(const struct transcript *t, const struct cited *c)
            c->number == chosen->number;
 }
 
-/* Citations from `first` on that stand in the same row. */
+/* Replaces the row of citation `first` by one with all its citations marked. */
 static void mark_row_citations(struct transcript *t, size_t first)
 {
     struct transcript_row *shown = &t->visible.items[t->cited.items[first].visible];
-    size_t len = shown->rows->list.items[shown->index].len, pos = 0;
+    const struct rows *rows = shown->rows;
+    size_t len = rows->list.items[shown->index].len, pos = 0;
     rows_begin(&t->cited_rows);
     for (size_t i = first;
          i < t->cited.len && t->cited.items[i].visible == t->cited.items[first].visible; i++) {
         const struct cited *c = &t->cited.items[i];
-        rows_append_part(&t->cited_rows, shown->rows, shown->index, pos, c->from,
-                         ROWS_AS_THEY_LOOK);
-        rows_append_part(&t->cited_rows, shown->rows, shown->index, c->from, c->to,
+        rows_append_part(&t->cited_rows, rows, shown->index, pos, c->from, ROWS_AS_THEY_LOOK);
+        rows_append_part(&t->cited_rows, rows, shown->index, c->from, c->to,
                          is_chosen(t, c) ? STYLE_SELECTED : STYLE_LINK);
         pos = c->to;
     }
-    rows_append_part(&t->cited_rows, shown->rows, shown->index, pos, len, ROWS_AS_THEY_LOOK);
+    rows_append_part(&t->cited_rows, rows, shown->index, pos, len, ROWS_AS_THEY_LOOK);
     shown->rows = &t->cited_rows;
     shown->index = t->cited_rows.list.len - 1;
 }
@@ -381,11 +347,9 @@ void transcript_mark_citations(struct transcript *t)
             mark_row_citations(t, i);
 }
 
-/* --- which one --- */
-
-static void tell(const struct transcript *t, const struct cited *c, struct transcript_citation *out)
+static struct transcript_citation citation(const struct transcript *t, const struct cited *c)
 {
-    *out = (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
+    return (struct transcript_citation){c->number, item_at(t, c->place.item)->seq + 1};
 }
 
 bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
@@ -399,49 +363,44 @@ bool transcript_citation_at(struct transcript *t, size_t row, size_t column,
         const char *text = shown->text.data + shown->list.items[rows[row].index].text;
         if (c->visible == row && column >= utf8_width(text, c->from) &&
             column < utf8_width(text, c->to)) {
-            tell(t, c, out);
+            *out = citation(t, c);
             return true;
         }
     }
     return false;
 }
 
-/* Its place among those in the view; SIZE_MAX: none is. */
-static size_t chosen(const struct transcript *t)
+/* The index of the chosen citation in the view; SIZE_MAX: none. */
+static size_t chosen(struct transcript *t)
 {
+    size_t count;
+    (void)transcript_rows(t, &count); /* brings the view up to date */
     for (size_t i = 0; i < t->cited.len; i++)
         if (is_chosen(t, &t->cited.items[i]))
             return i;
     return SIZE_MAX;
 }
 
-static size_t first_of_newest(const struct transcript *t)
-{
-    size_t i = t->cited.len - 1;
-    while (i > 0 && t->cited.items[i - 1].place.item == t->cited.items[i].place.item)
-        i--;
-    return i;
-}
-
 bool transcript_choose_citation(struct transcript *t)
 {
-    size_t count;
-    (void)transcript_rows(t, &count); /* brings the view up to date */
-    size_t now = chosen(t);
-    t->chose_cited = t->cited.len > 0;
-    if (t->chose_cited)
-        t->chosen_cited =
-            t->cited.items[now == SIZE_MAX ? first_of_newest(t) : (now + 1) % t->cited.len];
-    return t->chose_cited;
+    size_t now = chosen(t), len = t->cited.len, next = len - 1;
+    t->chose_cited = len > 0;
+    if (len == 0)
+        return false;
+    if (now != SIZE_MAX)
+        next = (now + 1) % len;
+    else /* the first of the newest answer */
+        while (next > 0 && t->cited.items[next - 1].place.item == t->cited.items[next].place.item)
+            next--;
+    t->chosen_cited = t->cited.items[next];
+    return true;
 }
 
 bool transcript_chosen_citation(struct transcript *t, struct transcript_citation *out)
 {
-    size_t count;
-    (void)transcript_rows(t, &count);
     size_t now = chosen(t);
     if (now != SIZE_MAX)
-        tell(t, &t->cited.items[now], out);
+        *out = citation(t, &t->cited.items[now]);
     return now != SIZE_MAX;
 }
 
@@ -452,15 +411,7 @@ bool transcript_leave_citation(struct transcript *t)
     return had;
 }
 
-/* What is read out of the transcript: sources, turns. */
-
-static void begin(struct buf *out, const char *label)
-{
-    if (out->len > 0)
-        buf_addch(out, '\n');
-    if (label)
-        buf_addf(out, "%s\n", label);
-}
+/* --- sources and turns --- */
 
 static void add_text(struct buf *out, const struct buf *text)
 {
@@ -469,30 +420,22 @@ static void add_text(struct buf *out, const struct buf *text)
         buf_addch(out, '\n');
 }
 
-static void add_call(struct buf *out, const struct item *item, bool open)
-{
-    buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
-    if (open)
-        add_text(out, &item->result);
-}
-
-/* A compaction's card has no source of its own. */
+/* Adds the source of an item; the card of a compaction has none. */
 static void add_item(struct buf *out, const struct item *item, enum reasoning_view reasoning)
 {
     bool open = item_is_open(item, reasoning);
     if (item->kind == ITEM_COMPACTION || (item->kind == ITEM_REASONING && !open))
         return;
-    begin(out, item->kind == ITEM_USER ? _("you") : item->label ? _("tiro") : NULL);
+    if (out->len > 0)
+        buf_addch(out, '\n');
+    if (item->kind == ITEM_USER || item->label)
+        buf_addf(out, "%s\n", item->kind == ITEM_USER ? _("you") : _("tiro"));
     if (item->kind == ITEM_TOOL)
-        add_call(out, item, open);
+        buf_addf(out, "%s %s\n", item->name ? item->name : "", item->text.data);
     else
         add_text(out, &item->text);
-}
-
-static size_t answer_len(const struct transcript *t, size_t index)
-{
-    const struct item *item = item_at(t, index);
-    return item->text.len + item->result.len + 1;
+    if (item->kind == ITEM_TOOL && open)
+        add_text(out, &item->result);
 }
 
 size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
@@ -501,19 +444,20 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
     (void)transcript_rows(t, &count); /* brings the view up to date */
     if (count == 0)
         return 0;
-    for (first = t->top.item; first > 0 && above + answer_len(t, first - 1) <= most; first--)
-        above += answer_len(t, first - 1);
+    for (first = t->top.item; first > 0; first--) {
+        above += source_len(item_at(t, first - 1)) + 1;
+        if (above > most)
+            break;
+    }
     for (size_t i = first, below = 0; i < item_count(t); i++) {
         if (i == t->top.item)
             at = out->len;
-        if (i > t->top.item && (below += answer_len(t, i)) > most)
+        if (i > t->top.item && (below += source_len(item_at(t, i)) + 1) > most)
             break;
         add_item(out, item_at(t, i), t->reasoning);
     }
     return t->follow ? out->len : at;
 }
-
-/* --- copying --- */
 
 const char *transcript_last_answer(const struct transcript *t)
 {
@@ -534,30 +478,21 @@ char *transcript_last_code(const struct transcript *t)
     return code;
 }
 
-/* --- turns, as a person counts them --- */
-
-/* Up to where the next one begins. */
-static int64_t last_of(const struct fold *f, size_t index)
-{
-    for (size_t i = index + 1; i < f->items.len; i++)
-        if (f->items.items[i]->kind == ITEM_USER)
-            return f->items.items[i]->from - 1;
-    return f->last_seq;
-}
-
 void transcript_each_turn(const struct transcript *t,
                           void (*visit)(void *context, const struct transcript_turn *turn),
                           void *context)
 {
-    const struct fold *f = &t->fold;
     struct transcript_turn turn = {0};
-    for (size_t i = 0; i < f->items.len; i++) {
-        if (f->items.items[i]->kind != ITEM_USER)
+    for (size_t i = 0, next; i < item_count(t); i = next) {
+        const struct item *item = item_at(t, i);
+        for (next = i + 1; next < item_count(t) && item_at(t, next)->kind != ITEM_USER; next++)
+            ;
+        if (item->kind != ITEM_USER)
             continue;
         turn.number++;
-        turn.text = f->items.items[i]->text.data;
-        turn.seq = f->items.items[i]->seq;
-        turn.last = last_of(f, i);
+        turn.text = item->text.data;
+        turn.seq = item->seq;
+        turn.last = next < item_count(t) ? item_at(t, next)->from - 1 : t->fold.last_seq;
         visit(context, &turn);
     }
 }
