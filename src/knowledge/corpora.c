@@ -101,7 +101,7 @@ bool corpora_need(struct store *s, const char *name, int64_t *number, struct err
     return corpora_number(s, name, number, e) &&
            (*number >= 0 ||
             err_set(e, ERR_MEMORY_NOT_FOUND,
-                    "there is no corpus \"%.80s\"; tiro corpus list shows their names", name));
+                    "there is no corpus \"%.80s\"; 'tiro corpus list' shows their names", name));
 }
 
 bool corpora_refuse_name(const char *name, struct error *e)

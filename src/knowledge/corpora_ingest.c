@@ -366,7 +366,7 @@ static bool scan_some(struct ingest *in, const struct wakeup *wakeup, struct err
             in->walk = walk_new(in->roots.items[in->root], &cause);
         if (!in->walk)
             return err_set(e, cause.code,
-                           "%.170s; nothing of it is taken out (tiro corpus remove does)",
+                           "%.170s; nothing of it is taken out ('tiro corpus remove' does)",
                            cause.text);
         if (!walk_next(in->walk, &file, &found, e))
             return false;

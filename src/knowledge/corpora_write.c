@@ -161,7 +161,7 @@ static bool mark_removed(struct store *s, const struct corpus_remove *what,
         return false;
     if (out->documents == 0 && sqlite3_changes(s->db) == 0)
         return err_set(e, ERR_MEMORY_NOT_FOUND,
-                       "the corpus %.64s has no document %.120s; tiro corpus show lists them",
+                       "the corpus %.64s has no document %.120s; 'tiro corpus show' lists them",
                        what->name, what->file);
     return sql_exec(s, e,
                     "UPDATE corpus_document SET state = 'gone' WHERE corpus = ?1 AND state <>"

@@ -145,7 +145,9 @@ static char *without_commands(const struct error *e)
     if (e->code == ERR_SESSION_NOT_FOUND)
         advice = "tiro_sessions_search finds sessions by their words";
     else if (e->code == ERR_MEMORY_NOT_FOUND)
-        advice = "tiro_memory_search finds entries";
+        advice = strncmp(command, "'tiro corpus", strlen("'tiro corpus")) == 0
+                     ? "tiro_rag_corpora lists the corpora"
+                     : "tiro_memory_search finds entries";
     while (command > e->text && *command != ';')
         command--;
     return mem_printf("%.*s; %s", (int)(command - e->text), e->text, advice);

@@ -34,7 +34,7 @@ const struct operation operation_corpus_list = CORPUS_ROW(
 
 static bool nothing_there(struct error *e)
 {
-    return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no corpus yet; tiro corpus add makes one");
+    return err_set(e, ERR_MEMORY_NOT_FOUND, "there is no corpus yet; 'tiro corpus add' makes one");
 }
 
 static bool run_documents(struct operation_context *c, const void *params, void *result,
@@ -99,7 +99,7 @@ const struct operation operation_corpus_stats =
 
 static bool stopped(struct error *e)
 {
-    return err_set(e, ERR_INTERRUPTED, "stopped; tiro corpus update goes on with it");
+    return err_set(e, ERR_INTERRUPTED, "stopped; 'tiro corpus update' goes on with it");
 }
 
 static bool tell(const struct operation_context *c, const char *what, int64_t done, int64_t of,
