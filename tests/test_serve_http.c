@@ -49,7 +49,7 @@ TEST(what_the_server_knows_is_answered)
         assert_json(http_json(&a), rows[i].has);
     }
     struct http_answer a = http_ask(s.port, "GET", "/openapi.json", NULL);
-    assert_json(http_json(&a), "{'openapi':'3.1.0','security':[{'token':[]}]}");
+    assert_json(http_json(&a), "{'openapi':'3.1.0','servers':[{'url':'/'}],'security':[{'token':[]}]}");
     a = http_ask(s.port, "GET", "/config", NULL);
     assert_json(json_first(json_get(http_json(&a), "keys")),
                 "{'section':'provider','name':'name','origin':'default'}");

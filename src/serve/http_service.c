@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "rpc/peer.h"
 #include "serve/contract.h"
@@ -339,6 +340,8 @@ static void serve_health(struct request *r)
 static void serve_description(struct request *r)
 {
     struct json *v = describe_contract("openapi");
+    /* Where it was read, whatever address or proxy that was. */
+    json_set(v, "servers", json_pack("[{url:'/'}]"));
     char *text = json_print(v);
     http_exchange_reply(r->exchange, r->route->status, json_type_name, text, strlen(text));
     free(text);
