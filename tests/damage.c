@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "chat/session_info.h"
-#include "store/db_copy.h"
+#include "store/db_files.h"
 #include "store/sessions.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
@@ -315,7 +315,7 @@ static bool holds(const char *bytes, size_t len, const char *what)
 bool damage_on_disk(const char *path, const char *what)
 {
     bool found = false;
-    for (const char *const *ending = db_copy_endings; *ending && !found; ending++) {
+    for (const char *const *ending = db_file_endings; *ending && !found; ending++) {
         size_t len;
         char *name = mem_printf("%s%s", path, *ending);
         char *bytes = access(name, F_OK) == 0 ? damage_read(name, &len) : NULL;

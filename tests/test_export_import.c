@@ -14,7 +14,6 @@
 #include "chat/history.h"
 #include "session/export.h"
 #include "store/event_log.h"
-#include "store/session_settings.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "store/sql.h"

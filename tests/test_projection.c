@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "session/projection.h"
 #include "store/event_log.h"
-#include "store/session_files.h"
+#include "store/sessions.h"
 #include "tests/record.h"
 #include "tests/suite.h"
 #include "tests/support.h"
@@ -347,8 +347,9 @@ TEST(what_was_learned_stands_below_the_message)
     happen(EVENT_TEXT_COMPLETE, NULL, "Fine.");
     happen(EVENT_TURN_COMPLETED, NULL, "Fine.");
     update();
-    check_transcript_ends("No emojis.\n\n> to be remembered? · No emojis\n\n"
-                          "> remembered for later sessions · Be brief\n\n## tiro\n\nFine.\n\n");
+    check_transcript_ends(
+        "No emojis.\n\n> to be remembered? · No emojis\n\n"
+        "> remembered for later sessions · Be brief\n\n## tiro\n\nFine.\n\n");
     check_files();
 }
 

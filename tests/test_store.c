@@ -9,7 +9,6 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "store/event_log.h"
-#include "store/session_files.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 #include "store/sql.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "store/token_fold.h"
+#include "store/language.h"
 #include "store/tokenizer.h"
 #include "tests/suite.h"
 #include "tests/support.h"

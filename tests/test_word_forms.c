@@ -8,7 +8,6 @@
 #include "base/paths.h"
 #include "base/vec.h"
 #include "store/language.h"
-#include "store/token_fold.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "knowledge/corpora_private.h"
 #include "store/event_log.h"
-#include "store/health_rows.h"
+#include "store/health.h"
 #include "store/salvage.h"
 
 struct corpora *corpora_open(const struct config *config, struct store *s, const char *directory)

@@ -9,7 +9,7 @@
 #include "index/words_facts.h"
 #include "knowledge/graph_private.h"
 #include "memory/content.h"
-#include "store/health_rows.h"
+#include "store/health.h"
 #include "store/salvage.h"
 
 /* --- names and texts -------------------------------------------------------------------------- */

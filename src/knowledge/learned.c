@@ -12,10 +12,10 @@
 #include "memory/content.h"
 #include "memory/secrets.h"
 #include "store/event_log.h"
-#include "store/health_rows.h"
+#include "store/health.h"
+#include "store/language.h"
 #include "store/salvage.h"
 #include "store/sql.h"
-#include "store/token_fold.h"
 
 #define TAG_ENDS " \t\n,.;:!?()[]{}<>\"'#"
 

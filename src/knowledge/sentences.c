@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
-#include "store/token_fold.h"
+#include "store/language.h"
 
 enum { CODE_COLUMNS = 4, TAB_COLUMNS = 4, FENCE = 3 };
 

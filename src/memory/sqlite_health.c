@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "memory/sqlite_private.h"
-#include "store/health_rows.h"
+#include "store/health.h"
 #include "store/salvage.h"
 
 /* ---- a look at it ---- */

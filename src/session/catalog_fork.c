@@ -9,7 +9,7 @@
 #include "session/catalog.h"
 #include "session/fork.h"
 #include "store/event_log.h"
-#include "store/session_settings.h"
+#include "store/sessions.h"
 #include "store/snapshot.h"
 
 static bool look(void *point, const struct event *ev)

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "compact/mode.h"
 #include "session/conversation_private.h"
-#include "store/session_settings.h"
+#include "store/sessions.h"
 
 static const char tools_name[] = "tools", mode_name[] = "compaction";
 

@@ -10,7 +10,7 @@
 #include "index/transcripts.h"
 #include "session/capability.h"
 #include "session/import_private.h"
-#include "store/session_files.h"
+#include "store/sessions.h"
 
 /* What is written at once: a batch of this many events or bytes. */
 enum { CHUNK_BYTES = 65536, BATCH_EVENTS = 8192, BATCH_BYTES = 4 << 20 };

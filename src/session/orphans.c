@@ -18,7 +18,6 @@
 #include "session/lock.h"
 #include "session/projection.h"
 #include "store/health.h"
-#include "store/session_files.h"
 #include "store/sessions.h"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

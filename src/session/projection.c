@@ -18,7 +18,7 @@
 #include "session/open_run.h"
 #include "session/summary_file.h"
 #include "store/event_log.h"
-#include "store/session_files.h"
+#include "store/sessions.h"
 
 #define PIECE_BYTES ((size_t)64 * 1024)
 #define FOLDER "sessions"

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "session/lock.h"
 #include "session/projection.h"
-#include "store/session_files.h"
+#include "store/sessions.h"
 
 static bool remove_files(struct catalog *c, const char *id, struct error *e)
 {

@@ -1,13 +1,53 @@
 #include "store/event_log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/event_row.h"
 #include "store/sql.h"
+
+/* Types that a later event repeats whole, and all others: as the indexes event_delta and
+ * event_whole have them. */
+#define EVENT_DELTAS "('text_delta', 'reasoning_delta', 'compaction_delta')"
+#define EVENT_IS_WHOLE " AND type NOT IN " EVENT_DELTAS
+
+/* An event whose type, version and payload are the columns from `first` on. */
+static struct event *decode(const struct query *q, int first, struct error *e)
+{
+    const char *name = (const char *)sqlite3_column_text(q->handle, first);
+    /* As a blob: sqlite3_column_text() copies a long text for the NUL behind it. */
+    const void *bytes = sqlite3_column_blob(q->handle, first + 2);
+    const char *payload = bytes ? bytes : "";
+    size_t len = (size_t)sqlite3_column_bytes(q->handle, first + 2);
+    enum event_type type;
+    struct event *ev;
+    if (!event_type_from_name(name, &type)) {
+        err_set(e, ERR_SESSION_STORE_ERROR,
+                "the log has an event of unknown type \"%.40s\"; use a newer tiro", name);
+        return NULL;
+    }
+    struct error cause;
+    int version = sqlite3_column_int(q->handle, first + 1);
+    if (event_from_payload(type, version, payload, len, &ev, &cause))
+        return ev;
+    bool advised = strchr(cause.text, ';') != NULL; /* a version that is newer than this program */
+    err_set(e, cause.code, "%s%s", cause.text, advised ? "" : " in the log; run 'tiro doctor'");
+    return NULL;
+}
+
+struct event *event_row_read(const struct query *q, const char *session_id, struct error *e)
+{
+    struct event *ev = decode(q, 2, e);
+    if (!ev)
+        return NULL;
+    ev->seq = sqlite3_column_int64(q->handle, 0);
+    ev->wall_ms = sqlite3_column_int64(q->handle, 1);
+    memcpy(ev->session_id, session_id, strnlen(session_id, UUID_LEN));
+    return ev;
+}
 
 #define OF_SESSION " WHERE session = (SELECT key FROM session WHERE id = ?)"
 
@@ -56,64 +96,40 @@ static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
 
-static bool is_gone(const struct event *ev, struct error *e)
-{
-    return err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
-                   ev->session_id, event_name(ev->type));
-}
-
-static bool is_constraint(const struct query *q)
-{
-    return (q->fault & 0xff) == SQLITE_CONSTRAINT;
-}
-
-static bool is_refused(const struct query *q, const struct event *ev, struct error *e)
-{
-    if (is_constraint(q))
-        err_set(e, ERR_SESSION_STORE_ERROR,
-                "another process wrote to session %s (event %lld is there); resume it again",
-                ev->session_id, (long long)ev->seq);
-    return false;
-}
-
 bool event_log_append(struct store *s, const struct event *ev, struct error *e)
 {
-    struct query q = query_begin(s, append_sql, e);
-    char *payload = event_payload(ev);
-    query_text(&q, ev->session_id);
-    query_int(&q, ev->seq);
-    query_int(&q, ev->wall_ms);
-    query_text(&q, event_name(ev->type));
-    query_int(&q, event_version(ev->type));
-    query_text(&q, payload);
-    bool ok = query_run(&q);
-    free(payload);
-    return ok ? sqlite3_changes(s->db) == 1 || is_gone(ev, e) : is_refused(&q, ev, e);
-}
-
-static bool append_rows(struct store *s, struct event *const *events, size_t count, struct error *e)
-{
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = event_log_append(s, events[i], e);
-    return ok;
+    auto_free char *payload = event_payload(ev);
+    struct query q = sql_query(s, e, append_sql, "tiitit", ev->session_id, ev->seq, ev->wall_ms,
+                               event_name(ev->type), (int64_t)event_version(ev->type), payload);
+    if (!query_run(&q))
+        return (q.fault & 0xff) == SQLITE_CONSTRAINT &&
+               err_set(e, ERR_SESSION_STORE_ERROR,
+                       "another process wrote to session %s (event %lld is there); resume it again",
+                       ev->session_id, (long long)ev->seq);
+    return sqlite3_changes(s->db) == 1 ||
+           err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store; its %s is lost",
+                   ev->session_id, event_name(ev->type));
 }
 
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
-    bool began;
-    return count == 0 || (store_step_begin(s, &began, e) &&
-                          store_step_end(s, began, append_rows(s, events, count, e), e));
+    bool began, ok = true;
+    if (count == 0)
+        return true;
+    if (!store_step_begin(s, &began, e))
+        return false;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = event_log_append(s, events[i], e);
+    return store_step_end(s, began, ok, e);
 }
 
 bool event_log_copy(struct store *s, const char *from, int64_t last, const char *to,
                     struct error *e)
 {
-    struct query q = query_for(s, copy_sql, to, e);
-    query_text(&q, from);
-    query_int(&q, last > 0 ? last : INT64_MAX);
+    struct query q =
+        sql_query(s, e, copy_sql, "tti", to, from, last > 0 ? last : (int64_t)INT64_MAX);
     bool ok = query_run(&q);
-    if (is_constraint(&q))
+    if ((q.fault & 0xff) == SQLITE_CONSTRAINT)
         err_set(e, ERR_SESSION_STORE_ERROR, "session %s is not in the store, or has events already",
                 to);
     return ok;
@@ -122,32 +138,26 @@ bool event_log_copy(struct store *s, const char *from, int64_t last, const char 
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
                     struct error *e)
 {
-    *turn = 0;
-    struct query q = query_for(s, turn_sql, session_id, e);
-    query_int(&q, seq);
-    if (query_next(&q))
-        *turn = sqlite3_column_int(q.handle, 0);
-    return query_end(&q);
+    int64_t count = 0;
+    bool ok = sql_number(s, &count, e, turn_sql, "ti", session_id, seq);
+    *turn = (int)count;
+    return ok;
 }
 
 bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struct error *e)
 {
     *seq = 0;
-    struct query q = query_for(s, last_sql, session_id, e);
-    return query_number(&q, seq);
+    return sql_number(s, seq, e, last_sql, "t", session_id);
 }
 
 bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, struct error *e)
 {
-    struct query q = query_for(s, unkept_sql, session_id, e);
-    query_text(&q, session_id);
-    query_text(&q, session_id);
-    if (query_next(&q)) {
-        int64_t told = sqlite3_column_int64(q.handle, 0) + EVENT_LOG_UNKEPT;
-        if (told > *seq)
-            *seq = told;
-    }
-    return query_end(&q);
+    int64_t last = -1;
+    if (!sql_number(s, &last, e, unkept_sql, "ttt", session_id, session_id, session_id))
+        return false;
+    if (last >= 0 && last + EVENT_LOG_UNKEPT > *seq)
+        *seq = last + EVENT_LOG_UNKEPT;
+    return true;
 }
 
 bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, struct error *e)
@@ -165,9 +175,7 @@ bool event_log_time(struct store *s, const char *session_id, int64_t seq, int64_
                     struct error *e)
 {
     *wall_ms = 0;
-    struct query q = query_for(s, time_sql, session_id, e);
-    query_int(&q, seq);
-    return query_number(&q, wall_ms);
+    return sql_number(s, wall_ms, e, time_sql, "ti", session_id, seq);
 }
 
 /* Bytes. A statement holds its row; behind a larger one it begins again, before the event is
@@ -178,8 +186,7 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e)
 {
-    struct query q = query_for(s, read_sql, session_id, e);
-    query_int(&q, after);
+    struct query q = sql_query(s, e, read_sql, "ti", session_id, after);
     bool ok = true;
     for (bool go_on = true; go_on && query_next(&q);) {
         bool is_large = sqlite3_column_bytes(q.handle, 4) > LARGE_ROW;
@@ -195,15 +202,14 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
     return query_end(&q) && ok;
 }
 
-/* What SQLite gives of the payload is not decoded before its size is known. */
+/* A payload is not decoded before its size is known. */
 bool event_log_page(struct store *s, const char *session_id, int64_t after, size_t limit,
                     size_t bytes, struct event_list *out, bool *more, int64_t *large,
                     struct error *e)
 {
-    struct query q = query_for(s, read_sql, session_id, e);
+    struct query q = sql_query(s, e, read_sql, "ti", session_id, after);
     size_t sum = 0;
     bool ok = true;
-    query_int(&q, after);
     *more = false;
     while (ok && !*more && query_next(&q)) {
         size_t size = (size_t)sqlite3_column_bytes(q.handle, 4);
@@ -249,8 +255,7 @@ static bool read_part(struct store *s, int64_t row, size_t from, size_t most,
 bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t from, size_t most,
                     struct event_part *out, struct error *e)
 {
-    struct query q = query_for(s, part_sql, session_id, e);
-    query_int(&q, seq);
+    struct query q = sql_query(s, e, part_sql, "ti", session_id, seq);
     *out = (struct event_part){0};
     bool found = query_next(&q);
     int64_t row = found ? sqlite3_column_int64(q.handle, 0) : 0;
@@ -267,7 +272,7 @@ bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t
 
 /* ---- messages ---- */
 
-/* Which events begin a message, and which say what it says. */
+/* The events that begin a message, and those that have its texts. */
 static const struct saying {
     enum event_type begins, says;
     enum role role;
@@ -280,64 +285,39 @@ static const struct saying {
     {EVENT_TOOL_EXECUTION_COMPLETED, EVENT_TOOL_EXECUTION_COMPLETED, ROLE_TOOL},
 };
 
-static const struct saying *saying_of(const struct event *ev)
+static bool begins_call(enum event_type type)
 {
-    for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
-        if (sayings[i].begins == ev->type)
-            return &sayings[i];
-    return NULL;
-}
-
-struct said_search {
-    int64_t seq;
-    const struct saying *saying; /* NULL: the event that begins it was not met */
-    enum input_origin origin;
-    int64_t wall_ms;
-    struct buf text;
-};
-
-/* A message ends before the next model call, or turn. */
-static bool goes_on(const struct said_search *s, const struct event *ev)
-{
-    return ev->seq == s->seq ||
-           (s->saying && ev->type != EVENT_CALL_STARTED && ev->type != EVENT_TURN_STARTED);
-}
-
-static bool take_said(struct said_search *s, const struct event *ev)
-{
-    if (!goes_on(s, ev))
-        return false;
-    if (ev->seq == s->seq) {
-        s->saying = saying_of(ev);
-        s->origin = ev->origin;
-        s->wall_ms = ev->wall_ms;
-    }
-    if (s->saying && ev->type == s->saying->says && ev->text && *ev->text) {
-        if (s->text.len > 0)
-            buf_addstr(&s->text, "\n\n");
-        buf_addstr(&s->text, ev->text);
-    }
-    return s->saying != NULL;
+    return type == EVENT_CALL_STARTED || type == EVENT_TURN_STARTED;
 }
 
 bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct said *out,
                     struct error *e)
 {
-    struct said_search search = {.seq = seq, .text = BUF_INIT};
-    struct query q = query_for(s, said_sql, session_id, e);
-    query_int(&q, seq);
-    struct error malformed;
-    for (bool go_on = true; go_on && query_next(&q);) {
+    const struct saying *saying = NULL;
+    struct said found = {0};
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct query q = sql_query(s, e, said_sql, "ti", session_id, seq);
+    for (bool ends = false; !ends && query_next(&q);) {
+        struct error malformed;
         struct event *ev = event_row_read(&q, session_id, &malformed);
-        go_on = !ev || take_said(&search, ev);
+        if (!ev)
+            continue;
+        if (ev->seq == seq) {
+            for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
+                if (sayings[i].begins == ev->type)
+                    saying = &sayings[i];
+            found.origin = ev->origin;
+            found.wall_ms = ev->wall_ms;
+        }
+        ends = !saying || (ev->seq != seq && begins_call(ev->type));
+        if (!ends && ev->type == saying->says && ev->text && *ev->text)
+            buf_addf(&text, "%s%s", text.len > 0 ? "\n\n" : "", ev->text);
         event_free(ev);
     }
     bool ok = query_end(&q);
     *out = (struct said){0};
-    if (ok && search.saying)
-        *out = (struct said){search.saying->role, search.origin, search.wall_ms,
-                             buf_take(&search.text)};
-    buf_release(&search.text);
+    if (ok && saying)
+        *out = (struct said){saying->role, found.origin, found.wall_ms, buf_take(&text)};
     return ok;
 }
 
@@ -361,7 +341,7 @@ bool event_log_messages(struct store *s, const char *session_id, struct log_mess
                         struct error *e)
 {
     *out = (struct log_messages){0};
-    struct query q = query_for(s, messages_sql, session_id, e);
+    struct query q = sql_query(s, e, messages_sql, "t", session_id);
     while (query_next(&q)) {
         const struct log_event ev = read_log_event(&q);
         if (ev.type != EVENT_TYPE_COUNT)
@@ -378,11 +358,11 @@ struct result_search {
     char *text;
 };
 
-/* Results are told before the next model call begins. */
+/* Results come before the next model call begins. */
 static bool take_result(void *search, const struct event *ev)
 {
     struct result_search *s = search;
-    if (ev->type == EVENT_CALL_STARTED || ev->type == EVENT_TURN_STARTED)
+    if (begins_call(ev->type))
         return false;
     if (ev->type != EVENT_TOOL_EXECUTION_COMPLETED || !ev->id || strcmp(ev->id, s->id) != 0)
         return true;
@@ -399,34 +379,23 @@ bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq,
     return ok;
 }
 
-static bool contains(const struct text_list *l, const char *text)
-{
-    for (size_t i = 0; i < l->items.len; i++)
-        if (strcmp(l->items.items[i], text) == 0)
-            return true;
-    return false;
-}
-
-static bool add_input(const struct query *q, struct text_list *out, struct error *e)
-{
-    struct event *ev = event_row_decode(q, 0, e);
-    if (!ev)
-        return false;
-    if (*ev->text && !contains(out, ev->text)) {
-        vec_push(&out->items, ev->text);
-        ev->text = NULL;
-    }
-    event_free(ev);
-    return true;
-}
-
 bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct error *e)
 {
     *out = (struct text_list){0};
-    struct query q = query_begin(s, inputs_sql, e);
+    struct query q = sql_query(s, e, inputs_sql, "");
     bool ok = true;
-    while (ok && (int64_t)out->items.len < limit && query_next(&q))
-        ok = add_input(&q, out, e);
+    while (ok && (int64_t)out->items.len < limit && query_next(&q)) {
+        struct event *ev = decode(&q, 0, e);
+        ok = ev;
+        bool wanted = ok && *ev->text;
+        for (size_t i = 0; wanted && i < out->items.len; i++)
+            wanted = strcmp(out->items.items[i], ev->text) != 0;
+        if (wanted) {
+            vec_push(&out->items, ev->text);
+            ev->text = NULL;
+        }
+        event_free(ev);
+    }
     ok = query_end(&q) && ok;
     if (!ok)
         vec_free_each(&out->items);
@@ -462,7 +431,7 @@ bool event_log_undone(struct store *s, const char *session_id, struct undone_lis
                       struct error *e)
 {
     *out = (struct undone_list){0};
-    struct query q = query_for(s, undone_sql, session_id, e);
+    struct query q = sql_query(s, e, undone_sql, "t", session_id);
     while (query_next(&q))
         vec_push(&out->items, (struct undone){.of = sqlite3_column_int64(q.handle, 0),
                                               .seq = sqlite3_column_int64(q.handle, 1)});
@@ -475,7 +444,7 @@ bool event_log_undone(struct store *s, const char *session_id, struct undone_lis
 bool event_log_summary(struct store *s, const char *session_id, char **text, struct error *e)
 {
     *text = NULL;
-    struct query q = query_for(s, summary_sql, session_id, e);
+    struct query q = sql_query(s, e, summary_sql, "t", session_id);
     if (query_next(&q))
         *text = query_column_text(&q, 0);
     return query_end(&q);
@@ -485,11 +454,175 @@ bool event_log_summaries(struct store *s, const char *session_id,
                          void (*visit)(void *context, int64_t seq, const char *summary),
                          void *context, struct error *e)
 {
-    struct query q = query_for(s, summaries_sql, session_id, e);
+    struct query q = sql_query(s, e, summaries_sql, "t", session_id);
     while (query_next(&q)) {
         const char *summary = (const char *)sqlite3_column_text(q.handle, 1);
         if (summary)
             visit(context, sqlite3_column_int64(q.handle, 0), summary);
     }
     return query_end(&q);
+}
+
+#define TAIL_ROW "SELECT " EVENT_ROW " FROM event "
+#define IS_DELTA " AND type IN " EVENT_DELTAS
+
+/* ---- the end of a log ---- */
+
+static const char whole_before_sql[] = TAIL_ROW
+    "INDEXED BY event_whole" OF_SESSION " AND seq < ?" EVENT_IS_WHOLE " ORDER BY seq DESC LIMIT ?";
+static const char types_from_sql[] = "SELECT type FROM event INDEXED BY event_whole" OF_SESSION
+                                     " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
+static const char deltas_sql[] =
+    TAIL_ROW "INDEXED BY event_delta" OF_SESSION " AND type = ? AND seq > ? AND seq < ?" IS_DELTA
+             " ORDER BY seq DESC LIMIT ?";
+
+/* …_done: a later event of the same model call or compaction has the whole text. */
+struct tail {
+    struct store *store;
+    const char *session_id;
+    size_t limit; /* of events, one more than asked for */
+    size_t bytes; /* of payloads; 0: any number */
+    bool full;    /* older whole events were left out for their size */
+    bool text_done, reasoning_done, summary_done;
+    struct event_list found; /* unordered */
+};
+
+static bool collect(struct tail *t, struct query *q, struct error *e)
+{
+    bool ok = true;
+    size_t sum = 0;
+    while (ok && query_next(q)) {
+        sum += (size_t)sqlite3_column_bytes(q->handle, 4);
+        if (t->bytes > 0 && sum > t->bytes && t->found.items.len > 0) {
+            t->full = true;
+            break;
+        }
+        struct event *ev = event_row_read(q, t->session_id, e);
+        ok = ev;
+        if (ok)
+            vec_push(&t->found.items, ev);
+    }
+    return query_end(q) && ok;
+}
+
+static bool collect_deltas(struct tail *t, enum event_type type, int64_t after, int64_t before,
+                           struct error *e)
+{
+    struct query q = sql_query(t->store, e, deltas_sql, "ttiii", t->session_id, event_name(type),
+                               after, before, (int64_t)t->limit);
+    return collect(t, &q, e);
+}
+
+/* The events between two neighbouring whole events are deltas. */
+static bool collect_gap(struct tail *t, int64_t after, int64_t before, struct error *e)
+{
+    if (before - after < 2)
+        return true;
+    return (t->text_done || collect_deltas(t, EVENT_TEXT_DELTA, after, before, e)) &&
+           (t->reasoning_done || collect_deltas(t, EVENT_REASONING_DELTA, after, before, e)) &&
+           (t->summary_done || collect_deltas(t, EVENT_COMPACTION_DELTA, after, before, e));
+}
+
+static bool ends_compaction(enum event_type type)
+{
+    return type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
+}
+
+static void note_texts(struct tail *t, enum event_type type)
+{
+    t->text_done = t->text_done || type == EVENT_TEXT_COMPLETE;
+    t->reasoning_done = t->reasoning_done || type == EVENT_REASONING_COMPLETE;
+}
+
+/* Going back over an event of this type. */
+static void pass(struct tail *t, enum event_type type)
+{
+    if (begins_call(type))
+        t->text_done = t->reasoning_done = false;
+    if (begins_call(type) || type == EVENT_COMPACTION_STARTED)
+        t->summary_done = false;
+    t->summary_done = t->summary_done || ends_compaction(type);
+    note_texts(t, type);
+}
+
+/* The model call or compaction that `before` is in may be completed behind it. */
+static bool look_ahead(struct tail *t, int64_t before, struct error *e)
+{
+    bool another = false; /* compaction has begun */
+    struct query q = sql_query(t->store, e, types_from_sql, "ti", t->session_id, before);
+    while (query_next(&q)) {
+        enum event_type type;
+        if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 0), &type) ||
+            begins_call(type))
+            break;
+        note_texts(t, type);
+        another = another || type == EVENT_COMPACTION_STARTED;
+        t->summary_done = t->summary_done || (!another && ends_compaction(type));
+    }
+    return query_end(&q);
+}
+
+/* Reads whole events, then the deltas between them until there are enough events. */
+static bool collect_tail(struct tail *t, int64_t before, struct error *e)
+{
+    if (!look_ahead(t, before, e))
+        return false;
+    struct query q =
+        sql_query(t->store, e, whole_before_sql, "tii", t->session_id, before, (int64_t)t->limit);
+    if (!collect(t, &q, e))
+        return false;
+    size_t whole = t->found.items.len;
+    t->bytes = 0; /* deltas are left out only together with what stands before them */
+    for (size_t i = 0; i < whole; i++) {
+        const struct event *ev = t->found.items.items[i];
+        if (!collect_gap(t, ev->seq, before, e))
+            return false;
+        size_t deltas = t->found.items.len - whole;
+        if (deltas + i + 1 >= t->limit)
+            return true;
+        pass(t, ev->type);
+        before = ev->seq;
+    }
+    return t->full || collect_gap(t, 0, before, e);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    int64_t left = (*(struct event *const *)a)->seq;
+    int64_t right = (*(struct event *const *)b)->seq;
+    return (left > right) - (left < right);
+}
+
+/* Drops surplus events, and those before the first run_started; whether there were any. */
+static bool trim(struct event_list *l, size_t limit)
+{
+    size_t drop = l->items.len > limit ? l->items.len - limit : 0;
+    for (size_t i = drop; i < l->items.len; i++) {
+        if (l->items.items[i]->type == EVENT_TURN_STARTED) {
+            drop = i;
+            break;
+        }
+    }
+    for (size_t i = 0; i < drop; i++)
+        event_free(l->items.items[i]);
+    vec_remove(&l->items, 0, drop);
+    return drop > 0;
+}
+
+bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
+                    size_t bytes, struct event_list *out, bool *more, struct error *e)
+{
+    assert(limit > 0);
+    struct tail t = {
+        .store = s, .session_id = session_id, .limit = (size_t)limit + 1, .bytes = bytes};
+    *out = (struct event_list){0};
+    *more = false;
+    if (!collect_tail(&t, before > 0 ? before : INT64_MAX, e)) {
+        event_list_release(&t.found);
+        return false;
+    }
+    *out = t.found;
+    vec_sort(&out->items, by_seq);
+    *more = trim(out, (size_t)limit) || t.full;
+    return true;
 }

@@ -10,14 +10,22 @@
 #include "chat/message.h"
 #include "store/store.h"
 
-/* Rows alone: index/transcripts.h has the same with what search knows of them.
+struct query;
+
+/* Columns of a row that event_row_read() reads. */
+#define EVENT_ROW "seq, at, type, version, payload"
+/* NULL, with `e`, for an event of unknown type or newer version. */
+struct event *event_row_read(const struct query *q, const char *session_id, struct error *e);
+
+/* The functions that write change the log alone: index/transcripts.h has the same with the index of
+ * words.
  *
- * Events that are kept as they happen; the caller numbers them. A number that is already there is
+ * Stores an event as it happens; the caller numbers them. A number that is already there is
  * SESSION_STORE_ERROR (another process wrote to this session). Within a transaction that is the
  * caller's to roll back when one fails. */
 bool event_log_append(struct store *s, const struct event *ev, struct error *e);
 
-/* So many events of one session, behind those that its log has: all or none. */
+/* Appends events of one session: all or none. */
 bool event_log_fill(struct store *s, struct event *const *events, size_t count, struct error *e);
 
 /* Puts the events of `from` with seq <= last (0: all) into the log of `to`, which has none yet,
@@ -32,8 +40,8 @@ bool event_log_last(struct store *s, const char *session_id, int64_t *seq, struc
 enum { EVENT_LOG_UNKEPT = 256 * 1024 };
 
 /* Raises *seq, the number of the newest event, past the numbers that readers may have seen and the
- * log lacks. A writer that is killed loses the pieces of text since its last write; each piece has a
- * byte, so there are at most EVENT_LOG_UNKEPT. If their numbers were given again, a reader that
+ * log lacks. A writer that is killed loses the pieces of text since its last write; each piece has
+ * a byte, so there are at most EVENT_LOG_UNKEPT. If their numbers were given again, a reader that
  * resumes after one of them would miss the events that got them. Does nothing unless the log ends
  * within a run or a compaction. Not for a session whose writer is alive. */
 bool event_log_skip_told(struct store *s, const char *session_id, int64_t *seq, struct error *e);
@@ -51,17 +59,17 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e);
 
-/* The events with seq > after, ascending, up to `limit` of them and `bytes` of payload; `more` tells
- * whether others follow. The first is taken whatever its size, unless `large` is given: one of more
- * than `bytes` then ends the page before it, and *large is its number (0: none does). Deltas are
- * never large. The caller releases `out`, also after a fault. */
+/* The events with seq > after, ascending, up to `limit` of them and `bytes` of payload; `more`
+ * tells whether others follow. The first is taken whatever its size, unless `large` is given: one
+ * of more than `bytes` then ends the page before it, and *large is its number (0: none does).
+ * Deltas are never large. The caller releases `out`, also after a fault. */
 bool event_log_page(struct store *s, const char *session_id, int64_t after, size_t limit,
                     size_t bytes, struct event_list *out, bool *more, int64_t *large,
                     struct error *e);
 
 /* A part of an event's payload, read without the rest: at most `most` bytes (4 at least) from byte
- * `from` on, which ends before a character that does not fit. The payload is JSON in one line: what
- * stands in a damaged one as a control character is a space here. */
+ * `from` on, which ends before a character that does not fit. The payload is JSON in one line: a
+ * control character in a damaged one becomes a space. */
 struct event_part {
     enum event_type type;
     int64_t wall_ms;
@@ -72,8 +80,8 @@ struct event_part {
 bool event_log_part(struct store *s, const char *session_id, int64_t seq, size_t from, size_t most,
                     struct event_part *out, struct error *e);
 
-/* What the message that begins with event `seq` said: who, when, and its texts, of a tool all its
- * results, whole and parted by an empty line. What is malformed is left out. */
+/* The message that begins with event `seq`: its role, time and texts (of a tool all its results),
+ * whole and separated by an empty line. Malformed events are left out. */
 struct said {
     enum role role;
     enum input_origin origin; /* of a user's */
@@ -83,12 +91,12 @@ struct said {
 bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct said *out,
                     struct error *e);
 
-/* Which messages the session has, with those of a turn that is still open. Reads no texts. */
+/* The messages of the session, with those of an open turn. Reads no texts. */
 bool event_log_messages(struct store *s, const char *session_id, struct log_messages *out,
                         struct error *e);
 
-/* What a tool gave for the call of this id, whose message of results began with event `seq`: whole,
- * whatever compactions left of it. NULL: the log does not say. The caller frees. */
+/* The whole result of a tool for the call of this id, whose message of results began with event
+ * `seq`. NULL: the log does not have it. The caller frees. */
 bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq, const char *id,
                            char **text, struct error *e);
 
@@ -101,7 +109,7 @@ bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq,
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
                     size_t bytes, struct event_list *out, bool *more, struct error *e);
 
-/* A compaction_completed that holds no more, and the compaction_undone that says so. */
+/* A compaction_completed that is no longer in force, and its compaction_undone. */
 struct undone {
     int64_t of, seq;
 };
@@ -109,14 +117,14 @@ struct undone_list {
     VEC(struct undone) items; /* ascending by seq */
 };
 
-/* Costs nothing where there are none. What is malformed is left out. */
+/* Costs nothing where there are none. Malformed events are left out. */
 bool event_log_undone(struct store *s, const char *session_id, struct undone_list *out,
                       struct error *e);
 
-/* The newest summary of a compaction that holds; NULL: there is none. The caller frees. */
+/* The newest summary of a compaction in force; NULL: there is none. The caller frees. */
 bool event_log_summary(struct store *s, const char *session_id, char **text, struct error *e);
 
-/* Those of all compactions with one, undone ones too, ascending. */
+/* Summaries of all compactions, also of undone ones, ascending. */
 bool event_log_summaries(struct store *s, const char *session_id,
                          void (*visit)(void *context, int64_t seq, const char *summary),
                          void *context, struct error *e);

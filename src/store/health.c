@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,12 +13,123 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "store/db_copy.h"
-#include "store/db_lock.h"
+#include "base/utf8.h"
+#include "chat/event.h"
+#include "store/db_files.h"
 #include "store/db_pages.h"
-#include "store/health_rows.h"
-#include "store/migrate.h"
+#include "store/sql.h"
 #include "store/tokenizer.h"
+
+static const char sessions_sql[] =
+    "SELECT count(key), max(id), max(title), max(directory),"
+    " max(updated_ms), max(last_seq) FROM session";
+static const char events_sql[] = "SELECT session, seq, at, type, version, payload FROM event";
+static const char orphans_sql[] =
+    "SELECT count(*), min(session) FROM event"
+    " WHERE session NOT IN (SELECT key FROM session)";
+
+bool health_found(struct health *out, enum health_state state, const char *format, ...)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&text, format, args);
+    va_end(args);
+    utf8_clean(&clean, text.data, text.len, UTF8_ONE_LINE);
+    out->state = state;
+    snprintf(out->detail, sizeof out->detail, "%.*s",
+             (int)utf8_cut_bytes(clean.data, clean.len, sizeof out->detail - 1), clean.data);
+    return false;
+}
+
+bool health_fault(struct store *s, int result, struct health *out)
+{
+    static const struct {
+        int result;
+        enum health_state state;
+    } states[] = {
+        {SQLITE_BUSY, HEALTH_LOCKED},         {SQLITE_LOCKED, HEALTH_LOCKED},
+        {SQLITE_CANTOPEN, HEALTH_UNREADABLE}, {SQLITE_PERM, HEALTH_UNREADABLE},
+        {SQLITE_AUTH, HEALTH_UNREADABLE},     {SQLITE_READONLY, HEALTH_UNREADABLE},
+        {SQLITE_NOTADB, HEALTH_NO_DATABASE},  {SQLITE_ERROR, HEALTH_INCONSISTENT},
+    };
+    enum health_state state = HEALTH_DAMAGED;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (states[i].result == (result & 0xff))
+            state = states[i].state;
+    return health_found(out, state, "%s", sqlite3_errmsg(s->db));
+}
+
+/* Ends the query; `ok` is whether all went well so far. */
+static bool end(struct query *q, bool ok, struct health *out)
+{
+    return query_end(q) ? ok : health_fault(q->store, q->fault, out);
+}
+
+bool health_count(struct store *s, const char *sql, int64_t *out, struct health *health)
+{
+    struct query q = sql_query(s, NULL, sql, "");
+    if (query_next(&q))
+        *out = sqlite3_column_int64(q.handle, 0);
+    return end(&q, true, health);
+}
+
+/* Whether the tables of sessions and events can be read. */
+static bool check_tables(struct store *s, struct health *out)
+{
+    int64_t first = 0;
+    return health_count(s, sessions_sql, &out->sessions, out) &&
+           health_count(s, events_sql, &first, out);
+}
+
+/* SQLite's own check, of the pages alone or of the indexes, too. Its lines are "ok" or faults. */
+static bool check_pages(struct store *s, bool indexes, struct health *out)
+{
+    struct query q =
+        sql_query(s, NULL, indexes ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", "");
+    const char *line = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : "ok";
+    bool ok = (line && strcmp(line, "ok") == 0) ||
+              health_found(out, HEALTH_DAMAGED, "%s", line ? line : "");
+    return end(&q, ok, out);
+}
+
+static bool check_event(const struct query *q, struct health *out)
+{
+    const char *name = (const char *)sqlite3_column_text(q->handle, 3);
+    const char *payload = (const char *)sqlite3_column_text(q->handle, 5);
+    size_t len = (size_t)sqlite3_column_bytes(q->handle, 5);
+    int version = sqlite3_column_int(q->handle, 4);
+    enum event_type type;
+    struct event *ev = NULL;
+    struct error e = {0};
+    if (!name || !payload || !event_type_from_name(name, &type))
+        err_set(&e, ERR_SESSION_STORE_ERROR, "unknown type \"%.40s\"", name ? name : "");
+    else
+        event_from_payload(type, version, payload, len, &ev, &e);
+    event_free(ev);
+    return e.code == ERR_OK ||
+           health_found(out, HEALTH_INCONSISTENT, "event %lld of the session with key %lld: %s",
+                        (long long)sqlite3_column_int64(q->handle, 1),
+                        (long long)sqlite3_column_int64(q->handle, 0), e.text);
+}
+
+/* Each event belongs to a session and can be decoded. All are counted, also behind one that cannot.
+ */
+static bool check_events(struct store *s, struct health *out)
+{
+    int64_t orphans = 0;
+    if (!health_count(s, orphans_sql, &orphans, out))
+        return false;
+    if (orphans > 0)
+        return health_found(out, HEALTH_INCONSISTENT, "%lld events belong to no session",
+                            (long long)orphans);
+    struct query q = sql_query(s, NULL, events_sql, "");
+    bool ok = true;
+    for (out->events = 0; query_next(&q); out->events++)
+        ok = ok && check_event(&q, out);
+    return end(&q, ok, out);
+}
 
 enum {
     LOCK_PATIENCE_MS = 800,
@@ -30,7 +143,7 @@ enum {
 static const struct {
     const char *word;
     bool recoverable;
-} states[] = {
+} health_states[] = {
 #define X(name, word, recoverable) [HEALTH_##name] = {word, recoverable},
     HEALTH_STATES(X)
 #undef X
@@ -38,15 +151,15 @@ static const struct {
 
 const char *health_name(enum health_state state)
 {
-    return states[state].word;
+    return health_states[state].word;
 }
 
 bool health_recoverable(enum health_state state)
 {
-    return states[state].recoverable;
+    return health_states[state].recoverable;
 }
 
-/* One look at a file. Each step below says whether the next one is to follow. */
+/* One check of a file. Each step below returns whether the next one follows. */
 struct look {
     char *path;
     bool thorough;
@@ -59,19 +172,18 @@ struct look {
 
 /* --- the files ------------------------------------------------------------------------------- */
 
-/* Of the process's own rights, on the directory that is or would be made. */
+/* Whether this process may write in the directory of the path, or would be allowed to make it. */
 static bool directory_writable(const char *path)
 {
-    char *dir = *path == '/' ? mem_strdup(path) : mem_printf("./%s", path);
-    bool ok = false;
+    auto_free char *dir = *path == '/' ? mem_strdup(path) : mem_printf("./%s", path);
     for (char *slash; (slash = strrchr(dir, '/'));) {
         slash[slash == dir] = '\0';
-        ok = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0;
-        if (ok || errno != ENOENT || slash == dir)
+        if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0)
+            return true;
+        if (errno != ENOENT || slash == dir)
             break;
     }
-    free(dir);
-    return ok;
+    return false;
 }
 
 static bool writable(struct look *l)
@@ -82,16 +194,6 @@ static bool writable(struct look *l)
            health_found(l->out, HEALTH_READ_ONLY, "%s", strerror(errno));
 }
 
-static bool all_are_files(struct look *l)
-{
-    char *other;
-    if (db_copy_are_files(l->path, &other))
-        return true;
-    health_found(l->out, HEALTH_UNREADABLE, "%s is no regular file", other);
-    free(other);
-    return false;
-}
-
 static bool is_there(struct look *l)
 {
     struct stat st;
@@ -99,14 +201,15 @@ static bool is_there(struct look *l)
         return health_found(l->out, HEALTH_MISSING, "%s", "");
     if (stat(l->path, &st) != 0)
         return health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
-    if (!all_are_files(l))
-        return false;
+    auto_free char *other = NULL;
+    if (!db_files_regular(l->path, &other))
+        return health_found(l->out, HEALTH_UNREADABLE, "%s is no regular file", other);
     l->out->bytes = st.st_size;
     return faccessat(AT_FDCWD, l->path, R_OK, AT_EACCESS) == 0 ||
            health_found(l->out, HEALTH_UNREADABLE, "%s", strerror(errno));
 }
 
-/* Whoever writes has the lock for a moment: only one that stays is in the way. */
+/* A writer holds its lock for a moment: only one that stays is a fault. */
 static bool is_free(struct look *l)
 {
     struct db_lock lock;
@@ -146,7 +249,7 @@ static bool is_whole(struct look *l)
 
 /* --- the connection -------------------------------------------------------------------------- */
 
-/* How to read without a trace.
+/* How to read without changing a file.
  *   STILL   nobody has it open and there is no WAL: the file is all there is
  *   ALONE   nobody has it open; the WAL is read, with its index in memory
  *   SHARED  others have it open: with their locks and their index of the WAL, not made or written
@@ -172,19 +275,6 @@ static char *uri_of(const char *path, enum manner manner)
     return buf_take(&uri);
 }
 
-/* A file of unknown origin: nothing in its schema is run. */
-static int set_up(sqlite3 *db, enum manner manner)
-{
-    sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, BUSY_MS);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    if (manner == ALONE)
-        sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
-    return sqlite3_exec(db, "PRAGMA cell_size_check = ON; SELECT count(*) FROM sqlite_schema", NULL,
-                        NULL, NULL);
-}
-
 static void disconnect(struct look *l)
 {
     for (size_t i = 0; i < l->store.statements.len; i++)
@@ -196,58 +286,54 @@ static void disconnect(struct look *l)
 
 static int connect_in(struct look *l, enum manner manner)
 {
-    char *uri = uri_of(l->path, manner);
+    auto_free char *uri = uri_of(l->path, manner);
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int result = sqlite3_open_v2(uri, &l->store.db, flags, NULL);
-    free(uri);
-    return result == SQLITE_OK ? set_up(l->store.db, manner) : result;
+    sqlite3 *db = l->store.db;
+    if (result != SQLITE_OK)
+        return result;
+    /* The file is of unknown origin: nothing in its schema is run. */
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, BUSY_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (manner == ALONE)
+        sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+    return sqlite3_exec(db, "PRAGMA cell_size_check = ON; SELECT count(*) FROM sqlite_schema", NULL,
+                        NULL, NULL);
 }
 
 static bool opens(struct look *l)
 {
+    struct error e;
     enum manner manner = l->logged ? ALONE : STILL;
     int result = connect_in(l, l->in_use ? SHARED : manner);
     int primary = result & 0xff;
-    /* An index that another process keeps to itself. */
+    /* Another process may keep the index of the WAL to itself. */
     if (l->in_use && (primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY)) {
         disconnect(l);
         result = connect_in(l, manner);
     }
-    return result == SQLITE_OK || health_fault(&l->store, result, l->out);
-}
-
-/* Newer versions of SQLite look into full-text indexes as well. */
-static bool knows_tokenizer(struct look *l)
-{
-    struct error e;
+    if (result != SQLITE_OK)
+        return health_fault(&l->store, result, l->out);
+    /* Newer versions of SQLite check full-text indexes as well. */
     return tokenizer_register(&l->store, &e) ||
            health_found(l->out, HEALTH_UNREADABLE, "%s", e.text);
 }
 
 /* --- what is in it --------------------------------------------------------------------------- */
 
-/* The marks in the header are of another program or of no version; the tables are ours. */
-static bool marks_destroyed(struct look *l)
-{
-    struct health found = *l->out;
-    return health_tables(&l->store, &found);
-}
-
-static int64_t version_of(struct look *l)
-{
-    int64_t version;
-    store_number(&l->store, "PRAGMA user_version", &version, NULL);
-    return version;
-}
-
 static bool is_ours(struct look *l)
 {
     enum schema_state schema;
-    if (!migrate_inspect(&l->store, &schema, NULL))
+    int64_t version;
+    if (!schema_inspect(&l->store, &schema, NULL))
         return health_fault(&l->store, sqlite3_errcode(l->store.db), l->out);
-    long version = (long)version_of(l);
-    bool rubbish = schema == SCHEMA_FOREIGN || (schema == SCHEMA_NEWER && version > VERSION_LIKELY);
-    if (rubbish && marks_destroyed(l))
+    store_number(&l->store, "PRAGMA user_version", &version, NULL);
+    /* Marks of another program, or of no version, above tables that are ours. */
+    struct health tables = *l->out;
+    if ((schema == SCHEMA_FOREIGN || (schema == SCHEMA_NEWER && version > VERSION_LIKELY)) &&
+        check_tables(&l->store, &tables))
         return health_found(l->out, HEALTH_DAMAGED, "its header's marks are destroyed");
     switch (schema) {
     case SCHEMA_EMPTY:
@@ -255,32 +341,23 @@ static bool is_ours(struct look *l)
     case SCHEMA_FOREIGN:
         return health_found(l->out, HEALTH_FOREIGN, "%s", "");
     case SCHEMA_NEWER:
-        return health_found(l->out, HEALTH_NEWER, "schema %ld; this tiro writes %d", version,
-                            store_schema_version());
+        return health_found(l->out, HEALTH_NEWER, "schema %lld; this tiro writes %d",
+                            (long long)version, store_schema_version());
     case SCHEMA_CURRENT:
         break;
     }
     return true;
 }
 
-static bool extensions_are_sound(struct look *l)
-{
-    const struct store_extension *const *x = l->extensions;
-    bool ok = true;
-    for (; x && *x && ok; x++)
-        ok = (*x)->check(&l->store, l->thorough, l->out);
-    return ok;
-}
-
 static bool is_sound(struct look *l)
 {
     bool pages = l->thorough || l->out->bytes <= SMALL_BYTES;
-    return (!pages || health_pages(&l->store, l->thorough, l->out)) &&
-           health_tables(&l->store, l->out) && (!l->thorough || health_events(&l->store, l->out)) &&
-           extensions_are_sound(l);
+    bool ok = (!pages || check_pages(&l->store, l->thorough, l->out)) &&
+              check_tables(&l->store, l->out) && (!l->thorough || check_events(&l->store, l->out));
+    for (const struct store_extension *const *x = l->extensions; ok && x && *x; x++)
+        ok = (*x)->check(&l->store, l->thorough, l->out);
+    return ok;
 }
-
-/* --------------------------------------------------------------------------------------------- */
 
 /* Without WAL a transaction that was cut off is undone at the next start, and looks like damage
  * until then. */
@@ -288,16 +365,16 @@ static void mention_journal(struct look *l)
 {
     struct stat st;
     char found[sizeof l->out->detail];
-    char *journal = mem_printf("%s-journal", l->path);
-    if (stat(journal, &st) == 0 && st.st_size > 0) {
-        memcpy(found, l->out->detail, sizeof found);
-        health_found(l->out, l->out->state,
-                     "a write was cut off, which the next start undoes; until then: %s", found);
-    }
-    free(journal);
+    auto_free char *journal = mem_printf("%s-journal", l->path);
+    if (stat(journal, &st) != 0 || st.st_size == 0)
+        return;
+    memcpy(found, l->out->detail, sizeof found);
+    health_found(l->out, l->out->state,
+                 "a write was cut off, which the next start undoes; until then: %s", found);
 }
 
-static void begin_look(struct look *l, const char *path)
+/* Whether the rows can be read. */
+static bool begin_look(struct look *l, const char *path)
 {
     *l->out = (struct health){.sessions = -1,
                               .events = -1,
@@ -318,19 +395,14 @@ static void begin_look(struct look *l, const char *path)
         l->path = mem_strdup(path);
     l->store.path = l->path;
     l->store.mode = STORE_READ_ONLY;
-}
-
-static bool can_be_read(struct look *l)
-{
-    return is_there(l) && is_free(l) && is_whole(l) && opens(l) && knows_tokenizer(l) && is_ours(l);
+    return is_there(l) && is_free(l) && is_whole(l) && opens(l) && is_ours(l);
 }
 
 bool health_visit(const char *path, bool (*visit)(void *context, struct store *s), void *context)
 {
     struct health found;
     struct look l = {.out = &found};
-    begin_look(&l, path);
-    bool ok = can_be_read(&l) && found.state == HEALTH_GOOD && visit(context, &l.store);
+    bool ok = begin_look(&l, path) && found.state == HEALTH_GOOD && visit(context, &l.store);
     disconnect(&l);
     free(l.path);
     return ok;
@@ -340,8 +412,7 @@ static void look(const char *path, bool thorough, const struct store_extension *
                  struct health *out)
 {
     struct look l = {.thorough = thorough, .extensions = extensions, .out = out};
-    begin_look(&l, path);
-    bool well = can_be_read(&l) && is_sound(&l);
+    bool well = begin_look(&l, path) && is_sound(&l);
     disconnect(&l);
     if (well || out->state == HEALTH_EMPTY || out->state == HEALTH_MISSING)
         writable(&l);
@@ -350,7 +421,7 @@ static void look(const char *path, bool thorough, const struct store_extension *
     free(l.path);
 }
 
-/* Tells whether the database's file or its log was written to: time of the last change and size. */
+/* Times of the last change and sizes of the database's file and its log. */
 struct stamp {
     int64_t values[6];
 };
@@ -361,18 +432,17 @@ static struct stamp stamp_of(const char *path)
     struct stamp out = {{0}};
     for (size_t i = 0; i < 2; i++) {
         struct stat st;
-        char *name = mem_printf("%s%s", path, endings[i]);
-        if (stat(name, &st) == 0) {
-            out.values[3 * i] = st.st_mtim.tv_sec;
-            out.values[3 * i + 1] = st.st_mtim.tv_nsec;
-            out.values[3 * i + 2] = st.st_size;
-        }
-        free(name);
+        auto_free char *name = mem_printf("%s%s", path, endings[i]);
+        if (stat(name, &st) != 0)
+            continue;
+        out.values[3 * i] = st.st_mtim.tv_sec;
+        out.values[3 * i + 1] = st.st_mtim.tv_nsec;
+        out.values[3 * i + 2] = st.st_size;
     }
     return out;
 }
 
-/* What looks like damage may be another process's writing between two of our looks. */
+/* A file that another process writes to meanwhile may look damaged: it is checked again. */
 void health_check(const char *path, bool thorough, const struct store_extension *const *extensions,
                   struct health *out)
 {

@@ -1,5 +1,5 @@
-/* What is wrong with a database file, and saving what can be saved. Nothing here writes to the file
- * that it looks at. */
+/* Checking a database file, and recovering the rows of a damaged one. Nothing here writes to the
+ * file that is checked. */
 #ifndef STORE_HEALTH_H
 #define STORE_HEALTH_H
 
@@ -48,37 +48,36 @@ bool health_recoverable(enum health_state state);
 
 struct recovery;
 
-/* A row of a table, or an entry of an index or of a table without rowid, as it is recognised in a
- * page that nothing leads to. Types: i integer, t text, u text as long as an id, n NULL, # number;
- * in capitals, or NULL. */
+/* How a row of a table, or an entry of an index or of a table without rowid, is recognised in a
+ * page that no other page points to. Types: i integer, t text, u text as long as an id, n NULL, #
+ * number; a capital letter allows NULL, too. */
 struct salvage_shape {
     const char *table, *columns, *types;
     bool index;
 };
 
-/* Tables that a layer above keeps in the same database: what a look at it and a recovery have to
- * know of them. */
+/* What a check and a recovery have to know of the tables that a layer above keeps in the same
+ * database. */
 struct store_extension {
     /* Whether they can be read and, `thorough`, their rows make sense; counts them. */
     bool (*check)(struct store *s, bool thorough, struct health *out);
 
     const struct salvage_shape *shapes; /* the last one has no table */
     const char *const *indexes;         /* whose pages are told apart (salvage.h); ends with NULL */
-    const char *choose;                 /* SQL that leaves of what was found what counts */
-    /* What was found into the database's own tables, in a transaction; counts saved and lost. */
+    const char *choose;                 /* SQL that deletes found rows that do not count */
+    /* Puts the found rows into the database's tables, in a transaction; counts saved and lost. */
     bool (*recover)(struct store *to, struct recovery *out, struct error *e);
 };
 
-/* Looks at the file; `thorough` reads all of it (the integrity check and every payload), and alone
+/* Checks the file; `thorough` reads all of it (the integrity check and every payload), and alone
  * counts the events. `extensions`, here and below: a list that ends with NULL; NULL: there are
  * none. Nothing is made or changed, also beside the file. This process must not have the database
- * open: looking who has would take its locks away. */
+ * open: asking who has would drop its locks. */
 void health_check(const char *path, bool thorough, const struct store_extension *const *extensions,
                   struct health *out);
 
-/* Lets `visit` read in a database that health_check() finds no fault in and that this program's
- * schema is that of, on the same terms; `s` is gone afterwards. False where it cannot be read so,
- * and where `visit` says so. */
+/* Lets `visit` read a database with this program's schema, on the same terms; `s` is gone
+ * afterwards. False when it cannot be read, and when `visit` returns false. */
 bool health_visit(const char *path, bool (*visit)(void *context, struct store *s), void *context);
 
 struct recovery {
@@ -103,7 +102,7 @@ struct recovery_help {
 /* Copies the file (with -wal and -journal) to "PATH.damaged-TIME", then reads whatever rows can
  * still be read from that copy (salvage.h) into a new database "PATH.recovered-TIME", which is
  * sound and on the disk when this returns. The file itself stays as it is. Vectors of memory are
- * not saved: they can be made again. SESSION_BUSY when another process has it open. Whatever fails
+ * not saved: they can be made again. SESSION_BUSY when another process has it open. A failure
  * leaves no file behind. */
 bool health_recover(const char *path, struct recovery *out, const struct recovery_help *help,
                     struct error *e);
@@ -115,5 +114,17 @@ void recovery_discard(const struct recovery *r);
 /* Puts the recovered database in the damaged one's place by renaming. SESSION_BUSY when another
  * process has the damaged one open, or wrote to it since it was copied. The copy stays. */
 bool health_replace(const char *path, const struct recovery *r, struct error *e);
+
+/* ---- for the check() of an extension ---- */
+
+/* The number that a statement gives; *out stays as it is without a row. */
+bool health_count(struct store *s, const char *sql, int64_t *out, struct health *health);
+
+/* Fills in the state for a result of SQLite's and returns false. */
+bool health_fault(struct store *s, int result, struct health *out);
+
+/* Sets state and detail (cleaned and cut) and returns false. */
+bool health_found(struct health *out, enum health_state state, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

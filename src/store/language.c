@@ -4,14 +4,122 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "base/utf8.h"
 #include "base/vec.h"
-#include "store/token_fold.h"
 
-/* Those that a stem loses, the usual ones. */
+/* ---- folding ---- */
+
+/* No character decomposes into more. */
+enum { MOST_PARTS = 18 };
+
+bool token_is_apostrophe(uint32_t cp)
+{
+    return cp == '\'' || cp == 0x2019 || cp == 0x02BC || cp == 0xFF07;
+}
+
+/* Appends the characters of the decomposed text that `keeps` accepts, composed again. The text is
+ * valid and has at most WORD_CHARACTERS visible characters. */
+static void add_mapped(struct buf *out, const char *text, size_t len, unsigned options,
+                       bool (*keeps)(uint32_t cp))
+{
+    utf8proc_int32_t cps[WORD_CHARACTERS * MOST_PARTS];
+    const utf8proc_ssize_t room = sizeof cps / sizeof *cps;
+    utf8proc_ssize_t count =
+        utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)len, cps, room,
+                           (utf8proc_option_t)(options | UTF8PROC_DECOMPOSE | UTF8PROC_STABLE));
+    utf8proc_ssize_t kept = 0;
+    if (count > room)
+        return;
+    for (utf8proc_ssize_t i = 0; i < count; i++)
+        if (keeps((uint32_t)cps[i]))
+            cps[kept++] = cps[i];
+    kept = utf8proc_normalize_utf32(cps, kept, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    for (utf8proc_ssize_t i = 0; i < kept; i++) {
+        char bytes[4];
+        buf_add(out, bytes, utf8_encode((uint32_t)cps[i], bytes));
+    }
+}
+
+static bool is_word_part(uint32_t cp)
+{
+    utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)cp);
+    return cp == '\'' || (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_NO);
+}
+
+/* Bytes of the first WORD_CHARACTERS characters. */
+static size_t counting_len(const char *text, size_t len)
+{
+    size_t at = 0;
+    for (int i = 0; i < WORD_CHARACTERS && at < len; i++) {
+        uint32_t cp;
+        at += utf8_decode(text + at, len - at, &cp);
+    }
+    return at;
+}
+
+static bool is_ascii(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] >= 0x80)
+            return false;
+    return true;
+}
+
+void token_fold(struct buf *out, const char *text, size_t len)
+{
+    len = counting_len(text, len);
+    if (is_ascii(text, len)) {
+        for (size_t i = 0; i < len; i++) {
+            char c = text[i];
+            buf_addch(out, (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c));
+        }
+        return;
+    }
+    AUTO(buf_release) struct buf plain = BUF_INIT;
+    for (size_t at = 0, used; at < len; at += used) {
+        uint32_t cp;
+        used = utf8_decode(text + at, len - at, &cp);
+        if (token_is_apostrophe(cp))
+            buf_addch(&plain, '\'');
+        else
+            buf_add(&plain, text + at, used);
+    }
+    add_mapped(out, plain.data, plain.len, UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
+               is_word_part);
+}
+
+static bool is_no_accent(uint32_t cp)
+{
+    static const uint32_t accents[][2] = {
+        {0x0300, 0x036F}, /* Latin, Greek, Cyrillic */
+        {0x0591, 0x05C7}, /* Hebrew points */
+        {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06ED}, /* Arabic vowels */
+        {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE20, 0xFE2F},
+    };
+    for (size_t i = 0; i < sizeof accents / sizeof *accents; i++)
+        if (cp >= accents[i][0] && cp <= accents[i][1])
+            return false;
+    return true;
+}
+
+void token_strip_marks(struct buf *text)
+{
+    if (is_ascii(text->data, text->len))
+        return;
+    struct buf stripped = BUF_INIT;
+    add_mapped(&stripped, text->data, counting_len(text->data, text->len), 0, is_no_accent);
+    buf_release(text);
+    *text = stripped;
+}
+
+/* ---- languages ---- */
+
+/* The usual endings that a stem does not have. */
 static const char *const english[] = {
     "ing",  "ings", "ed",  "es",  "ies", "ied",  "ers",  "ly",   "ally", "ation", "ations", "ments",
     "ness", "ful",  "ous", "ive", "ity", "able", "ance", "ence", "ism",  "ize",   "izing",  NULL};
@@ -30,7 +138,7 @@ static const struct language_traits {
     bool has_stems;
     bool elides;
     bool ordinals;       /* 7th is 7, as dates are indexed */
-    bool accents_matter; /* to its endings: they are taken off after the stem is found */
+    bool accents_matter; /* to its endings: accents are removed behind the stemmer */
     const char *const *endings;
 } languages[] = {
     {"english", "stopwords/english.txt", "forms/english.txt", .has_stems = true, .ordinals = true,
@@ -44,64 +152,15 @@ static const struct language_traits {
     {"none", .stop_words = NULL},
 };
 
-/* ---- words that are known ---- */
-
-/* Longer words are too rare to keep. */
+/* A cache of whole words and their stems: a text has the same few words again and again. A word
+ * replaces another one with the same hash. Longer words are too rare to keep. */
 enum { SLOTS = 16384, LONGEST = 23 };
 
 struct slot {
-    uint8_t text_len; /* 0: nothing is kept here */
+    uint8_t text_len; /* 0: the slot is empty */
     uint8_t word_len;
     char text[LONGEST], word[LONGEST];
 };
-/* Words that a language has seen, with what it made of them: a text says the same few words again
- * and again. A word that is met takes the place of another. */
-struct word_cache {
-    struct slot slots[SLOTS];
-};
-
-/* FNV-1a, of which the high bits are good. */
-static size_t slot_of(const char *text, size_t len)
-{
-    uint32_t hash = 0x811c9dc5u;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x01000193u;
-    return (hash ^ hash >> 16) % SLOTS;
-}
-
-static bool fits(size_t len)
-{
-    return len > 0 && len <= LONGEST;
-}
-
-/* What was made of these bytes, into `word`, which is cleared first; empty where they are passed
- * over. False: it is not known. */
-static bool word_cache_find(const struct word_cache *c, const char *text, size_t len,
-                            struct buf *word)
-{
-    if (!fits(len))
-        return false;
-    const struct slot *s = &c->slots[slot_of(text, len)];
-    if (s->text_len != len || memcmp(s->text, text, len) != 0)
-        return false;
-    buf_clear(word);
-    buf_add(word, s->word, s->word_len);
-    return true;
-}
-
-static void word_cache_keep(struct word_cache *c, const char *text, size_t len,
-                            const struct buf *word)
-{
-    if (!fits(len) || word->len > LONGEST)
-        return;
-    struct slot *s = &c->slots[slot_of(text, len)];
-    s->text_len = (uint8_t)len;
-    s->word_len = (uint8_t)word->len;
-    memcpy(s->text, text, len);
-    memcpy(s->word, word->data, word->len);
-}
-
-/* ---- a language ---- */
 
 struct form {
     const char *word, *base;
@@ -110,10 +169,10 @@ struct form {
 struct language {
     const struct language_traits *traits;
     struct sb_stemmer *stemmer;   /* made with the first word, as the lists are */
-    char *stop_text, *forms_text; /* that the lists are in */
+    char *stop_text, *forms_text; /* whose words the lists borrow */
     VEC(const char *) stop_words; /* ascending */
     VEC(struct form) forms;       /* by word */
-    struct word_cache *known;     /* whole words; NULL: none was met */
+    struct slot *known;           /* SLOTS of them; NULL: no word was met */
     bool ready;
 };
 
@@ -171,7 +230,7 @@ bool language_elides(const struct language *l)
     return l->traits->elides;
 }
 
-/* A copy of what a list says behind the lines that tell what it is; NULL: there is no such list. */
+/* A copy of a file of data/ without its comments; NULL: there is none. */
 static char *read_list(const char *name)
 {
     const char *text = name ? embedded_text(name) : NULL;
@@ -180,46 +239,36 @@ static char *read_list(const char *name)
     return text ? mem_strdup(text) : NULL;
 }
 
-static void read_stop_words(struct language *l)
-{
-    char *rest = NULL;
-    l->stop_text = read_list(l->traits->stop_words);
-    for (char *w = l->stop_text ? strtok_r(l->stop_text, " \n", &rest) : NULL; w;
-         w = strtok_r(NULL, " \n", &rest))
-        vec_push(&l->stop_words, w);
-    if (l->stop_words.len > 0)
-        vec_sort(&l->stop_words, vec_text_order);
-}
-
 static int compare_forms(const void *a, const void *b)
 {
     const struct form *x = a, *y = b;
     return strcmp(x->word, y->word);
 }
 
-/* A line is a word and its forms. */
-static void read_forms(struct language *l)
+/* Reads the lists with the first word. */
+static void get_ready(struct language *l)
 {
-    char *next_line = NULL;
+    char *rest = NULL, *next_line = NULL;
+    if (l->ready)
+        return;
+    l->ready = true;
+    l->stop_text = read_list(l->traits->stop_words);
+    for (char *w = l->stop_text ? strtok_r(l->stop_text, " \n", &rest) : NULL; w;
+         w = strtok_r(NULL, " \n", &rest))
+        vec_push(&l->stop_words, w);
+    if (l->stop_words.len > 0)
+        vec_sort(&l->stop_words, vec_text_order);
+
+    /* A line is a word and its forms. */
     l->forms_text = read_list(l->traits->forms);
     for (char *line = l->forms_text ? strtok_r(l->forms_text, "\n", &next_line) : NULL; line;
          line = strtok_r(NULL, "\n", &next_line)) {
-        char *rest = NULL;
         const char *base = strtok_r(line, " ", &rest);
         for (const char *w; (w = strtok_r(NULL, " ", &rest)) != NULL;)
             vec_push(&l->forms, ((struct form){w, base}));
     }
     if (l->forms.len > 0)
         vec_sort(&l->forms, compare_forms);
-}
-
-static void get_ready(struct language *l)
-{
-    if (l->ready)
-        return;
-    l->ready = true;
-    read_stop_words(l);
-    read_forms(l);
     if (!l->traits->has_stems)
         return;
     l->stemmer = sb_stemmer_new(l->traits->name, "UTF_8");
@@ -233,7 +282,7 @@ static bool is_stop_word(const struct language *l, const char *word)
                                             sizeof *l->stop_words.items, vec_text_order) != NULL;
 }
 
-/* The place of the first form that is not before this one. */
+/* Index of the first form that is not before this word. */
 static size_t find_place(const struct language *l, const char *word)
 {
     size_t low = 0, high = l->forms.len;
@@ -247,30 +296,22 @@ static size_t find_place(const struct language *l, const char *word)
     return low;
 }
 
-static void resolve_form(const struct language *l, struct buf *word)
-{
-    size_t place = find_place(l, word->data);
-    const struct form *found = place < l->forms.len ? &l->forms.items[place] : NULL;
-    if (found && strcmp(found->word, word->data) == 0)
-        buf_splice(word, 0, word->len, found->base, strlen(found->base));
-}
-
 const char *language_next_form(struct language *l, const char *begun, const char *last)
 {
     get_ready(l);
-    size_t place = find_place(l, last ? last : begun);
-    place += last != NULL;
+    size_t place = find_place(l, last ? last : begun) + (last != NULL);
     const char *word = place < l->forms.len ? l->forms.items[place].word : NULL;
     return word && strncmp(word, begun, strlen(begun)) == 0 ? word : NULL;
 }
 
-/* What an apostrophe hangs on a word ("Ann's", "they'll") goes; one within it ("O'Brien") joins. */
+/* Removes an ending behind an apostrophe ("Ann's", "they'll") and apostrophes within ("O'Brien").
+ */
 static void resolve_apostrophes(struct buf *word)
 {
-    static const char *const tails[] = {"'s", "'ll", "'re", "'ve", "'d", "'m"};
-    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        size_t len = strlen(tails[i]);
-        if (word->len > len && strcmp(word->data + word->len - len, tails[i]) == 0) {
+    static const char *const endings[] = {"'s", "'ll", "'re", "'ve", "'d", "'m"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t len = strlen(endings[i]);
+        if (word->len > len && strcmp(word->data + word->len - len, endings[i]) == 0) {
             buf_splice(word, word->len - len, len, "", 0);
             break;
         }
@@ -282,45 +323,34 @@ static void resolve_apostrophes(struct buf *word)
             at++;
 }
 
-static void stem(struct language *l, struct buf *word)
-{
-    const sb_symbol *found =
-        sb_stemmer_stem(l->stemmer, (const sb_symbol *)word->data, (int)word->len);
-    if (!found)
-        die("out of memory");
-    /* The result is the stemmer's, which does not know this buffer. */
-    buf_splice(word, 0, word->len, found, (size_t)sb_stemmer_length(l->stemmer));
-}
-
-static void resolve_ordinal(struct buf *word)
-{
-    static const char *const tails[] = {"st", "nd", "rd", "th"};
-    size_t digits = strspn(word->data, "0123456789");
-    for (size_t i = 0; digits > 0 && i < sizeof tails / sizeof *tails; i++)
-        if (strcmp(word->data + digits, tails[i]) == 0) {
-            buf_splice(word, digits, 2, "", 0);
-            return;
-        }
-}
-
 static void make_word(struct language *l, const char *text, size_t len, enum word_form form,
                       struct buf *out)
 {
+    static const char *const ordinals[] = {"st", "nd", "rd", "th"};
     buf_clear(out);
     token_fold(out, text, len);
-    bool passes = form == WORD_STEM && is_stop_word(l, out->data);
+    bool stops = form == WORD_STEM && is_stop_word(l, out->data);
     resolve_apostrophes(out);
-    if (passes || (form == WORD_STEM && is_stop_word(l, out->data))) {
+    if (stops || (form == WORD_STEM && is_stop_word(l, out->data))) {
         buf_clear(out);
         return;
     }
-    if (l->traits->ordinals && form != WORD_PREFIX)
-        resolve_ordinal(out);
+    size_t digits = strspn(out->data, "0123456789");
+    for (size_t i = 0; l->traits->ordinals && form != WORD_PREFIX && digits > 0 && i < 4; i++)
+        if (strcmp(out->data + digits, ordinals[i]) == 0)
+            buf_truncate(out, digits);
     if (!l->traits->accents_matter)
         token_strip_marks(out);
     if (l->stemmer && form != WORD_PREFIX) {
-        resolve_form(l, out);
-        stem(l, out);
+        size_t place = find_place(l, out->data);
+        const struct form *found = place < l->forms.len ? &l->forms.items[place] : NULL;
+        if (found && strcmp(found->word, out->data) == 0)
+            buf_splice(out, 0, out->len, found->base, strlen(found->base));
+        const sb_symbol *stem =
+            sb_stemmer_stem(l->stemmer, (const sb_symbol *)out->data, (int)out->len);
+        if (!stem)
+            die("out of memory");
+        buf_splice(out, 0, out->len, stem, (size_t)sb_stemmer_length(l->stemmer));
     }
     token_strip_marks(out);
 }
@@ -330,12 +360,26 @@ bool language_word(struct language *l, const char *text, size_t len, enum word_f
 {
     get_ready(l);
     if (!l->known)
-        l->known = mem_alloc(sizeof *l->known);
-    if (form != WORD_STEM) {
+        l->known = mem_alloc(SLOTS * sizeof *l->known);
+    if (form != WORD_STEM || len == 0 || len > LONGEST) {
         make_word(l, text, len, form, out);
-    } else if (!word_cache_find(l->known, text, len, out)) {
-        make_word(l, text, len, form, out);
-        word_cache_keep(l->known, text, len, out);
+        return out->len > 0;
+    }
+    uint32_t hash = 0x811c9dc5u; /* FNV-1a, whose high bits are good */
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x01000193u;
+    struct slot *s = &l->known[(hash ^ hash >> 16) % SLOTS];
+    if (s->text_len == len && memcmp(s->text, text, len) == 0) {
+        buf_clear(out);
+        buf_add(out, s->word, s->word_len);
+        return out->len > 0;
+    }
+    make_word(l, text, len, form, out);
+    if (out->len <= LONGEST) {
+        s->text_len = (uint8_t)len;
+        s->word_len = (uint8_t)out->len;
+        memcpy(s->text, text, len);
+        memcpy(s->word, out->data, out->len);
     }
     return out->len > 0;
 }

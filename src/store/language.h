@@ -1,13 +1,31 @@
-/* What a language makes of a word: folded, stemmed, or passed over. "Bought" is the stem of "buy"
- * (data/forms/). Not thread-safe: one a
- * connection. */
+/* Folding and stemming of words. "Bought" has the stem of "buy" (data/forms/). Not thread-safe: one
+ * a connection. */
 #ifndef STORE_LANGUAGE_H
 #define STORE_LANGUAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+
+/* ---- folding: texts that mean the same get the same bytes ---- */
+
+/* Only so many characters of a word count. */
+enum { WORD_CHARACTERS = 64 };
+
+/* Appends the characters of a word in compatibility form (NFKC), case folded; apostrophes become ',
+ * and other characters that are no letter, mark or digit are left out. The text is valid UTF-8; its
+ * ASCII characters are letters, digits and '. */
+void token_fold(struct buf *out, const char *text, size_t len);
+
+/* Removes accents and vowel points from a folded word. Marks that make another letter of a script
+ * (Japanese voicing, Indian vowels) stay. */
+void token_strip_marks(struct buf *text);
+
+bool token_is_apostrophe(uint32_t cp);
+
+/* ---- languages ---- */
 
 struct language;
 
@@ -16,26 +34,26 @@ struct language *language_new(const char *name);
 void language_free(struct language *l); /* NULL is fine */
 bool language_known(const char *name);
 
-/* Frees the words that it has met, some 800 kB; it meets them again. */
+/* Frees the cache of words, some 800 kB; it fills again. */
 void language_give_back_memory(struct language *l);
 
-/* Endings that stems are without, up to NULL: "paintin" is on its way to a word whose stem is
- * "paint". */
+/* Endings that a stem does not have, up to NULL: whoever types "paintin" is on the way to a word
+ * whose stem is "paint". */
 const char *const *language_endings(const struct language *l);
 
-/* The word after `last` (NULL: the first) of those that begin so and whose stem is another word's:
- * "bought" after "bough". NULL: there is none, or no more. Folded; the language's. */
+/* The next irregular form after `last` (NULL: the first) that begins so: "bought" for "bough".
+ * NULL: there are no more. Folded; the language's. */
 const char *language_next_form(struct language *l, const char *begun, const char *last);
 
-/* Whether an apostrophe parts words, as in "l'homme"; else it stands within one. */
+/* Whether an apostrophe separates words, as in "l'homme"; else it stands within one. */
 bool language_elides(const struct language *l);
 
-/* The whole word, the word as it may go on (no stem, never a stop word), and the stem even of a
- * stop word. */
+/* STEM of a whole word that is no stop word, PREFIX: a word that may go on (no stem, never a stop
+ * word), ANY_STEM: the stem, also of a stop word. */
 enum word_form { WORD_STEM, WORD_PREFIX, WORD_ANY_STEM };
 
-/* A word of letters, marks, digits and apostrophes into `out`, which is cleared first. False: it is
- * a stop word, or nothing of it is left. */
+/* Replaces `out` by the form of a word of letters, marks, digits and apostrophes. False: it is a
+ * stop word, or nothing of it is left. */
 bool language_word(struct language *l, const char *text, size_t len, enum word_form form,
                    struct buf *out);
 

@@ -7,7 +7,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "store/db_cell.h"
+#include "store/db_pages.h"
 
 /* --- what rows look like --------------------------------------------------------------------- */
 
@@ -90,7 +90,7 @@ struct search {
     struct error *e;
 };
 
-/* What a tree of an index is made of, as far as it can be read. */
+/* The pages of the trees of indexes, as far as they can be read. */
 static const char trees_sql[] =
     "PRAGMA found.secure_delete = OFF;"
     "CREATE TABLE found.link (page, child);"
@@ -99,40 +99,30 @@ static const char trees_sql[] =
     "CREATE TABLE found.tree (name, page, PRIMARY KEY (name, page)) WITHOUT ROWID;";
 static const char link_sql[] = "INSERT INTO found.link VALUES (?, ?)";
 
-static bool prepare_insert(struct search *f, const struct salvage_shape *shape)
-{
-    struct found_table table = {.shape = shape};
-    struct buf sql = BUF_INIT;
-    buf_addf(&sql, "INSERT INTO found.%s (page, free, whole, row, %s) VALUES (?, ?, ?, ?",
-             shape->table, shape->columns);
-    for (size_t k = 0; k < strlen(shape->types); k++)
-        buf_addstr(&sql, ", ?");
-    buf_addch(&sql, ')');
-    int result = sqlite3_prepare_v2(f->to->db, sql.data, -1, &table.insert, NULL);
-    buf_release(&sql);
-    vec_push(&f->tables, table);
-    return result == SQLITE_OK || store_fault(f->to, result, f->e);
-}
-
-static bool make_table(struct search *f, const struct salvage_shape *shape)
-{
-    char *sql = mem_printf("CREATE TABLE IF NOT EXISTS found.%s (page, free, whole, row, %s)",
-                           shape->table, shape->columns);
-    bool ok = store_exec(f->to, sql, f->e) && prepare_insert(f, shape);
-    free(sql);
-    return ok;
-}
-
-static bool make_tables(struct search *f, const struct salvage_shape *shapes,
+static bool make_tables(struct search *f, const struct salvage_shape *shape,
                         const char *const *indexes)
 {
-    bool ok = true;
-    for (; ok && shapes->table; shapes++)
-        ok = make_table(f, shapes);
-    for (; ok && *indexes; indexes++) {
-        struct query q = query_for(f->to, "INSERT INTO found.wanted VALUES (?)", *indexes, f->e);
-        ok = query_run(&q);
+    for (; shape->table; shape++) {
+        auto_free char *make =
+            mem_printf("CREATE TABLE IF NOT EXISTS found.%s (page, free, whole, row, %s)",
+                       shape->table, shape->columns);
+        if (!store_exec(f->to, make, f->e))
+            return false;
+        AUTO(buf_release) struct buf sql = BUF_INIT;
+        buf_addf(&sql, "INSERT INTO found.%s (page, free, whole, row, %s) VALUES (?, ?, ?, ?",
+                 shape->table, shape->columns);
+        for (size_t k = 0; k < strlen(shape->types); k++)
+            buf_addstr(&sql, ", ?");
+        buf_addch(&sql, ')');
+        struct found_table table = {.shape = shape};
+        int result = sqlite3_prepare_v2(f->to->db, sql.data, -1, &table.insert, NULL);
+        vec_push(&f->tables, table);
+        if (result != SQLITE_OK)
+            return store_fault(f->to, result, f->e);
     }
+    bool ok = true;
+    for (; ok && *indexes; indexes++)
+        ok = sql_exec(f->to, f->e, "INSERT INTO found.wanted VALUES (?)", "t", *indexes);
     return ok;
 }
 
@@ -174,7 +164,7 @@ static bool insert(struct search *f, sqlite3_stmt *q, const struct db_cell *cell
 
 /* --- pages ----------------------------------------------------------------------------------- */
 
-/* The header names the first of the pages that list those that were given up. */
+/* The header has the number of the first page of the list of free pages. */
 static void find_free_pages(struct search *f)
 {
     unsigned char *page = f->page.bytes;
@@ -194,16 +184,7 @@ static void find_free_pages(struct search *f)
     }
 }
 
-static bool run_for_page(struct search *f, const char *sql, uint32_t child)
-{
-    struct query q = query_begin(f->to, sql, f->e);
-    query_int(&q, f->page.number);
-    if (child)
-        query_int(&q, child);
-    return query_run(&q);
-}
-
-/* A row of ours goes into its table. What it is, the bytes within the page tell. */
+/* Puts a row of ours into its table, which the bytes within the page tell. */
 static bool take_record(struct search *f, const struct db_cell *cell, bool index)
 {
     struct db_record r;
@@ -220,9 +201,10 @@ static bool take_record(struct search *f, const struct db_cell *cell, bool index
     return true;
 }
 
-static bool take_child(struct search *f, uint32_t child)
+static bool add_link(struct search *f, uint32_t child)
 {
-    return child == 0 || child > f->pages.count || run_for_page(f, link_sql, child);
+    return child == 0 || child > f->pages.count ||
+           sql_exec(f->to, f->e, link_sql, "ii", (int64_t)f->page.number, (int64_t)child);
 }
 
 static bool read_page(struct search *f)
@@ -235,12 +217,13 @@ static bool read_page(struct search *f)
     for (uint32_t i = 0; ok && i < f->page.cells; i++) {
         struct db_cell cell;
         if (db_cell_read(&f->page, &f->pages, i, &cell))
-            ok = take_record(f, &cell, index) && take_child(f, cell.child);
+            ok = take_record(f, &cell, index) && add_link(f, cell.child);
         else
             readable = false;
     }
-    return ok && take_child(f, f->page.last_child) &&
-           (!readable || run_for_page(f, "INSERT OR IGNORE INTO found.readable VALUES (?)", 0));
+    return ok && add_link(f, f->page.last_child) &&
+           (!readable || sql_exec(f->to, f->e, "INSERT OR IGNORE INTO found.readable VALUES (?)",
+                                  "i", (int64_t)f->page.number));
 }
 
 static bool read_pages(struct search *f)
@@ -285,27 +268,22 @@ static const char choose_sql[] =
     "CREATE INDEX found.session_row ON session (row);"
     "CREATE INDEX found.event_number ON event (session, seq, free);";
 
-static bool salvage(struct search *f, const struct store_extension *const *extensions)
-{
-    const struct store_extension *const *x;
-    bool ok = store_exec(f->to, trees_sql, f->e) && make_tables(f, own_shapes, own_indexes);
-    for (x = extensions; ok && x && *x; x++)
-        ok = make_tables(f, (*x)->shapes, (*x)->indexes);
-    ok = ok && read_pages(f) && store_exec(f->to, choose_sql, f->e);
-    for (x = extensions; ok && x && *x; x++)
-        ok = store_exec(f->to, (*x)->choose, f->e);
-    return ok;
-}
-
 bool salvage_read(struct store *to, const char *path,
                   const struct store_extension *const *extensions, struct error *e)
 {
+    const struct store_extension *const *x;
     struct search f = {.to = to, .record = BUF_INIT, .e = e};
     if (!db_pages_open(&f.pages, path, e))
         return false;
     f.free_pages = mem_alloc(f.pages.count / 8 + 1);
     db_page_init(&f.page, &f.pages);
-    bool ok = salvage(&f, extensions);
+    bool ok = store_exec(to, trees_sql, e) && make_tables(&f, own_shapes, own_indexes);
+    for (x = extensions; ok && x && *x; x++)
+        ok = make_tables(&f, (*x)->shapes, (*x)->indexes);
+    ok = ok && read_pages(&f) && store_exec(to, choose_sql, e);
+    for (x = extensions; ok && x && *x; x++)
+        ok = store_exec(to, (*x)->choose, e);
+
     for (size_t i = 0; i < f.tables.len; i++)
         sqlite3_finalize(f.tables.items[i].insert);
     vec_release(&f.tables);
@@ -318,49 +296,39 @@ bool salvage_read(struct store *to, const char *path,
 
 /* --- functions ------------------------------------------------------------------------------- */
 
-/* NULL for NULL. */
-static const char *text_of(sqlite3_value *v, size_t *len)
+/* UTF-8 without a NUL; false for NULL. */
+static bool is_plain(sqlite3_value *v)
 {
     const char *text = (const char *)sqlite3_value_text(v);
-    *len = (size_t)sqlite3_value_bytes(v);
-    return text;
-}
-
-static bool is_plain(const char *text, size_t len)
-{
+    size_t len = (size_t)sqlite3_value_bytes(v);
     return text && utf8_valid(text, len) && !memchr(text, '\0', len);
 }
 
 static void is_uuid(sqlite3_context *c, int count, sqlite3_value **values)
 {
-    size_t len;
-    const char *text = text_of(values[0], &len);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
     (void)count;
-    sqlite3_result_int(c, text && len == UUID_LEN && uuid_valid(text));
+    sqlite3_result_int(c, text && sqlite3_value_bytes(values[0]) == UUID_LEN && uuid_valid(text));
 }
 
 static void plain(sqlite3_context *c, int count, sqlite3_value **values)
 {
-    size_t len;
-    const char *text = text_of(values[0], &len);
     (void)count;
-    if (is_plain(text, len))
+    if (is_plain(values[0]))
         sqlite3_result_value(c, values[0]);
 }
 
 static void cleaned(sqlite3_context *c, int count, sqlite3_value **values)
 {
-    size_t len;
-    const char *text = text_of(values[0], &len);
-    struct buf clean = BUF_INIT;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
     (void)count;
-    if (!text || is_plain(text, len)) {
+    if (!text || is_plain(values[0])) {
         sqlite3_result_value(c, values[0]);
         return;
     }
-    utf8_clean(&clean, text, len, UTF8_MULTILINE);
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    utf8_clean(&clean, text, (size_t)sqlite3_value_bytes(values[0]), UTF8_MULTILINE);
     sqlite3_result_text64(c, clean.data, clean.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-    buf_release(&clean);
 }
 
 static void new_uuid(sqlite3_context *c, int count, sqlite3_value **values)

@@ -1,11 +1,11 @@
-/* What can still be read from a database whose pages are damaged: every page is looked at by
- * itself, and what looks like a row of ours is one. So a row is lost only with a page that it
- * stands on, not with those that lead to it.
+/* Reads the rows of a database whose pages are damaged. Each page is read by itself, and every
+ * record that looks like a row of ours is one. So a row is lost only with its own page, not with
+ * those that lead to it.
  *
  * The rows become tables of an empty database that the connection has attached as "found":
  *
  *   session, event          rows of the tables of these names: their columns, `row` the rowid,
- *                           `free` on a page that was given up, `whole` all of its bytes could be
+ *                           `free` on a free page, `whole` all of its bytes could be
  *                           read (else some columns are NULL); an extension's likewise
  *   id (key, id)            what the index of sessions' ids has
  *   expected (session, seq) what the index of events has
@@ -13,8 +13,8 @@
  *   setting                 likewise what sessions are set to
  *   tree (name, page)       the pages of each index that is wanted, as far as its tree can be read
  *
- * Of one row there may be several. What is on a page that was given up was deleted, and is not
- * there, unless an index still has it. */
+ * There may be several copies of a row. A row on a free page was deleted, and is left out unless an
+ * index still has it. */
 #ifndef STORE_SALVAGE_H
 #define STORE_SALVAGE_H
 
@@ -28,7 +28,7 @@
 bool salvage_read(struct store *to, const char *path,
                   const struct store_extension *const *extensions, struct error *e);
 
-/* SQL functions for what was found: is_uuid(x), 1 or 0; plain(x), the text or NULL where it is no
+/* SQL functions for found rows: is_uuid(x), 1 or 0; plain(x), the text or NULL where it is no
  * UTF-8 or has a NUL; cleaned(x), the text made plain; new_uuid(). */
 bool salvage_register(struct store *to, struct error *e);
 

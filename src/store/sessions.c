@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "store/sql.h"
 
-/* Columns in the order of sessions_put() and read_row(), after id and title: those of every
- * listing, and the long texts. */
+/* Columns after id and title, in the order of sessions_put(): those of every listing, and the long
+ * texts. */
 #define LISTED(X)                                                                                  \
     X(title_set)                                                                                   \
     X(directory)                                                                                   \
@@ -78,46 +80,17 @@ static bool not_found(const char *id, struct error *e)
                    "there is no session %.36s; 'tiro sessions list' shows them all", id);
 }
 
-static void bind_listed(struct query *q, const struct session_info *info)
-{
-    query_text(q, info->id);
-    query_text(q, or_empty(info->title));
-    query_int(q, info->title_set);
-    query_text(q, or_empty(info->directory));
-    query_text(q, or_empty(info->provider));
-    query_text(q, or_empty(info->model));
-    query_text(q, info->last_line);
-    query_int(q, info->created_ms);
-    query_int(q, info->updated_ms);
-    query_int(q, info->messages);
-    query_int(q, info->turns);
-    query_int(q, info->last_seq);
-    query_known(q, info->usage.input);
-    query_known(q, info->usage.output);
-    query_known(q, info->usage.cached);
-    query_int(q, info->usage.estimated);
-    query_text(q, or_null(info->labels));
-    query_text(q, or_null(info->parent));
-    query_known(q, *info->parent ? info->parent_seq : -1);
-    query_known(q, info->archived_ms > 0 ? info->archived_ms : -1);
-    query_int(q, info->tool_calls);
-    query_int(q, info->run_ms);
-    query_known_real(q, info->cost);
-}
-
 bool sessions_put(struct store *s, const struct session_info *info, struct error *e)
 {
-    struct query q = query_begin(s, put_sql, e);
-    bind_listed(&q, info);
-    query_text(&q, info->system);
-    query_text(&q, or_null(info->draft));
-    return query_run(&q);
-}
-
-static void read_id(const struct query *q, int column, char id[UUID_LEN + 1])
-{
-    const char *text = (const char *)sqlite3_column_text(q->handle, column);
-    snprintf(id, UUID_LEN + 1, "%s", or_empty(text));
+    return sql_exec(s, e, put_sql, "ttittttiiiiikkkittkkiirtt", info->id, or_empty(info->title),
+                    (int64_t)info->title_set, or_empty(info->directory), or_empty(info->provider),
+                    or_empty(info->model), info->last_line, info->created_ms, info->updated_ms,
+                    info->messages, (int64_t)info->turns, info->last_seq, info->usage.input,
+                    info->usage.output, info->usage.cached, (int64_t)info->usage.estimated,
+                    or_null(info->labels), or_null(info->parent),
+                    *info->parent ? info->parent_seq : (int64_t)-1,
+                    info->archived_ms > 0 ? info->archived_ms : (int64_t)-1, info->tool_calls,
+                    info->run_ms, info->cost, info->system, or_null(info->draft));
 }
 
 static struct session_info read_row(const struct query *q)
@@ -147,15 +120,17 @@ static struct session_info read_row(const struct query *q)
         .system = query_column_text(q, AT_system),
         .draft = query_column_text(q, AT_draft),
     };
-    read_id(q, AT_id, info.id);
-    read_id(q, AT_parent, info.parent);
+    const char *id = (const char *)sqlite3_column_text(q->handle, AT_id);
+    const char *parent = (const char *)sqlite3_column_text(q->handle, AT_parent);
+    snprintf(info.id, sizeof info.id, "%s", or_empty(id));
+    snprintf(info.parent, sizeof info.parent, "%s", or_empty(parent));
     return info;
 }
 
 bool sessions_get(struct store *s, const char *id, struct session_info *out, struct error *e)
 {
     *out = (struct session_info){.usage = USAGE_UNKNOWN, .cost = -1};
-    struct query q = query_for(s, get_sql, id, e);
+    struct query q = sql_query(s, e, get_sql, "t", id);
     bool found = query_next(&q);
     if (found)
         *out = read_row(&q);
@@ -164,7 +139,8 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
 
 /* ---- listing ---- */
 
-static bool shows(const struct query *q, const char *text)
+/* `text` NULL: every row matches. */
+static bool matches(const struct query *q, const char *text)
 {
     static const int columns[] = {AT_title,     AT_last_line, AT_labels,
                                   AT_directory, AT_model,     AT_draft};
@@ -176,48 +152,34 @@ static bool shows(const struct query *q, const char *text)
     return !text;
 }
 
-static void bind_filter(struct query *q, const struct session_filter *filter)
-{
-    query_text(q, or_null(filter->directory));
-    query_text(q, or_null(filter->label));
-    query_known(q, filter->state == SESSION_ANY ? -1 : filter->state == SESSION_ARCHIVED);
-}
-
-/* Without anybody to tell how many there are, a full list is the end. */
-static void read_listed(struct query *q, const struct session_filter *filter,
-                        struct session_list *out, int64_t *total)
-{
-    const char *text = or_null(filter->text);
-    while (query_next(q)) {
-        if (!shows(q, text))
-            continue;
-        bool full = filter->limit > 0 && (int64_t)out->items.len >= filter->limit;
-        if (!full)
-            vec_push(&out->items, read_row(q));
-        else if (!total)
-            return;
-        if (total)
-            ++*total;
-    }
-}
-
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e)
 {
+    const char *text = or_null(filter->text);
+    int64_t count = 0;
     *out = (struct session_list){0};
+    struct query q = sql_query(
+        s, e, list_sql, "ttk", or_null(filter->directory), or_null(filter->label),
+        filter->state == SESSION_ANY ? (int64_t)-1 : (int64_t)(filter->state == SESSION_ARCHIVED));
+    while (query_next(&q)) {
+        if (!matches(&q, text))
+            continue;
+        if (filter->limit == 0 || count < filter->limit)
+            vec_push(&out->items, read_row(&q));
+        else if (!total)
+            break;
+        count++;
+    }
     if (total)
-        *total = 0;
-    struct query q = query_begin(s, list_sql, e);
-    bind_filter(&q, filter);
-    read_listed(&q, filter, out, total);
+        *total = count;
     bool ok = query_end(&q);
     if (!ok)
         session_list_release(out);
     return ok;
 }
 
-/* All are read before the first visit, which may change the table. `argument` of the statement;
- * NULL: it has none. */
+/* All are read before the first visit, which may change the table. `argument` NULL: the statement
+ * has no parameter. */
 static bool visit_ids(struct store *s, const char *sql, const char *argument,
                       bool (*visit)(void *context, const char *id), void *context, struct error *e)
 {
@@ -245,13 +207,7 @@ bool sessions_each_unsent(struct store *s, const char *directory,
     return visit_ids(s, each_unsent_sql, directory, visit, context, e);
 }
 
-/* ---- removing ---- */
-
-static bool run_for(struct store *s, const char *sql, const char *id, struct error *e)
-{
-    struct query q = query_for(s, sql, id, e);
-    return query_run(&q);
-}
+/* ---- parents, removing ---- */
 
 /* UNION and not UNION ALL: a ring of parents ends. */
 static const char line_sql[] =
@@ -262,7 +218,7 @@ static const char line_sql[] =
 bool sessions_line(struct store *s, const char *id, struct session_line *out, struct error *e)
 {
     *out = (struct session_line){0};
-    struct query q = query_for(s, line_sql, id, e);
+    struct query q = sql_query(s, e, line_sql, "t", id);
     while (query_next(&q)) {
         struct session_ancestor a = {.last = sqlite3_column_int64(q.handle, 1)};
         memcpy(a.id, sqlite3_column_text(q.handle, 0), UUID_LEN);
@@ -271,36 +227,258 @@ bool sessions_line(struct store *s, const char *id, struct session_line *out, st
     return query_end(&q);
 }
 
-static bool delete_all(struct store *s, const char *id, struct error *e)
-{
-    return run_for(s, delete_sql, id, e) && (sqlite3_changes(s->db) > 0 || not_found(id, e));
-}
-
 bool sessions_delete(struct store *s, const char *id, struct error *e)
 {
     bool began;
-    if (!store_enter(s, &began, e) || !store_leave(s, began, delete_all(s, id, e), e))
+    if (!store_enter(s, &began, e))
         return false;
-    if (began)
+    bool ok =
+        sql_exec(s, e, delete_sql, "t", id) && (sqlite3_changes(s->db) > 0 || not_found(id, e));
+    ok = store_leave(s, began, ok, e);
+    if (ok && began)
         store_settle(s);
-    return true;
-}
-
-static bool set_draft(struct store *s, const char *id, const char *draft, struct error *e)
-{
-    struct query q = query_for(s, "UPDATE session SET draft = ? WHERE id = ?", draft, e);
-    query_text(&q, id);
-    if (!query_run(&q))
-        return false;
-    if (draft)
-        return sqlite3_changes(s->db) > 0 || not_found(id, e);
-    return run_for(s, drop_sql, id, e);
+    return ok;
 }
 
 bool sessions_set_draft(struct store *s, const char *id, const char *draft, struct error *e)
 {
     bool began;
+    draft = or_null(draft);
     if (!store_enter(s, &began, e))
         return false;
-    return store_leave(s, began, set_draft(s, id, or_null(draft), e), e);
+    bool ok = sql_exec(s, e, "UPDATE session SET draft = ? WHERE id = ?", "tt", draft, id);
+    if (ok && draft)
+        ok = sqlite3_changes(s->db) > 0 || not_found(id, e);
+    else if (ok)
+        ok = sql_exec(s, e, drop_sql, "t", id);
+    return store_leave(s, began, ok, e);
+}
+
+/* ---- names ---- */
+
+#define CANDIDATES_MAX 5 /* shown of an ambiguous reference */
+#define CANDIDATE_COLUMNS 24
+#define REFERENCE_SHOWN 40
+#define TITLE_PART 3 /* bytes, at least: two letters are in most titles */
+#define SHORT_ID 8   /* the end of an id: its beginning is the time, and alike */
+
+static const char nth_sql[] =
+    "SELECT id FROM session ORDER BY updated_ms DESC, key DESC LIMIT 1 OFFSET ?";
+static const char names_sql[] = "SELECT id, title FROM session ORDER BY updated_ms DESC, key DESC";
+
+/* Bytes of a reference that an error shows. */
+static int shown(const char *reference)
+{
+    return (int)utf8_cut_bytes(reference, strlen(reference), REFERENCE_SHOWN);
+}
+
+static bool no_match(const char *reference, struct error *e)
+{
+    return err_set(e, ERR_SESSION_NOT_FOUND,
+                   "no session matches \"%.*s\"; 'tiro sessions list' shows them all",
+                   shown(reference), reference);
+}
+
+/* Ascending: a better match replaces the others. */
+enum match { MATCH_NONE, MATCH_TITLE_PART, MATCH_ID_PART, MATCH_TITLE, MATCH_ID };
+
+/* Sessions that a reference matches, of the best kind only. */
+struct matches {
+    enum match kind;
+    size_t count;
+    char id[UUID_LEN + 1];
+    struct buf *candidates;
+};
+
+static enum match match_of(const char *id, const char *title, const char *reference)
+{
+    size_t id_len = strlen(id), len = strlen(reference);
+    bool part = utf8_contains_folded(title, reference);
+    if (strcasecmp(id, reference) == 0)
+        return MATCH_ID;
+    /* Folding maps one character to one: two texts that contain each other are equal. */
+    if (part && utf8_contains_folded(reference, title))
+        return MATCH_TITLE;
+    if (len <= id_len &&
+        (strncasecmp(id, reference, len) == 0 || strcasecmp(id + id_len - len, reference) == 0))
+        return MATCH_ID_PART;
+    return part && len >= TITLE_PART ? MATCH_TITLE_PART : MATCH_NONE;
+}
+
+static void consider(struct matches *m, const char *id, const char *title, const char *reference)
+{
+    enum match kind = match_of(id, title, reference);
+    if (kind == MATCH_NONE || kind < m->kind)
+        return;
+    if (kind > m->kind) {
+        m->count = 0;
+        buf_clear(m->candidates);
+        snprintf(m->id, sizeof m->id, "%s", id);
+    }
+    m->kind = kind;
+    if (m->count++ >= CANDIDATES_MAX)
+        return;
+    size_t len = strlen(title), cut = utf8_cut_width(title, len, CANDIDATE_COLUMNS);
+    buf_addf(m->candidates, "%s%s %.*s%s", m->count > 1 ? ", " : "", id + strlen(id) - SHORT_ID,
+             (int)cut, title, cut < len ? "…" : "");
+}
+
+static bool resolve_name(struct store *s, const char *reference, char id[UUID_LEN + 1],
+                         struct error *e)
+{
+    struct matches m = {0};
+    AUTO(buf_release) struct buf candidates = BUF_INIT;
+    m.candidates = &candidates;
+    struct query q = sql_query(s, e, names_sql, "");
+    while (query_next(&q))
+        consider(&m, (const char *)sqlite3_column_text(q.handle, 0),
+                 (const char *)sqlite3_column_text(q.handle, 1), reference);
+    if (!query_end(&q))
+        return false;
+    if (m.count == 0)
+        return no_match(reference, e);
+    if (m.count > 1)
+        return err_set(e, ERR_SESSION_AMBIGUOUS, "%zu sessions match \"%.*s\"; name one: %s%s",
+                       m.count, shown(reference), reference, candidates.data,
+                       m.count > CANDIDATES_MAX ? ", …" : "");
+    memcpy(id, m.id, UUID_LEN + 1);
+    return true;
+}
+
+static bool resolve_nth(struct store *s, int64_t n, const char *reference, char id[UUID_LEN + 1],
+                        struct error *e)
+{
+    struct query q = sql_query(s, e, nth_sql, "i", n - 1);
+    bool found = query_next(&q);
+    if (found)
+        snprintf(id, UUID_LEN + 1, "%s", (const char *)sqlite3_column_text(q.handle, 0));
+    bool ok = query_end(&q);
+    if (!ok || found)
+        return ok;
+    return err_set(
+        e, ERR_SESSION_NOT_FOUND,
+        n == 1 ? "no session is saved yet%.0s"
+               : "there is no session %s, because there are fewer; 'tiro sessions list' shows them",
+        reference);
+}
+
+/* N of "~N" and "last"; 0 for any other reference. */
+static int64_t parse_nth(const char *reference)
+{
+    if (strcmp(reference, "last") == 0)
+        return 1;
+    size_t digits = reference[0] == '~' ? strspn(reference + 1, "0123456789") : 0;
+    if (digits == 0 || digits > 9 || reference[1 + digits])
+        return 0;
+    return strtol(reference + 1, NULL, 10);
+}
+
+bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN + 1],
+                      struct error *e)
+{
+    int64_t n = parse_nth(reference);
+    if (n > 0)
+        return resolve_nth(s, n, reference, id, e);
+    if (!*reference)
+        return no_match(reference, e);
+    return resolve_name(s, reference, id, e);
+}
+
+bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e)
+{
+    return sql_any(s, out, e, "SELECT 1 FROM session WHERE title = ? LIMIT 1", "t", title);
+}
+
+/* ---- settings ---- */
+
+static const char get_setting_sql[] =
+    "SELECT value FROM session_setting WHERE session = ? AND name = ?";
+static const char put_setting_sql[] = "INSERT OR REPLACE INTO session_setting VALUES (?, ?, ?)";
+static const char drop_setting_sql[] = "DELETE FROM session_setting WHERE session = ? AND name = ?";
+static const char copy_sql[] =
+    "INSERT OR REPLACE INTO session_setting (session, name, value)"
+    " SELECT ?2, name, value FROM session_setting WHERE session = ?1";
+
+bool session_setting_get(struct store *s, const char *session_id, const char *name, char **out,
+                         struct error *e)
+{
+    *out = NULL;
+    struct query q = sql_query(s, e, get_setting_sql, "tt", session_id, name);
+    if (query_next(&q))
+        *out = query_column_text(&q, 0);
+    return query_end(&q);
+}
+
+bool session_setting_put(struct store *s, const char *session_id, const char *name,
+                         const char *value, struct error *e)
+{
+    return value ? sql_exec(s, e, put_setting_sql, "ttt", session_id, name, value)
+                 : sql_exec(s, e, drop_setting_sql, "tt", session_id, name);
+}
+
+bool session_settings_copy(struct store *s, const char *from, const char *to, struct error *e)
+{
+    return sql_exec(s, e, copy_sql, "tt", from, to);
+}
+
+/* ---- files ---- */
+
+static const char projected_sql[] =
+    "SELECT seq, transcript_bytes, events_bytes FROM projected"
+    " WHERE session = (SELECT key FROM session WHERE id = ?)";
+static const char put_projected_sql[] =
+    "INSERT OR REPLACE INTO projected (session, seq, transcript_bytes, events_bytes)"
+    " SELECT key, ?2, ?3, ?4 FROM session WHERE id = ?1";
+
+bool projected_get(struct store *s, const char *session_id, struct projected *out, struct error *e)
+{
+    *out = (struct projected){0};
+    struct query q = sql_query(s, e, projected_sql, "t", session_id);
+    if (query_next(&q))
+        *out = (struct projected){.seq = sqlite3_column_int64(q.handle, 0),
+                                  .transcript_bytes = sqlite3_column_int64(q.handle, 1),
+                                  .events_bytes = sqlite3_column_int64(q.handle, 2)};
+    return query_end(&q);
+}
+
+bool projected_put(struct store *s, const char *session_id, const struct projected *p,
+                   struct error *e)
+{
+    return sql_exec(s, e, put_projected_sql, "tiii", session_id, p->seq, p->transcript_bytes,
+                    p->events_bytes) &&
+           (sqlite3_changes(s->db) > 0 ||
+            err_set(e, ERR_SESSION_NOT_FOUND,
+                    "session %s is not in the store; it was deleted meanwhile", session_id));
+}
+
+static const char some_sql[] = "SELECT session FROM removal ORDER BY random() LIMIT ?";
+
+void removals_release(struct removals *r)
+{
+    vec_release(&r->items);
+}
+
+bool removals_some(struct store *s, int limit, struct removals *out, struct error *e)
+{
+    *out = (struct removals){0};
+    struct query q = sql_query(s, e, some_sql, "i", (int64_t)limit);
+    while (query_next(&q)) {
+        struct removal r;
+        const char *id = (const char *)sqlite3_column_text(q.handle, 0);
+        if (!uuid_valid(id))
+            continue;
+        memcpy(r.id, id, sizeof r.id);
+        vec_push(&out->items, r);
+    }
+    return query_end(&q);
+}
+
+bool removals_has(struct store *s, const char *id, bool *out, struct error *e)
+{
+    return sql_any(s, out, e, "SELECT 1 FROM removal WHERE session = ?", "t", id);
+}
+
+bool removals_strike(struct store *s, const char *id, struct error *e)
+{
+    return sql_exec(s, e, "DELETE FROM removal WHERE session = ?", "t", id);
 }

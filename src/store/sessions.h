@@ -1,4 +1,5 @@
-/* The sessions table: one row a session, as chat/session_info.h. */
+/* Rows of sessions (chat/session_info.h), how they are named, and the tables that belong to them:
+ * settings, and the state of the files below sessions/. */
 #ifndef STORE_SESSIONS_H
 #define STORE_SESSIONS_H
 
@@ -27,19 +28,18 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
 
 enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
 
-/* What a listing shows; all zero: every session. */
+/* Which sessions a listing shows; all zero: every session. */
 struct session_filter {
-    const char *text;  /* in title (the draft without one), directory, model, labels or last line,
-                          case folded; NULL */
-    const char *label; /* has it; NULL */
-    const char *directory; /* was begun there; NULL */
+    const char *text;  /* is in title (or draft, without a title), directory, model, labels or last
+                          line, case folded; NULL: any */
+    const char *label; /* NULL: any */
+    const char *directory; /* where the session was begun; NULL: any */
     enum session_state state;
     int limit; /* 0: all */
 };
 
-/* Newest first by updated_ms. System prompts are left out, and drafts but for those of sessions
- * without a title, which nothing else would tell apart. `total`, if not NULL, is how
- * many match without the limit. */
+/* Newest first by updated_ms. System prompts are left out, and drafts of sessions with a title.
+ * `total`, if not NULL, is how many match without the limit. */
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e);
 
@@ -53,8 +53,8 @@ bool sessions_resolve(struct store *s, const char *reference, char id[UUID_LEN +
 /* Whether a session has exactly this title. */
 bool sessions_has_title(struct store *s, const char *title, bool *out, struct error *e);
 
-/* The row, its events and snapshot; transcripts_delete() takes their words, too. Inside a
- * transaction of its own unless one is open; what was written is overwritten on the disk
+/* Deletes the row, its events and snapshot; transcripts_delete() deletes their words, too. In a
+ * transaction of its own unless one is open. Deleted content is overwritten on the disk
  * (secure_delete). SESSION_NOT_FOUND. */
 bool sessions_delete(struct store *s, const char *id, struct error *e);
 
@@ -62,13 +62,53 @@ bool sessions_delete(struct store *s, const char *id, struct error *e);
 bool sessions_each(struct store *s, bool (*visit)(void *context, const char *id), void *context,
                    struct error *e);
 
-/* Calls `visit` with the id of each live session that was begun in the directory and has a draft,
- * but nothing that was sent, newest first, until it returns false. */
+/* The same for each live session that was begun in the directory and has a draft but no events,
+ * newest first. */
 bool sessions_each_unsent(struct store *s, const char *directory,
                           bool (*visit)(void *context, const char *id), void *context,
                           struct error *e);
 
 /* NULL removes it. A session that has neither events nor a draft is removed with it. */
 bool sessions_set_draft(struct store *s, const char *id, const char *draft, struct error *e);
+
+/* ---- settings of a session that differ from the configuration ---- */
+
+/* *out NULL: it is as configured. The caller frees. */
+bool session_setting_get(struct store *s, const char *session_id, const char *name, char **out,
+                         struct error *e);
+/* `value` NULL: as configured again. */
+bool session_setting_put(struct store *s, const char *session_id, const char *name,
+                         const char *value, struct error *e);
+bool session_settings_copy(struct store *s, const char *from, const char *to, struct error *e);
+
+/* ---- how much of a session's log is in the files made from it (session/projection.h) ---- */
+
+struct projected {
+    int64_t seq; /* the last event in them; 0: none was written */
+    int64_t transcript_bytes, events_bytes;
+};
+
+/* All zero when nothing is known. */
+bool projected_get(struct store *s, const char *session_id, struct projected *out, struct error *e);
+bool projected_put(struct store *s, const char *session_id, const struct projected *p,
+                   struct error *e);
+
+/* ---- deleted sessions whose files may still exist (session/removal.h) ---- */
+
+/* The transaction that deletes a session notes its id; a session that is stored again under the
+ * same id removes the note. */
+struct removal {
+    char id[UUID_LEN + 1];
+};
+struct removals {
+    VEC(struct removal) items;
+};
+void removals_release(struct removals *r);
+
+/* At most `limit` in random order, so that one that fails does not keep the others waiting. */
+bool removals_some(struct store *s, int limit, struct removals *out, struct error *e);
+bool removals_has(struct store *s, const char *id, bool *out, struct error *e);
+/* The files are gone. */
+bool removals_strike(struct store *s, const char *id, struct error *e);
 
 #endif

@@ -21,8 +21,8 @@ static const char save_counters_sql[] =
 static const char save_message_sql[] =
     "INSERT OR REPLACE INTO snapshot_message (session, position, message)"
     " SELECT key, ?2, ?3 FROM session WHERE id = ?1";
-/* What a compaction leaves behind its end goes a piece at a time, from the end, so that thousands
- * of rows are no wait: nobody reads them. */
+/* Rows behind the last message are left by a compaction, and nobody reads them. A save deletes some
+ * of them, from the end, so that thousands of rows are no wait. */
 static const char trim_sql[] = "DELETE FROM snapshot_message WHERE session = " KEY
                                " AND position IN"
                                " (SELECT position FROM snapshot_message WHERE session = " KEY
@@ -35,7 +35,7 @@ static const char trim_all_sql[] =
 static const char has_sql[] =
     "SELECT 1 FROM snapshot_message WHERE session = " KEY " AND position = ?2";
 
-/* A snapshot that knows more than the log has nothing to stand on. */
+/* A snapshot that is ahead of the log cannot be used. */
 static const char counters_sql[] =
     "SELECT counters, seq FROM snapshot WHERE session = " KEY
     " AND seq <= (SELECT max(seq) FROM event WHERE session = " KEY ")";
@@ -48,72 +48,31 @@ static const char message_sql[] =
 
 /* ---- saving ---- */
 
-static bool save_counters(struct store *s, const char *session_id, const struct history *h,
-                          struct error *e)
-{
-    struct query q = query_for(s, save_counters_sql, session_id, e);
-    char *text = history_counters(h);
-    query_int(&q, h->applied_seq);
-    query_text(&q, text);
-    bool ok = query_run(&q);
-    free(text);
-    return ok && (sqlite3_changes(s->db) > 0 ||
-                  err_set(e, ERR_SESSION_STORE_ERROR,
-                          "session %s is not in the store; it was deleted meanwhile", session_id));
-}
-
-static bool save_message(struct store *s, const char *session_id, size_t position,
-                         const struct message *m, struct error *e)
-{
-    struct query q = query_for(s, save_message_sql, session_id, e);
-    struct buf text = BUF_INIT;
-    struct json_out o = {.buf = &text};
-    shape_write(&message_shape, m, &o);
-    query_int(&q, (int64_t)position);
-    query_text(&q, text.data);
-    bool ok = query_run(&q);
-    buf_release(&text);
-    return ok;
-}
-
-/* Which is where a message that has no blocks has them. */
-static bool save_unless_there(struct store *s, const char *session_id, size_t position,
-                              const struct message *m, struct error *e)
-{
-    assert(m->row == 0 || m->row == (int)position + 1);
-    return m->row > 0 || save_message(s, session_id, position, m, e);
-}
-
-static bool trim(struct store *s, const char *session_id, size_t position, struct error *e)
-{
-    struct query q = query_for(s, trim_sql, session_id, e);
-    query_int(&q, (int64_t)position);
-    return query_run(&q);
-}
-
-/* The first message that has to be written: 0 if what should be there before it is not. */
-static bool find_first(struct store *s, const char *session_id, const struct history *h,
-                       size_t *first, struct error *e)
-{
-    bool there;
-    *first = h->unsaved;
-    if (*first == 0)
-        return true;
-    struct query q = query_for(s, has_sql, session_id, e);
-    query_int(&q, (int64_t)*first - 1);
-    bool ok = query_any(&q, &there);
-    if (!there)
-        *first = 0;
-    return ok;
-}
-
 static bool save(struct store *s, const char *session_id, const struct history *h, struct error *e)
 {
-    size_t first;
-    bool ok = find_first(s, session_id, h, &first, e) && save_counters(s, session_id, h, e) &&
-              trim(s, session_id, h->messages.len, e);
-    for (size_t i = ok ? first : h->messages.len; i < h->messages.len && ok; i++)
-        ok = save_unless_there(s, session_id, i, &h->messages.items[i], e);
+    bool there = true;
+    size_t first = h->unsaved;
+    if (first > 0 && !sql_any(s, &there, e, has_sql, "ti", session_id, (int64_t)first - 1))
+        return false;
+    if (!there)
+        first = 0;
+    auto_free char *counters = history_counters(h);
+    if (!sql_exec(s, e, save_counters_sql, "tit", session_id, h->applied_seq, counters))
+        return false;
+    if (sqlite3_changes(s->db) == 0)
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "session %s is not in the store; it was deleted meanwhile", session_id);
+    bool ok = sql_exec(s, e, trim_sql, "ti", session_id, (int64_t)h->messages.len);
+    for (size_t i = first; ok && i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        assert(m->row == 0 || m->row == (int)i + 1);
+        if (m->row > 0) /* its blocks are only in its row */
+            continue;
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        struct json_out o = {.buf = &text};
+        shape_write(&message_shape, m, &o);
+        ok = sql_exec(s, e, save_message_sql, "tit", session_id, (int64_t)i, text.data);
+    }
     return ok;
 }
 
@@ -126,22 +85,16 @@ bool snapshot_save(struct store *s, const char *session_id, struct history *h, s
     return true;
 }
 
-static bool run_for(struct store *s, const char *sql, const char *session_id, struct error *e)
-{
-    struct query q = query_for(s, sql, session_id, e);
-    return query_run(&q);
-}
-
 bool snapshot_trim(struct store *s, const char *session_id, struct error *e)
 {
-    return run_for(s, trim_all_sql, session_id, e);
+    return sql_exec(s, e, trim_all_sql, "t", session_id);
 }
 
 /* ---- loading ---- */
 
 enum { SHED_EVERY = 512 * 1024 }; /* tokens that are read: 2 MiB of text */
 
-/* Where a history goes: whole, or what is not left in the rows. */
+/* A history that is being loaded: whole, or without the messages that stay in the rows. */
 struct loading {
     struct store *store;
     const char *session_id;
@@ -156,40 +109,26 @@ struct loading {
     struct error *error;
 };
 
-struct loaded {
-    char *counters; /* NULL: there is no snapshot that can be used */
-    int64_t seq;
-    bool whole; /* every message could be read */
-};
-
-static bool load_counters(struct store *s, const char *session_id, struct loaded *l,
+/* *counters NULL: there is no snapshot. The caller frees. */
+static bool load_counters(struct store *s, const char *session_id, char **counters, int64_t *seq,
                           struct error *e)
 {
-    struct query q = query_for(s, counters_sql, session_id, e);
+    *counters = NULL;
+    struct query q = sql_query(s, e, counters_sql, "t", session_id);
     if (query_next(&q)) {
-        l->counters = query_column_text(&q, 0);
-        l->seq = sqlite3_column_int64(q.handle, 1);
+        *counters = query_column_text(&q, 0);
+        *seq = sqlite3_column_int64(q.handle, 1);
     }
     return query_end(&q);
-}
-
-/* How many messages belong to it; there may be more rows. */
-static int64_t message_count(const struct loaded *l)
-{
-    struct json *v = json_parse(l->counters, strlen(l->counters), NULL);
-    int64_t count = json_get_int(v, "messages", 0);
-    json_free(v);
-    return count;
 }
 
 /* The message in the first column. */
 static bool read_message(const struct query *q, struct message *out, struct error *cause)
 {
     const char *text = (const char *)sqlite3_column_text(q->handle, 0);
+    AUTO(json_free_local)
     struct json *v = json_parse(text, (size_t)sqlite3_column_bytes(q->handle, 0), cause);
-    bool ok = v && message_from_json(v, out, cause);
-    json_free(v);
-    return ok;
+    return v && message_from_json(v, out, cause);
 }
 
 /* Returns whether SHED_EVERY was added since the last time. A compaction makes histories shorter.
@@ -220,60 +159,39 @@ static bool add_message(const struct query *q, struct loading *l, struct error *
     return true;
 }
 
-static bool load_messages(struct loading *l, struct loaded *found, struct error *cause,
-                          struct error *e)
-{
-    struct query q = query_for(l->store, messages_sql, l->session_id, e);
-    query_int(&q, message_count(found));
-    found->whole = true;
-    while (found->whole && query_next(&q))
-        found->whole = add_message(&q, l, cause);
-    return query_end(&q);
-}
-
-static bool restore(const struct loaded *l, struct history *out, struct error *cause)
-{
-    return history_restore(out, l->counters, strlen(l->counters), cause) &&
-           (out->applied_seq == l->seq ||
-            err_set(cause, ERR_SESSION_STORE_ERROR, "its counters are of another event"));
-}
-
-/* It was taken while a compaction held that was undone since: what that dropped is in the log
- * alone. */
-static bool is_outdated(const struct loaded *l, const struct undone_list *undone)
-{
-    for (size_t i = 0; i < undone->items.len; i++) {
-        const struct undone *u = &undone->items.items[i];
-        if (u->seq > l->seq && u->of <= l->seq)
-            return true;
-    }
-    return false;
-}
-
-static bool load_found(struct loading *l, const struct undone_list *undone, struct loaded *found,
-                       struct error *cause, struct error *e)
-{
-    if (!load_counters(l->store, l->session_id, found, e))
-        return false;
-    if (found->counters && is_outdated(found, undone)) {
-        free(found->counters);
-        found->counters = NULL;
-    }
-    return !found->counters || load_messages(l, found, cause, e);
-}
-
 /* Leaves an empty history when there is no snapshot that can be used. */
 static bool load(struct loading *l, const struct undone_list *undone, struct error *e)
 {
     struct error cause = {0};
-    struct loaded found = {0};
-    bool ok = load_found(l, undone, &found, &cause, e);
-    if (ok && found.counters && (!found.whole || !restore(&found, l->out, &cause))) {
+    auto_free char *counters = NULL;
+    int64_t seq;
+    if (!load_counters(l->store, l->session_id, &counters, &seq, e))
+        return false;
+    if (!counters)
+        return true;
+    /* The snapshot has not the messages that a compaction dropped which was undone since. */
+    for (size_t i = 0; i < undone->items.len; i++)
+        if (undone->items.items[i].seq > seq && undone->items.items[i].of <= seq)
+            return true;
+
+    /* There may be more rows than messages. */
+    struct json *v = json_parse(counters, strlen(counters), NULL);
+    int64_t count = json_get_int(v, "messages", 0);
+    json_free(v);
+    struct query q = sql_query(l->store, e, messages_sql, "ti", l->session_id, count);
+    bool usable = true;
+    while (usable && query_next(&q))
+        usable = add_message(&q, l, &cause);
+    if (!query_end(&q))
+        return false;
+    usable = usable && history_restore(l->out, counters, strlen(counters), &cause) &&
+             (l->out->applied_seq == seq ||
+              err_set(&cause, ERR_SESSION_STORE_ERROR, "its counters are of another event"));
+    if (!usable) {
         history_release(l->out);
         log_line(LOG_ERROR, "snapshot of %s passed over: %s", l->session_id, cause.text);
     }
-    free(found.counters);
-    return ok;
+    return true;
 }
 
 static bool save_and_shed(struct loading *l)
@@ -307,49 +225,35 @@ static bool read_log(struct loading *l, struct error *e)
            !l->unsaved && (!l->saves || save_and_shed(l));
 }
 
-static bool exists(struct store *s, const char *session_id, struct error *e)
-{
-    bool there;
-    struct query q = query_for(s, "SELECT 1 FROM session WHERE id = ?", session_id, e);
-    return query_any(&q, &there) &&
-           (there ||
-            err_set(e, ERR_SESSION_NOT_FOUND,
-                    "session %s is not in the store; it was deleted meanwhile", session_id));
-}
-
-static void pass_over(struct history *h, const struct undone_list *undone)
-{
-    VEC(int64_t) completed = {0};
-    for (size_t i = 0; i < undone->items.len; i++)
-        vec_push(&completed, undone->items.items[i].of);
-    history_pass_over(h, completed.items, completed.len);
-    vec_release(&completed);
-}
-
-/* What a compaction behind the snapshot moved was read. */
-static bool rows_hold(const struct snapshot_rows *rows, struct error *e)
-{
-    if (rows && rows->source.failed)
-        *e = rows->source.fault;
-    return !rows || !rows->source.failed;
-}
-
 static bool resume(struct loading *l, struct error *e)
 {
-    struct history *out = l->out;
+    bool there;
     struct undone_list undone = {0};
-    bool ok = exists(l->store, l->session_id, e) &&
-              event_log_undone(l->store, l->session_id, &undone, e) && load(l, &undone, e);
+    if (!sql_any(l->store, &there, e, "SELECT 1 FROM session WHERE id = ?", "t", l->session_id))
+        return false;
+    if (!there)
+        return err_set(e, ERR_SESSION_NOT_FOUND,
+                       "session %s is not in the store; it was deleted meanwhile", l->session_id);
+    bool ok = event_log_undone(l->store, l->session_id, &undone, e) && load(l, &undone, e);
     if (ok) {
-        out->source = l->rows ? &l->rows->source : NULL;
-        pass_over(out, &undone);
-        ok = read_log(l, e) && rows_hold(l->rows, e);
+        VEC(int64_t) completed = {0};
+        for (size_t i = 0; i < undone.items.len; i++)
+            vec_push(&completed, undone.items.items[i].of);
+        l->out->source = l->rows ? &l->rows->source : NULL;
+        history_pass_over(l->out, completed.items, completed.len);
+        vec_release(&completed);
+        ok = read_log(l, e);
     }
     vec_release(&undone.items);
+    /* A compaction behind the snapshot reads the messages that it moves. */
+    if (ok && l->rows && l->rows->source.failed) {
+        *e = l->rows->source.fault;
+        return false;
+    }
     return ok;
 }
 
-/* One look at the database: another process may be compacting the session, or undoing it. */
+/* In one transaction: another process may be compacting the session, or undoing that. */
 static bool resume_at_once(struct loading *l, struct error *e)
 {
     bool began;
@@ -406,8 +310,7 @@ static bool read_row(struct message_source *source, const struct message *m, str
                      struct error *e)
 {
     struct snapshot_rows *r = (struct snapshot_rows *)source;
-    struct query q = query_for(r->store, message_sql, r->session_id, e);
-    query_int(&q, m->row - 1);
+    struct query q = sql_query(r->store, e, message_sql, "ti", r->session_id, (int64_t)m->row - 1);
     struct error cause;
     bool read = query_next(&q) && read_message(&q, out, &cause);
     bool same = read && out->role == m->role && out->seq == m->seq;
@@ -428,10 +331,12 @@ void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *se
 bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
                        struct error *e)
 {
-    struct loaded l = {0};
     struct error cause;
-    bool ok = load_counters(s, session_id, &l, e);
-    struct json *v = l.counters ? json_parse(l.counters, strlen(l.counters), &cause) : NULL;
+    auto_free char *counters = NULL;
+    int64_t seq;
+    bool ok = load_counters(s, session_id, &counters, &seq, e);
+    AUTO(json_free_local)
+    struct json *v = counters ? json_parse(counters, strlen(counters), &cause) : NULL;
     *out = (struct snapshot_counters){
         .known = v != NULL,
         .estimate = json_get_int(v, "estimate", 0),
@@ -441,7 +346,5 @@ bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_
         .suspended = json_get_bool(v, "suspended", false),
     };
     shape_read(&request_measure_shape, v, &out->measure, &cause); /* else it is unmeasured */
-    json_free(v);
-    free(l.counters);
     return ok;
 }

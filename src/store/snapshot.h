@@ -8,10 +8,9 @@
 #include "chat/history.h"
 #include "store/store.h"
 
-/* Writes the counters and the messages from h->unsaved on but those that are in their rows, takes
- * away a part of what is behind them (which nobody reads), and sets h->unsaved to the end. After a
- * transaction that was rolled back the caller sets h->unsaved to 0.
- */
+/* Writes the counters and the messages from h->unsaved on that are not in their rows, deletes some
+ * of the rows behind them, and sets h->unsaved to the end. After a transaction that was rolled back
+ * the caller sets h->unsaved to 0. */
 bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 
 /* Snapshot + the events after it; without one (or with one that cannot be read, or that knows of a
@@ -29,19 +28,19 @@ struct snapshot_rows {
 void snapshot_rows_init(struct snapshot_rows *r, struct store *s, const char *session_id);
 
 /* The same history, of which the messages that are older than so many tokens are left in the rows
- * (history_shed()). `rows` are its source, and must outlive it. With `is_long` (false before), a log
- * that has more than 2 MiB of text behind the snapshot sets it and leaves `out` empty: it is for
- * snapshot_catch_up(). NULL: messages without a row are held, whatever their size. */
+ * (history_shed()). `rows` are its source, and must outlive it. With `is_long` (false before), a
+ * log that has more than 2 MiB of text behind the snapshot sets it and leaves `out` empty: it is
+ * for snapshot_catch_up(). NULL: messages without a row are held, whatever their size. */
 bool snapshot_open(struct snapshot_rows *rows, int64_t tokens, struct history *out, bool *is_long,
                    struct error *e);
 
-/* The same for who may write, in a transaction: what is folded of the log is saved as it goes and
- * left in the rows, so that a long log without a snapshot is never in memory as a whole. */
+/* The same for a caller that may write, in a transaction: messages of the log are saved as they are
+ * read and left in the rows, so that a long log is never in memory as a whole. */
 bool snapshot_catch_up(struct snapshot_rows *rows, int64_t tokens, struct history *out,
                        struct error *e);
 
-/* What the meters show of a session that is opened but not talked to yet, without its messages, as
- * chat/history.h: last_input is -1 and the rest 0 where there is no snapshot. */
+/* Figures of a session that was opened, without its messages, as in chat/history.h; without a
+ * snapshot last_input is -1 and the rest 0. */
 struct snapshot_counters {
     bool known; /* there is one */
     int64_t estimate, last_input, unpriced;
@@ -52,7 +51,7 @@ struct snapshot_counters {
 bool snapshot_counters(struct store *s, const char *session_id, struct snapshot_counters *out,
                        struct error *e);
 
-/* Takes away all that is behind its messages: what compactions dropped, and nobody reads. */
+/* Deletes all rows behind its messages, which compactions left. */
 bool snapshot_trim(struct store *s, const char *session_id, struct error *e);
 
 #endif

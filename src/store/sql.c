@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Room for the advice behind it in an error's text. */
+/* Bytes of a path in an error, which leave room for the advice behind it. */
 #define PATH_SHOWN 100
 
 static const struct {
@@ -37,13 +37,11 @@ static const struct {
     {SQLITE_INTERRUPT, ERR_INTERRUPTED, "was interrupted; try again"},
 };
 
-/* The end of a path, from a character's border on. */
+/* The end of a path, from the beginning of a character on. */
 static const char *shown_path(const char *path)
 {
     size_t len = strlen(path);
-    if (len <= PATH_SHOWN)
-        return path;
-    path += len - PATH_SHOWN;
+    path += len > PATH_SHOWN ? len - PATH_SHOWN : 0;
     while ((*path & 0xc0) == 0x80)
         path++;
     return path;
@@ -66,7 +64,7 @@ bool store_fault(const struct store *s, int result, struct error *e)
                    "the database %s%s has an error; run 'tiro doctor' (%s)", cut, path, detail);
 }
 
-/* `tables` NULL: the text as it is. The caller frees. */
+/* The text with `tables` in the place of each #; NULL: the text as it is. The caller frees. */
 static char *name_tables(const char *sql, const char *tables)
 {
     struct buf out = BUF_INIT;
@@ -78,43 +76,31 @@ static char *name_tables(const char *sql, const char *tables)
     return buf_take(&out);
 }
 
-static struct statement *find_statement(struct store *s, const char *tables, const char *sql)
-{
-    for (size_t i = 0; i < s->statements.len; i++)
-        if (s->statements.items[i].sql == sql && s->statements.items[i].tables == tables)
-            return &s->statements.items[i];
-    return NULL;
-}
-
 static void fail(struct query *q, int result)
 {
     q->fault = result;
     store_fault(q->store, result, q->error);
 }
 
-static void prepare(struct query *q, const char *tables, const char *sql)
-{
-    struct store *s = q->store;
-    struct statement new = {.sql = sql, .tables = tables};
-    char *text = name_tables(sql, tables);
-    int result = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
-    free(text);
-    q->handle = new.handle;
-    if (result == SQLITE_OK)
-        vec_push(&s->statements, new);
-    else
-        fail(q, result);
-}
-
 struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e)
 {
     struct query q = {.store = s, .error = e};
-    const struct statement *known = find_statement(s, tables, sql);
-    assert(!known || !sqlite3_stmt_busy(known->handle));
-    if (known)
-        q.handle = known->handle;
+    for (size_t i = 0; i < s->statements.len; i++) {
+        const struct statement *known = &s->statements.items[i];
+        if (known->sql == sql && known->tables == tables) {
+            assert(!sqlite3_stmt_busy(known->handle));
+            q.handle = known->handle;
+            return q;
+        }
+    }
+    struct statement new = {.sql = sql, .tables = tables};
+    auto_free char *text = name_tables(sql, tables);
+    int result = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &new.handle, NULL);
+    q.handle = new.handle;
+    if (result == SQLITE_OK)
+        vec_push(&s->statements, new);
     else
-        prepare(&q, tables, sql);
+        fail(&q, result);
     return q;
 }
 
@@ -187,10 +173,10 @@ void query_pointer(struct query *q, void *pointer, const char *type)
         bound(q, sqlite3_bind_pointer(q->handle, i, pointer, type, NULL));
 }
 
-static struct query bind_all(struct store *s, struct error *e, const char *sql, const char *types,
-                             va_list args)
+struct query sql_query_in(struct store *s, const char *tables, struct error *e, const char *sql,
+                          const char *types, va_list args)
 {
-    struct query q = query_begin(s, sql, e);
+    struct query q = query_begin_in(s, tables, sql, e);
     for (const char *type = types; *type; type++) {
         switch (*type) {
         case 't':
@@ -221,7 +207,7 @@ struct query sql_query(struct store *s, struct error *e, const char *sql, const 
 {
     va_list args;
     va_start(args, types);
-    struct query q = bind_all(s, e, sql, types, args);
+    struct query q = sql_query_in(s, NULL, e, sql, types, args);
     va_end(args);
     return q;
 }
@@ -230,7 +216,7 @@ bool sql_exec(struct store *s, struct error *e, const char *sql, const char *typ
 {
     va_list args;
     va_start(args, types);
-    struct query q = bind_all(s, e, sql, types, args);
+    struct query q = sql_query_in(s, NULL, e, sql, types, args);
     va_end(args);
     return query_run(&q);
 }
@@ -240,9 +226,18 @@ bool sql_number(struct store *s, int64_t *out, struct error *e, const char *sql,
 {
     va_list args;
     va_start(args, types);
-    struct query q = bind_all(s, e, sql, types, args);
+    struct query q = sql_query_in(s, NULL, e, sql, types, args);
     va_end(args);
     return query_number(&q, out);
+}
+
+bool sql_any(struct store *s, bool *out, struct error *e, const char *sql, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    struct query q = sql_query_in(s, NULL, e, sql, types, args);
+    va_end(args);
+    return query_any(&q, out);
 }
 
 bool query_next(struct query *q)
@@ -311,9 +306,8 @@ double query_column_known_real(const struct query *q, int i)
 
 bool store_number(struct store *s, const char *sql, int64_t *out, struct error *e)
 {
-    struct query q = query_begin(s, sql, e);
     *out = 0;
-    return query_number(&q, out);
+    return sql_number(s, out, e, sql, "");
 }
 
 bool store_exec(struct store *s, const char *sql, struct error *e)
@@ -324,10 +318,8 @@ bool store_exec(struct store *s, const char *sql, struct error *e)
 
 bool store_exec_in(struct store *s, const char *tables, const char *sql, struct error *e)
 {
-    char *text = name_tables(sql, tables);
-    bool ok = store_exec(s, text, e);
-    free(text);
-    return ok;
+    auto_free char *text = name_tables(sql, tables);
+    return store_exec(s, text, e);
 }
 
 bool store_enter(struct store *s, bool *began, struct error *e)

@@ -1,10 +1,11 @@
-/* Statements, prepared once a connection, bound in order and stepped, with errors that name the
- * database and what to do: query_begin(), query_text()…, query_next() while there are rows,
- * query_end(), which alone need be asked whether all of them went well. */
+/* SQL statements: prepared once a connection, bound in order and stepped. Errors name the database
+ * and what to do. Several rows: sql_query(), query_next() while there are rows, query_end(), whose
+ * result alone tells whether all calls went well. */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
 
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,8 +22,8 @@ struct store {
     char *path;
     enum store_mode mode;
     VEC(struct statement) statements;
-    bool searchable; /* the function of index/transcripts_search.c has been registered */
-    bool collects;   /* … and the function of index/words_search.c */
+    bool searchable;                  /* the function of index/transcripts.c has been registered */
+    bool collects;                    /* the function of index/words_search.c has been registered */
     VEC(struct language *) languages; /* of its tokenizers */
 
     /* While another process writes: */
@@ -36,55 +37,54 @@ struct store {
 
 struct query {
     struct store *store;
-    sqlite3_stmt *handle; /* NULL where it could not be prepared */
+    sqlite3_stmt *handle; /* NULL: it could not be prepared */
     struct error *error;  /* takes the first fault; may be NULL */
-    int parameter;        /* the last that was bound */
+    int parameter;        /* number of the last one that was bound */
     int fault;            /* SQLite's code; after it nothing more is bound or stepped */
 };
 
-/* `sql` is a constant; the same one is not begun again before it ended. */
-struct query query_begin(struct store *s, const char *sql, struct error *e);
-/* The same statement for several sets of tables: each # of it stands for `tables`, a constant. */
-struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e);
-/* With its first parameter bound to the text, mostly a session's id. */
-struct query query_for(struct store *s, const char *sql, const char *id, struct error *e);
-
-/* Begin and bind in one call. `types` has a letter for each parameter, in order: t const char *
- * (NULL binds NULL), i int64_t, k int64_t of which a negative one binds NULL, r double of which a
- * negative one binds NULL, b const void * and size_t. Texts and bytes are borrowed until the query
- * ends. */
+/* Begins a statement and binds its parameters. `sql` is a constant; a statement must end before it
+ * begins again. `types` has a letter for each parameter, in order: t const char * (NULL binds
+ * NULL), i int64_t, k int64_t (a negative one binds NULL), r double (a negative one binds NULL), b
+ * const void * and size_t. Texts and bytes are borrowed until the query ends. */
 struct query sql_query(struct store *s, struct error *e, const char *sql, const char *types, ...);
-/* The same, run to its end. */
+/* sql_query(), run to its end. */
 bool sql_exec(struct store *s, struct error *e, const char *sql, const char *types, ...);
-/* The same; *out is the integer in the first column of the first row, and unchanged without a row.
- */
+/* sql_query(), and the integer in the first column of its first row; *out is unchanged without a
+ * row. */
 bool sql_number(struct store *s, int64_t *out, struct error *e, const char *sql, const char *types,
                 ...);
+/* sql_query(), and whether it has a row. *out is false after a fault. */
+bool sql_any(struct store *s, bool *out, struct error *e, const char *sql, const char *types, ...);
+/* sql_query() for one of several sets of tables: each # in `sql` stands for `tables`, a constant;
+ * NULL: none does. */
+struct query sql_query_in(struct store *s, const char *tables, struct error *e, const char *sql,
+                          const char *types, va_list args);
 
+/* The same in steps, for parameters that sql_query() has no letter for. */
+struct query query_begin(struct store *s, const char *sql, struct error *e);
+struct query query_begin_in(struct store *s, const char *tables, const char *sql, struct error *e);
+/* With the first parameter bound. */
+struct query query_for(struct store *s, const char *sql, const char *id, struct error *e);
 void query_text(struct query *q, const char *text); /* NULL binds NULL; borrowed until the end */
 void query_int(struct query *q, int64_t n);
 void query_known(struct query *q, int64_t n); /* a negative one binds NULL */
 void query_known_real(struct query *q, double n);
 void query_bytes(struct query *q, const void *bytes, size_t len); /* borrowed until the end */
-/* For a function of ours, which asks for this type; borrowed until the end. */
+/* For a function of this program, which asks for this type; borrowed until the end. */
 void query_pointer(struct query *q, void *pointer, const char *type);
 
 bool query_next(struct query *q); /* whether there is a row */
 bool query_end(struct query *q);  /* whether there was no fault */
 
-/* Runs what has been bound to its end and ends it. */
+/* These run the query and end it. */
 bool query_run(struct query *q);
-
-/* One step, and the end: the number in the first row (without one *out stays), whether there is
- * one. */
-bool query_number(struct query *q, int64_t *out);
-bool query_any(struct query *q, bool *out);
-
-/* All rows, and the end: the texts in the first column, added to a list that is empty again after a
- * fault. */
+bool query_number(struct query *q, int64_t *out); /* as sql_number() */
+bool query_any(struct query *q, bool *out);       /* as sql_any() */
+/* Adds the texts in the first column to a list, which is empty after a fault. */
 bool query_texts(struct query *q, struct text_list *out);
 
-/* Column `i` of the row: a copy, NULL for NULL; -1 for NULL. */
+/* Column `i` of the row: a copy, NULL for NULL; a number, -1 for NULL. */
 char *query_column_text(const struct query *q, int i);
 int64_t query_column_known(const struct query *q, int i);
 double query_column_known_real(const struct query *q, int i);
@@ -108,8 +108,17 @@ bool store_leave(struct store *s, bool began, bool ok, struct error *e);
 bool store_step_begin(struct store *s, bool *began, struct error *e);
 bool store_step_end(struct store *s, bool began, bool ok, struct error *e);
 
-/* FTS5's interface for tokenizers of ours, and a function of ours within its queries, once a
- * connection (*known). */
+/* What the header of a file says of its schema. Changes nothing. */
+enum schema_state {
+    SCHEMA_EMPTY, /* no tables yet */
+    SCHEMA_CURRENT,
+    SCHEMA_FOREIGN, /* a database of another program */
+    SCHEMA_NEWER,   /* of another version of this program */
+};
+bool schema_inspect(struct store *s, enum schema_state *out, struct error *e);
+
+/* FTS5's interface for tokenizers of this program, and a function of this program within its
+ * queries, which is registered once a connection (*known). */
 bool store_fts5(struct store *s, fts5_api **out, struct error *e);
 bool store_fts5_function(struct store *s, const char *name, fts5_extension_function call,
                          bool *known, struct error *e);

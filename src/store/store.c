@@ -12,15 +12,14 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"
-#include "store/db_copy.h"
-#include "store/migrate.h"
-#include "store/scrub.h"
+#include "store/db_files.h"
+#include "store/db_pages.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
 
 enum { PATIENCE_MS = 5000, NAP_MS = 5 };
 
-/* WAL: readers never wait for the writer. What is deleted is overwritten. */
+/* secure_delete: deleted content is overwritten. */
 static const char settings[] =
     "PRAGMA synchronous = NORMAL;"
     "PRAGMA foreign_keys = ON;"
@@ -28,7 +27,7 @@ static const char settings[] =
     "PRAGMA temp_store = MEMORY;"
     "PRAGMA journal_size_limit = 4194304;";
 
-/* In KiB, where negative. What a transaction changes should fit, or it is written twice. */
+/* Negative numbers are KiB. The changes of a transaction should fit, or they are written twice. */
 static const char *const cache_sizes[] = {
     [STORE_READ_ONLY] = "PRAGMA cache_size = -512",
     [STORE_READ_WRITE] = "PRAGMA cache_size = -4096",
@@ -36,10 +35,8 @@ static const char *const cache_sizes[] = {
 
 char *store_default_path(void)
 {
-    char *dir = paths_data_dir();
-    char *path = paths_join(dir, "tiro.db");
-    free(dir);
-    return path;
+    auto_free char *dir = paths_data_dir();
+    return paths_join(dir, "tiro.db");
 }
 
 static const char memory_prefix[] = "file:/tiro-";
@@ -56,63 +53,38 @@ bool store_in_memory(const char *path)
     return strncmp(path, memory_prefix, sizeof memory_prefix - 1) == 0;
 }
 
-static bool make_parent(const char *path, struct error *e)
+/* Makes the file if it is missing and may be made: SQLite would give it the rights that the umask
+ * leaves, which its -wal and -shm inherit. An existing file is not opened here: closing it would
+ * drop the locks that another connection of this process has on it. */
+static bool ensure_file(const char *path, enum store_mode mode, struct error *e)
 {
-    const char *slash = strrchr(path, '/');
-    if (!slash || slash == path)
-        return true;
+    struct stat st;
     struct error cause;
-    char *dir = mem_strndup(path, (size_t)(slash - path));
-    bool ok = paths_make_dir(dir, &cause);
-    free(dir);
-    return ok || err_set(e, ERR_SESSION_STORE_ERROR, "%s", cause.text);
-}
-
-/* SQLite would make the file with the rights that the umask leaves; its -wal and -shm inherit
- * them. An existing file is never opened here: to close it would drop the locks that another
- * connection of this process has on it. */
-static bool make_file(const char *path, struct error *e)
-{
-    struct stat st;
-    if (stat(path, &st) == 0)
+    if (store_in_memory(path) || stat(path, &st) == 0)
         return true;
-    if (!make_parent(path, e))
-        return false;
+    if (mode == STORE_READ_ONLY)
+        return errno == ENOENT
+                   ? err_set(e, ERR_SESSION_NOT_FOUND,
+                             "nothing has been saved yet: %s does not exist; start a chat first",
+                             path)
+                   : err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the database %s", path);
+    const char *slash = strrchr(path, '/');
+    auto_free char *dir = slash && slash > path ? mem_strndup(path, (size_t)(slash - path)) : NULL;
+    if (dir && !paths_make_dir(dir, &cause))
+        return err_set(e, ERR_SESSION_STORE_ERROR, "%s", cause.text);
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno == EEXIST ||
-               err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot make the database %s", path);
-    close(fd);
-    return true;
-}
-
-static bool find_file(const char *path, struct error *e)
-{
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return true;
-    if (errno == ENOENT)
-        return err_set(e, ERR_SESSION_NOT_FOUND,
-                       "nothing has been saved yet: %s does not exist; start a chat first", path);
-    return err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot open the database %s", path);
-}
-
-static bool find_or_make_file(const char *path, enum store_mode mode, struct error *e)
-{
-    if (store_in_memory(path))
-        return true;
-    return mode == STORE_READ_WRITE ? make_file(path, e) : find_file(path, e);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == EEXIST ||
+           err_set_errno(e, ERR_SESSION_STORE_ERROR, "cannot make the database %s", path);
 }
 
 static bool need_files(const char *path, struct error *e)
 {
-    char *other;
-    if (store_in_memory(path) || db_copy_are_files(path, &other))
-        return true;
-    err_set(e, ERR_SESSION_STORE_ERROR,
-            "%s is no regular file, so the database cannot be opened; move it away", other);
-    free(other);
-    return false;
+    auto_free char *other = NULL;
+    return store_in_memory(path) || db_files_regular(path, &other) ||
+           err_set(e, ERR_SESSION_STORE_ERROR,
+                   "%s is no regular file, so the database cannot be opened; move it away", other);
 }
 
 /* SQLite's busy handler: whether to try again. */
@@ -147,69 +119,12 @@ void store_set_patience(struct store *s, int ms, bool (*give_up)(void *context),
     sqlite3_busy_handler(s->db, wait_for_writer, s);
 }
 
-static bool connect_to(struct store *s, struct error *e)
-{
-    int flags = s->mode == STORE_READ_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-    if (store_in_memory(s->path))
-        flags |= SQLITE_OPEN_URI;
-    int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, scrub_vfs());
-    if (result != SQLITE_OK)
-        return store_fault(s, result, e);
-    /* Again: the file has been opened but not read yet. */
-    if (!need_files(s->path, e))
-        return false;
-    sqlite3_extended_result_codes(s->db, 1);
-    store_set_patience(s, PATIENCE_MS, NULL, NULL);
-    return true;
-}
-
-/* Whether a file that is being closed gets its log folded in: not one that we refused. */
-static void keep_untouched(struct store *s, bool untouched)
-{
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)untouched, NULL);
-}
-
-static bool check_schema(struct store *s, enum schema_state *state, struct error *e)
-{
-    if (!migrate_inspect(s, state, e))
-        return false;
-    switch (*state) {
-    case SCHEMA_FOREIGN:
-        return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the database %s belongs to another program; name another file", s->path);
-    case SCHEMA_NEWER:
-        return err_set(e, ERR_SESSION_STORE_ERROR,
-                       "the database %s was written by another version of tiro; with that version, "
-                       "'tiro sessions export' saves the sessions",
-                       s->path);
-    case SCHEMA_EMPTY:
-        return s->mode == STORE_READ_WRITE ||
-               err_set(e, ERR_SESSION_NOT_FOUND,
-                       "nothing has been saved yet: %s is empty; start a chat first", s->path);
-    case SCHEMA_CURRENT:
-        break;
-    }
-    return true;
-}
-
-/* SQLite asks no busy handler when two connections change a new file to WAL at once. */
-static bool use_wal(struct store *s, struct error *e)
-{
-    int result, tries = 0;
-    do
-        result = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-    while ((result & 0xff) == SQLITE_BUSY && wait_for_writer(s, tries++));
-    return result == SQLITE_OK || store_fault(s, result, e);
-}
-
-/* Where a program died in a change while the file had no WAL yet, only who may write can take that
- * back. What else fails here is told by who reads next; but who has waited in vain does not again.
- */
-static bool take_back_half_done(struct store *s, struct error *e)
+/* If a program died in a change while the file had no WAL yet, only a connection that may write can
+ * take that change back. Other faults are told by the next read, but a reader that has waited in
+ * vain does not wait again. */
+static bool roll_back_half_done(struct store *s, struct error *e)
 {
     sqlite3 *writer;
-    if (s->mode != STORE_READ_ONLY)
-        return true;
     int result = sqlite3_exec(s->db, "PRAGMA schema_version", NULL, NULL, NULL);
     if ((result & 0xff) == SQLITE_BUSY)
         return store_fault(s, result, e);
@@ -225,35 +140,123 @@ static bool take_back_half_done(struct store *s, struct error *e)
     return true;
 }
 
+/* ---- the schema ---- */
+
+/* "tiro" in the file's header; file(1) shows it. */
+#define APPLICATION_ID 0x7469726f
+
+/* Of data/schema.sql. From the first release on, a newer schema is a step from the one before. */
+enum { SCHEMA_VERSION = 1 };
+
+int store_schema_version(void)
+{
+    return SCHEMA_VERSION;
+}
+
+/* In one transaction: another process may be making the schema, and between two reads an empty
+ * database would seem to have become a foreign one. */
+bool schema_inspect(struct store *s, enum schema_state *out, struct error *e)
+{
+    int64_t application, version, tables;
+    bool began;
+    if (!store_step_begin(s, &began, e))
+        return false;
+    bool ok = store_number(s, "PRAGMA application_id", &application, e) &&
+              store_number(s, "PRAGMA user_version", &version, e) &&
+              store_number(s, "SELECT count(*) FROM sqlite_schema", &tables, e);
+    if (!store_step_end(s, began, ok, e))
+        return false;
+    if (application == 0 && version == 0 && tables == 0)
+        *out = SCHEMA_EMPTY;
+    else if (application != APPLICATION_ID || version < 1)
+        *out = SCHEMA_FOREIGN;
+    else
+        *out = version > SCHEMA_VERSION ? SCHEMA_NEWER : SCHEMA_CURRENT;
+    return true;
+}
+
+static bool make_schema(struct store *s, struct error *e)
+{
+    int64_t version;
+    if (!store_begin(s, e))
+        return false;
+    auto_free char *stamp = mem_printf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+                                       APPLICATION_ID, SCHEMA_VERSION);
+    /* Read again: another process may have made it while this one waited for the lock. */
+    if (store_number(s, "PRAGMA user_version", &version, e) &&
+        (version == SCHEMA_VERSION ||
+         (store_exec(s, embedded_text("schema.sql"), e) && store_exec(s, stamp, e))))
+        return store_commit(s, e);
+    store_rollback(s);
+    return false;
+}
+
+static bool refuse(const struct store *s, enum schema_state state, struct error *e)
+{
+    if (state == SCHEMA_FOREIGN)
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the database %s belongs to another program; name another file", s->path);
+    if (state == SCHEMA_NEWER)
+        return err_set(e, ERR_SESSION_STORE_ERROR,
+                       "the database %s was written by another version of tiro; with that version, "
+                       "'tiro sessions export' saves the sessions",
+                       s->path);
+    return err_set(e, ERR_SESSION_NOT_FOUND,
+                   "nothing has been saved yet: %s is empty; start a chat first", s->path);
+}
+
+/* ---- a connection ---- */
+
 static bool set_up(struct store *s, struct error *e)
 {
+    bool writes = s->mode == STORE_READ_WRITE;
     enum schema_state state;
-    keep_untouched(s, true);
-    if (!take_back_half_done(s, e) || !check_schema(s, &state, e))
+    int flags = writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, tries = 0;
+    if (store_in_memory(s->path))
+        flags |= SQLITE_OPEN_URI;
+    int result = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, scrub_vfs());
+    if (result != SQLITE_OK)
+        return store_fault(s, result, e);
+    /* Checked again: now the file is open, but it has not been read yet. */
+    if (!need_files(s->path, e))
         return false;
-    keep_untouched(s, false);
+    sqlite3_extended_result_codes(s->db, 1);
+    store_set_patience(s, PATIENCE_MS, NULL, NULL);
+
+    /* The log of a file that is refused stays as it is. */
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if ((!writes && !roll_back_half_done(s, e)) || !schema_inspect(s, &state, e))
+        return false;
+    if (state != SCHEMA_CURRENT && !(writes && state == SCHEMA_EMPTY))
+        return refuse(s, state, e);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+
     if (!tokenizer_register(s, e) || !store_exec(s, settings, e) ||
         !store_exec(s, cache_sizes[s->mode], e))
         return false;
-    if (s->mode == STORE_READ_ONLY)
+    if (!writes)
         return true;
-    return use_wal(s, e) && (state == SCHEMA_CURRENT || migrate_run(s, e));
+    /* SQLite asks no busy handler when two connections change a new file to WAL at once. */
+    do
+        result = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    while ((result & 0xff) == SQLITE_BUSY && wait_for_writer(s, tries++));
+    return result == SQLITE_OK ? state == SCHEMA_CURRENT || make_schema(s, e)
+                               : store_fault(s, result, e);
 }
 
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct error *e)
 {
     *out = NULL;
-    if (!find_or_make_file(path, mode, e) || !need_files(path, e))
+    if (!ensure_file(path, mode, e) || !need_files(path, e))
         return false;
     struct store *s = mem_alloc(sizeof *s);
     s->path = mem_strdup(path);
     s->mode = mode;
-    if (connect_to(s, e) && set_up(s, e)) {
+    if (set_up(s, e))
         *out = s;
-        return true;
-    }
-    store_close(s);
-    return false;
+    else
+        store_close(s);
+    return *out;
 }
 
 static void forget_statements(struct store *s)

@@ -1,34 +1,154 @@
 #include "store/tokenizer.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "store/sql.h"
-#include "store/token_fold.h"
-#include "store/token_scan.h"
+
+/* ---- pieces of a text, from left to right ---- */
+
+/* WORD: letters, marks and digits of scripts that put blanks between words, apostrophes within.
+ * SIGN: one character, with its modifiers, of a script that does not (Han, Kana, Hangul, Thai …).
+ * EMOJI: one, however many characters it has. */
+enum piece_kind { PIECE_WORD, PIECE_SIGN, PIECE_EMOJI };
+
+struct piece {
+    enum piece_kind kind;
+    size_t start, end; /* bytes */
+};
+
+struct token_scan {
+    const char *text;
+    size_t len, at;
+    bool elides; /* apostrophes separate words */
+};
+
+enum character { CLASS_OTHER, CLASS_WORD, CLASS_SIGN, CLASS_MARK, CLASS_JOINER, CLASS_EMOJI };
+
+/* Scripts without blanks between words. Other characters in these ranges (punctuation) are no
+ * letters. */
+static bool is_sign_script(uint32_t cp)
+{
+    static const uint32_t scripts[][2] = {
+        {0x0E00, 0x0EFF}, /* Thai, Lao */
+        {0x1000, 0x109F}, /* Myanmar */
+        {0x1100, 0x11FF}, /* Hangul by parts */
+        {0x1780, 0x17FF}, /* Khmer */
+        {0x2E80, 0x2FDF}, /* radicals */
+        {0x3005, 0x3007}, {0x3021, 0x30FF},   {0x3100, 0x318F},   {0x31A0, 0x31FF},
+        {0x3400, 0x9FFF}, {0xA960, 0xA97F},   {0xAC00, 0xD7FF},   {0xF900, 0xFAFF},
+        {0xFF66, 0xFFDC}, {0x1AFF0, 0x1B16F}, {0x20000, 0x3FFFF},
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (cp >= scripts[i][0] && cp <= scripts[i][1])
+            return true;
+    return false;
+}
+
+/* Halfwidth voicing, and the later parts of a Hangul syllable, belong to the character before. */
+static bool continues_sign(uint32_t cp)
+{
+    return cp == 0xFF9E || cp == 0xFF9F || (cp >= 0x1160 && cp <= 0x11FF) ||
+           (cp >= 0xD7B0 && cp <= 0xD7FF) || cp == 0x0E33 || cp == 0x0EB3;
+}
+
+static bool is_plain(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+}
+
+static enum character class_at(const struct token_scan *scan, size_t at, size_t *used, uint32_t *cp)
+{
+    *used = utf8_decode(scan->text + at, scan->len - at, cp);
+    if (*used == 0 || *cp < 0x80)
+        return *used > 0 && is_plain((char)*cp) ? CLASS_WORD : CLASS_OTHER;
+    const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)*cp);
+    int category = (int)p->category;
+    if (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME)
+        return CLASS_MARK;
+    if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO) {
+        if (continues_sign(*cp))
+            return CLASS_MARK;
+        return is_sign_script(*cp) ? CLASS_SIGN : CLASS_WORD;
+    }
+    if ((*cp >= 0x2190 && p->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC) ||
+        p->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR)
+        return CLASS_EMOJI;
+    return *cp == 0x00AD || *cp == 0x200C || *cp == 0x200D ? CLASS_JOINER : CLASS_OTHER;
+}
+
+/* Whether a letter follows, possibly behind an apostrophe or an invisible character. */
+static bool word_goes_on(const struct token_scan *scan, size_t at, size_t *used)
+{
+    uint32_t cp, next_cp;
+    size_t next_used;
+    enum character c = class_at(scan, at, used, &cp);
+    if (c == CLASS_WORD || c == CLASS_MARK)
+        return true;
+    if (*used == 0 || (c != CLASS_JOINER && (scan->elides || !token_is_apostrophe(cp))))
+        return false;
+    return class_at(scan, at + *used, &next_used, &next_cp) == CLASS_WORD;
+}
+
+/* False at the end of the text. Invalid bytes separate words. */
+static bool scan_next(struct token_scan *scan, struct piece *out)
+{
+    while (scan->at < scan->len) {
+        size_t used;
+        uint32_t cp;
+        enum character c = class_at(scan, scan->at, &used, &cp);
+        out->start = scan->at;
+        scan->at += used;
+        switch (c) {
+        case CLASS_WORD:
+            out->kind = PIECE_WORD;
+            do
+                while (scan->at < scan->len && is_plain(scan->text[scan->at]))
+                    scan->at++;
+            while (word_goes_on(scan, scan->at, &used) && (scan->at += used));
+            break;
+        case CLASS_SIGN:
+            out->kind = PIECE_SIGN;
+            while (class_at(scan, scan->at, &used, &cp) == CLASS_MARK)
+                scan->at += used;
+            break;
+        case CLASS_EMOJI:
+            out->kind = PIECE_EMOJI;
+            scan->at = utf8_next(scan->text, scan->len, out->start);
+            break;
+        default:
+            continue;
+        }
+        out->end = scan->at;
+        return true;
+    }
+    return false;
+}
 
 /* ---- tokens of a text ---- */
 
-struct run {
+struct tokenizing {
     struct language *language;
     enum token_purpose purpose;
     const char *text;
     size_t place; /* of the next token */
     token_teller tell;
     void *context;
-    struct buf word;
+    struct buf *word;
 
     /* The sign before, if it was the last piece: */
-    struct buf sign;
+    struct buf *sign;
     size_t sign_start, sign_end;
     bool has_sign, has_pair;
 };
 
-static int tell(struct run *r, const struct buf *word, size_t start, size_t end, size_t place,
-                bool single)
+static int tell(struct tokenizing *r, const struct buf *word, size_t start, size_t end,
+                size_t place, bool single)
 {
     struct token_seen t = {.word = word->data,
                            .len = word->len,
@@ -39,30 +159,31 @@ static int tell(struct run *r, const struct buf *word, size_t start, size_t end,
     return r->tell(r->context, &t);
 }
 
-/* A sign alone is a token; at the end of a run of them only in a text, at the place of the pair. */
-static int end_signs(struct run *r)
+/* A single sign is a token; the last one of several only in a text, at the place of the last pair.
+ */
+static int end_signs(struct tokenizing *r)
 {
     bool told = r->has_sign && (!r->has_pair || r->purpose == TOKENS_TEXT);
     size_t place = r->has_pair ? r->place - 1 : r->place;
     if (told && !r->has_pair)
         r->place++;
     r->has_sign = r->has_pair = false;
-    return told ? tell(r, &r->sign, r->sign_start, r->sign_end, place, true) : 0;
+    return told ? tell(r, r->sign, r->sign_start, r->sign_end, place, true) : 0;
 }
 
-static int add_sign(struct run *r, const struct piece *p)
+static int add_sign(struct tokenizing *r, const struct piece *p)
 {
     int result = 0;
     if (r->has_sign && r->sign_end != p->start)
         result = end_signs(r);
     if (!r->has_sign)
-        buf_clear(&r->sign);
-    size_t before = r->sign.len;
-    token_fold(&r->sign, r->text + p->start, p->end - p->start);
+        buf_clear(r->sign);
+    size_t before = r->sign->len;
+    token_fold(r->sign, r->text + p->start, p->end - p->start);
     if (result == 0 && r->has_sign) {
-        result = tell(r, &r->sign, r->sign_start, p->end, r->place++, false);
+        result = tell(r, r->sign, r->sign_start, p->end, r->place++, false);
         r->has_pair = true;
-        buf_consume(&r->sign, before);
+        buf_consume(r->sign, before);
     }
     r->has_sign = true;
     r->sign_start = p->start;
@@ -70,74 +191,63 @@ static int add_sign(struct run *r, const struct piece *p)
     return result;
 }
 
-static int add_word(struct run *r, const struct piece *p)
+static int add_word(struct tokenizing *r, const struct piece *p)
 {
     static const enum word_form forms[] = {[TOKENS_TEXT] = WORD_STEM,
                                            [TOKENS_QUERY] = WORD_STEM,
                                            [TOKENS_EVERY] = WORD_ANY_STEM,
                                            [TOKENS_PREFIX] = WORD_PREFIX};
     enum word_form form = forms[r->purpose];
-    if (!language_word(r->language, r->text + p->start, p->end - p->start, form, &r->word))
+    if (!language_word(r->language, r->text + p->start, p->end - p->start, form, r->word))
         return 0;
-    return tell(r, &r->word, p->start, p->end, r->place++, false);
+    return tell(r, r->word, p->start, p->end, r->place++, false);
 }
 
-/* Without tones of skin and the choice of presentation. */
-static int add_emoji(struct run *r, const struct piece *p)
+/* Skin tones and the choice of presentation are left out. */
+static int add_emoji(struct tokenizing *r, const struct piece *p)
 {
-    buf_clear(&r->word);
-    for (size_t at = p->start, used; at < p->end && r->word.len < WORD_CHARACTERS; at += used) {
+    buf_clear(r->word);
+    for (size_t at = p->start, used; at < p->end && r->word->len < WORD_CHARACTERS; at += used) {
         uint32_t cp;
         used = utf8_decode(r->text + at, p->end - at, &cp);
         bool plain = cp != 0xFE0E && cp != 0xFE0F && !(cp >= 0x1F3FB && cp <= 0x1F3FF);
-        if (plain || r->word.len == 0)
-            buf_add(&r->word, r->text + at, used);
+        if (plain || r->word->len == 0)
+            buf_add(r->word, r->text + at, used);
     }
-    return tell(r, &r->word, p->start, p->end, r->place++, false);
-}
-
-static int add_piece(struct run *r, const struct piece *p)
-{
-    if (p->kind == PIECE_SIGN)
-        return add_sign(r, p);
-    int result = end_signs(r);
-    if (result != 0)
-        return result;
-    return p->kind == PIECE_WORD ? add_word(r, p) : add_emoji(r, p);
-}
-
-static int add_mark(struct run *r, size_t len)
-{
-    char mark = len > 0 ? r->text[len - 1] : '\0';
-    if (r->purpose != TOKENS_TEXT || !token_is_mark(mark) || r->place == 0)
-        return 0;
-    buf_clear(&r->word);
-    buf_addch(&r->word, mark);
-    return tell(r, &r->word, len - 1, len, r->place - 1, false);
+    return tell(r, r->word, p->start, p->end, r->place++, false);
 }
 
 int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
                 token_teller teller, void *context)
 {
     struct token_scan scan = {.text = text, .len = len, .elides = language_elides(l)};
-    struct run r = {.language = l,
-                    .purpose = purpose,
-                    .text = text,
-                    .tell = teller,
-                    .context = context,
-                    .word = BUF_INIT,
-                    .sign = BUF_INIT};
+    AUTO(buf_release) struct buf word = BUF_INIT;
+    AUTO(buf_release) struct buf sign = BUF_INIT;
+    struct tokenizing r = {.language = l,
+                           .purpose = purpose,
+                           .text = text,
+                           .tell = teller,
+                           .context = context,
+                           .word = &word,
+                           .sign = &sign};
     struct piece p;
     int result = 0;
-    while (result == 0 && token_scan_next(&scan, &p))
-        result = add_piece(&r, &p);
+    while (result == 0 && scan_next(&scan, &p)) {
+        if (p.kind != PIECE_SIGN)
+            result = end_signs(&r);
+        if (result == 0)
+            result = p.kind == PIECE_SIGN   ? add_sign(&r, &p)
+                     : p.kind == PIECE_WORD ? add_word(&r, &p)
+                                            : add_emoji(&r, &p);
+    }
     if (result == 0)
         result = end_signs(&r);
-    if (result == 0)
-        result = add_mark(&r, len);
-    buf_release(&r.word);
-    buf_release(&r.sign);
-    return result;
+    char mark = len > 0 ? text[len - 1] : '\0';
+    if (result != 0 || purpose != TOKENS_TEXT || !token_is_mark(mark) || r.place == 0)
+        return result;
+    buf_clear(&word);
+    buf_addch(&word, mark);
+    return tell(&r, &word, len - 1, len, r.place - 1, false);
 }
 
 static int keep_token(void *context, const struct token_seen *t)

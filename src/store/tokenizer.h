@@ -18,10 +18,9 @@
  * until it is used. */
 bool tokenizer_register(struct store *s, struct error *e);
 
-/* What a text is tokenized for. TEXT: to be indexed; what is of pairs also ends with a single
- * character at the place of the last pair, so that one character is found as the beginning of a
- * word. QUERY: to be looked for. EVERY: the same with stop words. PREFIX: the beginning of a word:
- * no stems, with stop words. */
+/* TEXT is indexed: pairs also end with a single character at the place of the last pair, so that
+ * one character is found as the beginning of a word. QUERY is searched for; EVERY: the same with
+ * stop words. PREFIX is the beginning of a word: no stems, with stop words. */
 enum token_purpose { TOKENS_TEXT, TOKENS_QUERY, TOKENS_EVERY, TOKENS_PREFIX };
 
 /* The last character of a TEXT may be its mark, which says what kind of text it is: the characters

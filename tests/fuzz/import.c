@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "index/transcripts.h"
 #include "session/export.h"
-#include "store/session_files.h"
+#include "store/sessions.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/imported.h"
 
