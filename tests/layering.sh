@@ -47,7 +47,7 @@ microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
 serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd[.]c|http_private[.]h)$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
-utf8proc                          ^src/(base/utf8|store/token_(fold|scan))[.]c$
+utf8proc                          ^src/(base/utf8|store/(language|tokenizer))[.]c$
 libintl[.]h                        ^src/(base/i18n[.]h|cli/main[.]c)$
 base/i18n[.]h                      ^(ui|src/(cli|serve))/
 '

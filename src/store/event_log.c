@@ -79,8 +79,9 @@ static const char read_sql[] =
 static const char part_sql[] = "SELECT rowid, at, type FROM event" OF_SESSION " AND seq = ?";
 static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
                                " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
-/* chat/log_messages.h needs one fact of each payload. instr() finds it: a quote within a JSON
- * string is escaped, and SQLite keeps copies of the texts that its JSON functions have parsed. */
+/* struct log_event (chat/event.h) needs one fact of each payload. instr() finds it: a quote within
+ * a JSON string is escaped, and SQLite keeps copies of the texts that its JSON functions have
+ * parsed. */
 static const char messages_sql[] =
     "SELECT seq, type, CASE type"
     " WHEN 'run_started' THEN"
