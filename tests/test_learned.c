@@ -288,16 +288,16 @@ TEST(the_access_of_a_session_stays)
 /* "2-4 6-": behind which event, up to which. */
 static const char *closed_spans(const char *session)
 {
-    struct learned_closed closed;
+    struct learned_locked locked;
     struct buf out = BUF_INIT;
-    assert_true(learned_closed_read(store, session, &closed, &e));
-    for (size_t i = 0; i < closed.spans.len; i++) {
-        const struct learned_closed_span *span = &closed.spans.items[i];
+    assert_true(learned_locked_read(store, session, &locked, &e));
+    for (size_t i = 0; i < locked.spans.len; i++) {
+        const struct learned_locked_span *span = &locked.spans.items[i];
         buf_addf(&out, "%s%lld-", i > 0 ? " " : "", (long long)span->since);
         if (span->until < INT64_MAX)
             buf_addf(&out, "%lld", (long long)span->until);
     }
-    learned_closed_release(&closed);
+    learned_locked_release(&locked);
     return support_keep(buf_take(&out));
 }
 
@@ -325,7 +325,7 @@ TEST(when_a_session_was_closed_is_known)
                 {2, MEMORY_ACCESS_OFF, "2-"},        {2, MEMORY_ACCESS_READ, "2-"},
                 {4, MEMORY_ACCESS_OFF, "2-4 4-"},    {4, MEMORY_ACCESS_OFF, "2-4 4-"},
                 {6, MEMORY_ACCESS_WRITE, "2-4 4-6"}, {7, MEMORY_ACCESS_READ, "2-4 4-6 7-"}};
-    struct learned_closed closed;
+    struct learned_locked locked;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum memory_access now;
         say_until(rows[i].said);
@@ -334,10 +334,10 @@ TEST(when_a_session_was_closed_is_known)
         assert_true(learned_access_read(store, ID, &now, &e));
         assert_int_equal(now, rows[i].access);
     }
-    assert_true(learned_closed_read(store, ID, &closed, &e));
+    assert_true(learned_locked_read(store, ID, &locked, &e));
     for (int64_t seq = 1; seq <= 9; seq++)
-        assert_int_equal(learned_closed_has(&closed, seq), (seq > 2 && seq <= 6) || seq > 7);
-    learned_closed_release(&closed);
+        assert_int_equal(learned_locked_has(&locked, seq), (seq > 2 && seq <= 6) || seq > 7);
+    learned_locked_release(&locked);
     static const char fork[] = "0198c0de-0000-7000-8000-00000000000f";
     assert_true(learned_access_copy(store, ID, 5, fork, &e));
     assert_string_equal(closed_spans(fork), "2-4 4-5");

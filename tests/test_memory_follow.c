@@ -694,7 +694,7 @@ TEST(a_fork_knows_what_was_said_while_memory_was_off)
 {
     struct catalog catalog;
     struct session_info fork;
-    struct learned_closed closed;
+    struct learned_locked locked;
     enum memory_access access;
     say("one?", "1");
     let(MEMORY_ACCESS_OFF);
@@ -703,11 +703,11 @@ TEST(a_fork_knows_what_was_said_while_memory_was_off)
     catalog_borrow(&catalog, store, support_dir(), "");
     memory_check(catalog_fork(&catalog, talk.info.id, 0, &fork, &e), &e);
     catalog_release(&catalog);
-    memory_check(learned_closed_read(store, fork.id, &closed, &e), &e);
+    memory_check(learned_locked_read(store, fork.id, &locked, &e), &e);
     for (int64_t seq = 1; seq <= fork.parent_seq; seq++)
-        assert_int_equal(learned_closed_has(&closed, seq), seq > since);
-    assert_false(learned_closed_has(&closed, fork.parent_seq + 1));
-    learned_closed_release(&closed);
+        assert_int_equal(learned_locked_has(&locked, seq), seq > since);
+    assert_false(learned_locked_has(&locked, fork.parent_seq + 1));
+    learned_locked_release(&locked);
     memory_check(learned_access_read(store, fork.id, &access, &e), &e);
     assert_int_equal(access, MEMORY_ACCESS_WRITE);
     session_info_release(&fork);

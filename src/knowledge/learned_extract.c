@@ -390,7 +390,7 @@ bool learned_extract_failed(struct store *s, const struct waiting_session *w, st
 
 struct reading {
     struct typed_messages *out;
-    struct learned_closed closed; /* what was said then is not looked at */
+    struct learned_locked locked; /* what was said then is not looked at */
     int64_t after, last;
     int turns;
 };
@@ -403,7 +403,7 @@ static bool visit(void *context, const struct event *ev)
     if (ev->type != EVENT_TURN_STARTED || ev->number > 0 || !ev->text)
         return true;
     r->turns++;
-    if (ev->seq > r->after && ev->origin == INPUT_TYPED && !learned_closed_has(&r->closed, ev->seq))
+    if (ev->seq > r->after && ev->origin == INPUT_TYPED && !learned_locked_has(&r->locked, ev->seq))
         (void)typed_messages_add(r->out, ev->seq, ev->text);
     return true;
 }
@@ -414,9 +414,9 @@ bool learned_extract_read(struct store *s, const struct waiting_session *w,
     struct reading r = {.out = out, .after = w->seq, .last = w->seq};
     enum memory_access access;
     bool ok = learned_access_read(s, w->id, &access, e) &&
-              learned_closed_read(s, w->id, &r.closed, e) &&
+              learned_locked_read(s, w->id, &r.locked, e) &&
               event_log_read(s, w->id, 0, visit, &r, e);
-    learned_closed_release(&r.closed);
+    learned_locked_release(&r.locked);
     if (!ok || access != MEMORY_ACCESS_WRITE || r.turns < EXTRACTION_TURNS)
         typed_messages_release(out);
     *last = r.last;

@@ -15,7 +15,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/graph_write.c \
 	src/knowledge/learned.c src/knowledge/learned.h \
 	src/knowledge/learned_extract.c src/knowledge/learned_extract.h \
-	src/knowledge/learned_private.h \
 	src/knowledge/load_html.c \
 	src/knowledge/load_office.c \
 	src/knowledge/load_text.c \

@@ -94,21 +94,21 @@ static bool index_some(struct batch *b, const struct discard *d, struct memory_d
                        struct error *e)
 {
     size_t room, taken = 0;
-    struct learned_closed closed;
+    struct learned_locked locked;
     bool ok = room_at_once(b->sink, d->session_id, &room, e) &&
-              learned_closed_read(b->store, d->session_id, &closed, e);
+              learned_locked_read(b->store, d->session_id, &locked, e);
     if (!ok)
         return false;
     for (size_t i = 0; i < d->count && ok; i++) {
         const struct message *m = d->messages[i];
-        if (!is_wanted(b->sink, m) || learned_closed_has(&closed, m->seq))
+        if (!is_wanted(b->sink, m) || learned_locked_has(&locked, m->seq))
             continue;
         if (taken++ < room && !b->full)
             ok = add_message(b, m->seq, m->turn, e);
         else
             defer_message(rest, m);
     }
-    learned_closed_release(&closed);
+    learned_locked_release(&locked);
     return ok && index_batch(b, e);
 }
 
