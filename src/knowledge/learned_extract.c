@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
@@ -17,7 +18,7 @@
 #include "store/sessions.h"
 #include "store/sql.h"
 
-/* --- what was typed --------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 void typed_messages_release(struct typed_messages *m)
 {
@@ -26,57 +27,35 @@ void typed_messages_release(struct typed_messages *m)
     vec_release(&m->items);
 }
 
-static char *typed_text(const char *message)
+bool typed_messages_add(struct typed_messages *m, int64_t seq, const char *message)
 {
-    struct sentences sentences = {0};
-    struct buf typed = BUF_INIT, masked = BUF_INIT, out = BUF_INIT;
+    AUTO(vec_release_local) struct sentences sentences = {0};
+    AUTO(buf_release) struct buf typed = BUF_INIT, masked = BUF_INIT, out = BUF_INIT;
     sentences_read(message, &sentences);
     for (size_t i = 0; i < sentences.items.len; i++) {
         const struct sentence *s = &sentences.items.items[i];
         buf_addf(&typed, "%.*s%s\n", (int)s->len, s->text, s->question ? "?" : "");
     }
-    vec_release(&sentences.items);
-    if (typed.len > 0)
-        (void)secrets_mask(&masked, typed.data, typed.len);
-    if (masked.len > 0)
-        utf8_add_cut(&out, masked.data, masked.len, EXTRACTION_TEXT_BYTES);
-    buf_release(&typed);
-    buf_release(&masked);
-    return out.len > 0 ? buf_take(&out) : NULL;
-}
-
-bool typed_messages_add(struct typed_messages *m, int64_t seq, const char *message)
-{
-    char *text = typed_text(message);
-    if (text)
-        vec_push(&m->items, ((struct typed_message){seq, text}));
-    return text != NULL;
-}
-
-/* --- the request ------------------------------------------------------------------------------ */
-
-/* The first of the newest that fit. */
-static size_t first_that_fits(const struct typed_messages *m)
-{
-    size_t i = m->items.len, bytes = 0;
-    while (i > 0 && bytes + strlen(m->items.items[i - 1].text) <= EXTRACTION_BYTES)
-        bytes += strlen(m->items.items[--i].text);
-    return i;
+    (void)secrets_mask(&masked, typed.data, typed.len);
+    utf8_add_cut(&out, masked.data, masked.len, EXTRACTION_TEXT_BYTES);
+    if (out.len == 0)
+        return false;
+    vec_push(&m->items, (struct typed_message){seq, buf_take(&out)});
+    return true;
 }
 
 char *extraction_request(const struct typed_messages *m, const struct learned_items *known)
 {
     struct buf out = BUF_INIT;
     struct json_out o = {.buf = &out};
+    size_t first = m->items.len, bytes = 0;
+    while (first > 0 && bytes + strlen(m->items.items[first - 1].text) <= EXTRACTION_BYTES)
+        bytes += strlen(m->items.items[--first].text);
     json_out_open(&o, '{');
     json_out_name(&o, "messages");
     json_out_open(&o, '[');
-    for (size_t i = first_that_fits(m); i < m->items.len; i++) {
-        json_out_open(&o, '{');
-        json_out_int(&o, "message", (int64_t)i + 1);
-        json_out_member(&o, "text", m->items.items[i].text);
-        json_out_close(&o, '}');
-    }
+    for (size_t i = first; i < m->items.len; i++)
+        json_out_pack(&o, "{message:I text:s}", (int64_t)i + 1, m->items.items[i].text);
     json_out_close(&o, ']');
     json_out_name(&o, "known");
     json_out_open(&o, '[');
@@ -87,94 +66,7 @@ char *extraction_request(const struct typed_messages *m, const struct learned_it
     return buf_take(&out);
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
-void proposals_release(struct proposals *p)
-{
-    for (size_t i = 0; i < p->items.len; i++)
-        free(p->items.items[i].text);
-    vec_release(&p->items);
-}
-
-/* 0: it names none of them. */
-static int64_t seq_of(const struct json *v, const struct typed_messages *m)
-{
-    int64_t n = json_get_int(v, "message", 0);
-    return n >= 1 && (uint64_t)n <= m->items.len ? m->items.items[n - 1].seq : 0;
-}
-
-/* Of those that are an item's; LEARNED_KIND_COUNT: it is none. */
-static enum learned_kind kind_of(const char *word)
-{
-    enum learned_kind kind = 0;
-    while (kind < LEARNED_ENTITY && (!word || strcmp(word, learned_kind_word(kind)) != 0))
-        kind++;
-    return kind < LEARNED_ENTITY ? kind : LEARNED_KIND_COUNT;
-}
-
-/* Takes the text. */
-static void propose(struct proposals *out, enum learned_kind kind, int64_t seq, char *text)
-{
-    if (text && *text && strlen(text) <= LEARNED_TEXT_BYTES)
-        vec_push(&out->items, ((struct proposal){kind, seq, text}));
-    else
-        free(text);
-}
-
-static void read_item(const struct json *v, const struct typed_messages *m, struct proposals *out)
-{
-    const char *text = json_get_string(v, "text");
-    enum learned_kind kind = kind_of(json_get_string(v, "kind"));
-    int64_t seq = seq_of(v, m);
-    struct buf line = BUF_INIT;
-    if (!text || kind == LEARNED_KIND_COUNT || seq == 0)
-        return;
-    utf8_clean(&line, text, strlen(text), UTF8_ONE_LINE);
-    propose(out, kind, seq, buf_take(&line));
-}
-
-static void read_entity(const struct json *v, const struct typed_messages *m, struct proposals *out)
-{
-    const char *name = json_get_string(v, "name"), *type = json_get_string(v, "type");
-    int64_t seq = seq_of(v, m);
-    VEC(const char *) observations = {0};
-    if (utf8_is_blank(name) || utf8_is_blank(type) || seq == 0)
-        return;
-    for (const struct json *o = json_first(json_get(v, "observations")); o; o = json_next(o))
-        if (!utf8_is_blank(json_string(o)) && observations.len < EXTRACTION_OBSERVATIONS)
-            vec_push(&observations, json_string(o));
-    propose(out, LEARNED_ENTITY, seq,
-            entity_text_write(name, type, observations.items, observations.len));
-    vec_release(&observations);
-}
-
-static void read_list(const struct json *answer, const char *name, const struct typed_messages *m,
-                      void (*read)(const struct json *v, const struct typed_messages *m,
-                                   struct proposals *out),
-                      struct proposals *out)
-{
-    size_t most = out->items.len + EXTRACTION_PROPOSALS;
-    const struct json *v = json_first(json_get(answer, name));
-    for (; v && out->items.len < most; v = json_next(v))
-        if (json_type(v) == JSON_OBJECT)
-            read(v, m, out);
-}
-
-bool extraction_read(const char *answer, const struct typed_messages *m, struct proposals *out,
-                     struct error *e)
-{
-    const char *begin = strchr(answer, '{'), *end = strrchr(answer, '}');
-    struct json *v =
-        begin && end > begin ? json_parse_foreign(begin, (size_t)(end - begin) + 1, NULL) : NULL;
-    if (!v || json_type(v) != JSON_OBJECT) {
-        json_free(v);
-        return err_set(e, ERR_AGENT_ERROR, "the model's proposals are no JSON object");
-    }
-    read_list(v, "items", m, read_item, out);
-    read_list(v, "entities", m, read_entity, out);
-    json_free(v);
-    return true;
-}
+/* --- entities as lines ------------------------------------------------------------------------ */
 
 void entity_text_release(struct entity_text *t)
 {
@@ -184,8 +76,8 @@ void entity_text_release(struct entity_text *t)
     *t = (struct entity_text){0};
 }
 
-/* One line, with each byte of `from` as that of `to` in its place. */
-static void add_without(struct buf *out, const char *text, const char *from, const char *to)
+/* Adds one line; each byte of `from` becomes the one of `to` in its place. */
+static void add_replaced(struct buf *out, const char *text, const char *from, const char *to)
 {
     size_t begin = out->len;
     utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
@@ -200,13 +92,13 @@ char *entity_text_write(const char *name, const char *type, const char *const *o
                         size_t count)
 {
     struct buf out = BUF_INIT;
-    add_without(&out, name, "()", "[]");
+    add_replaced(&out, name, "()", "[]");
     buf_addstr(&out, " (");
-    add_without(&out, type, "()", "[]");
+    add_replaced(&out, type, "()", "[]");
     buf_addch(&out, ')');
     for (size_t i = 0; i < count; i++) {
         buf_addstr(&out, i > 0 ? "; " : ": ");
-        add_without(&out, observations[i], ";", ",");
+        add_replaced(&out, observations[i], ";", ",");
     }
     return buf_take(&out);
 }
@@ -221,70 +113,127 @@ static char *trimmed(const char *begin, const char *end)
     return end > begin ? mem_strndup(begin, (size_t)(end - begin)) : NULL;
 }
 
-static void read_line_observations(const char *at, struct entity_text *out)
+bool entity_text_read(const char *line, struct entity_text *out, struct error *e)
 {
-    while (*at) {
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
+    const char *open = strchr(clean.data, '('), *close = open ? strchr(open, ')') : NULL;
+    const char *at = close ? close + 1 + strspn(close + 1, " ") : NULL;
+    *out = (struct entity_text){0};
+    if (close) {
+        out->name = trimmed(clean.data, open);
+        out->type = trimmed(open + 1, close);
+    }
+    if (!out->name || !out->type || (*at && *at != ':')) {
+        entity_text_release(out);
+        return err_set(e, ERR_USAGE,
+                       "this is no entity; write it as NAME (TYPE): OBSERVATION; OBSERVATION");
+    }
+    for (at += *at == ':'; *at;) {
         const char *end = at + strcspn(at, ";");
         char *one = trimmed(at, end);
         if (one)
             vec_push(&out->observations, one);
         at = end + (*end == ';');
     }
-}
-
-static bool read_clean(const char *line, struct entity_text *out, struct error *e)
-{
-    const char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
-    const char *behind = close ? close + 1 + strspn(close + 1, " ") : NULL;
-    *out = (struct entity_text){0};
-    if (close) {
-        out->name = trimmed(line, open);
-        out->type = trimmed(open + 1, close);
-    }
-    if (!out->name || !out->type || (*behind && *behind != ':')) {
-        entity_text_release(out);
-        return err_set(e, ERR_USAGE,
-                       "this is no entity; write it as NAME (TYPE): OBSERVATION; OBSERVATION");
-    }
-    read_line_observations(behind + (*behind == ':'), out);
     return true;
 }
 
-bool entity_text_read(const char *line, struct entity_text *out, struct error *e)
+/* --- the answer ------------------------------------------------------------------------------- */
+
+void proposals_release(struct proposals *p)
 {
-    struct buf clean = BUF_INIT;
-    utf8_clean(&clean, line, strlen(line), UTF8_ONE_LINE);
-    bool ok = read_clean(clean.data ? clean.data : "", out, e);
-    buf_release(&clean);
-    return ok;
+    for (size_t i = 0; i < p->items.len; i++)
+        free(p->items.items[i].text);
+    vec_release(&p->items);
 }
+
+/* Takes the text. */
+static void propose(struct proposals *out, enum learned_kind kind, int64_t seq, char *text)
+{
+    if (*text && strlen(text) <= LEARNED_TEXT_BYTES)
+        vec_push(&out->items, (struct proposal){kind, seq, text});
+    else
+        free(text);
+}
+
+static void read_item(const struct json *v, int64_t seq, struct proposals *out)
+{
+    const char *text = json_get_string(v, "text"), *word = json_get_string(v, "kind");
+    enum learned_kind kind = 0;
+    while (kind < LEARNED_ENTITY && (!word || strcmp(word, learned_kind_word(kind)) != 0))
+        kind++;
+    if (!text || kind == LEARNED_ENTITY)
+        return;
+    struct buf line = BUF_INIT;
+    utf8_clean(&line, text, strlen(text), UTF8_ONE_LINE);
+    propose(out, kind, seq, buf_take(&line));
+}
+
+static void read_entity(const struct json *v, int64_t seq, struct proposals *out)
+{
+    const char *name = json_get_string(v, "name"), *type = json_get_string(v, "type");
+    AUTO(vec_release_local) VEC(const char *) observations = {0};
+    if (utf8_is_blank(name) || utf8_is_blank(type))
+        return;
+    for (const struct json *o = json_first(json_get(v, "observations")); o; o = json_next(o))
+        if (!utf8_is_blank(json_string(o)) && observations.len < EXTRACTION_OBSERVATIONS)
+            vec_push(&observations, json_string(o));
+    propose(out, LEARNED_ENTITY, seq,
+            entity_text_write(name, type, observations.items, observations.len));
+}
+
+bool extraction_read(const char *answer, const struct typed_messages *m, struct proposals *out,
+                     struct error *e)
+{
+    static const struct {
+        const char *name;
+        void (*read)(const struct json *v, int64_t seq, struct proposals *out);
+    } lists[] = {{"items", read_item}, {"entities", read_entity}};
+    const char *begin = strchr(answer, '{'), *end = strrchr(answer, '}');
+    struct json *v =
+        begin && end > begin ? json_parse_foreign(begin, (size_t)(end - begin) + 1, NULL) : NULL;
+    if (!v || json_type(v) != JSON_OBJECT) {
+        json_free(v);
+        return err_set(e, ERR_AGENT_ERROR, "the model's proposals are no JSON object");
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        size_t most = out->items.len + EXTRACTION_PROPOSALS;
+        const struct json *p = json_first(json_get(v, lists[i].name));
+        for (; p && out->items.len < most; p = json_next(p)) {
+            int64_t n = json_type(p) == JSON_OBJECT ? json_get_int(p, "message", 0) : 0;
+            if (n >= 1 && (uint64_t)n <= m->items.len)
+                lists[i].read(p, m->items.items[n - 1].seq, out);
+        }
+    }
+    json_free(v);
+    return true;
+}
+
+/* --- own words -------------------------------------------------------------------------------- */
 
 struct look {
     struct buf wanted; /* " word word " */
     size_t words;
     int64_t before;    /* number of an event */
-    bool typed, shown; /* it was found; whichever is the first */
+    bool typed, shown; /* the first place where it was found */
 };
 
 static size_t add_folded(struct buf *out, const char *text, size_t len)
 {
-    struct folded_words words = {0};
+    AUTO(folded_words_release) struct folded_words words = {0};
     folded_words_read(text, len, &words);
-    size_t count = words.items.len;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < words.items.len; i++)
         buf_addf(out, " %s", words.items.items[i].text);
     buf_addch(out, ' ');
-    folded_words_release(&words);
-    return count;
+    return words.items.len;
 }
 
 static bool has(const struct look *l, const char *text, size_t len)
 {
-    struct buf folded = BUF_INIT;
+    AUTO(buf_release) struct buf folded = BUF_INIT;
     add_folded(&folded, text, len);
-    bool found = strstr(folded.data, l->wanted.data) != NULL;
-    buf_release(&folded);
-    return found;
+    return strstr(folded.data, l->wanted.data) != NULL;
 }
 
 static bool strings_have(const struct look *l, const struct json *v)
@@ -298,7 +247,7 @@ static bool strings_have(const struct look *l, const struct json *v)
     return found;
 }
 
-/* In JSON a word may stand behind an escape: its strings are looked at as what they mean. */
+/* Strings of JSON are compared without their escapes. */
 static bool result_has(const struct look *l, const char *text)
 {
     struct json *v =
@@ -308,33 +257,23 @@ static bool result_has(const struct look *l, const char *text)
     return found;
 }
 
-/* The files that it begins with were not typed; of a message that was not typed nothing was. */
-static void look_at_message(struct look *l, const struct event *ev)
-{
-    const char *typed =
-        ev->origin == INPUT_TYPED ? attached_files_end(ev->text) : ev->text + strlen(ev->text);
-    l->shown = has(l, ev->text, (size_t)(typed - ev->text));
-    l->typed = !l->shown && has(l, typed, strlen(typed));
-}
-
-static void look_at(struct look *l, const struct event *ev)
-{
-    if (ev->type == EVENT_TURN_STARTED && ev->text)
-        look_at_message(l, ev);
-    else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
-        l->shown = result_has(l, ev->text);
-    else if (ev->type == EVENT_MEMORY_RECALLED)
-        l->shown = result_has(l, ev->hits);
-    else if (ev->type == EVENT_TEXT_COMPLETE && ev->text && l->words >= OWN_WORDS_OF_ANSWERS)
-        l->shown = has(l, ev->text, strlen(ev->text));
-}
-
-static bool look_at_event(void *context, const struct event *ev)
+static bool look_at(void *context, const struct event *ev)
 {
     struct look *l = context;
     if (ev->seq >= l->before)
         return false;
-    look_at(l, ev);
+    if (ev->type == EVENT_TURN_STARTED && ev->text) { /* it may begin with files */
+        const char *end = ev->text + strlen(ev->text);
+        const char *typed = ev->origin == INPUT_TYPED ? attached_files_end(ev->text) : end;
+        l->shown = has(l, ev->text, (size_t)(typed - ev->text));
+        l->typed = !l->shown && has(l, typed, (size_t)(end - typed));
+    } else if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED) {
+        l->shown = result_has(l, ev->text);
+    } else if (ev->type == EVENT_MEMORY_RECALLED) {
+        l->shown = result_has(l, ev->hits);
+    } else if (ev->type == EVENT_TEXT_COMPLETE && ev->text && l->words >= OWN_WORDS_OF_ANSWERS) {
+        l->shown = has(l, ev->text, strlen(ev->text));
+    }
     return !l->typed && !l->shown;
 }
 
@@ -343,35 +282,29 @@ bool own_words(struct store *s, const char *session_id, int64_t seq, const char 
 {
     struct look l = {.wanted = BUF_INIT, .before = seq};
     l.words = add_folded(&l.wanted, text, strlen(text));
-    bool ok =
-        l.words < OWN_WORDS_OF_TEXTS || event_log_read(s, session_id, 0, look_at_event, &l, e);
+    bool ok = l.words < OWN_WORDS_OF_TEXTS || event_log_read(s, session_id, 0, look_at, &l, e);
     *own = ok && !l.shown;
     buf_release(&l.wanted);
     return ok;
 }
 
-static const char want_sql[] =
-    "INSERT INTO learned_extract (session, seq, waits, tries) VALUES (?1, 0, 1, 0)"
-    " ON CONFLICT (session) DO UPDATE SET waits = 1, tries = 0";
-static const char next_sql[] =
-    "SELECT x.session, x.seq FROM learned_extract x JOIN session ON session.id = x.session"
-    " WHERE x.waits ORDER BY x.tries, x.session LIMIT 1";
-static const char done_sql[] =
-    "UPDATE learned_extract SET waits = 0, tries = 0, seq = ?2 WHERE session = ?1";
-static const char failed_sql[] =
-    "UPDATE learned_extract SET tries = tries + 1, waits = tries + 1 < ?2 WHERE session = ?1";
-
-/* --- which wait ------------------------------------------------------------------------------- */
+/* --- sessions --------------------------------------------------------------------------------- */
 
 bool learned_extract_want(struct store *s, const char *session_id, struct error *e)
 {
-    struct query q = query_for(s, want_sql, session_id, e);
-    return query_run(&q);
+    return sql_exec(s, e,
+                    "INSERT INTO learned_extract (session, seq, waits, tries) VALUES (?1, 0, 1, 0)"
+                    " ON CONFLICT (session) DO UPDATE SET waits = 1, tries = 0",
+                    "t", session_id);
 }
 
 bool learned_extract_next(struct store *s, struct waiting_session *out, struct error *e)
 {
-    struct query q = query_begin(s, next_sql, e);
+    struct query q = query_begin(
+        s,
+        "SELECT x.session, x.seq FROM learned_extract x JOIN session ON session.id = x.session"
+        " WHERE x.waits ORDER BY x.tries, x.session LIMIT 1",
+        e);
     *out = (struct waiting_session){0};
     if (query_next(&q))
         *out =
@@ -381,22 +314,21 @@ bool learned_extract_next(struct store *s, struct waiting_session *out, struct e
 
 bool learned_extract_failed(struct store *s, const struct waiting_session *w, struct error *e)
 {
-    struct query q = query_for(s, failed_sql, w->id, e);
-    query_int(&q, EXTRACTION_TRIES);
-    return query_run(&q);
+    return sql_exec(
+        s, e,
+        "UPDATE learned_extract SET tries = tries + 1, waits = tries + 1 < ?2 WHERE session = ?1",
+        "ti", w->id, (int64_t)EXTRACTION_TRIES);
 }
-
-/* --- what was typed --------------------------------------------------------------------------- */
 
 struct reading {
     struct typed_messages *out;
-    struct learned_locked locked; /* what was said then is not looked at */
+    struct learned_locked locked; /* messages in it are passed over */
     int64_t after, last;
     int turns;
 };
 
-/* A turn that is sent again is the same one. */
-static bool visit(void *context, const struct event *ev)
+/* A turn that is sent again is not counted again. */
+static bool take_typed(void *context, const struct event *ev)
 {
     struct reading *r = context;
     r->last = ev->seq;
@@ -415,7 +347,7 @@ bool learned_extract_read(struct store *s, const struct waiting_session *w,
     enum memory_access access;
     bool ok = learned_access_read(s, w->id, &access, e) &&
               learned_locked_read(s, w->id, &r.locked, e) &&
-              event_log_read(s, w->id, 0, visit, &r, e);
+              event_log_read(s, w->id, 0, take_typed, &r, e);
     learned_locked_release(&r.locked);
     if (!ok || access != MEMORY_ACCESS_WRITE || r.turns < EXTRACTION_TURNS)
         typed_messages_release(out);
@@ -423,7 +355,7 @@ bool learned_extract_read(struct store *s, const struct waiting_session *w,
     return ok;
 }
 
-/* --- what is proposed ------------------------------------------------------------------------- */
+/* --- keeping proposals ------------------------------------------------------------------------ */
 
 struct keeping {
     struct store *store;
@@ -434,10 +366,10 @@ struct keeping {
     int kept;
 };
 
-/* All of it is in the graph. */
+/* *known: the graph has all of the entity, or the text is no entity. */
 static bool is_in_graph(const struct keeping *k, const char *text, bool *known, struct error *e)
 {
-    struct entity_text t;
+    AUTO(entity_text_release) struct entity_text t = {0};
     struct graph_part part = {0};
     *known = true;
     if (!entity_text_read(text, &t, &(struct error){0}))
@@ -453,19 +385,6 @@ static bool is_in_graph(const struct keeping *k, const char *text, bool *known, 
         *known = *known && found;
     }
     graph_part_release(&part);
-    entity_text_release(&t);
-    return ok;
-}
-
-static bool is_wanted(const struct keeping *k, const struct proposal *p, bool *wanted,
-                      struct error *e)
-{
-    bool known = false, own = false;
-    *wanted = false;
-    if (p->kind == LEARNED_ENTITY && (!k->graph || !is_in_graph(k, p->text, &known, e)))
-        return !k->graph;
-    bool ok = own_words(k->store, k->session->id, k->last + 1, p->text, &own, e);
-    *wanted = own && !known;
     return ok;
 }
 
@@ -480,32 +399,35 @@ static bool keep(struct keeping *k, const struct proposal *p, struct error *e)
                                 .session_id = k->session->id,
                                 .seq = p->seq};
     enum learned_added how;
-    bool wanted;
+    bool known = false, own;
+    if (p->kind == LEARNED_ENTITY && !k->graph)
+        return true;
+    if ((p->kind == LEARNED_ENTITY && !is_in_graph(k, p->text, &known, e)) ||
+        !own_words(k->store, k->session->id, k->last + 1, p->text, &own, e))
+        return false;
+    if (known || !own)
+        return true;
     if (item.scope == LEARNED_PROJECT)
         item.project = k->project;
-    if (!is_wanted(k, p, &wanted, e))
-        return false;
-    if (!wanted)
-        return true;
     bool ok = learned_add(k->store, &item, &kept, &how, e);
     k->kept += ok && how == LEARNED_IS_NEW;
     learned_item_release(&kept);
     return ok;
 }
 
-/* A text that cannot be kept is no reason to leave the others. */
+/* A proposal whose text cannot be kept does not hold up the others. */
 static bool keep_all(struct keeping *k, const struct proposals *p, struct error *e)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < p->items.len; i++) {
+    for (size_t i = 0; i < p->items.len; i++) {
         struct error fault = {0};
-        ok = keep(k, &p->items.items[i], &fault) || fault.code == ERR_USAGE;
-        if (!ok)
-            *e = fault;
+        if (keep(k, &p->items.items[i], &fault) || fault.code == ERR_USAGE)
+            continue;
+        *e = fault;
+        return false;
     }
-    struct query q = query_for(k->store, done_sql, k->session->id, e);
-    query_int(&q, k->last);
-    return query_run(&q) && ok;
+    return sql_exec(k->store, e,
+                    "UPDATE learned_extract SET waits = 0, tries = 0, seq = ?2 WHERE session = ?1",
+                    "ti", k->session->id, k->last);
 }
 
 bool learned_extract_keep(struct store *s, const struct waiting_session *w, int64_t last,
@@ -529,33 +451,25 @@ bool learned_extract_keep(struct store *s, const struct waiting_session *w, int6
     return ok;
 }
 
-/* --- an entity that is accepted --------------------------------------------------------------- */
-
-static bool put_entity(const struct graph *g, const struct entity_text *t,
-                       const struct graph_by *by, struct error *e)
+static bool move_entity(const struct graph *g, const struct learned_item *item,
+                        const struct entity_text *t, struct error *e)
 {
-    const char **observations = (const char **)t->observations.items;
+    const struct graph_by by = {item->session_gone ? NULL : item->session_id, item->seq};
+    const char *id = item->id, **observations = (const char **)t->observations.items;
     size_t count = t->observations.len;
     struct graph_new_entity entity = {t->name, t->type, {.items = observations, .len = count}};
     struct graph_new_observations more = {t->name, {.items = observations, .len = count}};
     struct graph_part created = {0};
     struct graph_added added = {0};
-    bool ok = graph_create(g, &(struct graph_create){.entities = {&entity, 1, 1}}, by, &created, e);
-    if (ok && created.entities.len == 0 && count > 0) /* it is there */
-        ok =
-            graph_observe(g, &(struct graph_observe){.observations = {&more, 1, 1}}, by, &added, e);
+    struct learned_items gone = {0};
+    bool ok =
+        graph_create(g, &(struct graph_create){.entities = {&entity, 1, 1}}, &by, &created, e);
+    if (ok && created.entities.len == 0 && count > 0) /* it was there */
+        ok = graph_observe(g, &(struct graph_observe){.observations = {&more, 1, 1}}, &by, &added,
+                           e);
+    ok = ok && learned_forget(g->store, &id, 1, &gone, e);
     graph_part_release(&created);
     shape_release(&graph_added_shape, &added);
-    return ok;
-}
-
-static bool move_entity(const struct graph *g, const struct learned_item *item,
-                        const struct entity_text *t, struct error *e)
-{
-    const struct graph_by by = {item->session_gone ? NULL : item->session_id, item->seq};
-    const char *id = item->id;
-    struct learned_items gone = {0};
-    bool ok = put_entity(g, t, &by, e) && learned_forget(g->store, &id, 1, &gone, e);
     learned_items_release(&gone);
     return ok;
 }
@@ -563,12 +477,8 @@ static bool move_entity(const struct graph *g, const struct learned_item *item,
 bool learned_keep_entity(const struct graph *graph, const struct learned_item *item,
                          struct error *e)
 {
-    struct entity_text t;
+    AUTO(entity_text_release) struct entity_text t = {0};
     bool began;
-    if (!entity_text_read(item->text, &t, e))
-        return false;
-    bool ok = store_enter(graph->store, &began, e) &&
-              store_leave(graph->store, began, move_entity(graph, item, &t, e), e);
-    entity_text_release(&t);
-    return ok;
+    return entity_text_read(item->text, &t, e) && store_enter(graph->store, &began, e) &&
+           store_leave(graph->store, began, move_entity(graph, item, &t, e), e);
 }
