@@ -299,26 +299,17 @@ static void end_runs(struct editor *e)
     e->goal = SIZE_MAX;
 }
 
-static bool undo(struct editor *e)
+/* Undoes the last step, or redoes the next one. */
+static bool undo(struct editor *e, bool redo)
 {
     end_runs(e);
-    if (e->done == 0)
+    if (redo ? e->done == e->edits.len : e->done == 0)
         return false;
-    const struct edit *step = &e->edits.items[--e->done];
-    change(e, step->pos, step->inserted.len, step->removed.data, step->removed.len);
-    e->caret = step->caret_before;
-    e->open_group = false;
-    return true;
-}
-
-static bool redo(struct editor *e)
-{
-    end_runs(e);
-    if (e->done == e->edits.len)
-        return false;
-    const struct edit *step = &e->edits.items[e->done++];
-    change(e, step->pos, step->removed.len, step->inserted.data, step->inserted.len);
-    e->caret = border(e, step->pos + step->inserted.len);
+    const struct edit *step = &e->edits.items[redo ? e->done++ : --e->done];
+    const struct buf *from = redo ? &step->removed : &step->inserted;
+    const struct buf *to = redo ? &step->inserted : &step->removed;
+    change(e, step->pos, from->len, to->data, to->len);
+    e->caret = redo ? border(e, step->pos + to->len) : step->caret_before;
     e->open_group = false;
     return true;
 }
@@ -473,23 +464,6 @@ static size_t place_of(const struct editor *e, enum action action)
     }
 }
 
-static bool move_to(struct editor *e, size_t to)
-{
-    bool moved = to != e->caret;
-    end_runs(e);
-    e->open_group = false;
-    e->caret = to;
-    return moved;
-}
-
-static bool erase_to(struct editor *e, size_t to)
-{
-    size_t from = to < e->caret ? to : e->caret, end = to < e->caret ? e->caret : to;
-    end_runs(e);
-    edit(e, from, end, "", 0, GROUP_ERASED);
-    return from != end;
-}
-
 /* Cuts; kills that follow each other are one. */
 static bool kill_to(struct editor *e, size_t to)
 {
@@ -548,7 +522,7 @@ static bool transpose(struct editor *e)
 
 bool editor_do(struct editor *e, enum action action)
 {
-    size_t goal = e->goal, kills = e->kills.len;
+    size_t goal = e->goal, kills = e->kills.len, at = e->caret, to;
     switch (action) {
     case ACTION_LEFT:
     case ACTION_RIGHT:
@@ -558,11 +532,17 @@ bool editor_do(struct editor *e, enum action action)
     case ACTION_LINE_END:
     case ACTION_TEXT_START:
     case ACTION_TEXT_END:
-        return move_to(e, place_of(e, action));
+        e->caret = place_of(e, action);
+        end_runs(e);
+        e->open_group = false;
+        return e->caret != at;
     case ACTION_BACKSPACE:
     case ACTION_DELETE:
     case ACTION_LEAVE: /* Ctrl-D deletes where a text is edited */
-        return erase_to(e, place_of(e, action));
+        to = place_of(e, action);
+        end_runs(e);
+        edit(e, to < at ? to : at, to < at ? at : to, "", 0, GROUP_ERASED);
+        return to != at;
     case ACTION_KILL_END:
     case ACTION_KILL_START:
     case ACTION_KILL_WORD_LEFT:
@@ -575,7 +555,7 @@ bool editor_do(struct editor *e, enum action action)
         e->open_group = false;
         return move_by_row(e, action == ACTION_DOWN);
     case ACTION_YANK:
-        return kills > 0 && yank(e, e->caret, kills - 1);
+        return kills > 0 && yank(e, at, kills - 1);
     case ACTION_YANK_POP:
         return e->yanked && kills > 1 &&
                yank(e, e->yank_from, e->yank_index ? e->yank_index - 1 : kills - 1);
@@ -585,9 +565,8 @@ bool editor_do(struct editor *e, enum action action)
         editor_insert(e, "\n", 1);
         return true;
     case ACTION_UNDO:
-        return undo(e);
     case ACTION_REDO:
-        return redo(e);
+        return undo(e, action == ACTION_REDO);
     default:
         return false;
     }

@@ -93,88 +93,33 @@ static const char make_words[] =
     "ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM LABEL RUN SHELL USER VOLUME WORKDIR define else "
     "endef endif export ifdef ifeq ifndef ifneq include override";
 
-#define C_COMMENTS .line_comments = {"//"}, .block_open = "/*", .block_close = "*/"
+#define C_COMMENTS {"//"}, "/*", "*/"
+#define HASH {"#"}, NULL, NULL
+#define Q "\"'"
+#define VARIABLES LANGUAGE_VARIABLES
+#define SPACED LANGUAGE_SPACED
 
+/* names, keywords, line comments, block comment, quotes, quotes of many lines, flags */
 const struct language languages[] = {
-    {.names = "c h", .keywords = c_words, C_COMMENTS, .quotes = "\"'"},
-    {.names = "cpp c++ cc cxx hpp", .keywords = cpp_words, C_COMMENTS, .quotes = "\"'"},
-    {.names = "python py python3",
-     .keywords = python_words,
-     .line_comments = {"#"},
-     .quotes = "\"'",
-     .flags = LANGUAGE_TRIPLE},
-    {.names = "javascript js jsx typescript ts tsx",
-     .keywords = javascript_words,
-     C_COMMENTS,
-     .quotes = "\"'",
-     .long_quotes = "`"},
-    {.names = "go golang", .keywords = go_words, C_COMMENTS, .quotes = "\"'", .long_quotes = "`"},
-    {.names = "rust rs", .keywords = rust_words, C_COMMENTS, .quotes = "\""},
-    {.names = "java kotlin kt scala cs csharp swift",
-     .keywords = java_words,
-     C_COMMENTS,
-     .quotes = "\"'",
-     .flags = LANGUAGE_TRIPLE},
-    {.names = "sh bash shell zsh console fish",
-     .keywords = shell_words,
-     .line_comments = {"#"},
-     .quotes = "\"'",
-     .flags = LANGUAGE_VARIABLES | LANGUAGE_SPACED},
-    {.names = "sql sqlite postgresql mysql",
-     .keywords = sql_words,
-     .line_comments = {"--"},
-     .block_open = "/*",
-     .block_close = "*/",
-     .quotes = "\"'",
-     .flags = LANGUAGE_ANY_CASE},
-    {.names = "json json5 jsonc jsonl",
-     .keywords = json_words,
-     .line_comments = {"//"},
-     .quotes = "\""},
-    {.names = "yaml yml",
-     .keywords = yaml_words,
-     .line_comments = {"#"},
-     .quotes = "\"'",
-     .flags = LANGUAGE_KEYS | LANGUAGE_SPACED},
-    {.names = "toml ini conf cfg properties",
-     .keywords = toml_words,
-     .line_comments = {"#", ";"},
-     .quotes = "\"'",
-     .flags = LANGUAGE_SPACED},
-    {.names = "html xml svg xhtml vue",
-     .block_open = "<!--",
-     .block_close = "-->",
-     .quotes = "\"'",
-     .flags = LANGUAGE_TAGS},
-    {.names = "css scss less",
-     .keywords = css_words,
-     .block_open = "/*",
-     .block_close = "*/",
-     .quotes = "\"'"},
-    {.names = "lua",
-     .keywords = lua_words,
-     .line_comments = {"--"},
-     .block_open = "--[[",
-     .block_close = "]]",
-     .quotes = "\"'"},
-    {.names = "ruby rb",
-     .keywords = ruby_words,
-     .line_comments = {"#"},
-     .quotes = "\"'",
-     .flags = LANGUAGE_SPACED},
-    {.names = "php",
-     .keywords = php_words,
-     .line_comments = {"//", "#"},
-     .block_open = "/*",
-     .block_close = "*/",
-     .quotes = "\"'",
-     .flags = LANGUAGE_VARIABLES},
-    {.names = "make makefile dockerfile docker cmake",
-     .keywords = make_words,
-     .line_comments = {"#"},
-     .quotes = "\"",
-     .flags = LANGUAGE_VARIABLES | LANGUAGE_SPACED},
-    {.names = "diff patch", .flags = LANGUAGE_DIFF},
+    {"c h", c_words, C_COMMENTS, Q, NULL, 0},
+    {"cpp c++ cc cxx hpp", cpp_words, C_COMMENTS, Q, NULL, 0},
+    {"python py python3", python_words, HASH, Q, NULL, LANGUAGE_TRIPLE},
+    {"javascript js jsx typescript ts tsx", javascript_words, C_COMMENTS, Q, "`", 0},
+    {"go golang", go_words, C_COMMENTS, Q, "`", 0},
+    {"rust rs", rust_words, C_COMMENTS, "\"", NULL, 0},
+    {"java kotlin kt scala cs csharp swift", java_words, C_COMMENTS, Q, NULL, LANGUAGE_TRIPLE},
+    {"sh bash shell zsh console fish", shell_words, HASH, Q, NULL, VARIABLES | SPACED},
+    {"sql sqlite postgresql mysql", sql_words, {"--"}, "/*", "*/", Q, NULL, LANGUAGE_ANY_CASE},
+    {"json json5 jsonc jsonl", json_words, {"//"}, NULL, NULL, "\"", NULL, 0},
+    {"yaml yml", yaml_words, HASH, Q, NULL, LANGUAGE_KEYS | SPACED},
+    {"toml ini conf cfg properties", toml_words, {"#", ";"}, NULL, NULL, Q, NULL, SPACED},
+    {"html xml svg xhtml vue", NULL, {NULL}, "<!--", "-->", Q, NULL, LANGUAGE_TAGS},
+    {"css scss less", css_words, {NULL}, "/*", "*/", Q, NULL, 0},
+    {"lua", lua_words, {"--"}, "--[[", "]]", Q, NULL, 0},
+    {"ruby rb", ruby_words, HASH, Q, NULL, SPACED},
+    {"php", php_words, {"//", "#"}, "/*", "*/", Q, NULL, VARIABLES},
+    {"make makefile dockerfile docker cmake", make_words, HASH, "\"", NULL, VARIABLES | SPACED},
+    {"diff patch", NULL, {NULL}, NULL, NULL, NULL, NULL, LANGUAGE_DIFF},
 };
 
 const size_t language_count = sizeof languages / sizeof *languages;
@@ -345,31 +290,21 @@ static void add_word(struct highlight *h, struct scan *s, struct styled *out)
     emit(s, out, len, key ? STYLE_CODE_KEYWORD : STYLE_CODE);
 }
 
-static enum style diff_style(const struct scan *line)
+void highlight_line(struct highlight *h, struct styled *out, const char *line, size_t len)
 {
     static const struct {
         const char *beginning;
         enum style style;
-    } looks[] = {{"+++ ", STYLE_CODE_COMMENT},
-                 {"--- ", STYLE_CODE_COMMENT},
-                 {"@@", STYLE_CODE_COMMENT},
-                 {"+", STYLE_DIFF_ADDED},
-                 {"-", STYLE_DIFF_REMOVED}};
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
-        if (starts(line, looks[i].beginning))
-            return looks[i].style;
-    return STYLE_CODE;
-}
-
-void highlight_line(struct highlight *h, struct styled *out, const char *line, size_t len)
-{
+    } diff[] = {{"+++ ", STYLE_CODE_COMMENT}, {"--- ", STYLE_CODE_COMMENT},
+                {"@@", STYLE_CODE_COMMENT},   {"+", STYLE_DIFF_ADDED},
+                {"-", STYLE_DIFF_REMOVED},    {"", STYLE_CODE}};
     struct scan s = {line, len, 0};
-    if (!h->language) {
-        emit(&s, out, len, STYLE_CODE);
-        return;
-    }
-    if (h->language->flags & LANGUAGE_DIFF) {
-        emit(&s, out, len, diff_style(&s));
+    unsigned flags = h->language ? h->language->flags : 0;
+    if (!h->language || flags & LANGUAGE_DIFF) {
+        size_t i = h->language ? 0 : sizeof diff / sizeof *diff - 1;
+        while (*diff[i].beginning && !starts(&s, diff[i].beginning))
+            i++;
+        emit(&s, out, len, diff[i].style);
         return;
     }
     if (h->until)
@@ -377,7 +312,7 @@ void highlight_line(struct highlight *h, struct styled *out, const char *line, s
     while (s.pos < s.len) {
         if (open_comment(h, &s, out) || open_string(h, &s, out))
             continue;
-        if ((h->language->flags & LANGUAGE_TAGS) && add_tag(h, &s, out))
+        if ((flags & LANGUAGE_TAGS) && add_tag(h, &s, out))
             continue;
         add_word(h, &s, out);
     }

@@ -31,27 +31,14 @@ struct transcript *transcript_new(void)
     return t;
 }
 
-static void forget_find(struct transcript *t)
-{
-    free(t->needle);
-    t->needle = NULL;
-    t->found = false;
-}
-
-static void forget_hints(struct transcript *t)
-{
-    free(t->hints.cancel);
-    free(t->hints.open);
-    t->hints = (struct card_hints){0};
-}
-
 void transcript_free(struct transcript *t)
 {
     if (!t)
         return;
     fold_release(&t->fold);
-    forget_hints(t);
-    forget_find(t);
+    free(t->hints.cancel);
+    free(t->hints.open);
+    free(t->needle);
     rows_release(&t->marked);
     rows_release(&t->cited_rows);
     vec_release(&t->cited);
@@ -65,7 +52,7 @@ void transcript_clear(struct transcript *t)
     fold_release(&t->fold);
     fold_init(&t->fold);
     t->fold.hints = &t->hints;
-    forget_find(t);
+    transcript_look_for(t, NULL);
     vec_clear(&t->laid);
     vec_clear(&t->visible);
     t->follow = true;
@@ -84,7 +71,8 @@ void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
 
 void transcript_set_hints(struct transcript *t, const char *cancel, const char *open, bool settings)
 {
-    forget_hints(t);
+    free(t->hints.cancel);
+    free(t->hints.open);
     t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
 }
 
@@ -193,19 +181,6 @@ static void leave_end(struct transcript *t)
     t->follow = false;
     t->unread = 0;
     count_from_last(t);
-}
-
-/* Counts the rows that came since the last call; the rows of later growth are news. */
-static void count_unread(struct transcript *t)
-{
-    for (size_t i = t->unread_from; i < item_count(t); i++) {
-        struct item *item = item_at(t, i);
-        size_t rows = transcript_rows_of(t, i);
-        if (rows > item->counted)
-            t->unread += rows - item->counted;
-        item->counted = rows;
-    }
-    t->unread_from = item_count(t) ? item_count(t) - 1 : 0;
 }
 
 /* After items were removed, the place at the top may be behind the end. */
@@ -427,7 +402,13 @@ static void find_view(struct transcript *t)
     bool end = false;
     if (!t->follow) {
         clamp_top(t);
-        count_unread(t);
+        for (size_t i = t->unread_from; i < item_count(t); i++) {
+            struct item *item = item_at(t, i);
+            size_t rows = transcript_rows_of(t, i);
+            t->unread += rows > item->counted ? rows - item->counted : 0;
+            item->counted = rows;
+        }
+        t->unread_from = item_count(t) - 1;
         end = collect(t);
     }
     if (t->follow || end) {
@@ -459,18 +440,6 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
 
 /* --- folding --- */
 
-/* Scrolls down so that the item's rows are in the view, as far as its first comes up to the middle.
- */
-static void reveal(struct transcript *t, size_t index)
-{
-    size_t above = 0, height = (size_t)t->height, middle = height / 2;
-    for (size_t i = t->top.item; i < index; i++)
-        above += transcript_rows_of(t, i) - (i == t->top.item ? t->top.row : 0);
-    size_t end = above + transcript_rows_of(t, index), below = end > height ? end - height : 0;
-    size_t far = above > middle ? above - middle : 0;
-    transcript_down(t, &t->top, below < far ? below : far);
-}
-
 bool transcript_toggle(struct transcript *t, size_t index)
 {
     if (index >= item_count(t) || !item_can_fold(item_at(t, index), t->reasoning))
@@ -485,8 +454,15 @@ bool transcript_toggle(struct transcript *t, size_t index)
     item->counted = transcript_rows_of(t, index);
     if (t->top.item == index && t->top.row >= item->counted)
         t->top.row = 0;
-    if (item_is_open(item, t->reasoning))
-        reveal(t, index);
+    if (!item_is_open(item, t->reasoning))
+        return true;
+    /* its rows are scrolled into the view, as far as the first of them comes up to the middle */
+    size_t above = 0, height = (size_t)t->height, middle = height / 2;
+    for (size_t i = t->top.item; i < index; i++)
+        above += transcript_rows_of(t, i) - (i == t->top.item ? t->top.row : 0);
+    size_t end = above + item->counted, below = end > height ? end - height : 0;
+    size_t far = above > middle ? above - middle : 0;
+    transcript_down(t, &t->top, below < far ? below : far);
     return true;
 }
 
@@ -600,15 +576,6 @@ bool transcript_scroll_to_top(struct transcript *t)
     return before.item != t->top.item || before.row != t->top.row;
 }
 
-/* Notes are passed over: a note of our own has the number of the event before it. */
-static size_t item_of_event(const struct transcript *t, int64_t seq)
-{
-    for (size_t i = item_count(t); i-- > 0;)
-        if (item_at(t, i)->seq <= seq && item_at(t, i)->kind != ITEM_NOTE)
-            return i;
-    return SIZE_MAX;
-}
-
 struct transcript_place transcript_place(const struct transcript *t)
 {
     size_t index = t->top.item;
@@ -623,11 +590,14 @@ struct transcript_place transcript_place(const struct transcript *t)
 bool transcript_show_place(struct transcript *t, const struct transcript_place *place)
 {
     if (place->seq == 0) {
-        (void)transcript_scroll_to_end(t);
+        t->follow = true;
         return true;
     }
-    size_t index = item_of_event(t, place->seq);
-    if (index == SIZE_MAX) {
+    size_t index = item_count(t);
+    while (index > 0 && (item_at(t, index - 1)->seq > place->seq ||
+                         item_at(t, index - 1)->kind == ITEM_NOTE)) /* of an event before */
+        index--;
+    if (index-- == 0) {
         (void)transcript_scroll_to_top(t);
         return false;
     }
