@@ -27,11 +27,12 @@ struct level {
 };
 
 struct render {
+    struct markdown_leaf leaf; /* the text being read; first, because md4c's context is also its */
     struct rows *out;
     const struct markdown_look *look;
     struct markdown_context *context;
     struct styled first, rest; /* prefixes: before the next row, before the ones after it */
-    struct markdown_leaf leaf; /* the paragraph, heading, cell or code that is being read */
+
     VEC(struct level) levels;
     bool paragraph_apart; /* a paragraph now needs a blank line before it */
     bool fenced;
@@ -43,15 +44,11 @@ struct render {
     bool bullet_due; /* `first` has a bullet that no row shows yet */
 };
 
-static void set_prefix(struct styled *to, const struct styled *from)
-{
-    styled_clear(to);
-    styled_append(to, from);
-}
-
+/* After the first rows of a block, the prefix of its other rows holds. */
 static void after_rows(struct render *r)
 {
-    set_prefix(&r->first, &r->rest);
+    styled_clear(&r->first);
+    styled_append(&r->first, &r->rest);
     r->bullet_due = false;
 }
 
@@ -105,25 +102,26 @@ static void pop_level(struct render *r)
     AUTO(styled_release) struct styled empty = STYLED_INIT;
     if (r->bullet_due && top->kind == LEVEL_ITEM && !top->filled)
         emit(r, &empty, WRAP_WORDS); /* an empty item */
-    if (top->kind != LEVEL_LIST) {
-        set_prefix(&r->rest, &top->outside);
-        set_prefix(&r->first, &r->rest);
+    if (top->kind == LEVEL_LIST) {
+        styled_release(&top->outside);
+    } else {
+        styled_release(&r->rest);
+        r->rest = top->outside;
+        styled_clear(&r->first);
+        styled_append(&r->first, &r->rest);
     }
-    styled_release(&top->outside);
     r->levels.len--;
     r->paragraph_apart = false;
 }
 
 static void enter_quote(struct render *r)
 {
+    struct styled *prefixes[] = {&r->first, &r->rest};
     separate(r, false);
     push_level(r, (struct level){.kind = LEVEL_QUOTE});
-    if (r->levels.len > DEEPEST_PREFIX)
-        return;
-    struct styled *both[] = {&r->first, &r->rest};
-    for (size_t i = 0; i < 2; i++) {
-        styled_addstr(both[i], glyph(GLYPH_BAR), STYLE_QUOTE, 0);
-        styled_addstr(both[i], " ", STYLE_QUOTE, 0);
+    for (size_t i = 0; i < 2 && r->levels.len <= DEEPEST_PREFIX; i++) {
+        styled_addstr(prefixes[i], glyph(GLYPH_BAR), STYLE_QUOTE, 0);
+        styled_addstr(prefixes[i], " ", STYLE_QUOTE, 0);
     }
 }
 
@@ -338,24 +336,6 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *context)
     return 0;
 }
 
-static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *context)
-{
-    markdown_leaf_text(&((struct render *)context)->leaf, type, text, size);
-    return 0;
-}
-
-static int enter_span(MD_SPANTYPE type, void *detail, void *context)
-{
-    markdown_leaf_enter(&((struct render *)context)->leaf, type, detail);
-    return 0;
-}
-
-static int leave_span(MD_SPANTYPE type, void *detail, void *context)
-{
-    markdown_leaf_leave(&((struct render *)context)->leaf, type, detail);
-    return 0;
-}
-
 void markdown_blocks(struct rows *out, const char *text, size_t len,
                      const struct markdown_look *look, struct markdown_context *context)
 {
@@ -380,8 +360,12 @@ void markdown_blocks(struct rows *out, const char *text, size_t len,
     buf_addch(&source, '\n');
     r.leaf.source = source.data;
     r.leaf.source_end = source.data + source.len;
-    MD_PARSER parser = {0,          flags,    enter_block, leave_block, enter_span,
-                        leave_span, add_text, NULL,        NULL};
+    MD_PARSER parser = {.flags = flags,
+                        .enter_block = enter_block,
+                        .leave_block = leave_block,
+                        .enter_span = markdown_enter_span,
+                        .leave_span = markdown_leave_span,
+                        .text = markdown_add_text};
     bool refused = md_parse(source.data, (MD_SIZE)source.len, &parser, &r) != 0;
     if (!r.lists_seen)
         context->ordinal = 0;

@@ -39,10 +39,10 @@ struct markdown_leaf {
 /* Empties it; one_line is off. */
 void markdown_leaf_begin(struct markdown_leaf *leaf, enum style style);
 
-/* md4c's callbacks. */
-void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text, size_t len);
-void markdown_leaf_enter(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail);
-void markdown_leaf_leave(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail);
+/* md4c's callbacks, whose context begins with a struct markdown_leaf. */
+int markdown_add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE len, void *leaf);
+int markdown_enter_span(MD_SPANTYPE type, void *detail, void *leaf);
+int markdown_leave_span(MD_SPANTYPE type, void *detail, void *leaf);
 
 /* Appends the character of "&amp;", "&#8212;" or "&#x2014;", else the text as it is. The result is
  * not cleaned: a number may name any character. */

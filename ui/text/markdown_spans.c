@@ -107,18 +107,19 @@ static bool lost_backslash(const struct markdown_leaf *leaf, MD_TEXTTYPE type, c
     return count % 2 == 1 && is_in_formula(leaf, text);
 }
 
-void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char *text, size_t len)
+int markdown_add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE len, void *leaf)
 {
     AUTO(buf_release) struct buf decoded = BUF_INIT;
+    const struct markdown_leaf *l = leaf;
     switch (type) {
     case MD_TEXT_NULLCHAR:
         add(leaf, "\ufffd", strlen("\ufffd"));
         break;
     case MD_TEXT_BR:
-        add(leaf, leaf->one_line ? " " : "\n", 1);
+        add(leaf, l->one_line ? " " : "\n", 1);
         break;
     case MD_TEXT_SOFTBR:
-        add(leaf, leaf->keep_lines && !leaf->one_line ? "\n" : " ", 1);
+        add(leaf, l->keep_lines && !l->one_line ? "\n" : " ", 1);
         break;
     case MD_TEXT_ENTITY:
         markdown_entity(&decoded, text, len);
@@ -129,6 +130,7 @@ void markdown_leaf_text(struct markdown_leaf *leaf, MD_TEXTTYPE type, const char
             add(leaf, "\\", 1);
         add(leaf, text, len);
     }
+    return 0;
 }
 
 /* --- spans --- */
@@ -187,33 +189,37 @@ static void count(struct markdown_leaf *leaf, MD_SPANTYPE type, unsigned step)
     leaf->link += type == MD_SPAN_A ? step : 0;
 }
 
-void markdown_leaf_enter(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail)
+int markdown_enter_span(MD_SPANTYPE type, void *detail, void *leaf)
 {
-    count(leaf, type, 1);
+    struct markdown_leaf *l = leaf;
+    count(l, type, 1);
     if (type == MD_SPAN_A) {
-        vec_push(&leaf->link_starts, leaf->line.text.len);
-        lead_to(leaf, &((const MD_SPAN_A_DETAIL *)detail)->href);
+        vec_push(&l->link_starts, l->line.text.len);
+        lead_to(l, &((const MD_SPAN_A_DETAIL *)detail)->href);
     } else if (type == MD_SPAN_IMG) {
-        add(leaf, "[", 1);
-        add(leaf, _("image"), strlen(_("image")));
-        add(leaf, ": ", 2);
+        add(l, "[", 1);
+        add(l, _("image"), strlen(_("image")));
+        add(l, ": ", 2);
     }
+    return 0;
 }
 
-void markdown_leaf_leave(struct markdown_leaf *leaf, MD_SPANTYPE type, const void *detail)
+int markdown_leave_span(MD_SPANTYPE type, void *detail, void *leaf)
 {
-    count(leaf, type, -1u);
+    struct markdown_leaf *l = leaf;
+    count(l, type, -1u);
     if (type == MD_SPAN_A) {
         const MD_ATTRIBUTE *url = &((const MD_SPAN_A_DETAIL *)detail)->href;
-        size_t from = leaf->link_starts.len ? vec_last(&leaf->link_starts) : 0;
-        leaf->link_starts.len -= leaf->link_starts.len > 0;
-        lead_to(leaf, NULL);
-        if (url->size && !is_address(&leaf->line, from, url->text, url->size))
-            add_url(leaf, url);
+        size_t from = l->link_starts.len ? vec_last(&l->link_starts) : 0;
+        l->link_starts.len -= l->link_starts.len > 0;
+        lead_to(l, NULL);
+        if (url->size && !is_address(&l->line, from, url->text, url->size))
+            add_url(l, url);
     } else if (type == MD_SPAN_IMG) {
-        add(leaf, "]", 1);
-        add_url(leaf, &((const MD_SPAN_IMG_DETAIL *)detail)->src);
+        add(l, "]", 1);
+        add_url(l, &((const MD_SPAN_IMG_DETAIL *)detail)->src);
     }
+    return 0;
 }
 
 /* --- tables --- */

@@ -304,45 +304,6 @@ static void turn_started(struct fold *f, const struct event *ev)
     f->partial = false;
 }
 
-/* The graph was changed by the model unasked: says how to undo that. */
-static void graph_changed(struct fold *f, const struct event *ev)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addf(&text, ev->flag ? _("Deleted from the graph: %s") : _("Noted in the graph: %s"),
-             ev->text);
-    if (ev->number > 0)
-        buf_addf(&text, ngettext(" and %lld more", " and %lld more", (unsigned long)ev->number),
-                 (long long)ev->number);
-    buf_addstr(&text, ev->flag ? _("; u in /graph restores it") : _("; d in /graph deletes it"));
-    add_note(f, STYLE_NOTE, text.data, ev->seq);
-}
-
-/* Quotes the message that it was learned from, the last one above. */
-static void learned_noted(struct fold *f, const struct event *ev)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    size_t i = f->items.len;
-    buf_addf(&text, ev->flag ? _("remembered: %s") : _("remember this? %s"),
-             ev->text ? ev->text : "");
-    while (i > 0 && f->items.items[i - 1]->kind != ITEM_USER)
-        i--;
-    if (i > 0) {
-        buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("you typed"));
-        quote_message(f, f->items.items[i - 1]->seq, &text);
-    }
-    struct item *item = add_dashed(f, text.data, ev->seq);
-    item->id = ev->id ? mem_strdup(ev->id) : NULL;
-}
-
-static void message_pinned(struct fold *f, const struct event *ev)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    buf_addstr(&text,
-               ev->flag ? _("pinned: no compaction drops this message") : _("no longer pinned"));
-    quote_message(f, ev->number, &text);
-    add_dashed(f, text.data, ev->seq);
-}
-
 /* "4,000" or "$0.40", by the kind of budget. */
 static void add_amount(struct buf *out, const char *kind, double amount)
 {
@@ -354,18 +315,51 @@ static void add_amount(struct buf *out, const char *kind, double amount)
         buf_addf(out, "%.3g", amount);
 }
 
-static void budget_warning(struct fold *f, const struct event *ev)
+/* Adds the note of an event that needs more than a fixed text. */
+static void add_told_note(struct fold *f, const struct event *ev)
 {
-    const char *kind = ev->name ? ev->name : "";
-    bool time = strstr(kind, "duration") != NULL;
-    AUTO(buf_release) struct buf used = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
     AUTO(buf_release) struct buf bound = BUF_INIT;
-    add_amount(&used, kind, ev->used);
-    add_amount(&bound, kind, ev->bound);
-    auto_free char *text =
-        mem_printf(time ? _("%d %% of %s used: %s of %s seconds") : _("%d %% of %s used: %s of %s"),
-                   ev->count, kind, used.data, bound.data);
-    add_note(f, STYLE_WARNING, text, ev->seq);
+    const char *kind = ev->name ? ev->name : "";
+    size_t i = f->items.len;
+    switch (ev->type) {
+    case EVENT_GRAPH_CHANGED: /* by the model, unasked: the note says how to undo it */
+        buf_addf(&text, ev->flag ? _("Deleted from the graph: %s") : _("Noted in the graph: %s"),
+                 ev->text);
+        if (ev->number > 0)
+            buf_addf(&text, ngettext(" and %lld more", " and %lld more", (unsigned long)ev->number),
+                     (long long)ev->number);
+        buf_addstr(&text,
+                   ev->flag ? _("; u in /graph restores it") : _("; d in /graph deletes it"));
+        add_note(f, STYLE_NOTE, text.data, ev->seq);
+        break;
+    case EVENT_LEARNED_NOTED: /* from the last message above */
+        buf_addf(&text, ev->flag ? _("remembered: %s") : _("remember this? %s"),
+                 ev->text ? ev->text : "");
+        while (i > 0 && f->items.items[i - 1]->kind != ITEM_USER)
+            i--;
+        if (i > 0) {
+            buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("you typed"));
+            quote_message(f, f->items.items[i - 1]->seq, &text);
+        }
+        add_dashed(f, text.data, ev->seq)->id = mem_strdup(ev->id);
+        break;
+    case EVENT_MESSAGE_PINNED:
+        buf_addstr(&text, ev->flag ? _("pinned: no compaction drops this message")
+                                   : _("no longer pinned"));
+        quote_message(f, ev->number, &text);
+        add_dashed(f, text.data, ev->seq);
+        break;
+    default: { /* EVENT_BUDGET_WARNING */
+        add_amount(&text, kind, ev->used);
+        add_amount(&bound, kind, ev->bound);
+        auto_free char *whole =
+            mem_printf(strstr(kind, "duration") ? _("%d %% of %s used: %s of %s seconds")
+                                                : _("%d %% of %s used: %s of %s"),
+                       ev->count, kind, text.data, bound.data);
+        add_note(f, STYLE_WARNING, whole, ev->seq);
+    }
+    }
 }
 
 static void end_turn(struct fold *f)
@@ -476,19 +470,13 @@ static bool apply(struct fold *f, const struct event *ev)
                    ev->seq);
         return true;
     case EVENT_MESSAGE_PINNED:
-        message_pinned(f, ev);
-        return true;
     case EVENT_GRAPH_CHANGED:
-        graph_changed(f, ev);
-        return true;
     case EVENT_LEARNED_NOTED:
-        learned_noted(f, ev);
+    case EVENT_BUDGET_WARNING:
+        add_told_note(f, ev);
         return true;
     case EVENT_WARNING:
         add_note(f, STYLE_WARNING, ev->text && *ev->text ? ev->text : ev->name, ev->seq);
-        return true;
-    case EVENT_BUDGET_WARNING:
-        budget_warning(f, ev);
         return true;
     case EVENT_TURN_COMPLETED:
         turn_completed(f, ev);
@@ -547,8 +535,10 @@ static void adopt_results(struct fold *older, struct fold *f)
     }
 }
 
-static void drop_taken_back(struct fold *older, struct fold *f)
+/* Drops the items that a retry on this page took back. */
+static void drop_taken_back(struct fold *f, struct fold *older)
 {
+    size_t kept = 0;
     for (size_t r = 0; r < f->taken_back.len; r++) {
         struct taken_back range = f->taken_back.items[r];
         int64_t began = take_back(older, range.from, range.to);
@@ -556,8 +546,9 @@ static void drop_taken_back(struct fold *older, struct fold *f)
             if (f->items.items[i]->kind == ITEM_USER && f->items.items[i]->from == range.from)
                 f->items.items[i]->from = began;
         if (range.from < older->first_seq)
-            vec_push(&older->taken_back, range);
+            f->taken_back.items[kept++] = range;
     }
+    f->taken_back.len = kept;
 }
 
 /* A compaction that the border cut goes on in the first one of this page; else it has no end. */
@@ -566,12 +557,12 @@ static void join_cards(struct fold *f, struct fold *older)
     struct item *first = NULL;
     for (size_t i = 0; i < f->items.len && !first; i++)
         first = f->items.items[i]->card ? f->items.items[i] : NULL;
-    if (!older->card || !first || first->card->started) {
+    if (older->card && first && !first->card->started) {
+        compaction_card_join(first, older->card);
+        remove_this(older, older->card);
+    } else {
         leave_card(older);
-        return;
     }
-    compaction_card_join(first, older->card);
-    remove_this(older, older->card);
 }
 
 /* The turn at the border goes on on this page, or it ended without a word before. */
@@ -594,22 +585,6 @@ static void join_turns(struct fold *f, struct fold *older)
     }
 }
 
-/* The first page: the conversation stands where it ends. */
-static void begin_with(struct fold *f, struct fold *page)
-{
-    close_texts(page);
-    if (page->card)
-        compaction_card_cut_off(page->card);
-    if (page->turn_open)
-        add_cut_off_note(page);
-    f->last_seq = page->last_seq;
-    f->need_label = page->need_label;
-    f->turn_open = page->turn_open;
-    f->partial = page->partial;
-    f->cut_off = page->cut_off;
-    f->card = page->card;
-}
-
 size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, bool more)
 {
     struct fold older;
@@ -617,18 +592,27 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
     older.hints = f->hints;
     for (size_t i = 0; i < count; i++)
         fold_apply(&older, events[i]);
-    if (f->last_seq == 0) {
-        begin_with(f, &older);
+    if (f->last_seq == 0) { /* the first page: the conversation stands where it ends */
+        close_texts(&older);
+        if (older.card)
+            compaction_card_cut_off(older.card);
+        if (older.turn_open)
+            add_cut_off_note(&older);
+        f->last_seq = older.last_seq;
+        f->need_label = older.need_label;
+        f->turn_open = older.turn_open;
+        f->partial = older.partial;
+        f->cut_off = older.cut_off;
+        f->card = older.card;
     } else {
         join_cards(f, &older);
         join_turns(f, &older);
-        drop_taken_back(&older, f);
+        drop_taken_back(f, &older);
     }
     for (size_t i = 0; i < f->undone.len; i++)
         undo_card(&older, f->undone.items[i]);
     for (size_t i = 0; i < older.undone.len; i++)
         vec_push(&f->undone, older.undone.items[i]);
-    vec_clear(&f->taken_back);
     for (size_t i = 0; i < older.taken_back.len; i++)
         vec_push(&f->taken_back, older.taken_back.items[i]);
     f->more = more;
