@@ -171,6 +171,11 @@ TEST(test_what_is_read_is_wrapped)
     assert_drawn(18, 3, " Fruit\n Apple  red and\n        round\n");
     act("<ctrl-end>");
     assert_drawn(18, 3, " Fruit\n        round\n Fig    blue\n");
+    act("<ctrl-home>");
+    list_add(list, "Pomegranate", "sour", ""); /* a wide label moves no other text */
+    assert_drawn(
+        18, 6,
+        " Fruit\n Apple  red and\n        round\n Fig    blue\n Pomegranate\n        sour\n");
 }
 
 TEST(test_the_selected_row_stays_in_view)

@@ -325,13 +325,13 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
         rows_pad(&l->rows, width - used, STYLE_SELECTED);
 }
 
-/* What is read is not cut: a text goes on below itself, and below its label where that is wide. */
+/* What is read is not cut: a text goes on below itself, and begins below a label that is wide. */
 static void wrap_row(struct list *l, const struct list_row *row, size_t labels, size_t width)
 {
-    enum { INDENT = 3 };
     struct styled first, rest, text;
     enum style style = !row->value && !*row->detail ? STYLE_HEADING : STYLE_OVERLAY;
-    bool beside = *row->detail && labels <= width / 2;
+    size_t columns = utf8_width(row->label, strlen(row->label)), indent = labels + 3;
+    bool beside = *row->detail && columns <= labels;
     struct buf blanks = BUF_INIT;
     styled_init(&first);
     styled_init(&rest);
@@ -343,8 +343,7 @@ static void wrap_row(struct list *l, const struct list_row *row, size_t labels, 
         styled_clear(&first);
         styled_clear(&text);
     }
-    size_t used = beside ? 1 + utf8_width(row->label, strlen(row->label)) : 0;
-    size_t indent = beside ? labels + 3 : INDENT;
+    size_t used = beside ? 1 + columns : 0;
     while (blanks.len < indent)
         buf_addch(&blanks, ' ');
     styled_add(&first, blanks.data, used < indent ? indent - used : 0, STYLE_DIM, 0);
@@ -360,12 +359,12 @@ static void wrap_row(struct list *l, const struct list_row *row, size_t labels, 
 
 static void lay_out_reading(struct list *l, size_t width)
 {
-    size_t labels = 0;
+    size_t labels = 0, most = width < 16 ? 0 : width / 3;
     rows_clear(&l->reading);
     for (size_t i = 0; i < l->all.len; i++) { /* of all: a filter moves nothing sideways */
         const struct list_row *row = &l->all.items[i];
         size_t columns = *row->detail ? utf8_width(row->label, strlen(row->label)) : 0;
-        labels = columns > labels ? columns : labels;
+        labels = columns > labels && columns <= most ? columns : labels;
     }
     for (size_t i = 0; i < l->shown.len; i++)
         wrap_row(l, &l->all.items[l->shown.items[i]], labels, width);
