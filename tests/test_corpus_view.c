@@ -9,7 +9,7 @@
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/view/corpus_view.h"
+#include "ui/view/tabs.h"
 
 static void open_file(struct app *app, const char *path, int64_t line, const char *text)
 {

@@ -18,7 +18,7 @@
 #include "ui/transcript/transcript.h"
 #include "ui/view/approval.h"
 #include "ui/view/draft_review.h"
-#include "ui/view/list_view.h"
+#include "ui/view/list.h"
 #include "ui/view/view.h"
 
 /* Parts of the screen. */

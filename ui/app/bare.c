@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "ui/app/app.h"
 #include "ui/term/term.h"
-#include "ui/view/moves.h"
+#include "ui/view/hints.h"
 
 enum { TERMINAL_TAB = 8, SOURCE_BYTES = 256 * 1024 /* above the view, and below */ };
 

@@ -17,12 +17,10 @@
 #include "ui/term/term.h"
 #include "ui/view/approval.h"
 #include "ui/view/context_view.h"
-#include "ui/view/corpus_view.h"
 #include "ui/view/draft_review.h"
-#include "ui/view/graph_view.h"
-#include "ui/view/learned_view.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/sessions.h"
+#include "ui/view/tabs.h"
 
 enum { TITLES_LISTED = 200 };
 

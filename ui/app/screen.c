@@ -18,7 +18,6 @@
 #include "ui/text/format.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/status.h"
-#include "ui/view/welcome.h"
 
 #define PROMPT "> "
 #define PROMPT_COLUMNS 2

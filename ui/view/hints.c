@@ -6,6 +6,9 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "ui/term/rows.h"
+#include "ui/text/wrap.h"
+#include "ui/transcript/messages.h"
 
 static struct {
     hint_taker *take;
@@ -96,4 +99,134 @@ enum hint_answer hint_answer(enum action action, const struct key *key)
         return HINT_YES;
     bool no = action == ACTION_CANCEL || action == ACTION_CLEAR || hint_is_letter(key, _("n"));
     return no ? HINT_NO : HINT_NO_ANSWER;
+}
+
+enum {
+    MOST_ROWS = 4,
+    KEY_ROWS = 3,        /* that keys have at most */
+    ROWS_A_KEY_ROW = 10, /* of a view, for each of them */
+    NAME_COLUMNS = 40
+};
+
+void remark_release(struct remark *r)
+{
+    free(r->text);
+    r->text = NULL;
+}
+
+void remark_set(struct remark *r, enum style style, const char *text)
+{
+    struct buf clean = BUF_INIT;
+    remark_release(r);
+    r->style = style;
+    if (!text)
+        return;
+    utf8_clean(&clean, text, strlen(text), UTF8_ONE_LINE);
+    r->text = buf_take(&clean);
+}
+
+void remark_row(struct rows *out, const char *text, enum style style, size_t columns)
+{
+    rows_begin(out);
+    rows_addstr(out, " ", style, 0);
+    message_row_field(out, text, columns - 1, style);
+}
+
+int remark_height(const char *text, size_t columns, int height, int from)
+{
+    int rows = 0, keys = height / ROWS_A_KEY_ROW,
+        most = height / 3 < MOST_ROWS ? height / 3 : MOST_ROWS;
+    size_t len = text ? strlen(text) : 0, at = 0;
+    if (height < from)
+        return 0;
+    do {
+        at = len > 0 ? wrap_next(text, len, at, columns - 1, WRAP_WORDS).next : 0;
+        rows++;
+    } while (at < len && rows < most);
+    keys = keys < 1 ? 1 : keys < KEY_ROWS ? keys : KEY_ROWS;
+    return rows > keys ? rows : keys;
+}
+
+void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows)
+{
+    size_t len = strlen(text), at = 0;
+    for (int i = 1; i <= rows; i++) {
+        struct wrap_piece piece = {len, len};
+        if (i < rows && at < len)
+            piece = wrap_next(text, len, at, columns - 1, WRAP_WORDS);
+        char *row = mem_strndup(text + at, piece.end - at);
+        remark_row(out, row, style, columns);
+        free(row);
+        at = piece.next;
+    }
+}
+
+char *remark_name(const char *text)
+{
+    struct buf out = BUF_INIT;
+    utf8_reveal(&out, text, strlen(text), UTF8_ONE_LINE);
+    size_t len = out.len, cut = utf8_cut_width(out.data ? out.data : "", len, NAME_COLUMNS);
+    char *name = mem_printf("%.*s%s", (int)cut, out.data ? out.data : "",
+                            cut < len ? glyph(GLYPH_ELLIPSIS) : "");
+    buf_release(&out);
+    return name;
+}
+
+long moves_by_action(enum action action, long page, long wheel)
+{
+    const struct {
+        enum action action;
+        long rows;
+    } moves[] = {{ACTION_UP, -1},
+                 {ACTION_DOWN, 1},
+                 {ACTION_PAGE_UP, -page},
+                 {ACTION_PAGE_DOWN, page},
+                 {ACTION_SCROLL_UP, -wheel},
+                 {ACTION_SCROLL_DOWN, wheel},
+                 {ACTION_TOP, -MOVES_ALL},
+                 {ACTION_LINE_START, -MOVES_ALL},
+                 {ACTION_BOTTOM, MOVES_ALL},
+                 {ACTION_LINE_END, MOVES_ALL}};
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (moves[i].action == action)
+            return moves[i].rows;
+    return 0;
+}
+
+bool moves_is_letter(const struct key *key, char letter)
+{
+    return key->code == K_CHAR && !key->ctrl && !key->alt && key->cp == (uint32_t)letter;
+}
+
+long moves_by_letter(const struct key *key)
+{
+    static const struct {
+        char letter;
+        long rows;
+    } letters[] = {{'j', 1}, {'k', -1}, {'g', -MOVES_ALL}, {'G', MOVES_ALL}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (moves_is_letter(key, letters[i].letter))
+            return letters[i].rows;
+    return 0;
+}
+
+long moves_by_control(const struct key *key)
+{
+    bool control = key->code == K_CHAR && key->ctrl && !key->alt;
+    return !control ? 0 : key->cp == 'n' ? 1 : key->cp == 'p' ? -1 : 0;
+}
+
+size_t moves_within(long to, size_t count)
+{
+    return to < 0 || count == 0 ? 0 : (size_t)to < count ? (size_t)to : count - 1;
+}
+
+size_t moves_keep_in_view(size_t top, size_t from, size_t to, size_t count, size_t rows)
+{
+    size_t last = count > rows ? count - rows : 0;
+    if (from < top)
+        top = from;
+    if (to >= top + rows)
+        top = to + 1 - rows;
+    return top < last ? top : last;
 }

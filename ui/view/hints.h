@@ -41,4 +41,55 @@ bool hint_is_letter(const struct key *key, const char *word);
 enum hint_answer { HINT_NO_ANSWER, HINT_YES, HINT_NO };
 enum hint_answer hint_answer(enum action action, const struct key *key);
 
+/* What a screen says in the row of its hints, in place of them, or in place of a list. */
+
+struct remark {
+    char *text; /* clean; NULL: nothing is said */
+    enum style style;
+};
+void remark_release(struct remark *r);
+
+/* The text is copied and cleaned; NULL: nothing is said any more. */
+void remark_set(struct remark *r, enum style style, const char *text);
+
+/* Appends a row of exactly `columns`. */
+void remark_row(struct rows *out, const char *text, enum style style, size_t columns);
+
+/* Rows at the foot of a view of that height for a clean text of one line: as many as it needs, if
+ * that leaves the rest enough, and not fewer than keys have there. NULL: keys. `from`: heights
+ * below that have no foot. */
+int remark_height(const char *text, size_t columns, int height, int from);
+
+/* Appends that many rows of it, broken at words; what does not fit is cut in the last. Rows behind
+ * its end are blank. */
+void remark_rows(struct rows *out, const char *text, enum style style, size_t columns, int rows);
+
+/* A foreign text within a question of yes or no: on one line, and not so long that the question is
+ * not seen. The caller frees. */
+char *remark_name(const char *text);
+
+/* What moves in a list or in a text: the keys, the same in all of them, and where they lead. */
+
+enum {
+    MOVES_ALL = 1 << 30, /* more rows than there are: to the end */
+    MOVES_WHEEL = 3
+};
+
+/* Rows down, negative: up; 0: it does not move. `page` and `wheel`: what one of them is. */
+long moves_by_action(enum action action, long page, long wheel);
+
+/* The same of vi's letters, j k g G, and of Emacs' keys, Ctrl-N and Ctrl-P. */
+long moves_by_letter(const struct key *key);
+long moves_by_control(const struct key *key);
+
+/* Whether it is this letter, without Ctrl or Alt. */
+bool moves_is_letter(const struct key *key, char letter);
+
+/* The nearest of so many rows; 0 where there are none. */
+size_t moves_within(long to, size_t count);
+
+/* The first row in view of `count`, where `rows` have room: from `top` on so far that those `from`
+ * … `to` are in view, and no room is left below the last. */
+size_t moves_keep_in_view(size_t top, size_t from, size_t to, size_t count, size_t rows);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "ui/term/keymap.h"
 #include "ui/term/rows.h"
+#include "ui/view/view.h"
 
 /* PICK: j k g G n N move until a filter is begun (by "/" or another letter).
  * TYPE: every character filters.
@@ -49,5 +50,34 @@ const struct rows *list_rows(struct list *l, int width, int height);
 
 /* Where the filter's caret is in those rows; false while nothing can be typed. */
 bool list_caret(const struct list *l, int *row, int *col);
+
+/* A list over the transcript as a view: one row is chosen, or it is left. A popup (LIST_POPUP)
+ * leaves to the message what is not its own. */
+
+/* What stands in it, for who fills it later. */
+enum list_subject {
+    LIST_HELP,
+    LIST_PALETTE,
+    LIST_HISTORY,
+    LIST_MODELS,
+    LIST_THEMES,
+    LIST_CONFIG,
+    LIST_REPORT,
+    LIST_COMPLETION
+};
+
+struct list_view_host {
+    /* Gets the value of the chosen row, once the list is closed. NULL: nothing can be chosen. */
+    void (*chosen)(struct app *app, const char *value);
+    void (*left)(struct app *app); /* it was closed without; NULL: never mind */
+    bool sends;                    /* a popup's row that Enter chooses is sent at once */
+};
+
+/* Takes the list. */
+struct view *list_view_new(const struct view_host *host, enum list_subject subject,
+                           struct list *list, const struct list_view_host *to);
+
+/* The list, if such a view is open and has that subject; NULL otherwise. */
+struct list *list_view_find(const struct views *s, enum list_subject subject);
 
 #endif

@@ -12,8 +12,8 @@
 #include "ui/text/editor.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/item.h"
+#include "ui/view/hints.h"
 #include "ui/view/memory_view.h"
-#include "ui/view/remark.h"
 
 enum {
     PANE_QUERY_BYTES = 1024,
@@ -178,8 +178,8 @@ void asked_seen(struct memory_view *p);
 void preview_open(struct view *view);
 void preview_close(struct view *view);
 void preview_toggle_figures(struct view *view); /* behind the reasons why it was found */
-void preview_follow(struct memory_view *p); /* another entry may be chosen */
-void preview_anew(struct memory_view *p);   /* the entry may be another than was read */
+void preview_follow(struct memory_view *p);     /* another entry may be chosen */
+void preview_anew(struct memory_view *p);       /* the entry may be another than was read */
 void preview_scroll(struct memory_view *p, long by);
 void preview_rows(struct memory_view *p, struct rows *out); /* fills the lower part */
 void preview_release(struct pane_preview *v);

@@ -8,7 +8,7 @@
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 #include "ui/text/wrap.h"
-#include "ui/view/moves.h"
+#include "ui/view/hints.h"
 
 enum {
     MARGIN = 3,                 /* columns before the rows of a text */

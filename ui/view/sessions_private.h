@@ -8,7 +8,7 @@
 #include "base/entropy.h"
 #include "ui/text/editor.h"
 #include "ui/transcript/transcript.h"
-#include "ui/view/remark.h"
+#include "ui/view/hints.h"
 #include "ui/view/sessions.h"
 
 enum {
@@ -65,9 +65,9 @@ struct sessions {
     struct sessions_question list_question, search_question, preview_question;
     struct session_list list;
     struct search_hits hits;
-    bool listed;      /* the list is known */
-    int64_t matching; /* sessions that match the query */
-    int64_t all;      /* sessions that there are; -1: not known yet */
+    bool listed;         /* the list is known */
+    int64_t matching;    /* sessions that match the query */
+    int64_t all;         /* sessions that there are; -1: not known yet */
     bool shows_archived; /* also where nothing is looked for */
     bool more_hits;
 

@@ -1,25 +1,26 @@
-/* The status line: how full the context is, the cost, and whatever waits for the person, as one row.
- * Pure. A figure that was not measured is left out, never shown as 0; estimates carry "~"; narrow
- * terminals lose the least important parts first. The context view (F4) has the tokens of requests
- * and answers. */
+/* The status line: how full the context is, the cost, and whatever waits for the person, as one
+ * row. Pure. A figure that was not measured is left out, never shown as 0; estimates carry "~";
+ * narrow terminals lose the least important parts first. The context view (F4) has the tokens of
+ * requests and answers. */
 #ifndef UI_STATUS_H
 #define UI_STATUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ui/term/keymap.h"
 #include "ui/term/rows.h"
 
 struct status {
     int64_t context; /* tokens that the next request would carry; -1 unknown */
     bool context_estimated;
-    int64_t window;    /* 0 unknown */
-    int64_t threshold; /* from which it is compacted; 0: it is not */
-    int compactions;   /* of the session */
-    bool suspended;    /* compaction has stopped after failures */
+    int64_t window;     /* 0 unknown */
+    int64_t threshold;  /* from which it is compacted; 0: it is not */
+    int compactions;    /* of the session */
+    bool suspended;     /* compaction has stopped after failures */
     const char *memory; /* what the session may do with it: "off", "read", "write"; NULL: there is
                            none */
-    bool truncated;    /* the server left out the beginning of the last request */
+    bool truncated;     /* the server left out the beginning of the last request */
 
     double cost; /* of the session, USD; negative: unknown */
     bool cost_estimated;
@@ -37,10 +38,10 @@ struct status {
     int64_t retry_ms;         /* until then; 0: it runs */
     const char *retry_reason; /* cleaned here; may be NULL */
 
-    int unread;           /* rows below the view */
-    const char *stop_key; /* the key that cancels, for the hint */
-    const char *back_key; /* that goes back to where one was; NULL: none does */
-    bool replacing;       /* what is written takes the last message's place */
+    int unread;            /* rows below the view */
+    const char *stop_key;  /* the key that cancels, for the hint */
+    const char *back_key;  /* that goes back to where one was; NULL: none does */
+    bool replacing;        /* what is written takes the last message's place */
     const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
 };
 
@@ -49,5 +50,9 @@ struct status {
 
 /* Appends one row of at most `width` columns. */
 void status_row(const struct status *s, int width, struct rows *out);
+
+/* The quiet lines of a session in which nothing was said yet. */
+
+void welcome_rows(const struct keymap *keymap, int width, struct rows *out);
 
 #endif
