@@ -14,7 +14,6 @@
 #include "session/lock.h"
 #include "session/operation.h"
 #include "session/projection.h"
-#include "session/removal.h"
 #include "session/session_operations.h"
 #include "store/event_log.h"
 #include "store/snapshot.h"

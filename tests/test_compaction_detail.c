@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "session/compaction_operations.h"
+#include "session/session_operations.h"
 #include "tests/stage.h"
 #include "tests/suite.h"
 #include "tests/support.h"

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/corpora_turn.h"
+#include "session/corpora_desk.h"
 #include "session/lock.h"
 #include "store/sql.h"
 #include "tests/model_server.h"

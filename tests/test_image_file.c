@@ -8,7 +8,7 @@
 
 #include "base/entropy.h"
 #include "base/paths.h"
-#include "session/image_file.h"
+#include "session/projection.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -8,7 +8,6 @@
 #include "chat/event.h"
 #include "session/capability.h"
 #include "session/journal.h"
-#include "session/journal_private.h"
 #include "session/notice.h"
 #include "store/event_log.h"
 #include "tests/suite.h"

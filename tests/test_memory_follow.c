@@ -12,7 +12,7 @@
 #include "memory/memory.h"
 #include "session/catalog.h"
 #include "session/lock.h"
-#include "session/memory_follow.h"
+#include "session/memory_sink.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
 #include "store/sql.h"

@@ -11,7 +11,6 @@
 #include "session/export.h"
 #include "session/lock.h"
 #include "session/projection.h"
-#include "session/removal.h"
 #include "tests/damage.h"
 #include "tests/fault_vfs.h"
 #include "tests/imported.h"

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "serve/server.h"
+#include "session/config_operations.h"
 #include "session/conversation_operations.h"
-#include "session/engine_operations.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 

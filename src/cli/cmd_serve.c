@@ -17,7 +17,7 @@
 #include "serve/jsonrpc.h"
 #include "serve/mcp.h"
 #include "serve/socket.h"
-#include "session/config_check.h"
+#include "session/config_operations.h"
 
 struct serve_options {
     struct session_options session;

@@ -8,10 +8,9 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "cli/setup.h"
-#include "session/engine_operations.h"
+#include "session/config_operations.h"
 #include "session/health.h"
 #include "session/notice.h"
-#include "session/orphans.h"
 
 struct diagnosis {
     struct setup setup;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "cli/command_line.h"
-#include "session/config_check.h"
+#include "session/config_operations.h"
 #include "session/engine.h"
 #include "ui/term/keymap.h"
 #include "ui/term/theme.h"

@@ -8,7 +8,7 @@
 #include "serve/acp_options.h"
 #include "serve/acp_updates.h"
 #include "serve/acp_words.h"
-#include "session/operation_request.h"
+#include "session/operation.h"
 
 struct acp_session;
 struct acp_sending;

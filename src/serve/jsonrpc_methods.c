@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "serve/contract.h"
 #include "serve/jsonrpc_private.h"
-#include "session/engine_operations.h"
+#include "session/config_operations.h"
 
 struct client_info {
     char *name, *version;

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "base/worker.h"
 #include "session/capability.h"
-#include "session/operation_request.h"
+#include "session/operation.h"
 
 struct waiting {
     uint64_t id;

@@ -8,8 +8,12 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
+#include "knowledge/learned.h"
+#include "memory/memory.h"
 #include "provider/choose.h"
 #include "provider/provider.h"
+#include "session/conversation_operations.h"
+#include "store/store.h"
 
 struct backend {
     const struct config *config;
@@ -54,10 +58,27 @@ bool backend_find_key(struct backend *b, struct error *e);
  * network. */
 bool backend_prepare(struct backend *b, struct error *e);
 
-/* The window as the server knows it, asked once: while nobody waits, before a request that needs it,
- * or after an answer, on the warm connection. Returns whether it changed. */
+/* The window as the server knows it, asked once: while nobody waits, before a request that needs
+ * it, or after an answer, on the warm connection. Returns whether it changed. */
 bool backend_ask_window(struct backend *b);
 
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e);
+
+/* What the engine knows of its own state, as facts for doctor. */
+
+/* Looks for the key, too; that it lacks is the result's `fault` as well. */
+void report_backend(struct report_result *r, struct backend *b);
+
+/* `path` NULL: nothing is kept. */
+void report_store(struct report_result *r, const char *path, bool opened);
+
+/* Where the index of words is being made anew; `m` NULL: there is no memory. */
+
+/* Whether there is memory, how it is searched, and who makes vectors; a fault is the
+ * result's `fault` as well. Asks nobody. */
+void report_memory(struct report_result *r, const struct config *config,
+                   const struct wakeup *wakeup);
+/* Of this project and of the user. */
+void report_learned(struct report_result *r, const struct learned_counts *counts);
 
 #endif

@@ -19,10 +19,10 @@
 #include "store/store.h"
 
 struct catalog {
-    struct store *store;   /* NULL: nothing was ever kept, an empty catalog */
-    char *directory;       /* that holds the store; NULL: it is in memory alone, and needs no locks */
+    struct store *store; /* NULL: nothing was ever kept, an empty catalog */
+    char *directory;     /* that holds the store; NULL: it is in memory alone, and needs no locks */
     char held[UUID_LEN + 1]; /* a session whose lock the caller has already; "" for none */
-    bool borrowed;         /* the store is not ours to close */
+    bool borrowed;           /* the store is not ours to close */
 };
 
 enum catalog_access { CATALOG_READ, CATALOG_WRITE };
@@ -43,9 +43,8 @@ bool catalog_find(struct catalog *c, const char *reference, struct session_info 
 
 /* Events with seq > after. `info` (may be NULL) is filled in first. */
 bool catalog_read(struct catalog *c, const char *reference, int64_t after,
-                  struct session_info *info,
-                  bool (*visit)(void *context, const struct event *ev), void *context,
-                  struct error *e);
+                  struct session_info *info, bool (*visit)(void *context, const struct event *ev),
+                  void *context, struct error *e);
 
 bool catalog_search(struct catalog *c, const char *query, const char *reference, int limit,
                     struct search_hits *out, bool *more, struct error *e);
@@ -62,8 +61,8 @@ bool catalog_append(struct catalog *c, const char *reference, struct event *ev, 
 
 /* archived false takes it out of the archive again. In a store of memory alone, archiving is
  * deleting. */
-bool catalog_archive(struct catalog *c, const char *reference, bool archived,
-                     char id[UUID_LEN + 1], struct error *e);
+bool catalog_archive(struct catalog *c, const char *reference, bool archived, char id[UUID_LEN + 1],
+                     struct error *e);
 
 /* The session, its log, its derived files and its lock file. */
 bool catalog_delete(struct catalog *c, const char *reference, char id[UUID_LEN + 1],
@@ -81,5 +80,23 @@ enum { CATALOG_BEFORE_COMPACTION = -1 };
  * with " (fork)", or " (fork 2)" … where that is taken. The old one need not be free. */
 bool catalog_fork(struct catalog *c, const char *reference, int64_t at, struct session_info *out,
                   struct error *e);
+
+/* The files of sessions that were deleted: sessions/ID and locks/ID.lock beside the store. The
+ * transaction that deletes a session notes its id down (store/removals.h); it is struck out when
+ * the files are gone, so that a kill in between leaves nothing for good. As long as it is noted
+ * down, no other session gets that id. */
+
+/* Of one session that is deleted and whose lock the caller has. FILE_ERROR where a file could not
+ * be removed: then it stays noted down. */
+bool removal_finish(struct catalog *c, const char *id, struct error *e);
+
+/* Of at most `limit` sessions whose deleting process did not come to it, or failed. Those that are
+ * open somewhere wait. Failures are logged, and tried again when this is called the next time. */
+void removal_finish_some(struct catalog *c, int limit);
+
+/* Lock files whose sessions are not in the store, as a kill leaves one between the lock and the row
+ * of a new session. Files below sessions/ stay: they may be all that is left of a store that was
+ * moved away. */
+void removal_sweep_locks(struct catalog *c);
 
 #endif

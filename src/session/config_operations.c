@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/approval.h"
 #include "base/environment.h"
 #include "base/mem.h"
+#include "compact/policy.h"
 #include "config/edit.h"
+#include "session/capability.h"
 
 /* --- config/get ------------------------------------------------------------------------------- */
 
@@ -306,3 +309,104 @@ const struct operation operation_config_set = {
     .result = &set_result_shape,
     .run = run_set,
 };
+
+/* --- engine/info, capabilities/get ------------------------------------------------------------ */
+
+static const struct shape_field info_fields[] = {
+    SHAPE_FIELD("name", STRING, REQUIRED, SHAPE_AT_TEXT(struct engine_info, name),
+                .help = "The program."),
+    SHAPE_FIELD("version", STRING, REQUIRED, SHAPE_AT_TEXT(struct engine_info, version),
+                .help = "Its version."),
+    {0},
+};
+static const struct shape info_shape = {
+    .name = "engine", .size = sizeof(struct engine_info), .fields = info_fields};
+
+static bool run_info(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    (void)c, (void)params, (void)e;
+    *(struct engine_info *)result = (struct engine_info){.name = mem_strdup(PACKAGE_NAME),
+                                                         .version = mem_strdup(PACKAGE_VERSION)};
+    return true;
+}
+
+const struct operation operation_engine_info = {
+    .name = "engine/info",
+    .summary = "Tells the program and its version.",
+    .authority = AUTHORITY_CLIENT,
+    .result = &info_shape,
+    .run = run_info,
+};
+
+#define CAPABILITY(name, member, what)                                                             \
+    SHAPE_FIELD(name, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct capabilities, member), .help = what)
+
+static const struct shape_field capability_fields[] = {
+    CAPABILITY("store", store, "Sessions are kept."),
+    CAPABILITY("compaction", compaction, "Histories are shortened."),
+    CAPABILITY("memory", memory, "What goes is indexed, and can be searched."),
+    CAPABILITY("built_store", built_store, "The program can keep sessions."),
+    CAPABILITY("built_compaction", built_compaction, "The program can shorten histories."),
+    CAPABILITY("built_memory", built_memory, "The program has a memory."),
+    {0},
+};
+static const struct shape capability_shape = {
+    .name = "capabilities", .size = sizeof(struct capabilities), .fields = capability_fields};
+
+static bool run_capabilities(struct operation_context *c, const void *params, void *result,
+                             struct error *e)
+{
+    const bool store = capability_store(), compaction = capability_compaction(),
+               memory = capability_memory();
+    (void)params, (void)e;
+    *(struct capabilities *)result = (struct capabilities){
+        .store = store && config_boolean(c->config, CONFIG_SESSION_PERSIST),
+        .compaction = compaction && config_boolean(c->config, CONFIG_COMPACTION_ENABLED),
+        .memory = memory && config_boolean(c->config, CONFIG_MEMORY_ENABLED),
+        .built_store = store,
+        .built_compaction = compaction,
+        .built_memory = memory};
+    return true;
+}
+
+const struct operation operation_capabilities_get = {
+    .name = "capabilities/get",
+    .summary = "Tells what build and configuration allow.",
+    .authority = AUTHORITY_CLIENT,
+    .result = &capability_shape,
+    .run = run_capabilities,
+};
+
+static const char *source_of(const struct config *config, const char *file)
+{
+    static const enum config_key keys[] = {CONFIG_COMPACTION_PERCENT, CONFIG_COMPACTION_TAIL_RATIO};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (config_origin(config, keys[i]) == CONFIG_FROM_FILE)
+            return file;
+    return "TIRO_COMPACTION_*";
+}
+
+void config_check(const struct config *config, const char *file, struct config_problems *problems)
+{
+    struct compact_settings settings;
+    struct compact_warnings warnings = {.count = 0};
+    compact_settings_read(&settings, config, &warnings);
+    for (int i = 0; i < warnings.count; i++) {
+        struct config_problem p = {.source = mem_strdup(source_of(config, file)),
+                                   .text = mem_strdup(warnings.text[i])};
+        vec_push(&problems->list, p);
+    }
+}
+
+/* Which tools there are does not depend on what they have to work with. */
+bool config_check_tools(const struct config *config, const char *allow, struct error *e)
+{
+    const struct tool_host nothing = {.root_fd = -1};
+    struct approval_policy policy;
+    struct toolset tools;
+    toolset_init(&tools, tool_sources, &nothing);
+    bool ok = approval_policy_read(&policy, config, &tools, allow, e);
+    approval_policy_release(&policy);
+    toolset_release(&tools);
+    return ok;
+}

@@ -3,6 +3,7 @@
 #define SESSION_CONFIG_OPERATIONS_H
 
 #include "base/vec.h"
+#include "config/config.h"
 #include "session/operation.h"
 
 /* A key of the configuration, or one of a section whose keys are free. */
@@ -34,5 +35,29 @@ struct config_set_result {
 };
 
 extern const struct operation operation_config_get, operation_config_set;
+
+/* The operations that need no store: engine/info, capabilities/get. */
+
+struct engine_info {
+    char *name, *version;
+};
+
+/* What this program was built with and the configuration allows. */
+struct capabilities {
+    bool store, compaction, memory;                   /* by both */
+    bool built_store, built_compaction, built_memory; /* by the build */
+};
+
+extern const struct operation operation_engine_info, operation_capabilities_get;
+
+/* What is wrong with a configuration that only the engine sees: values which it does not take as
+ * they are. */
+
+/* Adds to the problems. `file` is the user's, for values that come from there. */
+void config_check(const struct config *config, const char *file, struct config_problems *problems);
+
+/* Whether [tools] allow, ask and deny, and these words (of --allow; NULL: none), are tools and
+ * classes of tools: CONFIG_ERROR names one that is not. */
+bool config_check_tools(const struct config *config, const char *allow, struct error *e);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "session/backend.h"
 #include "session/capability.h"
+#include "session/catalog.h"
 #include "session/conversation_private.h"
-#include "session/removal.h"
-#include "session/report.h"
 
 enum {
     PATIENCE_MS = 15000,  /* somebody else may import months of talk, and a person can end it */

@@ -3,7 +3,7 @@
 #ifndef SESSION_CONVERSATION_H
 #define SESSION_CONVERSATION_H
 
-#include "session/operation_request.h"
+#include "session/operation.h"
 
 struct conversation;
 struct engine;

@@ -4,8 +4,18 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
+#include "knowledge/corpora.h"
+#include "knowledge/directive.h"
+#include "knowledge/learned.h"
+#include "knowledge/learned_extract.h"
+#include "knowledge/memory_prompt.h"
+#include "knowledge/project.h"
+#include "knowledge/session_digest.h"
+#include "session/backend.h"
+#include "session/capability.h"
 #include "session/conversation_private.h"
-#include "session/memory_follow.h"
+#include "session/memory_sink.h"
 #include "store/sessions.h"
 
 /* The agent thread's part of semantic memory: what the model searches and what compactions fill.
@@ -100,8 +110,9 @@ static bool add_earlier(struct conversation *c, const struct session_line *line,
     return ok;
 }
 
-static bool search(void *conversation, const char *query, int limit,
-                   const struct memory_filter *filter, struct memory_hits *out, struct error *e)
+static bool search_memory(void *conversation, const char *query, int limit,
+                          const struct memory_filter *filter, struct memory_hits *out,
+                          struct error *e)
 {
     struct conversation *c = conversation;
     struct session_line line;
@@ -131,7 +142,7 @@ static bool has_deferred(struct conversation *c)
 
 /* Imports may have left entries without vectors, a program that was killed messages to be indexed.
  * Without either no thread is started. */
-static void catch_up(struct conversation *c)
+static void catch_up_memory(struct conversation *c)
 {
     if (*config_string(c->config, CONFIG_EMBEDDING_PROVIDER) || has_deferred(c))
         memory_desk_work(c->engine->desk);
@@ -157,11 +168,12 @@ void conversation_open_memory(struct conversation *c)
         recall_init(&c->earlier, c->config, c->lasting, place_directory(c->engine->lasting));
         c->earlier.alone = true;
     }
-    c->tool_memory = (struct tool_memory){.search = search, .read = read_around, .context = c};
+    c->tool_memory =
+        (struct tool_memory){.search = search_memory, .read = read_around, .context = c};
     memory_sink_init(&c->memory_sink, c->recall.memory, c->config);
     if (!c->journal.sink)
         c->journal.sink = &c->memory_sink.sink;
-    catch_up(c);
+    catch_up_memory(c);
 }
 
 void conversation_close_memory(struct conversation *c)
@@ -257,4 +269,401 @@ void conversation_know_graph(struct conversation *c)
     c->tool_graph.capture = strcmp(capture, "auto") == 0  ? GRAPH_CAPTURE_AUTO
                             : strcmp(capture, "off") == 0 ? GRAPH_CAPTURE_OFF
                                                           : GRAPH_CAPTURE_ASK;
+}
+
+/* The agent thread's part of learned memory: what a model is told of it, and what becomes of
+ * directives in messages. */
+
+static bool may(const struct conversation *c, enum memory_access access)
+{
+    return c->engine->learned && c->access >= access;
+}
+
+/* --- what the model is told ------------------------------------------------------------------- */
+
+static enum learned_form form_of(const struct conversation *c)
+{
+    return strcmp(config_string(c->config, CONFIG_LEARNED_PROMPT), "catalog") == 0 ? LEARNED_CATALOG
+                                                                                   : LEARNED_FULL;
+}
+
+static bool add_tool_usage(struct conversation *c, struct learned_items *out, struct error *e)
+{
+    if (!c->tool_usage_known && !session_digest_tools(c->lasting, c->project, &c->tool_usage, e))
+        return false;
+    c->tool_usage_known = true;
+    for (size_t i = 0; i < c->tool_usage.items.len; i++) {
+        struct learned_item item = {.id = NULL};
+        shape_copy(&learned_item_shape, &item, &c->tool_usage.items.items[i]);
+        vec_push(&out->items, item);
+    }
+    return true;
+}
+
+static void forget_tool_usage(struct conversation *c)
+{
+    learned_items_release(&c->tool_usage);
+    c->tool_usage_known = false;
+}
+
+static bool list_active(struct conversation *c, struct learned_items *out)
+{
+    const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE, .project = c->project};
+    bool history = config_boolean(c->config, CONFIG_LEARNED_HISTORY);
+    struct error e;
+    if (learned_list(c->lasting, &f, out, &e) &&
+        (!history || (add_tool_usage(c, out, &e) &&
+                      session_digest_sessions(c->lasting, c->project, c->journal.info.id,
+                                              DIGEST_SESSIONS, out, &e))))
+        return true;
+    learned_items_release(out);
+    log_line(LOG_ERROR, "learned memory: %s", e.text);
+    return false;
+}
+
+/* The first `told` of them. */
+static void note_use(struct conversation *c, struct learned_items *items, size_t told)
+{
+    struct learned_items used = {.items = {.items = items->items.items, .len = told}};
+    struct error e;
+    if (!learned_note_use(c->store, &used, &e))
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+    c->learned_used = true;
+}
+
+/* After a turn: what a crash leaves out is made up for by the next one. */
+void conversation_digest(struct conversation *c)
+{
+    struct error e;
+    if (config_boolean(c->config, CONFIG_LEARNED_HISTORY) && may(c, MEMORY_ACCESS_WRITE) &&
+        !session_digest_follow(c->store, c->journal.info.id, c->project, &e))
+        log_line(LOG_ERROR, "digest of %s: %s", c->journal.info.id, e.text);
+}
+
+/* `begins`: a turn does, which is a use of what it is told. */
+static void read_learned(struct conversation *c, bool begins)
+{
+    struct learned_items items = {0};
+    size_t told = 0;
+    free(c->learned);
+    c->learned = NULL;
+    if (!may(c, MEMORY_ACCESS_READ) || !list_active(c, &items))
+        return;
+    c->learned = learned_prompt(&items, form_of(c),
+                                config_integer(c->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), &told);
+    if (begins && !c->learned_used && told > 0 && c->lasting == c->store)
+        note_use(c, &items, told);
+    learned_items_release(&items);
+}
+
+void conversation_read_learned(struct conversation *c)
+{
+    read_learned(c, false);
+}
+
+void conversation_use_learned(struct conversation *c)
+{
+    read_learned(c, true);
+}
+
+/* --- what it asks ----------------------------------------------------------------------------- */
+
+/* A word that is none of the names fits nothing. */
+static unsigned mask_of(const char *word, const struct shape_names *names)
+{
+    for (int i = 0; word && i < names->count; i++)
+        if (strcmp(word, names->words[i]) == 0)
+            return 1U << (unsigned)i;
+    return word ? 1U << (unsigned)names->count : 0;
+}
+
+static bool search_learned(void *conversation, const struct tool_learned_query *query,
+                           struct learned_items *out, struct error *e)
+{
+    const struct conversation *c = conversation;
+    const struct learned_filter f = {.states = 1U << LEARNED_ACTIVE,
+                                     .scopes = mask_of(query->scope, &learned_scope_names),
+                                     .kinds = mask_of(query->kind, &learned_kind_names),
+                                     .project = c->project,
+                                     .session = query->session,
+                                     .tag = query->tag,
+                                     .query = query->query,
+                                     .limit = query->limit};
+    return learned_list(c->lasting, &f, out, e);
+}
+
+/* --- what a session may ----------------------------------------------------------------------- */
+
+static void set_access(struct conversation *c, enum memory_access access)
+{
+    c->access = access;
+    c->tool_memory.off = access == MEMORY_ACCESS_OFF;
+    c->tool_graph.access = access == MEMORY_ACCESS_OFF    ? GRAPH_SHUT
+                           : access == MEMORY_ACCESS_READ ? GRAPH_READS
+                                                          : GRAPH_WRITES;
+    c->tool_learned = (struct tool_learned){.search = search_learned,
+                                            .context = c,
+                                            .told = form_of(c) == LEARNED_FULL,
+                                            .off = access == MEMORY_ACCESS_OFF};
+    c->memory_sink.closed = access != MEMORY_ACCESS_WRITE;
+    conversation_read_learned(c);
+}
+
+void conversation_open_learned(struct conversation *c)
+{
+    enum memory_access access = MEMORY_ACCESS_WRITE;
+    struct error e;
+    if (!c->project)
+        c->project = project_of(c->root);
+    c->learned_used = false;
+    forget_tool_usage(c);
+    if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+    set_access(c, access);
+}
+
+void conversation_close_learned(struct conversation *c)
+{
+    free(c->learned);
+    free(c->project);
+    c->learned = c->project = NULL;
+    forget_tool_usage(c);
+}
+
+/* What was said until now is treated as the session was let until now. */
+static bool follow_session(struct conversation *c, struct error *e)
+{
+    return !c->engine->memory || !c->journal.stored || !memory_follow_is_on(c->config) ||
+           memory_sink_follow(&c->memory_sink, c->store, c->journal.info.id, e);
+}
+
+bool run_set_memory(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_memory_params *p = params;
+    (void)result;
+    if ((!c->engine->graph && !capability_need_memory(c->engine->memory, e)) ||
+        !follow_session(c, e) || !learned_access_write(c->store, c->journal.info.id, p->access, e))
+        return false;
+    set_access(c, p->access);
+    tell_session(c, false);
+    return true;
+}
+
+/* --- what is typed ---------------------------------------------------------------------------- */
+
+static bool tell_noted(struct conversation *c, const struct learned_item *item, struct error *e)
+{
+    struct event *ev = event_new(EVENT_LEARNED_NOTED);
+    ev->id = mem_strdup(item->id);
+    ev->name = mem_strdup(learned_kind_word(item->kind));
+    ev->text = mem_strdup(item->text);
+    ev->flag = item->state == LEARNED_ACTIVE;
+    return journal_emit(&c->journal, ev, e);
+}
+
+static bool tell_shown(struct conversation *c, const char *text, struct error *e)
+{
+    struct event *ev = event_new(EVENT_WARNING);
+    ev->name = mem_strdup("learned_shown");
+    ev->text = mem_printf(
+        "not noted, since this session showed it before: \"%s\"; /remember "
+        "keeps it",
+        text);
+    return journal_emit(&c->journal, ev, e);
+}
+
+static bool note(struct conversation *c, const struct directive *d, int64_t seq, struct error *e)
+{
+    bool at_once = strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "auto") == 0;
+    struct learned_item kept, item = {.kind = d->kind,
+                                      .scope = learned_scope_of(d->kind),
+                                      .state = at_once ? LEARNED_ACTIVE : LEARNED_CANDIDATE,
+                                      .origin = LEARNED_TYPED,
+                                      .text = d->text,
+                                      .session_id = c->journal.info.id,
+                                      .seq = seq};
+    enum learned_added how;
+    bool own;
+    if (item.scope == LEARNED_PROJECT)
+        item.project = c->project;
+    if (!own_words(c->store, c->journal.info.id, seq, d->text, &own, e))
+        return false;
+    if (!own)
+        return tell_shown(c, d->text, e);
+    if (!learned_add(c->store, &item, &kept, &how, e))
+        return false;
+    bool ok = how != LEARNED_IS_NEW || tell_noted(c, &kept, e);
+    learned_item_release(&kept);
+    return ok;
+}
+
+/* That it cannot be kept is no reason to end the turn. */
+void conversation_learn(struct conversation *c, const struct directives *found)
+{
+    struct error e = {0};
+    int64_t seq = c->journal.history.last_turn_seq;
+    bool ok = true;
+    for (size_t i = 0; ok && i < found->items.len; i++)
+        ok = note(c, &found->items.items[i], seq, &e);
+    if (!ok)
+        tell_fault(c, &e);
+}
+
+void conversation_find_directives(const struct conversation *c, const struct event *ev,
+                                  struct directives *out)
+{
+    bool off = c->lasting != c->store ||
+               strcmp(config_string(c->config, CONFIG_LEARNED_CAPTURE), "off") == 0;
+    if (ev->type == EVENT_TURN_STARTED && ev->origin == INPUT_TYPED && ev->text && !off &&
+        may(c, MEMORY_ACCESS_WRITE))
+        directives_read(ev->text, out);
+}
+
+void conversation_report_learned(const struct conversation *c, struct report_result *out)
+{
+    struct learned_counts counts;
+    struct error e;
+    if (!c->engine->learned)
+        return;
+    if (learned_count(c->lasting, c->project, &counts, &e))
+        report_learned(out, &counts);
+    else
+        log_line(LOG_ERROR, "learned memory: %s", e.text);
+}
+
+/* The agent thread's part of corpora: what the model searches and adds. The surface's part is the
+ * desk's. */
+
+/* --- what the user named ---------------------------------------------------------------------- */
+
+/* The names in the session's messages; looked for again when there is another one. */
+static void know_named(struct conversation *c)
+{
+    struct named_corpora *n = &c->named_corpora;
+    int64_t turn = c->journal.history.last_turn_seq;
+    struct error e;
+    if (n->known && n->turn == turn && strcmp(n->session, c->journal.info.id) == 0)
+        return;
+    vec_free_each(&n->names.items);
+    n->known = c->store && corpora_named(c->corpora, c->journal.info.id, &n->names, &e);
+    n->turn = turn;
+    memcpy(n->session, c->journal.info.id, sizeof n->session);
+    c->cited = 0;
+}
+
+static bool any_named(void *conversation)
+{
+    struct conversation *c = conversation;
+    know_named(c);
+    return c->named_corpora.names.items.len > 0;
+}
+
+static bool is_named(struct conversation *c, const char *name)
+{
+    know_named(c);
+    for (size_t i = 0; i < c->named_corpora.names.items.len; i++)
+        if (strcmp(c->named_corpora.names.items.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* --- the tools -------------------------------------------------------------------------------- */
+
+static bool search_corpus(void *conversation, const struct corpus_search *what,
+                          struct corpus_found *out, struct error *e)
+{
+    struct conversation *c = conversation;
+    if (!what->corpus || !is_named(c, what->corpus))
+        return err_set(e, ERR_USAGE,
+                       "\"corpus_id\": the user has not named the corpus \"%.80s\" in this "
+                       "session; one is named as @corpus:NAME in a message",
+                       what->corpus ? what->corpus : "");
+    return corpora_search(c->corpora, what, &c->wakeup, out, e);
+}
+
+static bool ingest_text(void *conversation, const struct corpus_ingest *text,
+                        struct corpus_ingested *out, struct error *e)
+{
+    struct conversation *c = conversation;
+    if (!corpora_ingest_text(c->corpora, text, &c->wakeup, out, e))
+        return false;
+    c->named_corpora.known = false; /* a name may have become one */
+    corpora_desk_work(c->engine->corpora_desk);
+    return true;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* What a killed program has left is gone on with; where nothing waits, no thread is started. */
+static void catch_up_corpora(struct conversation *c)
+{
+    bool pending = false;
+    struct error e;
+    if (corpora_pending(c->corpora, &pending, &e) && pending)
+        corpora_desk_work(c->engine->corpora_desk);
+}
+
+void conversation_open_corpora(struct conversation *c)
+{
+    if (!c->engine->corpora)
+        return;
+    c->corpora = corpora_open(c->config, c->lasting, place_directory(c->engine->lasting));
+    c->corpora->alone = c->lasting != c->store;
+    c->tool_corpora = (struct tool_corpora){.search = search_corpus,
+                                            .ingest = ingest_text,
+                                            .any_named = any_named,
+                                            .cited = &c->cited,
+                                            .context = c};
+    catch_up_corpora(c);
+}
+
+void conversation_close_corpora(struct conversation *c)
+{
+    corpora_close(c->corpora);
+    c->corpora = NULL;
+    vec_free_each(&c->named_corpora.names.items);
+    c->named_corpora = (struct named_corpora){0};
+}
+
+/* What stands before the conversation in a request, and comes neither from it nor from learned
+ * memory: files of instructions, and what the graph has. */
+
+static void read_instructions(struct conversation *c)
+{
+    char *configuration = paths_config_dir();
+    instructions_release(&c->instructions);
+    if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
+        instructions_read(configuration, c->root, &c->instructions);
+    free(configuration);
+}
+
+/* Without it the turn goes on: the tools of the graph tell what is wrong. */
+static void read_graph_hint(struct conversation *c)
+{
+    const struct tool_graph *g = &c->tool_graph;
+    struct graph_part listed = {.total = 0};
+    struct error e;
+    int64_t most = config_integer(c->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS);
+    free(c->graph_hint);
+    c->graph_hint = NULL;
+    if (!c->engine->graph || !g->graph.store || g->access == GRAPH_SHUT || most == 0)
+        return;
+    if (graph_list(&g->graph, NULL, GRAPH_HINT_ENTITIES, &listed, &e))
+        c->graph_hint = graph_hint(&listed, most);
+    else
+        log_line(LOG_ERROR, "the graph: %s", e.text);
+    graph_part_release(&listed);
+}
+
+void conversation_read_prompt(struct conversation *c)
+{
+    read_instructions(c);
+    read_graph_hint(c);
+}
+
+void conversation_forget_prompt(struct conversation *c)
+{
+    instructions_release(&c->instructions);
+    free(c->graph_hint);
+    c->graph_hint = NULL;
 }

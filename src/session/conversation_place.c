@@ -1,4 +1,3 @@
-/* Where a session works: the directory that its tools do not leave. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "compact/mode.h"
 #include "session/conversation_private.h"
 #include "session/folders.h"
-#include "session/image_file.h"
 #include "session/projection.h"
+#include "store/sessions.h"
+
+/* Where a session works: the directory that its tools do not leave. */
 
 static void list_tools(struct conversation *c)
 {
@@ -152,4 +155,183 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
     json_free(placed);
     json_free(list);
     return ok;
+}
+
+/* What a session is set to where it is not as configured: its level of tools, its compaction mode.
+ */
+
+static const char tools_name[] = "tools", mode_name[] = "compaction";
+
+/* NULL: as configured. */
+static char *read_setting(const struct conversation *c, const char *name)
+{
+    char *value = NULL;
+    struct error e;
+    if (*c->journal.info.id && !session_setting_get(c->store, c->journal.info.id, name, &value, &e))
+        log_line(LOG_ERROR, "settings of %s: %s", c->journal.info.id, e.text);
+    return value;
+}
+
+static enum tools_offer level_named(const char *word)
+{
+    for (int i = TOOLS_NONE; word && i < tools_offer_names.count; i++)
+        if (strcmp(tools_offer_names.words[i], word) == 0)
+            return (enum tools_offer)i;
+    return TOOLS_CONFIGURED;
+}
+
+static const struct compact_mode *configured_mode(const struct conversation *c)
+{
+    return compact_mode_find(config_string(c->config, CONFIG_COMPACTION_MODE));
+}
+
+void conversation_read_settings(struct conversation *c)
+{
+    char *tools = read_setting(c, tools_name), *mode = read_setting(c, mode_name);
+    const struct compact_mode *kept = mode ? compact_mode_find(mode) : NULL;
+    c->level = level_named(tools);
+    c->compact.mode = kept ? kept : configured_mode(c);
+    free(tools);
+    free(mode);
+}
+
+const char *conversation_offer(const struct conversation *c)
+{
+    bool as_started = c->level == TOOLS_CONFIGURED || c->engine->tools_asked;
+    return as_started ? c->engine->options.tools : tools_offer_names.words[c->level];
+}
+
+bool conversation_set_tools(struct conversation *c, enum tools_offer level, struct error *e)
+{
+    const char *word = tools_offer_names.words[level];
+    if (!session_setting_put(c->store, c->journal.info.id, tools_name, word, e))
+        return false;
+    c->level = level;
+    return true;
+}
+
+bool run_set_tools(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_tools_params *p = params;
+    (void)result;
+    if (!conversation_is_live(c, e) || !conversation_set_tools(c, p->tools, e))
+        return false;
+    tell_session(c, false); /* the request has another size */
+    return true;
+}
+
+bool run_set_compaction(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_compaction_params *p = params;
+    const struct compact_mode *mode = p->mode ? compact_mode_find(p->mode) : configured_mode(c);
+    (void)result;
+    if (!mode)
+        return err_set(e, ERR_USAGE, "unknown compaction mode \"%.64s\"; the modes are: %s",
+                       p->mode, config_key_info(CONFIG_COMPACTION_MODE)->choices);
+    if (!conversation_is_live(c, e) ||
+        !session_setting_put(c->store, c->journal.info.id, mode_name, p->mode, e))
+        return false;
+    c->compact.mode = mode;
+    tell_session(c, false);
+    return true;
+}
+
+bool run_settings(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    struct session_settings *out = result;
+    (void)params, (void)e;
+    const struct session_info *info = &c->journal.info;
+    const struct choice *choice = c->backend.chosen ? &c->backend.choice : NULL;
+    *out = (struct session_settings){
+        .directory = mem_strdup(c->root),
+        .provider = mem_strdup(choice ? choice->provider->name : info->provider),
+        .model = mem_strdup(choice ? choice->model : info->model),
+        .system = mem_strdup(info->system),
+        .tools = level_named(conversation_offer(c)),
+        .compaction = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL,
+        .memory = c->access,
+    };
+    return true;
+}
+
+/* The part of a conversation that an engine without a front needs: what a request names is found
+ * and opened for it. */
+
+static const char *named_by(const struct conversation *c, const struct operation_request *r)
+{
+    char **named = operation_request_session((struct operation_request *)r);
+    bool serves = c->engine->options.serves && conversation_wants(r) != WANTS_NOTHING;
+    return serves && named && *named && **named ? *named : NULL;
+}
+
+bool conversation_takes_up(struct conversation *c, struct operation_request *r)
+{
+    const char *reference = named_by(c, r);
+    char id[UUID_LEN + 1];
+    struct error e;
+    bool own = reference && strcmp(reference, c->seat.session) == 0;
+    if (!reference || (own && *c->journal.info.id))
+        return true;
+    bool found = sessions_resolve(c->store, reference, id, &e);
+    if (found && own &&
+        strcmp(id, reference) != 0) /* it was deleted, and is the title of another */
+        found = err_set(&e, ERR_SESSION_NOT_FOUND, "session %.40s was deleted; choose another",
+                        reference);
+    if (!found) {
+        conversation_refuse(c, r, &e);
+        return false;
+    }
+    operation_request_name(r, id);
+    memcpy(r->session, id, sizeof r->session);
+    return engine_claim(c, id, r);
+}
+
+/* What is open to be read may have changed: another process writes it. */
+bool conversation_must_open(const struct conversation *c, const struct operation_request *r)
+{
+    enum want want = conversation_wants(r);
+    return named_by(c, r) && want >= WANTS_READING &&
+           (!*c->journal.info.id || c->journal.read_only);
+}
+
+/* What somebody put away, or opened to look at it, is written to when somebody opens it again. */
+static bool may_resume(struct conversation *c, const struct operation_request *r, struct error *e)
+{
+    struct session_info info = {0};
+    if (r->operation == &operation_session_open)
+        return true;
+    if (c->looked_at)
+        return conversation_is_live(c, e);
+    bool archived =
+        sessions_get(c->store, named_by(c, r), &info, &(struct error){0}) && info.archived_ms > 0;
+    session_info_release(&info);
+    return !archived || err_set(e, ERR_SESSION_NOT_FOUND,
+                                "session %.40s is archived; open it to continue", named_by(c, r));
+}
+
+/* A session that is opened to be read stays so, whatever else opens it to be read. */
+static void note_opened(struct conversation *c, const struct operation_request *r)
+{
+    if (r->operation == &operation_session_open)
+        c->looked_at = c->journal.read_only;
+}
+
+bool conversation_opens_for(struct conversation *c, const struct operation_request *r,
+                            struct error *e)
+{
+    if (!conversation_must_open(c, r))
+        return true;
+    struct error fault;
+    enum journal_access access =
+        conversation_wants(r) == WANTS_READING ? JOURNAL_READ : JOURNAL_RESUME;
+    if (access == JOURNAL_RESUME && !may_resume(c, r, e))
+        return false;
+    if (!conversation_open_session(c, named_by(c, r), access, e))
+        return false;
+    note_opened(c, r);
+    if (conversation_choose(c, &fault))
+        tell_provider(c);
+    else /* who needs a model will say what lacks */
+        backend_forget(&c->backend);
+    return true;
 }

@@ -87,7 +87,7 @@ struct conversation {
     char *summariser_label;
     bool failure_told; /* compaction_failed came since it was asked for */
 
-    struct recall recall; /* on `store`; its memory is NULL where there is none */
+    struct recall recall;  /* on `store`; its memory is NULL where there is none */
     struct recall earlier; /* the same on `lasting`, where that is another */
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
@@ -102,10 +102,10 @@ struct conversation {
     enum memory_access access; /* of the open session, as the next */
     enum tools_offer level;
     struct instructions instructions; /* as of the last turn that began, or of who looked */
-    char *graph_hint;          /* likewise; NULL: nothing */
-    char *project;             /* that it works in; NULL: not looked for yet */
-    char *learned;             /* what the model is told of learned memory; NULL: nothing */
-    bool learned_used;         /* … which was counted for this session */
+    char *graph_hint;                 /* likewise; NULL: nothing */
+    char *project;                    /* that it works in; NULL: not looked for yet */
+    char *learned;                    /* what the model is told of learned memory; NULL: nothing */
+    bool learned_used;                /* … which was counted for this session */
     /* How tools fared before the session was opened: it changes with every call, and what stands
      * behind a change in a prompt is in no cache. */
     struct learned_items tool_usage;
@@ -124,9 +124,9 @@ struct conversation {
     struct turn_result *turn; /* of the turn that runs */
     bool prepared;            /* … the model could be asked */
     bool cancelled;
-    bool begun; /* the open session was begun here */
+    bool begun;     /* the open session was begun here */
     bool looked_at; /* of an engine that serves: it was opened to be read */
-    bool gone;  /* it was put away */
+    bool gone;      /* it was put away */
     bool quit;
     VEC(struct operation_request *) deferred; /* until the turn has ended */
 };
@@ -267,13 +267,13 @@ CONVERSATION_RUNS(run_unpin);
 /* conversation_memory.c */
 void conversation_open_memory(struct conversation *c); /* the store is open */
 void conversation_close_memory(struct conversation *c);
-void conversation_know_graph(struct conversation *c);   /* all of it but the store */
+void conversation_know_graph(struct conversation *c); /* all of it but the store */
 /* conversation_corpora.c */
 void conversation_open_corpora(struct conversation *c); /* the store is open */
 void conversation_close_corpora(struct conversation *c);
 
-void conversation_note_indexed(struct conversation *c); /* a compaction was kept */
-void conversation_note_said(struct conversation *c);    /* a turn has ended */
+void conversation_note_indexed(struct conversation *c);   /* a compaction was kept */
+void conversation_note_said(struct conversation *c);      /* a turn has ended */
 int conversation_idle_wait(const struct conversation *c); /* ms until that is long ago; -1: it is
                                                              followed */
 void conversation_note_idle(struct conversation *c);      /* … when it is */

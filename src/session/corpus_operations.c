@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "session/corpora_turn.h"
+#include "session/corpora_desk.h"
 
 #define READS (NEED_CORPORA | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)

@@ -6,7 +6,8 @@
 
 #include "base/worker.h"
 #include "session/notice.h"
-#include "session/place.h"
+#include "session/operation.h"
+#include "store/store.h"
 
 struct desk;
 
@@ -47,5 +48,52 @@ void desk_withdraw(struct desk *d, uint64_t id);
  * of a moment, and tries again until no other connection reads. CHORE_DONE, or after how many
  * milliseconds it is to be called again. */
 int desk_settle(struct desk *d);
+
+/* Where a process keeps its sessions: the file, or memory where that cannot be used, so that nobody
+ * is kept from talking; but not where nobody would see that they are not kept. Each thread opens a
+ * connection of its own. */
+
+struct place;
+
+/* Touches nothing yet. NULL: in memory alone. `kept`: never in memory in place of the file; where
+ * that cannot be used nothing is opened, and whoever comes next tries again. */
+struct place *place_new(const char *path, bool kept);
+/* The file as it is, for reading alone, whatever mode is asked for. Where it cannot be used: an
+ * empty one in memory. */
+struct place *place_new_reading(const char *path);
+bool place_reads(const struct place *p);
+/* False for one that reads: nothing is kept. */
+bool place_may_write(const struct place *p, struct error *e);
+void place_free(struct place *p); /* after the connections; NULL is fine */
+
+/* Any thread. Whoever comes first makes and migrates the file, or finds that it cannot be used; who
+ * comes meanwhile waits for that. */
+bool place_open(struct place *p, enum store_mode mode, struct store **out, struct error *e);
+
+/* Makes and migrates the file now. False with `e`: it cannot be used, and all will be in memory. */
+bool place_settle(struct place *p, struct error *e);
+
+/* Once it was opened. The directory that holds the file; NULL: it is in memory. */
+const char *place_directory(const struct place *p);
+
+/* Once it was opened: why the file was not used, for one caller alone; false: it was, there is
+ * none, or somebody was told. */
+bool place_take_fault(struct place *p, struct error *e);
+
+/* As it was asked for; NULL: in memory alone. */
+const char *place_path(const struct place *p);
+
+/* The desk of reads: rows with OPERATION_READ on a read-only connection, so that they wait neither
+ * for a turn nor for who writes. */
+
+struct reader;
+
+/* Answers go to `notices`. Both are borrowed. */
+struct reader *reader_new(struct place *place, struct mailbox *notices);
+void reader_free(struct reader *r);
+
+/* Takes the request. A row that writes fails. */
+void reader_start(struct reader *r, struct operation_request *request);
+void reader_withdraw(struct reader *r, uint64_t id);
 
 #endif

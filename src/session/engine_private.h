@@ -5,18 +5,17 @@
 #include <pthread.h>
 
 #include "session/corpora_desk.h"
+#include "session/desk.h"
 #include "session/engine.h"
 #include "session/extractor.h"
 #include "session/memory_desk.h"
-#include "session/place.h"
-#include "session/reader.h"
 
 struct conversation;
 
 struct engine {
     struct engine_options options; /* its strings are the engine's own */
     const struct config *config;
-    char *root; /* working directory, resolved */
+    char *root;       /* working directory, resolved */
     bool tools_asked; /* by who started it, whatever a session is set to */
     bool persist, compaction, memory, graph, corpora, learned;
     struct mailbox *notices;

@@ -5,8 +5,8 @@
 
 #include "base/worker.h"
 #include "config/config.h"
+#include "session/desk.h"
 #include "session/operation.h"
-#include "session/place.h"
 
 struct extractor;
 

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-#include "session/graphs.h"
+#include "session/memories.h"
 
 #define READS (NEED_GRAPH | NEED_STORE)
 #define WRITES (READS | NEED_WRITE)

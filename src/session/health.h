@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "store/health.h"
 
 /* All that layers above the store keep in its database. */
@@ -31,5 +32,41 @@ void health_report_release(struct health_report *r);
 bool health_rescue(const char *path, const char *language, struct recovery *out,
                    bool (*progress)(void *context, int64_t events), void *context, struct error *e);
 void health_rescue_release(struct recovery *r);
+
+/* Files in the store's directory that nothing refers to: what a kill left, what was set aside, what
+ * is not ours. Nothing is changed. */
+
+/* X(NAME, "word") */
+#define ORPHAN_KINDS(X)                                                                            \
+    X(REMOVAL, "removal")     /* of a deleted session; still to be removed (removal.h) */          \
+    X(SESSION, "session")     /* of a session that the database does not have */                   \
+    X(LOCK, "lock")           /* likewise, and nobody holds it */                                  \
+    X(TEMPORARY, "temporary") /* begun by a process that was killed */                             \
+    X(GRAPH, "graph")         /* of a model without vectors here */                                \
+    X(COPY, "copy")           /* damaged, and set aside */                                         \
+    X(UNKNOWN, "unknown")     /* not made by this program */
+
+enum orphan_kind {
+#define X(name, word) ORPHAN_##name,
+    ORPHAN_KINDS(X)
+#undef X
+};
+
+struct orphan {
+    enum orphan_kind kind;
+    char *path; /* below the directory, cleaned to be shown */
+};
+
+struct orphans {
+    VEC(struct orphan) items; /* by path */
+};
+
+const char *orphan_word(enum orphan_kind kind); /* "removal" */
+
+/* Beside the database of this path (NULL: the default). None where the database cannot be read:
+ * then nothing is known of what belongs to it. What another process makes or removes meanwhile is
+ * not among them. */
+void orphans_find(const char *store_path, struct orphans *out);
+void orphans_release(struct orphans *o);
 
 #endif

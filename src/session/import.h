@@ -3,7 +3,7 @@
  * checked before anything is written, and what does not fit is named by its place
  * ("messages[3].role", "line 12"). One transaction: all or nothing.
  *
- * The text is read twice, an element at a time (of at most IMPORT_ELEMENT_BYTES of import_text.h),
+ * The text is read twice, an element at a time (of at most IMPORT_ELEMENT_BYTES),
  * in less than 100 MB of memory whatever it is. */
 #ifndef SESSION_IMPORT_H
 #define SESSION_IMPORT_H

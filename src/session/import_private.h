@@ -5,10 +5,72 @@
 #ifndef SESSION_IMPORT_PRIVATE_H
 #define SESSION_IMPORT_PRIVATE_H
 
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
 #include "base/json.h"
 #include "chat/event.h"
 #include "chat/session_info.h"
-#include "session/import_text.h"
+#include "session/import.h"
+
+/* A longer line or element is refused. Of an event there are up to five copies on its way into the
+ * database: this is what keeps all of an import below 100 MB. */
+#define IMPORT_ELEMENT_BYTES ((size_t)16 * 1024 * 1024)
+
+/* Where in the text a value stands: "events[3]", "line 12". */
+struct place {
+    char text[64];
+};
+
+struct place place_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* FILE_ERROR, with the place before the reason. Returns false. */
+bool import_fault(const struct place *p, struct error *e, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct import_text {
+    FILE *in; /* borrowed; can be read twice */
+    off_t begin;
+    char *chunk;
+    size_t room, at, len; /* of the chunk; what was not looked at yet */
+    int64_t offset;       /* of the chunk's first byte */
+    int64_t line;         /* of the next byte, from 1 */
+    struct buf element;   /* the line or value that was read last */
+    int64_t element_line;
+    struct error fault; /* why it ends too early: it cannot be read on, or nobody wants it; ERR_OK:
+                           it does not */
+    bool (*go_on)(void *context, int64_t bytes);
+    void *context;
+};
+
+/* `chunk` is how many bytes are read at once. `go_on` is asked between two chunks, and told how far
+ * the reading has come. */
+void import_text_init(struct import_text *t, FILE *in, size_t chunk,
+                      bool (*go_on)(void *context, int64_t bytes), void *context);
+void import_text_release(struct import_text *t);
+
+/* To its beginning, behind a byte order mark. */
+bool import_text_rewind(struct import_text *t, struct error *e);
+
+/* The next byte that is no blank; it stays. -1: there is none, or it cannot be read. */
+int import_text_peek(struct import_text *t);
+
+/* Over the next byte if it is this one and no blank. */
+bool import_text_take(struct import_text *t, char c);
+
+/* That the text is no JSON here. Returns false. */
+bool import_text_fault(struct import_text *t, const struct place *p, struct error *e);
+
+/* The next value as a tree, which the caller frees; NULL with `e`. */
+struct json *import_text_value(struct import_text *t, const struct place *p, struct error *e);
+
+/* The next line into `element`, without its end. False at the end of the text, and with `e` when it
+ * is too long. */
+bool import_text_line(struct import_text *t, struct error *e);
+
+/* `element`, which is empty then, as a tree, which the caller frees; NULL with `e`. */
+struct json *import_text_parse(struct import_text *t, const struct place *p, struct error *e);
 
 /* One reading of a text. */
 struct imported {

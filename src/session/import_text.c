@@ -1,4 +1,4 @@
-#include "session/import_text.h"
+#include "session/import_private.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -435,8 +435,9 @@ static const struct shape_field forgotten_fields[] = {
                 .help = "Items."),
     {0},
 };
-static const struct shape forgotten_shape = {
-    .name = "forgotten items", .size = sizeof(struct learned_forget_result), .fields = forgotten_fields};
+static const struct shape forgotten_shape = {.name = "forgotten items",
+                                             .size = sizeof(struct learned_forget_result),
+                                             .fields = forgotten_fields};
 
 static bool resolve_all(struct memories *m, const struct learned_forget_params *p,
                         struct text_list *out, struct error *e)

@@ -2,9 +2,16 @@
 #ifndef SESSION_MEMORIES_H
 #define SESSION_MEMORIES_H
 
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
 #include "base/entropy.h"
+#include "base/err.h"
 #include "chat/knowledge.h"
 #include "chat/session_info.h"
+#include "config/config.h"
+#include "knowledge/graph.h"
 #include "memory/recall.h"
 
 struct memories {
@@ -47,5 +54,41 @@ bool memories_find_scope(struct memories *m, const char *text, char id[UUID_LEN 
 
 /* `reference`: an entry's id or the beginning of it; NULL is USAGE. *id is the caller's to free. */
 bool memories_resolve(struct memories *m, const char *reference, char **id, struct error *e);
+
+/* The graph of facts as the operations on it find it (graph_operations.h). Belongs to one thread.
+ */
+
+struct graphs {
+    struct graph graph; /* its store NULL: nothing was ever kept */
+    bool lazy; /* words of what was deleted are taken out by graph_purge(), which somebody calls */
+    VEC(struct graph_part) gone; /* that can be put back, the last one last */
+};
+enum { GRAPHS_GONE = 100 /* deletions that can be undone */ };
+
+/* Takes what a call deleted. */
+void graphs_keep_gone(struct graphs *g, struct graph_part *gone);
+
+/* On the caller's connection; NULL is an empty graph, for what only reads. */
+struct graphs *graphs_new(const struct config *config, struct store *store);
+void graphs_free(struct graphs *g); /* NULL is fine */
+
+/* The lines of a file that an import reads, each as text that JSON can be. */
+
+struct memories_lines {
+    FILE *in;
+    struct buf line; /* the last one, without its end */
+    int64_t number;  /* its number, from 1 */
+    char *chunk;
+    size_t at, len; /* of the chunk: what was not looked at yet */
+};
+
+/* `in` is borrowed; no line is longer than `max` bytes. */
+void memories_lines_init(struct memories_lines *l, FILE *in, size_t max);
+void memories_lines_release(struct memories_lines *l);
+
+/* The next line that holds more than blanks; a byte order mark at the beginning is dropped, bytes
+ * that are no UTF-8 are replaced. LINES_BAD: the line is too long or has a NUL character. */
+enum lines_result { LINES_NEXT, LINES_END, LINES_BAD, LINES_FAILED };
+enum lines_result memories_lines_next(struct memories_lines *l, struct error *e);
 
 #endif

@@ -6,8 +6,8 @@
 #include "base/worker.h"
 #include "chat/knowledge.h"
 #include "config/config.h"
-#include "session/operation_request.h"
-#include "session/place.h"
+#include "session/desk.h"
+#include "session/operation.h"
 
 struct memory_desk;
 

@@ -324,8 +324,9 @@ static const struct shape_field forgotten_fields[] = {
                 .help = "Summaries that quote what went, and are flagged."),
     {0},
 };
-static const struct shape forgotten_shape = {
-    .name = "forgotten entries", .size = sizeof(struct memory_forget_result), .fields = forgotten_fields};
+static const struct shape forgotten_shape = {.name = "forgotten entries",
+                                             .size = sizeof(struct memory_forget_result),
+                                             .fields = forgotten_fields};
 
 struct ids {
     VEC(char *) items;

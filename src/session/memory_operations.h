@@ -33,8 +33,9 @@ struct memory_search {
         SHAPE_FIELD("before", TIME, OPTIONAL, SHAPE_AT(int64_t, S, filter.before_ms),              \
                     .help = "Only what was said before this time."),                               \
         SHAPE_FIELD("project", STRING, OPTIONAL, SHAPE_AT_TEXT(S, filter.project), .least = 1,     \
-                    .help = "Only of sessions with this working directory: its path, or the last " \
-                            "part of it.")
+                    .help =                                                                        \
+                        "Only of sessions with this working directory: its path, or the last "     \
+                        "part of it.")
 extern const struct shape_names memory_filter_origins;
 
 struct memory_found {

@@ -1,12 +1,16 @@
-/* What takes long or is large: memory/export, import and reindex. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
 #include "knowledge/corpora.h"
 #include "knowledge/graph.h"
+#include "session/graph_operations.h"
 #include "session/memories.h"
-#include "session/memories_lines.h"
 #include "session/memory_operations.h"
+
+/* What takes long or is large: memory/export, import and reindex. */
 
 /* Nobody asks: it goes on. */
 static bool tell(const struct operation_stream *s, const char *what, int64_t done, int64_t of)
@@ -432,4 +436,211 @@ const struct operation operation_memory_reindex = {
     .executor = OPERATION_MEMORY,
     .needs = NEED_MEMORY | NEED_STORE | NEED_WRITE | NEED_STREAM,
     .run = run_reindex,
+};
+
+enum { CHUNK_BYTES = 65536 };
+
+void memories_lines_init(struct memories_lines *l, FILE *in, size_t max)
+{
+    *l = (struct memories_lines){.in = in, .chunk = mem_alloc(CHUNK_BYTES)};
+    buf_init(&l->line, max);
+}
+
+void memories_lines_release(struct memories_lines *l)
+{
+    buf_release(&l->line);
+    free(l->chunk);
+}
+
+static bool refill(struct memories_lines *l)
+{
+    l->at = 0;
+    l->len = fread(l->chunk, 1, CHUNK_BYTES, l->in);
+    return l->len > 0;
+}
+
+static enum lines_result read_line(struct memories_lines *l, struct error *e)
+{
+    bool any = false;
+    buf_clear(&l->line);
+    l->number++;
+    while (l->at < l->len || refill(l)) {
+        const char *begin = l->chunk + l->at;
+        const char *newline = memchr(begin, '\n', l->len - l->at);
+        size_t len = newline ? (size_t)(newline - begin) : l->len - l->at;
+        any = true;
+        if (!buf_try_add(&l->line, begin, len)) {
+            err_set(e, ERR_USAGE, "the line is longer than %zu bytes; shorten it", l->line.max);
+            return LINES_BAD;
+        }
+        l->at += len + (newline != NULL);
+        if (newline)
+            return LINES_NEXT;
+    }
+    if (ferror(l->in)) {
+        err_set_errno(e, ERR_FILE_ERROR, "it cannot be read");
+        return LINES_FAILED;
+    }
+    l->number -= !any;
+    return any ? LINES_NEXT : LINES_END;
+}
+
+static void drop_mark(struct memories_lines *l)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    if (l->number == 1 && strncmp(l->line.data, mark, 3) == 0)
+        buf_consume(&l->line, 3);
+}
+
+static void repair(struct buf *line)
+{
+    struct buf whole = BUF_INIT;
+    for (size_t i = 0; i < line->len;) {
+        uint32_t cp;
+        char encoded[4];
+        i += utf8_decode(line->data + i, line->len - i, &cp);
+        buf_add(&whole, encoded, utf8_encode(cp, encoded));
+    }
+    whole.max = line->max;
+    buf_release(line);
+    *line = whole;
+}
+
+static bool is_blank(const struct buf *line)
+{
+    size_t i = 0;
+    while (i < line->len && line->data[i] && strchr(" \t\r", line->data[i]))
+        i++;
+    return i == line->len;
+}
+
+enum lines_result memories_lines_next(struct memories_lines *l, struct error *e)
+{
+    for (;;) {
+        enum lines_result result = read_line(l, e);
+        if (result != LINES_NEXT)
+            return result;
+        drop_mark(l);
+        if (is_blank(&l->line))
+            continue;
+        if (!utf8_valid(l->line.data, l->line.len))
+            repair(&l->line);
+        if (!json_find_nul(l->line.data, l->line.len))
+            return LINES_NEXT;
+        err_set(e, ERR_USAGE, "a NUL character; take it out");
+        return LINES_BAD;
+    }
+}
+
+/* What is large: graph/export and graph/import. */
+
+/* --- graph/export ----------------------------------------------------------------------------- */
+
+static bool run_graph_export(struct operation_context *c, const void *params, void *result,
+                             struct error *e)
+{
+    (void)params;
+    return !c->graphs->graph.store ||
+           graph_export(&c->graphs->graph, c->stream->write, c->stream->context, result, e);
+}
+
+const struct operation operation_graph_export = {
+    .name = "graph/export",
+    .summary = "Writes the graph, one JSON object a line, as server-memory does.",
+    .authority = AUTHORITY_OWNER,
+    .result = &graph_counts_shape,
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_GRAPH | NEED_STORE | NEED_STREAM,
+    .run = run_graph_export,
+};
+
+/* --- graph/import ----------------------------------------------------------------------------- */
+
+/* A character of two bytes may be written as six ("\u00e4"). */
+#define GRAPH_LINE_BYTES ((size_t)3 * GRAPH_ENTITY_BYTES + 65536)
+
+enum { LINES_BETWEEN_TELLING = 200 };
+
+static bool tell_graph(const struct operation_stream *s, int64_t done, int64_t of)
+{
+    return !s->tell || s->tell(s->context, "entries", done, of);
+}
+
+static bool graph_fault_at(const struct operation_stream *s, int64_t line,
+                           const struct error *cause, struct error *e)
+{
+    return err_set(e, cause->code, "%s:%lld: %s", s->name, (long long)line, cause->text);
+}
+
+static bool take_lines(struct graph_import *in, struct memories_lines *lines,
+                       const struct operation_stream *s, struct error *e)
+{
+    struct error cause = {0};
+    for (;;) {
+        switch (memories_lines_next(lines, &cause)) {
+        case LINES_NEXT:
+            break;
+        case LINES_END:
+            return true;
+        case LINES_BAD:
+            return graph_fault_at(s, lines->number, &cause, e);
+        case LINES_FAILED:
+            return err_set(e, cause.code, "%s: %s", s->name, cause.text);
+        }
+        if (!graph_import_line(in, lines->number, lines->line.data, lines->line.len, &cause))
+            return graph_fault_at(s, lines->number, &cause, e);
+        if (lines->number % LINES_BETWEEN_TELLING == 0 && !tell_graph(s, lines->number, 0))
+            return err_set(e, ERR_INTERRUPTED, "stopped; nothing was imported");
+    }
+}
+
+static bool go_on(void *stream, int64_t done, int64_t of)
+{
+    return tell_graph(stream, done, of);
+}
+
+/* What was written before a fault is said: it stays. */
+static bool end_import(struct graph_import *in, const struct operation_stream *s, struct error *e)
+{
+    struct error cause = {0};
+    int64_t line = 0;
+    if (graph_import_end(in, go_on, (void *)s, &line, &cause))
+        return true;
+    struct graph_counts added = graph_import_counts(in);
+    struct error told = cause;
+    if (added.entities + added.observations + added.relations > 0)
+        err_set(&told, cause.code,
+                "entities %lld, observations %lld, relations %lld were added, then: %s; the same "
+                "text adds the rest",
+                (long long)added.entities, (long long)added.observations,
+                (long long)added.relations, cause.text);
+    return line > 0 ? graph_fault_at(s, line, &told, e)
+                    : err_set(e, told.code, "%s: %s", s->name, told.text);
+}
+
+static bool run_graph_import(struct operation_context *c, const void *params, void *result,
+                             struct error *e)
+{
+    struct memories_lines lines;
+    struct graph_import *in = graph_import_begin(&c->graphs->graph);
+    (void)params;
+    memories_lines_init(&lines, c->stream->in, GRAPH_LINE_BYTES);
+    bool ok = take_lines(in, &lines, c->stream, e) && end_import(in, c->stream, e);
+    if (ok)
+        *(struct graph_counts *)result = graph_import_counts(in);
+    memories_lines_release(&lines);
+    graph_import_free(in);
+    return ok;
+}
+
+const struct operation operation_graph_import = {
+    .name = "graph/import",
+    .summary =
+        "Adds the graph of a text, one JSON object a line, as server-memory writes it; a line that "
+        "is wrong, and nothing is added.",
+    .authority = AUTHORITY_OWNER,
+    .result = &graph_counts_shape,
+    .executor = OPERATION_MEMORY,
+    .needs = NEED_GRAPH | NEED_STORE | NEED_WRITE | NEED_STREAM,
+    .run = run_graph_import,
 };

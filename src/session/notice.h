@@ -15,7 +15,7 @@
 #include "chat/session_info.h"
 #include "chat/usage.h"
 #include "session/conversation_operations.h"
-#include "session/operation_request.h"
+#include "session/operation.h"
 
 /* What there is of each kind; other members are empty.
  *

@@ -4,8 +4,11 @@
 #ifndef SESSION_OPERATION_H
 #define SESSION_OPERATION_H
 
+#include <stdint.h>
 #include <stdio.h>
 
+#include "base/entropy.h"
+#include "base/err.h"
 #include "base/shape.h"
 #include "base/wakeup.h"
 #include "config/config.h"
@@ -77,15 +80,16 @@ struct operation_context {
     struct graphs *graphs;     /* NULL: nor for the graph */
     struct corpora *corpora;   /* NULL: nor for corpora */
     const struct operation_stream *stream;
-    /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none. */
+    /* Adds what is wrong with what the surface alone knows ([keys], the theme); NULL: it has none.
+     */
     void (*check_screen)(const struct config *config, const char *path,
                          struct config_problems *problems);
     const struct wakeup *wakeup; /* polled by what takes long; NULL: nothing ends it */
 };
 
 struct operation {
-    const char *name;           /* "session/list" */
-    const char *summary;        /* one sentence, English */
+    const char *name;    /* "session/list" */
+    const char *summary; /* one sentence, English */
     enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */
@@ -121,5 +125,38 @@ void operation_close(struct operation_context *c);
  * shape. */
 bool operation_call(struct operation_context *c, const struct operation *o, const void *params,
                     void *result, struct error *e);
+
+/* What a surface asked of the engine, and the answer to it. Both are whole and immutable once they
+ * are sent; who pops one frees it. */
+
+struct operation_request {
+    uint64_t id; /* of the engine's counting, from 1 */
+    const struct operation *operation;
+    void *params;               /* struct of the row's shape; NULL: it takes none */
+    char session[UUID_LEN + 1]; /* that it is for, or that was in front; "": none */
+};
+
+/* Copies the parameters. */
+struct operation_request *operation_request_new(const struct operation *o, const void *params);
+void operation_request_free(struct operation_request *r); /* NULL is fine */
+
+/* Where the parameters name a session; NULL: they do not. */
+char **operation_request_session(struct operation_request *r);
+void operation_request_name(struct operation_request *r, const char *session);
+
+struct operation_answer {
+    struct operation_request *request; /* what was asked: nothing is lost */
+    void *result;       /* struct of the row's shape; NULL: it gives none, or failed */
+    struct error error; /* ERR_OK: it was done */
+};
+
+/* Takes the request. The result is empty. */
+struct operation_answer *operation_answer_new(struct operation_request *r);
+void operation_answer_free(struct operation_answer *a); /* NULL is fine */
+
+/* Fails it: the result is released. */
+void operation_answer_fail(struct operation_answer *a, const struct error *e);
+
+bool operation_answers(const struct operation_answer *a, const struct operation *o);
 
 #endif

@@ -5,7 +5,11 @@
 #ifndef SESSION_PROJECTION_H
 #define SESSION_PROJECTION_H
 
+#include <stdbool.h>
+
+#include "base/err.h"
 #include "session/catalog.h"
+#include "session/conversation_operations.h"
 
 /* Adds what the log has gained since the last time; writes all anew when the files are not as they
  * were left. Cost grows with what was added. A store of memory alone has none. */
@@ -26,5 +30,19 @@ bool projection_has(const char *name, bool unfinished);
 
 /* "DIR/sessions/ID"; the caller frees. NULL where the store is in memory alone. */
 char *projection_directory(const struct catalog *c, const char *id);
+
+/* sessions/ID/image-UUID.png: an image of a message, beside the files that are derived from the
+ * session. Its message has its path; it goes with the session. */
+
+/* Writes a new file in a session's directory, which is made where it lacks. USAGE where `data`
+ * (base64) is none of the images that models take, or larger than they do. */
+bool image_file_add(const char *directory, const char *data, struct session_image *out,
+                    struct error *e);
+
+/* Removes those in the directory. False with errno. */
+bool image_file_remove_all(int directory);
+
+/* Whether that is the name of one, or one that it has while it is written. */
+bool image_file_is(const char *file, bool unfinished);
 
 #endif

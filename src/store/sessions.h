@@ -93,7 +93,7 @@ bool projected_get(struct store *s, const char *session_id, struct projected *ou
 bool projected_put(struct store *s, const char *session_id, const struct projected *p,
                    struct error *e);
 
-/* ---- deleted sessions whose files may still exist (session/removal.h) ---- */
+/* ---- deleted sessions whose files may still exist (session/catalog.h) ---- */
 
 /* The transaction that deletes a session notes its id; a session that is stored again under the
  * same id removes the note. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "knowledge/graph.h"
-#include "session/memories_lines.h"
+#include "session/memories.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LINE_BYTES = 65536, MOST_LINES = 40, MOST_FOUND = 5 };

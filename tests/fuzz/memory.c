@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "memory/memory.h"
-#include "session/memories_lines.h"
+#include "session/memories.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LINE_BYTES = 65536, MOST_ENTRIES = 20, MOST_HITS = 5 };

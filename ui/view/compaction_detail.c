@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/rebuild.h"
-#include "session/compaction_operations.h"
+#include "session/session_operations.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/transcript/compaction_card.h"

@@ -11,7 +11,7 @@
 
 #include "session/conversation_operations.h"
 #include "session/notice.h"
-#include "session/operation_request.h"
+#include "session/operation.h"
 #include "ui/term/keymap.h"
 #include "ui/term/rows.h"
 

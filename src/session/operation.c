@@ -1,73 +1,119 @@
+#include "session/operation.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "knowledge/corpora.h"
 #include "session/capability.h"
-#include "session/compaction_operations.h"
+#include "session/catalog.h"
 #include "session/config_operations.h"
 #include "session/conversation_operations.h"
 #include "session/corpus_operations.h"
-#include "session/engine_operations.h"
 #include "session/graph_operations.h"
-#include "session/graphs.h"
 #include "session/learned_operations.h"
 #include "session/memories.h"
 #include "session/memory_operations.h"
-#include "session/removal.h"
 #include "session/session_operations.h"
 
 /* Of sessions that were deleted by a process that did not come to the end. */
 enum { REMOVALS_AT_ONCE = 64 };
 
-/* Those that a client can call. Not tool/answer: what it answers is told to ACP alone, which maps it
- * to requests of its own. */
+/* Those that a client can call. Not tool/answer: what it answers is told to ACP alone, which maps
+ * it to requests of its own. */
 static const struct operation *const rows[] = {
-    &operation_engine_info,       &operation_capabilities_get,
-    &operation_config_get,        &operation_config_set,
-    &operation_session_list,      &operation_session_search,
-    &operation_session_read,      &operation_session_history,
-    &operation_session_event,     &operation_session_inputs,
-    &operation_session_rename,    &operation_session_label,
-    &operation_session_archive,   &operation_session_unarchive,
-    &operation_session_delete,    &operation_session_fork,
+    &operation_engine_info,
+    &operation_capabilities_get,
+    &operation_config_get,
+    &operation_config_set,
+    &operation_session_list,
+    &operation_session_search,
+    &operation_session_read,
+    &operation_session_history,
+    &operation_session_event,
+    &operation_session_inputs,
+    &operation_session_rename,
+    &operation_session_label,
+    &operation_session_archive,
+    &operation_session_unarchive,
+    &operation_session_delete,
+    &operation_session_fork,
     &operation_session_export,
-    &operation_session_import,    &operation_session_rebuild,
-    &operation_memory_search,     &operation_memory_list,
-    &operation_memory_read,       &operation_memory_around,
-    &operation_memory_edit,       &operation_memory_pin,
-    &operation_memory_forget,     &operation_memory_restore,
-    &operation_memory_stats,      &operation_memory_export,
-    &operation_memory_import,     &operation_memory_reindex,
-    &operation_memory_index,      &operation_compaction_ledger,
-    &operation_session_create,    &operation_session_open,
-    &operation_session_set_model, &operation_session_set_system,
-    &operation_session_set_draft, &operation_session_set_memory,
-    &operation_session_set_tools, &operation_session_set_compaction,
-    &operation_session_settings,  &operation_session_add_image,
-    &operation_session_close,     &operation_turn_start,
-    &operation_turn_retry,        &operation_turn_interrupt,
+    &operation_session_import,
+    &operation_session_rebuild,
+    &operation_memory_search,
+    &operation_memory_list,
+    &operation_memory_read,
+    &operation_memory_around,
+    &operation_memory_edit,
+    &operation_memory_pin,
+    &operation_memory_forget,
+    &operation_memory_restore,
+    &operation_memory_stats,
+    &operation_memory_export,
+    &operation_memory_import,
+    &operation_memory_reindex,
+    &operation_memory_index,
+    &operation_compaction_ledger,
+    &operation_session_create,
+    &operation_session_open,
+    &operation_session_set_model,
+    &operation_session_set_system,
+    &operation_session_set_draft,
+    &operation_session_set_memory,
+    &operation_session_set_tools,
+    &operation_session_set_compaction,
+    &operation_session_settings,
+    &operation_session_add_image,
+    &operation_session_close,
+    &operation_turn_start,
+    &operation_turn_retry,
+    &operation_turn_interrupt,
     &operation_approval_decide,
-    &operation_compaction_run,    &operation_compaction_decide,
-    &operation_compaction_undo,   &operation_compaction_pin,
-    &operation_compaction_unpin,  &operation_context_read,
-    &operation_models_list,       &operation_provider_check,
-    &operation_doctor_report,     &operation_graph_list,
-    &operation_graph_search,      &operation_graph_open,
-    &operation_graph_create,      &operation_graph_observe,
-    &operation_graph_relate,      &operation_graph_delete,
-    &operation_graph_unobserve,   &operation_graph_unrelate,
-    &operation_graph_restore,     &operation_graph_stats,
-    &operation_graph_export,      &operation_graph_import,
-    &operation_graph_reindex,     &operation_learned_list,
-    &operation_learned_search,    &operation_learned_read,
-    &operation_learned_history,   &operation_learned_add,
-    &operation_learned_edit,      &operation_learned_accept,
-    &operation_learned_reject,    &operation_learned_forget,
-    &operation_learned_restore,   &operation_learned_stats,
-    &operation_corpus_list,       &operation_corpus_documents,
-    &operation_corpus_passages,   &operation_corpus_cited,
-    &operation_corpus_search,     &operation_corpus_stats,
-    &operation_corpus_add,        &operation_corpus_update,
-    &operation_corpus_ingest,     &operation_corpus_remove,
+    &operation_compaction_run,
+    &operation_compaction_decide,
+    &operation_compaction_undo,
+    &operation_compaction_pin,
+    &operation_compaction_unpin,
+    &operation_context_read,
+    &operation_models_list,
+    &operation_provider_check,
+    &operation_doctor_report,
+    &operation_graph_list,
+    &operation_graph_search,
+    &operation_graph_open,
+    &operation_graph_create,
+    &operation_graph_observe,
+    &operation_graph_relate,
+    &operation_graph_delete,
+    &operation_graph_unobserve,
+    &operation_graph_unrelate,
+    &operation_graph_restore,
+    &operation_graph_stats,
+    &operation_graph_export,
+    &operation_graph_import,
+    &operation_graph_reindex,
+    &operation_learned_list,
+    &operation_learned_search,
+    &operation_learned_read,
+    &operation_learned_history,
+    &operation_learned_add,
+    &operation_learned_edit,
+    &operation_learned_accept,
+    &operation_learned_reject,
+    &operation_learned_forget,
+    &operation_learned_restore,
+    &operation_learned_stats,
+    &operation_corpus_list,
+    &operation_corpus_documents,
+    &operation_corpus_passages,
+    &operation_corpus_cited,
+    &operation_corpus_search,
+    &operation_corpus_stats,
+    &operation_corpus_add,
+    &operation_corpus_update,
+    &operation_corpus_ingest,
+    &operation_corpus_remove,
 };
 
 const struct operation *operation_at(size_t index)
@@ -128,7 +174,8 @@ static bool parts_are_there(unsigned lacking, struct error *e)
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e)
 {
     return parts_are_there(o->needs & ~allowed_by(config, o), e) &&
-           (!(o->needs & NEED_COMPACTION) || capability_need_compaction(config_boolean(config, CONFIG_COMPACTION_ENABLED), e));
+           (!(o->needs & NEED_COMPACTION) ||
+            capability_need_compaction(config_boolean(config, CONFIG_COMPACTION_ENABLED), e));
 }
 
 static bool needs_met(const struct operation_context *c, const struct operation *o, struct error *e)
@@ -205,4 +252,81 @@ void operation_close(struct operation_context *c)
     graphs_free(c->graphs);
     corpora_close(c->corpora);
     catalog_release(&c->catalog);
+}
+
+static void *new_struct(const struct shape *shape)
+{
+    if (!shape)
+        return NULL;
+    void *made = mem_alloc(shape->size);
+    shape_init(shape, made);
+    return made;
+}
+
+static void free_struct(const struct shape *shape, void *made)
+{
+    if (made)
+        shape_release(shape, made);
+    free(made);
+}
+
+struct operation_request *operation_request_new(const struct operation *o, const void *params)
+{
+    struct operation_request *r = mem_alloc(sizeof *r);
+    *r = (struct operation_request){.operation = o, .params = new_struct(o->params)};
+    if (params && r->params)
+        shape_copy(o->params, r->params, params);
+    return r;
+}
+
+void operation_request_free(struct operation_request *r)
+{
+    if (!r)
+        return;
+    free_struct(r->operation->params, r->params);
+    free(r);
+}
+
+char **operation_request_session(struct operation_request *r)
+{
+    const struct shape *s = r->operation->params;
+    for (const struct shape_field *f = s ? s->fields : NULL; f && f->name; f++)
+        if (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) == 0)
+            return (char **)(void *)((char *)r->params + f->offset);
+    return NULL;
+}
+
+void operation_request_name(struct operation_request *r, const char *session)
+{
+    char **named = operation_request_session(r), *name = mem_strdup(session);
+    free(*named);
+    *named = name;
+}
+
+struct operation_answer *operation_answer_new(struct operation_request *r)
+{
+    struct operation_answer *a = mem_alloc(sizeof *a);
+    *a = (struct operation_answer){.request = r, .result = new_struct(r->operation->result)};
+    return a;
+}
+
+void operation_answer_free(struct operation_answer *a)
+{
+    if (!a)
+        return;
+    free_struct(a->request->operation->result, a->result);
+    operation_request_free(a->request);
+    free(a);
+}
+
+void operation_answer_fail(struct operation_answer *a, const struct error *e)
+{
+    free_struct(a->request->operation->result, a->result);
+    a->result = NULL;
+    a->error = *e;
+}
+
+bool operation_answers(const struct operation_answer *a, const struct operation *o)
+{
+    return a->request->operation == o;
 }
