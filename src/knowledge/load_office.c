@@ -1,5 +1,5 @@
-/* Documents of word processors: docx (ISO/IEC 29500) and odt (ISO/IEC 26300). What is a heading or
- * code is told by styles, which are read first. Names are compared without their prefixes. */
+/* Documents of word processors: docx (ISO/IEC 29500) and odt (ISO/IEC 26300). Styles tell headings
+ * and code, so they are read first. Names are compared without their prefixes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ struct office {
     VEC(struct style) styles;
     bool sorted;   /* those styles, by their ids */
     bool in_style; /* … within the definition of the last of them */
-    size_t texts;  /* elements that hold text, in one another */
+    size_t texts;  /* open elements that hold text */
     size_t unseen; /* … that are not shown */
     size_t notes;  /* … of notes, which stand in brackets within their sentence */
     bool note_begins;
@@ -58,21 +58,13 @@ static const struct style *find_style(struct office *o, const char *id)
                : bsearch(&key, o->styles.items, o->styles.len, sizeof *o->styles.items, by_id);
 }
 
-static int style_level(struct office *o, const char *id)
-{
-    const struct style *s = find_style(o, id);
-    for (int i = 0; i < BASES_FOLLOWED && s && s->level == 0 && s->base; i++)
-        s = find_style(o, s->base);
-    return s ? s->level : 0;
-}
-
 static int clamp_level(int level)
 {
     return level < 1 ? 0 : level > LEVELS ? LEVELS : level;
 }
 
-/* "heading 2" in docx, whatever the language; names of code are those of Word, LibreOffice, pandoc.
- */
+/* "heading 2" in docx, whatever the language; the names for code are those of Word, LibreOffice and
+ * pandoc. */
 static int level_of_name(const char *name)
 {
     static const char *const code[] = {"Source Code", "HTML Preformatted", "Preformatted_20_Text",
@@ -85,50 +77,41 @@ static int level_of_name(const char *name)
                                                         : 0;
 }
 
-/* Those above the bound are as if they were not there. */
+/* Takes both. False: it has no id, or there are too many. */
 static bool add_style(struct office *o, char *id, char *base)
 {
-    bool taken = id && o->styles.len < STYLES_MOST;
-    if (taken) {
-        vec_push(&o->styles, (struct style){.id = id, .base = base, .level = level_of_name(id)});
-        o->sorted = false;
-        return true;
+    if (!id || o->styles.len >= STYLES_MOST) {
+        free(id);
+        free(base);
+        return false;
     }
-    free(id);
-    free(base);
-    return false;
-}
-
-static void set_base(struct office *o, char *base)
-{
-    struct style *s = &vec_last(&o->styles);
-    free(s->base);
-    s->base = base;
+    vec_push(&o->styles, (struct style){.id = id, .base = base, .level = level_of_name(id)});
+    o->sorted = false;
+    return true;
 }
 
 static int number_of(struct markup *m, const char *attribute)
 {
-    char *value = markup_attribute(m, attribute);
-    int n = value ? (int)strtol(value, NULL, 10) : 0;
-    free(value);
-    return n;
+    auto_free char *value = markup_attribute(m, attribute);
+    return value ? (int)strtol(value, NULL, 10) : 0;
 }
 
 static bool begin_docx_style(void *context, struct markup *m, const char *name)
 {
     struct office *o = context;
-    if (strcmp(name, "style") == 0) {
+    if (strcmp(name, "style") == 0)
         o->in_style = add_style(o, markup_attribute(m, "styleId"), NULL);
-    } else if (!o->in_style) {
+    if (!o->in_style)
         return true;
-    } else if (strcmp(name, "name") == 0 && vec_last(&o->styles).level == 0) {
-        char *its = markup_attribute(m, "val");
-        vec_last(&o->styles).level = its ? level_of_name(its) : 0;
-        free(its);
+    struct style *s = &vec_last(&o->styles);
+    if (strcmp(name, "name") == 0 && s->level == 0) {
+        auto_free char *its = markup_attribute(m, "val");
+        s->level = its ? level_of_name(its) : 0;
     } else if (strcmp(name, "basedOn") == 0) {
-        set_base(o, markup_attribute(m, "val"));
+        free(s->base);
+        s->base = markup_attribute(m, "val");
     } else if (strcmp(name, "outlineLvl") == 0) {
-        vec_last(&o->styles).level = clamp_level(number_of(m, "val") + 1);
+        s->level = clamp_level(number_of(m, "val") + 1);
     }
     return true;
 }
@@ -154,19 +137,15 @@ static bool end_nothing(void *context, const char *name)
 
 /* --- members ---------------------------------------------------------------------------------- */
 
+/* `found` may be NULL. */
 static bool read_member(struct office *o, const char *name, const struct markup_events *events,
                         bool *found)
 {
-    package_read_xml(&o->package, name, events, o, found);
+    bool there;
+    package_read_xml(&o->package, name, events, o, found ? found : &there);
     if (o->package.outcome == DOCUMENT_LOADED)
         o->package.outcome = o->flow.outcome;
     return o->package.outcome == DOCUMENT_LOADED;
-}
-
-static bool read_if_there(struct office *o, const char *name, const struct markup_events *events)
-{
-    bool found;
-    return read_member(o, name, events, &found);
 }
 
 static bool begin_title(void *context, struct markup *m, const char *name)
@@ -215,10 +194,10 @@ enum effect {
 struct element {
     const char *name;
     enum effect effect;
-    bool has_text; /* what stands in it is the document's */
+    bool has_text; /* the text in it is the document's */
 };
 
-/* What was deleted, fields' instructions, and what is said again for older readers is not seen. */
+/* Deleted text, instructions of fields and fallbacks for older readers are not shown. */
 static const struct element docx_elements[] = {
     {"p", PARAGRAPH, false},     {"pStyle", STYLE, false},   {"outlineLvl", OUTLINE, false},
     {"t", TEXT, true},           {"tab", GAP, false},        {"br", NEWLINE, false},
@@ -251,11 +230,6 @@ static const struct element *element_of(const struct office *o, const char *name
     return NULL;
 }
 
-static bool goes_on(const struct office *o)
-{
-    return o->flow.outcome == DOCUMENT_LOADED;
-}
-
 static void begin_paragraph(struct office *o, int level)
 {
     enum document_part_kind kind = level == CODE ? DOCUMENT_CODE
@@ -266,10 +240,11 @@ static void begin_paragraph(struct office *o, int level)
 
 static int level_of_style(struct office *o, struct markup *m, const char *attribute)
 {
-    char *id = markup_attribute(m, attribute);
-    int level = id ? style_level(o, id) : 0;
-    free(id);
-    return level;
+    auto_free char *id = markup_attribute(m, attribute);
+    const struct style *s = id ? find_style(o, id) : NULL;
+    for (int i = 0; i < BASES_FOLLOWED && s && s->level == 0 && s->base; i++)
+        s = find_style(o, s->base);
+    return s ? s->level : 0;
 }
 
 /* Paragraphs of a note are within a sentence. */
@@ -285,12 +260,6 @@ static void begin_text_block(struct office *o, struct markup *m, bool is_heading
         begin_paragraph(o, clamp_level(outline < 1 ? 1 : outline));
     else
         begin_paragraph(o, level_of_style(o, m, "style-name") == CODE ? CODE : 0);
-}
-
-static void add_blanks(struct office *o, int count)
-{
-    for (int i = 0; i == 0 || (i < count && i < BLANKS_MOST); i++)
-        flow_text(&o->flow, " ", 1);
 }
 
 static void apply(struct office *o, struct markup *m, enum effect effect)
@@ -312,9 +281,12 @@ static void apply(struct office *o, struct markup *m, enum effect effect)
         add_style(o, id, markup_attribute(m, "parent-style-name"));
         break;
     }
-    case BLANKS:
-        add_blanks(o, number_of(m, "c"));
+    case BLANKS: {
+        int count = number_of(m, "c");
+        for (int i = 0; i == 0 || (i < count && i < BLANKS_MOST); i++)
+            flow_text(&o->flow, " ", 1);
         break;
+    }
     case GAP:
         flow_gap(&o->flow);
         break;
@@ -350,7 +322,7 @@ static bool begin(void *context, struct markup *m, const char *name)
         return true;
     o->texts += e->has_text;
     apply(o, m, e->effect);
-    return goes_on(o);
+    return o->flow.outcome == DOCUMENT_LOADED;
 }
 
 static bool end(void *context, const char *name)
@@ -368,7 +340,7 @@ static bool end(void *context, const char *name)
         if (e->effect == NOTE && o->notes > 0 && o->notes--)
             flow_text(&o->flow, ")", 1);
     }
-    return goes_on(o);
+    return o->flow.outcome == DOCUMENT_LOADED;
 }
 
 static bool text(void *context, const char *bytes, size_t len)
@@ -379,35 +351,27 @@ static bool text(void *context, const char *bytes, size_t len)
 
 static const struct markup_events body = {begin, end, text};
 
-/* --- docx ------------------------------------------------------------------------------------- */
+/* --- docx and odt ----------------------------------------------------------------------------- */
 
-/* The part that the package is about. */
+/* Finds the package's main part. */
 static bool begin_relation(void *context, struct markup *m, const char *name)
 {
     static const char kind[] = "/officeDocument";
     struct office *o = context;
-    char *type = strcmp(name, "Relationship") == 0 ? markup_attribute(m, "Type") : NULL;
+    auto_free char *type = strcmp(name, "Relationship") == 0 ? markup_attribute(m, "Type") : NULL;
     size_t len = type ? strlen(type) : 0;
     if (len >= strlen(kind) && strcmp(type + len - strlen(kind), kind) == 0 && !o->target)
         o->target = markup_attribute(m, "Target");
-    free(type);
     return true;
 }
 
-/* "styles.xml" beside "word/document.xml" */
-static char *beside(const char *part, const char *name)
-{
-    const char *slash = strrchr(part, '/');
-    return slash ? mem_printf("%.*s/%s", (int)(slash - part), part, name) : mem_strdup(name);
-}
-
+/* Reads "word/styles.xml" beside "word/document.xml". */
 static bool read_beside(struct office *o, const char *part, const char *name,
                         const struct markup_events *events)
 {
-    char *path = beside(part, name);
-    bool ok = read_if_there(o, path, events);
-    free(path);
-    return ok;
+    const char *slash = strrchr(part, '/');
+    auto_free char *path = mem_printf("%.*s%s", slash ? (int)(slash - part) + 1 : 0, part, name);
+    return read_member(o, path, events, NULL);
 }
 
 static bool read_docx(struct office *o)
@@ -416,8 +380,8 @@ static bool read_docx(struct office *o)
     static const struct markup_events styles = {begin_docx_style, end_style, no_text};
     bool found;
     o->elements = docx_elements;
-    if (!read_if_there(o, "_rels/.rels", &relations) ||
-        !read_if_there(o, "docProps/core.xml", &title_events))
+    if (!read_member(o, "_rels/.rels", &relations, NULL) ||
+        !read_member(o, "docProps/core.xml", &title_events, NULL))
         return false;
     const char *part = o->target ? o->target + (*o->target == '/') : "word/document.xml";
     if (!read_beside(o, part, "styles.xml", &styles) || !read_member(o, part, &body, &found))
@@ -430,23 +394,19 @@ static bool read_docx(struct office *o)
            read_beside(o, part, "endnotes.xml", &body);
 }
 
-/* --- odt ------------------------------------------------------------------------------------- */
-
-/* Styles are within the text's own member, above it; those of all documents are in their names. */
+/* Styles stand above the text in its member. The common ones are known by their names alone. */
 static bool read_odt(struct office *o)
 {
     bool found;
     o->elements = odt_elements;
     add_style(o, mem_strdup("Preformatted_20_Text"), NULL);
-    if (!read_if_there(o, "meta.xml", &title_events) ||
+    if (!read_member(o, "meta.xml", &title_events, NULL) ||
         !read_member(o, "content.xml", &body, &found))
         return false;
     if (!found)
         o->package.outcome = loading_fails(o->flow.l, "is no odt: it has no content.xml in it");
     return found;
 }
-
-/* ---------------------------------------------------------------------------------------------- */
 
 static enum document_outcome load_office(struct loading *l, bool (*read)(struct office *o))
 {
