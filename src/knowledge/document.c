@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -16,9 +18,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "knowledge/document_loaders.h"
-
-#ifdef __linux__
-#endif
 
 enum { PIECE = 64 * 1024, BEGINNING = 512, TITLE_MAX = 200 };
 
@@ -42,127 +41,44 @@ void loaded_document_release(struct loaded_document *d)
     *d = (struct loaded_document){.text = BUF_INIT};
 }
 
-/* --- formats ---------------------------------------------------------------------------------- */
+/* --- for all loaders -------------------------------------------------------------------------- */
 
-static const struct loader loaders[] = {
-    {"Markdown", "md markdown mdown mkd mdx qmd rmd", NULL, true, load_markdown},
-    {"HTML", "html htm xhtml xht", "<!doctype html", true, load_html},
-    {"HTML", "", "<html", true, load_html},
-    {"docx", "docx docm dotx", NULL, false, load_docx},
-    {"odt", "odt ott", "PK*mimetypeapplication/vnd.oasis.opendocument.text", false, load_odt},
-    {"epub", "epub", "PK*mimetypeapplication/epub+zip", false, load_epub},
-    {"PDF", "pdf", "%PDF-", false, load_pdf},
-};
-static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
-static const struct loader code_loader = {"code", "", NULL, true, load_code};
-static const struct loader command_loader = {"command", "", NULL, false, load_command};
-
-/* What never has text, so that a folder of pictures need not be read to be passed over. */
-static const char *const without_text =
-    "3gp 7z a aac aif aiff apk ar avi avif bin blend bmp bz2 cab class cr2 dat db deb dll dmg "
-    "dylib "
-    "eot exe fbx flac flv gif gmo gz heic heif ico img iso jar jpeg jpg ko lib lz4 lzma m4a m4v "
-    "mid mkv "
-    "mo mov mp3 mp4 mpeg mpg nef o obj oga ogg ogv opus otf parquet pcap png psd pyc pyd pyo rar "
-    "raw rlib "
-    "rpm so sqlite sqlite3 stl swf tar tgz tif tiff ttc ttf wasm wav webm webp wma wmv woff woff2 "
-    "xcf "
-    "xz z zip zst";
-
-/* Behind the last dot of the path's last part; "" if none. */
-static const char *extension_of(const char *name)
+static enum document_outcome end_with(struct loading *l, enum document_outcome outcome, char *text)
 {
-    const char *slash = strrchr(name, '/');
-    const char *base = slash ? slash + 1 : name;
-    const char *dot = strrchr(base, '.');
-    return dot && dot != base ? dot + 1 : "";
-}
-
-static const struct document_command *command_of(const char *name,
-                                                 const struct document_options *options)
-{
-    const char *extension = extension_of(name);
-    for (size_t i = 0; *extension && i < options->command_count; i++)
-        if (strcasecmp(options->commands[i].extension, extension) == 0)
-            return &options->commands[i];
-    return NULL;
-}
-
-/* By the name; text_loader where that says nothing. */
-static const struct loader *loader_of(const char *name)
-{
-    const char *extension = extension_of(name);
-    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
-        if (*extension && code_is_word_of(loaders[i].extensions, extension))
-            return &loaders[i];
-    return code_language_of(name) ? &code_loader : &text_loader;
-}
-
-/* "PK*": a zip file whose first member's name and bytes follow its head of 30 bytes, as formats ask
- * that have one so that they are known by it. */
-static bool begins_with(const char *bytes, size_t len, const char *with)
-{
-    enum { HEAD = 30 };
-    bool zip = strncmp(with, "PK*", 3) == 0;
-    if (zip && (len < HEAD || memcmp(bytes, "PK\3\4", 4) != 0))
-        return false;
-    with += zip ? 3 : 0;
-    bytes += zip ? HEAD : 0;
-    len -= zip ? HEAD : 0;
-    return strlen(with) <= len && strncasecmp(with, bytes, strlen(with)) == 0;
-}
-
-/* By what it begins_with with; text_loader where nothing is known of that. */
-static const struct loader *loader_by_bytes(const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++) {
-        if (loaders[i].begins && begins_with(bytes, len, loaders[i].begins))
-            return &loaders[i];
-    }
-    return &text_loader;
-}
-
-const char *document_format_of(const char *name, const struct document_options *options)
-{
-    const struct document_command *command = command_of(name, options);
-    if (command)
-        return command->extension;
-    const char *extension = extension_of(name);
-    if (*extension && code_is_word_of(without_text, extension))
-        return NULL;
-    const struct loader *loader = loader_of(name);
-    return loader == &code_loader ? code_language_of(name)->name : loader->format;
-}
-
-/* --- what loaders have in common -------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 0))) static enum document_outcome
-ends(struct loading *l, enum document_outcome outcome, const char *format, va_list args)
-{
-    struct buf b = BUF_INIT;
-    buf_vaddf(&b, format, args);
-    char *text = buf_take(&b);
-    err_set(l->e, outcome == DOCUMENT_STOPPED ? ERR_INTERRUPTED : ERR_FILE_ERROR, "%s", text);
+    err_set(l->e, ERR_FILE_ERROR, "%s", text);
     free(text);
     return outcome;
 }
 
 enum document_outcome loading_fails(struct loading *l, const char *format, ...)
 {
+    struct buf text = BUF_INIT;
     va_list args;
     va_start(args, format);
-    enum document_outcome outcome = ends(l, DOCUMENT_FAILED, format, args);
+    buf_vaddf(&text, format, args);
     va_end(args);
-    return outcome;
+    return end_with(l, DOCUMENT_FAILED, buf_take(&text));
 }
 
 enum document_outcome loading_skips(struct loading *l, const char *format, ...)
 {
+    struct buf text = BUF_INIT;
     va_list args;
     va_start(args, format);
-    enum document_outcome outcome = ends(l, DOCUMENT_SKIPPED, format, args);
+    buf_vaddf(&text, format, args);
     va_end(args);
-    return outcome;
+    return end_with(l, DOCUMENT_SKIPPED, buf_take(&text));
+}
+
+static enum document_outcome fails_late(struct loading *l)
+{
+    return loading_fails(l, "takes longer than %lld s to read",
+                         (long long)(l->options->limits.ms + 999) / 1000);
+}
+
+static enum document_outcome fails_large(struct loading *l, int64_t most)
+{
+    return loading_fails(l, "is larger than %lld MiB", (long long)(most >> 20));
 }
 
 enum document_outcome loading_goes_on(struct loading *l)
@@ -171,10 +87,7 @@ enum document_outcome loading_goes_on(struct loading *l)
         err_set(l->e, ERR_INTERRUPTED, "stopped");
         return DOCUMENT_STOPPED;
     }
-    if (clock_mono_ms() >= l->deadline_ms)
-        return loading_fails(l, "takes longer than %lld s to read",
-                             (long long)(l->options->limits.ms + 999) / 1000);
-    return DOCUMENT_LOADED;
+    return clock_mono_ms() >= l->deadline_ms ? fails_late(l) : DOCUMENT_LOADED;
 }
 
 static bool is_white(char c)
@@ -214,258 +127,62 @@ void loading_add_part(struct loading *l, struct document_part part, size_t at, s
 
 void loading_name(struct loading *l, const char *title, size_t len)
 {
-    struct buf clean = BUF_INIT, cut = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT, cut = BUF_INIT;
     utf8_clean(&clean, title, len, UTF8_ONE_LINE);
     buf_trim_end(&clean, " ");
     buf_consume(&clean, strspn(clean.data, " "));
     utf8_add_cut(&cut, clean.data, clean.len, TITLE_MAX);
-    buf_release(&clean);
     if (cut.len > 0 && !l->out->title)
         l->out->title = buf_take(&cut);
-    buf_release(&cut);
 }
 
-/* --- loading ---------------------------------------------------------------------------------- */
+/* --- formats that another program reads ------------------------------------------------------- */
 
-/* A file that grows while it is read is read to the size that it had. */
-static enum document_outcome read_whole(struct loading *l)
-{
-    int64_t most = l->options->limits.text;
-    char beginning[BEGINNING];
-    ssize_t begun = l->size > most ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
-    if (begun > 0 && memchr(beginning, '\0', (size_t)begun))
-        return loading_skips(l, "a binary file");
-    if (l->size > most)
-        return loading_fails(l, "is larger than %lld MiB", (long long)(most >> 20));
-    for (;;) {
-        char piece[PIECE];
-        int64_t left = l->size - (int64_t)l->source.len;
-        ssize_t n = read(l->fd, piece, left < PIECE ? (size_t)left : PIECE);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return loading_fails(l, "cannot be read: %s", strerror(errno));
-        if (n == 0)
-            return DOCUMENT_LOADED;
-        buf_add(&l->source, piece, (size_t)n);
-        enum document_outcome outcome = loading_goes_on(l);
-        if (outcome != DOCUMENT_LOADED)
-            return outcome;
-    }
-}
-
-/* The first heading, where the format has no better word for it. */
-static void name_by_heading(struct loading *l)
-{
-    const struct loaded_document *d = l->out;
-    for (size_t i = 0; !d->title && i < d->parts.len; i++)
-        if (d->parts.items[i].kind == DOCUMENT_HEADING)
-            loading_name(l, d->text.data + d->parts.items[i].name_at, d->parts.items[i].name_len);
-}
-
-/* Form feeds and vertical tabs are white space, and would be shown by pictures. */
-static void blank_feeds(struct buf *text)
-{
-    static const char feeds[] = "\f\v";
-    for (const char *feed = feeds; *feed; feed++)
-        for (char *at = text->data;
-             (at = memchr(at, *feed, text->len - (size_t)(at - text->data)));)
-            *at = ' ';
-}
-
-static enum document_outcome run_loader(struct loading *l)
-{
-    l->out->format = l->loader->format;
-    enum document_outcome outcome = DOCUMENT_LOADED;
-    if (l->loader->whole && l->fd >= 0)
-        outcome = read_whole(l);
-    if (outcome == DOCUMENT_LOADED)
-        outcome = l->loader->load(l);
-    buf_release(&l->source);
-    if (outcome != DOCUMENT_LOADED) {
-        loaded_document_release(l->out);
-        return outcome;
-    }
-    blank_feeds(&l->out->text);
-    name_by_heading(l);
-    return outcome;
-}
-
-static void begin(struct loading *l, struct loaded_document *out, const char *name,
-                  const struct document_options *options, struct error *e)
-{
-    *out = (struct loaded_document){.text = BUF_INIT};
-    *l = (struct loading){.options = options,
-                          .name = name,
-                          .fd = -1,
-                          .source = BUF_INIT,
-                          .out = out,
-                          .e = e,
-                          .deadline_ms = clock_mono_ms() + options->limits.ms};
-}
-
-/* Files there are made while they are read: they may never end, and their size says nothing. */
-static bool is_on_pseudo_file_system(int fd)
-{
-#ifdef __linux__
-    /* As in linux/magic.h: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, configfs,
-     * pstore, bpf, efivarfs, selinuxfs. */
-    static const uint32_t magics[] = {0x9fa0,     0x62656572, 0x64626720, 0x74726163,
-                                      0x73636673, 0x27e0eb,   0x63677270, 0x62656570,
-                                      0x6165676c, 0xcafe4a11, 0xde5e81e4, 0xf97cff8c};
-    struct statfs fs;
-    for (size_t i = 0; fstatfs(fd, &fs) == 0 && i < sizeof magics / sizeof *magics; i++)
-        if ((uint32_t)fs.f_type == magics[i])
-            return true;
-#endif
-    (void)fd;
-    return false;
-}
-
-/* A descriptor of a regular file of a size that is allowed; -1 with the reason. */
-static int open_regular(struct loading *l)
-{
-    struct stat st;
-    int fd = open(l->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && errno == ELOOP) {
-        loading_fails(l, "is a symbolic link, or reached by too many");
-    } else if (fd < 0) {
-        loading_fails(l, "cannot be opened: %s", strerror(errno));
-    } else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        loading_fails(l, "is not a regular file");
-    } else if (is_on_pseudo_file_system(fd)) {
-        loading_fails(l, "is made by the kernel while it is read, as files of /proc and /sys are");
-    } else if (st.st_size > l->options->limits.bytes) {
-        loading_fails(l, "is larger than %lld MiB", (long long)(l->options->limits.bytes >> 20));
-    } else {
-        l->size = st.st_size;
-        return fd;
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-static const struct loader *loader_of_file(const struct loading *l)
-{
-    const struct loader *loader = loader_of(l->name);
-    char beginning[BEGINNING];
-    ssize_t n = loader == &text_loader ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
-    return n > 0 ? loader_by_bytes(beginning, (size_t)n) : loader;
-}
-
-enum document_outcome document_load_file(struct loaded_document *out, const char *path,
-                                         const struct document_options *options, struct error *e)
-{
-    struct loading l;
-    begin(&l, out, path, options, e);
-    if (!document_format_of(path, options))
-        return loading_skips(&l, "a .%s file has no text", extension_of(path));
-    l.fd = open_regular(&l);
-    if (l.fd < 0)
-        return DOCUMENT_FAILED;
-    const struct document_command *command = command_of(path, options);
-    l.command = command ? command->command : NULL;
-    l.loader = command ? &command_loader : loader_of_file(&l);
-    enum document_outcome outcome = run_loader(&l);
-    close(l.fd);
-    return outcome;
-}
-
-enum document_outcome document_load_text(struct loaded_document *out, const char *name,
-                                         const char *text, size_t len,
-                                         const struct document_options *options, struct error *e)
-{
-    struct loading l;
-    begin(&l, out, name, options, e);
-    if ((int64_t)len > options->limits.text)
-        return loading_fails(&l, "is larger than %lld MiB",
-                             (long long)(options->limits.text >> 20));
-    l.loader = loader_of(name);
-    if (!l.loader->whole)
-        l.loader = &text_loader;
-    buf_add(&l.source, text, len);
-    return run_loader(&l);
-}
-
-/* Formats that another program reads: PDF with pdftotext, and the commands of the user. Each is a
- * child process: what a file does to it is done to it alone. */
+/* Each program is a child process: a hostile file can only harm the child. */
 
 enum { NOT_FOUND = 127, SHELL_SIGNAL = 128, SAID_MOST = 4096 };
 
-/* Of a child, which a small file can make it use up: KiB of memory, seconds of processor time. The
- * limits are soft, so that a command of the user's own can raise them. */
+/* A small file can make a child use up much: KiB of memory, seconds of processor time. The limits
+ * are soft, so that the user's own command can raise them. */
 #define LIMITS "ulimit -S -v 524288 2>/dev/null; ulimit -S -t 20 2>/dev/null; "
 static const char late[] = "takes longer than 20 s of processor time to read";
 
 extern char **environ;
 
-/* What a program wrote. */
-struct written {
-    struct loading *l;
-    struct buf *out;
-    size_t most;
-};
-
 static bool take_output(void *context, const char *bytes, size_t len)
 {
-    struct written *w = context;
-    if (len > w->most - w->out->len)
+    struct loading *l = context;
+    struct buf *out = &l->out->text;
+    if (len > (size_t)l->options->limits.text - out->len)
         return false;
-    buf_add(w->out, bytes, len);
+    buf_add(out, bytes, len);
     return true;
 }
 
-/* The last line of what it said, which is the reason as a rule. */
-static enum document_outcome tell_status(struct loading *l, const char *program, int status,
-                                         struct buf *said)
+/* The reason is the last line of the child's messages as a rule. */
+static enum document_outcome fails_with_status(struct loading *l, const char *program, int status,
+                                               const char *said)
 {
-    struct buf line = BUF_INIT;
-    buf_trim_end(said, " \t\r\n");
-    const char *last = strrchr(said->data, '\n');
-    last = last ? last + 1 : said->data;
+    AUTO(buf_release) struct buf lines = BUF_INIT, line = BUF_INIT;
+    buf_addstr(&lines, said);
+    buf_trim_end(&lines, " \t\r\n");
+    const char *last = strrchr(lines.data, '\n');
+    last = last ? last + 1 : lines.data;
     utf8_clean(&line, last, strlen(last), UTF8_ONE_LINE);
     if (status == NOT_FOUND)
-        loading_fails(l, "cannot be read: %s is not installed", program);
-    else if (status == SHELL_SIGNAL + SIGXCPU)
-        loading_fails(l, late);
-    else if (line.len > 0)
-        loading_fails(l, "cannot be read: %s: %s", program, line.data);
-    else
-        loading_fails(l, "cannot be read: %s ended with status %d", program, status);
-    buf_release(&line);
-    return DOCUMENT_FAILED;
+        return loading_fails(l, "cannot be read: %s is not installed", program);
+    if (status == SHELL_SIGNAL + SIGXCPU)
+        return loading_fails(l, late);
+    if (line.len > 0)
+        return loading_fails(l, "cannot be read: %s: %s", program, line.data);
+    return loading_fails(l, "cannot be read: %s ended with status %d", program, status);
 }
 
-static enum document_outcome outcome_of(struct loading *l, const char *program,
-                                        const struct child_result *result)
-{
-    int64_t most = l->options->limits.text >> 20;
-    switch (result->end) {
-    case CHILD_EXITED:
-        return DOCUMENT_LOADED; /* whatever its status */
-    case CHILD_SIGNALED:
-        if (result->status == SIGXCPU)
-            return loading_fails(l, late);
-        return loading_fails(l, "cannot be read: %s was ended by signal %d", program,
-                             result->status);
-    case CHILD_LATE:
-        return loading_fails(l, "takes longer than %lld s to read",
-                             (long long)(l->options->limits.ms + 999) / 1000);
-    case CHILD_STOPPED:
-        err_set(l->e, ERR_INTERRUPTED, "stopped");
-        return DOCUMENT_STOPPED;
-    case CHILD_REFUSED:
-        return loading_fails(l, "has more than %lld MiB of text", (long long)most);
-    }
-    return DOCUMENT_FAILED;
-}
-
-/* Runs the child with the short list of variables; its output becomes the document's text. */
+/* Runs the child with the short list of variables; its output becomes the document's text.
+ * DOCUMENT_LOADED: it exited, whatever its status. */
 static enum document_outcome run_program(struct loading *l, const char *program,
                                          struct child_command *child, int *status)
 {
-    struct written written = {l, &l->out->text, (size_t)l->options->limits.text};
     struct child_environment environment;
     struct child_result result;
     struct error e;
@@ -474,13 +191,30 @@ static enum document_outcome run_program(struct loading *l, const char *program,
     child->deadline_ms = l->deadline_ms;
     child->wakeup = l->options->wakeup;
     child->take = take_output;
-    child->context = &written;
+    child->context = l;
     bool ran = child_run(child, &result, &e);
     child_environment_release(&environment);
     if (!ran)
         return loading_fails(l, "cannot be read: %s", e.text);
     *status = result.status;
-    return outcome_of(l, program, &result);
+    switch (result.end) {
+    case CHILD_EXITED:
+        return DOCUMENT_LOADED;
+    case CHILD_SIGNALED:
+        if (result.status == SIGXCPU)
+            return loading_fails(l, late);
+        return loading_fails(l, "cannot be read: %s was ended by signal %d", program,
+                             result.status);
+    case CHILD_LATE:
+        return fails_late(l);
+    case CHILD_STOPPED:
+        err_set(l->e, ERR_INTERRUPTED, "stopped");
+        return DOCUMENT_STOPPED;
+    case CHILD_REFUSED:
+        return loading_fails(l, "has more than %lld MiB of text",
+                             (long long)(l->options->limits.text >> 20));
+    }
+    return DOCUMENT_FAILED;
 }
 
 /* Form feeds end pages; a text without one has none. */
@@ -502,13 +236,8 @@ static enum document_outcome take_pages(struct loading *l)
     return DOCUMENT_LOADED;
 }
 
-/* --- PDF -------------------------------------------------------------------------------------- */
-
-/* The number is child_run()'s for `extra`: so it reads the file that was opened, even if the path
- * leads to another file by now. */
-static const char pdftotext[] = LIMITS "exec pdftotext -q -enc UTF-8 -eol unix /dev/fd/3 -";
-static const char pdftotext_reason[] = LIMITS "exec pdftotext -l 1 /dev/fd/3 /dev/null";
-
+/* Descriptor 3 is the `extra` of child_run(): pdftotext reads the file that was opened, even if the
+ * path leads to another by now. */
 static enum document_outcome run_pdftotext(struct loading *l, const char *line, bool with_errors,
                                            int *status)
 {
@@ -518,42 +247,268 @@ static enum document_outcome run_pdftotext(struct loading *l, const char *line, 
     return run_program(l, "pdftotext", &child, status);
 }
 
-enum document_outcome load_pdf(struct loading *l)
+/* Where it fails it runs again for the reason. */
+static enum document_outcome load_pdf(struct loading *l)
 {
+    struct buf *text = &l->out->text;
     int status = 0, again;
-    enum document_outcome outcome = run_pdftotext(l, pdftotext, false, &status);
+    enum document_outcome outcome = run_pdftotext(
+        l, LIMITS "exec pdftotext -q -enc UTF-8 -eol unix /dev/fd/3 -", false, &status);
     if (outcome != DOCUMENT_LOADED)
         return outcome;
     if (status == 0)
         return take_pages(l);
-    buf_clear(&l->out->text);
-    outcome = run_pdftotext(l, pdftotext_reason, true, &again);
+    buf_clear(text);
+    outcome = run_pdftotext(l, LIMITS "exec pdftotext -l 1 /dev/fd/3 /dev/null", true, &again);
     if (outcome != DOCUMENT_LOADED)
         return outcome;
-    buf_truncate(&l->out->text, l->out->text.len < SAID_MOST ? l->out->text.len : SAID_MOST);
-    return tell_status(l, "pdftotext", status, &l->out->text);
+    buf_truncate(text, text->len < SAID_MOST ? text->len : SAID_MOST);
+    return fails_with_status(l, "pdftotext", status, text->data);
 }
 
-/* --- commands of the user --------------------------------------------------------------------- */
-
-/* $1 is one word, whatever is in the file's name. */
-static const char before_command[] = LIMITS "set -f; IFS=; ";
-
-enum document_outcome load_command(struct loading *l)
+/* The user's command. $1 is one word, whatever is in the file's name. */
+static enum document_outcome load_command(struct loading *l)
 {
-    char *line = mem_printf("%s%s", before_command, l->command);
-    char *path = *l->name == '/' ? mem_strdup(l->name) : mem_printf("./%s", l->name);
-    char *program = mem_strndup(l->command, strcspn(l->command, " \t"));
+    auto_free char *line = mem_printf(LIMITS "set -f; IFS=; %s", l->command);
+    auto_free char *path = *l->name == '/' ? mem_strdup(l->name) : mem_printf("./%s", l->name);
+    auto_free char *program = mem_strndup(l->command, strcspn(l->command, " \t"));
     struct child_command child = {
         .argv = (const char *const[]){"/bin/sh", "-c", line, "sh", path, NULL}};
-    struct buf nothing = BUF_INIT;
     int status = 0;
     enum document_outcome outcome = run_program(l, program, &child, &status);
+    if (outcome != DOCUMENT_LOADED)
+        return outcome;
+    return status == 0 ? take_pages(l) : fails_with_status(l, program, status, "");
+}
+
+/* --- formats ---------------------------------------------------------------------------------- */
+
+static const struct loader loaders[] = {
+    {"Markdown", "md markdown mdown mkd mdx qmd rmd", NULL, true, load_markdown},
+    {"HTML", "html htm xhtml xht", "<!doctype html", true, load_html},
+    {"HTML", "", "<html", true, load_html},
+    {"docx", "docx docm dotx", NULL, false, load_docx},
+    {"odt", "odt ott", "PK*mimetypeapplication/vnd.oasis.opendocument.text", false, load_odt},
+    {"epub", "epub", "PK*mimetypeapplication/epub+zip", false, load_epub},
+    {"PDF", "pdf", "%PDF-", false, load_pdf},
+};
+static const struct loader text_loader = {"text", "", NULL, true, load_plain_text};
+static const struct loader code_loader = {"code", "", NULL, true, load_code};
+static const struct loader command_loader = {"command", "", NULL, false, load_command};
+
+/* Files that never have text, so that a folder of pictures need not be read to be passed over. */
+static const char *const without_text =
+    "3gp 7z a aac aif aiff apk ar avi avif bin blend bmp bz2 cab class cr2 dat db deb dll dmg "
+    "dylib eot exe fbx flac flv gif gmo gz heic heif ico img iso jar jpeg jpg ko lib lz4 lzma m4a "
+    "m4v mid mkv mo mov mp3 mp4 mpeg mpg nef o obj oga ogg ogv opus otf parquet pcap png psd pyc "
+    "pyd pyo rar raw rlib rpm so sqlite sqlite3 stl swf tar tgz tif tiff ttc ttf wasm wav webm "
+    "webp wma wmv woff woff2 xcf xz z zip zst";
+
+/* Behind the last dot of the path's last part; "" if none. */
+static const char *extension_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot + 1 : "";
+}
+
+static const struct document_command *command_of(const char *name,
+                                                 const struct document_options *options)
+{
+    const char *extension = extension_of(name);
+    for (size_t i = 0; *extension && i < options->command_count; i++)
+        if (strcasecmp(options->commands[i].extension, extension) == 0)
+            return &options->commands[i];
+    return NULL;
+}
+
+/* By the name; text_loader where that says nothing. */
+static const struct loader *loader_by_name(const char *name)
+{
+    const char *extension = extension_of(name);
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        if (*extension && code_is_word_of(loaders[i].extensions, extension))
+            return &loaders[i];
+    return code_language_of(name) ? &code_loader : &text_loader;
+}
+
+/* "PK*": a zip file. The name and bytes of its first member follow its head of 30 bytes, as formats
+ * demand that have such a member. */
+static bool begins_with(const char *bytes, size_t len, const char *with)
+{
+    enum { HEAD = 30 };
+    bool zip = strncmp(with, "PK*", 3) == 0;
+    if (zip && (len < HEAD || memcmp(bytes, "PK\3\4", 4) != 0))
+        return false;
+    with += zip ? 3 : 0;
+    bytes += zip ? HEAD : 0;
+    len -= zip ? HEAD : 0;
+    return strlen(with) <= len && strncasecmp(with, bytes, strlen(with)) == 0;
+}
+
+/* By the name, else by the first bytes. */
+static const struct loader *loader_of_file(const struct loading *l)
+{
+    const struct loader *loader = loader_by_name(l->name);
+    char beginning[BEGINNING];
+    ssize_t n = loader == &text_loader ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
+    for (size_t i = 0; n > 0 && i < sizeof loaders / sizeof *loaders; i++)
+        if (loaders[i].begins && begins_with(beginning, (size_t)n, loaders[i].begins))
+            return &loaders[i];
+    return loader;
+}
+
+const char *document_format_of(const char *name, const struct document_options *options)
+{
+    const struct document_command *command = command_of(name, options);
+    if (command)
+        return command->extension;
+    const char *extension = extension_of(name);
+    if (*extension && code_is_word_of(without_text, extension))
+        return NULL;
+    const struct loader *loader = loader_by_name(name);
+    return loader == &code_loader ? code_language_of(name)->name : loader->format;
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+/* A file that grows while it is read is read to the size that it had. */
+static enum document_outcome read_whole(struct loading *l)
+{
+    int64_t most = l->options->limits.text;
+    char beginning[BEGINNING];
+    ssize_t begun = l->size > most ? pread(l->fd, beginning, sizeof beginning, 0) : 0;
+    if (begun > 0 && memchr(beginning, '\0', (size_t)begun))
+        return loading_skips(l, "a binary file");
+    if (l->size > most)
+        return fails_large(l, most);
+    for (;;) {
+        char piece[PIECE];
+        int64_t left = l->size - (int64_t)l->source.len;
+        ssize_t n = read(l->fd, piece, left < PIECE ? (size_t)left : PIECE);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return loading_fails(l, "cannot be read: %s", strerror(errno));
+        if (n == 0)
+            return DOCUMENT_LOADED;
+        buf_add(&l->source, piece, (size_t)n);
+        enum document_outcome outcome = loading_goes_on(l);
+        if (outcome != DOCUMENT_LOADED)
+            return outcome;
+    }
+}
+
+/* The title is the first heading where the format has none. Form feeds and vertical tabs are white
+ * space; on the screen they would be pictures. */
+static enum document_outcome run_loader(struct loading *l)
+{
+    static const char feeds[] = "\f\v";
+    struct loaded_document *d = l->out;
+    d->format = l->loader->format;
+    enum document_outcome outcome = DOCUMENT_LOADED;
+    if (l->loader->whole && l->fd >= 0)
+        outcome = read_whole(l);
     if (outcome == DOCUMENT_LOADED)
-        outcome = status == 0 ? take_pages(l) : tell_status(l, program, status, &nothing);
-    buf_release(&nothing);
-    free(program);
-    free(path);
-    free(line);
+        outcome = l->loader->load(l);
+    buf_release(&l->source);
+    if (outcome != DOCUMENT_LOADED) {
+        loaded_document_release(d);
+        return outcome;
+    }
+    for (const char *feed = feeds; *feed; feed++)
+        for (char *at = d->text.data;
+             (at = memchr(at, *feed, d->text.len - (size_t)(at - d->text.data)));)
+            *at = ' ';
+    for (size_t i = 0; !d->title && i < d->parts.len; i++)
+        if (d->parts.items[i].kind == DOCUMENT_HEADING)
+            loading_name(l, d->text.data + d->parts.items[i].name_at, d->parts.items[i].name_len);
     return outcome;
+}
+
+static struct loading begin(struct loaded_document *out, const char *name,
+                            const struct document_options *options, struct error *e)
+{
+    *out = (struct loaded_document){.text = BUF_INIT};
+    return (struct loading){.options = options,
+                            .name = name,
+                            .fd = -1,
+                            .source = BUF_INIT,
+                            .out = out,
+                            .e = e,
+                            .deadline_ms = clock_mono_ms() + options->limits.ms};
+}
+
+/* Files there are made while they are read: they may never end, and their size says nothing. */
+static bool is_on_pseudo_file_system(int fd)
+{
+#ifdef __linux__
+    /* As in linux/magic.h: proc, sysfs, debugfs, tracefs, securityfs, cgroup, cgroup2, configfs,
+     * pstore, bpf, efivarfs, selinuxfs. */
+    static const uint32_t magics[] = {0x9fa0,     0x62656572, 0x64626720, 0x74726163,
+                                      0x73636673, 0x27e0eb,   0x63677270, 0x62656570,
+                                      0x6165676c, 0xcafe4a11, 0xde5e81e4, 0xf97cff8c};
+    struct statfs fs;
+    for (size_t i = 0; fstatfs(fd, &fs) == 0 && i < sizeof magics / sizeof *magics; i++)
+        if ((uint32_t)fs.f_type == magics[i])
+            return true;
+#endif
+    (void)fd;
+    return false;
+}
+
+/* A descriptor of a regular file of an allowed size; -1 with the reason. */
+static int open_regular(struct loading *l)
+{
+    struct stat st;
+    int fd = open(l->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 && errno == ELOOP) {
+        loading_fails(l, "is a symbolic link, or reached by too many");
+    } else if (fd < 0) {
+        loading_fails(l, "cannot be opened: %s", strerror(errno));
+    } else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        loading_fails(l, "is not a regular file");
+    } else if (is_on_pseudo_file_system(fd)) {
+        loading_fails(l, "is made by the kernel while it is read, as files of /proc and /sys are");
+    } else if (st.st_size > l->options->limits.bytes) {
+        fails_large(l, l->options->limits.bytes);
+    } else {
+        l->size = st.st_size;
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+enum document_outcome document_load_file(struct loaded_document *out, const char *path,
+                                         const struct document_options *options, struct error *e)
+{
+    struct loading l = begin(out, path, options, e);
+    if (!document_format_of(path, options))
+        return loading_skips(&l, "a .%s file has no text", extension_of(path));
+    l.fd = open_regular(&l);
+    if (l.fd < 0)
+        return DOCUMENT_FAILED;
+    const struct document_command *command = command_of(path, options);
+    l.command = command ? command->command : NULL;
+    l.loader = command ? &command_loader : loader_of_file(&l);
+    enum document_outcome outcome = run_loader(&l);
+    close(l.fd);
+    return outcome;
+}
+
+enum document_outcome document_load_text(struct loaded_document *out, const char *name,
+                                         const char *text, size_t len,
+                                         const struct document_options *options, struct error *e)
+{
+    struct loading l = begin(out, name, options, e);
+    if ((int64_t)len > options->limits.text)
+        return fails_large(&l, options->limits.text);
+    l.loader = loader_by_name(name);
+    if (!l.loader->whole)
+        l.loader = &text_loader;
+    buf_add(&l.source, text, len);
+    return run_loader(&l);
 }

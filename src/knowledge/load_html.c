@@ -1,55 +1,44 @@
-#include "knowledge/document_loaders.h"
-
+/* Flow, HTML, and books: epub (W3C EPUB 3), whose chapters are pages of HTML. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "knowledge/document_loaders.h"
 #include "knowledge/markup.h"
 #include "knowledge/package.h"
 
+enum { TITLE_BYTES = 1000, ITEMS_MOST = 100000 };
+
+/* --- flow ------------------------------------------------------------------------------------- */
+
 static const char white[] = " \t\n\r\f\v";
 
-static struct buf *text_of(const struct flow *f)
+static bool add(struct flow *f, const char *text, size_t len)
 {
-    return &f->l->out->text;
-}
-
-static bool flow_add(struct flow *f, const char *text, size_t len)
-{
+    struct buf *out = &f->l->out->text;
     int64_t most = f->l->options->limits.text;
-    if (f->outcome == DOCUMENT_LOADED && (int64_t)(text_of(f)->len + len) > most)
+    if (f->outcome == DOCUMENT_LOADED && (int64_t)(out->len + len) > most)
         f->outcome = loading_fails(f->l, "has more than %lld MiB of text", (long long)(most >> 20));
     if (f->outcome != DOCUMENT_LOADED)
         return false;
-    buf_add(text_of(f), text, len);
+    buf_add(out, text, len);
     return true;
 }
 
-/* Rows, and lines of code that are a block each, are lines; else there is a blank line between. */
-static void part_from_above(struct flow *f, enum document_part_kind next)
+static bool is_empty(const struct flow *f)
 {
-    const struct loaded_document *d = f->l->out;
-    if (d->parts.len == 0)
-        return;
-    enum document_part_kind above = vec_last(&d->parts).kind;
-    bool joined = above == next && (next == DOCUMENT_ROW || next == DOCUMENT_CODE);
-    flow_add(f, "\n\n", joined ? 1 : 2);
+    return f->l->out->text.len == f->from;
 }
 
-static void close_block(struct flow *f)
+static void open_block(struct flow *f, struct document_part block)
 {
-    struct buf *text = text_of(f);
+    struct buf *text = &f->l->out->text;
     buf_trim_end(text, white);
     if (text->len > f->from)
         loading_add_part(f->l, f->block, f->from, text->len);
     f->from = text->len;
     f->gap = false;
-}
-
-static void open_block(struct flow *f, struct document_part block)
-{
-    close_block(f);
     f->block = block;
 }
 
@@ -84,7 +73,7 @@ void flow_cell(struct flow *f)
 {
     if (f->rows > 0 && f->loose)
         flow_end(f);
-    else if (text_of(f)->len > f->from && flow_add(f, "\t", 1))
+    else if (!is_empty(f) && add(f, "\t", 1))
         f->gap = false;
 }
 
@@ -97,31 +86,29 @@ void flow_end_row(struct flow *f)
 
 void flow_gap(struct flow *f)
 {
-    f->gap = text_of(f)->len > f->from;
+    f->gap = !is_empty(f);
 }
 
 bool flow_newline(struct flow *f)
 {
     f->gap = false;
-    return text_of(f)->len == f->from || flow_add(f, f->block.kind == DOCUMENT_ROW ? " " : "\n", 1);
+    return is_empty(f) || add(f, f->block.kind == DOCUMENT_ROW ? " " : "\n", 1);
 }
 
-/* What is about to be the first of its block. */
+/* Parts the first text of a block from the block above: rows, and code of which each line is a
+ * block, are lines; else there is a blank line between. */
 static void begin_text(struct flow *f)
 {
-    if (text_of(f)->len > f->from)
+    const struct loaded_document *d = f->l->out;
+    enum document_part_kind next = f->block.kind;
+    if (!is_empty(f))
         return;
-    part_from_above(f, f->block.kind);
-    f->from = text_of(f)->len;
-}
-
-static bool add_word(struct flow *f, const char *text, size_t len)
-{
-    const struct buf *out = text_of(f);
-    begin_text(f);
-    bool blank = f->gap && out->len > f->from && !strchr(white, out->data[out->len - 1]);
-    f->gap = false;
-    return (!blank || flow_add(f, " ", 1)) && flow_add(f, text, len);
+    if (d->parts.len > 0) {
+        bool joined =
+            vec_last(&d->parts).kind == next && (next == DOCUMENT_ROW || next == DOCUMENT_CODE);
+        add(f, "\n\n", joined ? 1 : 2);
+    }
+    f->from = d->text.len;
 }
 
 static size_t span(const char *text, size_t len, bool of_white)
@@ -134,30 +121,34 @@ static size_t span(const char *text, size_t len, bool of_white)
 
 bool flow_text(struct flow *f, const char *text, size_t len)
 {
+    const struct buf *out = &f->l->out->text;
     if (f->block.kind == DOCUMENT_CODE && len > 0) {
         begin_text(f);
-        return flow_add(f, text, len);
+        return add(f, text, len);
     }
     while (len > 0) {
-        size_t blanks = span(text, len, true);
+        size_t blanks = span(text, len, true), word = span(text + blanks, len - blanks, false);
         if (blanks > 0)
             flow_gap(f);
         text += blanks;
-        len -= blanks;
-        size_t word = span(text, len, false);
-        if (word > 0 && !add_word(f, text, word))
-            return false;
+        if (word > 0) {
+            begin_text(f);
+            bool blank = f->gap && !is_empty(f) && !strchr(white, out->data[out->len - 1]);
+            f->gap = false;
+            if ((blank && !add(f, " ", 1)) || !add(f, text, word))
+                return false;
+        }
         text += word;
-        len -= word;
+        len -= blanks + word;
     }
     return f->outcome == DOCUMENT_LOADED;
 }
 
-/* HTML: its blocks by their elements. */
+/* --- HTML ------------------------------------------------------------------------------------- */
 
 enum effect { BLOCK, PARAGRAPH, HEADING, PREFORMATTED, ROW, CELL, NEWLINE, GAP, TITLE, UNSEEN };
 
-/* In the order of their names. What is not here stands in the line. */
+/* In the order of their names. Others stand in the line. */
 static const struct element {
     const char *name;
     enum effect effect;
@@ -202,8 +193,8 @@ static const struct element *element_of(const char *name)
 struct page {
     struct flow *flow;
     bool has_lines;
-    size_t unseen; /* elements that are not shown, in one another */
-    size_t within; /* … that preformatted page_text is in */
+    size_t unseen; /* open elements that are not shown */
+    size_t within; /* … of preformatted text */
     bool in_title;
     struct buf title;
 };
@@ -213,12 +204,12 @@ static bool begin_element(void *context, struct markup *m, const char *name)
     struct page *p = context;
     const struct element *element = element_of(name);
     int64_t line = p->has_lines ? markup_line(m) : 0;
-    if (p->unseen > 0 || (element && element->effect == UNSEEN)) {
-        p->unseen += element && element->effect == UNSEEN;
-        return true;
-    }
     if (!element)
         return true;
+    if (p->unseen > 0 || element->effect == UNSEEN) {
+        p->unseen += element->effect == UNSEEN;
+        return true;
+    }
     switch (element->effect) {
     case BLOCK:
     case PARAGRAPH:
@@ -253,7 +244,7 @@ static bool begin_element(void *context, struct markup *m, const char *name)
     return p->flow->outcome == DOCUMENT_LOADED;
 }
 
-static bool end_page_element(void *context, const char *name)
+static bool end_element(void *context, const char *name)
 {
     struct page *p = context;
     const struct element *element = element_of(name);
@@ -278,18 +269,18 @@ static bool end_page_element(void *context, const char *name)
 static bool page_text(void *context, const char *bytes, size_t len)
 {
     struct page *p = context;
+    size_t room = TITLE_BYTES - p->title.len;
     if (p->in_title)
-        buf_add(&p->title, bytes,
-                len < LOAD_HTML_TITLE - p->title.len ? len : LOAD_HTML_TITLE - p->title.len);
-    else if (p->unseen == 0)
-        return flow_text(p->flow, bytes, len);
-    return true;
+        buf_add(&p->title, bytes, len < room ? len : room);
+    return p->in_title || p->unseen > 0 || flow_text(p->flow, bytes, len);
 }
 
-enum document_outcome load_html_page(struct flow *flow, const struct markup_source *source,
-                                     bool has_lines, struct buf *title)
+/* Adds the page's text. `title` (may be NULL) gets its title; the caller releases it. The caller
+ * looks whether the source's read() refused. */
+static enum document_outcome load_page(struct flow *flow, const struct markup_source *source,
+                                       bool has_lines, struct buf *title)
 {
-    static const struct markup_events events = {begin_element, end_page_element, page_text};
+    static const struct markup_events events = {begin_element, end_element, page_text};
     struct page p = {.flow = flow, .has_lines = has_lines, .title = BUF_INIT};
     struct error e;
     enum markup_end how = markup_read_html(source, &events, &p, &e);
@@ -304,8 +295,6 @@ enum document_outcome load_html_page(struct flow *flow, const struct markup_sour
         flow->outcome = loading_fails(flow->l, "cannot be read: %s", e.text);
     return flow->outcome;
 }
-
-/* --- a file of its own ------------------------------------------------------------------------ */
 
 struct in_memory {
     struct loading *l;
@@ -332,20 +321,15 @@ enum document_outcome load_html(struct loading *l)
         return loading_skips(l, "a binary file");
     struct in_memory memory = {.l = l};
     struct flow flow = {.l = l};
-    struct buf title = BUF_INIT;
+    AUTO(buf_release) struct buf title = BUF_INIT;
     const struct markup_source source = {
         .read = read_memory, .context = &memory, .utf8 = utf8_valid(l->source.data, l->source.len)};
-    enum document_outcome outcome = load_html_page(&flow, &source, true, &title);
-    if (memory.outcome != DOCUMENT_LOADED)
-        outcome = memory.outcome;
+    enum document_outcome outcome = load_page(&flow, &source, true, &title);
     loading_name(l, title.data, title.len);
-    buf_release(&title);
-    return outcome;
+    return memory.outcome == DOCUMENT_LOADED ? outcome : memory.outcome;
 }
 
-/* Books: epub (W3C EPUB 3), its chapters in the order of the spine. */
-
-enum { TITLE_BYTES = 1000, ITEMS_MOST = 100000 };
+/* --- books ------------------------------------------------------------------------------------ */
 
 struct item {
     char *id, *href;
@@ -370,14 +354,18 @@ static bool begin_container(void *context, struct markup *m, const char *name)
     return true;
 }
 
+/* Items without an id or a path cannot be named. */
 static bool begin_contents(void *context, struct markup *m, const char *name)
 {
     struct book *b = context;
     b->in_title = strcmp(name, "title") == 0 && b->title.len == 0;
     if (strcmp(name, "item") == 0 && b->manifest.len < ITEMS_MOST) {
         struct item item = {.id = markup_attribute(m, "id")};
-        item.href = markup_attribute(m, "href");
-        vec_push(&b->manifest, item);
+        item.href = item.id ? markup_attribute(m, "href") : NULL;
+        if (item.href)
+            vec_push(&b->manifest, item);
+        else
+            free(item.id);
     } else if (strcmp(name, "itemref") == 0 && b->spine.len < ITEMS_MOST) {
         char *id = markup_attribute(m, "idref");
         if (id)
@@ -386,14 +374,14 @@ static bool begin_contents(void *context, struct markup *m, const char *name)
     return true;
 }
 
-static bool end_element(void *context, const char *name)
+static bool end_contents(void *context, const char *name)
 {
     (void)name;
     ((struct book *)context)->in_title = false;
     return true;
 }
 
-static bool package_text(void *context, const char *bytes, size_t len)
+static bool contents_text(void *context, const char *bytes, size_t len)
 {
     struct book *b = context;
     if (b->in_title && b->title.len + len <= TITLE_BYTES)
@@ -401,7 +389,7 @@ static bool package_text(void *context, const char *bytes, size_t len)
     return true;
 }
 
-/* False where it is not there, or broken. */
+/* Reads a member that must be there. */
 static bool read_list(struct book *b, const char *name, const struct markup_events *events)
 {
     bool found;
@@ -409,8 +397,6 @@ static bool read_list(struct book *b, const char *name, const struct markup_even
         b->package.outcome = loading_fails(b->flow.l, "is no epub: it lacks %s", name);
     return b->package.outcome == DOCUMENT_LOADED;
 }
-
-/* --- chapters --------------------------------------------------------------------------------- */
 
 /* 16: no digit. */
 static unsigned hex(char c)
@@ -420,102 +406,70 @@ static unsigned hex(char c)
     return at ? (unsigned)(at - digits) : 16;
 }
 
-/* Up to the fragment, with what %XX stands for. */
-static void add_decoded(struct buf *out, const char *href)
+/* The member for a path beside the contents, up to its fragment, with %XX decoded. "a/b/../c" and
+ * "a/./c" are "a/c"; a path that leads out of the package is the name of no member. */
+static char *member_of(const struct book *b, const char *href)
 {
+    const char *slash = strrchr(b->contents, '/');
+    AUTO(buf_release) struct buf path = BUF_INIT;
+    struct buf out = BUF_INIT;
+    if (slash)
+        buf_add(&path, b->contents, (size_t)(slash - b->contents) + 1);
     for (; *href && *href != '#'; href++) {
         unsigned high = *href == '%' ? hex(href[1]) : 16, low = high < 16 ? hex(href[2]) : 16;
         unsigned char byte = (unsigned char)(high << 4 | low);
-        buf_addch(out, low < 16 ? (char)byte : *href);
+        buf_addch(&path, low < 16 ? (char)byte : *href);
         href += low < 16 ? 2 : 0;
     }
-}
-
-/* "a/b/../c" and "a/./c" are "a/c". What leads out of the package is the name of no member. */
-static char *without_dots(const char *path)
-{
-    struct buf out = BUF_INIT;
-    for (size_t len; *path; path += len + (path[len] == '/')) {
-        len = strcspn(path, "/");
-        if (len == 0 || (len == 1 && path[0] == '.'))
+    const char *at = path.data;
+    for (size_t len; *at; at += len + (at[len] == '/')) {
+        len = strcspn(at, "/");
+        if (len == 0 || (len == 1 && at[0] == '.'))
             continue;
-        if (len == 2 && memcmp(path, "..", 2) == 0) {
-            const char *slash = strrchr(out.data, '/');
-            buf_truncate(&out, slash ? (size_t)(slash - out.data) : 0);
+        if (len == 2 && memcmp(at, "..", 2) == 0) {
+            const char *last = strrchr(out.data, '/');
+            buf_truncate(&out, last ? (size_t)(last - out.data) : 0);
             continue;
         }
         if (out.len > 0)
             buf_addch(&out, '/');
-        buf_add(&out, path, len);
+        buf_add(&out, at, len);
     }
     return buf_take(&out);
 }
 
-static char *member_of(const struct book *b, const char *href)
-{
-    const char *slash = strrchr(b->contents, '/');
-    struct buf path = BUF_INIT;
-    if (slash)
-        buf_add(&path, b->contents, (size_t)(slash - b->contents) + 1);
-    add_decoded(&path, href);
-    char *member = without_dots(path.data);
-    buf_release(&path);
-    return member;
-}
-
-static int by_id(const void *a, const void *b)
+static int item_by_id(const void *a, const void *b)
 {
     return strcmp(((const struct item *)a)->id, ((const struct item *)b)->id);
 }
 
-/* Once for each id: a chapter is read once, however often the spine names it. NULL: the list has
- * none of that id, or no more. The caller frees. */
-static char *take_href(const struct book *b, char *id)
-{
-    const struct item key = {.id = id};
-    struct item *found = b->manifest.len == 0 ? NULL
-                                              : bsearch(&key, b->manifest.items, b->manifest.len,
-                                                        sizeof *b->manifest.items, by_id);
-    char *href = found ? found->href : NULL;
-    if (found)
-        found->href = NULL;
-    return href;
-}
-
-static bool add_chapter(struct book *b, const char *href)
+/* A chapter is read once, however often the spine names it: its path is taken out of the list. */
+static bool add_chapter(struct book *b, char *id)
 {
     const struct markup_source source = {
         .read = package_read, .context = &b->package, .utf8 = true};
-    char *name = member_of(b, href);
+    const struct item key = {.id = id};
+    struct item *item = b->manifest.len == 0 ? NULL
+                                             : bsearch(&key, b->manifest.items, b->manifest.len,
+                                                       sizeof *b->manifest.items, item_by_id);
     bool found;
+    if (!item || !item->href)
+        return true;
+    auto_free char *name = member_of(b, item->href);
+    free(item->href);
+    item->href = NULL;
     if (package_find(&b->package, name, &found) == DOCUMENT_LOADED && found) {
-        enum document_outcome outcome = load_html_page(&b->flow, &source, false, NULL);
+        enum document_outcome outcome = load_page(&b->flow, &source, false, NULL);
         if (b->package.outcome == DOCUMENT_LOADED)
             b->package.outcome = outcome;
     }
-    free(name);
     return b->package.outcome == DOCUMENT_LOADED;
-}
-
-static void drop_unnamed(struct book *b)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < b->manifest.len; i++) {
-        struct item item = b->manifest.items[i];
-        if (item.id && item.href) {
-            b->manifest.items[kept++] = item;
-            continue;
-        }
-        free(item.id);
-        free(item.href);
-    }
-    b->manifest.len = kept;
 }
 
 static bool read_book(struct book *b)
 {
-    static const struct markup_events container = {begin_container, end_element, package_text};
-    static const struct markup_events contents = {begin_contents, end_element, package_text};
+    static const struct markup_events container = {begin_container, end_contents, contents_text};
+    static const struct markup_events contents = {begin_contents, end_contents, contents_text};
     if (!read_list(b, "META-INF/container.xml", &container))
         return false;
     if (!b->contents) {
@@ -525,16 +479,11 @@ static bool read_book(struct book *b)
     }
     if (!read_list(b, b->contents, &contents))
         return false;
-    drop_unnamed(b);
-    vec_sort(&b->manifest, by_id);
-    for (size_t i = 0; i < b->spine.len; i++) {
-        char *href = take_href(b, b->spine.items[i]);
-        bool ok = !href || add_chapter(b, href);
-        free(href);
-        if (!ok)
-            return false;
-    }
-    return true;
+    vec_sort(&b->manifest, item_by_id);
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->spine.len; i++)
+        ok = add_chapter(b, b->spine.items[i]);
+    return ok;
 }
 
 enum document_outcome load_epub(struct loading *l)
