@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/tool_run_command.h"
+#include "agent/tool.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/environment.h"

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/tool_run_command.h"
+#include "agent/confine.h"
 #include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"

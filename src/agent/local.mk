@@ -5,6 +5,8 @@ libtiro_a_SOURCES += \
 	src/agent/approval.h \
 	src/agent/budget.c \
 	src/agent/budget.h \
+	src/agent/confine.c \
+	src/agent/confine.h \
 	src/agent/pattern.c \
 	src/agent/pattern.h \
 	src/agent/prompt.c \
@@ -15,7 +17,6 @@ libtiro_a_SOURCES += \
 	src/agent/tool_graph.c \
 	src/agent/tool_memory.c \
 	src/agent/tool_run_command.c \
-	src/agent/tool_run_command.h \
 	src/agent/tool_search_files.c \
 	src/agent/turn.h \
 	src/agent/turn_compact.c \

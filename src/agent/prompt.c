@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/tool_run_command.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/paths.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "agent/approval.h"
-#include "agent/tool_run_command.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -60,9 +59,9 @@ void surface_run_release(struct surface_run *r)
     *r = (struct surface_run){.output = BUF_INIT};
 }
 
-/* --- builtin --- */
+/* --- the tools that work in a directory ------------------------------------------------------- */
 
-static const char *lacks(const void *self)
+static const char *lacks_directory(const void *self)
 {
     const struct tool_host *host = self;
     return host->root_fd < 0 ? "the working directory cannot be opened" : NULL;
@@ -75,58 +74,14 @@ static void list(struct tool_host *host, struct toolset *out)
                                               &tool_run_command};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tool tool = *rows[i];
-        tool.lacks = lacks;
+        tool.lacks = lacks_directory;
         toolset_add(out, &tool, host);
     }
 }
 
 const struct tool_source tool_source_builtin = {.name = "built-in", .list = list};
 
-char *builtin_reaches(const void *self, const struct json *args)
-{
-    const struct tool_host *host = self;
-    const char *path = json_get_string(args, "path");
-    return confine_resolve(host->root_fd, host->root, path ? path : ".");
-}
-
-/* What was asked about, and what is below it. */
-static bool was_asked(const struct tool_context *context, const char *where)
-{
-    size_t len = context->guarded ? strlen(context->guarded) : 0;
-    return len > 0 && strncmp(where, context->guarded, len) == 0 &&
-           (where[len] == '\0' || where[len] == '/' || len == 1);
-}
-
-bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
-                       struct error *e)
-{
-    return was_asked(context, where) || !guard_asks(where) ||
-           err_set(e, ERR_FILE_ERROR,
-                   "%s: keys or tiro's own files are there, and the user was not asked about it",
-                   path);
-}
-
-int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
-                 struct buf *out)
-{
-    const struct tool_host *host = context->self;
-    struct error e = {0};
-    char *found = NULL;
-    int fd = confine_open(host->root_fd, host->root, path, flags, &found, &e);
-    if (fd >= 0 && !builtin_may_reach(context, path, found, &e)) {
-        close(fd);
-        fd = -1;
-    }
-    if (fd < 0)
-        buf_addstr(out, e.text);
-    if (where && fd >= 0)
-        *where = found;
-    else
-        free(found);
-    return fd;
-}
-
-/* --- toolset --- */
+/* --- the tools of all sources ----------------------------------------------------------------- */
 
 const struct tool_source *const tool_sources[] = {&tool_source_builtin, &tool_source_memory,
                                                   &tool_source_learned, &tool_source_graph,
@@ -190,13 +145,8 @@ bool tool_offered(const struct tool *tool, const char *level)
     return strcmp(level, "full") == 0 || (strcmp(level, "read") == 0 && reads);
 }
 
-/* --- tool_call --- */
-
-static bool is_integer(const struct json *v)
-{
-    double n = json_number(v, 0.5);
-    return json_type(v) == JSON_NUMBER && floor(n) == n;
-}
+/* --- one call ----------------------------------------------------------------------------------
+ */
 
 static bool has_type(const struct json *v, const char *type)
 {
@@ -205,37 +155,20 @@ static bool has_type(const struct json *v, const char *type)
         enum json_type type;
     } types[] = {{"string", JSON_STRING}, {"number", JSON_NUMBER}, {"boolean", JSON_BOOL},
                  {"object", JSON_OBJECT}, {"array", JSON_ARRAY},   {"null", JSON_NULL}};
+    double n = json_number(v, 0.5);
     if (strcmp(type, "integer") == 0)
-        return is_integer(v);
+        return json_type(v) == JSON_NUMBER && floor(n) == n;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, type) == 0)
             return json_type(v) == types[i].type;
     return false;
 }
 
-static bool in_enum(const struct json *choices, const struct json *v)
-{
-    const char *s = json_string(v);
-    for (const struct json *c = json_first(choices); c; c = json_next(c))
-        if (s && json_string(c) && strcmp(json_string(c), s) == 0)
-            return true;
-    return false;
-}
-
 static bool check_value(const struct json *schema, const struct json *v, const char *path,
-                        struct error *e);
-
-static bool check_member(const struct json *schema, const struct json *v, const char *path,
-                         const char *name, struct error *e)
-{
-    char *inner = mem_printf("%s%s%s", path, *path ? "." : "", name);
-    bool ok = check_value(schema, v, inner, e);
-    free(inner);
-    return ok;
-}
+                        bool rounded, struct error *e);
 
 static bool check_object(const struct json *schema, const struct json *v, const char *path,
-                         struct error *e)
+                         bool rounded, struct error *e)
 {
     const struct json *properties = json_get(schema, "properties");
     const struct json *required = json_get(schema, "required");
@@ -246,56 +179,48 @@ static bool check_object(const struct json *schema, const struct json *v, const 
         const struct json *member = json_get(properties, json_name(m));
         if (!member)
             return err_set(e, ERR_USAGE, "unknown argument \"%s\"", json_name(m));
-        if (!check_member(member, m, path, json_name(m), e))
+        auto_free char *inner = mem_printf("%s%s%s", path, *path ? "." : "", json_name(m));
+        if (!check_value(member, m, inner, rounded, e))
             return false;
     }
-    return true;
-}
-
-static bool check_items(const struct json *schema, const struct json *v, const char *path,
-                        struct error *e)
-{
-    const struct json *items = json_get(schema, "items");
-    if (!items)
-        return true;
-    for (const struct json *m = json_first(v); m; m = json_next(m))
-        if (!check_member(items, m, path, "[]", e))
-            return false;
-    return true;
-}
-
-static bool check_bounds(const struct json *schema, const struct json *v, const char *path,
-                         struct error *e)
-{
-    double n = json_number(v, 0);
-    double min = json_get_number(schema, "minimum", -DBL_MAX);
-    double max = json_get_number(schema, "maximum", DBL_MAX);
-    if (n < min)
-        return err_set(e, ERR_USAGE, "argument \"%s\" must be at least %g", path, min);
-    if (n > max)
-        return err_set(e, ERR_USAGE, "argument \"%s\" must be at most %g", path, max);
     return true;
 }
 
 static bool check_value(const struct json *schema, const struct json *v, const char *path,
-                        struct error *e)
+                        bool rounded, struct error *e)
 {
     const char *type = json_get_string(schema, "type");
-    if (type && !has_type(v, type)) {
-        if (!*path)
-            return err_set(e, ERR_USAGE, "the arguments must be one JSON %s", type);
-        return err_set(e, ERR_USAGE, "argument \"%s\" must be of type %s", path, type);
+    if (type && rounded && strcmp(type, "integer") == 0)
+        type = "number";
+    if (type && !has_type(v, type))
+        return *path ? err_set(e, ERR_USAGE, "argument \"%s\" must be of type %s", path, type)
+                     : err_set(e, ERR_USAGE, "the arguments must be one JSON %s", type);
+    const struct json *choice = json_get(schema, "enum");
+    if (choice) {
+        const char *s = json_string(v);
+        for (choice = json_first(choice); choice; choice = json_next(choice))
+            if (s && json_string(choice) && strcmp(json_string(choice), s) == 0)
+                break;
+        if (!choice)
+            return err_set(e, ERR_USAGE, "argument \"%s\" is none of the values allowed", path);
     }
-    const struct json *choices = json_get(schema, "enum");
-    if (choices && !in_enum(choices, v))
-        return err_set(e, ERR_USAGE, "argument \"%s\" is none of the values allowed", path);
+    const struct json *items = json_get(schema, "items");
+    double n = json_number(v, 0), least = json_get_number(schema, "minimum", -DBL_MAX);
+    double most = json_get_number(schema, "maximum", DBL_MAX);
     switch (json_type(v)) {
     case JSON_OBJECT:
-        return check_object(schema, v, path, e);
+        return check_object(schema, v, path, rounded, e);
     case JSON_ARRAY:
-        return check_items(schema, v, path, e);
+        for (const struct json *m = items ? json_first(v) : NULL; m; m = json_next(m)) {
+            auto_free char *inner = mem_printf("%s%s[]", path, *path ? "." : "");
+            if (!check_value(items, m, inner, rounded, e))
+                return false;
+        }
+        return true;
     case JSON_NUMBER:
-        return check_bounds(schema, v, path, e);
+        if (n < least)
+            return err_set(e, ERR_USAGE, "argument \"%s\" must be at least %g", path, least);
+        return n <= most || err_set(e, ERR_USAGE, "argument \"%s\" must be at most %g", path, most);
     default:
         return true;
     }
@@ -303,7 +228,7 @@ static bool check_value(const struct json *schema, const struct json *v, const c
 
 bool tool_schema_check(const struct json *schema, const struct json *value, struct error *e)
 {
-    return check_value(schema, value, "", e);
+    return check_value(schema, value, "", false, e);
 }
 
 static struct json *parse_args(const struct tool *tool, const char *args, struct buf *out)
@@ -312,22 +237,18 @@ static struct json *parse_args(const struct tool *tool, const char *args, struct
     if (!args || !*args)
         args = "{}";
     struct json *value = json_parse_foreign(args, strlen(args), &e);
-    if (value && json_find_nul(args, strlen(args))) { /* no tool would see what comes behind it */
-        buf_addstr(out, "the arguments have a NUL character, which no tool takes");
-        json_free(value);
-        return NULL;
-    }
-    if (!value) {
+    AUTO(json_free_local)
+    struct json *schema = json_parse(tool->spec.schema, strlen(tool->spec.schema), NULL);
+    if (!value)
         buf_addf(out, "the arguments are no valid JSON: %s", e.text);
-        return NULL;
-    }
-    const char *accepts = tool->accepts ? tool->accepts : tool->spec.schema;
-    struct json *schema = json_parse(accepts, strlen(accepts), NULL);
-    bool fits = tool_schema_check(schema, value, &e);
-    json_free(schema);
-    if (fits)
+    else if (json_find_nul(args, strlen(args))) /* where a string would end */
+        buf_addstr(out, "the arguments have a NUL character, which no tool takes");
+    else if (tool->check == CHECK_OBJECT
+                 ? has_type(value, "object")
+                 : check_value(schema, value, "", tool->check == CHECK_ROUNDED, &e))
         return value;
-    buf_addstr(out, e.text);
+    else
+        buf_addstr(out, *e.text ? e.text : "the arguments must be one JSON object");
     json_free(value);
     return NULL;
 }
@@ -359,18 +280,8 @@ void tool_call_release(struct tool_call *call)
     *call = (struct tool_call){0};
 }
 
-typedef void make_safe(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
-
-static void replace(struct buf *text, make_safe *make)
-{
-    struct buf safe = BUF_INIT;
-    make(&safe, text->data, text->len, UTF8_MULTILINE);
-    buf_release(text);
-    *text = safe;
-}
-
-/* What the model gets is valid UTF-8 within the limit, whatever the tool produced. A text that is
- * valid stays as it is: what it does to a terminal is none of the model's business. */
+/* What the model gets is valid UTF-8 within the limit, whatever the tool produced. A valid text
+ * stays as it is: the model is no terminal. */
 bool tool_call_run(const struct tool_call *call, const struct tool_context *context,
                    struct buf *out)
 {
@@ -379,8 +290,11 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
     own.sight = &call->sight;
     own.guarded = call->asked ? call->guarded : NULL;
     bool ok = is_there(call->tool, out) && call->tool->run(&own, call->args, out);
-    if (!utf8_valid(out->data, out->len))
-        replace(out, utf8_clean);
+    if (!utf8_valid(out->data, out->len)) {
+        AUTO(buf_release) struct buf raw = *out;
+        *out = (struct buf)BUF_INIT;
+        utf8_clean(out, raw.data, raw.len, UTF8_MULTILINE);
+    }
     head_tail_cut(out, context->max_output);
     return !ok;
 }
@@ -388,32 +302,29 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out)
 {
     struct tool_context own = *context;
+    AUTO(buf_release) struct buf raw = BUF_INIT;
     own.self = call->tool->self;
-    own.guarded = call->guarded; /* it is the user who looks */
+    own.guarded = call->guarded; /* a person looks */
     tool_sight_release(&call->sight);
-    bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, out);
-    size_t len = out->len;
-    replace(out, utf8_reveal);
-    if (len <= TOOL_MAX_PREVIEW)
+    bool ok = !call->tool->preview || call->tool->preview(&own, call->args, &call->sight, &raw);
+    if (raw.len <= TOOL_MAX_PREVIEW) {
+        utf8_reveal(out, raw.data, raw.len, UTF8_MULTILINE);
         return ok;
-    buf_clear(out);
+    }
     buf_addf(out,
              "%zu bytes would have to be read before this is allowed, and at most %d can be shown",
-             len, TOOL_MAX_PREVIEW);
+             raw.len, TOOL_MAX_PREVIEW);
     return false;
 }
 
 char *tool_call_grant(const struct tool_call *call)
 {
-    const struct tool *tool = call->guarded ? NULL : call->tool;
-    struct buf out = BUF_INIT;
-    if (tool && tool->grant)
-        tool->grant(call->args, &out);
-    else if (tool)
-        buf_addstr(&out, tool->spec.name);
-    char *grant = out.len > 0 ? buf_take(&out) : NULL;
-    buf_release(&out);
-    return grant;
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    if (!call->guarded && call->tool->grant)
+        call->tool->grant(call->args, &out);
+    else if (!call->guarded)
+        buf_addstr(&out, call->tool->spec.name);
+    return out.len > 0 ? buf_take(&out) : NULL;
 }
 
 bool tool_call_is_guarded(struct tool_call *call)
@@ -426,4 +337,93 @@ bool tool_call_is_guarded(struct tool_call *call)
         call->guarded = NULL;
     }
     return call->guarded != NULL;
+}
+
+/* --- outputs ---------------------------------------------------------------------------------- */
+
+void head_tail_init(struct head_tail *h, size_t max)
+{
+    *h = (struct head_tail){.half = max / 2, .head = BUF_INIT, .tail = BUF_INIT};
+}
+
+void head_tail_release(struct head_tail *h)
+{
+    buf_release(&h->head);
+    buf_release(&h->tail);
+}
+
+void head_tail_add(struct head_tail *h, const char *bytes, size_t len)
+{
+    size_t room = h->half - h->head.len;
+    size_t first = len < room ? len : room;
+    buf_add(&h->head, bytes, first);
+    buf_add(&h->tail, bytes + first, len - first);
+    /* Not at every piece: moving half of it costs. */
+    if (h->tail.len > 2 * h->half) {
+        size_t over = h->tail.len - h->half;
+        buf_consume(&h->tail, over);
+        h->dropped += over;
+    }
+}
+
+static size_t skip_continuation(const char *s, size_t len)
+{
+    size_t n = 0;
+    while (n < len && n < 3 && ((unsigned char)s[n] & 0xC0) == 0x80)
+        n++;
+    return n;
+}
+
+/* At most `half` bytes of each; what is cut off counts as dropped. */
+static void add_both(struct buf *out, const struct buf *head, const struct buf *tail, size_t half,
+                     size_t dropped)
+{
+    size_t keep = utf8_cut_bytes(head->data, head->len, half);
+    size_t from = tail->len > half ? tail->len - half : 0;
+    if (from > 0)
+        from += skip_continuation(tail->data + from, tail->len - from);
+    dropped += head->len - keep + from;
+    buf_add(out, head->data, keep);
+    if (dropped > 0)
+        buf_addf(out, "\n[… %zu bytes left out …]\n", dropped);
+    buf_add(out, tail->data + from, tail->len - from);
+}
+
+void head_tail_show(const struct head_tail *h, struct buf *out)
+{
+    AUTO(buf_release) struct buf head = BUF_INIT;
+    AUTO(buf_release) struct buf tail = BUF_INIT;
+    size_t over = h->tail.len > h->half ? h->tail.len - h->half : 0;
+    if (h->dropped + over > 0) {
+        size_t end = h->head.len - utf8_incomplete_tail(h->head.data, h->head.len);
+        size_t start = over + skip_continuation(h->tail.data + over, h->tail.len - over);
+        utf8_clean(&head, h->head.data, end, UTF8_MULTILINE);
+        utf8_clean(&tail, h->tail.data + start, h->tail.len - start, UTF8_MULTILINE);
+        add_both(out, &head, &tail, h->half, h->dropped + start + h->head.len - end);
+        return;
+    }
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    buf_add(&tail, h->head.data, h->head.len);
+    buf_add(&tail, h->tail.data, h->tail.len);
+    utf8_clean(&text, tail.data, tail.len, UTF8_MULTILINE);
+    if (text.len <= 2 * h->half) {
+        buf_add(out, text.data, text.len);
+        return;
+    }
+    /* It grew while it was cleaned. */
+    size_t keep = utf8_cut_bytes(text.data, text.len, h->half);
+    buf_clear(&tail);
+    buf_add(&tail, text.data + keep, text.len - keep);
+    buf_truncate(&text, keep);
+    add_both(out, &text, &tail, h->half, 0);
+}
+
+void head_tail_cut(struct buf *text, size_t max)
+{
+    size_t total = text->len;
+    if (total <= max)
+        return;
+    size_t keep = utf8_cut_bytes(text->data, total, max);
+    buf_truncate(text, keep);
+    buf_addf(text, "\n[cut: %zu of %zu bytes shown]", keep, total);
 }

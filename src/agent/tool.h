@@ -1,12 +1,5 @@
-/* What a tool is, and what tools share while they work. Where they come from: toolset.h. */
-/* The source of the tools that work in a directory, and how they reach what is in it. Their `self`
- * is the struct tool_host. */
-/* The tools that a model may call now. They come from sources, which are asked at run time: a
- * source is one file and one row. The order is that of the rows and of each one's list, so that
- * what a server has cached of a prompt stays of use. */
-/* One call of a tool: checked before it runs, shown to a person, bounded in what it returns. */
-/* What the surface of a conversation does for its tools: an editor has files open that are not
- * saved, writes them, and has terminals. */
+/* Tools: what one is, what tools share while they work, where they come from, and one call of a
+ * tool: checked before it runs, shown to a person, bounded in its result. */
 #ifndef AGENT_TOOL_H
 #define AGENT_TOOL_H
 
@@ -26,7 +19,7 @@
 #include "knowledge/graph.h"
 #include "provider/provider.h"
 
-/* What a preview saw of the file that the call changes. */
+/* The file that the call changes, as its preview found it. */
 struct tool_sight {
     bool taken;  /* false: there was no preview, or it is of no file */
     bool exists; /* then `file` is filled */
@@ -38,7 +31,7 @@ struct tool_sight {
 void tool_sight_release(struct tool_sight *sight);
 
 struct tool_context {
-    void *self; /* the tool's own; set by tool_call.c, as what follows to the blank line */
+    void *self; /* the tool's own; the members to the blank line are set by tool_call_run() */
     const struct tool_sight *sight;
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
@@ -74,6 +67,21 @@ enum tool_consent {
     CONSENT_GIVEN     /* never: it says what it did */
 };
 
+/* How the arguments are checked before run(). */
+enum tool_check {
+    CHECK_SCHEMA,
+    CHECK_ROUNDED, /* the same, but a whole number may have a fraction, which the tool cuts off */
+    CHECK_OBJECT   /* they are an object; run() reads it by a shape that is closed */
+};
+
+/* The JSON Schema of a tool's arguments, as a text: TOOL_SCHEMA(TOOL_ARG("string", "path", "…") ","
+ * TOOL_ARG_WITH("integer", "limit", "\"minimum\":1"), TOOL_NEEDS("\"path\"")). */
+#define TOOL_ARG_WITH(type, name, more) "\"" name "\":{\"type\":\"" type "\"," more "}"
+#define TOOL_ARG(type, name, help) TOOL_ARG_WITH(type, name, "\"description\":\"" help "\"")
+#define TOOL_NEEDS(names) ",\"required\":[" names "]"
+#define TOOL_SCHEMA(arguments, needs)                                                              \
+    "{\"type\":\"object\",\"properties\":{" arguments "}" needs ",\"additionalProperties\":false}"
+
 enum { TOOL_MAX_PREVIEW = 1024 * 1024 /* bytes */ };
 
 struct tool {
@@ -81,11 +89,10 @@ struct tool {
     enum tool_class class;
     enum tool_consent consent;
     enum config_key timeout; /* the key with its seconds */
-    const char *skill;       /* that joins the prompt with it (agent/skill.h); NULL: none */
-    const char *accepts;     /* schema of what is taken, where that is more than the model is told;
-                                NULL: the same */
+    const char *skill;       /* that joins the prompt with it (prompt.h); NULL: none */
+    enum tool_check check;
 
-    /* Set as it is listed (toolset.h). The functions below get `self`, run() and preview() as
+    /* Set as it is listed (toolset_add()). The functions below get `self`, run() and preview() as
      * context->self. */
     const struct tool_source *source;
     void *self;
@@ -98,9 +105,9 @@ struct tool {
      * followed. No such function: it takes no path. */
     char *(*reaches)(const void *self, const struct json *args);
 
-    /* Appends which calls a person allows who allows such a one for the session: a text that they
-     * read, and that is the same for all those calls. Nothing: each call is asked about. No such
-     * function: all calls of the tool. */
+    /* Appends the name of a set of calls, for a person to read: allowing this call for the session
+     * allows all calls with the same text. Nothing: each call is asked about. No such function: all
+     * calls of the tool. */
     void (*grant)(const struct json *args, struct buf *out);
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
@@ -125,18 +132,6 @@ bool tool_stopped(const struct tool_context *context, struct buf *out);
 
 extern const struct tool tool_read_file, tool_list_directory, tool_search_files, tool_write_file,
     tool_run_command;
-
-/* The argument "path" of a call, resolved; default: the directory itself. For struct tool. */
-char *builtin_reaches(const void *self, const struct json *args);
-
-/* Opens the path within the working directory. -1, and the reason appended to `out`; also where it
- * leads to a guarded place that the user was not asked about. `where` as in confine_open(). */
-int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
-                 struct buf *out);
-
-/* Whether this resolved path may be reached; else `e` says why not. */
-bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
-                       struct error *e);
 
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
@@ -184,6 +179,47 @@ struct tool_corpora {
                    struct error *e);
     bool (*any_named)(void *context);
     int *cited; /* number of the last passage that was given for this message */
+    void *context;
+};
+
+/* --- what the surface of a conversation does for its tools: an editor has files open that are not
+ * saved, writes them, and has terminals --- */
+
+/* A command of a shell. */
+struct surface_command {
+    const char *text;
+    const char *first;     /* what the shell does before, as child_environment_script() has it */
+    const char *directory; /* an absolute path */
+    size_t max_output;     /* bytes that are wanted */
+    int64_t deadline_ms;   /* clock_mono_ms() at which it is ended */
+};
+
+enum surface_run_end { SURFACE_ENDED, SURFACE_LATE, SURFACE_INTERRUPTED };
+
+struct surface_run {
+    struct buf output; /* foreign, and as long as the surface likes */
+    bool truncated;    /* its beginning was left out */
+    enum surface_run_end end;
+    int64_t status; /* of exit(); -1: unknown */
+    char *signal;   /* its name, foreign; NULL: none */
+};
+void surface_run_release(struct surface_run *r);
+
+/* Paths are resolved, and may be reached. `out` gets what was asked for, or why it FAILED. Each
+ * comes back soon after the deadline or the wakeup of the tool. */
+struct tool_surface {
+    /* The whole text of a file. PASSED: it has none of its own, and what is on the disk counts. */
+    enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
+                                 struct buf *out);
+    /* The whole content of a file, which need not exist; its directory does. DID: it is written,
+     * and `out` gets nothing. FAILED by time or wakeup: whether it is, is unknown; `out` says so.
+     */
+    enum surface_outcome (*write)(void *context, const struct tool_context *tool, const char *path,
+                                  const char *content, struct buf *out);
+    /* DID: it ran, and `run` is filled, to be released. */
+    enum surface_outcome (*run)(void *context, const struct tool_context *tool,
+                                const struct surface_command *command, struct surface_run *run,
+                                struct buf *out);
     void *context;
 };
 
@@ -253,7 +289,7 @@ struct tool_call {
     const struct tool *tool;
     struct json *args;       /* owned */
     struct tool_sight sight; /* of its preview */
-    char *guarded; /* owned: the guarded place that its path leads to (agent/guard.h); NULL: none */
+    char *guarded; /* owned: the guarded place that its path leads to (approval.h); NULL: none */
     bool asked;    /* the user allowed this very call */
 };
 
@@ -283,42 +319,24 @@ bool tool_call_run(const struct tool_call *call, const struct tool_context *cont
  * why. */
 bool tool_call_preview(struct tool_call *call, const struct tool_context *context, struct buf *out);
 
-/* A command of a shell. */
-struct surface_command {
-    const char *text;
-    const char *first;     /* what the shell does before, as child_environment_script() has it */
-    const char *directory; /* an absolute path */
-    size_t max_output;     /* bytes that are wanted */
-    int64_t deadline_ms;   /* clock_mono_ms() at which it is ended */
+/* --- the beginning and the end of an output that may be endless --- */
+
+struct head_tail {
+    size_t half; /* bytes of either */
+    struct buf head, tail;
+    size_t dropped; /* bytes between them */
 };
 
-enum surface_run_end { SURFACE_ENDED, SURFACE_LATE, SURFACE_INTERRUPTED };
+/* Keeps about `max` bytes. */
+void head_tail_init(struct head_tail *h, size_t max);
+void head_tail_release(struct head_tail *h);
+void head_tail_add(struct head_tail *h, const char *bytes, size_t len);
 
-struct surface_run {
-    struct buf output; /* foreign, and as long as the surface likes */
-    bool truncated;    /* its beginning was left out */
-    enum surface_run_end end;
-    int64_t status; /* of exit(); -1: unknown */
-    char *signal;   /* its name, foreign; NULL: none */
-};
-void surface_run_release(struct surface_run *r);
+/* Appends what was kept, cleaned (utf8_clean()) and at most `max` bytes, with a note of a line
+ * where something was left out. */
+void head_tail_show(const struct head_tail *h, struct buf *out);
 
-/* Paths are resolved, and may be reached. `out` gets what was asked for, or why it FAILED. Each
- * comes back soon after the deadline or the wakeup of the tool. */
-struct tool_surface {
-    /* The whole text of a file. PASSED: it has none of its own, and what is on the disk counts. */
-    enum surface_outcome (*read)(void *context, const struct tool_context *tool, const char *path,
-                                 struct buf *out);
-    /* The whole content of a file, which need not exist; its directory does. DID: it is written,
-     * and `out` gets nothing. FAILED by time or wakeup: whether it is, is unknown; `out` says so.
-     */
-    enum surface_outcome (*write)(void *context, const struct tool_context *tool, const char *path,
-                                  const char *content, struct buf *out);
-    /* DID: it ran, and `run` is filled, to be released. */
-    enum surface_outcome (*run)(void *context, const struct tool_context *tool,
-                                const struct surface_command *command, struct surface_run *run,
-                                struct buf *out);
-    void *context;
-};
+/* Leaves at most `max` bytes of the beginning, whole characters, with a note behind them. */
+void head_tail_cut(struct buf *text, size_t max);
 
 #endif

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/confine.h"
 #include "agent/tool.h"
-#include "agent/tool_run_command.h"
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/paths.h"

@@ -1,16 +1,16 @@
 /* The tools of the graph of facts, with the parameters of the MCP project's server-memory in snake
- * case. What writes asks as [learned] capture says. */
+ * case. A tool that writes asks as [learned] capture says. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/tool.h"
 #include "base/buf.h"
-#include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/knowledge.h"
 
-/* What a call makes of the graph: of one kind. */
+/* The change that a call makes: of one kind. */
 enum graph_change {
     GRAPH_MADE,      /* `part`: entities or relations */
     GRAPH_OBSERVED,  /* `added` */
@@ -22,22 +22,14 @@ struct graph_outcome {
     struct graph_part part;
     struct graph_added added;
 };
-void graph_outcome_release(struct graph_outcome *o);
 
-/* All of it, a fact a row. */
-void graph_words_preview(const struct graph_outcome *o, struct buf *out);
-
-/* Some of it on one row: facts parted by commas, each of a bounded length. Returns how many have no
- * room there; "": nothing has changed. */
-int64_t graph_words_receipt(const struct graph_outcome *o, struct buf *out);
-
-void graph_outcome_release(struct graph_outcome *o)
+static void outcome_release(struct graph_outcome *o)
 {
     graph_part_release(&o->part);
     shape_release(&graph_added_shape, &o->added);
 }
 
-/* --- before: a fact a row --------------------------------------------------------------------- */
+/* --- a preview: all of it, a fact a row ------------------------------------------------------- */
 
 /* Further lines of a text stand below its first: none can look like another fact. */
 static void add_fact(struct buf *out, char sign, const char *text)
@@ -51,121 +43,105 @@ static void add_fact(struct buf *out, char sign, const char *text)
     buf_addch(out, '\n');
 }
 
-static void add_entity(const struct graph_entity *n, enum graph_change change, struct buf *out)
+static void show_preview(const struct graph_outcome *o, struct buf *out)
 {
-    if (change == GRAPH_MADE)
-        buf_addf(out, "New entity %s (%s)\n", n->name, n->type);
-    else if (change == GRAPH_UNMADE)
-        buf_addf(out, "Delete entity %s (%s)\n", n->name, n->type);
-    else
-        buf_addf(out, "Delete observations of %s\n", n->name);
-    for (size_t i = 0; i < n->observations.len; i++)
-        add_fact(out, change == GRAPH_MADE ? '+' : '-', n->observations.items[i].content);
-}
-
-static void add_relation(const struct graph_relation *r, enum graph_change change, struct buf *out)
-{
-    if (change == GRAPH_MADE)
-        buf_addf(out, "New relation: %s -- %s -> %s\n", r->from, r->type, r->to);
-    else
-        buf_addf(out, "Delete relation: %s -- %s -> %s\n", r->from, r->type, r->to);
-}
-
-static void add_added(const struct graph_added_to *a, struct buf *out)
-{
-    if (a->added.len == 0)
-        return;
-    buf_addf(out, "New observations of %s\n", a->entity);
-    for (size_t i = 0; i < a->added.len; i++)
-        add_fact(out, '+', a->added.items[i]);
-}
-
-void graph_words_preview(const struct graph_outcome *o, struct buf *out)
-{
-    for (size_t i = 0; i < o->part.entities.len; i++)
-        add_entity(&o->part.entities.items[i], o->change, out);
-    for (size_t i = 0; i < o->part.relations.len; i++)
-        add_relation(&o->part.relations.items[i], o->change, out);
-    for (size_t i = 0; i < o->added.items.len; i++)
-        add_added(&o->added.items.items[i], out);
+    bool made = o->change == GRAPH_MADE;
+    for (size_t i = 0; i < o->part.entities.len; i++) {
+        const struct graph_entity *n = &o->part.entities.items[i];
+        if (o->change == GRAPH_UNOBSERVED)
+            buf_addf(out, "Delete observations of %s\n", n->name);
+        else
+            buf_addf(out, "%s entity %s (%s)\n", made ? "New" : "Delete", n->name, n->type);
+        for (size_t k = 0; k < n->observations.len; k++)
+            add_fact(out, made ? '+' : '-', n->observations.items[k].content);
+    }
+    for (size_t i = 0; i < o->part.relations.len; i++) {
+        const struct graph_relation *r = &o->part.relations.items[i];
+        buf_addf(out, "%s relation: %s -- %s -> %s\n", made ? "New" : "Delete", r->from, r->type,
+                 r->to);
+    }
+    for (size_t i = 0; i < o->added.items.len; i++) {
+        const struct graph_added_to *a = &o->added.items.items[i];
+        if (a->added.len > 0)
+            buf_addf(out, "New observations of %s\n", a->entity);
+        for (size_t k = 0; k < a->added.len; k++)
+            add_fact(out, '+', a->added.items[k]);
+    }
     if (out->len == 0)
         buf_addstr(out, "Nothing changes: all of it is in the graph already.");
 }
 
-/* --- afterwards: some of it ------------------------------------------------------------------- */
+/* --- a receipt: some of it, on one row -------------------------------------------------------- */
 
 enum { RECEIPT_FACTS = 10, RECEIPT_COLUMNS = 60 /* of a name or a text */ };
 
 struct receipt {
     struct buf *out;
     int facts;
-    int64_t left;
+    int64_t left; /* facts without room */
 };
 
 static void add_short(struct buf *out, const char *text)
 {
-    struct buf line = BUF_INIT;
+    AUTO(buf_release) struct buf line = BUF_INIT;
     utf8_clean(&line, text, strlen(text), UTF8_ONE_LINE);
     size_t len = utf8_cut_width(line.data, line.len, RECEIPT_COLUMNS);
     buf_add(out, line.data, len);
     buf_addstr(out, len < line.len ? "…" : "");
-    buf_release(&line);
 }
 
-/* Texts with what stands between them; NULL: there are no more. */
-static void note(struct receipt *r, const char *first, const char *between, const char *second,
+/* A fact of one to three texts with `between` between them; NULL: there are no more. */
+static void note(struct receipt *r, const char *between, const char *first, const char *second,
                  const char *third)
 {
+    const char *const texts[] = {first, second, third};
     if (r->facts == RECEIPT_FACTS) {
         r->left++;
         return;
     }
     buf_addstr(r->out, r->facts++ > 0 ? ", " : "");
-    add_short(r->out, first);
-    if (second) {
-        buf_addstr(r->out, between);
-        add_short(r->out, second);
-    }
-    if (third) {
-        buf_addstr(r->out, between);
-        add_short(r->out, third);
+    for (size_t i = 0; i < 3 && texts[i]; i++) {
+        buf_addstr(r->out, i > 0 ? between : "");
+        add_short(r->out, texts[i]);
     }
 }
 
-static void note_part(struct receipt *r, const struct graph_outcome *o)
-{
-    bool entities = o->change != GRAPH_UNOBSERVED;
-    for (size_t i = 0; i < o->part.entities.len; i++) {
-        const struct graph_entity *n = &o->part.entities.items[i];
-        if (entities)
-            note(r, n->name, NULL, NULL, NULL);
-        for (size_t k = 0; k < n->observations.len && !entities; k++)
-            note(r, n->name, ": ", n->observations.items[k].content, NULL);
-    }
-    /* relations of an entity go with it */
-    for (size_t i = 0; i < o->part.relations.len && o->part.entities.len == 0; i++) {
-        const struct graph_relation *relation = &o->part.relations.items[i];
-        note(r, relation->from, " ", relation->type, relation->to);
-    }
-}
-
-int64_t graph_words_receipt(const struct graph_outcome *o, struct buf *out)
+static int64_t show_receipt(const struct graph_outcome *o, struct buf *out)
 {
     struct receipt r = {.out = out};
-    note_part(&r, o);
+    for (size_t i = 0; i < o->part.entities.len; i++) {
+        const struct graph_entity *n = &o->part.entities.items[i];
+        if (o->change != GRAPH_UNOBSERVED)
+            note(&r, "", n->name, NULL, NULL);
+        for (size_t k = 0; k < n->observations.len && o->change == GRAPH_UNOBSERVED; k++)
+            note(&r, ": ", n->name, n->observations.items[k].content, NULL);
+    }
+    /* An entity takes its relations with it. */
+    for (size_t i = 0; i < o->part.relations.len && o->part.entities.len == 0; i++) {
+        const struct graph_relation *relation = &o->part.relations.items[i];
+        note(&r, " ", relation->from, relation->type, relation->to);
+    }
     for (size_t i = 0; i < o->added.items.len; i++) {
         const struct graph_added_to *a = &o->added.items.items[i];
         for (size_t k = 0; k < a->added.len; k++)
-            note(&r, a->entity, ": ", a->added.items[k], NULL);
+            note(&r, ": ", a->entity, a->added.items[k], NULL);
     }
     return r.left;
 }
 
-/* --- tool_graph --- */
-
-static const struct tool_graph *graph_of(const struct tool_context *context)
+/* Tells of a change that nobody was asked about. */
+static void tell_receipt(const struct tool_context *context, const struct graph_outcome *done)
 {
-    return context->self;
+    const struct tool_graph *g = context->self;
+    AUTO(buf_release) struct buf facts = BUF_INIT;
+    int64_t left = show_receipt(done, &facts);
+    if (g->capture != GRAPH_CAPTURE_AUTO || !context->tell || facts.len == 0)
+        return;
+    struct event *ev = event_new(EVENT_GRAPH_CHANGED);
+    ev->text = buf_take(&facts);
+    ev->number = left;
+    ev->flag = done->change == GRAPH_UNMADE || done->change == GRAPH_UNOBSERVED;
+    context->tell(context->tell_context, ev);
 }
 
 /* --- results as JSON -------------------------------------------------------------------------- */
@@ -185,8 +161,7 @@ static void write_entities(struct json_out *o, const struct graph_part *p)
     for (size_t i = 0; i < p->entities.len; i++) {
         const struct graph_entity *n = &p->entities.items[i];
         json_out_open(o, '{');
-        json_out_member(o, "name", n->name);
-        json_out_member(o, "entity_type", n->type);
+        json_out_pack(o, "name:s entity_type:s", n->name, n->type);
         json_out_name(o, "observations");
         json_out_open(o, '[');
         for (size_t k = 0; k < n->observations.len; k++)
@@ -202,16 +177,12 @@ static void write_relations(struct json_out *o, const struct graph_part *p)
     json_out_open(o, '[');
     for (size_t i = 0; i < p->relations.len; i++) {
         const struct graph_relation *r = &p->relations.items[i];
-        json_out_open(o, '{');
-        json_out_member(o, "from", r->from);
-        json_out_member(o, "to", r->to);
-        json_out_member(o, "relation_type", r->type);
-        json_out_close(o, '}');
+        json_out_pack(o, "{from:s to:s relation_type:s}", r->from, r->to, r->type);
     }
     json_out_close(o, ']');
 }
 
-/* `left`: what had no room; it is said where there is some. */
+/* `left` counts the facts without room; it is written where there are any. */
 static void write_part(struct buf *out, const struct graph_part *p, const struct graph_counts *left)
 {
     struct json_out o = {.buf = out};
@@ -256,22 +227,15 @@ static bool leave_out(struct graph_part *p, struct graph_counts *left)
     return true;
 }
 
-/* Cut in the middle it would be no JSON. */
-static void write_fitting(const struct tool_context *context, struct graph_part *p, struct buf *out)
-{
-    struct graph_counts left = {.relations = p->relations_left};
-    write_part(out, p, &left);
-    while (out->len > context->max_output && leave_out(p, &left)) {
-        buf_clear(out);
-        write_part(out, p, &left);
-    }
-}
+/* --- operations: a row for each --------------------------------------------------------------- */
 
-/* --- what is written -------------------------------------------------------------------------- */
-
-/* A change as it would be, within a transaction of the caller's or its own. */
-typedef bool change(const struct tool_graph *g, const void *params, struct graph_outcome *out,
-                    struct error *e);
+/* The parameters are as `shape` reads them. A reader fills `part` alone. */
+struct operation {
+    const struct shape *shape;
+    bool (*does)(const struct tool_graph *g, const void *params, struct graph_outcome *out,
+                 struct error *e);
+    void (*write)(struct json_out *o, const struct graph_outcome *done); /* NULL: it reads */
+};
 
 static bool create(const struct tool_graph *g, const void *params, struct graph_outcome *out,
                    struct error *e)
@@ -318,107 +282,18 @@ static bool delete_relations(const struct tool_graph *g, const void *params,
     return graph_delete_relations(&g->graph, params, &out->part, e);
 }
 
-static void write_deleted(struct json_out *o, const struct graph_outcome *done)
+static bool search(const struct tool_graph *g, const void *params, struct graph_outcome *out,
+                   struct error *e)
 {
-    struct graph_counts counts = graph_part_counts(&done->part);
-    if (done->change == GRAPH_UNOBSERVED)
-        counts.entities = 0; /* they stay */
-    json_out_open(o, '{');
-    json_out_name(o, "deleted");
-    shape_write(&graph_counts_shape, &counts, o);
-    json_out_close(o, '}');
+    const struct graph_query *p = params;
+    const struct graph_search s = {.query = p->query, .limit = GRAPH_FOUND};
+    return graph_search(&g->graph, &s, &out->part, e);
 }
 
-static void write_added(struct json_out *o, const struct graph_added *added)
+static bool open_names(const struct tool_graph *g, const void *params, struct graph_outcome *out,
+                       struct error *e)
 {
-    json_out_open(o, '[');
-    for (size_t i = 0; i < added->items.len; i++) {
-        const struct graph_added_to *to = &added->items.items[i];
-        json_out_open(o, '{');
-        json_out_member(o, "entity_name", to->entity);
-        write_texts(o, "added_observations", to->added.items, to->added.len);
-        json_out_close(o, '}');
-    }
-    json_out_close(o, ']');
-}
-
-/* What was written unasked is said. */
-static void tell_receipt(const struct tool_context *context, const struct graph_outcome *done)
-{
-    struct buf facts = BUF_INIT;
-    int64_t left = graph_words_receipt(done, &facts);
-    if (graph_of(context)->capture == GRAPH_CAPTURE_AUTO && context->tell && facts.len > 0) {
-        struct event *ev = event_new(EVENT_GRAPH_CHANGED);
-        ev->text = buf_take(&facts);
-        ev->number = left;
-        ev->flag = done->change == GRAPH_UNMADE || done->change == GRAPH_UNOBSERVED;
-        context->tell(context->tell_context, ev);
-    }
-    buf_release(&facts);
-}
-
-/* Parameters as their shape reads them; the caller releases and frees. NULL with `e`. */
-static void *read_params(const struct shape *shape, const struct json *args, struct error *e)
-{
-    void *params = mem_alloc(shape->size);
-    if (shape_read(shape, args, params, e))
-        return params;
-    free(params);
-    return NULL;
-}
-
-static void free_params(const struct shape *shape, void *params)
-{
-    if (params)
-        shape_release(shape, params);
-    free(params);
-}
-
-static bool run_writing(const struct tool_context *context, const struct json *args,
-                        const struct shape *shape, change *does,
-                        void (*tell)(struct json_out *o, const struct graph_outcome *done),
-                        struct buf *out)
-{
-    const struct tool_graph *g = graph_of(context);
-    struct graph_outcome done = {0};
-    struct json_out o = {.buf = out};
-    struct error e = {0};
-    void *params = read_params(shape, args, &e);
-    bool ok = params && does(g, params, &done, &e);
-    if (ok) {
-        tell(&o, &done);
-        tell_receipt(context, &done);
-        if (done.change >= GRAPH_UNMADE && g->deleted)
-            g->deleted(g->context, &done.part);
-    } else if (!tool_stopped(context, out)) {
-        buf_addstr(out, e.text);
-    }
-    graph_outcome_release(&done);
-    free_params(shape, params);
-    return ok;
-}
-
-/* It is done and taken back: so what is shown is what will be, and what would fail is no question.
- */
-static bool preview(const struct tool_context *context, const struct json *args,
-                    const struct shape *shape, change *does, struct buf *out)
-{
-    const struct tool_graph *g = graph_of(context);
-    struct graph_outcome would = {0};
-    struct error e = {0};
-    void *params = read_params(shape, args, &e);
-    bool ok = params && store_begin(g->graph.store, &e);
-    if (ok) {
-        ok = does(g, params, &would, &e);
-        store_rollback(g->graph.store);
-    }
-    if (ok)
-        graph_words_preview(&would, out);
-    else
-        buf_addstr(out, e.text);
-    graph_outcome_release(&would);
-    free_params(shape, params);
-    return ok;
+    return graph_open(&g->graph, params, &out->part, e);
 }
 
 static void tell_entities(struct json_out *o, const struct graph_outcome *done)
@@ -433,50 +308,115 @@ static void tell_relations(struct json_out *o, const struct graph_outcome *done)
 
 static void tell_added(struct json_out *o, const struct graph_outcome *done)
 {
-    write_added(o, &done->added);
+    json_out_open(o, '[');
+    for (size_t i = 0; i < done->added.items.len; i++) {
+        const struct graph_added_to *to = &done->added.items.items[i];
+        json_out_open(o, '{');
+        json_out_member(o, "entity_name", to->entity);
+        write_texts(o, "added_observations", to->added.items, to->added.len);
+        json_out_close(o, '}');
+    }
+    json_out_close(o, ']');
 }
 
-/* --- what is read ----------------------------------------------------------------------------- */
-
-static bool search(const struct graph *g, const void *params, struct graph_part *out,
-                   struct error *e)
+static void tell_deleted(struct json_out *o, const struct graph_outcome *done)
 {
-    const struct graph_query *p = params;
-    return graph_search(g, &(struct graph_search){.query = p->query, .limit = GRAPH_FOUND}, out, e);
+    struct graph_counts counts = graph_part_counts(&done->part);
+    if (done->change == GRAPH_UNOBSERVED)
+        counts.entities = 0; /* they stay */
+    json_out_open(o, '{');
+    json_out_name(o, "deleted");
+    shape_write(&graph_counts_shape, &counts, o);
+    json_out_close(o, '}');
 }
 
-static bool open_names(const struct graph *g, const void *params, struct graph_part *out,
-                       struct error *e)
+static bool read_and_do(const struct tool_graph *g, const struct operation *op,
+                        const struct json *args, struct graph_outcome *out, struct error *e)
 {
-    return graph_open(g, params, out, e);
-}
-
-static bool run_reading(const struct tool_context *context, const struct json *args,
-                        const struct shape *shape,
-                        bool (*does)(const struct graph *g, const void *params,
-                                     struct graph_part *out, struct error *e),
-                        struct buf *out)
-{
-    struct graph_part found = {0};
-    struct error e = {0};
-    void *params = read_params(shape, args, &e);
-    bool ok = params && does(&graph_of(context)->graph, params, &found, &e);
-    if (ok)
-        write_fitting(context, &found, out);
-    else if (!tool_stopped(context, out))
-        buf_addstr(out, e.text);
-    graph_part_release(&found);
-    free_params(shape, params);
+    auto_free void *params = mem_alloc(op->shape->size);
+    if (!shape_read(op->shape, args, params, e))
+        return false;
+    bool ok = op->does(g, params, out, e);
+    shape_release(op->shape, params);
     return ok;
 }
+
+static bool run(const struct tool_context *context, const struct json *args,
+                const struct operation *op, struct buf *out)
+{
+    const struct tool_graph *g = context->self;
+    AUTO(outcome_release) struct graph_outcome done = {0};
+    struct error e = {0};
+    if (!read_and_do(g, op, args, &done, &e)) {
+        if (!tool_stopped(context, out))
+            buf_addstr(out, e.text);
+        return false;
+    }
+    if (op->write) {
+        op->write(&(struct json_out){.buf = out}, &done);
+        tell_receipt(context, &done);
+        if (done.change >= GRAPH_UNMADE && g->deleted)
+            g->deleted(g->context, &done.part);
+        return true;
+    }
+    struct graph_counts left = {.relations = done.part.relations_left};
+    write_part(out, &done.part, &left);
+    while (out->len > context->max_output && leave_out(&done.part, &left)) {
+        buf_clear(out);
+        write_part(out, &done.part, &left);
+    }
+    return true;
+}
+
+/* The change is made and taken back: so the preview is exact, and a change that would fail is no
+ * question. */
+static bool preview(const struct tool_context *context, const struct json *args,
+                    const struct operation *op, struct buf *out)
+{
+    const struct tool_graph *g = context->self;
+    AUTO(outcome_release) struct graph_outcome would = {0};
+    struct error e = {0};
+    bool ok = store_begin(g->graph.store, &e);
+    if (ok) {
+        ok = read_and_do(g, op, args, &would, &e);
+        store_rollback(g->graph.store);
+    }
+    if (ok)
+        show_preview(&would, out);
+    else
+        buf_addstr(out, e.text);
+    return ok;
+}
+
+#define OPERATION(name, ...)                                                                       \
+    static const struct operation operation_##name = {__VA_ARGS__};                                \
+    static bool run_##name(const struct tool_context *context, const struct json *args,            \
+                           struct buf *out)                                                        \
+    {                                                                                              \
+        return run(context, args, &operation_##name, out);                                         \
+    }
+#define CHANGE(name, ...)                                                                          \
+    OPERATION(name, __VA_ARGS__)                                                                   \
+    static bool preview_##name(const struct tool_context *context, const struct json *args,        \
+                               struct tool_sight *sight, struct buf *out)                          \
+    {                                                                                              \
+        (void)sight;                                                                               \
+        return preview(context, args, &operation_##name, out);                                     \
+    }
+OPERATION(search, &graph_query_shape, search, NULL)
+OPERATION(open, &graph_names_shape, open_names, NULL)
+CHANGE(create, &graph_create_shape, create, tell_entities)
+CHANGE(observe, &graph_observe_shape, observe, tell_added)
+CHANGE(relate, &graph_relate_shape, relate, tell_relations)
+CHANGE(delete_entities, &graph_entity_names_shape, delete_entities, tell_deleted)
+CHANGE(delete_observations, &graph_unobserve_shape, delete_observations, tell_deleted)
+CHANGE(delete_relations, &graph_relate_shape, delete_relations, tell_deleted)
 
 /* --- the tools -------------------------------------------------------------------------------- */
 
 #define STRING "{\"type\":\"string\"}"
 #define STRINGS "{\"type\":\"array\",\"items\":" STRING "}"
-#define OBJECT(members, required)                                                                  \
-    "{\"type\":\"object\",\"properties\":{" members "},\"required\":[" required                    \
-    "],\"additionalProperties\":false}"
+#define OBJECT(members, required) TOOL_SCHEMA(members, TOOL_NEEDS(required))
 #define LIST(member, of)                                                                           \
     OBJECT("\"" member "\":{\"type\":\"array\",\"items\":" of "}", "\"" member "\"")
 #define ENTITY                                                                                     \
@@ -490,33 +430,6 @@ static bool run_reading(const struct tool_context *context, const struct json *a
 #define RELATION                                                                                   \
     OBJECT("\"from\":" STRING ",\"to\":" STRING ",\"relation_type\":" STRING,                      \
            "\"from\",\"to\",\"relation_type\"")
-
-#define READING(name, shape, does)                                                                 \
-    static bool run_##name(const struct tool_context *context, const struct json *args,            \
-                           struct buf *out)                                                        \
-    {                                                                                              \
-        return run_reading(context, args, shape, does, out);                                       \
-    }
-#define WRITING(name, shape, does, tell)                                                           \
-    static bool run_##name(const struct tool_context *context, const struct json *args,            \
-                           struct buf *out)                                                        \
-    {                                                                                              \
-        return run_writing(context, args, shape, does, tell, out);                                 \
-    }                                                                                              \
-    static bool preview_##name(const struct tool_context *context, const struct json *args,        \
-                               struct tool_sight *sight, struct buf *out)                          \
-    {                                                                                              \
-        (void)sight;                                                                               \
-        return preview(context, args, shape, does, out);                                           \
-    }
-READING(search, &graph_query_shape, search)
-READING(open, &graph_names_shape, open_names)
-WRITING(create, &graph_create_shape, create, tell_entities)
-WRITING(observe, &graph_observe_shape, observe, tell_added)
-WRITING(relate, &graph_relate_shape, relate, tell_relations)
-WRITING(delete_entities, &graph_entity_names_shape, delete_entities, write_deleted)
-WRITING(delete_observations, &graph_unobserve_shape, delete_observations, write_deleted)
-WRITING(delete_relations, &graph_relate_shape, delete_relations, write_deleted)
 
 static const char *lacks(const void *self)
 {
@@ -540,16 +453,11 @@ static const char *lacks_writing(const void *self)
         .spec = {.name = called, .description = says, .schema = takes}, .class = TOOL_READ,        \
         .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks, .run = run_##does                         \
     }
-#define ARRAY "{\"type\":\"array\"}"
-#define ACCEPTS                                                                                    \
-    "{\"type\":\"object\",\"properties\":{\"entities\":" ARRAY ",\"observations\":" ARRAY          \
-    ",\"relations\":" ARRAY ",\"entity_names\":" ARRAY ",\"entityNames\":" ARRAY                   \
-    ",\"deletions\":" ARRAY "}}"
-/* The shape of the arguments refuses what does not fit; it also knows the names of server-memory
- * (entityType), which models that learned those use. */
+/* The shape of the arguments also knows the names of server-memory (entityType), which models that
+ * learned those use. */
 #define WRITES(called, says, takes, does)                                                          \
     {                                                                                              \
-        .spec = {.name = called, .description = says, .schema = takes}, .accepts = ACCEPTS,        \
+        .spec = {.name = called, .description = says, .schema = takes}, .check = CHECK_OBJECT,     \
         .class = TOOL_WRITE, .timeout = CONFIG_TOOLS_TIMEOUT, .lacks = lacks_writing,              \
         .run = run_##does, .preview = preview_##does                                               \
     }
@@ -585,19 +493,14 @@ static const struct tool tools[] = {
            LIST("relations", RELATION), delete_relations),
 };
 
-static enum tool_consent consent_of(const struct tool_graph *g, const struct tool *tool)
-{
-    if (tool->class == TOOL_READ || !g)
-        return CONSENT_BY_CLASS;
-    return g->capture == GRAPH_CAPTURE_AUTO ? CONSENT_GIVEN : CONSENT_ASKED;
-}
-
 static void list(struct tool_host *host, struct toolset *out)
 {
+    const struct tool_graph *g = host->graph;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         struct tool tool = tools[i];
-        tool.consent = consent_of(host->graph, &tool);
-        toolset_add(out, &tool, (void *)host->graph);
+        if (tool.class != TOOL_READ && g)
+            tool.consent = g->capture == GRAPH_CAPTURE_AUTO ? CONSENT_GIVEN : CONSENT_ASKED;
+        toolset_add(out, &tool, (void *)g);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/approval.h"
+#include "agent/confine.h"
 #include "agent/pattern.h"
 #include "agent/tool.h"
 #include "base/clock.h"

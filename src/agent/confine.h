@@ -1,32 +1,11 @@
-/* The beginning and the end of an output that may be endless. */
-/* Opening a path that a model named, inside one directory and nowhere else: `..`, symbolic links
- * and absolute paths cannot leave it, whatever changes on the disk meanwhile. */
-#ifndef AGENT_TOOL_RUN_COMMAND_H
-#define AGENT_TOOL_RUN_COMMAND_H
+/* Paths that a model names, opened inside the working directory and nowhere else: `..`, symbolic
+ * links and absolute paths cannot leave it, whatever changes on the disk meanwhile. */
+#ifndef AGENT_CONFINE_H
+#define AGENT_CONFINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "base/buf.h"
-#include "base/err.h"
-
-struct head_tail {
-    size_t half; /* bytes of either */
-    struct buf head, tail;
-    size_t dropped; /* bytes between them */
-};
-
-/* Keeps about `max` bytes. */
-void head_tail_init(struct head_tail *h, size_t max);
-void head_tail_release(struct head_tail *h);
-void head_tail_add(struct head_tail *h, const char *bytes, size_t len);
-
-/* Appends what was kept, cleaned (utf8_clean()) and at most `max` bytes, with a note of a line
- * where something was left out. */
-void head_tail_show(const struct head_tail *h, struct buf *out);
-
-/* Leaves at most `max` bytes of the beginning, whole characters, with a note behind them. */
-void head_tail_cut(struct buf *text, size_t max);
+#include "agent/tool.h"
 
 /* Resolves `path` below the directory `root_fd`, whose resolved name is `root`. Absolute paths are
  * accepted when they begin with `root`; links are followed while they stay inside (40 at most).
@@ -47,10 +26,24 @@ struct confine_place {
 };
 
 /* Resolves `path` but for its last component, which need not exist; a link there is followed.
- * With `make`, directories that lack on the way are made. False with FILE_ERROR, also for a path
+ * With `make`, missing directories on the way are made. False with FILE_ERROR, also for a path
  * that can only be a directory. */
 bool confine_find(int root_fd, const char *root, const char *path, bool make,
                   struct confine_place *out, struct error *e);
 void confine_place_release(struct confine_place *p);
+
+/* --- for tools whose `self` is the struct tool_host --- */
+
+/* The argument "path" of a call, resolved; default: the directory itself. For struct tool. */
+char *builtin_reaches(const void *self, const struct json *args);
+
+/* Opens the path within the working directory. -1, and the reason appended to `out`; also where it
+ * leads to a guarded place that the user was not asked about. `where` as in confine_open(). */
+int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
+                 struct buf *out);
+
+/* Whether this resolved path may be reached; else `e` says why not. */
+bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
+                       struct error *e);
 
 #endif
