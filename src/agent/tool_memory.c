@@ -96,31 +96,45 @@ static bool memory_search(const struct tool_context *context, const struct json 
 
 static const struct tool tool_memory_search = {
     .spec =
-        {
-            .name = "memory_search",
-            .description = "Search semantic memory for past conversation content. Memory "
-                           "contains text from earlier conversation turns that were compacted "
-                           "away to save context space.",
-            .schema =
-                TOOL_SCHEMA(
-                    TOOL_ARG("string", "query", "what to recall, in natural language") "," TOOL_ARG(
-                        "integer", "limit",
-                        "how many results; default 5, at most 20") "," TOOL_ARG("string", "after",
-                                                                                "only what was "
-                                                                                "said on this "
-                                                                                "date, as "
-                                                                                "2026-05-01, or "
-                                                                                "later") "," TOOL_ARG("string",
-                                                                                                      "before",
-                                                                                                      "only what was said before this date") "," TOOL_ARG("string",
-                                                                                                                                                          "project",
-                                                                                                                                                          "only sessions with this working directory: its path, or the last part "
-                                                                                                                                                          "of it") "," TOOL_ARG_WITH("string",
-                                                                                                                                                                                     "origin",
-                                                                                                                                                                                     "\"enum\":[\"import\",\"dropped\",\"session\"],"
-                                                                                                                                                                                     "\"description\":\"only what was imported, dropped by a "
-                                                                                                                                                                                     "compaction, or left with a session\""),
-                    TOOL_NEEDS("\"query\""))},
+        {.name = "memory_search",
+         .description = "Search semantic memory for past conversation content. Memory "
+                        "contains text from earlier conversation turns that were compacted "
+                        "away to save context space.",
+         .schema = TOOL_SCHEMA(
+             TOOL_ARG("string", "query", "what to recall, in natural language") "," TOOL_ARG(
+                 "integer", "limit",
+                 "how many results; default 5, at most 20") "," TOOL_ARG("string", "after",
+                                                                         "only what was "
+                                                                         "said on this "
+                                                                         "date, as "
+                                                                         "2026-05-01, or "
+                                                                         "later") "," TOOL_ARG("str"
+                                                                                               "in"
+                                                                                               "g",
+                                                                                               "bef"
+                                                                                               "or"
+                                                                                               "e",
+                                                                                               "onl"
+                                                                                               "y "
+                                                                                               "wha"
+                                                                                               "t "
+                                                                                               "was"
+                                                                                               " sa"
+                                                                                               "id "
+                                                                                               "bef"
+                                                                                               "ore"
+                                                                                               " th"
+                                                                                               "is "
+                                                                                               "dat"
+                                                                                               "e") "," TOOL_ARG("string",
+                                                                                                                 "project",
+                                                                                                                 "only sessions with this working directory: its path, or the last part "
+                                                                                                                 "of it") "," TOOL_ARG_WITH("string",
+                                                                                                                                            "origin",
+                                                                                                                                            "\"enum\":[\"import\",\"dropped\",\"session\"],"
+                                                                                                                                            "\"description\":\"only what was imported, dropped by a "
+                                                                                                                                            "compaction, or left with a session\""),
+             TOOL_NEEDS("\"query\""))},
     .check = CHECK_ROUNDED,
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
@@ -226,40 +240,39 @@ static const char *learned_lacks(const void *self)
 
 static const struct tool tool_learned_search = {
     .spec =
-        {
-            .name = "learned_search",
-            .description = "Search learned memory: facts and preferences of the user's that "
-                           "earlier sessions kept. The prompt has only their beginnings.",
-            .schema = TOOL_SCHEMA(
-                TOOL_ARG("string", "query", "words to look for; left out: the newest") "," TOOL_ARG(
-                    "string", "scope",
-                    "project or user") "," TOOL_ARG("string", "kind",
-                                                    "fact, rule, language, style, tone, format or "
-                                                    "emoji") "," TOOL_ARG("string", "tag",
-                                                                          "only texts with this "
-                                                                          "#tag") "," TOOL_ARG("str"
-                                                                                               "in"
-                                                                                               "g",
-                                                                                               "ses"
-                                                                                               "sio"
-                                                                                               "n_"
-                                                                                               "id",
-                                                                                               "onl"
-                                                                                               "y "
-                                                                                               "wha"
-                                                                                               "t "
-                                                                                               "was"
-                                                                                               " sa"
-                                                                                               "id "
-                                                                                               "in "
-                                                                                               "tha"
-                                                                                               "t "
-                                                                                               "ses"
-                                                                                               "sio"
-                                                                                               "n") "," TOOL_ARG("integer",
-                                                                                                                 "limit",
-                                                                                                                 "how many; default 10, at most 50"),
-                "")},
+        {.name = "learned_search",
+         .description = "Search learned memory: facts and preferences of the user's that "
+                        "earlier sessions kept. The prompt has only their beginnings.",
+         .schema = TOOL_SCHEMA(
+             TOOL_ARG("string", "query", "words to look for; left out: the newest") "," TOOL_ARG(
+                 "string", "scope",
+                 "project or user") "," TOOL_ARG("string", "kind",
+                                                 "fact, rule, language, style, tone, format or "
+                                                 "emoji") "," TOOL_ARG("string", "tag",
+                                                                       "only texts with this "
+                                                                       "#tag") "," TOOL_ARG("str"
+                                                                                            "in"
+                                                                                            "g",
+                                                                                            "ses"
+                                                                                            "sio"
+                                                                                            "n_"
+                                                                                            "id",
+                                                                                            "onl"
+                                                                                            "y "
+                                                                                            "wha"
+                                                                                            "t "
+                                                                                            "was"
+                                                                                            " sa"
+                                                                                            "id "
+                                                                                            "in "
+                                                                                            "tha"
+                                                                                            "t "
+                                                                                            "ses"
+                                                                                            "sio"
+                                                                                            "n") "," TOOL_ARG("integer",
+                                                                                                              "limit",
+                                                                                                              "how many; default 10, at most 50"),
+             "")},
     .check = CHECK_ROUNDED,
     .class = TOOL_READ,
     .timeout = CONFIG_TOOLS_TIMEOUT,
@@ -378,21 +391,66 @@ static const struct tool corpus_tools[] = {
               "and how many passages were searched.",
           .schema = TOOL_SCHEMA(
               TOOL_ARG("string", "corpus_id", "the corpus that the user named as @corpus:NAME") "," TOOL_ARG(
-                  "string",
-                  "query", "what to look for") "," TOOL_ARG("integer", "top_k",
-                                                            "how many passages; default 5, at most "
-                                                            "20") "," TOOL_ARG_WITH("number",
-                                                                                    "hybrid_weight",
-                                                                                    "\"minimum\":0,"
-                                                                                    "\"maximum\":1,"
-                                                                                    "\"description"
-                                                                                    "\":\"share of "
-                                                                                    "words in the "
-                                                                                    "score, 0 to "
-                                                                                    "1; default "
-                                                                                    "0.3\"") "," TOOL_ARG("string",
-                                                                                                          "filter",
-                                                                                                          "a part of the file's path, or a glob"),
+                  "string", "query",
+                  "what to look for") "," TOOL_ARG("integer", "top_k",
+                                                   "how many passages; default 5, at most "
+                                                   "20") "," TOOL_ARG_WITH("number",
+                                                                           "hybrid_weight",
+                                                                           "\"minimum\":0,"
+                                                                           "\"maximum\":1,"
+                                                                           "\"description"
+                                                                           "\":\"share of "
+                                                                           "words in the "
+                                                                           "score, 0 to "
+                                                                           "1; default "
+                                                                           "0.3\"") "," TOOL_ARG("s"
+                                                                                                 "t"
+                                                                                                 "r"
+                                                                                                 "i"
+                                                                                                 "n"
+                                                                                                 "g",
+                                                                                                 "f"
+                                                                                                 "i"
+                                                                                                 "l"
+                                                                                                 "t"
+                                                                                                 "e"
+                                                                                                 "r",
+                                                                                                 "a"
+                                                                                                 " "
+                                                                                                 "p"
+                                                                                                 "a"
+                                                                                                 "r"
+                                                                                                 "t"
+                                                                                                 " "
+                                                                                                 "o"
+                                                                                                 "f"
+                                                                                                 " "
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 "e"
+                                                                                                 " "
+                                                                                                 "f"
+                                                                                                 "i"
+                                                                                                 "l"
+                                                                                                 "e"
+                                                                                                 "'"
+                                                                                                 "s"
+                                                                                                 " "
+                                                                                                 "p"
+                                                                                                 "a"
+                                                                                                 "t"
+                                                                                                 "h"
+                                                                                                 ","
+                                                                                                 " "
+                                                                                                 "o"
+                                                                                                 "r"
+                                                                                                 " "
+                                                                                                 "a"
+                                                                                                 " "
+                                                                                                 "g"
+                                                                                                 "l"
+                                                                                                 "o"
+                                                                                                 "b"),
               TOOL_NEEDS("\"corpus_id\",\"query\""))},
      .check = CHECK_ROUNDED,
      .class = TOOL_READ,

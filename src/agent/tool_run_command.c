@@ -1,3 +1,4 @@
+/* The tool that runs a command, by tiro itself or in a terminal of the surface. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,6 @@ enum {
 };
 
 extern char **environ;
-
-/* --- by tiro ---------------------------------------------------------------------------------- */
 
 static bool take(void *context, const char *bytes, size_t len)
 {
@@ -61,42 +60,19 @@ static void add_end(enum child_end end, const char *how, int64_t ran_ms, struct 
     }
 }
 
-static int64_t deadline(const struct tool_context *context, const struct json *args, int64_t now)
-{
-    int64_t seconds = json_get_int(args, "timeout", 0);
-    bool sooner = seconds > 0 && seconds < (context->deadline_ms - now) / 1000;
-    return sooner ? now + 1000 * seconds : context->deadline_ms;
-}
-
-/* What a run is told, whoever runs it. */
 struct running {
     const char *command;
     int64_t started_ms, deadline_ms;
     struct head_tail output;
 };
 
-static bool wait_for_child(const struct child_command *command, const struct running *r,
-                           struct buf *out)
-{
-    char number[16];
-    struct child_result result;
-    struct error e = {0};
-    if (!child_run(command, &result, &e)) {
-        buf_addstr(out, e.text);
-        return false;
-    }
-    head_tail_show(&r->output, out);
-    snprintf(number, sizeof number, "%d", result.status);
-    add_end(result.end, number, clock_mono_ms() - r->started_ms, out);
-    if (result.left_some)
-        buf_addstr(out, "\n[some of what it started could not be ended]");
-    return result.end == CHILD_EXITED && result.status == 0;
-}
-
 static bool run_child(const struct tool_context *context, struct running *r, struct buf *out)
 {
     const struct tool_host *host = context->self;
-    struct child_environment environment;
+    AUTO(child_environment_release) struct child_environment environment;
+    struct child_result result;
+    struct error e = {0};
+    char status[16];
     child_environment_init(&environment, environ, CHILD_OF_MODEL, host->environment);
     const struct child_command command = {
         .argv = (const char *const[]){"/bin/sh", "-c", "--", r->command, NULL},
@@ -107,87 +83,65 @@ static bool run_child(const struct tool_context *context, struct running *r, str
         .wakeup = context->wakeup,
         .take = take,
         .context = &r->output};
-    bool ok = wait_for_child(&command, r, out);
-    child_environment_release(&environment);
-    return ok;
-}
-
-/* --- by the surface, in a terminal of its own --------------------------------------------------
- */
-
-static enum surface_outcome run_elsewhere(const struct tool_context *context,
-                                          const struct running *r, struct surface_run *run,
-                                          struct buf *out)
-{
-    const struct tool_host *host = context->self;
-    const struct tool_surface *s = host->surface;
-    struct buf first = BUF_INIT;
-    if (!s)
-        return SURFACE_PASSED;
-    child_environment_script(&first, CHILD_OF_MODEL, host->environment);
-    const struct surface_command command = {.text = r->command,
-                                            .first = first.data,
-                                            .directory = host->root,
-                                            .max_output = 2 * r->output.half,
-                                            .deadline_ms = r->deadline_ms};
-    enum surface_outcome outcome = s->run(s->context, context, &command, run, out);
-    buf_release(&first);
-    return outcome;
-}
-
-static enum child_end end_of(const struct surface_run *run)
-{
-    switch (run->end) {
-    case SURFACE_LATE:
-        return CHILD_LATE;
-    case SURFACE_INTERRUPTED:
-        return CHILD_STOPPED;
-    default:
-        return run->signal ? CHILD_SIGNALED : CHILD_EXITED;
+    if (!child_run(&command, &result, &e)) {
+        buf_addstr(out, e.text);
+        return false;
     }
+    head_tail_show(&r->output, out);
+    snprintf(status, sizeof status, "%d", result.status);
+    add_end(result.end, status, clock_mono_ms() - r->started_ms, out);
+    if (result.left_some)
+        buf_addstr(out, "\n[some of what it started could not be ended]");
+    return result.end == CHILD_EXITED && result.status == 0;
 }
 
 static bool show_run(struct running *r, const struct surface_run *run, struct buf *out)
 {
-    char number[32] = "unknown";
-    struct buf how = BUF_INIT;
-    enum child_end end = end_of(run);
+    char status[32] = "unknown";
+    AUTO(buf_release) struct buf how = BUF_INIT;
+    enum child_end end = run->end == SURFACE_LATE          ? CHILD_LATE
+                         : run->end == SURFACE_INTERRUPTED ? CHILD_STOPPED
+                         : run->signal                     ? CHILD_SIGNALED
+                                                           : CHILD_EXITED;
     if (run->status >= 0)
-        snprintf(number, sizeof number, "%lld", (long long)run->status);
-    const char *word = run->signal ? run->signal : number;
+        snprintf(status, sizeof status, "%lld", (long long)run->status);
+    const char *word = run->signal ? run->signal : status;
     utf8_clean(&how, word, strnlen(word, SIGNAL_BYTES), UTF8_ONE_LINE);
     if (run->truncated)
         buf_addstr(out, "[… the beginning was left out …]\n");
     head_tail_add(&r->output, run->output.data, run->output.len);
     head_tail_show(&r->output, out);
     add_end(end, how.data, clock_mono_ms() - r->started_ms, out);
-    buf_release(&how);
     return end == CHILD_EXITED && run->status == 0;
 }
 
-static bool run_somewhere(const struct tool_context *context, struct running *r, struct buf *out)
-{
-    struct surface_run run = {.output = BUF_INIT, .status = -1};
-    enum surface_outcome outcome = run_elsewhere(context, r, &run, out);
-    bool ok = outcome == SURFACE_PASSED ? run_child(context, r, out)
-                                        : outcome == SURFACE_DID && show_run(r, &run, out);
-    surface_run_release(&run);
-    return ok;
-}
-
-/* --- the tool --------------------------------------------------------------------------------- */
-
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
+    const struct tool_host *host = context->self;
+    const struct tool_surface *s = host->surface;
     if (!check_directory(context, out))
         return false;
     size_t max = context->max_output;
-    int64_t now = clock_mono_ms();
+    int64_t now = clock_mono_ms(), seconds = json_get_int(args, "timeout", 0);
+    bool sooner = seconds > 0 && seconds < (context->deadline_ms - now) / 1000;
     struct running r = {.command = json_get_string(args, "command"),
                         .started_ms = now,
-                        .deadline_ms = deadline(context, args, now)};
+                        .deadline_ms = sooner ? now + 1000 * seconds : context->deadline_ms};
+    AUTO(surface_run_release) struct surface_run run = {.output = BUF_INIT, .status = -1};
+    AUTO(buf_release) struct buf first = BUF_INIT;
+    enum surface_outcome outcome = SURFACE_PASSED;
     head_tail_init(&r.output, max > 2 * NOTES ? max - NOTES : max / 2);
-    bool ok = run_somewhere(context, &r, out);
+    if (s) {
+        child_environment_script(&first, CHILD_OF_MODEL, host->environment);
+        const struct surface_command command = {.text = r.command,
+                                                .first = first.data,
+                                                .directory = host->root,
+                                                .max_output = 2 * r.output.half,
+                                                .deadline_ms = r.deadline_ms};
+        outcome = s->run(s->context, context, &command, &run, out);
+    }
+    bool ok = outcome == SURFACE_PASSED ? run_child(context, &r, out)
+                                        : outcome == SURFACE_DID && show_run(&r, &run, out);
     head_tail_release(&r.output);
     return ok;
 }
@@ -221,9 +175,9 @@ static bool runs_others(const char *program, size_t len)
     return false;
 }
 
-/* The program and its first argument, which is the sub-command where there are any: of one simple
- * command, whose words there the shell takes as they are. With options alone: the program with any
- * options. The shell's variables, expansions, redirections and lists are no simple command. */
+/* Of a simple command: the program and its first argument, which is the sub-command where there are
+ * any; if all arguments are options, the program with any options. A command with variables,
+ * expansions, redirections or lists of the shell has no grant. */
 static void grant(const struct json *args, struct buf *out)
 {
     static const char plain[] =
@@ -258,11 +212,12 @@ const struct tool tool_run_command = {
                  "Run a command with /bin/sh in the working directory. Returns its output and "
                  "errors together and its exit status. It has no input and no terminal, and what "
                  "it leaves in the background is ended with it.",
-             .schema = "{\"type\":\"object\",\"properties\":{"
-                       "\"command\":{\"type\":\"string\"},"
-                       "\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"seconds; "
-                       "the user's own limit holds anyway\"}},"
-                       "\"required\":[\"command\"],\"additionalProperties\":false}"},
+             .schema =
+                 TOOL_SCHEMA("\"command\":{\"type\":\"string\"}," TOOL_ARG_WITH(
+                                 "integer", "timeout",
+                                 "\"minimum\":1,\"description\":\"seconds; the user's own limit "
+                                 "holds anyway\""),
+                             TOOL_NEEDS("\"command\""))},
     .class = TOOL_EXECUTE,
     .timeout = CONFIG_TOOLS_COMMAND_TIMEOUT,
     .run = run,

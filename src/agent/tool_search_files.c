@@ -1,6 +1,8 @@
+/* The tool that searches the files of the working directory for a regular expression. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,20 +74,6 @@ static bool is_left_out(struct search *s, const char *path, size_t len)
     return guarded;
 }
 
-static bool is_wanted(const struct search *s, const char *path)
-{
-    return s->glob.patterns.len == 0 || glob_matches(&s->glob, path);
-}
-
-/* On one line, where tabs stay what they are. */
-static void add_clean(struct buf *out, const char *text, size_t len)
-{
-    size_t from = out->len;
-    utf8_clean(out, text, len, UTF8_MULTILINE);
-    for (char *p = out->data + from; (p = strchr(p, '\n'));)
-        *p = ' ';
-}
-
 /* A long line is shown around its match. */
 static void add_line(struct buf *out, const char *line, size_t len, size_t at)
 {
@@ -97,20 +85,18 @@ static void add_line(struct buf *out, const char *line, size_t len, size_t at)
     }
     size_t shown = utf8_cut_bytes(line + from, len - from, SHOWN);
     buf_addstr(out, from > 0 ? "…" : "");
-    add_clean(out, line + from, shown);
+    size_t start = out->len;
+    utf8_clean(out, line + from, shown, UTF8_MULTILINE); /* tabs stay tabs */
+    for (char *p = out->data + start; (p = strchr(p, '\n'));)
+        *p = ' ';
     buf_addstr(out, from + shown < len ? "…" : "");
 }
 
-static size_t most_bytes(const struct tool_context *context)
-{
-    return context->max_output > 2 * NOTES ? context->max_output - NOTES : context->max_output / 2;
-}
-
-/* A line of a file that matches. */
+/* Appends a line that matches, unless the output is full. */
 static void show(struct search *s, const char *path, size_t number, const char *line, size_t len,
                  size_t at)
 {
-    size_t before = s->out->len;
+    size_t before = s->out->len, max = s->context->max_output;
     s->full = s->found == s->limit;
     if (s->full)
         return;
@@ -118,19 +104,11 @@ static void show(struct search *s, const char *path, size_t number, const char *
     buf_addf(s->out, ":%zu: ", number);
     add_line(s->out, line, len, at);
     buf_addch(s->out, '\n');
-    s->full = s->out->len > most_bytes(s->context);
+    s->full = s->out->len > (max > 2 * NOTES ? max - NOTES : max / 2);
     if (s->full)
         buf_truncate(s->out, before);
     else
         s->found++;
-}
-
-static void leave_out_line(struct search *s, const char *path, size_t number)
-{
-    if (s->hard++ == 0) {
-        utf8_reveal(&s->first_hard, path, strlen(path), UTF8_ONE_LINE);
-        buf_addf(&s->first_hard, ":%zu", number);
-    }
 }
 
 static bool is_done(const struct search *s)
@@ -153,13 +131,15 @@ static void search_text(struct search *s, const char *path)
         enum regex_result result = regex_find(s->regex, line, len, &at);
         if (result == REGEX_FOUND)
             show(s, path, number, line, len, at);
-        if (result == REGEX_TOO_MUCH)
-            leave_out_line(s, path, number);
+        if (result == REGEX_TOO_MUCH && s->hard++ == 0) {
+            utf8_reveal(&s->first_hard, path, strlen(path), UTF8_ONE_LINE);
+            buf_addf(&s->first_hard, ":%zu", number);
+        }
         line = next;
     }
 }
 
-/* The whole file into s->text. False: it is none to be searched. */
+/* Reads the whole file into s->text. False: it is not to be searched. */
 static bool read_text(struct search *s, int fd)
 {
     char chunk[CHUNK];
@@ -184,7 +164,14 @@ static bool read_text(struct search *s, int fd)
     return n == 0;
 }
 
-/* Takes the file. False: no more. */
+/* --- the files below a directory, in the order of their paths --------------------------------- */
+
+/* The names of directories end in a slash, so that they sort as the paths do. */
+struct names {
+    VEC(char *) list;
+};
+
+/* Searches the file and closes it. False: no more. */
 static bool search_file(struct search *s, const char *path, int fd)
 {
     bool is_text = read_text(s, fd);
@@ -196,35 +183,23 @@ static bool search_file(struct search *s, const char *path, int fd)
     return !is_done(s);
 }
 
-/* --- the files below a directory, in the order of their paths --------------------------------- */
-
-/* Those of directories end in a slash: so their order is that of the paths. */
-struct names {
-    VEC(char *) list;
-};
-
-static void add_name(struct names *names, int dir, const char *name)
-{
-    struct stat st;
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-    if (S_ISREG(st.st_mode))
-        vec_push(&names->list, mem_strdup(name));
-    else if (S_ISDIR(st.st_mode) && strcmp(name, ".git") != 0)
-        vec_push(&names->list, mem_printf("%s/", name));
-}
-
 static bool read_names(struct search *s, DIR *dir, struct names *names)
 {
     bool more = true;
-    for (;;) {
+    for (struct dirent *d;;) {
+        struct stat st;
         more = go_on(s);
         errno = 0;
-        struct dirent *d = more ? readdir(dir) : NULL;
-        if (!d)
+        if (!more || !(d = readdir(dir)))
             break;
-        add_name(names, dirfd(dir), d->d_name);
+        const char *name = d->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISREG(st.st_mode))
+            vec_push(&names->list, mem_strdup(name));
+        else if (S_ISDIR(st.st_mode) && strcmp(name, ".git") != 0)
+            vec_push(&names->list, mem_printf("%s/", name));
     }
     s->unreadable += errno != 0;
     vec_sort(&names->list, vec_text_order);
@@ -242,13 +217,12 @@ static bool visit(struct search *s, int dir, const char *name, int depth)
         s->too_deep++;
         return true;
     }
-    if ((!is_dir && !is_wanted(s, s->path.data)) ||
+    if ((!is_dir && s->glob.patterns.len > 0 && !glob_matches(&s->glob, s->path.data)) ||
         is_left_out(s, s->path.data, s->path.len - is_dir))
         return true;
-    char *plain = mem_strndup(name, is_dir ? len - 1 : len);
+    auto_free char *plain = mem_strndup(name, is_dir ? len - 1 : len);
     int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (is_dir ? O_DIRECTORY : 0);
     int fd = openat(dir, plain, flags);
-    free(plain);
     if (fd < 0) {
         s->unreadable++;
         return true;
@@ -277,107 +251,84 @@ static bool walk_directory(struct search *s, int fd, int depth)
     return more;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
-static const char *plural(size_t n)
+static void add_count(struct buf *out, size_t count, const char *one, const char *many,
+                      const char *text)
 {
-    return n == 1 ? "" : "s";
+    if (count > 0)
+        buf_addf(out, "[%zu %s %s]\n", count, count == 1 ? one : many, text);
 }
 
 static void add_notes(const struct search *s)
 {
     struct buf *out = s->out;
+    char text[64];
     if (s->full && s->found == s->limit)
-        buf_addf(out, "[more matches; the limit is %zu line%s]\n", s->limit, plural(s->limit));
+        buf_addf(out, "[more matches; the limit is %zu line%s]\n", s->limit,
+                 s->limit == 1 ? "" : "s");
     else if (s->full)
         buf_addstr(out, "[more matches; the output is full, narrow the search]\n");
     else if (s->stop == TOOL_TIMED_OUT)
         buf_addstr(out, "[timed out; the rest was not searched]\n");
     else if (s->found == 0)
-        buf_addf(out, "[no match in %zu text file%s]\n", s->files, plural(s->files));
+        buf_addf(out, "[no match in %zu text file%s]\n", s->files, s->files == 1 ? "" : "s");
     if (s->hard > 0)
         buf_addf(out,
                  "[the pattern takes too many steps for %zu line%s, first %s; make it simpler%s]\n",
-                 s->hard, plural(s->hard), s->first_hard.data,
+                 s->hard, s->hard == 1 ? "" : "s", s->first_hard.data,
                  s->hard == MAX_HARD ? ": the rest was not searched" : "");
-    if (s->too_large > 0)
-        buf_addf(out, "[%zu file%s of more than %d MiB left out]\n", s->too_large,
-                 plural(s->too_large), MAX_FILE >> 20);
-    if (s->too_deep > 0)
-        buf_addf(out, "[%zu director%s more than %d levels deep left out]\n", s->too_deep,
-                 s->too_deep == 1 ? "y" : "ies", MAX_DEPTH);
-    if (s->guarded > 0)
-        buf_addf(out,
-                 "[%zu place%s left out, of keys or of tiro's own files; the user is asked where "
-                 "the path names one]\n",
-                 s->guarded, plural(s->guarded));
-    if (s->unreadable > 0)
-        buf_addf(out, "[%zu file%s or directories could not be read]\n", s->unreadable,
-                 plural(s->unreadable));
+    snprintf(text, sizeof text, "of more than %d MiB left out", MAX_FILE >> 20);
+    add_count(out, s->too_large, "file", "files", text);
+    snprintf(text, sizeof text, "more than %d levels deep left out", MAX_DEPTH);
+    add_count(out, s->too_deep, "directory", "directories", text);
+    add_count(
+        out, s->guarded, "place", "places",
+        "left out, of keys or of tiro's own files; the user is asked where the path names one");
+    add_count(out, s->unreadable, "file or directories", "files or directories",
+              "could not be read");
 }
 
-/* What the paths below it begin with. */
-static void set_prefix(struct buf *out, const char *path)
-{
-    size_t len = strlen(path);
-    while (len > 0 && path[len - 1] == '/')
-        len--;
-    if (len == 0 || strcmp(path, ".") == 0)
-        return;
-    buf_add(out, path, len);
-    buf_addch(out, '/');
-}
-
-static void set_top(struct search *s, const char *where)
-{
-    buf_addstr(&s->where, strcmp(where, "/") == 0 ? "" : where);
-    s->top = s->where.len;
-    s->top_shown = s->path.len;
-}
-
-/* False: what is to be searched cannot be opened. */
+/* False: the file or directory to search cannot be opened. */
 static bool walk(struct search *s, const char *path)
 {
     struct stat st;
-    char *where = NULL;
+    auto_free char *where = NULL;
     int fd = builtin_open(s->context, path, O_RDONLY, &where, s->out);
     if (fd < 0)
         return false;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        set_prefix(&s->path, path);
-        set_top(s, where);
-        walk_directory(s, fd, 1);
-    } else {
+    if (fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode)) {
         search_file(s, path, fd);
+        return true;
     }
-    free(where);
+    size_t len = strlen(path); /* the shown paths begin with it */
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    if (len > 0 && strcmp(path, ".") != 0) {
+        buf_add(&s->path, path, len);
+        buf_addch(&s->path, '/');
+    }
+    buf_addstr(&s->where, strcmp(where, "/") == 0 ? "" : where);
+    s->top = s->where.len;
+    s->top_shown = s->path.len;
+    walk_directory(s, fd, 1);
     return true;
 }
 
-static bool went_well(const struct search *s)
+static void search_release(struct search *s)
 {
-    return s->stop == TOOL_GOES_ON && s->hard < MAX_HARD;
+    guard_release(&s->guard);
+    regex_free(s->regex);
+    glob_release(&s->glob);
+    buf_release(&s->first_hard);
+    buf_release(&s->path);
+    buf_release(&s->where);
+    buf_release(&s->text);
 }
 
-static bool search_path(struct search *s, const char *path)
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
-    if (!walk(s, path))
-        return false;
-    if (s->stop == TOOL_INTERRUPTED) {
-        buf_clear(s->out);
-        buf_addstr(s->out, "interrupted");
-        return false;
-    }
-    add_notes(s);
-    return went_well(s);
-}
-
-static bool search_with(const struct tool_context *context, const struct json *args,
-                        const struct glob *glob, struct buf *out)
-{
-    const char *path = json_get_string(args, "path");
+    const char *path = json_get_string(args, "path"), *names = json_get_string(args, "glob");
+    AUTO(search_release)
     struct search s = {.context = context,
-                       .glob = *glob,
                        .limit = (size_t)json_get_int(args, "limit", DEFAULT_LIMIT),
                        .out = out,
                        .path = BUF_INIT,
@@ -385,57 +336,87 @@ static bool search_with(const struct tool_context *context, const struct json *a
                        .text = BUF_INIT,
                        .first_hard = BUF_INIT};
     struct error e = {0};
-    s.regex = regex_new(json_get_string(args, "pattern"), json_get_bool(args, "ignore_case", false),
-                        go_on, &s, &e);
+    if (!names || glob_read(&s.glob, names, &e))
+        s.regex = regex_new(json_get_string(args, "pattern"),
+                            json_get_bool(args, "ignore_case", false), go_on, &s, &e);
     if (!s.regex) {
         buf_addstr(out, e.text);
         return false;
     }
     guard_init(&s.guard);
-    bool ok = search_path(&s, path ? path : ".");
-    guard_release(&s.guard);
-    regex_free(s.regex);
-    buf_release(&s.first_hard);
-    buf_release(&s.path);
-    buf_release(&s.where);
-    buf_release(&s.text);
-    return ok;
+    if (!walk(&s, path ? path : "."))
+        return false;
+    if (s.stop == TOOL_INTERRUPTED) {
+        buf_clear(out);
+        buf_addstr(out, "interrupted");
+        return false;
+    }
+    add_notes(&s);
+    return s.stop == TOOL_GOES_ON && s.hard < MAX_HARD;
 }
 
-static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
-{
-    struct glob glob = {0};
-    struct error e = {0};
-    const char *names = json_get_string(args, "glob");
-    bool ok = !names || glob_read(&glob, names, &e);
-    if (ok)
-        ok = search_with(context, args, &glob, out);
-    else
-        buf_addstr(out, e.text);
-    glob_release(&glob);
-    return ok;
-}
-
-const struct tool tool_search_files = {
-    .spec = {.name = "search_files",
-             .description =
-                 "Search the text files of the working directory for a regular expression, line by "
-                 "line. Returns lines as path:line: text, sorted by path. Binary files, .git and "
-                 "symbolic links are left out.",
-             .schema =
-                 "{\"type\":\"object\",\"properties\":{"
-                 "\"pattern\":{\"type\":\"string\",\"description\":\"Perl-compatible regular "
-                 "expression, as of grep -P\"},"
-                 "\"path\":{\"type\":\"string\",\"description\":\"a directory or a file; default: "
-                 "the working directory\"},"
-                 "\"glob\":{\"type\":\"string\",\"description\":\"only files of such names, as "
-                 "*.{c,h}; with a slash it is compared with the path, as src/*.c\"},"
-                 "\"ignore_case\":{\"type\":\"boolean\"},"
-                 "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,\"description\":"
-                 "\"most lines; default 100\"}},"
-                 "\"required\":[\"pattern\"],\"additionalProperties\":false}"},
-    .class = TOOL_READ,
-    .timeout = CONFIG_TOOLS_TIMEOUT,
-    .reaches = builtin_reaches,
-    .run = run,
+const struct
+    tool
+        tool_search_files =
+            {
+                .spec = {.name = "search_files",
+                         .description = "Search the text files of the working directory for a "
+                                        "regular expression, line by "
+                                        "line. Returns lines as path:line: text, sorted by path. "
+                                        "Binary files, .git and "
+                                        "symbolic links are left out.",
+                         .schema =
+                             TOOL_SCHEMA(TOOL_ARG("string", "pattern",
+                                                  "Perl-compatible regular expression, as of grep "
+                                                  "-P") "," TOOL_ARG("string", "path",
+                                                                     "a directory or a file; "
+                                                                     "default: the working "
+                                                                     "directory") "," TOOL_ARG("str"
+                                                                                               "in"
+                                                                                               "g",
+                                                                                               "glo"
+                                                                                               "b",
+                                                                                               "onl"
+                                                                                               "y "
+                                                                                               "fil"
+                                                                                               "es "
+                                                                                               "of "
+                                                                                               "suc"
+                                                                                               "h "
+                                                                                               "nam"
+                                                                                               "es,"
+                                                                                               " as"
+                                                                                               " *."
+                                                                                               "{c,"
+                                                                                               "h};"
+                                                                                               " wi"
+                                                                                               "th "
+                                                                                               "a "
+                                                                                               "sla"
+                                                                                               "sh "
+                                                                                               "it "
+                                                                                               "is "
+                                                                                               "com"
+                                                                                               "par"
+                                                                                               "ed "
+                                                                                               "wit"
+                                                                                               "h "
+                                                                                               "the"
+                                                                                               " pa"
+                                                                                               "th,"
+                                                                                               " as"
+                                                                                               " sr"
+                                                                                               "c/"
+                                                                                               "*."
+                                                                                               "c") ","
+                                                                                                    "\"ignore_case\":{\"type\":\"boolean\"}," TOOL_ARG_WITH(
+                                                                                                        "integer",
+                                                                                                        "limit",
+                                                                                                        "\"minimum\":1,\"maximum\":1000,\"description\":\"most lines; "
+                                                                                                        "default 100\""),
+                                         TOOL_NEEDS("\"pattern\""))},
+                .class = TOOL_READ,
+                .timeout = CONFIG_TOOLS_TIMEOUT,
+                .reaches = builtin_reaches,
+                .run = run,
 };
