@@ -9,49 +9,47 @@
 #include "base/paths.h"
 #include "base/vec.h"
 
-const char *const guard_keys[] = {
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".oci",
-    ".password-store",
-    ".config/gh",
-    ".config/gcloud",
-    ".config/op",
-    ".config/git/credentials",
-    ".local/share/keyrings",
-    ".docker/config.json",
-    ".cargo/credentials*",
-    ".gem/credentials",
-    ".git-credentials",
-    ".netrc",
-    "_netrc",
-    ".authinfo*",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".pypirc",
-    ".htpasswd",
-    ".vault-token",
-    ".env",
-    ".env.*",
-    ".envrc",
-    "*_history",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    NULL,
-};
+const char *const guard_keys[] = {".ssh",
+                                  ".gnupg",
+                                  ".aws",
+                                  ".azure",
+                                  ".kube",
+                                  ".oci",
+                                  ".password-store",
+                                  ".config/gh",
+                                  ".config/gcloud",
+                                  ".config/op",
+                                  ".config/git/credentials",
+                                  ".local/share/keyrings",
+                                  ".docker/config.json",
+                                  ".cargo/credentials*",
+                                  ".gem/credentials",
+                                  ".git-credentials",
+                                  ".netrc",
+                                  "_netrc",
+                                  ".authinfo*",
+                                  ".pgpass",
+                                  ".my.cnf",
+                                  ".npmrc",
+                                  ".pypirc",
+                                  ".htpasswd",
+                                  ".vault-token",
+                                  ".env",
+                                  ".env.*",
+                                  ".envrc",
+                                  "*_history",
+                                  "id_rsa*",
+                                  "id_dsa*",
+                                  "id_ecdsa*",
+                                  "id_ed25519*",
+                                  "*.pem",
+                                  "*.key",
+                                  "*.p12",
+                                  "*.pfx",
+                                  "*.jks",
+                                  "*.keystore",
+                                  "*.kdbx",
+                                  NULL};
 
 static bool name_fits(const char *pattern, size_t pattern_len, const char *name, size_t len)
 {
@@ -72,27 +70,23 @@ static size_t last_name(const char *path, size_t len)
     return len;
 }
 
-static bool path_ends_with(const char *path, size_t len, const char *pattern)
+static bool is_key_place(const char *path, size_t path_len)
 {
-    size_t left = strlen(pattern);
-    for (;;) {
-        size_t name = last_name(path, len), wanted = last_name(pattern, left);
-        if (len == name || !name_fits(pattern + wanted, left - wanted, path + name, len - name))
-            return false;
-        if (wanted == 0)
-            return true;
-        if (name == 0)
-            return false;
-        len = name - 1;
-        left = wanted - 1;
+    for (size_t i = 0; guard_keys[i]; i++) {
+        const char *pattern = guard_keys[i];
+        size_t len = path_len, left = strlen(pattern);
+        for (;;) { /* the last names first */
+            size_t name = last_name(path, len), wanted = last_name(pattern, left);
+            if (len == name || !name_fits(pattern + wanted, left - wanted, path + name, len - name))
+                break;
+            if (wanted == 0)
+                return true;
+            if (name == 0)
+                break;
+            len = name - 1;
+            left = wanted - 1;
+        }
     }
-}
-
-static bool is_key_place(const char *path, size_t len)
-{
-    for (size_t i = 0; guard_keys[i]; i++)
-        if (path_ends_with(path, len, guard_keys[i]))
-            return true;
     return false;
 }
 
@@ -121,10 +115,11 @@ bool guard_covers(const struct guard *g, const char *path)
     return is_own(g, path);
 }
 
-/* As far as it exists; the rest stays as it is named. */
+/* Resolves the part of the path that exists; the rest stays as it is named. */
 static char *resolve(const char *path)
 {
-    char *head = mem_strdup(path), *found = NULL, *whole;
+    auto_free char *head = mem_strdup(path);
+    auto_free char *found = NULL;
     size_t len = strlen(head);
     while (len > 1 && !(found = realpath(head, NULL))) {
         while (len > 1 && head[len - 1] != '/')
@@ -132,33 +127,24 @@ static char *resolve(const char *path)
         head[--len] = '\0';
     }
     const char *rest = path + len + (path[len] == '/');
-    whole = found && *rest ? paths_join(found, rest) : mem_strdup(found ? found : path);
-    free(found);
-    free(head);
-    return whole;
-}
-
-/* A file of the directory may be a link to elsewhere. */
-static void add_own(struct guard *g, char *dir, const char *file)
-{
-    char *path = file ? paths_join(dir, file) : mem_strdup(dir);
-    vec_push(&g->own, resolve(path));
-    free(path);
+    return found && *rest ? paths_join(found, rest) : mem_strdup(found ? found : path);
 }
 
 void guard_init(struct guard *g)
 {
-    char *config = paths_config_dir(), *data = paths_data_dir(), *state = paths_state_dir();
+    const struct {
+        char *dir;
+        const char *file; /* may be a link to elsewhere */
+    } places[] = {{paths_config_dir(), "tiro.ini"},
+                  {paths_data_dir(), "tiro.db"},
+                  {paths_state_dir(), "tiro.log"}};
     *g = (struct guard){0};
-    add_own(g, config, NULL);
-    add_own(g, config, "tiro.ini");
-    add_own(g, data, NULL);
-    add_own(g, data, "tiro.db");
-    add_own(g, state, NULL);
-    add_own(g, state, "tiro.log");
-    free(config);
-    free(data);
-    free(state);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        auto_free char *dir = places[i].dir;
+        auto_free char *file = paths_join(dir, places[i].file);
+        vec_push(&g->own, resolve(dir));
+        vec_push(&g->own, resolve(file));
+    }
 }
 
 void guard_release(struct guard *g)
@@ -168,14 +154,12 @@ void guard_release(struct guard *g)
 
 bool guard_asks(const char *path)
 {
-    struct guard guard;
+    AUTO(guard_release) struct guard guard;
     guard_init(&guard);
-    bool is = guard_covers(&guard, path);
-    guard_release(&guard);
-    return is;
+    return guard_covers(&guard, path);
 }
 
-/* --- approval --- */
+/* --- approval --------------------------------------------------------------------------------- */
 
 #define BETWEEN_WORDS " \t\r\n,"
 
@@ -193,16 +177,6 @@ static void add(struct approval_names *names, const char *word)
         vec_push(names, mem_strdup(word));
 }
 
-static void take_out(struct approval_names *names, const char *word)
-{
-    for (size_t i = names->len; i > 0; i--) {
-        if (strcmp(names->items[i - 1], word) != 0)
-            continue;
-        free(names->items[i - 1]);
-        vec_remove(names, i - 1, 1);
-    }
-}
-
 static void clear(struct approval_names *names)
 {
     vec_free_each(names);
@@ -216,24 +190,12 @@ void approval_policy_release(struct approval_policy *p)
     clear(&p->session);
 }
 
-static bool names_class(const char *word)
+static bool is_known(const struct toolset *tools, const char *word)
 {
     for (int i = 0; i < TOOL_CLASS_COUNT; i++)
         if (strcmp(tool_class_name((enum tool_class)i), word) == 0)
             return true;
-    return false;
-}
-
-static const char *nearest_name(const struct toolset *tools, const char *word)
-{
-    VEC(const char *) known = {0};
-    for (size_t i = 0; i < tools->tools.len; i++)
-        vec_push(&known, tools->tools.items[i].spec.name);
-    for (int i = 0; i < TOOL_CLASS_COUNT; i++)
-        vec_push(&known, tool_class_name((enum tool_class)i));
-    const char *nearest = config_nearest(word, known.items, known.len);
-    vec_release(&known);
-    return nearest;
+    return toolset_find(tools, word);
 }
 
 static bool unknown_word(const struct toolset *tools, const char *source, const char *word,
@@ -242,7 +204,13 @@ static bool unknown_word(const struct toolset *tools, const char *source, const 
 #define X(id, name) " " name
     static const char *const classes = TOOL_CLASSES(X);
 #undef X
-    const char *nearest = nearest_name(tools, word);
+    VEC(const char *) known = {0};
+    for (size_t i = 0; i < tools->tools.len; i++)
+        vec_push(&known, tools->tools.items[i].spec.name);
+    for (int i = 0; i < TOOL_CLASS_COUNT; i++)
+        vec_push(&known, tool_class_name((enum tool_class)i));
+    const char *nearest = config_nearest(word, known.items, known.len);
+    vec_release(&known);
     if (nearest)
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: unknown tool or class \"%s\"; did you mean \"%s\"?", source, word,
@@ -251,34 +219,20 @@ static bool unknown_word(const struct toolset *tools, const char *source, const 
                    source, word, classes);
 }
 
-/* Adds what is known, and complains of the first word that is not. */
+/* Adds the known words, and complains of the first other one. */
 static bool read_words(struct approval_names *names, const struct toolset *tools,
                        const char *source, const char *text, struct error *e)
 {
     bool ok = true;
     for (text += strspn(text, BETWEEN_WORDS); *text; text += strspn(text, BETWEEN_WORDS)) {
         size_t len = strcspn(text, BETWEEN_WORDS);
-        char *word = mem_strndup(text, len);
-        if (toolset_find(tools, word) || names_class(word))
+        auto_free char *word = mem_strndup(text, len);
+        if (is_known(tools, word))
             add(names, word);
         else if (ok)
             ok = unknown_word(tools, source, word, e);
-        free(word);
         text += len;
     }
-    return ok;
-}
-
-static bool read_also_allow(struct approval_policy *p, const struct toolset *tools,
-                            const char *text, struct error *e)
-{
-    struct approval_names also = {0};
-    bool ok = read_words(&also, tools, "--allow", text, e);
-    for (size_t i = 0; i < also.len; i++) {
-        add(&p->allow, also.items[i]);
-        take_out(&p->ask, also.items[i]);
-    }
-    clear(&also);
     return ok;
 }
 
@@ -300,8 +254,19 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
         ok = read_words(lists[i].names, tools, lists[i].source, config_string(config, lists[i].key),
                         ok ? e : NULL) &&
              ok;
+    struct approval_names also = {0};
     if (also_allow)
-        ok = read_also_allow(p, tools, also_allow, ok ? e : NULL) && ok;
+        ok = read_words(&also, tools, "--allow", also_allow, ok ? e : NULL) && ok;
+    for (size_t i = 0; i < also.len; i++) {
+        add(&p->allow, also.items[i]);
+        for (size_t k = p->ask.len; k > 0; k--) {
+            if (strcmp(p->ask.items[k - 1], also.items[i]) != 0)
+                continue;
+            free(p->ask.items[k - 1]);
+            vec_remove(&p->ask, k - 1, 1);
+        }
+    }
+    clear(&also);
     return ok;
 }
 
@@ -318,23 +283,16 @@ static bool decided(const struct approval_policy *p, const char *word, enum appr
     return true;
 }
 
-/* As its class is, unless its source says otherwise. */
-static enum approval_verdict by_class(const struct approval_policy *p, const struct tool *tool)
-{
-    enum approval_verdict verdict;
-    if (!decided(p, tool_class_name(tool->class), &verdict))
-        verdict = APPROVAL_ASK;
-    if (verdict == APPROVAL_DENY || tool->consent == CONSENT_BY_CLASS)
-        return verdict;
-    return tool->consent == CONSENT_GIVEN ? APPROVAL_ALLOW : APPROVAL_ASK;
-}
-
 enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
                                       const char *grant)
 {
-    enum approval_verdict verdict;
-    if (!decided(p, tool->spec.name, &verdict))
-        verdict = by_class(p, tool);
+    enum approval_verdict verdict = APPROVAL_ASK;
+    if (!decided(p, tool->spec.name, &verdict)) {
+        /* As its class is, unless its source says otherwise. */
+        decided(p, tool_class_name(tool->class), &verdict);
+        if (verdict != APPROVAL_DENY && tool->consent != CONSENT_BY_CLASS)
+            verdict = tool->consent == CONSENT_GIVEN ? APPROVAL_ALLOW : APPROVAL_ASK;
+    }
     if (verdict == APPROVAL_ASK && grant && contains(&p->session, grant))
         return APPROVAL_ALLOW;
     return verdict;

@@ -1,8 +1,5 @@
-/* Places that a tool reaches only after a question about that very call, whatever is allowed: where
- * keys usually are, and the program's own configuration, conversations and log. What counts is the
- * place that is opened, so a symbolic link hides nothing; a hard link to such a file under another
- * name cannot be told from any other file, nor can what a command does. */
-/* Which tools may run, which ask first, which never do. Pure: whoever asks is the caller's. */
+/* Which tools may run, which ask first, which never do; and places that a tool reaches only after a
+ * question about that very call, whatever is allowed. Pure: the caller asks. */
 #ifndef AGENT_APPROVAL_H
 #define AGENT_APPROVAL_H
 
@@ -13,6 +10,11 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "config/config.h"
+
+/* Guarded places are those where keys usually are, and the program's own configuration,
+ * conversations and log. The place that is opened counts, so a symbolic link hides nothing; a hard
+ * link to such a file under another name cannot be told from any other file, nor can the deeds of a
+ * command. */
 
 /* Where keys usually are: the last names of a path; a star, at the beginning or the end of a name,
  * is any text. Upper case is lower case: some file systems do not tell them apart. Ends with NULL;
@@ -27,10 +29,10 @@ struct guard {
 void guard_init(struct guard *g);
 void guard_release(struct guard *g);
 
-/* Whether such a place is at this absolute, resolved path, or on the way to it. */
+/* Whether a guarded place is at this absolute, resolved path, or on the way to it. */
 bool guard_covers(const struct guard *g, const char *path);
 
-/* The same for the place itself, where all that leads to it has been looked at before. */
+/* The same for the last name alone, where the way to it has been looked at before. */
 bool guard_begins(const struct guard *g, const char *path);
 
 /* guard_covers() of the places as they are now. */

@@ -84,7 +84,7 @@ bool budget_nearest(const struct budget *b, const struct budget_use *use, enum b
     return most >= 0;
 }
 
-/* That is due at this percentage; 0: none. */
+/* The warning that is due at this percentage; 0: none. */
 static int warning_at(int percent)
 {
     return percent >= LAST_WARNING ? LAST_WARNING : percent >= FIRST_WARNING ? FIRST_WARNING : 0;
@@ -94,13 +94,11 @@ bool budget_next_warning(struct budget *b, const struct budget_use *use, enum bu
                          int *percent)
 {
     for (enum budget_kind i = 0; i < BUDGET_KIND_COUNT; i++) {
-        int used = budget_percent(b, use, i);
-        int due = warning_at(used);
+        int due = warning_at(budget_percent(b, use, i));
         if (due <= b->warned[i])
             continue;
-        b->warned[i] = due;
+        b->warned[i] = *percent = due;
         *kind = i;
-        *percent = due;
         return true;
     }
     return false;
@@ -117,19 +115,16 @@ bool budget_allows(const struct budget *b, const struct budget_use *use, struct 
     return true;
 }
 
-static bool is_of(const struct budget_told *told, const struct budget *b, enum budget_kind kind)
-{
-    return strcmp(told->kind, kinds[kind].name) == 0 &&
-           fabs(told->limit - b->limit[kind]) <= b->limit[kind] * ROUNDING;
-}
-
 void budget_begin_turn(struct budget *b, const struct history *h)
 {
     for (enum budget_kind kind = 0; kind < BUDGET_KIND_COUNT; kind++)
-        for (size_t i = 0; i < h->budgets.len; i++)
-            if (is_of(&h->budgets.items[i], b, kind) &&
-                warning_at(h->budgets.items[i].percent) > b->warned[kind])
-                b->warned[kind] = warning_at(h->budgets.items[i].percent);
+        for (size_t i = 0; i < h->budgets.len; i++) {
+            const struct budget_told *told = &h->budgets.items[i];
+            int warned = warning_at(told->percent);
+            if (strcmp(told->kind, kinds[kind].name) == 0 && warned > b->warned[kind] &&
+                fabs(told->limit - b->limit[kind]) <= b->limit[kind] * ROUNDING)
+                b->warned[kind] = warned;
+        }
     b->warned[BUDGET_TURN_DURATION] = 0;
 }
 
@@ -151,37 +146,33 @@ int64_t budget_tokens_left(const struct budget *b, const struct budget_use *use)
     return rest < LONGEST ? (int64_t)rest : -1;
 }
 
-/* --- turn_limits --- */
+/* --- the limits of a turn ----------------------------------------------------------------------
+ */
 
 int64_t turn_elapsed_ms(const struct turn *t)
 {
     return clock_mono_ms() - t->started_ms - t->waited_ms;
 }
 
-/* What is unknown uses nothing up: not what a model without prices costs, nor the tokens that a
- * server does not count. What is known to be used stays used. */
+/* An unknown figure uses nothing up: neither the cost of a model without prices, nor tokens that a
+ * server does not count. */
 static double known(double figure)
 {
     return figure > 0 ? figure : 0;
-}
-
-static double tokens_of(const struct usage *u)
-{
-    return known((double)u->input) + known((double)u->output);
 }
 
 static struct budget_use use_of(const struct turn *t)
 {
     const double *spent = t->a->spent.used;
     double seconds = (double)turn_elapsed_ms(t) / 1000;
-    double tokens = tokens_of(&t->usage) + tokens_of(&t->overhead);
-    struct budget_use use = {{0}};
-    use.used[BUDGET_TOKENS] = known(spent[BUDGET_TOKENS]) + tokens;
-    use.used[BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds;
-    use.used[BUDGET_TURN_DURATION] = seconds;
-    use.used[BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + t->tool_calls;
-    use.used[BUDGET_COST] = known(spent[BUDGET_COST]) + known(t->cost);
-    return use;
+    double tokens = known((double)t->usage.input) + known((double)t->usage.output) +
+                    known((double)t->overhead.input) + known((double)t->overhead.output);
+    return (struct budget_use){
+        {[BUDGET_TOKENS] = known(spent[BUDGET_TOKENS]) + tokens,
+         [BUDGET_DURATION] = known(spent[BUDGET_DURATION]) + seconds,
+         [BUDGET_TURN_DURATION] = seconds,
+         [BUDGET_TOOL_CALLS] = known(spent[BUDGET_TOOL_CALLS]) + t->tool_calls,
+         [BUDGET_COST] = known(spent[BUDGET_COST]) + known(t->cost)}};
 }
 
 bool turn_has_budget(struct turn *t)
@@ -206,27 +197,16 @@ void turn_warn(struct turn *t)
     }
 }
 
+/* Takes the text. */
 static void warn_once(struct turn *t, char **told, const char *code, char *text)
 {
-    if (text && (!*told || strcmp(*told, text) != 0)) {
-        turn_tell_warning(t, code, text);
-        free(*told);
-        *told = text;
-    } else {
+    if (!text || (*told && strcmp(*told, text) == 0)) {
         free(text);
+        return;
     }
-}
-
-/* What has changed since the last model call of the session is said: a text that steers the model
- * is not exchanged unseen. */
-static void note_instructions(struct turn *t, char **told)
-{
-    char *now = prompt_instructions_state(t->a->instructions);
-    if (*told && strcmp(*told, now) != 0)
-        turn_tell_warning(t, "instructions_changed",
-                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
+    turn_tell_warning(t, code, text);
     free(*told);
-    *told = now;
+    *told = text;
 }
 
 void turn_warn_of_prompt(struct turn *t, const struct context *prompt)
@@ -235,7 +215,13 @@ void turn_warn_of_prompt(struct turn *t, const struct context *prompt)
     int64_t most = config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS);
     warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
     warn_once(t, &told->faults, "instructions", prompt_instructions_warning(t->a->instructions));
-    note_instructions(t, &told->instructions);
+    /* A text that steers the model is not exchanged unseen. */
+    char *now = prompt_instructions_state(t->a->instructions);
+    if (told->instructions && strcmp(told->instructions, now) != 0)
+        turn_tell_warning(t, "instructions_changed",
+                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
+    free(told->instructions);
+    told->instructions = now;
     warn_once(t, &told->tools, "many_tools", prompt_tools_warning(prompt, most));
 }
 

@@ -1,6 +1,9 @@
 #include "agent/pattern.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
 #include <fnmatch.h>
+#include <pcre2.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,30 +11,6 @@
 #include "base/mem.h"
 
 enum { MAX_PATTERNS = 64 };
-
-/* The innermost braces: `open` and `close` are set. */
-static bool find_braces(const char *text, const char **open, const char **close)
-{
-    *open = NULL;
-    for (*close = text; **close && **close != '}'; (*close)++)
-        if (**close == '{')
-            *open = *close;
-    return *open && **close;
-}
-
-/* One pattern for each word of the braces. */
-static void push_words(struct glob *g, const char *text, const char *open, const char *close)
-{
-    for (const char *word = open + 1; word <= close; word++) {
-        const char *end = word + strcspn(word, ",}");
-        struct buf whole = BUF_INIT;
-        buf_add(&whole, text, (size_t)(open - text));
-        buf_add(&whole, word, (size_t)(end - word));
-        buf_addstr(&whole, close + 1);
-        vec_push(&g->patterns, buf_take(&whole));
-        word = end;
-    }
-}
 
 /* Without its "**" directories, which may stand for none. */
 static char *shallow(const char *pattern)
@@ -48,16 +27,24 @@ static char *shallow(const char *pattern)
 
 bool glob_read(struct glob *g, const char *text, struct error *e)
 {
-    const char *open, *close;
     *g = (struct glob){0};
     vec_push(&g->patterns, mem_strdup(text));
     for (size_t i = 0; i < g->patterns.len && g->patterns.len <= MAX_PATTERNS;) {
         char *pattern = g->patterns.items[i];
-        if (!find_braces(pattern, &open, &close)) {
+        const char *open = NULL, *close = pattern; /* the innermost braces */
+        for (; *close && *close != '}'; close++)
+            if (*close == '{')
+                open = close;
+        if (!open || !*close) {
             i++;
             continue;
         }
-        push_words(g, pattern, open, close);
+        for (const char *word = open + 1; word <= close; word++) {
+            size_t len = strcspn(word, ",}");
+            vec_push(&g->patterns, mem_printf("%.*s%.*s%s", (int)(open - pattern), pattern,
+                                              (int)len, word, close + 1));
+            word += len;
+        }
         vec_remove(&g->patterns, i, 1);
         free(pattern);
     }
@@ -88,13 +75,7 @@ bool glob_matches(const struct glob *g, const char *path)
     return false;
 }
 
-/* --- regex --- */
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
-#include <stdint.h>
-#include <stdlib.h>
+/* --- regular expressions ---------------------------------------------------------------------- */
 
 enum {
     MAX_PATTERN = 64 * 1024,
@@ -152,33 +133,25 @@ static int before_item(pcre2_callout_block *block, void *context)
     return may_go_on(context) ? 0 : PCRE2_ERROR_CALLOUT;
 }
 
-static pcre2_code *compile(const char *pattern, uint32_t options, pcre2_general_context *memory,
-                           struct error *e)
+static bool matcher_init(struct matcher *m, struct regex *r, const char *pattern, uint32_t options,
+                         uint32_t steps, pcre2_general_context *memory, struct error *e)
 {
-    enum { MESSAGE = 200 };
-    unsigned char message[MESSAGE];
+    unsigned char message[200];
     int fault;
     PCRE2_SIZE at;
     pcre2_compile_context *limits = pcre2_compile_context_create(memory);
     pcre2_set_max_pattern_length(limits, MAX_PATTERN);
-    pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-                                     options | PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
-                                         PCRE2_NEVER_BACKSLASH_C,
-                                     &fault, &at, limits);
+    m->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                            options | PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF |
+                                PCRE2_NEVER_BACKSLASH_C,
+                            &fault, &at, limits);
     pcre2_compile_context_free(limits);
-    if (code) {
-        pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* where it cannot, it is interpreted */
+    if (m->code) {
+        pcre2_jit_compile(m->code, PCRE2_JIT_COMPLETE); /* where it cannot, it is interpreted */
     } else {
         pcre2_get_error_message(fault, message, sizeof message);
         err_set(e, ERR_USAGE, "bad pattern: %s (at offset %zu)", (const char *)message, at);
     }
-    return code;
-}
-
-static bool matcher_init(struct matcher *m, struct regex *r, const char *pattern, uint32_t options,
-                         uint32_t steps, pcre2_general_context *memory, struct error *e)
-{
-    m->code = compile(pattern, options, memory, e);
     m->limits = pcre2_match_context_create(memory);
     pcre2_set_match_limit(m->limits, steps);
     pcre2_set_heap_limit(m->limits, MAX_HEAP_KIB);
@@ -224,11 +197,6 @@ void regex_free(struct regex *r)
     free(r);
 }
 
-static int match(struct regex *r, const struct matcher *m, const char *line, size_t len)
-{
-    return pcre2_match(m->code, (PCRE2_SPTR)line, len, 0, 0, r->found, m->limits);
-}
-
 enum regex_result regex_find(struct regex *r, const char *line, size_t len, size_t *at)
 {
     r->cost = 1 + len / BYTES_A_UNIT;
@@ -236,9 +204,10 @@ enum regex_result regex_find(struct regex *r, const char *line, size_t len, size
         return REGEX_STOPPED;
     int found = PCRE2_ERROR_MATCHLIMIT;
     if (len <= SHORT_LINE)
-        found = match(r, &r->quick, line, len);
+        found = pcre2_match(r->quick.code, (PCRE2_SPTR)line, len, 0, 0, r->found, r->quick.limits);
     if (found == PCRE2_ERROR_MATCHLIMIT)
-        found = match(r, &r->careful, line, len);
+        found =
+            pcre2_match(r->careful.code, (PCRE2_SPTR)line, len, 0, 0, r->found, r->careful.limits);
     if (found == PCRE2_ERROR_NOMATCH)
         return REGEX_ABSENT;
     if (found == PCRE2_ERROR_CALLOUT)

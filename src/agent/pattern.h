@@ -1,6 +1,6 @@
-/* Names of files as a shell or git writes them: *, ?, [a-z], {c,h}, directories of any depth. */
-/* A regular expression of Perl's kind (PCRE2), looked for in one line at a time. Whatever it costs,
- * it can be stopped, and its memory is bounded. */
+/* Two kinds of patterns: globs, names of files as a shell or git writes them (*, ?, [a-z], {c,h},
+ * directories of any depth), and regular expressions of Perl's kind (PCRE2), looked for in one line
+ * at a time, which can be stopped whatever they cost, and whose memory is bounded. */
 #ifndef AGENT_PATTERN_H
 #define AGENT_PATTERN_H
 

@@ -11,31 +11,22 @@
 
 static const char fence[] = "---\n";
 
-/* A front matter that does not end is text. */
-static const char *behind_front_matter(const char *markdown)
-{
-    if (strncmp(markdown, fence, sizeof fence - 1) != 0)
-        return markdown;
-    const char *end = strstr(markdown, "\n---\n");
-    return end ? end + 5 : markdown;
-}
-
 char *skill_body(const char *markdown)
 {
-    const char *body = behind_front_matter(markdown);
-    body += strspn(body, "\n");
-    return mem_strdup(body);
+    const char *body = markdown;
+    if (strncmp(markdown, fence, sizeof fence - 1) == 0) {
+        const char *end = strstr(markdown, "\n---\n");
+        body = end ? end + 5 : markdown; /* a front matter that does not end is text */
+    }
+    return mem_strdup(body + strspn(body, "\n"));
 }
 
 char *skill_text(const char *name)
 {
-    char *path = mem_printf("skills/%s/SKILL.md", name);
+    auto_free char *path = mem_printf("skills/%s/SKILL.md", name);
     const char *markdown = embedded_text(path);
-    free(path);
     return markdown ? skill_body(markdown) : NULL;
 }
-
-/* --- prompt --- */
 
 static void add_part(struct context *c, struct context_part part)
 {
@@ -47,59 +38,31 @@ static void add_part(struct context *c, struct context_part part)
 
 enum { SKILL_CAP = 8192 };
 
-/* A quarter of the window is left to the conversation. */
-static int64_t system_cap(const struct agent *a)
+/* Adds a part in front of the tools; one that is longer than its cap (tokens; 0: none) is cut. */
+static void add_text(struct context *c, enum context_kind kind, const char *source, int64_t cap,
+                     const char *text)
 {
-    return a->window > 0 ? a->window - a->window / 4 : 0;
-}
-
-static void add_text(struct context *c, struct context_part part, const char *text)
-{
+    struct context_part part = {
+        .kind = kind, .source = mem_strdup(source), .cap = cap, .role = ROLE_SYSTEM};
     struct buf sent = BUF_INIT;
     buf_addstr(&sent, text);
-    if (part.cap > 0 && (int64_t)sent.len / 4 > part.cap) {
+    if (cap > 0 && (int64_t)sent.len / 4 > cap) {
         part.whole = (int64_t)sent.len / 4;
-        head_tail_cut(&sent, (size_t)part.cap * 4);
+        head_tail_cut(&sent, (size_t)cap * 4);
     }
-    part.role = ROLE_SYSTEM;
     part.tokens = (int64_t)sent.len / 4;
     part.text = buf_take(&sent);
     add_part(c, part);
 }
 
-static bool has_skill(const struct context *c, const char *name)
+static void add_skill(struct context *c, const char *name)
 {
     for (size_t i = 0; i < c->parts.len; i++)
         if (c->parts.items[i].kind == CONTEXT_SKILLS && strcmp(c->parts.items[i].source, name) == 0)
-            return true;
-    return false;
-}
-
-static void add_skill(struct context *c, const char *name)
-{
-    char *text = has_skill(c, name) ? NULL : skill_text(name);
+            return;
+    auto_free char *text = skill_text(name);
     if (text)
-        add_text(c,
-                 (struct context_part){
-                     .kind = CONTEXT_SKILLS, .source = mem_strdup(name), .cap = SKILL_CAP},
-                 text);
-    free(text);
-}
-
-/* Its path is what the model knows it by, and what it may change. */
-static void add_instructions(struct context *c, const struct agent *a)
-{
-    for (size_t i = 0; a->instructions && i < a->instructions->files.len; i++) {
-        const struct instruction_file *f = &a->instructions->files.items[i];
-        char *text = mem_printf("# Instructions of %s\n%s", f->path, f->text);
-        add_text(c,
-                 (struct context_part){
-                     .kind = CONTEXT_INSTRUCTIONS,
-                     .source = mem_strdup(f->path),
-                     .cap = config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS)},
-                 text);
-        free(text);
-    }
+        add_text(c, CONTEXT_SKILLS, name, SKILL_CAP, text);
 }
 
 /* Texts that are sent together, as one system prompt. */
@@ -127,7 +90,7 @@ static bool offers(const struct agent *a, const struct tool *tool)
            approval_decide(a->policy, tool, NULL) != APPROVAL_DENY;
 }
 
-/* The next one that is offered; of NULL the first. NULL: there is no more. */
+/* The next tool that is offered; after NULL the first. NULL: there is no more. */
 static const struct tool *next_tool(const struct agent *a, const struct tool *tool)
 {
     const struct tool *end = a->tools->tools.items + a->tools->tools.len;
@@ -154,17 +117,8 @@ size_t prompt_tools(const struct agent *a, struct tool_spec **out)
     return count;
 }
 
-static struct context_part *part_of_source(struct context *c, const struct tool_source *source)
-{
-    struct context_part *last = c->parts.len > 0 ? &vec_last(&c->parts) : NULL;
-    if (!last || last->kind != CONTEXT_TOOLS || strcmp(last->source, source->name) != 0)
-        add_part(c, (struct context_part){.kind = CONTEXT_TOOLS,
-                                          .role = ROLE_SYSTEM,
-                                          .source = mem_strdup(source->name)});
-    return &vec_last(&c->parts);
-}
-
-/* Rounded together: what is lost of one tool is the next one's. */
+/* A part for the tools of each source. They are rounded together: the rest of one tool counts with
+ * the next. */
 static void add_tools(struct context *c, const struct agent *a)
 {
     size_t bytes = 0;
@@ -172,7 +126,12 @@ static void add_tools(struct context *c, const struct agent *a)
         const struct tool_spec *s = &t->spec;
         size_t more = strlen(s->name) + strlen(s->description) + strlen(s->schema);
         int64_t tokens = (int64_t)((bytes + more) / 4 - bytes / 4);
-        part_of_source(c, t->source)->tokens += tokens;
+        const struct context_part *last = c->parts.len > 0 ? &vec_last(&c->parts) : NULL;
+        if (!last || last->kind != CONTEXT_TOOLS || strcmp(last->source, t->source->name) != 0)
+            add_part(c, (struct context_part){.kind = CONTEXT_TOOLS,
+                                              .role = ROLE_SYSTEM,
+                                              .source = mem_strdup(t->source->name)});
+        vec_last(&c->parts).tokens += tokens;
         c->tokens += tokens;
         bytes += more;
     }
@@ -182,73 +141,64 @@ static void add_tools(struct context *c, const struct agent *a)
 
 static void add_front(struct context *c, const struct agent *a)
 {
+    /* A quarter of the window is left to the conversation. */
     if (a->system && *a->system)
-        add_text(c, (struct context_part){.kind = CONTEXT_SYSTEM, .cap = system_cap(a)}, a->system);
-    add_instructions(c, a);
+        add_text(c, CONTEXT_SYSTEM, NULL, a->window > 0 ? a->window - a->window / 4 : 0, a->system);
+    for (size_t i = 0; a->instructions && i < a->instructions->files.len; i++) {
+        /* The model knows the file by its path, and may change it. */
+        const struct instruction_file *f = &a->instructions->files.items[i];
+        auto_free char *text = mem_printf("# Instructions of %s\n%s", f->path, f->text);
+        add_text(c, CONTEXT_INSTRUCTIONS, f->path,
+                 config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS), text);
+    }
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t))
         if (t->skill)
             add_skill(c, t->skill);
     if (a->learned)
-        add_text(c,
-                 (struct context_part){
-                     .kind = CONTEXT_LEARNED,
-                     .cap = config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS)},
-                 a->learned);
+        add_text(c, CONTEXT_LEARNED, NULL,
+                 config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), a->learned);
     if (a->graph_hint && offers_source(a, &tool_source_graph))
-        add_text(
-            c,
-            (struct context_part){.kind = CONTEXT_GRAPH,
-                                  .cap = config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS)},
-            a->graph_hint);
+        add_text(c, CONTEXT_GRAPH, NULL, config_integer(a->config, CONFIG_GRAPH_MAX_PROMPT_TOKENS),
+                 a->graph_hint);
     add_tools(c, a);
-}
-
-static void add_message(struct context *c, const struct message *m, int64_t tokens)
-{
-    add_part(c, (struct context_part){.kind = m->summary ? CONTEXT_SUMMARY : CONTEXT_MESSAGE,
-                                      .role = m->role,
-                                      .seq = m->seq,
-                                      .turn = m->turn,
-                                      .tokens = tokens,
-                                      .pinned = m->pinned});
 }
 
 void prompt_assemble(struct context *out, const struct agent *a)
 {
     const struct history *h = a->history;
     add_front(out, a);
-    for (size_t i = 0; i < h->messages.len; i++)
-        add_message(out, &h->messages.items[i], h->estimates.items[i]);
+    for (size_t i = 0; i < h->messages.len; i++) {
+        const struct message *m = &h->messages.items[i];
+        add_part(out, (struct context_part){.kind = m->summary ? CONTEXT_SUMMARY : CONTEXT_MESSAGE,
+                                            .role = m->role,
+                                            .seq = m->seq,
+                                            .turn = m->turn,
+                                            .tokens = h->estimates.items[i],
+                                            .pinned = m->pinned});
+    }
 }
 
 int64_t prompt_overhead(const struct agent *a)
 {
-    struct context front = {.mode = NULL};
+    AUTO(context_release) struct context front = {.mode = NULL};
     add_front(&front, a);
-    int64_t tokens = front.tokens;
-    context_release(&front);
-    return tokens;
+    return front.tokens;
 }
 
-/* --- what is to be warned of --- */
-
-static const char *what_is_cut(enum context_kind kind)
-{
-    return kind == CONTEXT_INSTRUCTIONS ? "the file"
-           : kind == CONTEXT_SKILLS     ? "the skill"
-                                        : "the system";
-}
+/* --- warnings --- */
 
 char *prompt_cut_warning(const struct context *prompt)
 {
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
-        if (p->whole <= 0)
-            continue;
-        buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
-                 what_is_cut(p->kind), p->source ? p->source : "prompt", (long long)p->cap,
-                 (long long)p->whole);
+        const char *what = p->kind == CONTEXT_INSTRUCTIONS ? "the file"
+                           : p->kind == CONTEXT_SKILLS     ? "the skill"
+                                                           : "the system";
+        if (p->whole > 0)
+            buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
+                     what, p->source ? p->source : "prompt", (long long)p->cap,
+                     (long long)p->whole);
     }
     if (out.len > 0)
         buf_addstr(&out, "; shorten it, or choose a model with a larger window");
@@ -270,7 +220,7 @@ char *prompt_instructions_state(const struct instructions *in)
 
 char *prompt_tools_warning(const struct context *prompt, int64_t most)
 {
-    struct buf sources = BUF_INIT;
+    AUTO(buf_release) struct buf sources = BUF_INIT;
     int64_t tokens = 0;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
@@ -280,14 +230,12 @@ char *prompt_tools_warning(const struct context *prompt, int64_t most)
         buf_addf(&sources, "%s%s %lld", sources.len > 0 ? ", " : "", p->source,
                  (long long)p->tokens);
     }
-    char *text = NULL;
-    if (most > 0 && tokens > most)
-        text = mem_printf(
-            "the tools take %lld tokens of each request (%s), more than [tools] "
-            "max_tokens = %lld; [chat] tools and [tools] deny offer fewer",
-            (long long)tokens, sources.data, (long long)most);
-    buf_release(&sources);
-    return text;
+    if (most <= 0 || tokens <= most)
+        return NULL;
+    return mem_printf(
+        "the tools take %lld tokens of each request (%s), more than [tools] "
+        "max_tokens = %lld; [chat] tools and [tools] deny offer fewer",
+        (long long)tokens, sources.data, (long long)most);
 }
 
 void prompt_told_release(struct prompt_told *t)
@@ -301,10 +249,11 @@ void prompt_told_release(struct prompt_told *t)
 
 /* --- for a person --- */
 
-/* The names first: they are what a list shows of it. */
+/* The names come first: a list shows them. */
 static char *text_of_tools(const struct agent *a, const char *source)
 {
-    struct buf names = BUF_INIT, all = BUF_INIT;
+    struct buf names = BUF_INIT;
+    AUTO(buf_release) struct buf all = BUF_INIT;
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
         const struct tool_spec *s = &t->spec;
         if (strcmp(t->source->name, source) != 0)
@@ -313,7 +262,6 @@ static char *text_of_tools(const struct agent *a, const char *source)
         buf_addf(&all, "\n\n%s\n%s\n%s", s->name, s->description, s->schema);
     }
     buf_add(&names, all.data, all.len);
-    buf_release(&all);
     return buf_take(&names);
 }
 
@@ -342,14 +290,14 @@ static void add_block(struct buf *out, const struct block *b)
 
 static char *text_of_message(const struct history *h, size_t index, size_t most)
 {
-    struct buf out = BUF_INIT, cut = BUF_INIT;
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    struct buf cut = BUF_INIT;
     struct message room;
     const struct message *m = message_whole(h->source, &h->messages.items[index], &room);
     for (size_t i = 0; i < m->blocks.len; i++)
         add_block(&out, &m->blocks.items[i]);
     message_release(&room);
     utf8_add_cut(&cut, out.data, out.len, most);
-    buf_release(&out);
     return buf_take(&cut);
 }
 

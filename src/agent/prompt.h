@@ -1,6 +1,5 @@
-/* Skills: advice on using a tool that joins the system prompt where the tool is offered. */
-/* What a model call is made of. The request is written from the parts that the context screen
- * shows. */
+/* The parts of a model call. The request is written from the parts that the context screen shows.
+ * Among them are skills: advice on using a tool, sent where the tool is offered. */
 #ifndef AGENT_PROMPT_H
 #define AGENT_PROMPT_H
 
@@ -10,7 +9,7 @@
 #include "chat/context.h"
 #include "provider/provider.h"
 
-/* What data/skills/NAME/SKILL.md says below its front matter; the caller frees. NULL: there is no
+/* The text of data/skills/NAME/SKILL.md below its front matter; the caller frees. NULL: there is no
  * such skill. */
 char *skill_text(const char *name);
 

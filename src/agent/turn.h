@@ -1,6 +1,6 @@
-/* What the parts of a turn share: agent.c (the loop and its model calls), turn_tools.c (tool calls
- * and whether they may run), turn_compact.c (making room for a call), turn_limits.c (budget and
- * time), turn_events.c (what is told). */
+/* What the parts of a turn share: agent.c (the loop, its model calls and what it tells),
+ * turn_tools.c (tool calls and whether they may run), turn_compact.c (making room for a call),
+ * budget.c (budget and time). */
 #ifndef AGENT_TURN_H
 #define AGENT_TURN_H
 
@@ -36,7 +36,7 @@ struct turn {
 
 enum outcome { OUTCOME_DONE, OUTCOME_MORE, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
 
-/* turn_limits.c */
+/* budget.c */
 int64_t turn_elapsed_ms(const struct turn *t); /* without the waiting */
 
 /* Whether another model call or tool may begin; else the reason is in `end`. */
@@ -77,17 +77,8 @@ bool turn_make_room(struct turn *t, enum outcome *outcome);
  * stands, and the outcome is untouched. */
 bool turn_recover_overflow(struct turn *t, enum outcome *outcome);
 
-/* turn_events.c */
+/* agent.c */
 void turn_emit(struct turn *t, struct event *ev); /* takes it */
-bool turn_tell_delta(void *turn, enum block_type type, const char *text, size_t len);
-void turn_tell_started(struct turn *t, const char *input, const char *attachments, int64_t retries);
-void turn_tell_call(struct turn *t);
-void turn_tell_retrying(struct turn *t, const struct failure *f, int attempt, int of,
-                        int64_t wait_ms);
 void turn_tell_warning(struct turn *t, const char *code, const char *detail);
-void turn_tell_answer(struct turn *t, bool partial);
-void turn_tell_call_completed(struct turn *t);
-void turn_tell_completed(struct turn *t);
-void turn_tell_cut(struct turn *t, enum outcome outcome);
 
 #endif

@@ -1,3 +1,4 @@
+/* Making room for a model call: when a turn compacts, and what the compaction asks of the turn. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "compact/plan.h"
 #include "provider/provider.h"
 
-/* --- what the ladder does with a turn --- */
+/* --- the functions that a compaction calls ------------------------------------------------------
+ */
 
 static bool goes_on(void *turn)
 {
@@ -43,12 +45,6 @@ static char *tool_result(void *turn, int64_t seq, const char *id)
 {
     const struct turn *t = turn;
     return t->a->tool_result(t->a->context, seq, id);
-}
-
-static bool is_own_model(const struct agent *a, const struct summariser *s)
-{
-    return s->provider == a->provider && s->endpoint == a->endpoint &&
-           strcmp(s->model, a->model) == 0;
 }
 
 /* The time for summaries ends a call of theirs, and nothing else. */
@@ -95,41 +91,35 @@ static bool too_late(const struct turn *t, struct failure *failure)
                        (long long)t->a->compaction->summary_ms / 1000);
 }
 
-/* Of its own model the turn may have learned the limits just now, from a rejected request. */
 static const struct summariser *find_summariser(void *turn, struct error *e)
 {
     struct turn *t = turn;
+    const struct agent *a = t->a;
     struct summary_time time;
     begin_summary_time(t, &time);
-    const struct summariser *s = t->a->summariser(t->a->context, e);
+    const struct summariser *s = a->summariser(a->context, e);
     end_summary_time(t, &time);
-    if (!s || !is_own_model(t->a, s))
+    if (!s || s->provider != a->provider || s->endpoint != a->endpoint ||
+        strcmp(s->model, a->model) != 0)
         return s;
+    /* Limits of its own model the turn may have learned just now, from a rejected request. */
     t->summariser = *s;
-    t->summariser.window = t->a->window;
+    t->summariser.window = a->window;
     if (t->max_bytes > 0)
         t->summariser.max_bytes = t->max_bytes;
     return &t->summariser;
 }
 
-/* The summary's deltas are its text alone; what a model thinks on the way is nobody's. */
+/* The deltas of a summary are its text alone; reasoning is passed over. */
 struct listener {
     bool (*delta)(void *context, const char *text, size_t len);
     void *context;
 };
 
-static bool hear(void *listener, enum block_type type, const char *text, size_t len)
+static bool take_delta(void *listener, enum block_type type, const char *text, size_t len)
 {
     const struct listener *l = listener;
     return type != BLOCK_TEXT || l->delta(l->context, text, len);
-}
-
-/* So that the next call of a history that is folded knows of this one. */
-static void count_use(struct turn *t, const struct summariser *s, const struct response *response)
-{
-    const struct price price = models_price(s->config, s->model, &s->price, response->model);
-    usage_add(&t->overhead, &response->usage);
-    t->cost = usage_cost_sum(t->cost, usage_cost(&response->usage, &price));
 }
 
 static bool complete(void *turn, const struct summariser *s, const struct request *request,
@@ -146,14 +136,17 @@ static bool complete(void *turn, const struct summariser *s, const struct reques
         .config = t->a->config,
         .wakeup = &time.wakeup,
         .watched = t->a->watched,
-        .delta = hear,
+        .delta = take_delta,
         .context = &listener,
     };
     struct request limited = *request;
     limited.max_output = turn_output_within(t, request->max_output);
     bool ok = turn_call_model(t, s->provider, &call, &limited, response, failure);
     end_summary_time(t, &time);
-    count_use(t, s, response);
+    /* Counted at once, so that the next call of a history that is folded knows of this one. */
+    const struct price price = models_price(s->config, s->model, &s->price, response->model);
+    usage_add(&t->overhead, &response->usage);
+    t->cost = usage_cost_sum(t->cost, usage_cost(&response->usage, &price));
     return ok || (time.is_up && too_late(t, failure));
 }
 
@@ -176,23 +169,8 @@ static bool may_call(void *turn, struct failure *failure)
     return turn_has_budget(t) || failure_set(failure, FAILURE_SETUP, "%s", t->end.text);
 }
 
-static struct compact_host host_of(struct turn *t)
-{
-    return (struct compact_host){
-        .summary = {.complete = complete,
-                    .progress = tell_progress,
-                    .may_call = may_call,
-                    .go_on = goes_on,
-                    .context = t},
-        .emit = emit,
-        .commit = commit,
-        .review = t->a->review ? review : NULL,
-        .summariser = find_summariser,
-        .tool_result = t->a->tool_result ? tool_result : NULL,
-    };
-}
-
-/* --- what the ladder is told --- */
+/* --- one compaction ----------------------------------------------------------------------------
+ */
 
 static struct compact_limits limits_of(const struct agent *a)
 {
@@ -217,59 +195,54 @@ static struct compact_job job_for(const struct agent *a, enum compact_trigger tr
     };
 }
 
-/* What the calls used is counted as they end; the outcome knows better what a broken one took. */
 static void compact(struct turn *t, const struct compact_job *job, struct compact_outcome *out)
 {
-    const struct compact_host host = host_of(t);
+    const struct compact_host host = {
+        .summary = {.complete = complete,
+                    .progress = tell_progress,
+                    .may_call = may_call,
+                    .go_on = goes_on,
+                    .context = t},
+        .emit = emit,
+        .commit = commit,
+        .review = t->a->review ? review : NULL,
+        .summariser = find_summariser,
+        .tool_result = t->a->tool_result ? tool_result : NULL,
+    };
     const struct usage overhead = t->overhead;
     const double cost = t->cost;
     compact_run(job, &host, out);
     if (out->result == COMPACT_DONE && t->summary_ms >= 0)
         t->summary_ms = t->a->compaction->summary_ms;
+    /* The calls were counted as they ended; the outcome knows better what a broken one took. */
     t->overhead = overhead;
     usage_add(&t->overhead, &out->usage);
     t->cost = usage_cost_sum(cost, out->cost);
 }
 
-/* --- when --- */
-
-static bool is_micro_useful(const struct agent *a)
-{
-    const struct compact_limits limits = limits_of(a);
-    const struct compact_input in = compact_input_of(a->history, a->compaction, &limits);
-    return compact_micro_useful(&in);
-}
-
-/* Also for the rest of a turn that has waited for a summary in vain. */
-static bool is_suspended(const struct turn *t)
-{
-    const struct agent *a = t->a;
-    const struct compact_mode *mode = a->compaction->mode;
-    bool asks = !mode->text && a->summary_label;
-    return t->summary_ms == 0 ||
-           compact_suspended(&a->history->compaction, mode->name, asks ? a->summary_label : "");
-}
+/* --- whether it is time to ---------------------------------------------------------------------
+ */
 
 static struct compact_counters count(const struct turn *t)
 {
-    const struct history *h = t->a->history;
+    const struct agent *a = t->a;
+    const struct history *h = a->history;
+    const struct compact_limits limits = limits_of(a);
+    const struct compact_input in = compact_input_of(h, a->compaction, &limits);
+    const struct compact_mode *mode = a->compaction->mode;
+    bool asks = !mode->text && a->summary_label;
     return (struct compact_counters){
         .boundary = h->calls,
         .last_attempt = h->compaction.last_attempt,
         .last_input = h->last_input,
         .estimate = h->estimate,
-        .request = agent_request_estimate(t->a),
-        .suspended = is_suspended(t),
+        .request = agent_request_estimate(a),
+        /* Also for the rest of a turn that has waited for a summary in vain. */
+        .suspended = t->summary_ms == 0 ||
+                     compact_suspended(&h->compaction, mode->name, asks ? a->summary_label : ""),
         .bypassed = t->guard_bypassed,
-        .micro_useful = is_micro_useful(t->a),
+        .micro_useful = compact_micro_useful(&in),
     };
-}
-
-/* A request that does not fit although a compaction was done for it. */
-static bool is_too_long(const struct turn *t)
-{
-    const struct compact_limits limits = limits_of(t->a);
-    return !compact_request_fits(t->a->compaction, &limits, agent_request_estimate(t->a));
 }
 
 /* A draft that the user refuses ends the compaction, and nothing else. */
@@ -282,14 +255,6 @@ static bool turn_goes_on(struct turn *t, const struct compact_outcome *done, enu
     else
         return true;
     return false;
-}
-
-/* Once, until it is another one. */
-static void tell_obstacle(struct turn *t, const char *why)
-{
-    const char *told = t->a->history->compaction.obstacle;
-    if (!told || strcmp(told, why) != 0)
-        turn_tell_warning(t, WARNING_NOT_COMPACTED, why);
 }
 
 bool turn_make_room(struct turn *t, enum outcome *outcome)
@@ -307,46 +272,40 @@ bool turn_make_room(struct turn *t, enum outcome *outcome)
     job.micro_only = decision.micro_only;
     job.must_fit = decision.must_fit;
     compact(t, &job, &done);
-    if (done.result == COMPACT_NOT_WORTH)
-        tell_obstacle(t, done.error.text);
-    if (decision.bypasses)
-        t->guard_bypassed = done.result != COMPACT_DONE || is_too_long(t);
+    /* An obstacle is told once, until it is another one. */
+    const char *told = a->history->compaction.obstacle;
+    if (done.result == COMPACT_NOT_WORTH && (!told || strcmp(told, done.error.text) != 0))
+        turn_tell_warning(t, WARNING_NOT_COMPACTED, done.error.text);
+    if (decision.bypasses) {
+        const struct compact_limits now = limits_of(a);
+        t->guard_bypassed = done.result != COMPACT_DONE ||
+                            !compact_request_fits(a->compaction, &now, agent_request_estimate(a));
+    }
     return turn_goes_on(t, &done, outcome);
-}
-
-/* A server says that a request has too many bytes, but not how many it may have. A summary in parts
- * costs little more than one that is rejected. */
-static void learn_max_bytes(struct turn *t)
-{
-    int64_t bytes = t->failure.body_bytes;
-    if (bytes > 0 && bytes <= provider_max_request(t->a->config))
-        t->max_bytes = bytes / 2;
 }
 
 bool turn_recover_overflow(struct turn *t, enum outcome *outcome)
 {
     struct compact_outcome done = {0};
     const struct agent *a = t->a;
+    int64_t bytes = t->failure.body_bytes;
     if (!a->compaction || t->overflowed || t->failure.kind != FAILURE_OVERFLOW ||
         t->failure.content_seen)
         return false;
     t->overflowed = true;
-    learn_max_bytes(t);
+    /* A server says that a request has too many bytes, but not how many it may have. A summary in
+     * parts costs little more than one that is rejected. */
+    if (bytes > 0 && bytes <= provider_max_request(a->config))
+        t->max_bytes = bytes / 2;
     struct compact_job job = job_for(a, TRIGGER_OVERFLOW);
     job.must_fit = true;
-    job.body_bytes = t->failure.body_bytes;
+    job.body_bytes = bytes;
     compact(t, &job, &done);
     return turn_goes_on(t, &done, outcome) && done.result == COMPACT_DONE;
 }
 
-/* --- by hand --- */
-
-static bool tell_reason(struct turn *t, const struct compact_outcome *done, struct error *e)
-{
-    bool late = done->result == COMPACT_CANCELLED && turn_stopped(t) == OUTCOME_FAILED;
-    *e = late ? t->end : done->error;
-    return done->result == COMPACT_DONE;
-}
+/* --- by hand -----------------------------------------------------------------------------------
+ */
 
 bool agent_compact(struct agent *a, const struct compact_mode *mode, const char *focus,
                    bool preview, struct error *e)
@@ -366,7 +325,9 @@ bool agent_compact(struct agent *a, const struct compact_mode *mode, const char 
     budget_begin_turn(a->budget, a->history);
     turn_set_deadline(&t);
     compact(&t, &job, &done);
-    bool ok = tell_reason(&t, &done, e);
+    bool ok = done.result == COMPACT_DONE;
+    bool late = done.result == COMPACT_CANCELLED && turn_stopped(&t) == OUTCOME_FAILED;
+    *e = late ? t.end : done.error;
     turn_clear_deadline(&t);
     turn_warn(&t);
     if (ok && t.lost)
