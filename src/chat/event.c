@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "chat/usage.h"
 
-/* A text; one that NULL leaves out; one that should be JSON, likewise. */
+/* A text; one that is left out if it is NULL; one that should be JSON, left out if it is NULL. */
 #define TEXT(member, field, what)                                                                  \
     SHAPE_FIELD(member, STRING, REQUIRED, SHAPE_AT_TEXT(struct event, field), .help = what)
 #define OPTIONAL_TEXT(member, field, what)                                                         \
@@ -20,8 +20,8 @@
 #define JSON_TEXT(member, field, what)                                                             \
     SHAPE_FIELD(member, JSON, OPTIONAL, SHAPE_AT_TEXT(struct event, field), .help = what)
 
-/* A figure of 64 bits, which an older program may have written larger; one that 0 leaves out; one
- * that -1, unknown, leaves out. */
+/* A number of 64 bits, read as the largest allowed if an older program wrote a larger one; one
+ * that is left out if it is 0; one that is left out if it is -1 (unknown). */
 #define NUMBER(member, field, what)                                                                \
     SHAPE_FIELD(member, INTEGER, REQUIRED, SHAPE_AT(int64_t, struct event, field),                 \
                 .nearest = true, .help = what)
@@ -32,13 +32,13 @@
     SHAPE_FIELD(member, INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct event, field), .absent = -1,   \
                 .nearest = true, .help = what)
 
-/* An int; one that 0 leaves out. */
+/* An int; one that is left out if it is 0. */
 #define COUNT(member, field, what)                                                                 \
     SHAPE_FIELD(member, COUNT, REQUIRED, SHAPE_AT(int, struct event, field), .help = what)
 #define OPTIONAL_COUNT(member, field, what)                                                        \
     SHAPE_FIELD(member, COUNT, OPTIONAL, SHAPE_AT(int, struct event, field), .help = what)
 
-/* An amount; one that a negative, unknown, leaves out. */
+/* An amount; one that is left out if it is negative (unknown). */
 #define REAL(member, field, what)                                                                  \
     SHAPE_FIELD(member, NUMBER, REQUIRED, SHAPE_AT(double, struct event, field), .nearest = true,  \
                 .help = what)
@@ -46,7 +46,7 @@
     SHAPE_FIELD(member, NUMBER, OPTIONAL, SHAPE_AT(double, struct event, field), .absent = -1,     \
                 .nearest = true, .help = what)
 
-/* A flag; one that false leaves out. */
+/* A flag; one that is left out if it is false. */
 #define FLAG(member, field, what)                                                                  \
     SHAPE_FIELD(member, BOOLEAN, REQUIRED, SHAPE_AT(bool, struct event, field), .help = what)
 #define OPTIONAL_FLAG(member, field, what)                                                         \
@@ -60,7 +60,7 @@
     SHAPE_FIELD(member, ENUM, REQUIRED, SHAPE_AT(enum stop_reason, struct event, field),           \
                 .names = &stop_reason_names, .help = what)
 
-/* Left out when unknown; of a whole turn, with the share of its summaries. */
+/* Left out if unknown; the second is a whole turn's, with the share of its summaries. */
 #define USAGE(member, field, what)                                                                 \
     SHAPE_FIELD(member, OBJECT, OPTIONAL, SHAPE_AT(struct usage, struct event, field),             \
                 .of = &usage_shape, .help = what)
@@ -84,7 +84,7 @@ static const char *const stop_words[] = {
     [STOP_OTHER] = "other",
 };
 
-/* A reason that we do not know is one of the others, no fault. */
+/* An unknown reason is read as "other": a newer program may know more. */
 const struct shape_names stop_reason_names = {stop_words, STOP_OTHER + 1, STOP_OTHER};
 
 static const char *const origin_words[] = {
@@ -92,7 +92,7 @@ static const char *const origin_words[] = {
     [INPUT_ATTACHED] = "file",   [INPUT_PROGRAM] = "program", [INPUT_IMPORTED] = "imported",
 };
 const struct shape_names input_origin_names = {origin_words, INPUT_ORIGINS, -1};
-/* Of a log: a newer program may know more origins. */
+/* In a log an unknown origin is read as "unknown": a newer program may know more. */
 static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, INPUT_UNKNOWN};
 
 const char *stop_reason_name(enum stop_reason reason)
@@ -444,15 +444,20 @@ char *event_to_line(const struct event *ev)
     return buf_take(&text);
 }
 
-static bool read_fields(const struct json *v, struct event *ev, struct error *e)
+/* Reads the members of the event's type. Takes `ev`. */
+static bool finish(struct event *ev, const struct json *v, struct event **out, struct error *e)
 {
     struct error cause = {0};
-    return shape_read(&event_shapes[ev->type], v, ev, &cause) ||
-           err_set(e, ERR_SESSION_STORE_ERROR, "in a %s event: %s", types[ev->type].name,
-                   cause.text);
+    if (shape_read(&event_shapes[ev->type], v, ev, &cause)) {
+        *out = ev;
+        return true;
+    }
+    err_set(e, ERR_SESSION_STORE_ERROR, "in a %s event: %s", types[ev->type].name, cause.text);
+    event_free(ev);
+    return false;
 }
 
-static bool known_version(enum event_type type, int64_t version, struct error *e)
+static bool check_version(enum event_type type, int64_t version, struct error *e)
 {
     return (version >= 1 && version <= types[type].version) ||
            err_set(e, ERR_SESSION_STORE_ERROR,
@@ -467,49 +472,28 @@ bool event_from_payload(enum event_type type, int version, const char *payload, 
     *out = NULL;
     if (type < 0 || type >= EVENT_TYPE_COUNT)
         return err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type %d", (int)type);
-    if (!known_version(type, version, e))
+    if (!check_version(type, version, e))
         return false;
-    struct json *v = json_parse(payload, len, e);
-    if (!v) {
-        struct error cause = e ? *e : (struct error){0};
+    struct error cause = {0};
+    AUTO(json_free_local) struct json *v = json_parse(payload, len, &cause);
+    if (!v)
         return err_set(e, ERR_SESSION_STORE_ERROR, "the payload of a %s event is no JSON: %s",
                        types[type].name, cause.text);
-    }
-    struct event *ev = event_new(type);
-    bool ok = read_fields(v, ev, e);
-    json_free(v);
-    if (ok)
-        *out = ev;
-    else
-        event_free(ev);
-    return ok;
+    return finish(event_new(type), v, out, e);
 }
 
-static bool read_type(const struct json *line, enum event_type *out, struct error *e)
-{
-    const char *name = json_get_string(line, "type");
-    if (!name)
-        return err_set(e, ERR_SESSION_STORE_ERROR, "an event without a \"type\"");
-    return event_type_from_name(name, out) ||
-           err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type \"%.40s\"", name);
-}
-
-static bool misfit(const char *member, struct error *e)
-{
-    return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of an event does not fit", member);
-}
-
+/* Reads the members that an event of any type has. */
 static bool read_envelope(const struct json *line, struct event *ev, struct error *e)
 {
     int64_t seq = figure_from(json_get_number(line, "seq", 0), FIGURE_MAX);
     const char *session_id = json_get_string(line, "session_id");
     const char *at = json_get_string(line, "at");
-    if (seq < 1)
-        return misfit("seq", e);
-    if (!session_id || !uuid_valid(session_id))
-        return misfit("session_id", e);
-    if (!at || !rfc3339_parse_exact(at, &ev->wall_ms))
-        return misfit("at", e);
+    const char *misfit = seq < 1                                         ? "seq"
+                         : !session_id || !uuid_valid(session_id)        ? "session_id"
+                         : !at || !rfc3339_parse_exact(at, &ev->wall_ms) ? "at"
+                                                                         : NULL;
+    if (misfit)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "\"%s\" of an event does not fit", misfit);
     ev->seq = seq;
     memcpy(ev->session_id, session_id, sizeof ev->session_id);
     return true;
@@ -521,18 +505,21 @@ bool event_from_json(const struct json *line, struct event **out, struct error *
     *out = NULL;
     if (json_type(line) != JSON_OBJECT)
         return err_set(e, ERR_SESSION_STORE_ERROR, "an event is no object");
-    if (!read_type(line, &type, e) || !known_version(type, json_get_int(line, "version", 1), e))
+    const char *name = json_get_string(line, "type");
+    if (!name)
+        return err_set(e, ERR_SESSION_STORE_ERROR, "an event without a \"type\"");
+    if (!event_type_from_name(name, &type))
+        return err_set(e, ERR_SESSION_STORE_ERROR, "an event of unknown type \"%.40s\"", name);
+    if (!check_version(type, json_get_int(line, "version", 1), e))
         return false;
     struct event *ev = event_new(type);
-    bool ok = read_envelope(line, ev, e) && read_fields(line, ev, e);
-    if (ok)
-        *out = ev;
-    else
-        event_free(ev);
-    return ok;
+    if (read_envelope(line, ev, e))
+        return finish(ev, line, out, e);
+    event_free(ev);
+    return false;
 }
 
-/* --- members of a shape ----------------------------------------------------------------------- */
+/* --- events as members of a shape ------------------------------------------------------------- */
 
 static void write_event(struct json_out *o, const void *at)
 {
@@ -601,6 +588,8 @@ const struct shape_codec event_list_codec = {
     .expected = "a list of events",
 };
 
+/* --- the pieces of a joined delta ------------------------------------------------------------- */
+
 void event_pieces_clear(struct event_pieces *p)
 {
     vec_clear(&p->lengths);
@@ -633,46 +622,43 @@ char *event_pieces_json(const struct event_pieces *p)
     return buf_take(&text);
 }
 
-/* A log may come from elsewhere: false where the lengths are not those of the text. */
+/* False where the lengths are not those of the text: the log may be foreign. */
 static bool read_pieces(const struct event *ev, struct event_pieces *out)
 {
+    AUTO(json_free_local)
     struct json *v = json_parse_foreign(ev->pieces, strlen(ev->pieces), NULL);
     const size_t whole = ev->text ? strlen(ev->text) : 0;
     size_t sum = 0;
-    bool ok = json_type(v) == JSON_ARRAY;
-    for (const struct json *n = ok ? json_first(v) : NULL; n && ok; n = json_next(n)) {
+    if (json_type(v) != JSON_ARRAY)
+        return false;
+    for (const struct json *n = json_first(v); n; n = json_next(n)) {
         int64_t length = json_int(n, -1);
-        ok = length >= 0 && (size_t)length <= whole - sum;
-        if (ok)
-            vec_push(&out->lengths, (size_t)length);
-        sum += ok ? (size_t)length : 0;
+        if (length < 0 || (size_t)length > whole - sum)
+            return false;
+        vec_push(&out->lengths, (size_t)length);
+        sum += (size_t)length;
     }
-    json_free(v);
-    out->last = ev->seq;
-    return ok && sum == whole;
-}
-
-static void skip(struct event *ev, struct event_pieces *p, size_t count)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < count; i++)
-        bytes += p->lengths.items[i];
-    memmove(ev->text, ev->text + bytes, strlen(ev->text + bytes) + 1);
-    vec_remove(&p->lengths, 0, count);
-    free(ev->pieces);
-    ev->pieces = event_pieces_json(p);
+    return sum == whole;
 }
 
 void event_pieces_skip(struct event *ev, int64_t after)
 {
-    struct event_pieces p = {0};
-    if (event_is_delta(ev->type) && ev->pieces && after < ev->seq && read_pieces(ev, &p)) {
-        int64_t before = ev->seq - (int64_t)p.lengths.len;
-        if (after > before)
-            skip(ev, &p, (size_t)(after - before));
+    AUTO(event_pieces_release) struct event_pieces p = {.last = ev->seq};
+    if (!event_is_delta(ev->type) || !ev->pieces || after >= ev->seq || !read_pieces(ev, &p))
+        return;
+    int64_t before = ev->seq - (int64_t)p.lengths.len;
+    if (after > before) {
+        size_t bytes = 0, count = (size_t)(after - before);
+        for (size_t i = 0; i < count; i++)
+            bytes += p.lengths.items[i];
+        memmove(ev->text, ev->text + bytes, strlen(ev->text + bytes) + 1);
+        vec_remove(&p.lengths, 0, count);
+        free(ev->pieces);
+        ev->pieces = event_pieces_json(&p);
     }
-    event_pieces_release(&p);
 }
+
+/* --- the messages of a log, by their numbers -------------------------------------------------- */
 
 void log_messages_release(struct log_messages *l)
 {
@@ -680,28 +666,20 @@ void log_messages_release(struct log_messages *l)
     *l = (struct log_messages){0};
 }
 
-static bool says_nothing(const struct event *ev)
+struct log_event log_event_of(const struct event *ev)
 {
     bool text = ev->text && *ev->text;
     bool proof = ev->type == EVENT_REASONING_COMPLETE && ev->signature && *ev->signature;
-    return !text && !proof;
-}
-
-struct log_event log_event_of(const struct event *ev)
-{
     return (struct log_event){.seq = ev->seq,
                               .type = ev->type,
                               .retries = ev->type == EVENT_TURN_STARTED ? ev->number : 0,
-                              .is_empty = says_nothing(ev),
+                              .is_empty = !text && !proof,
                               .between_turns = event_between_turns(ev)};
 }
 
-/* ---- messages ---- */
-
-static struct log_message *begin_message(struct log_messages *l, enum role role, int64_t seq)
+static void begin_message(struct log_messages *l, enum role role, int64_t seq)
 {
     vec_push(&l->items, (struct log_message){.seq = seq, .turn = l->turns, .role = role});
-    return &vec_last(&l->items);
 }
 
 static void close_turn(struct log_messages *l)
@@ -726,8 +704,8 @@ int64_t log_messages_drop_open_turn(struct log_messages *l)
     return open;
 }
 
-/* 1 + its index: the last one of this number, messages being in the order of their numbers; 0:
- * there is none. */
+/* 1 + the index of the last message with this number; 0: there is none. Messages are in the order
+ * of their numbers. */
 static size_t find(const struct log_messages *l, int64_t seq)
 {
     size_t low = 0, high = l->items.len;
@@ -771,7 +749,7 @@ static void answer_open_calls(struct log_messages *l, int64_t seq)
     l->open_calls = 0;
 }
 
-/* The turn ends before its answer does. */
+/* The turn ends before its answer is complete. */
 static void cut_off(struct log_messages *l, int64_t seq)
 {
     answer_open_calls(l, seq);
@@ -789,9 +767,7 @@ static bool turn_has_answer(const struct log_messages *l)
     return false;
 }
 
-/* ---- events ---- */
-
-static void turn_started(struct log_messages *l, const struct log_event *ev)
+static void start_turn(struct log_messages *l, const struct log_event *ev)
 {
     log_messages_drop_open_turn(l);
     size_t retried = ev->retries > 0 ? find(l, ev->retries) : 0;
@@ -803,78 +779,55 @@ static void turn_started(struct log_messages *l, const struct log_event *ev)
     begin_message(l, ROLE_USER, ev->seq);
 }
 
-static void call_started(struct log_messages *l, const struct log_event *ev)
-{
-    bool is_free = l->answer == 0 || l->items.items[l->answer - 1].seq < ev->seq - 1;
-    answer_open_calls(l, is_free ? ev->seq - 1 : ev->seq);
-    l->call_seq = is_free ? ev->seq : 0;
-    l->answer = 0;
-}
-
-static void text_complete(struct log_messages *l, const struct log_event *ev)
-{
-    if (!ev->is_empty)
-        answer_for(l, ev->seq)->says = true;
-}
-
-static void reasoning_complete(struct log_messages *l, const struct log_event *ev)
-{
-    if (!ev->is_empty)
-        answer_for(l, ev->seq);
-}
-
-static void tool_call_requested(struct log_messages *l, const struct log_event *ev)
-{
-    answer_for(l, ev->seq)->says = true;
-    l->open_calls++;
-}
-
-static void tool_execution_completed(struct log_messages *l, const struct log_event *ev)
-{
-    if (l->open_calls == 0)
-        return;
-    l->open_calls--;
-    add_result(l, ev->seq);
-}
-
-static void turn_completed(struct log_messages *l, const struct log_event *ev)
-{
-    answer_open_calls(l, ev->seq);
-    close_turn(l);
-}
-
-static void turn_failed(struct log_messages *l, const struct log_event *ev)
-{
-    if (turn_has_answer(l))
-        cut_off(l, ev->seq);
-    else
-        log_messages_drop_open_turn(l);
-}
-
-static void interrupted(struct log_messages *l, const struct log_event *ev)
-{
-    cut_off(l, ev->seq);
-}
-
-/* What an event does to an open turn. */
-static void (*const effects[EVENT_TYPE_COUNT])(struct log_messages *l,
-                                               const struct log_event *ev) = {
-    [EVENT_CALL_STARTED] = call_started,
-    [EVENT_TEXT_COMPLETE] = text_complete,
-    [EVENT_REASONING_COMPLETE] = reasoning_complete,
-    [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
-    [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-    [EVENT_TURN_COMPLETED] = turn_completed,
-    [EVENT_TURN_FAILED] = turn_failed,
-    [EVENT_INTERRUPTED] = interrupted,
-};
-
+/* The rules are those of history_apply(), which says why. */
 void log_messages_apply(struct log_messages *l, const struct log_event *ev)
 {
     if (ev->type == EVENT_TURN_STARTED)
-        turn_started(l, ev);
+        start_turn(l, ev);
     else if (ev->between_turns)
         log_messages_drop_open_turn(l);
-    else if (l->turn_seq > 0 && effects[ev->type])
-        effects[ev->type](l, ev);
+    if (l->turn_seq == 0 || ev->type == EVENT_TURN_STARTED)
+        return;
+    switch (ev->type) {
+    case EVENT_CALL_STARTED: {
+        bool is_free = l->answer == 0 || l->items.items[l->answer - 1].seq < ev->seq - 1;
+        answer_open_calls(l, is_free ? ev->seq - 1 : ev->seq);
+        l->call_seq = is_free ? ev->seq : 0;
+        l->answer = 0;
+        break;
+    }
+    case EVENT_TEXT_COMPLETE:
+        if (!ev->is_empty)
+            answer_for(l, ev->seq)->says = true;
+        break;
+    case EVENT_REASONING_COMPLETE:
+        if (!ev->is_empty)
+            answer_for(l, ev->seq);
+        break;
+    case EVENT_TOOL_CALL_REQUESTED:
+        answer_for(l, ev->seq)->says = true;
+        l->open_calls++;
+        break;
+    case EVENT_TOOL_EXECUTION_COMPLETED:
+        if (l->open_calls > 0) {
+            l->open_calls--;
+            add_result(l, ev->seq);
+        }
+        break;
+    case EVENT_TURN_COMPLETED:
+        answer_open_calls(l, ev->seq);
+        close_turn(l);
+        break;
+    case EVENT_TURN_FAILED:
+        if (turn_has_answer(l))
+            cut_off(l, ev->seq);
+        else
+            log_messages_drop_open_turn(l);
+        break;
+    case EVENT_INTERRUPTED:
+        cut_off(l, ev->seq);
+        break;
+    default:
+        break;
+    }
 }

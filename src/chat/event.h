@@ -67,7 +67,7 @@ enum stop_reason {
 };
 
 /* Where the text of a run_started came from. Learned memory and session summaries use the words of
- * typed messages alone. UNKNOWN: the client did not say. */
+ * typed messages only. UNKNOWN: the client did not say. */
 enum input_origin {
     INPUT_UNKNOWN,
     INPUT_TYPED,    /* by a person, in the terminal, an editor or as an argument; files that are
@@ -116,7 +116,7 @@ struct event {
     char *model;
     char *attachments;
     char *hits;
-    char *pieces; /* event_pieces.h */
+    char *pieces; /* of a joined delta: event_pieces_json() */
     int64_t number;
     int count;
     int limit;
@@ -180,11 +180,11 @@ void event_list_release(struct event_list *l);
  */
 extern const struct shape_codec event_codec, event_list_codec;
 
-/* The log has a streamed text joined: one delta, with the number of the last of its pieces, each of
- * which was told with a number of its own. How long each was is in the delta's "pieces", so that
- * who saw some of them gets the others alone. Pure. */
+/* ---- the pieces of a joined delta ---- Each piece of a streamed text is published with a number
+ * of its own. The log joins them to one delta with the number of the last; its "pieces" has the
+ * length of each, so that a client which has some of them gets only the others. Pure. */
 
-/* Lengths in bytes of pieces whose numbers follow one another. */
+/* Lengths in bytes of pieces with consecutive numbers. */
 struct event_pieces {
     VEC(size_t) lengths;
     int64_t last; /* number of the newest */
@@ -193,21 +193,20 @@ struct event_pieces {
 void event_pieces_clear(struct event_pieces *p);
 void event_pieces_release(struct event_pieces *p);
 
-/* A piece of that number, or what lengthens the newest, whose number it has. */
+/* Adds a piece, or bytes to the newest piece if that has this number. */
 void event_pieces_add(struct event_pieces *p, int64_t seq, size_t length);
 
-/* "[4,3]", for the member; NULL: there is one alone. The caller frees. */
+/* "[4,3]", for the member; NULL for a single piece. The caller frees. */
 char *event_pieces_json(const struct event_pieces *p);
 
-/* Leaves out of a joined delta the pieces up to this number. Nothing where it does not say of what
- * it was joined. */
+/* Removes the pieces up to this number from a joined delta. No effect on an event without pieces.
+ */
 void event_pieces_skip(struct event *ev, int64_t after);
 
-/* Which messages a session has, whatever its compactions did: the fold of chat/history.h with all
- * compactions passed over, but of numbers alone. A log of any length costs a few bytes a message,
- * and no payload is kept. */
+/* ---- the messages of a log ---- The fold of chat/history.h without compactions and without
+ * payloads: which messages a session has, in a few bytes a message. */
 
-/* What of an event decides which messages there are. */
+/* The parts of an event that decide which messages there are. */
 struct log_event {
     int64_t seq;
     enum event_type type;
@@ -237,23 +236,23 @@ struct log_messages {
 void log_messages_release(struct log_messages *l);
 void log_messages_apply(struct log_messages *l, const struct log_event *ev);
 
-/* The turn that is still open behind the last event runs, or was cut off by a crash: its messages
- * are left out. The number of its run_started; 0: none was open. */
+/* Removes the messages of a turn that is still open after the last event: it runs, or a crash cut
+ * it off. Returns the number of its run_started; 0: none was open. */
 int64_t log_messages_drop_open_turn(struct log_messages *l);
 
 /* Whether there is a message that begins with this event. */
 bool log_messages_have(const struct log_messages *l, int64_t seq);
 
-/* What is said when something waits for a word of the person, or of the surface. */
+/* ---- answers of a person or a surface ---- */
 
-/* On a tool that asks before it runs. SESSION: it and every later call that the notice's `grant`
+/* To a tool that asks before it runs. SESSION: it and every later call that the notice's `grant`
  * names. */
 enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
 
-/* On a draft summary. */
+/* To a draft summary. */
 enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };
 
-/* What a surface says when a tool wants something done by it. */
+/* Of a surface that a tool asked to do something. */
 enum surface_outcome {
     SURFACE_DID,
     SURFACE_PASSED, /* it does not do that: the tool does it itself */
