@@ -146,7 +146,7 @@ static enum commit_result commit(void *context, struct event *ev, struct error *
     ev->seq = (int64_t)play.events.len + 1;
     if (!history_compact(&play.history, ev, &backup, e))
         return COMMIT_FAILED;
-    history_settle(&play.history, &backup);
+    history_settle(&backup);
     buf_addf(&play.trail, " %s", event_name(ev->type));
     vec_push(&play.events, ev);
     return COMMIT_DONE;

@@ -165,7 +165,7 @@ static enum commit_result commit(void *context, struct event *ev, struct error *
     }
     ev->seq = t.history.applied_seq + 1;
     assert_true(history_compact(&t.history, ev, &backup, e));
-    history_settle(&t.history, &backup);
+    history_settle(&backup);
     record(ev);
     return COMMIT_DONE;
 }

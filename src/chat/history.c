@@ -6,127 +6,25 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json_out.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "chat/usage.h"
 
-/* What the parts of the history share. */
+/* --- lifecycle -------------------------------------------------------------------------------- */
 
-/* An event of a compaction, applied. */
-void history_compaction(struct history *h, const struct event *ev);
-
-/* A warning, which may be of one. */
-void history_warning(struct history *h, const struct event *ev);
-
-/* Text or a call of a tool: what a provider takes back. */
-bool history_has_answer(const struct message *m);
-
-/* Its usage joins the session's. */
-void history_count_use(struct history *h, const struct event *ev);
-
-void compaction_state_init(struct compaction_state *s);
-void compaction_state_release(struct compaction_state *s);
-
-/* Whether a compaction may leave these behind: numbers rise, turns from 1 on do not fall, the user
- * begins, and calls and results are paired. `what` says why not. */
-bool history_messages_fit(const struct message *messages, size_t count,
-                          struct message_source *source, const char **what);
-
-/* The message at `i` has its blocks from now on. False: they could not be read. */
-bool history_fetch(struct history *h, size_t i);
-
-struct ids {
-    VEC(const char *) items;
-};
-
-/* Of the blocks of one type, sorted. */
-static struct ids ids_of(const struct message *m, enum block_type type)
+static void release_state(struct compaction_state *s)
 {
-    struct ids ids = {0};
-    for (size_t i = 0; m && i < m->blocks.len; i++)
-        if (m->blocks.items[i].type == type)
-            vec_push(&ids.items, m->blocks.items[i].id);
-    vec_sort(&ids.items, vec_text_order);
-    return ids;
-}
-
-static bool same_ids(const struct ids *a, const struct ids *b)
-{
-    bool same = a->items.len == b->items.len;
-    for (size_t i = 0; i < a->items.len && same; i++)
-        same = strcmp(a->items.items[i], b->items.items[i]) == 0;
-    return same;
-}
-
-/* The results in `next`, a tool's message or NULL, are those of the calls in `m`. */
-static bool answered(const struct message *m, const struct message *next)
-{
-    struct ids calls = ids_of(m, BLOCK_TOOL_CALL);
-    struct ids results = ids_of(next, BLOCK_TOOL_RESULT);
-    bool same = same_ids(&calls, &results);
-    vec_release(&calls.items);
-    vec_release(&results.items);
-    return same;
-}
-
-/* What each role can say. */
-static bool has_strange_block(const struct message *m)
-{
-    static const unsigned blocks[] = {
-        [ROLE_SYSTEM] = 1U << BLOCK_TEXT,
-        [ROLE_USER] = 1U << BLOCK_TEXT | 1U << BLOCK_IMAGE,
-        [ROLE_ASSISTANT] = 1U << BLOCK_TEXT | 1U << BLOCK_REASONING | 1U << BLOCK_TOOL_CALL,
-        [ROLE_TOOL] = 1U << BLOCK_TOOL_RESULT,
-    };
-    for (size_t i = 0; i < m->blocks.len; i++)
-        if (!(blocks[m->role] & 1U << m->blocks.items[i].type))
-            return true;
-    return false;
-}
-
-/* What is wrong with a message, or NULL. `next` is NULL unless it is a tool's. */
-static const char *misfit(const struct message *before, const struct message *m,
-                          const struct message *next)
-{
-    if (!before && m->role != ROLE_USER)
-        return "it does not begin with the user";
-    if (m->role == ROLE_SYSTEM)
-        return "it has a message of the system's";
-    if (m->blocks.len == 0)
-        return "it has an empty message";
-    if (has_strange_block(m))
-        return "a message says what its role cannot";
-    if (m->turn < 1 || (before && (m->seq <= before->seq || m->turn < before->turn)))
-        return "its messages are out of order";
-    if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)
-        return "it has results without calls";
-    if (m->role == ROLE_ASSISTANT && !answered(m, next))
-        return "its calls and results do not pair";
-    return NULL;
-}
-
-bool history_messages_fit(const struct message *messages, size_t count,
-                          struct message_source *source, const char **what)
-{
-    *what = NULL;
-    for (size_t i = 0; i < count && !*what; i++) {
-        struct message room, next_room = {.role = ROLE_TOOL};
-        bool follows = i + 1 < count && messages[i + 1].role == ROLE_TOOL;
-        const struct message *m = message_whole(source, &messages[i], &room);
-        const struct message *next =
-            follows ? message_whole(source, &messages[i + 1], &next_room) : NULL;
-        *what = misfit(i > 0 ? &messages[i - 1] : NULL, m, next);
-        message_release(&room);
-        message_release(&next_room);
-    }
-    return !*what;
+    vec_release(&s->in_force);
+    free(s->failed_mode);
+    free(s->failed_model);
+    free(s->obstacle);
 }
 
 void history_init(struct history *h)
 {
-    *h = (struct history){.usage = USAGE_UNKNOWN, .last_input = -1, .measure = REQUEST_UNMEASURED};
-    compaction_state_init(&h->compaction);
+    *h = (struct history){.usage = USAGE_UNKNOWN,
+                          .last_input = -1,
+                          .measure = REQUEST_UNMEASURED,
+                          .compaction = {.last_attempt = -1}};
 }
 
 void history_release(struct history *h)
@@ -137,7 +35,7 @@ void history_release(struct history *h)
     vec_release(&h->estimates);
     free(h->last_text);
     free(h->last_attachments);
-    compaction_state_release(&h->compaction);
+    release_state(&h->compaction);
     for (size_t i = 0; i < h->budgets.len; i++)
         free(h->budgets.items[i].kind);
     vec_release(&h->budgets);
@@ -145,16 +43,32 @@ void history_release(struct history *h)
     history_init(h);
 }
 
-/* The message at `i` is not as the last snapshot has it, nor are those behind it. */
-static void touch(struct history *h, size_t i)
+/* --- messages and their estimates ------------------------------------------------------------- */
+
+static void push_message(struct history *h, struct message m)
 {
-    if (h->unsaved > i)
-        h->unsaved = i;
+    int64_t estimate = message_estimate_tokens(&m);
+    vec_push(&h->messages, m);
+    vec_push(&h->estimates, estimate);
+    h->estimate += estimate;
+}
+
+static struct message *begin_message(struct history *h, enum role role, int64_t seq)
+{
+    push_message(h, (struct message){.role = role, .seq = seq, .turn = h->turns});
+    return &vec_last(&h->messages);
+}
+
+void history_add_saved(struct history *h, struct message m)
+{
+    push_message(h, m);
+    h->unsaved = h->messages.len;
 }
 
 static void truncate_at(struct history *h, size_t first)
 {
-    touch(h, first);
+    if (h->unsaved > first)
+        h->unsaved = first;
     h->grown = 0;
     while (h->messages.len > first) {
         message_release(&vec_last(&h->messages));
@@ -164,16 +78,9 @@ static void truncate_at(struct history *h, size_t first)
     }
 }
 
-void history_add_saved(struct history *h, struct message m)
-{
-    int64_t estimate = message_estimate_tokens(&m);
-    vec_push(&h->messages, m);
-    vec_push(&h->estimates, estimate);
-    h->estimate += estimate;
-    h->unsaved = h->messages.len;
-}
-
-bool history_fetch(struct history *h, size_t i)
+/* Reads the blocks of the message at `i`, if they are kept elsewhere. False: they could not be
+ * read. */
+static bool fetch(struct history *h, size_t i)
 {
     struct message room;
     struct message *m = &h->messages.items[i];
@@ -202,20 +109,11 @@ void history_shed(struct history *h, int64_t tokens)
     }
 }
 
-static struct message *begin_message(struct history *h, enum role role, int64_t seq)
-{
-    struct message m = {.role = role, .seq = seq, .turn = h->turns};
-    int64_t estimate = message_estimate_tokens(&m);
-    vec_push(&h->messages, m);
-    vec_push(&h->estimates, estimate);
-    h->estimate += estimate;
-    return &vec_last(&h->messages);
-}
-
 /* The message at `i` has changed. */
 static void set_estimate(struct history *h, size_t i, int64_t estimate)
 {
-    touch(h, i);
+    if (h->unsaved > i)
+        h->unsaved = i;
     h->estimate += estimate - h->estimates.items[i];
     h->estimates.items[i] = estimate;
 }
@@ -226,7 +124,7 @@ static void weigh(struct history *h, const struct message *m)
     set_estimate(h, (size_t)(m - h->messages.items), message_estimate_tokens(m));
 }
 
-/* Costs what the block does, not the message: an answer may have many blocks. */
+/* Takes time for the block, not for the whole message: an answer may have many blocks. */
 static void append_block(struct history *h, struct message *m, struct block b)
 {
     size_t i = (size_t)(m - h->messages.items);
@@ -244,6 +142,8 @@ static void mark_partial(struct history *h, struct message *m)
     weigh(h, m);
 }
 
+/* --- the open turn ---------------------------------------------------------------------------- */
+
 static void close_turn(struct history *h)
 {
     h->running = false;
@@ -253,7 +153,7 @@ static void close_turn(struct history *h)
     h->turn_shortened = false;
 }
 
-/* Everything from the user message at `first` on. */
+/* Removes everything from the user message at `first` on. */
 static void take_back(struct history *h, size_t first)
 {
     h->turns = h->messages.items[first].turn - 1;
@@ -269,41 +169,36 @@ bool history_drop_open_turn(struct history *h)
     return true;
 }
 
-/* The newest message of the turn that has this role, or NULL. */
-static struct message *last_of_turn(const struct history *h, enum role role)
+/* The newest assistant message of the turn, or NULL. */
+static struct message *last_answer(const struct history *h)
 {
     for (size_t i = h->messages.len; i > h->turn_first; i--)
-        if (h->messages.items[i - 1].role == role)
+        if (h->messages.items[i - 1].role == ROLE_ASSISTANT)
             return &h->messages.items[i - 1];
     return NULL;
 }
 
 /* The assistant message of the current model call, or NULL while it has none. Only the tool
- * message can stand behind it. */
+ * message can follow it. */
 static struct message *current_answer(const struct history *h)
 {
-    struct message *m = last_of_turn(h, ROLE_ASSISTANT);
+    struct message *m = last_answer(h);
     return m && m->seq == h->call_seq ? m : NULL;
 }
 
 static size_t count_blocks(const struct message *m, enum block_type type, const char *id)
 {
     size_t count = 0;
-    for (size_t i = 0; m && i < m->blocks.len; i++)
+    for (size_t i = 0; i < m->blocks.len; i++)
         count += m->blocks.items[i].type == type && strcmp(m->blocks.items[i].id, id) == 0;
     return count;
 }
 
-/* The tool message behind an answer, or NULL. */
-static struct message *results_of(const struct history *h, const struct message *answer)
-{
-    return answer == &vec_last(&h->messages) ? NULL : &vec_last(&h->messages);
-}
-
 static bool call_is_open(const struct history *h, const struct message *answer, const char *id)
 {
-    return count_blocks(answer, BLOCK_TOOL_CALL, id) >
-           count_blocks(results_of(h, answer), BLOCK_TOOL_RESULT, id);
+    const struct message *last = &vec_last(&h->messages);
+    size_t results = last == answer ? 0 : count_blocks(last, BLOCK_TOOL_RESULT, id);
+    return count_blocks(answer, BLOCK_TOOL_CALL, id) > results;
 }
 
 static void add_result(struct history *h, int64_t seq, struct block b)
@@ -332,7 +227,8 @@ static void answer_open_calls(struct history *h, int64_t seq)
     }
 }
 
-bool history_has_answer(const struct message *m)
+/* Whether an answer has a text or a tool call: a provider takes no other one back. */
+static bool has_answer(const struct message *m)
 {
     for (size_t i = 0; i < m->blocks.len; i++)
         if (m->blocks.items[i].type == BLOCK_TEXT || m->blocks.items[i].type == BLOCK_TOOL_CALL)
@@ -342,30 +238,29 @@ bool history_has_answer(const struct message *m)
 
 static bool turn_has_answer(const struct history *h)
 {
-    if (h->turn_shortened)
-        return true;
     for (size_t i = h->turn_first; i < h->messages.len; i++)
-        if (h->messages.items[i].role == ROLE_ASSISTANT &&
-            history_has_answer(&h->messages.items[i]))
+        if (h->messages.items[i].role == ROLE_ASSISTANT && has_answer(&h->messages.items[i]))
             return true;
-    return false;
+    return h->turn_shortened;
 }
 
-/* The turn ends before its answer does. */
+/* The turn ends before its answer is complete. */
 static void cut_off(struct history *h, int64_t seq)
 {
     answer_open_calls(h, seq);
     struct message *m = &vec_last(&h->messages);
-    if (m->role == ROLE_ASSISTANT && !history_has_answer(m))
+    if (m->role == ROLE_ASSISTANT && !has_answer(m))
         truncate_at(h, h->messages.len - 1);
-    m = last_of_turn(h, ROLE_ASSISTANT);
+    m = last_answer(h);
     if (m)
         mark_partial(h, m);
     close_turn(h);
 }
 
-/* The message of this number, whose events it was made of, or NULL: messages are in the order of
- * their numbers, and a summary's is another's. */
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* The message with this number, or NULL. Messages are in the order of their numbers; a summary has
+ * the number of another message and is not found. */
 static struct message *find_message(const struct history *h, int64_t seq)
 {
     size_t i = h->messages.len;
@@ -375,16 +270,10 @@ static struct message *find_message(const struct history *h, int64_t seq)
     return m && m->seq == seq && !m->summary ? m : NULL;
 }
 
-static void drop_retried(struct history *h, int64_t seq)
-{
-    const struct message *m = find_message(h, seq);
-    if (m && m->role == ROLE_USER)
-        take_back(h, (size_t)(m - h->messages.items));
-}
-
 static void add_attachments(struct history *h, struct message *m, const char *attachments)
 {
     struct error e;
+    AUTO(json_free_local)
     struct json *list = attachments ? json_parse(attachments, strlen(attachments), &e) : NULL;
     if (attachments && !list)
         log_line(LOG_ERROR, "attachments of message %lld: %s", (long long)m->seq, e.text);
@@ -395,14 +284,14 @@ static void add_attachments(struct history *h, struct message *m, const char *at
         else
             log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)m->seq, e.text);
     }
-    json_free(list);
 }
 
 static void turn_started(struct history *h, const struct event *ev)
 {
     history_drop_open_turn(h);
-    if (ev->number > 0)
-        drop_retried(h, ev->number);
+    const struct message *retried = ev->number > 0 ? find_message(h, ev->number) : NULL;
+    if (retried && retried->role == ROLE_USER)
+        take_back(h, (size_t)(retried - h->messages.items));
     h->running = true;
     h->turn_seq = h->last_turn_seq = ev->seq;
     h->turn_first = h->messages.len;
@@ -417,9 +306,10 @@ static void turn_started(struct history *h, const struct event *ev)
         append_block(h, m, block_text(h->last_text));
 }
 
-/* The results that stand for missing ones come before the next answer, which has this event's
- * number, and need a lower one. Where the open answer has that (in a log of other programs), the
- * next answer gets the number of its first text instead. log_messages.c does the same. */
+/* Results that are added for missing ones come before the next answer, which has this event's
+ * number, and so need a lower one. If the open answer has that lower number (in the log of another
+ * program), the next answer gets the number of its first text instead. log_messages_apply() does
+ * the same. */
 static void call_started(struct history *h, const struct event *ev)
 {
     const struct message *answer = current_answer(h);
@@ -487,7 +377,8 @@ static void tool_execution_completed(struct history *h, const struct event *ev)
                               .text = mem_strdup(ev->text ? ev->text : "")});
 }
 
-void history_count_use(struct history *h, const struct event *ev)
+/* Adds the event's usage to the session's. */
+static void count_usage(struct history *h, const struct event *ev)
 {
     usage_add(&h->usage, &ev->usage);
     h->unpriced += usage_known(&ev->usage) && ev->used < 0;
@@ -502,7 +393,7 @@ static void measure(struct history *h, const struct event *ev)
 
 static void call_completed(struct history *h, const struct event *ev)
 {
-    history_count_use(h, ev);
+    count_usage(h, ev);
     h->last_input = ev->usage.input;
     measure(h, ev);
 }
@@ -515,7 +406,7 @@ static void turn_completed(struct history *h, const struct event *ev)
 
 static void turn_failed(struct history *h, const struct event *ev)
 {
-    history_count_use(h, ev);
+    count_usage(h, ev);
     if (turn_has_answer(h))
         cut_off(h, ev->seq);
     else
@@ -525,7 +416,7 @@ static void turn_failed(struct history *h, const struct event *ev)
 
 static void interrupted(struct history *h, const struct event *ev)
 {
-    history_count_use(h, ev);
+    count_usage(h, ev);
     cut_off(h, ev->seq);
     measure(h, ev);
 }
@@ -534,60 +425,428 @@ static void message_pinned(struct history *h, const struct event *ev)
 {
     struct message *m = find_message(h, ev->number);
     if (!m || m->pinned == ev->flag || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT) ||
-        !history_fetch(h, (size_t)(m - h->messages.items)))
+        !fetch(h, (size_t)(m - h->messages.items)))
         return;
     m->pinned = ev->flag;
     weigh(h, m);
 }
 
-static struct budget_told *find_budget(struct history *h, const char *kind)
-{
-    for (size_t i = 0; i < h->budgets.len; i++)
-        if (strcmp(h->budgets.items[i].kind, kind) == 0)
-            return &h->budgets.items[i];
-    if (h->budgets.len == HISTORY_MAX_BUDGETS)
-        return NULL;
-    vec_push(&h->budgets, (struct budget_told){.kind = mem_strdup(kind)});
-    return &vec_last(&h->budgets);
-}
-
 static void budget_warning(struct history *h, const struct event *ev)
 {
-    struct budget_told *b = find_budget(h, ev->name ? ev->name : "");
-    if (!b)
+    const char *kind = ev->name ? ev->name : "";
+    size_t i = 0;
+    while (i < h->budgets.len && strcmp(h->budgets.items[i].kind, kind) != 0)
+        i++;
+    if (i == HISTORY_MAX_BUDGETS)
         return;
+    if (i == h->budgets.len)
+        vec_push(&h->budgets, (struct budget_told){.kind = mem_strdup(kind)});
+    struct budget_told *b = &h->budgets.items[i];
     bool same = !(b->limit < ev->bound) && !(b->limit > ev->bound);
     b->limit = ev->bound;
     b->percent = same && b->percent > ev->count ? b->percent : ev->count;
 }
 
-/* What an event does whether or not a turn is open. */
-static void (*const effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_TURN_STARTED] = turn_started,
-    [EVENT_COMPACTION_STARTED] = history_compaction,
-    [EVENT_COMPACTION_COMPLETED] = history_compaction,
-    [EVENT_COMPACTION_FAILED] = history_compaction,
-    [EVENT_COMPACTION_UNDONE] = history_compaction,
-    [EVENT_MESSAGE_PINNED] = message_pinned,
-    [EVENT_WARNING] = history_warning,
-    [EVENT_BUDGET_WARNING] = budget_warning,
+static void set_obstacle(struct compaction_state *s, const char *text)
+{
+    free(s->obstacle);
+    s->obstacle = mem_strdup(text);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void warning(struct history *h, const struct event *ev)
+{
+    if (same_text(ev->name, WARNING_NOT_COMPACTED))
+        set_obstacle(&h->compaction, ev->text);
+}
+
+/* --- the failures of compactions -------------------------------------------------------------- */
+
+/* Counts the failure of an event. An event that counts no failure leaves the state; a manual
+ * attempt in another mode, or with another model, does not reset a suspension. */
+static void count_failure(struct history *h, const struct event *ev)
+{
+    struct compaction_state *s = &h->compaction;
+    bool by_hand = !h->running, same = same_text(s->failed_mode, ev->compaction.mode) &&
+                                       same_text(s->failed_model, ev->model);
+    if (ev->compaction.failures == 0 || (!same && s->suspended && by_hand))
+        return;
+    s->failures = ev->compaction.failures;
+    s->suspended = ev->compaction.suspended;
+    free(s->failed_mode);
+    free(s->failed_model);
+    s->failed_mode = mem_strdup(ev->compaction.mode);
+    s->failed_model = mem_strdup(ev->model);
+}
+
+/* For a completed compaction, undone or not: it counts whether the model answered. */
+static void judge(struct history *h, const struct event *ev)
+{
+    struct compaction_state *s = &h->compaction;
+    if (ev->compaction.failures > 0) {
+        count_failure(h, ev);
+        return;
+    }
+    s->failures = 0;
+    s->suspended = false;
+    free(s->failed_mode);
+    free(s->failed_model);
+    s->failed_mode = s->failed_model = NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+void history_pass_over(struct history *h, const int64_t *completed, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vec_push(&h->undone, completed[i]);
+    vec_sort(&h->undone, by_number);
+}
+
+/* --- messages that a compaction may make ------------------------------------------------------ */
+
+struct ids {
+    VEC(const char *) items;
 };
 
-/* What it does to an open one. */
-static void (*const turn_effects[EVENT_TYPE_COUNT])(struct history *h, const struct event *ev) = {
-    [EVENT_CALL_STARTED] = call_started,
-    [EVENT_TEXT_COMPLETE] = text_complete,
-    [EVENT_REASONING_COMPLETE] = reasoning_complete,
-    [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
-    [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
-    [EVENT_CALL_COMPLETED] = call_completed,
-    [EVENT_TURN_COMPLETED] = turn_completed,
-    [EVENT_TURN_FAILED] = turn_failed,
-    [EVENT_INTERRUPTED] = interrupted,
-};
+/* The IDs of the blocks of one type, sorted. */
+static struct ids ids_of(const struct message *m, enum block_type type)
+{
+    struct ids ids = {0};
+    for (size_t i = 0; m && i < m->blocks.len; i++)
+        if (m->blocks.items[i].type == type)
+            vec_push(&ids.items, m->blocks.items[i].id);
+    vec_sort(&ids.items, vec_text_order);
+    return ids;
+}
+
+/* Whether the results in `next`, a tool's message or NULL, are those of the calls in `m`. */
+static bool calls_are_answered(const struct message *m, const struct message *next)
+{
+    AUTO(vec_release_local) struct ids calls = ids_of(m, BLOCK_TOOL_CALL);
+    AUTO(vec_release_local) struct ids results = ids_of(next, BLOCK_TOOL_RESULT);
+    bool same = calls.items.len == results.items.len;
+    for (size_t i = 0; i < calls.items.len && same; i++)
+        same = strcmp(calls.items.items[i], results.items.items[i]) == 0;
+    return same;
+}
+
+/* The fault of a message, or NULL. `next` is NULL unless it is a tool's. */
+static const char *misfit(const struct message *before, const struct message *m,
+                          const struct message *next)
+{
+    static const unsigned may_have[] = {
+        [ROLE_SYSTEM] = 1U << BLOCK_TEXT,
+        [ROLE_USER] = 1U << BLOCK_TEXT | 1U << BLOCK_IMAGE,
+        [ROLE_ASSISTANT] = 1U << BLOCK_TEXT | 1U << BLOCK_REASONING | 1U << BLOCK_TOOL_CALL,
+        [ROLE_TOOL] = 1U << BLOCK_TOOL_RESULT,
+    };
+    if (!before && m->role != ROLE_USER)
+        return "it does not begin with the user";
+    if (m->role == ROLE_SYSTEM)
+        return "it has a message of the system's";
+    if (m->blocks.len == 0)
+        return "it has an empty message";
+    for (size_t i = 0; i < m->blocks.len; i++)
+        if (!(may_have[m->role] & 1U << m->blocks.items[i].type))
+            return "a message says what its role cannot";
+    if (m->turn < 1 || (before && (m->seq <= before->seq || m->turn < before->turn)))
+        return "its messages are out of order";
+    if (m->role == ROLE_TOOL && before->role != ROLE_ASSISTANT)
+        return "it has results without calls";
+    if (m->role == ROLE_ASSISTANT && !calls_are_answered(m, next))
+        return "its calls and results do not pair";
+    return NULL;
+}
+
+/* The fault of the messages, or NULL: numbers must rise, turns from 1 on must not fall, the user
+ * begins, and calls and results are paired. */
+static const char *messages_misfit(const struct message *messages, size_t count,
+                                   struct message_source *source)
+{
+    const char *fault = NULL;
+    for (size_t i = 0; i < count && !fault; i++) {
+        AUTO(message_release) struct message room = {0}, next_room = {.role = ROLE_TOOL};
+        bool follows = i + 1 < count && messages[i + 1].role == ROLE_TOOL;
+        const struct message *m = message_whole(source, &messages[i], &room);
+        const struct message *next =
+            follows ? message_whole(source, &messages[i + 1], &next_room) : NULL;
+        fault = misfit(i > 0 ? &messages[i - 1] : NULL, m, next);
+    }
+    return fault;
+}
+
+/* Whether the rebuilt messages are a history that events may follow. */
+static bool rebuild_fits(const struct history *h, const struct rebuild *r,
+                         const struct message *messages, size_t count, int64_t seq, struct error *e)
+{
+    bool keeps_turn = !h->running;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        const struct message *old = p->rewrites ? &h->messages.items[p->first] : &p->made;
+        if (h->turn_first >= p->first && h->turn_first - p->first < p->count)
+            keeps_turn = true;
+        if (old->role != p->made.role || old->seq != p->made.seq || old->turn != p->made.turn)
+            return err_set(e, ERR_AGENT_ERROR, "a compaction makes another message of an old one");
+    }
+    if (!keeps_turn)
+        return err_set(e, ERR_AGENT_ERROR, "a compaction takes the running turn's message");
+    const char *fault = messages_misfit(messages, count, h->source);
+    if (fault)
+        return err_set(e, ERR_AGENT_ERROR, "the history after a compaction is none: %s", fault);
+    /* The messages that follow get higher numbers and turns. */
+    return count == 0 || (messages[count - 1].seq <= seq && messages[count - 1].turn <= h->turns) ||
+           err_set(e, ERR_AGENT_ERROR, "a compaction makes messages of events to come");
+}
+
+/* --- a compaction ----------------------------------------------------------------------------- */
+
+/* The messages that the rebuild makes; they share their blocks with the old ones. */
+static struct message *compose(const struct history *h, const struct rebuild *r, size_t count)
+{
+    struct message *out = mem_alloc((count > 0 ? count : 1) * sizeof *out);
+    size_t len = 0;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        const struct message *from = p->count > 0 ? &h->messages.items[p->first] : &p->made;
+        size_t n = p->count > 0 ? p->count : 1;
+        memcpy(&out[len], from, n * sizeof *from);
+        len += n;
+    }
+    return out;
+}
+
+/* Reads the blocks of the messages that get another index: blocks that are kept elsewhere are found
+ * by the index. */
+static bool fetch_moved(struct history *h, const struct rebuild *r)
+{
+    size_t place = 0;
+    bool ok = true;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        for (size_t k = 0; k < p->count && place != p->first; k++)
+            ok = fetch(h, p->first + k) && ok;
+        place += p->count > 0 ? p->count : 1;
+    }
+    return ok;
+}
+
+/* The next run of old messages that are not kept, from index *at and part *part on. */
+static bool next_gap(const struct rebuild *r, size_t old, size_t *part, size_t *at, size_t *count)
+{
+    for (; *part < r->parts.len; ++*part) {
+        const struct rebuild_part *p = &r->parts.items[*part];
+        if (p->count == 0)
+            continue;
+        *count = p->first - *at;
+        if (*count > 0)
+            return true;
+        *at = p->first + p->count;
+    }
+    *count = old - *at;
+    return *count > 0;
+}
+
+static void reweigh(struct history *h, const struct rebuild *r, const struct message *messages,
+                    size_t count)
+{
+    const int64_t *old = h->estimates.items;
+    int64_t *new = mem_alloc((count > 0 ? count : 1) * sizeof *new);
+    size_t len = 0;
+    for (size_t i = 0; i < r->parts.len; i++) {
+        const struct rebuild_part *p = &r->parts.items[i];
+        if (p->count > 0)
+            memcpy(&new[len], &old[p->first], p->count * sizeof *new);
+        else
+            new[len] = message_estimate_tokens(&messages[len]);
+        len += p->count > 0 ? p->count : 1;
+    }
+    h->grown = 0;
+    h->estimates.items = new;
+    h->estimates.len = h->estimates.cap = count;
+    h->estimate = 0;
+    for (size_t i = 0; i < count; i++)
+        h->estimate += new[i];
+}
+
+/* Finds the open turn among the new messages. Later answers begin messages of their own. */
+static void follow_turn(struct history *h, const struct rebuild *r, const struct message *messages,
+                        size_t count)
+{
+    const struct message *old = h->messages.items;
+    for (size_t part = 0, at = 0, gap; next_gap(r, h->messages.len, &part, &at, &gap); at += gap)
+        for (size_t i = at; i < at + gap && !h->turn_shortened; i++)
+            h->turn_shortened =
+                i > h->turn_first && old[i].role == ROLE_ASSISTANT && has_answer(&old[i]);
+    int64_t seq = old[h->turn_first].seq;
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (messages[middle].seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    h->turn_first = low;
+    h->call_seq = 0;
+}
+
+/* `messages` is taken. */
+static void replace(struct history *h, const struct rebuild *r, struct message *messages,
+                    size_t count)
+{
+    const struct rebuild_part *first = r->parts.len > 0 ? &r->parts.items[0] : NULL;
+    size_t same = first && first->first == 0 ? first->count : 0; /* unchanged at the beginning */
+    if (h->unsaved > same && (same < h->messages.len || count > same))
+        h->unsaved = same;
+    reweigh(h, r, messages, count);
+    if (h->running)
+        follow_turn(h, r, messages, count);
+    h->messages.items = messages;
+    h->messages.len = h->messages.cap = count;
+    h->last_input = -1;
+}
+
+static struct compaction_state clone_state(const struct compaction_state *s)
+{
+    struct compaction_state copy = *s;
+    copy.in_force.items = NULL;
+    copy.in_force.len = copy.in_force.cap = 0;
+    for (size_t i = 0; i < s->in_force.len; i++)
+        vec_push(&copy.in_force, s->in_force.items[i]);
+    copy.failed_mode = mem_strdup(s->failed_mode);
+    copy.failed_model = mem_strdup(s->failed_model);
+    copy.obstacle = mem_strdup(s->obstacle);
+    return copy;
+}
+
+bool history_compact(struct history *h, const struct event *ev, struct history_backup *b,
+                     struct error *e)
+{
+    *b = (struct history_backup){0};
+    if (!rebuild_from_json(ev->compaction.history ? ev->compaction.history : "", h->messages.len,
+                           &b->rebuild, e))
+        return false;
+    if (!fetch_moved(h, &b->rebuild)) {
+        rebuild_release(&b->rebuild);
+        *e = h->source->fault;
+        return false;
+    }
+    size_t count = rebuild_count(&b->rebuild);
+    struct message *messages = compose(h, &b->rebuild, count);
+    if (!rebuild_fits(h, &b->rebuild, messages, count, ev->seq, e)) {
+        free(messages);
+        rebuild_release(&b->rebuild);
+        return false;
+    }
+    b->before = *h;
+    h->compaction = clone_state(&b->before.compaction);
+    h->applied_seq = ev->seq;
+    h->compaction.last_attempt = h->calls;
+    count_usage(h, ev);
+    judge(h, ev);
+    vec_push(&h->compaction.in_force, ev->seq);
+    replace(h, &b->rebuild, messages, count);
+    h->measure = REQUEST_UNMEASURED;
+    if (ev->compaction.request_after > 0)
+        h->measure = (struct request_measure){
+            .tokens = ev->compaction.request_after, .history = h->estimate, .estimated = true};
+    return true;
+}
+
+void history_settle(struct history_backup *b)
+{
+    struct message *old = b->before.messages.items;
+    for (size_t part = 0, at = 0, gap;
+         next_gap(&b->rebuild, b->before.messages.len, &part, &at, &gap); at += gap)
+        for (size_t i = at; i < at + gap; i++)
+            message_release(&old[i]);
+    vec_release(&b->before.messages);
+    vec_release(&b->before.estimates);
+    release_state(&b->before.compaction);
+    vec_release(&b->rebuild.parts); /* the made messages are the history's */
+}
+
+void history_revert(struct history *h, struct history_backup *b)
+{
+    vec_release(&h->messages);
+    vec_release(&h->estimates);
+    release_state(&h->compaction);
+    rebuild_release(&b->rebuild);
+    *h = b->before;
+}
+
+static void compaction_completed(struct history *h, const struct event *ev)
+{
+    struct history_backup b;
+    struct error e;
+    bool undone = h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
+                                               sizeof *h->undone.items, by_number);
+    if (!undone && history_compact(h, ev, &b, &e)) {
+        history_settle(&b);
+        return;
+    }
+    count_usage(h, ev); /* it was spent all the same */
+    if (undone)
+        judge(h, ev);
+    else
+        log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
+}
+
+static void compaction(struct history *h, const struct event *ev)
+{
+    if (event_between_turns(ev))
+        history_drop_open_turn(h);
+    h->compaction.last_attempt = h->calls;
+    if (ev->type == EVENT_COMPACTION_UNDONE) { /* they were measured with a shorter history */
+        h->last_input = -1;
+        h->measure = REQUEST_UNMEASURED;
+    }
+    if (ev->type == EVENT_COMPACTION_COMPLETED)
+        compaction_completed(h, ev);
+    if (ev->type == EVENT_COMPACTION_FAILED) {
+        count_usage(h, ev);
+        count_failure(h, ev);
+        if (same_text(ev->compaction.reason, "too_small"))
+            set_obstacle(&h->compaction, ev->text);
+    }
+}
+
+/* --- the fold --------------------------------------------------------------------------------- */
 
 void history_apply(struct history *h, const struct event *ev)
 {
+    typedef void effect(struct history * h, const struct event *ev);
+    static effect *const effects[EVENT_TYPE_COUNT] = {
+        [EVENT_TURN_STARTED] = turn_started,
+        [EVENT_COMPACTION_STARTED] = compaction,
+        [EVENT_COMPACTION_COMPLETED] = compaction,
+        [EVENT_COMPACTION_FAILED] = compaction,
+        [EVENT_COMPACTION_UNDONE] = compaction,
+        [EVENT_MESSAGE_PINNED] = message_pinned,
+        [EVENT_WARNING] = warning,
+        [EVENT_BUDGET_WARNING] = budget_warning,
+    };
+    static effect *const turn_effects[EVENT_TYPE_COUNT] = {
+        /* while a turn is open */
+        [EVENT_CALL_STARTED] = call_started,
+        [EVENT_TEXT_COMPLETE] = text_complete,
+        [EVENT_REASONING_COMPLETE] = reasoning_complete,
+        [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
+        [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
+        [EVENT_CALL_COMPLETED] = call_completed,
+        [EVENT_TURN_COMPLETED] = turn_completed,
+        [EVENT_TURN_FAILED] = turn_failed,
+        [EVENT_INTERRUPTED] = interrupted,
+    };
     if (ev->seq <= h->applied_seq)
         return;
     h->applied_seq = ev->seq;
@@ -596,6 +855,8 @@ void history_apply(struct history *h, const struct event *ev)
     else if (h->running && turn_effects[ev->type])
         turn_effects[ev->type](h, ev);
 }
+
+/* --- the snapshot ----------------------------------------------------------------------------- */
 
 #define VERSION 1
 
@@ -658,8 +919,7 @@ char *history_counters(const struct history *h)
     struct buf text = BUF_INIT;
     struct json_out o = {.buf = &text};
     json_out_open(&o, '{');
-    json_out_int(&o, "version", VERSION);
-    json_out_int(&o, "messages", (int64_t)h->messages.len);
+    json_out_pack(&o, "version:i messages:I", VERSION, (int64_t)h->messages.len);
     shape_write_members(&counters_shape, h, &o);
     shape_write_members(&request_measure_shape, &h->measure, &o);
     json_out_name(&o, "compactions");
@@ -673,22 +933,9 @@ char *history_counters(const struct history *h)
     return buf_take(&text);
 }
 
-/* The open turn stands on a user message that is there and begins it. */
-static bool read_turn_first(const struct json *v, struct history *h)
+static bool read_counters(const struct json *v, struct history *h, struct error *e)
 {
-    int64_t first = json_get_int(v, "run_first", -1);
-    if (!h->running)
-        return true;
-    h->turn_first = (size_t)first;
-    if (first < 0 || h->turn_first >= h->messages.len)
-        return false;
-    const struct message *m = &h->messages.items[first];
-    return m->role == ROLE_USER && m->turn > 0;
-}
-
-static bool read_history(const struct json *v, struct history *h, struct error *e)
-{
-    int64_t version = json_get_int(v, "version", -1);
+    int64_t version = json_get_int(v, "version", -1), first = json_get_int(v, "run_first", -1);
     struct error cause;
     if (version != VERSION)
         return err_set(e, ERR_SESSION_STORE_ERROR, "a snapshot of version %lld; known is %d",
@@ -698,405 +945,23 @@ static bool read_history(const struct json *v, struct history *h, struct error *
         return err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot: %s", cause.text);
     for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
         vec_push(&h->compaction.in_force, json_int(n, 0));
-    return (json_get_int(v, "messages", -1) == (int64_t)h->messages.len && read_turn_first(v, h)) ||
-           err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
+    bool ok = json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
+    if (ok && h->running) { /* the open turn begins with a user message that is there */
+        h->turn_first = (size_t)first;
+        ok = first >= 0 && h->turn_first < h->messages.len &&
+             h->messages.items[first].role == ROLE_USER && h->messages.items[first].turn > 0;
+    }
+    return ok || err_set(e, ERR_SESSION_STORE_ERROR, "the counters of a snapshot do not fit");
 }
 
 bool history_restore(struct history *h, const char *counters, size_t len, struct error *e)
 {
-    /* Not as it is written: a snapshot may be of a program that wrote messages otherwise. */
+    /* The written estimate is ignored: another version may write messages differently. */
     int64_t estimate = h->estimate;
-    struct json *v = json_parse(counters, len, e);
-    bool ok = v && read_history(v, h, e);
-    json_free(v);
+    AUTO(json_free_local) struct json *v = json_parse(counters, len, e);
+    bool ok = v && read_counters(v, h, e);
     h->estimate = estimate;
     if (!ok)
         history_release(h);
     return ok;
-}
-
-/* ---- what is remembered of compactions ---- */
-
-void compaction_state_init(struct compaction_state *s)
-{
-    *s = (struct compaction_state){.last_attempt = -1};
-}
-
-void compaction_state_release(struct compaction_state *s)
-{
-    vec_release(&s->in_force);
-    free(s->failed_mode);
-    free(s->failed_model);
-    free(s->obstacle);
-    compaction_state_init(s);
-}
-
-static struct compaction_state state_clone(const struct compaction_state *s)
-{
-    struct compaction_state copy = *s;
-    copy.in_force.items = NULL;
-    copy.in_force.len = copy.in_force.cap = 0;
-    vec_reserve(&copy.in_force, s->in_force.len);
-    for (size_t i = 0; i < s->in_force.len; i++)
-        vec_push(&copy.in_force, s->in_force.items[i]);
-    copy.failed_mode = mem_strdup(s->failed_mode);
-    copy.failed_model = mem_strdup(s->failed_model);
-    copy.obstacle = mem_strdup(s->obstacle);
-    return copy;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-/* One that counts for nothing leaves what was counted; one by hand in another mode, or by another
- * model, does not open what is suspended. */
-static bool counts(const struct compaction_state *s, const struct event *ev, bool by_hand)
-{
-    bool same =
-        same_text(s->failed_mode, ev->compaction.mode) && same_text(s->failed_model, ev->model);
-    return ev->compaction.failures > 0 && (same || !s->suspended || !by_hand);
-}
-
-static void failed(struct compaction_state *s, const struct event *ev)
-{
-    s->failures = ev->compaction.failures;
-    s->suspended = ev->compaction.suspended;
-    free(s->failed_mode);
-    free(s->failed_model);
-    s->failed_mode = mem_strdup(ev->compaction.mode);
-    s->failed_model = mem_strdup(ev->model);
-}
-
-static void forget_failures(struct compaction_state *s)
-{
-    s->failures = 0;
-    s->suspended = false;
-    free(s->failed_mode);
-    free(s->failed_model);
-    s->failed_mode = s->failed_model = NULL;
-}
-
-/* Of a completed one, undone or not: what counts is whether the model answered. */
-static void judge(struct history *h, const struct event *ev)
-{
-    if (ev->compaction.failures == 0)
-        forget_failures(&h->compaction);
-    else if (counts(&h->compaction, ev, !h->running))
-        failed(&h->compaction, ev);
-}
-
-/* ---- compactions that were undone ---- */
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
-void history_pass_over(struct history *h, const int64_t *completed, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        vec_push(&h->undone, completed[i]);
-    vec_sort(&h->undone, by_number);
-}
-
-static bool was_undone(const struct history *h, int64_t seq)
-{
-    return h->undone.len > 0 &&
-           bsearch(&seq, h->undone.items, h->undone.len, sizeof *h->undone.items, by_number);
-}
-
-/* ---- the messages made anew ---- */
-
-/* Whether the old message of this index stays as it is. */
-static bool keeps(const struct rebuild *r, size_t index)
-{
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        if (index >= p->first && index - p->first < p->count)
-            return true;
-    }
-    return false;
-}
-
-static bool rewrites_fit(const struct history *h, const struct rebuild *r)
-{
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        const struct message *old = p->rewrites ? &h->messages.items[p->first] : &p->made;
-        if (old->role != p->made.role || old->seq != p->made.seq || old->turn != p->made.turn)
-            return false;
-    }
-    return true;
-}
-
-/* The messages as the rebuild has them; their blocks stay where they are. */
-static struct message *compose(const struct history *h, const struct rebuild *r, size_t count)
-{
-    struct message *out = mem_alloc((count > 0 ? count : 1) * sizeof *out);
-    size_t len = 0;
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        const struct message *from = p->count > 0 ? &h->messages.items[p->first] : &p->made;
-        size_t n = p->count > 0 ? p->count : 1;
-        memcpy(&out[len], from, n * sizeof *from);
-        len += n;
-    }
-    return out;
-}
-
-/* What is kept elsewhere is kept by its place. */
-static bool fetch_moved(struct history *h, const struct rebuild *r)
-{
-    size_t place = 0;
-    bool ok = true;
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        for (size_t k = 0; k < p->count && place != p->first; k++)
-            ok = history_fetch(h, p->first + k) && ok;
-        place += p->count > 0 ? p->count : 1;
-    }
-    return ok;
-}
-
-/* What comes after gets higher numbers and turns. */
-static bool fits_behind(const struct history *h, const struct message *messages, size_t count,
-                        int64_t seq)
-{
-    return count == 0 || (messages[count - 1].seq <= seq && messages[count - 1].turn <= h->turns);
-}
-
-static bool rebuild_fits(const struct history *h, const struct rebuild *r,
-                         const struct message *messages, size_t count, int64_t seq, struct error *e)
-{
-    const char *what;
-    if (h->running && !keeps(r, h->turn_first))
-        return err_set(e, ERR_AGENT_ERROR, "a compaction takes the running turn's message");
-    if (!rewrites_fit(h, r))
-        return err_set(e, ERR_AGENT_ERROR, "a compaction makes another message of an old one");
-    if (!history_messages_fit(messages, count, h->source, &what))
-        return err_set(e, ERR_AGENT_ERROR, "the history after a compaction is none: %s", what);
-    return fits_behind(h, messages, count, seq) ||
-           err_set(e, ERR_AGENT_ERROR, "a compaction makes messages of events to come");
-}
-
-/* Messages at the beginning that are what they were. */
-static size_t unchanged(const struct rebuild *r)
-{
-    const struct rebuild_part *p = r->parts.len > 0 ? &r->parts.items[0] : NULL;
-    return p && p->first == 0 ? p->count : 0;
-}
-
-/* What the old messages between the kept ranges were, one run of them at a time. */
-static void each_gap(const struct rebuild *r, size_t old,
-                     void (*visit)(void *context, size_t first, size_t count), void *context)
-{
-    size_t next = 0;
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        if (p->count == 0)
-            continue;
-        if (p->first > next)
-            visit(context, next, p->first - next);
-        next = p->first + p->count;
-    }
-    if (old > next)
-        visit(context, next, old - next);
-}
-
-struct gaps {
-    const struct message *messages;
-    size_t after; /* only answers behind this one are looked for */
-    bool answers;
-};
-
-static void look_for_answers(void *context, size_t first, size_t count)
-{
-    struct gaps *g = context;
-    for (size_t i = first; i < first + count && !g->answers; i++)
-        g->answers = i > g->after && g->messages[i].role == ROLE_ASSISTANT &&
-                     history_has_answer(&g->messages[i]);
-}
-
-static void weigh_rebuilt(struct history *h, const struct rebuild *r,
-                          const struct message *messages, size_t count)
-{
-    const int64_t *old = h->estimates.items;
-    int64_t *new = mem_alloc((count > 0 ? count : 1) * sizeof *new);
-    size_t len = 0;
-    for (size_t i = 0; i < r->parts.len; i++) {
-        const struct rebuild_part *p = &r->parts.items[i];
-        if (p->count > 0)
-            memcpy(&new[len], &old[p->first], p->count * sizeof *new);
-        else
-            new[len] = message_estimate_tokens(&messages[len]);
-        len += p->count > 0 ? p->count : 1;
-    }
-    h->grown = 0;
-    h->estimates.items = new;
-    h->estimates.len = h->estimates.cap = count;
-    h->estimate = 0;
-    for (size_t i = 0; i < count; i++)
-        h->estimate += new[i];
-}
-
-static size_t index_of(const struct message *messages, size_t count, int64_t seq)
-{
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (messages[middle].seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Later answers begin messages of their own. */
-static void follow_turn(struct history *h, const struct rebuild *r, const struct message *messages,
-                        size_t count)
-{
-    struct gaps g = {.messages = h->messages.items, .after = h->turn_first};
-    each_gap(r, h->messages.len, look_for_answers, &g);
-    h->turn_shortened = h->turn_shortened || g.answers;
-    h->turn_first = index_of(messages, count, h->messages.items[h->turn_first].seq);
-    h->call_seq = 0;
-}
-
-/* `messages` is taken. */
-static void replace(struct history *h, const struct rebuild *r, struct message *messages,
-                    size_t count)
-{
-    size_t same = unchanged(r);
-    if (h->unsaved > same && (same < h->messages.len || count > same))
-        h->unsaved = same;
-    weigh_rebuilt(h, r, messages, count);
-    if (h->running)
-        follow_turn(h, r, messages, count);
-    h->messages.items = messages;
-    h->messages.len = h->messages.cap = count;
-    h->last_input = -1;
-}
-
-/* What is left of the request is known by estimate. */
-static void measure_rest(struct history *h, const struct event *ev)
-{
-    bool known = ev->compaction.request_after > 0;
-    h->measure = REQUEST_UNMEASURED;
-    if (known)
-        h->measure = (struct request_measure){
-            .tokens = ev->compaction.request_after, .history = h->estimate, .estimated = true};
-}
-
-bool history_compact(struct history *h, const struct event *ev, struct history_backup *b,
-                     struct error *e)
-{
-    *b = (struct history_backup){0};
-    if (!rebuild_from_json(ev->compaction.history ? ev->compaction.history : "", h->messages.len,
-                           &b->rebuild, e))
-        return false;
-    if (!fetch_moved(h, &b->rebuild)) {
-        rebuild_release(&b->rebuild);
-        *e = h->source->fault;
-        return false;
-    }
-    size_t count = rebuild_count(&b->rebuild);
-    struct message *messages = compose(h, &b->rebuild, count);
-    if (!rebuild_fits(h, &b->rebuild, messages, count, ev->seq, e)) {
-        free(messages);
-        rebuild_release(&b->rebuild);
-        return false;
-    }
-    b->before = *h;
-    h->compaction = state_clone(&b->before.compaction);
-    h->applied_seq = ev->seq;
-    h->compaction.last_attempt = h->calls;
-    history_count_use(h, ev);
-    judge(h, ev);
-    vec_push(&h->compaction.in_force, ev->seq);
-    replace(h, &b->rebuild, messages, count);
-    measure_rest(h, ev);
-    return true;
-}
-
-static void release_gap(void *context, size_t first, size_t count)
-{
-    struct message *messages = context;
-    for (size_t i = first; i < first + count; i++)
-        message_release(&messages[i]);
-}
-
-void history_settle(struct history *h, struct history_backup *b)
-{
-    (void)h;
-    each_gap(&b->rebuild, b->before.messages.len, release_gap, b->before.messages.items);
-    vec_release(&b->before.messages);
-    vec_release(&b->before.estimates);
-    compaction_state_release(&b->before.compaction);
-    vec_release(&b->rebuild.parts); /* what was made is the history's */
-}
-
-void history_revert(struct history *h, struct history_backup *b)
-{
-    vec_release(&h->messages);
-    vec_release(&h->estimates);
-    compaction_state_release(&h->compaction);
-    rebuild_release(&b->rebuild);
-    *h = b->before;
-}
-
-/* ---- the fold ---- */
-
-static void set_obstacle(struct compaction_state *s, const char *text)
-{
-    free(s->obstacle);
-    s->obstacle = mem_strdup(text);
-}
-
-static void completed(struct history *h, const struct event *ev)
-{
-    struct history_backup b;
-    struct error e;
-    bool undone = was_undone(h, ev->seq);
-    if (!undone && history_compact(h, ev, &b, &e)) {
-        history_settle(h, &b);
-        return;
-    }
-    history_count_use(h, ev); /* it was spent all the same */
-    if (undone)
-        judge(h, ev);
-    else
-        log_line(LOG_ERROR, "compaction %lld is passed over: %s", (long long)ev->seq, e.text);
-}
-
-void history_warning(struct history *h, const struct event *ev)
-{
-    if (!same_text(ev->name, WARNING_NOT_COMPACTED))
-        return;
-    set_obstacle(&h->compaction, ev->text);
-}
-
-void history_compaction(struct history *h, const struct event *ev)
-{
-    if (event_between_turns(ev))
-        history_drop_open_turn(h);
-    h->compaction.last_attempt = h->calls;
-    if (ev->type == EVENT_COMPACTION_UNDONE) { /* they are of a history that was shorter */
-        h->last_input = -1;
-        h->measure = REQUEST_UNMEASURED;
-    }
-    if (ev->type == EVENT_COMPACTION_COMPLETED)
-        completed(h, ev);
-    if (ev->type == EVENT_COMPACTION_FAILED) {
-        history_count_use(h, ev);
-        if (counts(&h->compaction, ev, !h->running))
-            failed(&h->compaction, ev);
-        if (same_text(ev->compaction.reason, "too_small"))
-            set_obstacle(&h->compaction, ev->text);
-    }
 }

@@ -11,10 +11,10 @@
 #include "chat/rebuild.h"
 #include "chat/usage.h"
 
-/* Code of the warning that says why a compaction is not begun although it is due. */
+/* Code of the warning that tells why a compaction that is due does not begin. */
 #define WARNING_NOT_COMPACTED "not_compacted"
 
-/* What the session remembers of its compactions, so that the decision is a pure function. */
+/* The session's compactions so far, so that the decision about the next is a pure function. */
 struct compaction_state {
     VEC(int64_t) in_force; /* numbers of the compaction_completed events that hold, oldest first */
     int last_attempt;      /* model calls when one was last tried or undone; -1: never */
@@ -24,11 +24,10 @@ struct compaction_state {
     char *obstacle; /* text of the newest warning of that code, or too_small failure; NULL: none */
 };
 
-/* Kinds of budgets that a history remembers: more than there are, and a bound for a log that names
- * others. */
+/* Kinds of budgets that a history remembers: more than exist; a bound for foreign logs. */
 enum { HISTORY_MAX_BUDGETS = 16 };
 
-/* A budget that was warned of: not again, unless its limit is another. */
+/* A budget with a warning; the next comes only for another limit. */
 struct budget_told {
     char *kind; /* as the event names it */
     double limit;
@@ -37,7 +36,7 @@ struct budget_told {
 
 struct history {
     VEC(struct message) messages;
-    struct message_source *source; /* of blocks that history_shed() let go; borrowed; NULL: none */
+    struct message_source *source; /* of blocks that history_shed() freed; borrowed; NULL: none */
     int turns;                     /* user messages that were sent and not taken back */
     int calls;                     /* model calls, also those that failed or were taken back */
     VEC(int64_t) estimates;        /* message_estimate_tokens() of each message */
@@ -54,8 +53,8 @@ struct history {
     int64_t last_turn_seq;  /* its number; 0 before the first */
     struct compaction_state compaction;
     VEC(struct budget_told) budgets; /* one a kind */
-    VEC(int64_t) undone; /* compaction_completed events that history_apply() passes over */
-    size_t unsaved;      /* messages from here on are not as the last snapshot has them */
+    VEC(int64_t) undone;             /* compaction_completed events that history_apply() ignores */
+    size_t unsaved;                  /* messages from here on differ from the last snapshot */
     /* While a turn is open: */
     bool running;
     int64_t turn_seq;    /* its run_started */
@@ -89,20 +88,20 @@ void history_release(struct history *h);
  *   completed one that has any; other completed ones clear them.
  * - turn_completed, interrupted and run_failed measure the request, if they say what it took;
  *   compaction_completed resizes the measure, or forgets it where it does not know the request.
- * - compaction_undone forgets last_input and the measure and changes no messages: whoever reads a
- *   log tells history_pass_over() first; whoever undoes one now reads the log again.
- * - Of these, what event_between_turns() names takes an open turn back: the program died in it.
+ * - compaction_undone forgets last_input and the measure and changes no messages: a reader of a log
+ *   calls history_pass_over() first; whoever undoes a compaction reads the log again.
+ * - An event of event_between_turns() takes an open turn back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
  * - budget_warning is remembered by its kind.
- * - An event whose seq is not above applied_seq is passed over. */
+ * - An event whose seq is not above applied_seq is ignored. */
 void history_apply(struct history *h, const struct event *ev);
 
-/* Numbers of compactions that were undone later in the log that is about to be folded. */
+/* Tells the numbers of compactions that the log to be folded undoes later. */
 void history_pass_over(struct history *h, const int64_t *completed, size_t count);
 
-/* The history as it was before a compaction, until that is sure to hold. Messages that are kept
- * share their blocks with it. */
+/* The history before a compaction, until the compaction is committed. Kept messages share their
+ * blocks with it. */
 struct history_backup {
     struct history before;
     struct rebuild rebuild;
@@ -113,26 +112,25 @@ struct history_backup {
  * not fit the messages. The first message that a running turn was begun with stays where it is. */
 bool history_compact(struct history *h, const struct event *ev, struct history_backup *b,
                      struct error *e);
-void history_settle(struct history *h, struct history_backup *b);
+void history_settle(struct history_backup *b);
 void history_revert(struct history *h, struct history_backup *b); /* byte for byte as before */
 
-/* A turn that is still open after the last event was cut off by a crash: take it back. Returns
- * whether there was one. */
+/* Takes back a turn that is still open after the last event: a crash cut it off. Returns whether
+ * there was one. */
 bool history_drop_open_turn(struct history *h);
 
-/* Lets go of the blocks of old messages: those of the newest ones that together have at most so
- * many tokens stay, and so do those of a running turn, of summaries and pinned messages, and what
- * no snapshot has. For a history with a source, which has message `i` at row i + 1 for good: what
- * was saved is committed. */
+/* Frees the blocks of old messages. The newest messages with at most so many tokens keep theirs,
+ * and so do those of a running turn, summaries, pinned messages, and messages that no committed
+ * snapshot has. For a history with a source, which must have message `i` at row i + 1. */
 #define HISTORY_HELD ((int64_t)128 * 1024)
 void history_shed(struct history *h, int64_t tokens);
 
-/* The snapshot's text but for the messages: a JSON object with "messages" (how many), "estimate",
- * "last_input" and what else a history knows. The caller frees. */
+/* The snapshot without the messages: a JSON object with "messages" (how many), "estimate",
+ * "last_input" and the other members of a history. The caller frees. */
 char *history_counters(const struct history *h);
 
-/* A history of messages that are saved, one after the other (taken), and then of those counters.
- * False: they do not fit together, and the history is empty. */
+/* Restores a history: first its saved messages in order (taken), then these counters. False: they
+ * do not fit together, and the history is empty. */
 void history_add_saved(struct history *h, struct message m);
 bool history_restore(struct history *h, const char *counters, size_t len, struct error *e);
 

@@ -483,7 +483,7 @@ static bool replace_history(struct journal *j, const struct event *ev, const str
         return false;
     bool ok = keep_compaction(j, ev, indexed, e);
     if (ok)
-        history_settle(&j->history, &backup);
+        history_settle(&backup);
     else
         history_revert(&j->history, &backup);
     return ok;
