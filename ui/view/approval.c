@@ -187,8 +187,8 @@ struct key_help {
 };
 
 static const struct key_help answer_keys[] = {{ACTION_ALLOW_ONCE, N_("allow once")},
-                                          {ACTION_ALLOW_SESSION, NULL},
-                                          {ACTION_DECLINE, N_("decline")}};
+                                              {ACTION_ALLOW_SESSION, NULL},
+                                              {ACTION_DECLINE, N_("decline")}};
 
 /* As long as the end of the text was not seen. */
 static const struct key_help reading[] = {{ACTION_PAGE_DOWN, N_("next page")},

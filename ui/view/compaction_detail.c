@@ -192,7 +192,7 @@ static void draw_hints(struct compaction_detail *d)
     if (d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);
     else
-        hints_rows(&d->rows, d->view.host->keymap, hints, sizeof hints / sizeof *hints, width, 1);
+        hints_rows(&d->rows, d->view.host->keymap, HINTS(hints), width, 1);
 }
 
 static void detail_resize(struct view *view, int width, int height)

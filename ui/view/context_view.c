@@ -444,9 +444,9 @@ static void draw_hints(struct context_view *v)
     else if (v->remark.text)
         remark_row(&v->rows, v->remark.text, v->remark.style, width);
     else if (v->context.mode)
-        hints_rows(&v->rows, v->view.host->keymap, hints, sizeof hints / sizeof *hints, width, 1);
+        hints_rows(&v->rows, v->view.host->keymap, HINTS(hints), width, 1);
     else /* nothing is shortened, so nothing is pinned */
-        hints_rows(&v->rows, v->view.host->keymap, fixed, sizeof fixed / sizeof *fixed, width, 1);
+        hints_rows(&v->rows, v->view.host->keymap, HINTS(fixed), width, 1);
 }
 
 static void context_view_resize(struct view *view, int width, int height)

@@ -71,18 +71,18 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
     return next;
 }
 
-void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint *hints,
-                size_t count, size_t width, int rows)
+void hints_rows(struct rows *out, const struct keymap *keymap, struct hint_table table,
+                size_t width, int rows)
 {
     for (size_t next = 0; rows > 0; rows--)
-        next += hints_part(out, keymap, hints + next, count - next, width, rows == 1);
+        next += hints_part(out, keymap, table.hints + next, table.count - next, width, rows == 1);
 }
 
 void hints_elsewhere(struct rows *out, const struct keymap *keymap, size_t width, int rows)
 {
     static const struct hint hints[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
                                         {ACTION_MEMORY, NULL, N_("close")}};
-    hints_rows(out, keymap, hints, sizeof hints / sizeof *hints, width, rows);
+    hints_rows(out, keymap, HINTS(hints), width, rows);
 }
 
 bool hint_is_letter(const struct key *key, const char *word)

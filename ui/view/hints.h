@@ -16,10 +16,16 @@ struct hint {
     const char *text;
 };
 
+struct hint_table {
+    const struct hint *hints;
+    size_t count;
+};
+#define HINTS(array) ((struct hint_table){(array), sizeof(array) / sizeof *(array)})
+
 /* Adds so many rows of exactly `width` columns. The most important come first: what has no room is
  * left out. */
-void hints_rows(struct rows *out, const struct keymap *keymap, const struct hint *hints,
-                size_t count, size_t width, int rows);
+void hints_rows(struct rows *out, const struct keymap *keymap, struct hint_table table,
+                size_t width, int rows);
 
 /* One of several such rows (NULL: it is only measured): what has no room waits for the next one,
  * but in the last. Returns how many of the hints are done with. */

@@ -1,5 +1,6 @@
 libtui_a_SOURCES += \
 	ui/view/approval.c ui/view/approval.h \
+	ui/view/browser.c ui/view/browser.h \
 	ui/view/compaction_detail.c ui/view/compaction_detail.h \
 	ui/view/context_view.c ui/view/context_view.h \
 	ui/view/corpus_view.c \

@@ -610,27 +610,21 @@ static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
                                         {ACTION_EXTERNAL, NULL, "$EDITOR"},
                                         {ACTION_CLEAR, NULL, N_("undo changes")}};
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
 static void hint_part(struct memory_view *p, struct rows *out)
 {
-    static const struct {
-        const struct hint *hints;
-        size_t count;
-    } places[] = {[IN_QUERY] = {in_query, COUNT(in_query)},
-                  [IN_LIST] = {in_list, COUNT(in_list)},
-                  [IN_PREVIEW] = {in_preview, COUNT(in_preview)},
-                  [IN_EDITOR] = {in_editor, COUNT(in_editor)}};
+    const struct hint_table places[] = {[IN_QUERY] = HINTS(in_query),
+                                        [IN_LIST] = HINTS(in_list),
+                                        [IN_PREVIEW] = HINTS(in_preview),
+                                        [IN_EDITOR] = HINTS(in_editor)};
     size_t width = (size_t)p->layout.width;
     int rows = p->layout.hint_rows;
     enum pane_place place = has_editor(p) ? IN_EDITOR : p->place;
     if (p->remark.text)
         remark_rows(out, p->remark.text, p->remark.style, width, rows);
     else if (p->focused && place == IN_LIST && pane_count(p) == 0)
-        hints_rows(out, p->view.host->keymap, in_empty_list, COUNT(in_empty_list), width, rows);
+        hints_rows(out, p->view.host->keymap, HINTS(in_empty_list), width, rows);
     else if (p->focused)
-        hints_rows(out, p->view.host->keymap, places[place].hints, places[place].count, width,
-                   rows);
+        hints_rows(out, p->view.host->keymap, places[place], width, rows);
     else
         hints_elsewhere(out, p->view.host->keymap, width, rows);
 }

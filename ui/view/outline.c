@@ -346,6 +346,12 @@ bool outline_toggle(struct outline *o)
     return true;
 }
 
+bool outline_unfolds(const struct outline *o)
+{
+    size_t chosen = outline_chosen(o);
+    return chosen != SIZE_MAX && opens(o, chosen);
+}
+
 bool outline_click(struct outline *o, int row)
 {
     struct place p = o->top;

@@ -51,6 +51,7 @@ size_t outline_chosen(const struct outline *o);       /* SIZE_MAX: there are no 
 /* Opens the chosen entry, or closes it. False if it does not open. */
 bool outline_toggle(struct outline *o);
 void outline_open(struct outline *o, size_t entry);
+bool outline_unfolds(const struct outline *o); /* whether the chosen entry has a text */
 
 /* Keys that move: those of lists, with j k g G, Ctrl-N and Ctrl-P, and a blank for a page. False if
  * it is none. */

@@ -570,8 +570,8 @@ static int key_rows(const struct sessions *s, size_t width)
 static void draw_keys(struct sessions *s)
 {
     const struct hints hints = hints_of(s);
-    hints_rows(&s->rows, s->view.host->keymap, hints.items, hints.count, (size_t)s->layout.width,
-               s->layout.hint_rows);
+    hints_rows(&s->rows, s->view.host->keymap, (struct hint_table){hints.items, hints.count},
+               (size_t)s->layout.width, s->layout.hint_rows);
 }
 
 /* --- messages, in place of the keys --- */

@@ -1,0 +1,380 @@
+#include "ui/view/browser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/i18n.h"
+#include "base/utf8.h"
+#include "ui/term/rows.h"
+#include "ui/text/format.h"
+#include "ui/transcript/messages.h"
+
+enum {
+    FOOT_ROWS = 4, /* of the view, from which on it has a foot */
+    LEFT_COLUMNS = 16,
+    AGAIN_MS = 300
+};
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+int64_t browser_hash(int64_t seed, const char *text)
+{
+    uint64_t h = 14695981039346656037U ^ (uint64_t)seed; /* FNV-1a */
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211U;
+    return (int64_t)h;
+}
+
+void browser_clean(struct buf *out, const char *text)
+{
+    utf8_clean(out, text, strlen(text), UTF8_ONE_LINE);
+}
+
+static int64_t entry_id(void *list, size_t index)
+{
+    const struct browser_list *l = list;
+    return l->columns->id(l->browser, index);
+}
+
+static struct outline_text entry_text(void *list, size_t index)
+{
+    const struct browser_list *l = list;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!l->columns->text || !l->columns->text(l->browser, index, &text))
+        return (struct outline_text){0};
+    free(l->browser->unfolded);
+    l->browser->unfolded = buf_take(&text);
+    return (struct outline_text){l->browser->unfolded, false};
+}
+
+static void entry_row(void *list, size_t index, const struct outline_look *look, struct rows *out)
+{
+    const struct browser_list *l = list;
+    struct browser_entry e = {BUF_INIT, BUF_INIT, STYLE_OVERLAY};
+    l->columns->entry(l->browser, index, &e);
+    size_t end = e.right.len > 0 ? utf8_width(e.right.data, e.right.len) + 1 : 0;
+    if (end + LEFT_COLUMNS > look->columns)
+        end = 0;
+    message_row_field(out, e.left.data, look->columns - end,
+                      look->chosen ? STYLE_SELECTED : e.style);
+    if (end > 0)
+        message_row_figure(out, e.right.data, end, look->chosen ? STYLE_SELECTED : STYLE_DIM);
+    buf_release(&e.left);
+    buf_release(&e.right);
+}
+
+void browser_list_init(struct browser_list *l, struct browser *b,
+                       const struct browser_columns *columns)
+{
+    *l = (struct browser_list){.browser = b, .columns = columns};
+    l->outline = outline_new(&(struct outline_host){entry_id, entry_text, entry_row, l});
+}
+
+void browser_fill(struct browser_list *l, size_t count)
+{
+    l->count = count;
+    outline_fill(l->outline, count);
+}
+
+size_t browser_chosen(const struct browser *b)
+{
+    return outline_chosen(b->list->outline);
+}
+
+void browser_init(struct browser *b, const struct view_host *host, const struct view_ops *ops,
+                  const struct browser_table *table, const struct browser_columns *columns)
+{
+    *b = (struct browser){.view = {.ops = ops, .host = host},
+                          .table = table,
+                          .query = editor_new(),
+                          .line = editor_new(),
+                          .list = &b->main,
+                          .width = 1,
+                          .height = 1};
+    browser_list_init(&b->main, b, columns);
+    rows_init(&b->rows);
+}
+
+void browser_release(struct browser *b)
+{
+    outline_free(b->main.outline);
+    editor_free(b->query);
+    editor_free(b->line);
+    remark_release(&b->remark);
+    rows_release(&b->rows);
+    free(b->unfolded);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+void browser_say(struct browser *b, enum style style, const char *text)
+{
+    remark_set(&b->remark, style, text);
+}
+
+void browser_refresh(struct browser *b)
+{
+    b->stale = false;
+    b->asked_ms = clock_mono_ms();
+    b->table->refresh(b);
+}
+
+bool browser_came(struct browser *b, const char *words)
+{
+    b->asked = 0;
+    b->known = b->known || !words;
+    if (words)
+        browser_say(b, STYLE_ERROR, words);
+    return !words;
+}
+
+bool browser_done(struct browser *b, const char *done, const char *words)
+{
+    browser_say(b, words ? STYLE_ERROR : STYLE_NOTE, words ? words : done);
+    if (!words)
+        browser_refresh(b);
+    return true;
+}
+
+int64_t browser_due(const struct view *v)
+{
+    const struct browser *b = (const struct browser *)v;
+    return b->stale && b->place != BROWSER_QUESTION ? b->asked_ms + AGAIN_MS : 0;
+}
+
+void browser_tick(struct view *v)
+{
+    if (browser_due(v) != 0)
+        browser_refresh(browser_of(v));
+}
+
+/* --- where something was said ----------------------------------------------------------------- */
+
+void browser_write_source(const struct browser *b, const struct browser_source *s,
+                          const char *other, struct buf *out)
+{
+    const struct view_host *host = b->view.host;
+    const char *title = s->session_id ? host->title(host->app, s->session_id) : NULL;
+    if (!title)
+        title = s->title;
+    format_date(out, s->at_ms);
+    if (s->deleted)
+        buf_addf(out, ", %s", _("its conversation was deleted"));
+    else if (title && !*title)
+        buf_addf(out, ", %s", _("from this conversation"));
+    else if (s->session_id)
+        buf_addf(out, ", %s%s%s", _("from a conversation"), title ? ": " : "", title ? title : "");
+    else
+        buf_addf(out, ", %s", other);
+}
+
+void browser_show_source(struct browser *b, const struct browser_source *s, const char *other)
+{
+    if (!s)
+        browser_say(b, STYLE_NOTE, _("No entry is selected."));
+    else if (!s->session_id)
+        browser_say(b, STYLE_NOTE, other);
+    else if (s->deleted)
+        browser_say(b, STYLE_NOTE, _("The conversation of this was deleted."));
+    else
+        b->view.host->show_message(b->view.host->app, s->session_id, s->seq);
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static bool has_query(const struct browser *b)
+{
+    return !b->table->has_query || b->table->has_query(b);
+}
+
+void browser_to_query(struct view *v)
+{
+    browser_of(v)->place = BROWSER_QUERY;
+}
+
+void browser_unfold(struct view *v)
+{
+    (void)outline_toggle(browser_of(v)->list->outline);
+}
+
+bool browser_edit(struct editor *e, size_t most, enum action action, const struct key *key,
+                  bool *mine)
+{
+    auto_free char *before = mem_strdup(editor_text(e));
+    *mine = edit_line_key(e, most, action, key);
+    return strcmp(before, editor_text(e)) != 0;
+}
+
+static bool move(struct browser *b, enum action action, const struct key *key)
+{
+    bool mine = outline_key(b->list->outline, action, key);
+    if (mine && b->table->more && browser_chosen(b) + 1 == b->list->count)
+        b->table->more(b);
+    return mine;
+}
+
+static bool list_key(struct browser *b, enum action action, const struct key *key)
+{
+    enum action letter = keymap_find_in(b->view.host->keymap, key, KEYS_PANE);
+    if (view_run_action(&b->view, b->table->letters, letter) ||
+        view_run_action(&b->view, b->table->keys, action))
+        return true;
+    bool first = b->list->count == 0 || browser_chosen(b) == 0;
+    if (action != ACTION_UP || !first || !has_query(b))
+        return move(b, action, key);
+    b->place = BROWSER_QUERY;
+    return true;
+}
+
+static bool query_key(struct browser *b, enum action action, const struct key *key)
+{
+    bool mine = true;
+    if (action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN)
+        b->place = BROWSER_LIST;
+    else if (action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN)
+        mine = move(b, action, key);
+    else if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(b->query) == 0))
+        mine = false;
+    else if (browser_edit(b->query, BROWSER_QUERY_BYTES, action, key, &mine))
+        b->table->search(b);
+    return mine;
+}
+
+static bool line_key(struct browser *b, enum action action, const struct key *key)
+{
+    bool mine = true;
+    if (action == ACTION_SEND || action == ACTION_CANCEL ||
+        (action == ACTION_CLEAR && editor_len(b->line) == 0))
+        b->place = BROWSER_LIST;
+    else
+        (void)browser_edit(b->line, b->table->line_bytes, action, key, &mine);
+    if (action == ACTION_SEND)
+        b->table->save(b);
+    return mine;
+}
+
+bool browser_key(struct view *v, enum action action, const struct key *key)
+{
+    struct browser *b = browser_of(v);
+    if (b->place == BROWSER_QUESTION) {
+        enum hint_answer answer = hint_answer(action, key);
+        if (answer != HINT_NO_ANSWER)
+            b->place = BROWSER_LIST;
+        if (answer == HINT_YES)
+            b->table->confirm(b);
+        return true;
+    }
+    browser_say(b, STYLE_NOTE, NULL);
+    return b->place == BROWSER_LINE    ? line_key(b, action, key)
+           : b->place == BROWSER_QUERY ? query_key(b, action, key)
+                                       : list_key(b, action, key);
+}
+
+void browser_click(struct view *v, int row, int col)
+{
+    struct browser *b = browser_of(v);
+    size_t before = browser_chosen(b);
+    bool writing = b->place == BROWSER_QUERY;
+    (void)col;
+    if (b->place == BROWSER_QUESTION || b->place == BROWSER_LINE)
+        return;
+    if (row > 0 && row < b->top_rows) {
+        b->place = BROWSER_QUERY;
+        return;
+    }
+    b->place = BROWSER_LIST;
+    if (outline_click(b->list->outline, row - b->top_rows) && browser_chosen(b) == before &&
+        !writing && b->table->open && !outline_unfolds(b->list->outline))
+        b->table->open(v);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+int browser_line_row(struct rows *out, const struct browser_line *line, size_t width)
+{
+    int caret;
+    size_t right = line->right ? utf8_width(line->right, strlen(line->right)) : 0, used = 0;
+    rows_begin(out);
+    if (line->title) {
+        used += rows_add_cut(out, " ", width, STYLE_OVERLAY_TITLE);
+        used += rows_add_cut(out, line->title, width / 2, STYLE_OVERLAY_TITLE);
+    }
+    if (line->prompt)
+        used += rows_add_cut(out, line->prompt, width - used, STYLE_PROMPT);
+    if (right > 0)
+        right += 2;
+    if (right > width - used)
+        right = 0;
+    size_t columns = edit_line(out, line->editor, width - used - right, &caret);
+    caret += (int)used;
+    rows_pad(out, width - used - columns - right, STYLE_OVERLAY);
+    if (right > 0) {
+        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+        message_row_field(out, line->right, right - 1, STYLE_DIM);
+    }
+    return caret < (int)width ? caret : (int)width - 1;
+}
+
+void browser_resize(struct view *v, int width, int height)
+{
+    browser_of(v)->width = width > 2 ? width : 2;
+    browser_of(v)->height = height > 1 ? height : 1;
+}
+
+static void add_head(struct browser *b)
+{
+    size_t width = (size_t)b->width;
+    bool line = b->place == BROWSER_LINE;
+    AUTO(buf_release) struct buf title = BUF_INIT;
+    b->table->title(b, &title);
+    rows_begin(&b->rows);
+    message_row_field(&b->rows, title.data, width, STYLE_OVERLAY_TITLE);
+    b->caret_col = -1;
+    if (has_query(b) && b->height > 1) {
+        auto_free char *prompt = mem_printf(" %s ", line ? _(b->table->prompt) : "/");
+        const struct browser_line shown = {.prompt = prompt, .editor = line ? b->line : b->query};
+        int caret = browser_line_row(&b->rows, &shown, width);
+        if (line || b->place == BROWSER_QUERY)
+            b->caret_col = caret;
+    }
+    b->top_rows = (int)b->rows.list.len;
+}
+
+const struct rows *browser_rows(struct view *v)
+{
+    struct browser *b = browser_of(v);
+    size_t width = (size_t)b->width;
+    bool asks = b->place == BROWSER_QUESTION;
+    AUTO(buf_release) struct buf foot = BUF_INIT;
+    rows_clear(&b->rows);
+    add_head(b);
+    if (asks)
+        b->table->question(b, &foot);
+    else if (b->remark.text)
+        buf_addstr(&foot, b->remark.text);
+    int feet = remark_height(foot.len > 0 ? foot.data : NULL, width, b->height, FOOT_ROWS);
+    int body = b->height - feet - (has_query(b) ? 2 : 1);
+    if (body > 0 && b->list->count == 0) {
+        remark_rows(&b->rows, b->table->empty(b), STYLE_DIM, width, body);
+    } else if (body > 0) {
+        outline_resize(b->list->outline, b->width, body);
+        outline_rows(b->list->outline, &b->rows);
+    }
+    const struct keymap *keys = v->host->keymap;
+    if (feet > 0 && foot.len > 0)
+        remark_rows(&b->rows, foot.data, asks ? STYLE_WARNING : b->remark.style, width, feet);
+    else if (feet > 0 && view_has_keyboard(v))
+        hints_rows(&b->rows, keys, b->table->hints(b), width, feet);
+    else if (feet > 0)
+        hints_elsewhere(&b->rows, keys, width, feet);
+    return &b->rows;
+}
+
+bool browser_caret(const struct view *v, int *row, int *col)
+{
+    const struct browser *b = (const struct browser *)v;
+    *row = 1;
+    *col = b->caret_col;
+    return b->caret_col >= 0;
+}
