@@ -511,7 +511,7 @@ BEGIN
     UPDATE corpus_model SET vectors = vectors - 1 WHERE number = OLD.model;
 END;
 
--- FTS5 must not merge by itself: index/words_upkeep.c says when. hashsize: bytes that a transaction
+-- FTS5 must not merge by itself: index/words.c says when. hashsize: bytes that a transaction
 -- adds in memory before they become a part of the index (PART_BYTES of index/words.c).
 INSERT INTO transcript_words (transcript_words, rank) VALUES ('automerge', 0), ('hashsize', 4194304);
 INSERT INTO memory_words (memory_words, rank) VALUES ('automerge', 0), ('hashsize', 4194304);

@@ -100,8 +100,8 @@ static void tidy(void)
     for (uint32_t steps = chance(4); more && steps > 0; steps--)
         must(words_tidy(&corpus, &more, &e));
     if (chance(3) == 0)
-        must(corpus_run(&corpus, "INSERT INTO #_words (#_words, rank) VALUES ('merge', -3)", -1,
-                        &e));
+        must(corpus_run(&corpus, &e, "INSERT INTO #_words (#_words, rank) VALUES ('merge', -3)",
+                        ""));
 }
 
 /* ---- what FTS5 has ---- */

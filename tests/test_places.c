@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/places.h"
+#include "index/rank.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "index/rank_talks.h"
+#include "index/rank.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/entropy.h"
 #include "base/mem.h"
-#include "index/calibration.h"
+#include "index/blend.h"
 #include "index/hnsw.h"
 #include "index/int8.h"
 #include "index/vectors.h"

@@ -3,6 +3,101 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_pack.h"
+#include "base/mem.h"
+
+/* ---- calibration ---- */
+
+/* Ranking by words gives one random pair in ACCEPTED_ONE_IN more than this score. */
+#define USEFUL_SCORE 0.7
+enum { ACCEPTED_ONE_IN = 1000, FEWEST_PAIRS = 2 * ACCEPTED_ONE_IN };
+
+static const struct calibration unfitted = {.count = 2, .knots = {{0, 0}, {1, 1}}};
+
+static double clamp(double score)
+{
+    return score < 0 ? 0 : score > 1 ? 1 : score;
+}
+
+double calibration_score(const struct calibration *c, double cosine)
+{
+    if (c->count == 0)
+        c = &unfitted;
+    const struct knot *k = c->knots;
+    size_t i = 1;
+    if (!(cosine > k[0].cosine))
+        return clamp(k[0].score);
+    while (i < c->count && cosine > k[i].cosine)
+        i++;
+    if (i == c->count)
+        return clamp(k[i - 1].score);
+    double part = (cosine - k[i - 1].cosine) / (k[i].cosine - k[i - 1].cosine);
+    return clamp(k[i - 1].score + part * (k[i].score - k[i - 1].score));
+}
+
+static int compare_cosines(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_knot(struct calibration *c, double cosine, double score)
+{
+    if (c->count == 0 || cosine > c->knots[c->count - 1].cosine)
+        c->knots[c->count++] = (struct knot){cosine, score};
+}
+
+/* (1 + cos) / 2, moved and stretched so that the median of random pairs is 0 and 1 is 1, is a
+ * straight line between the two. */
+struct calibration calibration_fit(double *cosines, size_t count)
+{
+    struct calibration c = {0};
+    if (count == 0)
+        return c;
+    qsort(cosines, count, sizeof *cosines, compare_cosines);
+    double median = cosines[count / 2];
+    if (!(median < 1))
+        return c;
+    add_knot(&c, median, 0);
+    if (count >= FEWEST_PAIRS && cosines[count - 1 - count / ACCEPTED_ONE_IN] < 1) {
+        double high = cosines[count - 1 - count / ACCEPTED_ONE_IN];
+        double straight = (high - median) / (1 - median);
+        if (straight < USEFUL_SCORE)
+            add_knot(&c, high, USEFUL_SCORE);
+    }
+    add_knot(&c, 1, 1);
+    return c;
+}
+
+char *calibration_print(const struct calibration *c)
+{
+    AUTO(json_free_local) struct json *all = json_new_array();
+    for (size_t i = 0; i < c->count; i++)
+        json_push(all, json_pack("{cosine:d score:d}", c->knots[i].cosine, c->knots[i].score));
+    return json_print(all);
+}
+
+bool calibration_parse(const char *text, struct calibration *out)
+{
+    AUTO(json_free_local) struct json *all = text ? json_parse(text, strlen(text), NULL) : NULL;
+    struct calibration c = {0};
+    *out = c;
+    if (json_type(all) != JSON_ARRAY || json_len(all) < 2 || json_len(all) > CALIBRATION_KNOTS)
+        return false;
+    for (const struct json *v = json_first(all); v; v = json_next(v)) {
+        struct knot k = {json_get_number(v, "cosine", NAN), json_get_number(v, "score", NAN)};
+        const struct knot *last = c.count ? &c.knots[c.count - 1] : NULL;
+        if (!(k.cosine >= -1 && k.cosine <= 1 && k.score >= 0 && k.score <= 1) ||
+            (last && (k.cosine <= last->cosine || k.score < last->score)))
+            return false;
+        c.knots[c.count++] = k;
+    }
+    *out = c;
+    return true;
+}
 
 static const double PREVIOUS = 0.5;
 static const double WEIGHT = 0.5;  /* of a deviation by which an entry stands out, of the way that
@@ -28,7 +123,7 @@ static double standard_of(const struct standard *s, double value)
     return s->deviation > 0 ? (value - s->mean) / s->deviation : 0;
 }
 
-/* Of all entries, most of which have no word of the question. */
+/* Over all entries, most of which have no word of the question. */
 static struct standard standard_words(const struct blend_input *in)
 {
     double sum = 0, squares = 0;
@@ -45,7 +140,7 @@ static struct standard standard_words(const struct blend_input *in)
     return (struct standard){mean, variance > 0 ? sqrt(variance) : 0};
 }
 
-/* Less than floats tell apart is nothing. */
+/* A deviation below the precision of floats is none. */
 static struct standard standard_vectors(const struct blend_input *in)
 {
     double deviation = in->field->deviation;
@@ -54,7 +149,7 @@ static struct standard standard_vectors(const struct blend_input *in)
 
 /* ---- one list ---- */
 
-/* An entry, and what both say of it: standard scores, where it has them. */
+/* An entry with its standard scores. */
 struct joined {
     struct candidate c;
     double words, vector;
@@ -70,7 +165,7 @@ static int compare_joined(const void *a, const void *b)
     return (x->c.key > y->c.key) - (x->c.key < y->c.key);
 }
 
-/* The same entry twice: what vectors know of it joins what words know. */
+/* The same entry, from words and from vectors. */
 static void join(struct joined *to, const struct joined *from)
 {
     const struct joined *vector = to->c.why.has_vector ? to : from;
@@ -82,21 +177,7 @@ static void join(struct joined *to, const struct joined *from)
     *to = both;
 }
 
-static void unite_equal(struct joined_list *l)
-{
-    size_t kept = 0;
-    if (l->items.len > 0)
-        vec_sort(&l->items, compare_joined);
-    for (size_t i = 0; i < l->items.len; i++) {
-        if (kept > 0 && l->items.items[kept - 1].c.key == l->items.items[i].c.key)
-            join(&l->items.items[kept - 1], &l->items.items[i]);
-        else
-            l->items.items[kept++] = l->items.items[i];
-    }
-    l->items.len = kept;
-}
-
-/* What has no word has the rank 0; what has no vector is as near as the mean. */
+/* An entry without a matching word has rank 0; one without a vector has the mean nearness. */
 static struct joined_list join_all(const struct blend_input *in)
 {
     struct joined_list out = {0};
@@ -113,14 +194,24 @@ static struct joined_list join_all(const struct blend_input *in)
         one.c.why.has_vector = true;
         vec_push(&out.items, one);
     }
-    unite_equal(&out);
+    size_t kept = 0;
+    struct joined_list *l = &out;
+    if (l->items.len > 0)
+        vec_sort(&l->items, compare_joined);
+    for (size_t i = 0; i < l->items.len; i++) {
+        if (kept > 0 && l->items.items[kept - 1].c.key == l->items.items[i].c.key)
+            join(&l->items.items[kept - 1], &l->items.items[i]);
+        else
+            l->items.items[kept++] = l->items.items[i];
+    }
+    l->items.len = kept;
     return out;
 }
 
 /* ---- what stands out ---- */
 
-/* Of so many independent ones the greatest is about so many deviations above the mean: where the
- * tail of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
+/* Deviations by which the greatest of `count` independent values exceeds the mean: where the tail
+ * of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
 static double chance(double count)
 {
     double x = 1;
@@ -131,51 +222,33 @@ static double chance(double count)
     return x;
 }
 
-/* Over all entries. Those that words did not find all have one standard score, and the vectors'
- * sum up to nothing. */
-static double correlation(const struct blend_input *in, const struct joined_list *l)
-{
-    struct standard words = standard_words(in);
-    double sum = 0, none = standard_of(&words, 0);
-    for (size_t i = 0; i < l->items.len; i++)
-        sum += (l->items.items[i].words - none) * l->items.items[i].vector;
-    return in->field->count > 0 ? sum / (double)in->field->count : 0;
-}
-
-/* What this question tells of its vectors. */
 struct field {
-    double repeats; /* correlation with words; never negative */
+    double repeats; /* correlation of cosines with words; never negative */
     double level;   /* deviations that chance explains */
-    double weight;  /* of what is above it */
+    double weight;  /* of the part above that */
 };
-
-/* Standard scores of words grow with a store, of which always more has none of them. */
-static double way_of_words(const struct blend_input *in)
-{
-    struct standard words = standard_words(in);
-    double first = in->words->items.len > 0 ? in->words->items.items[0].rank : 0;
-    return standard_of(&words, first) - standard_of(&words, 0);
-}
 
 static struct field field_of(const struct blend_input *in, const struct joined_list *l)
 {
-    double repeats = fmax(0, correlation(in, l)), own = fmax(0, 1 - repeats / REPEATS);
+    struct standard words = standard_words(in);
+    double sum = 0, none = standard_of(&words, 0);
+    double first = in->words->items.len > 0 ? in->words->items.items[0].rank : 0;
+    /* Over all entries: those without words all have one standard score, and the sum of the
+     * vectors' is zero. */
+    for (size_t i = 0; i < l->items.len; i++)
+        sum += (l->items.items[i].words - none) * l->items.items[i].vector;
+    double correlation = in->field->count > 0 ? sum / (double)in->field->count : 0;
+    double repeats = fmax(0, correlation), own = fmax(0, 1 - repeats / REPEATS);
     return (struct field){.repeats = repeats,
                           .level = chance((double)in->field->count) + BEYOND,
-                          .weight = WEIGHT * own * own * way_of_words(in)};
+                          .weight = WEIGHT * own * own * (standard_of(&words, first) - none)};
 }
 
-/* By so many deviations it is nearer than its words let expect and chance brings. */
+/* Deviations by which it is nearer than its words and chance explain. */
 static double stands_out(const struct field *f, const struct joined *one)
 {
     double expected = f->repeats * fmax(0, one->words);
     return fmax(0, one->vector - expected - f->level);
-}
-
-static double rank_of(const struct field *f, const struct joined *one)
-{
-    return one->words + f->weight * stands_out(f, one) +
-           (one->has_words ? 0 : NEARNESS * one->vector);
 }
 
 /* ---- the order ---- */
@@ -194,8 +267,10 @@ void blend(const struct blend_input *in, struct candidates *out)
     struct field field = field_of(in, &l);
     *out = (struct candidates){.average = in->words->average};
     for (size_t i = 0; i < l.items.len; i++) {
-        struct candidate c = l.items.items[i].c;
-        c.rank = rank_of(&field, &l.items.items[i]);
+        const struct joined *one = &l.items.items[i];
+        struct candidate c = one->c;
+        c.rank = one->words + field.weight * stands_out(&field, one) +
+                 (one->has_words ? 0 : NEARNESS * one->vector);
         vec_push(&out->items, c);
     }
     if (out->items.len > 0)

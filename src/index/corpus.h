@@ -1,11 +1,10 @@
-/* Texts that can be searched for by words (words.h) and by vectors (vectors.h). They stand in a
- * table of somebody else's, the owner; the index has tables of its own beside it, all named after
- * the same prefix P.
+/* Texts that are searched by words (words.h) and by vectors (vectors.h). They are in a table of the
+ * corpus's owner; the index has tables of its own. The names of all begin with the same prefix P.
  *
- * The owner's: P_entry with the column key, a row a text, and asks (1: it ends with a question),
- * both in the index P_asks; and with role ("user": the user's own) and speaker (NULL: who has no
- * name). The index's: P_words, P_model, P_vector, P_floats, P_version. The owner
- * says what comes, changes and goes, within its own transactions. */
+ * The owner's: P_entry, one row a text, with the columns key, asks (1: the text ends with a
+ * question), role ("user": the user's own) and speaker (NULL: no name), and the index P_asks over
+ * key and asks. The index's: P_words, P_model, P_vector, P_floats, P_version. The owner tells what
+ * it adds, changes and removes, within its own transactions. */
 #ifndef INDEX_CORPUS_H
 #define INDEX_CORPUS_H
 
@@ -21,10 +20,10 @@
 /* A text as the index sees it. */
 struct document {
     int64_t key;
-    char *words;   /* what its words are taken from: a function of the row alone, so that they can
-                      be taken out again */
-    char *content; /* what is embedded */
-    char *speaker; /* whose name is embedded with it; NULL: nobody's */
+    char *words;   /* is indexed by words: a function of the row alone, so that the words can be
+                      removed again */
+    char *content; /* is embedded */
+    char *speaker; /* is embedded with it; NULL: nobody */
 };
 void document_release(struct document *d);
 
@@ -36,15 +35,14 @@ struct corpus {
                      struct error *e);
 };
 
-/* query_begin_in() and store_exec_in() for the corpus's tables. */
-struct query corpus_query(const struct corpus *c, const char *sql, struct error *e);
+/* sql_query(), sql_exec(), sql_number() and store_exec() for the corpus's tables. */
+struct query corpus_query(const struct corpus *c, struct error *e, const char *sql,
+                          const char *types, ...);
+bool corpus_run(const struct corpus *c, struct error *e, const char *sql, const char *types, ...);
+/* *out is 0 without a row. */
+bool corpus_number(const struct corpus *c, int64_t *out, struct error *e, const char *sql,
+                   const char *types, ...);
 bool corpus_exec(const struct corpus *c, const char *sql, struct error *e);
-/* Runs a statement with one parameter; negative: with none. */
-bool corpus_run(const struct corpus *c, const char *sql, int64_t parameter, struct error *e);
-/* The number in the first row, 0 where there is none. `parameter` negative: it has none. */
-bool corpus_number(const struct corpus *c, const char *sql, int64_t parameter, int64_t *out,
-                   struct error *e);
-bool corpus_has(const struct corpus *c, const char *sql, bool *out, struct error *e);
 
 /* Bytes that words and vectors take. */
 bool corpus_bytes(const struct corpus *c, int64_t *out, struct error *e);

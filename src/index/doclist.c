@@ -46,7 +46,7 @@ static size_t left_of(const struct bytes *b)
     return (size_t)(b->end - b->at);
 }
 
-/* A number of bytes of which so many are left. */
+/* A number of bytes, which must be left. */
 static size_t take_len(struct bytes *b)
 {
     uint64_t n = take_number(b);
@@ -69,36 +69,26 @@ bool doclist_totals_read(const uint8_t *bytes, size_t len, int64_t *entries, int
     return !b.damaged && *entries >= 0 && *words >= 0;
 }
 
-/* One whose words have all gone into another part has no pages any more. */
+/* A part whose words have all moved to another part has no pages. */
 static bool is_empty(const struct doclist_part *part)
 {
     return part->first == 0 && part->last == 0;
 }
 
-static bool is_part(const struct doclist_part *part)
-{
-    return part->id > 0 && part->id <= UINT16_MAX && part->last <= INT32_MAX &&
-           (is_empty(part) || (part->first > 0 && part->first <= part->last));
-}
-
-static struct doclist_part take_part(struct bytes *b)
-{
-    struct doclist_part part;
-    part.id = (int64_t)take_number(b);
-    part.first = (int64_t)take_number(b);
-    part.last = (int64_t)take_number(b);
-    return part;
-}
-
-/* Of a level the oldest part stands first. The result is how many it has. */
+/* In a level the oldest part stands first. Returns how many there are. */
 static uint64_t take_level(struct bytes *b, struct doclist_parts *out)
 {
     size_t first = out->items.len;
     take_number(b); /* how many are being merged */
     uint64_t count = take_number(b);
     for (uint64_t i = 0; i < count && !b->damaged; i++) {
-        struct doclist_part part = take_part(b);
-        b->damaged = b->damaged || !is_part(&part) || i == MOST_PARTS;
+        struct doclist_part part;
+        part.id = (int64_t)take_number(b);
+        part.first = (int64_t)take_number(b);
+        part.last = (int64_t)take_number(b);
+        bool fits = part.id > 0 && part.id <= UINT16_MAX && part.last <= INT32_MAX &&
+                    (is_empty(&part) || (part.first > 0 && part.first <= part.last));
+        b->damaged = b->damaged || !fits || i == MOST_PARTS;
         if (!is_empty(&part))
             vec_insert(&out->items, first, part);
     }
@@ -125,7 +115,7 @@ int64_t doclist_page_id(const struct doclist_part *part, int64_t page)
 
 /* ---- a page ---- */
 
-/* Words and lists up to the footer, which has how far the words are from one another. */
+/* Words and lists, then the footer: the distances between the beginnings of words. */
 struct page {
     const uint8_t *bytes;
     size_t first_entry; /* of a list that goes on here; 0: there is none */
@@ -147,7 +137,7 @@ static bool open_page(const uint8_t *bytes, size_t len, struct page *out)
     return out->end >= PAGE_HEADER && out->end <= len && out->first_entry <= out->end;
 }
 
-/* Where the next word begins; the page's end where there is none. */
+/* Offset of the next word; the end of the page if there is none. */
 static size_t next_word(struct page *p, size_t before)
 {
     if (left_of(&p->footer) == 0)
@@ -159,8 +149,8 @@ static size_t next_word(struct page *p, size_t before)
 
 /* ---- a list ---- */
 
-/* Each place is a number, of two more than the distance to the one before; none is on two pages.
- * Their bytes are copied. */
+/* Each place is a number: two more than the distance to the one before. None is split between
+ * pages. The bytes are copied. */
 static bool count_places(struct posting *p, const struct bytes *b, unsigned char *to)
 {
     uint64_t number = 0;
@@ -177,7 +167,7 @@ static bool count_places(struct posting *p, const struct bytes *b, unsigned char
     return b->at == b->end || b->end[-1] < 0x80;
 }
 
-/* As much of the places as is on this page. */
+/* Takes the places that are on this page. */
 static void take_places(struct doclist *d, struct bytes *b)
 {
     size_t here = d->left < left_of(b) ? d->left : left_of(b);
@@ -189,8 +179,8 @@ static void take_places(struct doclist *d, struct bytes *b)
     d->left -= (uint32_t)here;
 }
 
-/* The size's lowest bit marks what takes out an older part's entry; where it has places, it is one
- * that was put in anew. */
+/* The lowest bit of the size marks the removal of an older part's entry; with places it is an entry
+ * that was added again. */
 static void take_entry(struct doclist *d, struct bytes *b)
 {
     uint64_t size = take_number(b) >> 1;
@@ -203,18 +193,13 @@ static void take_entry(struct doclist *d, struct bytes *b)
     take_places(d, b);
 }
 
-/* The first entry of each page has its whole key, others what it is more than the last one's. */
-static int64_t take_key(const struct doclist *d, struct bytes *b, bool whole)
-{
-    uint64_t key = take_number(b) + (whole ? 0 : (uint64_t)d->key);
-    b->damaged = b->damaged || key > INT64_MAX || (int64_t)key <= d->key;
-    return (int64_t)key;
-}
-
 static void take_entries(struct doclist *d, struct bytes *b)
 {
     for (bool whole = true; b->at < b->end && !b->damaged; whole = false) {
-        d->key = take_key(d, b, whole);
+        /* The first entry of a page has its whole key, others the difference to the one before. */
+        uint64_t key = take_number(b) + (whole ? 0 : (uint64_t)d->key);
+        b->damaged = b->damaged || key > INT64_MAX || (int64_t)key <= d->key;
+        d->key = (int64_t)key;
         if (!b->damaged)
             take_entry(d, b);
     }
@@ -222,9 +207,9 @@ static void take_entries(struct doclist *d, struct bytes *b)
 
 /* ---- finding the word ---- */
 
-/* How the word that begins here compares with the one that is looked for, of which `*same` bytes
- * are those of the word before. Words share their beginnings with the ones before them, and are in
- * order. */
+/* Compares the word that begins here with the wanted one, of which the word before has the first
+ * *same bytes. Words are in order, and leave out the beginning that they share with the one before.
+ */
 enum found { BEFORE, HERE, BEHIND };
 static enum found compare_word(const struct doclist *d, struct bytes *b, bool first, size_t *same)
 {
@@ -243,7 +228,7 @@ static enum found compare_word(const struct doclist *d, struct bytes *b, bool fi
     return i < own && text[i] > (uint8_t)d->word[*same] ? BEHIND : BEFORE;
 }
 
-/* … of those that begin so, whether this one does; it is kept. */
+/* Whether the word, which is kept, begins with the wanted one. */
 static enum found compare_beginning(struct doclist *d, struct bytes *b, bool first)
 {
     uint64_t kept = first ? 0 : take_number(b);
@@ -260,13 +245,7 @@ static enum found compare_beginning(struct doclist *d, struct bytes *b, bool fir
     return d->at.len < d->word_len ? BEFORE : HERE;
 }
 
-static void begin_run(struct doclist *d)
-{
-    size_t len = d->out->items.len;
-    vec_push(&d->runs->items, ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
-}
-
-/* What stands up to where the next word begins has been read. */
+/* The list of a word, up to where the next word begins. */
 static enum doclist_step end_list(const struct doclist *d, const struct page *p,
                                   const struct bytes *b, size_t end)
 {
@@ -275,20 +254,21 @@ static enum doclist_step end_list(const struct doclist *d, const struct page *p,
     return end < p->end ? DOCLIST_END : DOCLIST_MORE;
 }
 
-/* The word's list up to where the next word begins. */
 static enum doclist_step begin_list(struct doclist *d, struct page *p, const uint8_t *at,
                                     size_t end)
 {
     struct bytes b = {at, p->bytes + end, at > p->bytes + end};
+    size_t len = d->out->items.len;
     d->listed = true;
     d->key = -1;
     if (d->runs)
-        begin_run(d);
+        vec_push(&d->runs->items,
+                 ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
     take_entries(d, &b);
     return end_list(d, p, &b, end);
 }
 
-/* Among the words of a page from this one on, which is the first of the page. */
+/* Finds the word in a page, whose first word is at `at`. */
 static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
 {
     enum doclist_step step = DOCLIST_END;
@@ -308,8 +288,8 @@ static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
     return p->footer.damaged ? DOCLIST_DAMAGED : d->runs ? DOCLIST_MORE : DOCLIST_END;
 }
 
-/* On a page behind the one that it began on: what is left of the last entry's places, then the
- * first entry that begins here. */
+/* On a later page of the list: the rest of the places of the last entry, then the first entry that
+ * begins here. */
 static enum doclist_step go_on(struct doclist *d, struct page *p)
 {
     size_t end = next_word(p, 0);
@@ -350,8 +330,8 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
 
 /* ---- parts as one ---- */
 
-/* Puts what stands from `middle` on among what stands from `begin` on; of equal keys its one comes
- * behind. */
+/* Merges the postings from `middle` on into those from `begin` on; of equal keys they come behind.
+ */
 static void merge_newer(struct postings *p, size_t begin, size_t middle)
 {
     struct posting *all = p->items.items;
@@ -387,7 +367,8 @@ static int compare_runs(const void *a, const void *b)
     int order = strcmp(x->word, y->word);
     return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
 }
-/* One posting of those of an entry, which has the places of all; none of what was taken out. */
+
+/* One posting for those of an entry, with the places of all. */
 static struct posting join_entry(const struct posting *from, size_t count, struct occurrences *work,
                                  struct place_bytes *places)
 {
@@ -407,51 +388,175 @@ static struct posting join_entry(const struct posting *from, size_t count, struc
     return out;
 }
 
-/* The lists of each word as one, one after the other. */
-static void unite_words(const struct postings *p, struct doclist_runs *runs, struct postings *out,
-                        struct list_begins *begins)
-{
-    struct list_begins parts = {0};
-    for (size_t i = 0, end; i < runs->items.len; i = end) {
-        const struct doclist_run *run = runs->items.items;
-        vec_push(&begins->items, out->items.len);
-        vec_clear(&parts.items);
-        for (end = i; end < runs->items.len && strcmp(run[end].word, run[i].word) == 0; end++) {
-            vec_push(&parts.items, out->items.len);
-            for (size_t k = run[end].begin; k < run[end].end; k++)
-                vec_push(&out->items, p->items.items[k]);
-        }
-        doclist_unite(out, parts.items.items, parts.items.len);
-    }
-    vec_release(&parts.items);
-}
-
-static void join_entries(struct postings *p, struct place_bytes *places)
-{
-    struct occurrences work = {0};
-    size_t kept = 0;
-    for (size_t i = 0, end; i < p->items.len; i = end) {
-        const struct posting *from = &p->items.items[i];
-        for (end = i + 1; end < p->items.len && p->items.items[end].key == from->key;)
-            end++;
-        p->items.items[kept++] = end == i + 1 ? *from : join_entry(from, end - i, &work, places);
-    }
-    p->items.len = kept;
-    vec_release(&work.items);
-}
-
 void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_bytes *places)
 {
     struct postings all = {0};
-    struct list_begins begins = {0};
+    struct list_begins begins = {0}, parts = {0};
+    struct occurrences work = {0};
+    size_t kept = 0;
     for (size_t i = 0; i < runs->items.len; i++)
         runs->items.items[i].end =
             i + 1 < runs->items.len ? runs->items.items[i + 1].begin : p->items.len;
     vec_sort(&runs->items, compare_runs);
-    unite_words(p, runs, &all, &begins);
+
+    /* The lists of each word as one, one after the other. */
+    for (size_t i = 0, end; i < runs->items.len; i = end) {
+        const struct doclist_run *run = runs->items.items;
+        vec_push(&begins.items, all.items.len);
+        vec_clear(&parts.items);
+        for (end = i; end < runs->items.len && strcmp(run[end].word, run[i].word) == 0; end++) {
+            vec_push(&parts.items, all.items.len);
+            for (size_t k = run[end].begin; k < run[end].end; k++)
+                vec_push(&all.items, p->items.items[k]);
+        }
+        doclist_unite(&all, parts.items.items, parts.items.len);
+    }
     vec_release(&p->items);
     postings_merge(&all, begins.items.items, begins.items.len);
-    join_entries(&all, places);
+
+    /* One posting for each entry. */
+    for (size_t i = 0, end; i < all.items.len; i = end) {
+        const struct posting *from = &all.items.items[i];
+        for (end = i + 1; end < all.items.len && all.items.items[end].key == from->key;)
+            end++;
+        all.items.items[kept++] = end == i + 1 ? *from : join_entry(from, end - i, &work, places);
+    }
+    all.items.len = kept;
     *p = all;
     vec_release(&begins.items);
+    vec_release(&parts.items);
+    vec_release(&work.items);
+}
+
+/* ---- the lists of a corpus's index ---- */
+
+static const char format_sql[] = "SELECT v FROM #_words_config WHERE k = 'version'";
+static const char record_sql[] = "SELECT block FROM #_words_data WHERE id = ?";
+static const char pages_sql[] =
+    "SELECT block, id FROM #_words_data WHERE id BETWEEN ? AND ? ORDER BY id";
+/* The last page whose first word is not behind this one; the lowest bit of its number is a mark. */
+static const char page_sql[] =
+    "SELECT pgno >> 1 FROM #_words_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1";
+
+struct words_lists {
+    const struct corpus *corpus;
+    struct doclist_parts parts;
+    int64_t entries, words;
+};
+
+static const uint8_t *block(const struct query *q, size_t *len)
+{
+    const uint8_t *bytes = sqlite3_column_blob(q->handle, 0);
+    *len = bytes ? (size_t)sqlite3_column_bytes(q->handle, 0) : 0;
+    return bytes ? bytes : (const uint8_t *)"";
+}
+
+bool words_lists_open(const struct corpus *c, struct words_lists **out, struct error *e)
+{
+    struct words_lists *l = mem_alloc(sizeof *l);
+    int64_t format;
+    size_t len;
+    bool readable = false;
+    l->corpus = c;
+    bool ok = corpus_number(c, &format, e, format_sql, "");
+    if (ok && format == DOCLIST_FORMAT) {
+        struct query q = corpus_query(c, e, record_sql, "i", (int64_t)DOCLIST_STRUCTURE);
+        if (query_next(&q)) {
+            const uint8_t *bytes = block(&q, &len);
+            readable = doclist_parts_read(bytes, len, &l->parts);
+        }
+        ok = query_end(&q);
+    }
+    if (ok && readable) {
+        struct query q = corpus_query(c, e, record_sql, "i", (int64_t)DOCLIST_TOTALS);
+        if (query_next(&q)) {
+            const uint8_t *bytes = block(&q, &len);
+            readable = doclist_totals_read(bytes, len, &l->entries, &l->words);
+        }
+        ok = query_end(&q);
+    }
+    bool settled = sqlite3_txn_state(c->store->db, "main") != SQLITE_TXN_WRITE;
+    *out = ok && readable && settled ? l : NULL;
+    if (!*out)
+        words_lists_close(l);
+    return ok;
+}
+
+void words_lists_close(struct words_lists *l)
+{
+    if (!l)
+        return;
+    vec_release(&l->parts.items);
+    free(l);
+}
+
+void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *words)
+{
+    *entries = l->entries;
+    *words = l->words;
+}
+
+static bool read_pages(const struct words_lists *l, const struct doclist_part *part,
+                       struct doclist *d, enum doclist_step *step, struct error *e)
+{
+    int64_t page = part->first;
+    struct query q =
+        corpus_query(l->corpus, e, page_sql, "ib", part->id, (const void *)d->word, d->word_len);
+    if (!query_number(&q, &page))
+        return false;
+    if (page < part->first)
+        page = part->first;
+    *step = page <= part->last ? DOCLIST_MORE : DOCLIST_DAMAGED;
+    q = corpus_query(l->corpus, e, pages_sql, "ii", doclist_page_id(part, page),
+                     doclist_page_id(part, part->last));
+    for (; *step == DOCLIST_MORE && page <= part->last && query_next(&q); page++) {
+        size_t len;
+        const uint8_t *bytes = block(&q, &len);
+        bool next = sqlite3_column_int64(q.handle, 1) == doclist_page_id(part, page);
+        *step = next ? doclist_read(d, bytes, len) : DOCLIST_DAMAGED;
+    }
+    if (*step == DOCLIST_MORE)
+        *step = page > part->last && d->left == 0 ? DOCLIST_END : DOCLIST_DAMAGED;
+    return query_end(&q);
+}
+
+bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
+                     struct place_bytes *places, bool *whole, struct error *e)
+{
+    auto_free char *marked = mem_printf("%s%s", DOCLIST_WORD, word);
+    struct list_begins begins = {0};
+    struct doclist_runs runs = {0};
+    struct postings several = {0};
+    struct doclist d = {.word = marked,
+                        .word_len = strlen(marked),
+                        .runs = open ? &runs : NULL,
+                        .out = open ? &several : out,
+                        .places = places,
+                        .at = BUF_INIT};
+    enum doclist_step step = DOCLIST_END;
+    bool ok = true;
+    for (size_t i = l->parts.items.len; ok && step == DOCLIST_END && i-- > 0;) { /* oldest first */
+        d.key = -1;
+        d.left = 0;
+        d.listed = false;
+        vec_push(&begins.items, d.out->items.len);
+        ok = read_pages(l, &l->parts.items.items[i], &d, &step, e);
+    }
+    *whole = ok && step == DOCLIST_END;
+    if (!open)
+        doclist_unite(out, begins.items.items, begins.items.len);
+    else if (*whole)
+        doclist_join(&several, &runs, places);
+    if (open && out->items.len == 0) {
+        struct postings swap = *out;
+        *out = several;
+        several = swap;
+    }
+    for (size_t i = 0; open && i < several.items.len; i++)
+        vec_push(&out->items, several.items.items[i]);
+    vec_release(&several.items);
+    doclist_runs_release(&runs);
+    doclist_release(&d);
+    vec_release(&begins.items);
+    return ok;
 }

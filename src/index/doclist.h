@@ -1,7 +1,7 @@
-/* Where a word stands, read from the pages that FTS5, SQLite's full-text search, keeps its index
- * in: ten times as fast as it hands it over by itself. The format is told at the head of its
- * fts5_index.c; this is version DOCLIST_FORMAT of it, with one column and all places. Pure
- * functions over foreign bytes; whoever finds something else here asks FTS5. */
+/* The entries and places of a word, read from the pages of FTS5's index: ten times as fast as FTS5
+ * hands them over. The format is described at the head of its fts5_index.c; this is version
+ * DOCLIST_FORMAT of it, with one column and all places. The bytes are not trusted: the caller asks
+ * FTS5 when they make no sense. */
 #ifndef INDEX_DOCLIST_H
 #define INDEX_DOCLIST_H
 
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "index/corpus.h"
 #include "index/rank.h"
 
 enum {
@@ -43,13 +44,13 @@ struct doclist_runs {
 };
 void doclist_runs_release(struct doclist_runs *r);
 
-/* Goes through a word's list in one part, page after page; or, with `runs`, through those of all
- * words that begin so. */
+/* Reads a word's list in one part, page after page; or, with `runs`, the lists of all words that
+ * begin so. */
 struct doclist {
     const char *word; /* as it stands in the index, behind DOCLIST_WORD */
     size_t word_len;
     struct doclist_runs *runs; /* gets each list; NULL: of the word alone */
-    struct postings *out; /* gets a posting an entry, by key; one that was taken out counts 0 */
+    struct postings *out;      /* one posting an entry, by key; a removed entry counts 0 */
     struct place_bytes *places;
 
     int64_t key;   /* of the last entry; before the first: -1 */
@@ -72,11 +73,25 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
 struct list_begins {
     VEC(size_t) items;
 };
-/* Makes one list of all runs, of which the older parts' come first. */
+/* Makes one list of all runs; those of older parts come first. */
 void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_bytes *places);
 
-/* Makes one list of a word's lists in several parts: those from each of `begins` on are an older
- * part's than those behind them. Nothing is left of what was taken out. */
+/* Makes one list of a word's lists in several parts, which start at `begins`, the oldest part
+ * first. Removed entries go. */
 void doclist_unite(struct postings *p, const size_t *begins, size_t count);
+
+/* ---- the lists of a corpus's index ---- */
+
+/* *out is NULL when FTS5 has to be asked: its pages have another format, or a transaction that is
+ * under way has not written them yet. The caller closes it, within the same transaction. */
+struct words_lists;
+bool words_lists_open(const struct corpus *c, struct words_lists **out, struct error *e);
+void words_lists_close(struct words_lists *l); /* NULL is fine */
+/* Numbers of entries, and of words in all of them. */
+void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *words);
+/* Adds the postings of a word of the index, by key; `open`: of all words that begin so, one an
+ * entry. *whole is false when pages make no sense: then FTS5 has to be asked. */
+bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
+                     struct place_bytes *places, bool *whole, struct error *e);
 
 #endif

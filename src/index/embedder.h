@@ -1,5 +1,5 @@
-/* Texts to vectors, behind a table of functions: one file and one row each. Calls block, and return
- * within 100 ms after the wakeup says stop. */
+/* Vectors of texts, from embedders behind a table of functions. Calls block, and return within 100
+ * ms after the wakeup says stop. */
 #ifndef INDEX_EMBEDDER_H
 #define INDEX_EMBEDDER_H
 
@@ -15,8 +15,7 @@
 struct embeddings {
     int dimension;
     VEC(float)
-    values; /* one vector after the other, each of length 1; or 0, which is like nothing:
-               a text without words */
+    values; /* one vector after the other, each of length 1; or 0: a text without words */
 };
 void embeddings_release(struct embeddings *v);
 
@@ -41,13 +40,12 @@ struct embedder {
     bool (*embed)(const struct embedding_settings *settings, struct http *http,
                   const struct wakeup *wakeup, const char *const *texts, size_t count,
                   struct embeddings *out, struct failure *f);
-    /* How those with a network differ: where they are asked, and where the vectors are in a reply.
-     */
+    /* Of an embedder with a network: */
     struct {
-        const char *path;   /* behind the endpoint's URL */
-        const char *list;   /* the member that holds what came, one item a text */
-        const char *vector; /* an item's member that is its vector; NULL: the item itself is */
-        const char *place;  /* an item's member that says which text's it is; NULL: in order */
+        const char *path;   /* is appended to the endpoint's URL */
+        const char *list;   /* member of the reply, one item a text */
+        const char *vector; /* member of an item; NULL: the item is the vector */
+        const char *place;  /* member of an item: the index of its text; NULL: in order */
     } post;
 };
 extern const struct embedder embed_hashed, embed_openai, embed_ollama;
@@ -65,7 +63,7 @@ bool embedding_settings_read(const struct config *config, char *(*getenv_fn)(con
                              struct error *e);
 void embedding_settings_release(struct embedding_settings *s);
 
-/* "openai/text-embedding-3-small": what a stored vector is known by. The caller frees. */
+/* "openai/text-embedding-3-small", the name of stored vectors. The caller frees. */
 char *embedding_model_name(const struct embedding_settings *s);
 
 /* One try at up to max_batch texts. */
@@ -75,5 +73,39 @@ bool embed_once(const struct embedding_settings *s, struct http *http, const str
 /* Any number of texts, in batches, with the retries of [provider]. */
 bool embed_all(const struct embedding_settings *s, struct http *http, const struct wakeup *wakeup,
                const char *const *texts, size_t count, struct embeddings *out, struct failure *f);
+
+/* ---- the configured embedder, for searches and background work ----
+ *
+ * Its settings are read when vectors are first needed, the vector of the last question is kept, and
+ * an endpoint that does not answer is not asked for a while. Belongs to one thread. */
+
+enum { ENCODER_PATIENCE_MS = 5000, ENCODER_DEAD_MS = 30000 };
+
+struct encoder {
+    const struct config *config;
+    struct http *http;
+    struct embedding_settings embedding; /* read at the first question that needs it */
+    bool read;
+    struct error fault;
+    char *model;      /* name of its vectors; NULL until the settings were read */
+    int patience_ms;  /* how long a question waits; tests shorten it */
+    int64_t retry_ms; /* clock_mono_ms() before which a dead endpoint is not asked again */
+
+    char *asked_text; /* the last question and its vector */
+    struct embeddings asked;
+};
+
+/* Costs nothing until it is used. */
+void encoder_init(struct encoder *p, const struct config *config);
+void encoder_release(struct encoder *p);
+
+/* Whether an embedder is configured; else `fault` says why it cannot be used, ERR_OK: there is
+ * none. The command for the key may ask a person, so this is called only when vectors are needed.
+ */
+bool encoder_read(struct encoder *p, const struct wakeup *wakeup);
+
+/* Sets `asked` to the vector of a question, with one try, since a person or a model waits. False
+ * without it; *stopped: because of the wakeup. */
+bool encoder_ask(struct encoder *p, const char *text, const struct wakeup *wakeup, bool *stopped);
 
 #endif

@@ -21,7 +21,7 @@
 
 enum { FORMAT = 1, NAME_SHOWN = 64, BLOCK = 1 << 16 };
 
-/* Written as it lies in memory: `order` tells machines apart. */
+/* Written as in memory: `order` tells machines of another byte order. */
 struct header {
     char magic[8];
     uint32_t format, order;
@@ -32,7 +32,7 @@ struct header {
 static const char magic[8] = {'t', 'i', 'r', 'o', 'h', 'n', 's', 'w'};
 static const uint32_t order = 0x01020304;
 
-/* Of whole words, the last one filled up with zeros. */
+/* Over words of 8 bytes, the last one filled up with zeros. */
 static uint64_t checksum(uint64_t sum, const char *bytes, size_t len)
 {
     for (size_t at = 0; at < len; at += sizeof(uint64_t)) {
@@ -44,23 +44,17 @@ static uint64_t checksum(uint64_t sum, const char *bytes, size_t len)
     return sum;
 }
 
-static uint32_t name_hash(const char *name)
-{
-    return (uint32_t)checksum(FORMAT, name, strlen(name));
-}
-
-/* Names that look alike once they are safe differ in the hash. */
+/* The hash tells names apart that look alike in a path. */
 char *graph_file_path(const char *directory, const char *tables, const char *model)
 {
-    char *safe = mem_strndup(model, strlen(model) < NAME_SHOWN ? strlen(model) : NAME_SHOWN);
+    auto_free char *safe =
+        mem_strndup(model, strlen(model) < NAME_SHOWN ? strlen(model) : NAME_SHOWN);
     for (char *c = safe; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
             *c = '_';
-    char *name = mem_printf("%s-%s-%08x" SUFFIX, tables, safe, (unsigned)name_hash(model));
-    char *path = paths_join(directory, name);
-    free(name);
-    free(safe);
-    return path;
+    auto_free char *name = mem_printf("%s-%s-%08x" SUFFIX, tables, safe,
+                                      (unsigned)checksum(FORMAT, model, strlen(model)));
+    return paths_join(directory, name);
 }
 
 struct graph_file graph_file_stat(const char *path)
@@ -83,52 +77,35 @@ bool graph_file_same(const struct graph_file *a, const struct graph_file *b)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct cursor {
-    const char *at;
-    size_t left;
-};
-
-static bool take(struct cursor *c, void *out, size_t len)
-{
-    if (len > c->left)
-        return false;
-    memcpy(out, c->at, len);
-    c->at += len;
-    c->left -= len;
-    return true;
-}
-
-static bool is_whole(const struct buf *text)
-{
-    uint64_t sum;
-    if (text->len < sizeof(struct header) + sizeof sum)
-        return false;
-    memcpy(&sum, text->data + text->len - sizeof sum, sizeof sum);
-    return checksum(FORMAT, text->data, text->len - sizeof sum) == sum;
-}
-
-static bool header_fits(const struct header *h, const struct cursor *c,
-                        const struct graph_content *content)
+static bool header_fits(const struct header *h, const struct graph_content *content,
+                        const char *rest, size_t left)
 {
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->format == FORMAT && h->order == order &&
            h->dimension == (uint32_t)content->dimension && h->name_len == strlen(content->model) &&
-           h->name_len <= c->left && memcmp(c->at, content->model, h->name_len) == 0 &&
-           h->count <= (c->left - h->name_len) / sizeof(struct vector_id);
+           h->name_len <= left && memcmp(rest, content->model, h->name_len) == 0 &&
+           h->count <= (left - h->name_len) / sizeof(struct vector_id);
 }
 
 static bool parse(const struct buf *text, struct graph_content *content)
 {
-    struct cursor c = {text->data, text->len - sizeof(uint64_t)};
     struct header h;
-    if (!is_whole(text) || !take(&c, &h, sizeof h) || !header_fits(&h, &c, content))
+    uint64_t sum;
+    if (text->len < sizeof h + sizeof sum)
         return false;
-    c.at += h.name_len;
-    c.left -= h.name_len;
+    const char *at = text->data + sizeof h, *end = text->data + text->len - sizeof sum;
+    memcpy(&sum, end, sizeof sum);
+    memcpy(&h, text->data, sizeof h);
+    if (checksum(FORMAT, text->data, text->len - sizeof sum) != sum ||
+        !header_fits(&h, content, at, (size_t)(end - at)))
+        return false;
+    at += h.name_len;
+    size_t bytes = h.count * sizeof(struct vector_id);
     vec_reserve(&content->of.items, h.count + 1);
     content->of.items.len = h.count;
+    memcpy(content->of.items.items, at, bytes);
     content->version = h.version;
-    if (take(&c, content->of.items.items, h.count * sizeof(struct vector_id)))
-        content->hnsw = hnsw_read(content->dimension, c.at, c.left);
+    at += bytes;
+    content->hnsw = hnsw_read(content->dimension, at, (size_t)(end - at));
     if (content->hnsw && hnsw_count(content->hnsw) == h.count)
         return true;
     hnsw_free(content->hnsw);
@@ -137,26 +114,19 @@ static bool parse(const struct buf *text, struct graph_content *content)
     return false;
 }
 
-static void set_aside(const char *path)
+bool graph_file_read(const char *path, struct graph_content *content)
 {
-    char *aside = mem_printf("%s" DAMAGED, path);
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct error e;
+    if (!paths_read_regular(path, &text, &e))
+        return false;
+    if (parse(&text, content))
+        return true;
+    auto_free char *aside = mem_printf("%s" DAMAGED, path);
     log_line(LOG_ERROR, "memory: a graph is damaged and made anew");
     if (rename(path, aside) != 0)
         unlink(path);
-    free(aside);
-}
-
-bool graph_file_read(const char *path, struct graph_content *content)
-{
-    struct buf text;
-    struct error e;
-    buf_init(&text, 0);
-    bool read = paths_read_regular(path, &text, &e);
-    bool ok = read && parse(&text, content);
-    if (read && !ok)
-        set_aside(path);
-    buf_release(&text);
-    return ok;
+    return false;
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -176,7 +146,7 @@ static bool flush(struct writer *w)
     return ok;
 }
 
-/* In blocks of whole words. */
+/* Writes in blocks of whole words. */
 static bool put(void *context, const void *bytes, size_t len)
 {
     struct writer *w = context;
@@ -227,18 +197,16 @@ void graph_file_remove(const char *path)
 
 void graph_file_remove_aside(const char *path)
 {
-    char *aside = mem_printf("%s" DAMAGED, path);
+    auto_free char *aside = mem_printf("%s" DAMAGED, path);
     unlink(aside);
-    free(aside);
 }
 
 /* --- one writer ------------------------------------------------------------------------------ */
 
 bool graph_file_lock(const char *path, int *lock)
 {
-    char *name = mem_printf("%s" LOCK, path);
+    auto_free char *name = mem_printf("%s" LOCK, path);
     *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    free(name);
     if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) != 0) {
         graph_file_unlock(lock);
         return false;
@@ -282,7 +250,7 @@ void graph_files_list(const char *directory, const char *tables, struct text_lis
 
 bool graph_names_read(const struct corpus *c, struct text_list *out, struct error *e)
 {
-    struct query q = corpus_query(c, "SELECT DISTINCT name FROM #_model", e);
+    struct query q = corpus_query(c, e, "SELECT DISTINCT name FROM #_model", "");
     return query_texts(&q, out);
 }
 
@@ -291,12 +259,11 @@ const char *graph_file_model(const char *tables, const struct text_list *models,
 {
     const char *found = NULL;
     for (size_t i = 0; !found && i < models->items.len; i++) {
-        char *own = graph_file_path("", tables, models->items.items[i]);
+        auto_free char *own = graph_file_path("", tables, models->items.items[i]);
         if (strncmp(name, own, strlen(own)) == 0) {
             found = models->items.items[i];
             *behind = name + strlen(own);
         }
-        free(own);
     }
     return found;
 }

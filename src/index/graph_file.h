@@ -1,5 +1,5 @@
-/* The file of a graph: a header of ours, which entry each element is, the graph, and a checksum
- * over all of it. It appears whole or not at all. What is damaged is set aside as NAME.damaged. */
+/* The file of a graph: a header, the entry of each element, the graph, and a checksum over all. It
+ * appears whole or not at all. A damaged file is renamed to NAME.damaged. */
 #ifndef INDEX_GRAPH_FILE_H
 #define INDEX_GRAPH_FILE_H
 
@@ -23,29 +23,28 @@ bool graph_file_same(const struct graph_file *a, const struct graph_file *b);
 
 /* Fills in version, of and hnsw, the caller's. False: there is none that can be used. */
 bool graph_file_read(const char *path, struct graph_content *content);
-/* All of it on the disk; whole_file_finish() makes it appear. On failure nothing is left. */
+/* Writes and syncs it; whole_file_finish() makes it appear. A failure leaves nothing. */
 bool graph_file_write(const char *path, const struct graph_content *content,
                       struct whole_file *file, struct error *e);
 void graph_file_remove(const char *path);
-void graph_file_remove_aside(const char *path); /* what was damaged */
+void graph_file_remove_aside(const char *path); /* the damaged one */
 
-/* One writer a file, of all processes and threads. False: another one is. What one that died had
- * begun to write is removed. */
+/* One writer a file, of all processes and threads. False: there is another one. Removes what a
+ * writer that died had begun. */
 bool graph_file_lock(const char *path, int *lock);
 void graph_file_unlock(int *lock);
 
-/* The models that there may be files of. */
+/* The models that may have files. */
 bool graph_names_read(const struct corpus *c, struct text_list *out, struct error *e);
 
-/* Names of all that there are, and of those that were set aside. */
+/* Names of all files, also of damaged ones. */
 void graph_files_list(const char *directory, const char *tables, struct text_list *out);
 
-/* Which of the models a name is of, and what follows in it on that of the model's graph; NULL: of
- * none. */
+/* The model whose file's name this name begins with, and the rest of the name; NULL: none. */
 const char *graph_file_model(const char *tables, const struct text_list *models, const char *name,
                              const char **behind);
 
-/* What a file of this name is for graphs of these models. */
+/* The kind of a file, by its name. */
 enum graph_file_kind {
     GRAPH_FILE_NONE, /* nothing */
     GRAPH_FILE_USED, /* a graph or its lock */

@@ -1,36 +1,22 @@
 libtiro_a_SOURCES += \
 	src/index/blend.c src/index/blend.h \
-	src/index/calibration.c src/index/calibration.h \
 	src/index/corpus.c src/index/corpus.h \
 	src/index/doclist.c src/index/doclist.h \
-	src/index/embed_hashed.c \
-	src/index/embed_post.c \
 	src/index/embedder.c src/index/embedder.h \
-	src/index/encoder.c src/index/encoder.h \
 	src/index/graph_file.c src/index/graph_file.h \
 	src/index/hnsw.h \
 	src/index/int8.c src/index/int8.h \
-	src/index/places.c src/index/places.h \
 	src/index/rank.c src/index/rank.h \
 	src/index/rank_best.c \
-	src/index/rank_entry.c src/index/rank_entry.h \
-	src/index/rank_talks.c src/index/rank_talks.h \
 	src/index/transcripts.c src/index/transcripts.h \
-	src/index/transcripts_search.c \
 	src/index/vectors.c src/index/vectors.h \
-	src/index/vectors_embed.c \
 	src/index/vectors_graph.c \
 	src/index/vectors_private.h \
 	src/index/vectors_scan.c \
-	src/index/vectors_store.c \
 	src/index/words.c src/index/words.h \
-	src/index/words_facts.c src/index/words_facts.h \
-	src/index/words_lists.c \
 	src/index/words_passage.c \
 	src/index/words_private.h \
-	src/index/words_query.c src/index/words_query.h \
-	src/index/words_search.c \
-	src/index/words_upkeep.c
+	src/index/words_search.c
 
 # The graph of vectors is C++, where there is a compiler for it and hnswlib.
 if HAVE_HNSWLIB

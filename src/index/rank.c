@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -70,7 +71,7 @@ static bool stands_before(const struct posting *a, const struct posting *b)
     return a->key != b->key ? a->key < b->key : a->term < b->term;
 }
 
-/* Of what is in order up to `middle` and from there to `end`. */
+/* Merges the sorted postings from `begin` and from `middle`, which end at `middle` and `end`. */
 static void merge(const struct posting *from, size_t begin, size_t middle, size_t end,
                   struct posting *to)
 {
@@ -80,23 +81,32 @@ static void merge(const struct posting *from, size_t begin, size_t middle, size_
             b == end || (a < middle && !stands_before(&from[b], &from[a])) ? from[a++] : from[b++];
 }
 
-/* Every second of `begins` goes; the result is how many are left. */
-static size_t merge_pairs(const struct posting *from, struct posting *to, size_t *begins,
-                          size_t count, size_t len)
+void postings_merge(struct postings *p, const size_t *begins, size_t count)
 {
-    size_t left = 0;
-    for (size_t i = 0; i < count; i += 2) {
-        size_t middle = i + 1 < count ? begins[i + 1] : len;
-        size_t end = i + 2 < count ? begins[i + 2] : len;
-        merge(from, begins[i], middle, end, to);
-        begins[left++] = begins[i];
+    auto_free size_t *left = mem_alloc((count + 1) * sizeof *left);
+    struct posting *other = mem_alloc((p->items.len + 1) * sizeof *other);
+    memcpy(left, begins, count * sizeof *left);
+    while (count > 1) {
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i += 2) {
+            size_t middle = i + 1 < count ? left[i + 1] : p->items.len;
+            size_t end = i + 2 < count ? left[i + 2] : p->items.len;
+            merge(p->items.items, left[i], middle, end, other);
+            left[kept++] = left[i];
+        }
+        count = kept;
+        struct posting *swap = p->items.items;
+        p->items.items = other;
+        p->items.cap = p->items.len + 1;
+        other = swap;
     }
-    return left;
+    free(other);
 }
 
-static void unite_equal(struct postings *p)
+void postings_order(struct postings *p, const size_t *begins, size_t count)
 {
     size_t kept = 0;
+    postings_merge(p, begins, count);
     for (size_t i = 0; i < p->items.len; i++) {
         struct posting *last = kept > 0 ? &p->items.items[kept - 1] : NULL;
         const struct posting *this = &p->items.items[i];
@@ -110,29 +120,6 @@ static void unite_equal(struct postings *p)
         last->named = named;
     }
     p->items.len = kept;
-}
-
-void postings_merge(struct postings *p, const size_t *begins, size_t count)
-{
-    size_t *left = mem_alloc((count + 1) * sizeof *left);
-    struct posting *other = mem_alloc((p->items.len + 1) * sizeof *other);
-    for (size_t i = 0; i < count; i++)
-        left[i] = begins[i];
-    while (count > 1) {
-        count = merge_pairs(p->items.items, other, left, count, p->items.len);
-        struct posting *swap = p->items.items;
-        p->items.items = other;
-        p->items.cap = p->items.len + 1;
-        other = swap;
-    }
-    free(other);
-    free(left);
-}
-
-void postings_order(struct postings *p, const size_t *begins, size_t count)
-{
-    postings_merge(p, begins, count);
-    unite_equal(p);
 }
 
 size_t postings_find(const struct postings *list, size_t near, int64_t key)
@@ -155,4 +142,81 @@ size_t postings_find(const struct postings *list, size_t near, int64_t key)
             end = middle;
     }
     return from;
+}
+
+enum { PLACE_BITS = 7, PLACE_GOES_ON = 1 << PLACE_BITS, PLACE_NEAREST = 2 };
+
+void places_pack(struct place_bytes *out, uint32_t more)
+{
+    uint64_t number = (uint64_t)more + PLACE_NEAREST;
+    int shift = 0;
+    while (number >> shift >= PLACE_GOES_ON)
+        shift += PLACE_BITS;
+    for (; shift > 0; shift -= PLACE_BITS)
+        vec_push(&out->bytes, (unsigned char)(number >> shift | PLACE_GOES_ON));
+    vec_push(&out->bytes, (unsigned char)(number & (PLACE_GOES_ON - 1)));
+}
+
+void places_unpack(const unsigned char *bytes, uint32_t count, uint32_t term,
+                   struct occurrences *out)
+{
+    struct occurrence place = {.term = term};
+    for (; count > 0; count--) {
+        uint32_t number = 0;
+        for (; *bytes & PLACE_GOES_ON; bytes++)
+            number = number << PLACE_BITS | (*bytes & (PLACE_GOES_ON - 1));
+        place.at += (number << PLACE_BITS | *bytes++) - PLACE_NEAREST;
+        vec_push(&out->items, place);
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct occurrence *x = a, *y = b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
+                          : (x->term > y->term) - (x->term < y->term);
+}
+
+void places_order(struct occurrences *p)
+{
+    vec_sort(&p->items, compare_places);
+}
+
+/* The worth of one more occurrence of a term that is there `n` times. */
+static double gain(const struct place_worth *w, uint32_t term, uint32_t n)
+{
+    return w->weights[term] * (saturate(n + 1.0, w->k1, w->k) - saturate(n, w->k1, w->k));
+}
+
+struct passage places_passage(const struct occurrences *p, const struct place_worth *worth)
+{
+    const struct occurrence *at = p->items.items;
+    uint32_t counts[PLACE_TERMS] = {0};
+    struct passage best = {0};
+    double sum = 0;
+    for (size_t first = 0, i = 0; i < p->items.len; i++) {
+        for (; at[i].at - at[first].at >= PASSAGE_WORDS; first++)
+            sum -= gain(worth, at[first].term, --counts[at[first].term]);
+        sum += gain(worth, at[i].term, counts[at[i].term]++);
+        if (sum > best.worth)
+            best = (struct passage){first, i + 1, sum};
+    }
+    return best;
+}
+
+double places_proximity(const struct occurrences *p, size_t terms, const struct place_worth *worth)
+{
+    const struct occurrence *at = p->items.items;
+    double sums[PLACE_TERMS] = {0}, out = 0;
+    for (size_t i = 1; i < p->items.len; i++) {
+        const struct occurrence *a = &at[i - 1], *b = &at[i];
+        double distance = fmax(1, b->at - a->at);
+        if (a->term == b->term)
+            continue;
+        sums[a->term] += worth->weights[b->term] / (distance * distance);
+        sums[b->term] += worth->weights[a->term] / (distance * distance);
+    }
+    for (size_t i = 0; i < terms; i++)
+        out += fmin(1, worth->weights[i]) * saturate(sums[i], worth->k1, worth->k);
+    return out;
 }

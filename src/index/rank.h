@@ -1,16 +1,15 @@
 /* Ranking by words: pure functions over postings. BM25 (k1 = 1.2, b = 0.75, as Robertson and
- * Zaragoza have it: The probabilistic relevance framework, 2009) with all of a text's length, and
- * of a long text the words of its best passage; how close the words stand to each other (places.h);
- * then shares of the neighbours, of the turns around and of the talk (spec: memory, "Ranking").
- * Talks and windows have the same size by their making, so their length does not count.
+ * Zaragoza have it: The probabilistic relevance framework, 2009) with the length of a text, or
+ * the best passage of a long text; the proximity of the words; then shares of the neighbours, of
+ * the turns around and of the talk. Talks and windows have a fixed size, so their length does not
+ * count.
  *
- * What comes of that is weighed by what is known of how people talk: who is named in a question
- * mostly said the answer, which stands behind a question, is none itself, and is longer than "Oh?
- * Do tell." In talk with a model what is looked for was mostly said by the user, in messages that
- * end with a question, too. So rules about questions are for short texts; and where texts are long,
- * what stands around one says less of it. The constants were chosen by what is found in
- * bench/recall, bench/friends and bench/assistant; around them the figures hardly change.
- */
+ * The sum is weighted by how people talk: the person who is named in a question mostly said the
+ * answer, which follows a question, is none itself, and is longer than "Oh? Do tell." In talk with
+ * a model the wanted text was mostly said by the user, in messages that may end with a question,
+ * too. So rules about questions are for short texts; and the turns around a long text say less of
+ * it. The constants were chosen by results on bench/recall, bench/friends and bench/assistant; near
+ * them the figures hardly change. */
 #ifndef INDEX_RANK_H
 #define INDEX_RANK_H
 
@@ -20,7 +19,6 @@
 
 #include "base/vec.h"
 #include "chat/memory.h"
-#include "index/places.h"
 
 struct rank_settings {
     double k1, b;
@@ -48,11 +46,68 @@ struct rank_settings rank_settings_for(double k1, double b);
  * count. */
 struct rank_settings rank_settings_alone(void);
 
+/* ---- places of the words of a question in a text ----
+ *
+ * A place is the number of a word among the indexed ones, so stop words have none. */
+
+enum {
+    PLACE_TERMS = 128,  /* words of a question */
+    PASSAGE_WORDS = 50, /* some 80 with stop words, which fit into MEMORY_PASSAGE characters */
+};
+
+struct occurrence {
+    uint32_t at, term;
+};
+struct occurrences {
+    VEC(struct occurrence) items; /* ascending */
+};
+
+/* The places of a term as bytes, as FTS5 has them: for each place, two more than the distance to
+ * the one before; seven bits a byte, the highest first, all but the last byte marked. */
+struct place_bytes {
+    VEC(unsigned char) bytes;
+};
+void places_pack(struct place_bytes *out, uint32_t more);
+void places_unpack(const unsigned char *bytes, uint32_t count, uint32_t term,
+                   struct occurrences *out);
+void places_order(struct occurrences *p);
+
+/* The worth of a term that occurs `n` times: weight · n · (k1 + 1) / (n + k). */
+struct place_worth {
+    const double *weights; /* of each term */
+    double k1, k;
+};
+static inline double saturate(double n, double k1, double k)
+{
+    return n > 0 ? n * (k1 + 1) / (n + k) : 0;
+}
+
+/* The PASSAGE_WORDS words that are worth the most, as the range of places in them; the first of
+ * equals.
+ */
+struct passage {
+    size_t first, end;
+    double worth;
+};
+struct passage places_passage(const struct occurrences *p, const struct place_worth *worth);
+
+/* The proximity of BM25TP (Büttcher, Clarke, Lushman: Term proximity scoring for ad-hoc retrieval
+ * on very large text collections, SIGIR 2006): of each two places side by side that have different
+ * terms, each term gets the other's weight by the square of their distance, and a term is worth
+ * min(1, weight) · sum · (k1 + 1) / (sum + k). */
+double places_proximity(const struct occurrences *p, size_t terms, const struct place_worth *worth);
+
+/* The most that a term can add to it. */
+static inline double places_proximity_most(double weight, double k1)
+{
+    return (weight < 1 ? weight : 1) * (k1 + 1);
+}
+
 /* ---- keys ---- */
 
-/* An entry's key: the session's number and a place, so that neighbours of a session are keys that
- * differ by one. Places are not used again. A talk is a run of entries without a long pause; it has
- * blocks of places of its own, so that a key says which talk it is of. */
+/* The key of an entry: number of its session << RANK_PLACE_BITS | place, so that neighbours in a
+ * session have keys that differ by one. No place is used twice. A talk is a sequence of entries
+ * without a long pause, in blocks of places of its own, so that a key tells its talk. */
 enum { RANK_PLACE_BITS = 24, RANK_TALK_BITS = 6 };
 static inline int64_t rank_key(int64_t session, int64_t place)
 {
@@ -67,17 +122,17 @@ static inline int64_t rank_key_talk(int64_t key)
     return key >> RANK_TALK_BITS;
 }
 
-/* The place of an entry of this time, where `next` is the first that is free and the entry before
- * is of `last_ms`: behind a pause the next block's, and never within a window of what was before.
- * Without a pause, or where a session has used up half of its places, `next` itself. */
+/* The place of an entry of this time; `next` is the first free one, and the entry before is of
+ * `last_ms`. Behind a pause it is the first of the next block, outside of the window of the entry
+ * before; without a pause, or when a session has used half of its places, `next`. */
 int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
 
 /* ---- ranking ---- */
 
-/* That a term of the query stands in an entry, `count` times. */
+/* A term of the query occurs in an entry, `count` times. */
 struct posting {
     int64_t key;
-    uint32_t places; /* where in the bytes its places begin (places.h) */
+    uint32_t places; /* offset of its places in the bytes */
     uint32_t term : 7;
     uint32_t named : 1; /* … as the name of who said it */
     uint32_t last : 8;  /* its last place, or one before it */
@@ -87,8 +142,8 @@ struct postings {
     VEC(struct posting) items;
 };
 
-/* Counts a place that is so much behind the last one, the first: behind the beginning, where the
- * name stands of who said it. Of more than POSTING_MOST the first count. */
+/* Counts a place at this distance from the last one; the first: from the beginning, where the name
+ * of the speaker stands. Only the first POSTING_MOST count. */
 enum { POSTING_MOST = (1 << 16) - 1, POSTING_LAST = (1 << 8) - 1 };
 static inline void posting_add_place(struct posting *p, uint64_t more)
 {
@@ -100,14 +155,13 @@ static inline void posting_add_place(struct posting *p, uint64_t more)
     p->count = (p->count + 1) & POSTING_MOST;
 }
 
-/* Puts postings in order of key and term, where those from each of `begins` (the first is 0) on are
- * already. */
+/* Sorts postings by key and term; the runs that start at each of `begins` (the first is 0) are
+ * sorted. */
 void postings_merge(struct postings *p, const size_t *begins, size_t count);
-/* … with one term. Of the same term in the same entry one is left, with the higher count. */
+/* The same; of several postings of a term in an entry the one with the highest count is left. */
 void postings_order(struct postings *p, const size_t *begins, size_t count);
 
-/* The first posting of the key or of a later one, quickly where it is not far behind the one at
- * `near`. */
+/* Index of the first posting of the key or of a later one; quick near `near`. */
 size_t postings_find(const struct postings *p, size_t near, int64_t key);
 
 struct rank_facts {
@@ -120,19 +174,19 @@ struct rank_input {
     const unsigned char *places;
     const double *idf; /* of each term */
     size_t terms;
-    double idf_sum; /* of all words of the query, those that nothing holds too */
+    double idf_sum; /* of all words of the query, also of those without a posting */
     double average; /* words an entry */
-    /* Of an entry; false ends the ranking. Asked of few, the last ones of fewer. */
+    /* Facts of an entry, asked for few, the last ones for fewer; false ends the ranking. */
     bool (*words)(void *context, int64_t key, double *out);
     bool (*asks)(void *context, int64_t key, bool *out);    /* it ends with a question */
     bool (*is_user)(void *context, int64_t key, bool *out); /* a user's message without a name */
     void *context;
 };
 
-/* How rare a term is that stands in `entries` of so many; never negative. */
+/* Rarity of a term that occurs in `entries` of `all`; never negative. */
 double rank_idf(int64_t all, int64_t entries);
 
-/* Entries that have each word of the query; of more than RANK_WHOLE some. */
+/* Entries with each word of the query; at most RANK_WHOLE are named. */
 enum { RANK_WHOLE = 64 };
 struct rank_whole {
     size_t count;             /* all of them */
@@ -149,19 +203,49 @@ struct ranking {
     struct rank_whole whole;
 };
 
-/* The best `limit` entries that have a posting, and up to RANK_TIES more that rank the same as the
- * last of them. False: facts() failed. */
+/* The best `limit` entries with a posting, and up to RANK_TIES more that rank the same as the last
+ * of them. False: a fact could not be read. */
 enum { RANK_TIES = 64 };
-static const double RANK_SAME = 1e-9; /* what a rank may differ by the order of additions */
+static const double RANK_SAME = 1e-9; /* differences by the order of additions */
 bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,
                struct ranking *out);
 
 /* ---- score ---- */
 
-/* 0 … 1 from the part of the question's words that an entry has: 0 → 0, 0.23 → 0.70, 1 → 1. With
- * k1 = 1.2 so many of what bench's questions do not ask for lie above the knee as with 0.32 at
- * k1 = 0.6 (4 % of the first 20), for which the specification gives it: it is half of the words,
- * once each, in a text of usual length. */
+/* 0 … 1 from the part of the question's words that an entry has: 0 → 0, 0.23 → 0.70, 1 → 1. The
+ * knee is half of the words, once each, in a text of usual length; 4 % of the wrong hits among the
+ * first 20 of the bench's questions are above it. */
 double rank_score(double coverage);
+
+/* ---- bounds, which a test compares with the ranks ---- */
+
+/* The settings with the shares for entries of so many words on average. */
+struct rank_settings rank_settings_at(const struct rank_settings *s, double average);
+
+/* An entry with postings, before its facts are known. */
+struct rank_entry {
+    int64_t key;
+    double most;            /* upper bound of its rank */
+    double neighbours;      /* their part in that */
+    double session, window; /* shares */
+    bool named;             /* the query names who said it */
+};
+
+/* Filled by a first reading; empty before. */
+struct rank_survey {
+    VEC(struct rank_reach {
+        int64_t talk; /* rank_key_talk(), ascending */
+        double most;  /* upper bound of the rank of an entry in it */
+    })
+    talks;
+    struct rank_whole whole;
+};
+
+/* Calls visit() with the entries whose rank may be `floor` or more, by key; it returns the floor
+ * from then on, never a lower one. Fills an empty survey; with a filled one, of the same postings,
+ * talks without such entries are skipped. */
+void rank_talks(const struct rank_settings *settings, const struct rank_input *in, double floor,
+                double (*visit)(void *context, const struct rank_entry *entry), void *context,
+                struct rank_survey *survey);
 
 #endif

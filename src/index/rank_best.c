@@ -1,23 +1,412 @@
-/* The best entries. What is known of each before its facts are asked for bounds its rank from
- * above, so facts are asked of few, and of their neighbours only where these decide. */
+/* The best entries. Upper bounds of ranks are known before facts of entries are asked, so facts are
+ * asked for few, and those of their neighbours only where they decide. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "index/rank_talks.h"
+#include "index/rank.h"
+
+/* ---- one entry: BM25 of its words, of its best passage, proximity, weights ---- */
+
+/* n * (k1 + 1) / (n + k), which takes most of the time, for the usual n. */
+enum { USUAL_COUNTS = 16, USUAL_WORDS = 48 };
+struct saturation {
+    double k1, k;
+    double usual[USUAL_COUNTS];
+};
+
+static inline double saturation_at(const struct saturation *s, uint64_t n)
+{
+    return n < USUAL_COUNTS ? s->usual[n] : saturate((double)n, s->k1, s->k);
+}
+
+/* The postings of an entry, by term. */
+struct rank_span {
+    const struct posting *first, *end;
+};
+
+/* For several entries as one text, whatever its length. */
+static struct saturation saturation_joint(const struct rank_settings *rank)
+{
+    struct saturation s = {.k1 = rank->k1, .k = rank->k1};
+    for (int n = 0; n < USUAL_COUNTS; n++)
+        s.usual[n] = saturate(n, s.k1, s.k);
+    return s;
+}
+
+/* BM25's k of a text of so many words. */
+static double length_factor(const struct rank_settings *s, const struct rank_input *in,
+                            double words)
+{
+    double size = in->average > 0 ? words / in->average : 1;
+    return s->k1 * (1 - s->b + s->b * size);
+}
+
+/* BM25 of the whole entry. */
+static double rank_own(const struct rank_settings *s, const struct rank_input *in,
+                       const struct rank_span *span, const struct rank_facts *facts)
+{
+    double k = length_factor(s, in, facts->words), sum = 0;
+    for (const struct posting *p = span->first; p < span->end; p++)
+        sum += in->idf[p->term] * saturate(p->count, s->k1, k);
+    return sum;
+}
+
+/* The part of the question's words that it has, by their rarity. */
+static double rank_held(const struct rank_input *in, const struct rank_span *span)
+{
+    double sum = 0;
+    for (const struct posting *p = span->first; p < span->end; p++)
+        sum += in->idf[p->term];
+    return in->idf_sum > 0 ? fmin(1, sum / in->idf_sum) : 0;
+}
+
+/* Sets proximity, and in a long entry the worth of its best passage. `places` is room to work in.
+ */
+static void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
+                            const struct rank_span *span, const struct rank_facts *facts,
+                            struct occurrences *places, struct memory_why *why)
+{
+    const struct place_worth worth = {in->idf, s->k1, length_factor(s, in, facts->words)};
+    why->passage = s->passages && facts->words > PASSAGE_WORDS;
+    if (!why->passage && span->end - span->first < 2)
+        return;
+    vec_clear(&places->items);
+    for (const struct posting *p = span->first; p < span->end; p++)
+        places_unpack(in->places + p->places, p->count, p->term, places);
+    places_order(places);
+    why->proximity = s->near * places_proximity(places, in->terms, &worth);
+    if (why->passage)
+        why->words = places_passage(places, &worth).worth;
+}
+
+/* ---- shares and weights ---- */
+
+struct rank_settings rank_settings_at(const struct rank_settings *s, double average)
+{
+    struct rank_settings out = *s;
+    double part = average > s->talk ? s->talk / average : 1;
+    double *const shares[] = {&out.before, &out.after, &out.answer, &out.session, &out.window};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        *shares[i] *= part;
+    return out;
+}
+
+static bool asks_shortly(const struct rank_facts *facts)
+{
+    return facts->asks && facts->words <= RANK_ASKING;
+}
+
+/* The share of the entry before. */
+static double rank_before(const struct rank_settings *s, const struct rank_facts *before)
+{
+    return asks_shortly(before) ? s->answer : s->before;
+}
+
+/* n / (n + half), relative to a text that is not short. */
+static double fullness(const struct rank_settings *s, double words)
+{
+    double n = fmin(words, RANK_FULL);
+    return n / (n + s->half) * (RANK_FULL + s->half) / RANK_FULL;
+}
+
+/* Sets the weights by its facts, and their product. */
+static void rank_weigh(const struct rank_settings *s, bool named, const struct rank_facts *facts,
+                       struct memory_why *why)
+{
+    why->length = fullness(s, facts->words);
+    why->asks = asks_shortly(facts) ? s->asks : 1;
+    why->named = named ? s->named : 1;
+    why->weight = why->length * why->asks * why->named;
+}
+
+/* ---- upper bounds, before the facts of an entry are known ---- */
+
+struct rank_ceiling {
+    /* The part of BM25 of a word that occurs n times in a text of more than so many words: at most,
+     * and with the weight of the length. */
+    double plain[USUAL_COUNTS][USUAL_WORDS], weighed[USUAL_COUNTS][USUAL_WORDS];
+    double most; /* for any number of occurrences */
+    double near, k1;
+    double before, answer, after, weight, named; /* at most */
+};
+
+static struct rank_ceiling ceiling_of(const struct rank_settings *s, const struct rank_input *in)
+{
+    struct rank_ceiling c = {.most = s->k1 + 1,
+                             .near = s->near,
+                             .k1 = s->k1,
+                             .before = s->before,
+                             .answer = fmax(s->before, s->answer),
+                             .after = s->after,
+                             .weight = fmax(1, s->asks) * fmax(1, s->user),
+                             .named = s->named};
+    /* The longer a text, the less a word is worth; but up to RANK_FULL words it weighs more. */
+    for (int count = 1; count < USUAL_COUNTS; count++)
+        for (int words = USUAL_WORDS; words > 0; words--) {
+            int least = words > count ? words : count;
+            double plain = saturate(count, s->k1, length_factor(s, in, least));
+            double longer = words < USUAL_WORDS ? c.weighed[count][words] : 0;
+            c.plain[count][words - 1] = plain;
+            c.weighed[count][words - 1] = fmax(fullness(s, least) * plain, longer);
+        }
+    return c;
+}
+
+/* An upper bound of the rank of an entry, from the sum of its parts. */
+static inline double rank_most(const struct rank_ceiling *c, double sum, bool named)
+{
+    return sum * c->weight * (named ? c->named : 1);
+}
+
+/* ---- talks: long lists of postings, read talk by talk for the bounds of their entries ---- */
+
+/* Places of a talk, with a margin for places of the neighbouring talks that a window reaches. */
+enum {
+    TALK_PLACES = 1 << RANK_TALK_BITS,
+    MARGIN = RANK_WINDOW,
+    WIDTH = MARGIN + TALK_PLACES + MARGIN
+};
+
+/* Upper bounds of the worth of an entry's words. */
+struct worth {
+    double own;           /* with proximity */
+    double near;          /* proximity that the last word adds */
+    double beside;        /* for the neighbours */
+    uint32_t words, last; /* their number; the last place, or one before it */
+};
+struct talk {
+    int64_t number; /* rank_key_talk() */
+    struct worth entries[WIDTH];
+    uint16_t *counts;        /* of each word, WIDTH each */
+    uint64_t present, named; /* a bit a place */
+    double joint;            /* worth of the talk as one text */
+};
+
+struct reader {
+    const struct rank_settings *settings;
+    const struct rank_input *in;
+    struct rank_ceiling ceiling;
+    struct saturation joint; /* of several as one text, whatever its length */
+    size_t *heads;           /* of each list, what has been read */
+    double floor;
+    double (*visit)(void *context, const struct rank_entry *entry);
+    void *context;
+    struct rank_survey *survey;
+    bool again;   /* the survey is filled */
+    size_t reach; /* … the next of it that may have entries at the floor */
+};
+
+/* The next talk with a posting; with a filled survey the next one that is worth it, or beside such
+ * a one. */
+static bool next_talk(struct reader *r, int64_t *talk)
+{
+    for (;;) {
+        bool any = false;
+        for (size_t t = 0; t < r->in->terms; t++) {
+            const struct postings *list = &r->in->lists[t];
+            if (r->heads[t] == list->items.len)
+                continue;
+            int64_t other = rank_key_talk(list->items.items[r->heads[t]].key);
+            *talk = any && *talk < other ? *talk : other;
+            any = true;
+        }
+        if (!any || !r->again)
+            return any;
+        const struct rank_reach *reach = r->survey->talks.items;
+        while (r->reach < r->survey->talks.len &&
+               (reach[r->reach].most < r->floor || reach[r->reach].talk + 1 < *talk))
+            r->reach++;
+        if (r->reach == r->survey->talks.len)
+            return false;
+        int64_t from = reach[r->reach].talk - 1;
+        if (*talk >= from)
+            return true;
+        for (size_t t = 0; t < r->in->terms; t++)
+            r->heads[t] = postings_find(&r->in->lists[t], r->heads[t], from * TALK_PLACES);
+    }
+}
+
+static void clear_place(struct talk *p, size_t at, size_t terms)
+{
+    p->entries[at] = (struct worth){0};
+    for (size_t t = 0; t < terms; t++)
+        p->counts[t * WIDTH + at] = 0;
+}
+
+/* Clears the margins and the places that have words. */
+static void clear_talk(struct talk *p, int64_t talk, size_t terms)
+{
+    for (size_t i = 0; i < MARGIN; i++) {
+        clear_place(p, i, terms);
+        clear_place(p, MARGIN + TALK_PLACES + i, terms);
+    }
+    for (uint64_t left = p->present; left; left &= left - 1)
+        clear_place(p, MARGIN + (size_t)__builtin_ctzll(left), terms);
+    p->present = p->named = 0;
+    p->joint = 0;
+    p->number = talk;
+}
+
+/* Adds the postings of a word in the talk, from `p` to before `end`; returns the next posting. */
+static const struct posting *add_word(const struct reader *r, size_t word, const struct posting *p,
+                                      const struct posting *end, struct talk *to)
+{
+    const struct rank_ceiling *c = &r->ceiling;
+    double idf = r->in->idf[word], near = c->near * places_proximity_most(idf, c->k1);
+    uint16_t *counts = to->counts + word * WIDTH + MARGIN;
+    uint64_t present = 0, named = 0, count = 0;
+    for (; p < end && rank_key_talk(p->key) == to->number; p++) {
+        size_t bit = (size_t)p->key & (TALK_PLACES - 1);
+        struct worth *worth = &to->entries[MARGIN + bit];
+        worth->near = near;
+        size_t words = p->last < USUAL_WORDS ? p->last : USUAL_WORDS - 1;
+        bool usual = p->count < USUAL_COUNTS;
+        worth->own += idf * (usual ? c->weighed[p->count][words] : c->most) + near;
+        worth->beside += idf * (usual ? c->plain[p->count][words] : c->most);
+        worth->last = p->last > worth->last ? p->last : worth->last;
+        worth->words++;
+        counts[bit] = p->count;
+        present |= UINT64_C(1) << bit;
+        named |= (uint64_t)p->named << bit;
+        count += p->count;
+    }
+    to->present |= present;
+    to->named |= named;
+    to->joint += idf * saturation_at(&r->joint, count);
+    return p;
+}
+
+static void copy_place(struct talk *to, size_t at, const struct talk *from, size_t of, size_t terms)
+{
+    to->entries[at] = from->entries[of];
+    for (size_t t = 0; t < terms; t++)
+        to->counts[t * WIDTH + at] = from->counts[t * WIDTH + of];
+}
+
+/* The margins of neighbouring talks are places of the other one. */
+static void join_talks(struct talk *before, struct talk *after, size_t terms)
+{
+    if (before->number + 1 != after->number)
+        return;
+    for (size_t i = 0; i < MARGIN; i++) {
+        copy_place(after, i, before, TALK_PLACES + i, terms);
+        copy_place(before, MARGIN + TALK_PLACES + i, after, MARGIN + i, terms);
+    }
+}
+
+static double window_at(const struct reader *r, const struct talk *p, size_t at)
+{
+    double sum = 0;
+    for (size_t t = 0; t < r->in->terms; t++) {
+        const uint16_t *counts = p->counts + t * WIDTH + at - MARGIN;
+        uint64_t count = 0;
+        for (int i = 0; i <= 2 * RANK_WINDOW; i++)
+            count += counts[i];
+        sum += r->in->idf[t] * saturation_at(&r->joint, count);
+    }
+    return sum;
+}
+
+/* Visits an entry whose rank may reach the floor. Returns the upper bound of its rank. */
+static double bound_entry(struct reader *r, const struct talk *p, size_t place)
+{
+    const struct rank_settings *s = r->settings;
+    const struct rank_ceiling *c = &r->ceiling;
+    const struct worth *it = &p->entries[MARGIN + place];
+    bool named = p->named >> place & 1;
+    double neighbours = (it[-1].last < RANK_ASKING ? c->answer : c->before) * it[-1].beside +
+                        c->after * it[1].beside;
+    double session = s->session * p->joint;
+    double sum = it->own - (it->words == 1 ? it->near : 0) + neighbours + session;
+    /* A window inside of the talk is not worth more than the talk. */
+    bool inside = place >= RANK_WINDOW && place + RANK_WINDOW < TALK_PLACES;
+    double window = inside ? p->joint : window_at(r, p, MARGIN + place);
+    double most = rank_most(c, sum + s->window * window, named);
+    if (most < r->floor)
+        return most;
+    window = s->window * window_at(r, p, MARGIN + place);
+    struct rank_entry entry = {.key = p->number * TALK_PLACES + (int64_t)place,
+                               .most = rank_most(c, sum + window, named),
+                               .neighbours = neighbours,
+                               .session = session,
+                               .window = window,
+                               .named = named};
+    if (entry.most >= r->floor)
+        r->floor = r->visit(r->context, &entry);
+    return entry.most;
+}
+
+static void end_talk(struct reader *r, const struct talk *p)
+{
+    struct rank_reach reach = {p->number, -HUGE_VAL};
+    struct rank_whole *whole = &r->survey->whole;
+    for (uint64_t left = p->present; left; left &= left - 1) {
+        size_t place = (size_t)__builtin_ctzll(left);
+        reach.most = fmax(reach.most, bound_entry(r, p, place));
+        if (r->again || p->entries[MARGIN + place].words != r->in->terms)
+            continue;
+        if (whole->count < RANK_WHOLE)
+            whole->keys[whole->count] = p->number * TALK_PLACES + (int64_t)place;
+        whole->count++;
+    }
+    if (!r->again)
+        vec_push(&r->survey->talks, reach);
+}
+
+void rank_talks(const struct rank_settings *settings, const struct rank_input *in, double floor,
+                double (*visit)(void *context, const struct rank_entry *entry), void *context,
+                struct rank_survey *survey)
+{
+    struct reader r = {.settings = settings,
+                       .in = in,
+                       .ceiling = ceiling_of(settings, in),
+                       .joint = saturation_joint(settings),
+                       .heads = mem_alloc((in->terms + 1) * sizeof *r.heads),
+                       .floor = floor,
+                       .visit = visit,
+                       .context = context,
+                       .survey = survey,
+                       .again = survey->talks.len > 0};
+    struct talk both[2] = {{0}, {0}}, *before = NULL;
+    for (size_t i = 0; i < 2; i++)
+        both[i].counts = mem_alloc((in->terms + 1) * WIDTH * sizeof *both[i].counts);
+    for (int64_t talk = 0; next_talk(&r, &talk);) {
+        struct talk *this = before == &both[0] ? &both[1] : &both[0];
+        clear_talk(this, talk, in->terms);
+        for (size_t t = 0; t < in->terms; t++) {
+            const struct postings *list = &in->lists[t];
+            const struct posting *items = list->items.items;
+            if (r.heads[t] < list->items.len)
+                r.heads[t] =
+                    (size_t)(add_word(&r, t, items + r.heads[t], items + list->items.len, this) -
+                             items);
+        }
+        if (before) {
+            join_talks(before, this, in->terms);
+            end_talk(&r, before);
+        }
+        before = this;
+    }
+    if (before)
+        end_talk(&r, before);
+    free(both[0].counts);
+    free(both[1].counts);
+    free(r.heads);
+}
 
 struct ranker {
     struct rank_settings settings;
     const struct rank_input *in;
     size_t limit;
     struct ranking *out;
-    size_t *near;              /* in each list, where it was looked for last */
-    struct postings around[3]; /* of the entry before, the entry, the one behind it */
-    struct occurrences places; /* of the entry that is looked at */
+    size_t *near;              /* in each list, the index of the last search */
+    struct postings around[3]; /* of the entry before, the entry, the next one */
+    struct occurrences places; /* of the entry */
     struct rank_survey survey;
 };
 
-/* ---- postings ---- */
+/* ---- the rank of an entry, with its facts and its neighbours ---- */
 
 static void find_postings(struct ranker *r, int64_t key)
 {
@@ -40,9 +429,7 @@ static struct rank_span span_of(const struct postings *p)
     return (struct rank_span){p->items.items, p->items.items + p->items.len};
 }
 
-/* ---- one entry ---- */
-
-/* What is known of an entry; nothing of a neighbour that has no word of the query. */
+/* Facts of an entry; zero of a neighbour without a word of the query. */
 struct real {
     double own;
     struct rank_facts facts;
@@ -61,7 +448,7 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
     return true;
 }
 
-/* Of a long text it does not matter. */
+/* For a long text it does not matter. */
 static bool find_asking(const struct ranker *r, int64_t key, const struct postings *p,
                         struct real *out)
 {
@@ -69,25 +456,32 @@ static bool find_asking(const struct ranker *r, int64_t key, const struct postin
            r->in->asks(r->in->context, key, &out->facts.asks);
 }
 
-static bool add_neighbours(const struct ranker *r, int64_t key, struct memory_why *why)
-{
-    const struct rank_settings *s = &r->settings;
-    struct real before, after;
-    if (!find_length(r, key - 1, &r->around[0], &before) ||
-        !find_asking(r, key - 1, &r->around[0], &before) ||
-        !find_length(r, key + 1, &r->around[2], &after))
-        return false;
-    why->before = rank_before(s, &before.facts) * before.own;
-    why->after = s->after * after.own;
-    return true;
-}
-
 static double sum_of(const struct memory_why *why)
 {
     return why->words + why->proximity + why->before + why->after + why->session + why->window;
 }
 
-/* Whose message it is is asked only where that could take it up to the floor. */
+/* An upper bound of the rank, as far as `why` and the weights are known. */
+static double reach_of(const struct ranker *r, const struct rank_entry *entry,
+                       const struct memory_why *why)
+{
+    return (sum_of(why) + entry->neighbours) * why->weight * fmax(1, r->settings.user);
+}
+
+/* The same when only its length is known. */
+static double reach_of_length(const struct ranker *r, const struct rank_entry *entry,
+                              const struct rank_span *span, const struct real *real)
+{
+    const struct rank_settings *s = &r->settings;
+    struct memory_why why = {
+        .words = real->own, .session = entry->session, .window = entry->window};
+    for (const struct posting *p = span->first; span->end - span->first > 1 && p < span->end; p++)
+        why.proximity += s->near * places_proximity_most(r->in->idf[p->term], s->k1);
+    rank_weigh(s, entry->named, &real->facts, &why);
+    return reach_of(r, entry, &why) * fmax(1, s->asks);
+}
+
+/* Whether it is a user's message is asked only if that could raise its rank to the floor. */
 static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
 {
     double user = r->settings.user;
@@ -101,28 +495,8 @@ static bool weigh_user(const struct ranker *r, double floor, struct ranked *out)
     return true;
 }
 
-/* What a rank can still be, as far as `why` and the weights are known. */
-static double reach_of(const struct ranker *r, const struct rank_entry *entry,
-                       const struct memory_why *why)
-{
-    return (sum_of(why) + entry->neighbours) * why->weight * fmax(1, r->settings.user);
-}
-
-/* … where only its length is known. */
-static double reach_of_length(const struct ranker *r, const struct rank_entry *entry,
-                              const struct rank_span *span, const struct real *real)
-{
-    const struct rank_settings *s = &r->settings;
-    struct memory_why why = {
-        .words = real->own, .session = entry->session, .window = entry->window};
-    for (const struct posting *p = span->first; span->end - span->first > 1 && p < span->end; p++)
-        why.proximity += s->near * places_proximity_most(r->in->idf[p->term], s->k1);
-    rank_weigh(s, entry->named, &real->facts, &why);
-    return reach_of(r, entry, &why) * fmax(1, s->asks);
-}
-
-/* An entry's rank, with its facts and its neighbours'; -HUGE_VAL where it is below the floor, which
- * mostly is known without all of them. False: they could not be found. */
+/* -HUGE_VAL when the rank is below the floor, which mostly shows before all facts are known. False:
+ * a fact could not be read. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
                      struct ranked *out)
 {
@@ -146,8 +520,13 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
     out->why.coverage = most > 0 ? fmin(1, out->why.words / most) : 0;
     if (reach_of(r, entry, &out->why) < floor)
         return true;
-    if (!add_neighbours(r, entry->key, &out->why))
+    struct real before, after;
+    if (!find_length(r, entry->key - 1, &r->around[0], &before) ||
+        !find_asking(r, entry->key - 1, &r->around[0], &before) ||
+        !find_length(r, entry->key + 1, &r->around[2], &after))
         return false;
+    out->why.before = rank_before(s, &before.facts) * before.own;
+    out->why.after = s->after * after.own;
     out->rank = sum_of(&out->why) * out->why.weight;
     return weigh_user(r, floor, out);
 }
@@ -159,7 +538,7 @@ static bool ranks_below(const struct ranked *a, const struct ranked *b)
     return a->rank != b->rank ? a->rank < b->rank : a->key < b->key;
 }
 
-/* Adds what was found, in order; what then ranks below the limit'th goes. */
+/* Inserts a ranked entry; drops those that then rank below the limit'th. */
 static void keep_best(struct ranking *out, size_t limit, const struct ranked *found)
 {
     size_t at = out->items.len;
@@ -172,7 +551,7 @@ static void keep_best(struct ranking *out, size_t limit, const struct ranked *fo
         out->items.len--;
 }
 
-/* What ranks lower is none of the best. */
+/* An entry that ranks lower is none of the best. */
 static double floor_of(const struct ranker *r)
 {
     return r->out->items.len >= r->limit ? r->out->items.items[r->limit - 1].rank - RANK_SAME
@@ -223,7 +602,7 @@ static int compare_entries(const void *a, const void *b)
     return is_lower(a, b) ? 1 : -1;
 }
 
-/* *passed: it cannot be among the best, which rank `least` or more. */
+/* *passed: the entry cannot be among the best, which rank `least` or more. */
 static bool look_at(struct ranker *r, const struct rank_entry *entry, double least, bool *passed)
 {
     struct ranked found;
@@ -239,8 +618,8 @@ static bool look_at(struct ranker *r, const struct rank_entry *entry, double lea
     return true;
 }
 
-/* Of the `room` entries with the highest bounds, these first; 0: of all that can be among the best
- * as far as is known by then, by key, since facts lie side by side. *done: no entry that was left
+/* Ranks the `room` entries with the highest bounds, the highest first; 0: all that can still be
+ * among the best, by key, since facts of neighbours lie side by side. *done: no entry that was left
  * out could be among the best. */
 static bool take_best(struct ranker *r, size_t room, bool *done)
 {
@@ -257,7 +636,7 @@ static bool take_best(struct ranker *r, size_t room, bool *done)
     return ok;
 }
 
-/* Entries with the highest bounds that are looked at first, but for those that are asked for. */
+/* Entries with the highest bounds that are ranked first, besides the limit. */
 enum { FIRST_ROOM = 250 };
 
 bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,

@@ -1,21 +1,25 @@
 #include "index/transcripts.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "index/words.h"
 #include "store/event_log.h"
 #include "store/sessions.h"
+#include "store/sql.h"
 
-/* A key is the session's, and so many bits of the event's number. */
+/* A key is the session's key << SEQ_BITS | the number of the event. */
 enum { SEQ_BITS = 32 };
 static const int64_t LAST_SEQ = 0xffffffff;
 
-/* Words are as they are written: no stems, and none too common to be looked for. */
+/* Words are indexed as they are written: without stems and stop words. */
 static const char language[] = "none";
 
-/* Deltas are many, and in no index of what is whole. */
+/* Without deltas, which are many, so that event_whole can be used. */
 static const char from_sql[] =
     "SELECT place, text FROM spoken WHERE (session, seq) >= (?1 >> 32, ?1 & 0xffffffff)"
     " AND type NOT IN ('text_delta', 'reasoning_delta', 'compaction_delta')"
@@ -27,8 +31,7 @@ static bool read_document(struct store *s, int64_t from, struct document *out, b
                           struct error *e)
 {
     *out = (struct document){0};
-    struct query q = query_begin(s, from_sql, e);
-    query_int(&q, from);
+    struct query q = sql_query(s, e, from_sql, "i", from);
     *found = query_next(&q);
     if (*found) {
         out->key = sqlite3_column_int64(q.handle, 0);
@@ -53,12 +56,11 @@ static bool is_spoken(const struct event *ev)
 /* -1: there is no such session. */
 static bool find_key(struct store *s, const char *session_id, int64_t *key, struct error *e)
 {
-    struct query q = query_for(s, "SELECT key FROM session WHERE id = ?", session_id, e);
     *key = -1;
-    return query_number(&q, key);
+    return sql_number(s, key, e, "SELECT key FROM session WHERE id = ?", "t", session_id);
 }
 
-/* What is no UTF-8 has become another text in the row, out of which it will be removed. */
+/* A text that is no UTF-8 is another text in its row, from which its words will be removed. */
 static bool add_words(const struct corpus *c, int64_t session, const struct event *ev,
                       struct error *e)
 {
@@ -74,42 +76,29 @@ static bool add_words(const struct corpus *c, int64_t session, const struct even
     return ok;
 }
 
-static bool prepare(const struct corpus *c, struct event *const *events, size_t count,
-                    struct error *e)
-{
-    size_t bytes = 0, spoken = 0;
-    for (size_t i = 0; i < count; i++) {
-        spoken += is_spoken(events[i]);
-        bytes += is_spoken(events[i]) ? strlen(events[i]->text) : 0;
-    }
-    return spoken == 0 || words_prepare(c, language, bytes, e);
-}
-
-static bool index_events(const struct corpus *c, struct event *const *events, size_t count,
-                         struct error *e)
-{
-    int64_t session = -1;
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++)
-        ok = !is_spoken(events[i]) ||
-             ((session >= 0 || find_key(c->store, events[i]->session_id, &session, e)) &&
-              add_words(c, session, events[i], e));
-    return ok;
-}
-
-/* The first statement writes: one that had read first could not wait for another writer. */
-static bool fill(struct store *s, struct event *const *events, size_t count, struct error *e)
-{
-    const struct corpus c = corpus_of(s);
-    return event_log_fill(s, events, count, e) && prepare(&c, events, count, e) &&
-           index_events(&c, events, count, e);
-}
-
 bool transcripts_fill(struct store *s, struct event *const *events, size_t count, struct error *e)
 {
+    const struct corpus c = corpus_of(s);
+    size_t bytes = 0, spoken = 0;
+    int64_t session = -1;
     bool began;
-    return count == 0 || (store_step_begin(s, &began, e) &&
-                          store_step_end(s, began, fill(s, events, count, e), e));
+    for (size_t i = 0; i < count; i++)
+        if (is_spoken(events[i])) {
+            spoken++;
+            bytes += strlen(events[i]->text);
+        }
+    if (count == 0)
+        return true;
+    if (!store_step_begin(s, &began, e))
+        return false;
+    /* The first statement writes: one that had read first could not wait for another writer. */
+    bool ok = event_log_fill(s, events, count, e) &&
+              (spoken == 0 || words_prepare(&c, language, bytes, e));
+    for (size_t i = 0; i < count && ok; i++)
+        if (is_spoken(events[i]))
+            ok = (session >= 0 || find_key(s, events[i]->session_id, &session, e)) &&
+                 add_words(&c, session, events[i], e);
+    return store_step_end(s, began, ok, e);
 }
 
 bool transcripts_append(struct store *s, const struct event *ev, struct error *e)
@@ -136,31 +125,26 @@ static bool change_all(const struct corpus *c, const char *session_id, change_wo
     return ok;
 }
 
-static bool copy(struct store *s, const char *from, int64_t last, const char *to, struct error *e)
-{
-    const struct corpus c = corpus_of(s);
-    return event_log_copy(s, from, last, to, e) && change_all(&c, to, words_add, e);
-}
-
 bool transcripts_copy(struct store *s, const char *from, int64_t last, const char *to,
                       struct error *e)
 {
-    bool began;
-    return store_step_begin(s, &began, e) &&
-           store_step_end(s, began, copy(s, from, last, to, e), e);
-}
-
-static bool delete (struct store *s, const char *session_id, struct error *e)
-{
     const struct corpus c = corpus_of(s);
-    return change_all(&c, session_id, words_remove, e) && sessions_delete(s, session_id, e) &&
-           words_purge(&c, true, e);
+    bool began;
+    if (!store_step_begin(s, &began, e))
+        return false;
+    bool ok = event_log_copy(s, from, last, to, e) && change_all(&c, to, words_add, e);
+    return store_step_end(s, began, ok, e);
 }
 
 bool transcripts_delete(struct store *s, const char *session_id, struct error *e)
 {
+    const struct corpus c = corpus_of(s);
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, delete (s, session_id, e), e);
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = change_all(&c, session_id, words_remove, e) && sessions_delete(s, session_id, e) &&
+              words_purge(&c, true, e);
+    return store_leave(s, began, ok, e);
 }
 
 bool transcripts_purge(struct store *s, bool *more, struct error *e)
@@ -179,4 +163,238 @@ bool transcripts_tidy(struct store *s, bool *more, struct error *e)
 {
     const struct corpus c = corpus_of(s);
     return transcripts_purge(s, more, e) && (*more || words_tidy(&c, more, e));
+}
+
+/* ---- hits ---- */
+
+#define QUERY_BYTES 1024
+#define QUERY_WORDS 32
+
+/* Rows come in the order of the index, so that the first are found without the others. */
+#define FOUND                                                                                      \
+    "SELECT session.id, session.title, spoken.seq, spoken.at, spoken.type,"                        \
+    " session.archived_ms IS NOT NULL, spoken.text, match_place(transcript_words, spoken.text)"    \
+    " FROM transcript_words CROSS JOIN spoken ON spoken.session = transcript_words.rowid >> 32"    \
+    " AND spoken.seq = transcript_words.rowid & 0xffffffff"                                        \
+    " CROSS JOIN session ON session.key = spoken.session WHERE transcript_words MATCH ?"
+#define NEWEST_FIRST " ORDER BY transcript_words.rowid DESC LIMIT ?"
+
+static const char find_sql[] = FOUND NEWEST_FIRST;
+static const char find_in_session_sql[] = FOUND
+    " AND transcript_words.rowid BETWEEN (SELECT key << 32 FROM session WHERE id = ?2)"
+    " AND (SELECT key << 32 | 0xffffffff FROM session WHERE id = ?2)" NEWEST_FIRST;
+
+/* ---- the query for FTS5 ---- */
+
+struct expression {
+    struct buf text;
+    int words;
+    bool open; /* the last word may go on */
+};
+
+/* In quotes nothing is an operator, and punctuation separates words. Phrases side by side must all
+ * occur, except those without a word; an AND would need these, too. */
+static void add_phrase(struct expression *x, const char *words, size_t len, bool open)
+{
+    if (len == 0 || x->words >= QUERY_WORDS)
+        return;
+    buf_addf(&x->text, "%s\"%.*s\"", x->words > 0 ? " " : "", (int)len, words);
+    x->words++;
+    x->open = open;
+}
+
+/* Adds the phrase in quotes or the word at the beginning of `text`; returns its length. */
+static size_t take_phrase(struct expression *x, const char *text)
+{
+    if (*text != '"') {
+        size_t len = strcspn(text, " \"");
+        add_phrase(x, text, len, true);
+        return len;
+    }
+    size_t len = strcspn(text + 1, "\"");
+    bool closed = text[1 + len] == '"';
+    add_phrase(x, text + 1, len, !closed);
+    return 1 + len + closed;
+}
+
+/* Empty when there is nothing to search for. */
+static char *make_expression(const char *query)
+{
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    struct expression x = {.text = BUF_INIT};
+    utf8_clean(&line, query, utf8_cut_bytes(query, strlen(query), QUERY_BYTES), UTF8_ONE_LINE);
+    for (const char *at = line.data; *at; at += strspn(at, " "))
+        at += take_phrase(&x, at);
+    if (x.open)
+        buf_addstr(&x.text, " *");
+    return buf_take(&x.text);
+}
+
+/* ---- the place of the first match, with the folding of the index ---- */
+
+/* Finds the bytes of `size` tokens from the `want`ed one on. */
+struct seek {
+    int want, size;
+    int token;
+    sqlite3_int64 start, end;
+};
+
+static int pass_token(void *context, int flags, const char *token, int len, int start, int end)
+{
+    struct seek *seek = context;
+    (void)token;
+    (void)len;
+    if (flags & FTS5_TOKEN_COLOCATED)
+        return SQLITE_OK;
+    if (seek->token == seek->want)
+        seek->start = start;
+    if (++seek->token < seek->want + seek->size)
+        return SQLITE_OK;
+    seek->end = end;
+    return SQLITE_DONE;
+}
+
+static void match_place(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_context *out,
+                        int count, sqlite3_value **values)
+{
+    struct seek seek = {0};
+    int matches = 0, phrase = 0, column;
+    int result = count == 1 ? api->xInstCount(found, &matches) : SQLITE_MISUSE;
+    if (result == SQLITE_OK && matches > 0)
+        result = api->xInst(found, 0, &phrase, &column, &seek.want);
+    if (result == SQLITE_OK && matches > 0)
+        seek.size = api->xPhraseSize(found, phrase);
+    const char *text = result == SQLITE_OK ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    if (text && seek.size > 0)
+        result = api->xTokenize(found, text, sqlite3_value_bytes(values[0]), &seek, pass_token);
+    if (result != SQLITE_OK && result != SQLITE_DONE)
+        sqlite3_result_error_code(out, result);
+    else if (seek.end > seek.start)
+        sqlite3_result_int64(out, seek.start << 32 | (seek.end - seek.start));
+}
+
+/* ---- the snippet ---- */
+
+enum {
+    SNIPPET_BYTES = 240,
+    MATCH_BYTES = 120,             /* of it at most */
+    SPAN_BYTES = 4 * SNIPPET_BYTES /* looked at on either side: blanks will be drawn together */
+};
+
+static const char ellipsis[] = "…";
+
+/* One line without control characters and with single blanks. */
+static struct buf cleaned(const char *text, size_t len)
+{
+    AUTO(buf_release) struct buf cleaned = BUF_INIT;
+    struct buf out = BUF_INIT;
+    utf8_clean(&cleaned, text, len, UTF8_ONE_LINE);
+    for (size_t i = 0; i < cleaned.len; i++)
+        if (cleaned.data[i] != ' ' || i == 0 || cleaned.data[i - 1] != ' ')
+            buf_addch(&out, cleaned.data[i]);
+    return out;
+}
+
+/* The beginning of a text that may be long. */
+static struct buf cleaned_beginning(const char *text, size_t len)
+{
+    size_t taken = len > SPAN_BYTES ? SPAN_BYTES : len;
+    return cleaned(text, taken - utf8_incomplete_tail(text, taken));
+}
+
+/* Cuts off the beginning so that at most `max` bytes are left; whether it did. */
+static bool keep_end(struct buf *b, size_t max)
+{
+    size_t cut = 0;
+    while (b->len - cut > max)
+        cut = utf8_next(b->data, b->len, cut);
+    buf_consume(b, cut);
+    buf_consume(b, strspn(b->data, " "));
+    return cut > 0;
+}
+
+static bool keep_begin(struct buf *b, size_t max)
+{
+    size_t keep = utf8_cut_bytes(b->data, b->len, max);
+    bool cut = keep < b->len;
+    while (keep > 0 && b->data[keep - 1] == ' ')
+        keep--;
+    buf_splice(b, keep, b->len - keep, "", 0);
+    return cut;
+}
+
+/* Fills in snippet, match and len; the `match_len` bytes at `match` were found. An ellipsis stands
+ * where the text goes on. */
+static void set_snippet(const char *text, size_t len, size_t match, size_t match_len,
+                        struct search_hit *out)
+{
+    size_t end = match + match_len, from = match > SPAN_BYTES ? match - SPAN_BYTES : 0;
+    bool cut_before = match > SPAN_BYTES, cut_after = len - end > SPAN_BYTES;
+    while (from < match && ((unsigned char)text[from] & 0xc0) == 0x80)
+        from++;
+    AUTO(buf_release) struct buf before = cleaned(text + from, match - from);
+    AUTO(buf_release) struct buf found = cleaned_beginning(text + match, match_len);
+    AUTO(buf_release) struct buf after = cleaned_beginning(text + end, len - end);
+    if (keep_begin(&found, MATCH_BYTES)) {
+        buf_clear(&after);
+        cut_after = true;
+    }
+    /* The match is in the middle unless one side does not need its half of the room. */
+    size_t room = SNIPPET_BYTES - 2 * strlen(ellipsis) - found.len;
+    size_t spare = room - (after.len < room ? after.len : room);
+    cut_before = keep_end(&before, spare > room / 2 ? spare : room / 2) || cut_before;
+    cut_after = keep_begin(&after, room - before.len) || cut_after;
+
+    struct buf line = BUF_INIT;
+    buf_addf(&line, "%s%s", cut_before ? ellipsis : "", before.data);
+    out->match = line.len;
+    out->len = found.len;
+    buf_addf(&line, "%s%s%s", found.data, after.data, cut_after ? ellipsis : "");
+    out->snippet = buf_take(&line);
+}
+
+/* ---- hits ---- */
+
+static struct search_hit read_hit(const struct query *q)
+{
+    bool asked = strcmp((const char *)sqlite3_column_text(q->handle, 4), "run_started") == 0;
+    const char *text = (const char *)sqlite3_column_text(q->handle, 6);
+    size_t len = (size_t)sqlite3_column_bytes(q->handle, 6);
+    int64_t place = sqlite3_column_int64(q->handle, 7);
+    struct search_hit hit = {
+        .title = query_column_text(q, 1),
+        .seq = sqlite3_column_int64(q->handle, 2),
+        .at_ms = sqlite3_column_int64(q->handle, 3),
+        .role = asked ? ROLE_USER : ROLE_ASSISTANT,
+        .archived = sqlite3_column_int(q->handle, 5),
+    };
+    snprintf(hit.session_id, sizeof hit.session_id, "%s",
+             (const char *)sqlite3_column_text(q->handle, 0));
+    set_snippet(text ? text : "", len, (size_t)(place >> 32), (size_t)(place & 0xffffffff), &hit);
+    return hit;
+}
+
+bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
+                        struct search_hits *out, bool *more, struct error *e)
+{
+    auto_free char *expression = make_expression(query);
+    *out = (struct search_hits){0};
+    *more = false;
+    if (!*expression || limit < 1)
+        return true;
+    if (!store_fts5_function(s, "match_place", match_place, &s->searchable, e))
+        return false;
+    const int64_t most = (int64_t)limit + 1;
+    struct query q = session_id
+                         ? sql_query(s, e, find_in_session_sql, "tti", expression, session_id, most)
+                         : sql_query(s, e, find_sql, "ti", expression, most);
+    while (!*more && query_next(&q)) {
+        *more = out->items.len == (size_t)limit;
+        if (!*more)
+            vec_push(&out->items, read_hit(&q));
+    }
+    bool ok = query_end(&q);
+    if (!ok)
+        search_hits_release(out);
+    return ok;
 }

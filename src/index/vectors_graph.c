@@ -10,7 +10,7 @@
 #include "index/rank.h"
 #include "index/vectors_private.h"
 
-/* SAMPLE: of it the mean is known to a thirtieth of the deviation. */
+/* SAMPLE: its mean is within a thirtieth of the deviation. */
 enum { NO_VERSION = -1, SAVE_EVERY = 10000, SAMPLE = 1000 };
 
 static void forget_graph(struct vector_graph *g)
@@ -31,7 +31,7 @@ void vector_graph_release(struct vector_graph *g)
     *g = (struct vector_graph){.version = NO_VERSION, .target = NO_VERSION, .lock = -1};
 }
 
-/* Another model has another graph. */
+/* Makes it the graph of this model; another model's is released. */
 static void be_for(struct vector_graph *g, const char *name, const struct vector_model *model)
 {
     if (g->model && strcmp(g->model, name) == 0 && g->number == model->number)
@@ -54,46 +54,26 @@ static void read_file(struct vectors *v)
 {
     struct vector_graph *g = &v->graph;
     struct graph_content content = {.model = g->model, .dimension = g->dimension};
-    char *path = path_of(v);
+    auto_free char *path = path_of(v);
     struct graph_file now = graph_file_stat(path);
-    if (now.inode != 0 && !graph_file_same(&now, &g->file)) {
-        forget_graph(g);
-        if (graph_file_read(path, &content)) {
-            g->hnsw = content.hnsw;
-            g->of = content.of;
-            g->version = content.version;
-            for (size_t i = 0; i < g->of.items.len; i++)
-                g->gone += g->of.items.items[i].key < 0;
-        }
-        g->file = graph_file_stat(path);
+    if (now.inode == 0 || graph_file_same(&now, &g->file))
+        return;
+    forget_graph(g);
+    if (graph_file_read(path, &content)) {
+        g->hnsw = content.hnsw;
+        g->of = content.of;
+        g->version = content.version;
+        for (size_t i = 0; i < g->of.items.len; i++)
+            g->gone += g->of.items.items[i].key < 0;
     }
-    free(path);
-}
-
-/* A vector that was forgotten since the graph was compared with the store must not come back with
- * it. Who forgets takes the file away within its transaction where it cannot mend it; so the file
- * appears while nobody writes, and only if nothing changed. */
-static bool appear(struct vector_graph *g, const struct corpus *c, struct whole_file *file,
-                   bool *done, struct error *e)
-{
-    int64_t version;
-    bool began;
-    if (!store_enter(c->store, &began, e))
-        return false;
-    bool ok = !began || vectors_version(c, &version, e);
-    *done = ok && (!began || version == g->target);
-    ok = ok && (!*done || whole_file_finish(file, e));
-    return store_leave(c->store, began, ok, e);
-}
-
-static void saved(struct vector_graph *g, const char *path)
-{
     g->file = graph_file_stat(path);
-    g->unsaved = 0;
-    g->overdue = false;
 }
 
-/* *done is false where it has to be compared with the store again before it is written. */
+/* *done is false when the graph has to be compared with the store again before it is saved.
+ *
+ * A vector that was forgotten since the last comparison must not come back with the file. A process
+ * that forgets removes the file within its transaction if it cannot mend it; so the file appears
+ * while nobody writes, and only if nothing has changed. */
 static bool save(struct vectors *v, const struct corpus *c, bool *done, struct error *e)
 {
     struct vector_graph *g = &v->graph;
@@ -103,27 +83,34 @@ static bool save(struct vectors *v, const struct corpus *c, bool *done, struct e
                                           .version = g->version,
                                           .of = g->of,
                                           .hnsw = g->hnsw};
-    char *path = path_of(v);
-    bool ok = graph_file_write(path, &content, &file, e);
+    auto_free char *path = path_of(v);
+    int64_t version;
+    bool began;
+    if (!graph_file_write(path, &content, &file, e))
+        return false;
+    bool ok = store_enter(c->store, &began, e);
     if (ok) {
-        ok = appear(g, c, &file, done, e);
-        whole_file_drop(&file);
+        ok = !began || vectors_version(c, &version, e);
+        *done = ok && (!began || version == g->target);
+        ok = ok && (!*done || whole_file_finish(&file, e));
+        ok = store_leave(c->store, began, ok, e);
     }
-    if (ok && *done)
-        saved(g, path);
-    else if (ok)
+    whole_file_drop(&file);
+    if (ok && *done) {
+        g->file = graph_file_stat(path);
+        g->unsaved = 0;
+        g->overdue = false;
+    } else if (ok) {
         g->unsaved = 1; /* not again at each step, while others add */
-    free(path);
+    }
     return ok;
 }
 
 static bool lock(struct vectors *v)
 {
     struct vector_graph *g = &v->graph;
-    char *path = path_of(v);
-    bool ok = g->lock >= 0 || graph_file_lock(path, &g->lock);
-    free(path);
-    return ok;
+    auto_free char *path = path_of(v);
+    return g->lock >= 0 || graph_file_lock(path, &g->lock);
 }
 
 /* --- what it holds --------------------------------------------------------------------------- */
@@ -133,27 +120,12 @@ struct placed {
     uint32_t element;
 };
 
-static int compare_ids(const struct vector_id *a, const struct vector_id *b)
+static int compare_ids(const void *a, const void *b) /* also of struct placed */
 {
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->stamp > b->stamp) - (a->stamp < b->stamp);
-}
-
-static int compare_placed(const void *a, const void *b)
-{
-    return compare_ids(&((const struct placed *)a)->id, &((const struct placed *)b)->id);
-}
-
-static struct placed *sorted(const struct vector_ids *of, size_t *count)
-{
-    struct placed *all = mem_alloc(of->items.len * sizeof *all + 1);
-    *count = 0;
-    for (size_t i = 0; i < of->items.len; i++)
-        if (of->items.items[i].key >= 0)
-            all[(*count)++] = (struct placed){of->items.items[i], (uint32_t)i};
-    qsort(all, *count, sizeof *all, compare_placed);
-    return all;
+    const struct vector_id *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->stamp > y->stamp) - (x->stamp < y->stamp);
 }
 
 static void blank(struct vector_graph *g, uint32_t element)
@@ -165,11 +137,15 @@ static void blank(struct vector_graph *g, uint32_t element)
     g->overdue = true;
 }
 
-/* Blanks what the store has no longer; what it has and the graph lacks is pending. */
+/* Blanks elements that the store no longer has; vectors that the graph lacks are pending. */
 static void compare_with(struct vector_graph *g, const struct vector_ids *now)
 {
-    size_t count, n = 0;
-    struct placed *have = sorted(&g->of, &count);
+    size_t count = 0, n = 0;
+    auto_free struct placed *have = mem_alloc(g->of.items.len * sizeof *have + 1);
+    for (size_t i = 0; i < g->of.items.len; i++)
+        if (g->of.items.items[i].key >= 0)
+            have[count++] = (struct placed){g->of.items.items[i], (uint32_t)i};
+    qsort(have, count, sizeof *have, compare_ids);
     vec_clear(&g->pending.items);
     for (size_t i = 0; i < count; i++) {
         while (n < now->items.len && compare_ids(&now->items.items[n], &have[i].id) < 0)
@@ -181,20 +157,14 @@ static void compare_with(struct vector_graph *g, const struct vector_ids *now)
     }
     for (; n < now->items.len; n++)
         vec_push(&g->pending.items, now->items.items[n]);
-    free(have);
-    for (size_t i = 0, j = g->pending.items.len; i + 1 < j; i++) {
+    for (size_t i = 0, j = g->pending.items.len; i + 1 < j; i++) { /* the next one last */
         struct vector_id swap = g->pending.items.items[i];
         g->pending.items.items[i] = g->pending.items.items[--j];
         g->pending.items.items[j] = swap;
     }
 }
 
-static bool has_too_many_gaps(const struct vector_graph *g)
-{
-    return g->gone * 4 > g->of.items.len;
-}
-
-/* Finds out what there is to do for this version. */
+/* Finds the changes up to this version. */
 static bool set_target(struct vector_graph *g, const struct corpus *c, int64_t version,
                        struct error *e)
 {
@@ -204,7 +174,7 @@ static bool set_target(struct vector_graph *g, const struct corpus *c, int64_t v
     bool ok = vectors_ids(c, g->number, &now, e);
     if (ok && g->hnsw)
         compare_with(g, &now);
-    if (ok && (!g->hnsw || has_too_many_gaps(g))) {
+    if (ok && (!g->hnsw || g->gone * 4 > g->of.items.len)) {
         size_t unsaved = g->unsaved;
         forget_graph(g);
         g->unsaved = unsaved;
@@ -241,25 +211,9 @@ static bool add_next(struct vector_graph *g, const struct corpus *c, int8_t *byt
     return true;
 }
 
-static bool add_some(struct vector_graph *g, const struct corpus *c, int step, struct error *e)
-{
-    int8_t *bytes = mem_alloc(int8_stride(g->dimension));
-    bool ok = true;
-    for (; ok && step > 0 && g->pending.items.len > 0; step--)
-        ok = add_next(g, c, bytes, e);
-    free(bytes);
-    return ok;
-}
-
 /* --- a step ---------------------------------------------------------------------------------- */
 
-static bool is_due(const struct vector_graph *g)
-{
-    bool whole = g->pending.items.len == 0 && g->unsaved > 0;
-    return g->hnsw && (whole || g->overdue || g->unsaved >= SAVE_EVERY);
-}
-
-/* In a transaction, so that what it reads is of one version. */
+/* In a transaction, so that it reads one version. */
 static bool catch_up(struct vector_graph *g, const struct corpus *c, int step, struct error *e)
 {
     int64_t version;
@@ -267,17 +221,21 @@ static bool catch_up(struct vector_graph *g, const struct corpus *c, int step, s
         return false;
     if (g->hnsw && g->version == version && g->unsaved == 0)
         return true;
-    if (!set_target(g, c, version, e) || !add_some(g, c, step, e))
+    if (!set_target(g, c, version, e))
         return false;
+    auto_free int8_t *bytes = mem_alloc(int8_stride(g->dimension));
+    for (; step > 0 && g->pending.items.len > 0; step--)
+        if (!add_next(g, c, bytes, e))
+            return false;
     bool done = g->pending.items.len == 0;
     bool lasts =
-        sqlite3_txn_state(c->store->db, NULL) != SQLITE_TXN_WRITE;   /* else it may be undone */
-    g->unsaved += done && lasts && g->version != version;            /* that it is of this one */
+        sqlite3_txn_state(c->store->db, NULL) != SQLITE_TXN_WRITE; /* else it may be undone */
+    g->unsaved += done && lasts && g->version != version;          /* that it is of this one */
     g->version = done && lasts ? version : NO_VERSION;
     return true;
 }
 
-/* What was forgotten must leave the file without delay. */
+/* Forgotten vectors must leave the file without delay. */
 static bool step_locked(struct vectors *v, const struct corpus *c, int step, int64_t *left,
                         struct error *e)
 {
@@ -287,7 +245,9 @@ static bool step_locked(struct vectors *v, const struct corpus *c, int step, int
     if (!store_step_begin(c->store, &began, e))
         return false;
     bool ok = store_step_end(c->store, began, catch_up(g, c, step, e), e);
-    ok = ok && (!is_due(g) || save(v, c, &done, e));
+    bool whole = g->pending.items.len == 0 && g->unsaved > 0;
+    if (ok && g->hnsw && (whole || g->overdue || g->unsaved >= SAVE_EVERY))
+        ok = save(v, c, &done, e);
     if (!began)
         g->target = NO_VERSION;
     *left = !ok ? 0 : done ? (int64_t)g->pending.items.len : (int64_t)g->pending.items.len + 1;
@@ -296,7 +256,7 @@ static bool step_locked(struct vectors *v, const struct corpus *c, int step, int
     return ok;
 }
 
-/* False, with *ok, where there is nothing to do for a graph. */
+/* False, with *ok, when there is nothing to do for a graph. */
 static bool find_graph(struct vectors *v, const struct corpus *c, const char *name, bool *ok,
                        int64_t *count, struct error *e)
 {
@@ -314,9 +274,8 @@ static bool find_graph(struct vectors *v, const struct corpus *c, const char *na
 
 static bool remove_file(struct vectors *v)
 {
-    char *path = path_of(v);
+    auto_free char *path = path_of(v);
     graph_file_remove(path);
-    free(path);
     forget_graph(&v->graph);
     graph_file_unlock(&v->graph.lock);
     return true;
@@ -336,15 +295,6 @@ bool vectors_graph_step(struct vectors *v, const struct corpus *c, const char *m
     return !lock(v) || step_locked(v, c, step, left, e);
 }
 
-/* It may have been found to be so just now, and nobody takes anything out of it. */
-static void remove_damaged(const struct vectors *v)
-{
-    char *path = path_of(v);
-    graph_file_remove_aside(path);
-    free(path);
-}
-
-/* A file of no model that is there is of no use. */
 static bool purge_model(struct vectors *v, const struct corpus *c, const char *name,
                         struct error *e)
 {
@@ -356,15 +306,9 @@ static bool purge_model(struct vectors *v, const struct corpus *c, const char *n
         return remove_file(v);
     ok = step_locked(v, c, 0, &left, e);
     graph_file_unlock(&v->graph.lock);
-    remove_damaged(v);
+    auto_free char *path = path_of(v);
+    graph_file_remove_aside(path); /* it may have been renamed just now */
     return ok;
-}
-
-static void remove_in(const char *directory, const char *name)
-{
-    char *path = paths_join(directory, name);
-    unlink(path);
-    free(path);
 }
 
 static bool purge_all(struct vectors *v, const struct corpus *c, struct error *e)
@@ -375,10 +319,11 @@ static bool purge_all(struct vectors *v, const struct corpus *c, struct error *e
     for (size_t i = 0; ok && i < files.items.len; i++) {
         const char *name = files.items.items[i], *behind = "";
         const char *model = graph_file_model(v->tables, &names, name, &behind);
+        auto_free char *path = paths_join(v->directory, name);
         if (model && !*behind)
             ok = purge_model(v, c, model, e);
         else
-            remove_in(v->directory, name);
+            unlink(path);
     }
     vec_free_each(&files.items);
     vec_free_each(&names.items);
@@ -392,11 +337,10 @@ bool vectors_graph_purge(struct vectors *v, const struct corpus *c, struct error
         return purge_all(v, c, e);
     if (store_in_memory(c->store->path) || !slash)
         return true;
-    char *directory = mem_strndup(c->store->path, (size_t)(slash - c->store->path));
+    auto_free char *directory = mem_strndup(c->store->path, (size_t)(slash - c->store->path));
     struct vectors *own = vectors_new(c->tables, directory, 0);
     bool ok = purge_all(own, c, e);
     vectors_free(own);
-    free(directory);
     return ok;
 }
 
@@ -414,62 +358,48 @@ bool vector_graph_ready(struct vectors *v, const char *name, const struct vector
     return g->hnsw && g->version == version && hnsw_count(g->hnsw) == g->of.items.len;
 }
 
-/* The question as bytes. */
-struct question {
-    int8_t *bytes;
-    float scale;
-};
-
-static struct question question_of(const struct vector_graph *g, const struct vector_query *query)
+/* The question as bytes; the caller frees. */
+static int8_t *question_bytes(const struct vector_graph *g, const struct vector_query *query,
+                              float *scale)
 {
-    struct question q = {.bytes = mem_alloc(int8_stride(g->dimension))};
-    q.scale = int8_quantise(query->values, g->dimension, q.bytes);
-    return q;
+    int8_t *bytes = mem_alloc(int8_stride(g->dimension));
+    *scale = int8_quantise(query->values, g->dimension, bytes);
+    return bytes;
 }
 
 void vector_graph_search(struct vector_graph *g, struct vector_search *s)
 {
+    float scale;
     size_t ask = s->limit + (g->gone < s->limit ? g->gone : s->limit);
-    struct hnsw_hit *hits = mem_alloc(ask * sizeof *hits + 1);
-    struct question q = question_of(g, s->query);
-    size_t count = hnsw_search(g->hnsw, q.bytes, q.scale, ask, hits);
+    auto_free struct hnsw_hit *hits = mem_alloc(ask * sizeof *hits + 1);
+    auto_free int8_t *bytes = question_bytes(g, s->query, &scale);
+    size_t count = hnsw_search(g->hnsw, bytes, scale, ask, hits);
     for (size_t i = 0; i < count; i++) {
         const struct vector_id *id = &g->of.items.items[hits[i].element];
         if (id->key >= 0)
             nearest_add(&s->near, s->limit,
                         &(struct nearest){.key = id->key, .cosine = hits[i].cosine});
     }
-    free(q.bytes);
-    free(hits);
-}
-
-static float cosine_at(const struct vector_graph *g, size_t i, const struct question *q)
-{
-    return hnsw_cosine(g->hnsw, (uint32_t)i, q->bytes, q->scale);
-}
-
-/* Elements mostly come by key, so that of most entries the one before is the element before. */
-static bool follows(const struct vector_graph *g, size_t i)
-{
-    const struct vector_id *ids = g->of.items.items;
-    return i > 0 && ids[i - 1].key == ids[i].key - 1 &&
-           rank_key_session(ids[i - 1].key) == rank_key_session(ids[i].key);
 }
 
 void vector_graph_measure(const struct vector_graph *g, struct vector_search *s)
 {
-    struct question q = question_of(g, s->query);
+    float scale;
+    auto_free int8_t *bytes = question_bytes(g, s->query, &scale);
+    const struct vector_id *ids = g->of.items.items;
     struct nearness all = {0};
     size_t step = g->of.items.len / SAMPLE + 1;
     for (size_t i = 0; i < g->of.items.len; i += step) {
-        struct nearest one = {.key = g->of.items.items[i].key};
+        struct nearest one = {.key = ids[i].key};
         if (one.key < 0)
             continue;
-        one.cosine = cosine_at(g, i, &q);
-        if (follows(g, i))
-            one.before = (float)s->field->previous * cosine_at(g, i - 1, &q);
+        one.cosine = hnsw_cosine(g->hnsw, (uint32_t)i, bytes, scale);
+        /* Elements mostly come by key: the entry before is mostly the element before. */
+        if (i > 0 && ids[i - 1].key == ids[i].key - 1 &&
+            rank_key_session(ids[i - 1].key) == rank_key_session(ids[i].key))
+            one.before =
+                (float)s->field->previous * hnsw_cosine(g->hnsw, (uint32_t)(i - 1), bytes, scale);
         nearness_add(&all, &one);
     }
     nearness_tell(&all, s->field);
-    free(q.bytes);
 }

@@ -1,34 +1,30 @@
-/* What the parts of the vectors share: vectors.c (the face, and which way a search goes),
- * vectors_store.c (rows), vectors_embed.c (making them), vectors_scan.c (all of them in memory),
- * vectors_graph.c (the graph and its file). */
+/* What the files of the vectors share: vectors.c (searching, rows, embedding), vectors_scan.c (all
+ * vectors in memory), vectors_graph.c (the graph and its file). */
 #ifndef INDEX_VECTORS_PRIVATE_H
 #define INDEX_VECTORS_PRIVATE_H
 
-#include "index/calibration.h"
+#include "index/blend.h"
 #include "index/hnsw.h"
 #include "index/int8.h"
 #include "index/vectors.h"
 
-/* --- rows (vectors_store.c) ------------------------------------------------------------------ */
+/* --- rows (vectors.c) ------------------------------------------------------------------------ */
 
-/* A model as the store knows it. */
+/* A model with stored vectors. */
 struct vector_model {
     int64_t number; /* 0: it is not known */
     int dimension;
     int64_t fitted;
     struct calibration calibration;
 };
-/* dimension 0: the one in use under that name. */
+/* dimension 0: the one that is in use. */
 bool vector_model_find(const struct corpus *c, const char *name, int dimension,
                        struct vector_model *out, struct error *e);
-bool vector_model_fitted(const struct corpus *c, int64_t model, int64_t fitted,
-                         const struct calibration *fit, struct error *e);
 
-/* P_version, which changes whenever a vector comes or goes; the step is for who writes. */
+/* P_version, which changes whenever a vector is written or deleted. */
 bool vectors_version(const struct corpus *c, int64_t *out, struct error *e);
-bool vectors_version_step(const struct corpus *c, int64_t *stamp, struct error *e);
 
-/* Which vectors a model has: an entry's key and when its vector was written, by key. */
+/* The vectors of a model, by key: an entry's key and P_version when its vector was written. */
 struct vector_id {
     int64_t key, stamp;
 };
@@ -41,11 +37,6 @@ bool vectors_number(const struct corpus *c, int64_t model, int64_t *out, struct 
 /* One vector as bytes, int8_stride() of them. *found is false where it is gone. */
 bool vectors_bytes(const struct corpus *c, int64_t model, int64_t key, int dimension, int8_t *bytes,
                    float *scale, bool *found, struct error *e);
-/* Its cosine with the query, from the floats. */
-bool vectors_cosine(const struct corpus *c, int64_t model, int64_t key,
-                    const struct vector_query *query, double *cosine, bool *found, struct error *e);
-bool vector_keep(const struct corpus *c, int64_t model, int64_t stamp, int64_t key,
-                 const float *values, int dimension, struct error *e);
 
 /* --- all of them in memory (vectors_scan.c) -------------------------------------------------- */
 
@@ -69,12 +60,12 @@ struct nearest_list {
     VEC(struct nearest) items; /* best first, by the sum of both */
 };
 
-/* What a search looks for. */
+/* A search in all vectors. */
 struct vector_search {
     const struct vector_query *query;
     const struct corpus_scope *scope;
     size_t limit;
-    struct vectors_field *field; /* NULL: only the nearest are asked for */
+    struct vectors_field *field; /* NULL: only the nearest are wanted */
 
     /* Found: */
     struct nearest_list near, also;
@@ -100,16 +91,16 @@ struct graph_file {
 };
 struct vector_graph {
     struct hnsw *hnsw; /* NULL: none */
-    char *model;       /* it is for */
+    char *model;       /* of the graph */
     int64_t number;
     int dimension;
-    int64_t version;      /* it holds what the store held then */
-    struct vector_ids of; /* by element; key -1: it is gone, and blank */
+    int64_t version;      /* P_version of the vectors that it holds */
+    struct vector_ids of; /* by element; key -1: blank */
     size_t gone;
-    struct vector_ids pending; /* what it lacks of version `target`, the next one last */
+    struct vector_ids pending; /* vectors of version `target` that it lacks, the next one last */
     int64_t target;
     size_t unsaved; /* changes that the file lacks */
-    bool overdue;   /* what was forgotten is among them */
+    bool overdue;   /* forgotten vectors are among them */
     struct graph_file file;
     int lock; /* descriptor, while it is made or changed; -1 */
 };

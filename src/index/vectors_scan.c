@@ -37,12 +37,7 @@ static void move_row(struct vector_block *b, size_t to, size_t from)
     memcpy(b->bytes.items + to * stride, b->bytes.items + from * stride, stride);
 }
 
-static bool same(const struct vector_id *a, const struct vector_id *b)
-{
-    return a->key == b->key && a->stamp == b->stamp;
-}
-
-/* Closes the gaps of rows that are not among the current ones. */
+/* Drops rows that are not among the current ones. */
 static void drop_gone(struct vector_block *b, const struct vector_ids *now)
 {
     size_t kept = 0;
@@ -50,7 +45,8 @@ static void drop_gone(struct vector_block *b, const struct vector_ids *now)
         const struct vector_id *row = &b->ids.items.items[i];
         while (n < now->items.len && now->items.items[n].key < row->key)
             n++;
-        if (n < now->items.len && same(&now->items.items[n], row))
+        if (n < now->items.len && now->items.items[n].key == row->key &&
+            now->items.items[n].stamp == row->stamp)
             move_row(b, kept++, i);
     }
     resize(b, kept);
@@ -71,7 +67,7 @@ static bool load_row(struct vector_block *b, const struct corpus *c, size_t row,
     return true;
 }
 
-/* All rows there are belong to current ones; opens gaps for the others from the end on. */
+/* All rows are current ones; loads the others into gaps, from the end on. */
 static bool take_new(struct vector_block *b, const struct corpus *c, const struct vector_ids *now,
                      struct error *e)
 {
@@ -87,16 +83,14 @@ static bool take_new(struct vector_block *b, const struct corpus *c, const struc
     return true;
 }
 
-/* The first time: in the order of the table. */
+/* Loads all for the first time, in the order of the table. */
 static bool load_all(struct vector_block *b, const struct corpus *c, size_t count, struct error *e)
 {
     size_t stride = int8_stride(b->dimension), row = 0;
     resize(b, count);
-    struct query q = corpus_query(c,
-                                  "SELECT key, stamp, scale, bytes FROM #_vector WHERE model = ? "
-                                  "ORDER BY key",
-                                  e);
-    query_int(&q, b->model);
+    struct query q = corpus_query(
+        c, e, "SELECT key, stamp, scale, bytes FROM #_vector WHERE model = ? ORDER BY key", "i",
+        b->model);
     while (row < count && query_next(&q)) {
         if ((size_t)sqlite3_column_bytes(q.handle, 3) != stride)
             continue;
@@ -110,46 +104,32 @@ static bool load_all(struct vector_block *b, const struct corpus *c, size_t coun
     return query_end(&q);
 }
 
-static bool load_changes(struct vector_block *b, const struct corpus *c, struct error *e)
-{
-    struct vector_ids now = {0};
-    bool ok = vectors_ids(c, b->model, &now, e);
-    if (ok) {
-        drop_gone(b, &now);
-        ok = take_new(b, c, &now, e);
-    }
-    vec_release(&now.items);
-    return ok;
-}
-
-static bool load(struct vector_block *b, const struct corpus *c, const struct vector_model *model,
-                 struct error *e)
+bool vector_block_update(struct vector_block *b, const struct corpus *c,
+                         const struct vector_model *model, struct error *e)
 {
     int64_t version, count;
-    bool known = b->model == model->number && b->dimension == model->dimension;
-    if (!vectors_version(c, &version, e))
+    bool began;
+    if (!store_step_begin(c->store, &began, e))
         return false;
-    if (known && b->version == version)
-        return true;
-    if (!known) {
+    bool ok = vectors_version(c, &version, e);
+    bool known = b->model == model->number && b->dimension == model->dimension;
+    if (ok && !known) {
         vector_block_release(b);
         b->model = model->number;
         b->dimension = model->dimension;
     }
-    bool ok = b->ids.items.len > 0
-                  ? load_changes(b, c, e)
-                  : vectors_number(c, b->model, &count, e) && load_all(b, c, (size_t)count, e);
-    b->version = version;
-    return ok;
-}
-
-bool vector_block_update(struct vector_block *b, const struct corpus *c,
-                         const struct vector_model *model, struct error *e)
-{
-    bool began;
-    if (!store_step_begin(c->store, &began, e))
-        return false;
-    bool ok = store_step_end(c->store, began, load(b, c, model, e), e);
+    if (ok && !(known && b->version == version)) {
+        struct vector_ids now = {0};
+        if (b->ids.items.len == 0) {
+            ok = vectors_number(c, b->model, &count, e) && load_all(b, c, (size_t)count, e);
+        } else if ((ok = vectors_ids(c, b->model, &now, e))) {
+            drop_gone(b, &now);
+            ok = take_new(b, c, &now, e);
+        }
+        vec_release(&now.items);
+        b->version = version;
+    }
+    ok = store_step_end(c->store, began, ok, e);
     if (!ok)
         vector_block_release(b);
     return ok;
@@ -196,7 +176,7 @@ void vector_search_release(struct vector_search *s)
     vec_release(&s->also.items);
 }
 
-/* Rows come by key, and so do the keys that are asked for. */
+/* Rows come by key, and so do the wanted keys. */
 struct scan {
     struct vector_search *search;
     VEC(int64_t) wanted;
@@ -212,22 +192,6 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void begin_scan(struct scan *x)
-{
-    const struct vectors_field *f = x->search->field;
-    for (size_t i = 0; f && f->also && i < f->also->items.len; i++)
-        vec_push(&x->wanted, f->also->items.items[i].key);
-    if (x->wanted.len > 0)
-        vec_sort(&x->wanted, compare_keys);
-}
-
-static bool is_wanted(struct scan *x, int64_t key)
-{
-    while (x->next < x->wanted.len && x->wanted.items[x->next] < key)
-        x->next++;
-    return x->next < x->wanted.len && x->wanted.items[x->next] == key;
-}
-
 static void scan_one(struct scan *x, int64_t key, float cosine)
 {
     struct nearest one = {.key = key, .cosine = cosine};
@@ -237,7 +201,9 @@ static void scan_one(struct scan *x, int64_t key, float cosine)
         one.before = (float)f->previous * x->last.cosine;
     if (f) {
         nearness_add(&x->all, &one);
-        if (is_wanted(x, key))
+        while (x->next < x->wanted.len && x->wanted.items[x->next] < key)
+            x->next++;
+        if (x->next < x->wanted.len && x->wanted.items[x->next] == key)
             vec_push(&x->search->also.items, one);
     }
     nearest_add(&x->search->near, x->search->limit, &one);
@@ -245,24 +211,18 @@ static void scan_one(struct scan *x, int64_t key, float cosine)
     x->has_last = true;
 }
 
-static void end_scan(struct scan *x)
-{
-    if (x->search->field) {
-        x->search->field->count = x->all.count;
-        nearness_tell(&x->all, x->search->field);
-    }
-    vec_release(&x->wanted);
-}
-
 void vector_block_scan(const struct vector_block *b, struct vector_search *s)
 {
     struct scan x = {.search = s};
     size_t stride = int8_stride(b->dimension);
-    int8_t *bytes = mem_alloc(stride);
+    auto_free int8_t *bytes = mem_alloc(stride);
     float scale = int8_quantise(s->query->values, b->dimension, bytes);
     int64_t session = -1;
     bool may = true;
-    begin_scan(&x);
+    for (size_t i = 0; s->field && s->field->also && i < s->field->also->items.len; i++)
+        vec_push(&x.wanted, s->field->also->items.items[i].key);
+    if (x.wanted.len > 0)
+        vec_sort(&x.wanted, compare_keys);
     for (size_t i = 0; i < b->ids.items.len; i++) {
         int64_t key = b->ids.items.items[i].key;
         if (!s->scope->all && rank_key_session(key) != session) {
@@ -274,6 +234,9 @@ void vector_block_scan(const struct vector_block *b, struct vector_search *s)
                      scale * b->scales.items[i] *
                          (float)int8_dot(bytes, b->bytes.items + i * stride, stride));
     }
-    end_scan(&x);
-    free(bytes);
+    if (s->field) {
+        s->field->count = x.all.count;
+        nearness_tell(&x.all, s->field);
+    }
+    vec_release(&x.wanted);
 }

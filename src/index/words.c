@@ -1,10 +1,12 @@
 #include "index/words.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/vectors.h"
 #include "index/words_private.h"
 
 static const char add_sql[] = "INSERT INTO #_words (rowid, words) VALUES (?, ?)";
@@ -16,10 +18,7 @@ static const char any_sql[] = "SELECT 1 FROM #_words_docsize LIMIT 1";
 static bool write_text(const struct corpus *c, const char *sql, int64_t key, const char *text,
                        struct error *e)
 {
-    struct query q = corpus_query(c, sql, e);
-    query_int(&q, key);
-    query_text(&q, text);
-    return query_run(&q);
+    return corpus_run(c, e, sql, "it", key, text);
 }
 
 /* ---- language ---- */
@@ -29,8 +28,7 @@ static bool table_language(const struct corpus *c, const char *ending, char **ou
 {
     static const char mark[] = "'tiro ";
     *out = NULL;
-    struct query q = corpus_query(c, schema_sql, e);
-    query_text(&q, ending);
+    struct query q = corpus_query(c, e, schema_sql, "t", ending);
     const char *sql = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
     const char *at = sql ? strstr(sql, mark) : NULL;
     if (q.fault == SQLITE_OK)
@@ -53,32 +51,19 @@ bool words_speak(const struct corpus *c, struct language **out, struct error *e)
     return *out || store_fault(c->store, SQLITE_ERROR, e);
 }
 
-/* What a transaction adds lies in memory up to so many bytes before it becomes a part: the larger
- * the parts of who adds much, the less often they are merged. */
+/* Bytes that a transaction adds in memory before they become a part: larger parts are merged less
+ * often. Also in data/schema.sql. */
 enum { PART_BYTES = 4 << 20 };
 
 static bool make_table(const struct corpus *c, const char *ending, const char *language,
                        struct error *e)
 {
     assert(language_known(language));
-    char *sql = mem_printf(
-        "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '',"
-        " tokenize = 'tiro %s');"
+    auto_free char *sql = mem_printf(
+        "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '', tokenize = 'tiro %s');"
         "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0), ('hashsize', %d)",
         ending, language, ending, ending, PART_BYTES);
-    bool ok = corpus_exec(c, sql, e);
-    free(sql);
-    return ok;
-}
-
-static bool make_anew(const struct corpus *c, const char *language, struct error *e)
-{
-    return corpus_exec(c,
-                       "DROP TABLE #_words; DROP TABLE IF EXISTS #_words_next;"
-                       "DROP TABLE IF EXISTS #_words_old;"
-                       "UPDATE words_state SET purge = 0, next = NULL WHERE tables = '#'",
-                       e) &&
-           make_table(c, "", language, e);
+    return corpus_exec(c, sql, e);
 }
 
 static bool has_language(const struct corpus *c, const char *ending, const char *language,
@@ -91,22 +76,10 @@ static bool has_language(const struct corpus *c, const char *ending, const char 
     return true;
 }
 
-static bool settle_making(const struct corpus *c, const char *language, struct error *e)
-{
-    bool same, any = false;
-    return has_language(c, "", language, &same, e) &&
-           (same || (corpus_has(c, any_sql, &any, e) && (any || make_anew(c, language, e))));
-}
-
-bool words_prepare(const struct corpus *c, const char *language, size_t bytes, struct error *e)
-{
-    return settle_making(c, language, e) && words_make_room(c, bytes, e);
-}
-
-/* ---- the next index ---- */
-
-/* It grows beside the one that is searched, in as many transactions as it takes, until it takes its
- * place. What comes, changes and goes meanwhile among the texts that it has is written to both. */
+/* ---- the next index ----
+ *
+ * It is filled beside the one that is searched, in as many transactions as that takes, and then
+ * takes its place. Changes of texts that it has already are written to both. */
 
 static const char key_sql[] =
     "SELECT next FROM words_state WHERE tables = '#' AND next IS NOT NULL";
@@ -114,42 +87,36 @@ static const char add_next_sql[] = "INSERT INTO #_words_next (rowid, words) VALU
 static const char remove_next_sql[] =
     "INSERT INTO #_words_next (#_words_next, rowid, words) VALUES ('delete', ?, ?)";
 
-bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e)
+/* *key: the last text that it has, -1: none. */
+static bool next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e)
 {
     *key = -1;
-    struct query q = corpus_query(c, key_sql, e);
+    struct query q = corpus_query(c, e, key_sql, "");
     *there = query_next(&q);
     if (*there)
         *key = sqlite3_column_int64(q.handle, 0);
     return query_end(&q);
 }
 
-bool words_next_reach(const struct corpus *c, int64_t key, struct error *e)
+static bool next_reach(const struct corpus *c, int64_t key, struct error *e)
 {
-    struct query q = corpus_query(c, "UPDATE words_state SET next = ? WHERE tables = '#'", e);
-    query_int(&q, key);
-    return query_run(&q);
+    return corpus_run(c, e, "UPDATE words_state SET next = ? WHERE tables = '#'", "i", key);
 }
 
-bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
-{
-    return write_text(c, add_next_sql, key, text, e);
-}
-
-bool words_next_begin(const struct corpus *c, const char *language, struct error *e)
+/* Makes an empty one, unless there is one of this language already. */
+static bool next_begin(const struct corpus *c, const char *language, struct error *e)
 {
     int64_t key;
     bool there, fits = false;
-    if (!words_next_key(c, &key, &there, e) ||
-        (there && !has_language(c, "_next", language, &fits, e)))
+    if (!next_key(c, &key, &there, e) || (there && !has_language(c, "_next", language, &fits, e)))
         return false;
     if (fits)
         return true;
     return (!there || corpus_exec(c, "DROP TABLE #_words_next", e)) &&
-           make_table(c, "_next", language, e) && words_next_reach(c, -1, e);
+           make_table(c, "_next", language, e) && next_reach(c, -1, e);
 }
 
-bool words_next_use(const struct corpus *c, struct error *e)
+static bool next_use(const struct corpus *c, struct error *e)
 {
     return corpus_exec(c,
                        "DROP TABLE IF EXISTS #_words_old;"
@@ -161,58 +128,53 @@ bool words_next_use(const struct corpus *c, struct error *e)
 
 /* ---- the old index ---- */
 
-/* A statement that takes away a whole table keeps what its pages were in memory. FTS5's own notes
- * (up to OLD_NOTES) stay to the end: without them it does not open the table, and so not drop it.
- */
+/* The replaced index goes in steps, because a statement that drops a whole table keeps its old
+ * pages in memory. FTS5's own notes (up to OLD_NOTES) stay to the end: it cannot open a table
+ * without them, and so not drop it. */
 enum { OLD_NOTES = 10, OLD_PAGES = 500, OLD_LENGTHS = 50 * OLD_PAGES };
 static const char old_sql[] =
     "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '#_words_old'";
 
-bool words_old_waits(const struct corpus *c, bool *out, struct error *e)
+static bool old_waits(const struct corpus *c, bool *out, struct error *e)
 {
-    return corpus_has(c, old_sql, out, e);
+    int64_t tables;
+    bool ok = corpus_number(c, &tables, e, old_sql, "");
+    *out = ok && tables > 0;
+    return ok;
 }
 
-/* No prepared statement: one would stand in the way of dropping the table. */
-static bool take_some(const struct corpus *c, const char *table, int most, bool *more,
-                      struct error *e)
+/* No prepared statement: one would be in the way of dropping the table. */
+static bool delete_some(const struct corpus *c, const char *table, int most, bool *more,
+                        struct error *e)
 {
-    char *sql = mem_printf(
+    auto_free char *sql = mem_printf(
         "DELETE FROM #_words_old_%s WHERE id IN"
         " (SELECT id FROM #_words_old_%s WHERE id > %d LIMIT %d)",
         table, table, OLD_NOTES, most);
     bool ok = corpus_exec(c, sql, e);
     *more = ok && sqlite3_changes(c->store->db) == most;
-    free(sql);
     return ok;
 }
 
-bool words_old_step(const struct corpus *c, bool *more, struct error *e)
+static bool old_step(const struct corpus *c, bool *more, struct error *e)
 {
     *more = false;
-    return words_old_waits(c, more, e) &&
-           (!*more || (take_some(c, "data", OLD_PAGES, more, e) &&
-                       (*more || take_some(c, "docsize", OLD_LENGTHS, more, e)) &&
+    return old_waits(c, more, e) &&
+           (!*more || (delete_some(c, "data", OLD_PAGES, more, e) &&
+                       (*more || delete_some(c, "docsize", OLD_LENGTHS, more, e)) &&
                        (*more || corpus_exec(c, "DROP TABLE #_words_old", e))));
 }
 
-/* ---- what comes and goes ---- */
-
-static bool change_next(const struct corpus *c, int64_t key, const char *text, bool add,
-                        struct error *e)
-{
-    int64_t reached;
-    bool there;
-    if (!words_next_key(c, &reached, &there, e))
-        return false;
-    return !there || key > reached ||
-           write_text(c, add ? add_next_sql : remove_next_sql, key, text, e);
-}
+/* ---- adding and removing ---- */
 
 static bool change(const struct corpus *c, int64_t key, const char *text, bool add, struct error *e)
 {
+    int64_t reached;
+    bool there;
     return write_text(c, add ? add_sql : remove_sql, key, text, e) &&
-           change_next(c, key, text, add, e);
+           next_key(c, &reached, &there, e) &&
+           (!there || key > reached ||
+            write_text(c, add ? add_next_sql : remove_next_sql, key, text, e));
 }
 
 bool words_add(const struct corpus *c, int64_t key, const char *text, struct error *e)
@@ -235,4 +197,258 @@ int64_t words_column_varint(const struct query *q, int column, int from)
         more = bytes[from] & 0x80;
     }
     return n;
+}
+
+/* ---- merging ----
+ *
+ * A transaction adds a part of its own, and a search reads each part. FTS5 can merge by itself,
+ * within the transaction that adds; but then a compaction waits now and then for the merging of all
+ * others'. So parts are merged in idle time, and within a transaction only when they have become
+ * many. */
+
+/* In SQLite 3.40 each purge adds a layer to an index, and with 2,000 it is damaged. */
+enum { WORN_LAYERS = 100, MOST_LAYERS = 1500, COOKIE_BYTES = 4 };
+
+enum { FEW = 8, MANY = 16, STEP_PAGES = 64 };
+
+/* Pages that are merged for added bytes, so that the number of parts does not grow: a byte of text
+ * makes less than two of the index, and each is written again in at most seven layers. */
+enum { LEAST_PAGES = 16, INDEX_BYTES_PER_BYTE = 12, PAGE_BYTES = 4096 };
+
+static const char parts_sql[] =
+    "WITH RECURSIVE part (id) AS (SELECT min(segid) FROM #_words_idx UNION ALL"
+    " SELECT (SELECT min(segid) FROM #_words_idx WHERE segid > part.id) FROM part"
+    " WHERE part.id IS NOT NULL) SELECT count(id) FROM part";
+static const char merge_sql[] = "INSERT INTO #_words (#_words, rank) VALUES ('merge', ?)";
+
+/* The number of layers stands behind a cookie of FTS5's. */
+static bool has_layers(const struct corpus *c, int64_t most, bool *out, struct error *e)
+{
+    *out = false;
+    struct query q = corpus_query(c, e, "SELECT block FROM #_words_data WHERE id = 10", "");
+    if (query_next(&q))
+        *out = words_column_varint(&q, 0, COOKIE_BYTES) > most;
+    return query_end(&q);
+}
+
+bool words_prepare(const struct corpus *c, const char *language, size_t bytes, struct error *e)
+{
+    bool same, any;
+    int64_t parts;
+    if (!has_language(c, "", language, &same, e))
+        return false;
+    if (!same) {
+        struct query q = corpus_query(c, e, any_sql, "");
+        if (!query_any(&q, &any) ||
+            (!any && (!corpus_exec(c,
+                                   "DROP TABLE #_words; DROP TABLE IF EXISTS #_words_next;"
+                                   "DROP TABLE IF EXISTS #_words_old;"
+                                   "UPDATE words_state SET purge = 0, next = NULL"
+                                   " WHERE tables = '#'",
+                                   e) ||
+                      !make_table(c, "", language, e))))
+            return false;
+    }
+    int64_t pages = LEAST_PAGES + (int64_t)(bytes / PAGE_BYTES) * INDEX_BYTES_PER_BYTE;
+    return corpus_number(c, &parts, e, parts_sql, "") &&
+           (parts <= MANY || corpus_run(c, e, merge_sql, "i", pages));
+}
+
+/* A merge that finds nothing to do counts as one change. */
+static bool merge_some(const struct corpus *c, const char *sql, int64_t pages, bool *more,
+                       struct error *e)
+{
+    int before = sqlite3_total_changes(c->store->db);
+    bool ok = corpus_run(c, e, sql, "i", pages);
+    *more = ok && sqlite3_total_changes(c->store->db) - before > 1;
+    return ok;
+}
+
+/* ---- purging: all parts of the index, and of the next one, are merged ---- */
+
+static const char merge_next_sql[] =
+    "INSERT INTO #_words_next (#_words_next, rank) VALUES ('merge', ?)";
+static const char mark_sql[] = "UPDATE words_state SET purge = 1 WHERE tables = '#'";
+static const char unmark_sql[] = "UPDATE words_state SET purge = 0 WHERE tables = '#'";
+
+/* Pages that are written at a time; negative: whatever there is is merged. */
+enum { PURGE_PAGES = -64 };
+
+bool words_purge(const struct corpus *c, bool later, struct error *e)
+{
+    bool worn_out, there, more = true;
+    int64_t key;
+    if (!has_layers(c, MOST_LAYERS, &worn_out, e))
+        return false;
+    if (worn_out) {
+        auto_free char *language = NULL;
+        return words_language(c, &language, e) && words_reindex(c, language, NULL, NULL, e);
+    }
+    if (later)
+        return corpus_run(c, e, mark_sql, "");
+    while (more)
+        if (!old_step(c, &more, e))
+            return false;
+    return corpus_run(c, e, "INSERT INTO #_words (#_words) VALUES ('optimize')", "") &&
+           next_key(c, &key, &there, e) &&
+           (!there ||
+            corpus_run(c, e, "INSERT INTO #_words_next (#_words_next) VALUES ('optimize')", "")) &&
+           corpus_run(c, e, unmark_sql, "");
+}
+
+bool words_purge_waits(const struct corpus *c, bool *out, struct error *e)
+{
+    int64_t purge;
+    bool ok = corpus_number(c, &purge, e, "SELECT purge FROM words_state WHERE tables = '#'", "");
+    *out = ok && purge != 0;
+    return ok;
+}
+
+bool words_purge_step(const struct corpus *c, struct vectors *v, bool *more, struct error *e)
+{
+    bool waits, began, there = false;
+    int64_t key;
+    *more = false;
+    if (!words_purge_waits(c, &waits, e) || !waits || !store_step_begin(c->store, &began, e))
+        return !waits;
+    /* The first statement writes: one that had read first could not wait for another writer. */
+    bool ok = merge_some(c, merge_sql, PURGE_PAGES, more, e);
+    if (ok && !*more)
+        ok = next_key(c, &key, &there, e) &&
+             (!there || merge_some(c, merge_next_sql, PURGE_PAGES, more, e));
+    if (ok && !*more)
+        ok = old_step(c, more, e);
+    if (ok && !*more)
+        ok = corpus_run(c, e, unmark_sql, "") && (!v || vectors_graph_purge(v, c, e));
+    ok = store_step_end(c->store, began, ok, e);
+    if (ok && !*more)
+        store_settle(c->store);
+    return ok;
+}
+
+/* ---- reindexing ----
+ *
+ * Each step is a transaction of its own, unless one is open: others write in between, searches use
+ * the old index until the new one is whole, and another process can go on where one died. */
+
+/* REST_MS: other writers look every few milliseconds whether they may write. */
+enum { STEP_TEXTS = 1000, STEP_BYTES = 1 << 20, FILL_PAGES = 512, REST_MS = 15 };
+
+static const char before_sql[] = "SELECT count(*) FROM #_entry WHERE key <= ?";
+
+enum stage { BEGIN, FILL, EMPTY_OLD, DONE };
+
+struct reindexing {
+    const struct corpus *corpus;
+    const char *language;
+    enum stage stage;
+    int64_t done;
+};
+
+/* Adds some texts to the next index. When none is left, it takes the place of the old one in the
+ * same transaction: else another process that goes on adding could keep it from ever doing so. */
+static bool fill_some(struct reindexing *r, struct error *e)
+{
+    const struct corpus *c = r->corpus;
+    int64_t key, texts = 0;
+    size_t bytes = 0;
+    bool there, found = true;
+    if (!next_key(c, &key, &there, e))
+        return false;
+    if (!there) { /* another process has brought it to its end */
+        r->stage = EMPTY_OLD;
+        return true;
+    }
+    while (texts < STEP_TEXTS && bytes < STEP_BYTES) {
+        struct document d;
+        if (!c->document(c->store, key + 1, &d, &found, e))
+            return false;
+        if (!found)
+            break;
+        key = d.key;
+        texts++;
+        bytes += strlen(d.words);
+        bool ok = write_text(c, add_next_sql, key, d.words, e);
+        document_release(&d);
+        if (!ok)
+            return false;
+    }
+    r->done += texts;
+    r->stage = found ? FILL : EMPTY_OLD;
+    return corpus_run(c, e, merge_next_sql, "i", (int64_t)FILL_PAGES) &&
+           (found ? next_reach(c, key, e) : next_use(c, e));
+}
+
+static bool reindex_step(struct reindexing *r, struct error *e)
+{
+    struct store *s = r->corpus->store;
+    int64_t key;
+    bool began, there, more, ok = true;
+    if (!store_enter(s, &began, e))
+        return false;
+    switch (r->stage) {
+    case BEGIN:
+        r->stage = FILL;
+        ok = next_begin(r->corpus, r->language, e) && next_key(r->corpus, &key, &there, e) &&
+             corpus_number(r->corpus, &r->done, e, before_sql, "i", key > 0 ? key : (int64_t)0);
+        break;
+    case FILL:
+        ok = fill_some(r, e);
+        break;
+    case EMPTY_OLD:
+        ok = old_step(r->corpus, &more, e);
+        r->stage = ok && !more ? DONE : EMPTY_OLD;
+        break;
+    case DONE:
+        break;
+    }
+    ok = store_leave(s, began, ok, e);
+    if (ok && began)
+        poll(NULL, 0, REST_MS);
+    return ok;
+}
+
+bool words_reindex(const struct corpus *c, const char *language,
+                   bool (*progress)(void *context, int64_t done, int64_t of), void *context,
+                   struct error *e)
+{
+    struct reindexing r = {.corpus = c, .language = language};
+    int64_t of;
+    bool same;
+    if (!corpus_number(c, &of, e, "SELECT count(*) FROM #_entry", ""))
+        return false;
+    while (r.stage != DONE) {
+        if (!reindex_step(&r, e))
+            return false;
+        bool goes_on = !progress || progress(context, r.done, r.done > of ? r.done : of);
+        if (!goes_on && r.stage < EMPTY_OLD)
+            return err_set(e, ERR_INTERRUPTED,
+                           "stopped; searches use the index as before, and making the new one goes "
+                           "on another time");
+    }
+    return has_language(c, "", language, &same, e) &&
+           (same || err_set(e, ERR_SESSION_STORE_ERROR,
+                            "another program has made the index of words for another language; "
+                            "configure the same for both and try again"));
+}
+
+bool words_tidy(const struct corpus *c, bool *more, struct error *e)
+{
+    struct reindexing r = {.corpus = c};
+    auto_free char *language = NULL;
+    int64_t key, parts;
+    bool next, worn, old;
+    *more = false;
+    if (!next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
+        !old_waits(c, &old, e))
+        return false;
+    if (!old && !next && !worn)
+        return corpus_number(c, &parts, e, parts_sql, "") &&
+               (parts <= FEW || merge_some(c, merge_sql, STEP_PAGES, more, e));
+    r.stage = old ? EMPTY_OLD : next ? FILL : BEGIN;
+    *more = true;
+    if (!words_language(c, &language, e))
+        return false;
+    r.language = language;
+    return reindex_step(&r, e);
 }

@@ -2,13 +2,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/utf8.h"
-#include "index/places.h"
+#include "index/rank.h"
 #include "index/words_private.h"
-#include "index/words_query.h"
 #include "store/tokenizer.h"
 
-/* Of a longer text only the words of its passage are marked. */
+/* In a longer text only the words of its passage are marked. */
 enum { MARKED_BYTES = 64 * 1024 };
 
 /* ---- passages ---- */
@@ -38,13 +38,13 @@ static bool ends_word(const char *text, size_t at)
     return is_blank(text[at - 1]);
 }
 
-/* Where a passage may begin or end, the best first. */
+/* Borders where a passage may begin or end, the best first. */
 static bool (*const borders[])(const char *, size_t) = {ends_paragraph, ends_line, ends_sentence,
                                                         ends_word};
 enum { BORDERS = sizeof borders / sizeof *borders };
 
-/* As much as fits, up to the end of a paragraph, else of a line, a sentence, a word. One that would
- * leave most of the room, or cut off what was found, is passed over. */
+/* As much as fits, up to the end of a paragraph, else of a line, a sentence, a word. A border that
+ * would leave most of the room unused, or cut off the found words, is skipped. */
 static size_t passage_end(const char *text, size_t len, size_t start, size_t found_end)
 {
     size_t limit = start + utf8_cut_points(text + start, len - start, MEMORY_PASSAGE);
@@ -60,7 +60,7 @@ static size_t passage_end(const char *text, size_t len, size_t start, size_t fou
     return limit;
 }
 
-/* So many characters before `at`. */
+/* `points` characters before `at`. */
 static size_t back_by(const char *text, size_t at, int points)
 {
     for (int i = 0; at > 0 && i < points;)
@@ -68,7 +68,7 @@ static size_t back_by(const char *text, size_t at, int points)
     return at;
 }
 
-/* The last border from `from` to `at`, of the best kind that there is; the text begins with one. */
+/* The last border from `from` to `at`, of the best kind; the beginning of the text is one. */
 static size_t last_border(const char *text, size_t from, size_t at)
 {
     for (size_t i = 0; i < BORDERS; i++) {
@@ -81,7 +81,7 @@ static size_t last_border(const char *text, size_t from, size_t at)
     return at;
 }
 
-/* With the paragraphs before it, from `from` on. */
+/* The first beginning of a paragraph from `from` on; `at` if there is none before it. */
 static size_t with_before(const char *text, size_t from, size_t at)
 {
     size_t here = from;
@@ -99,8 +99,8 @@ static struct memory_span trimmed(const char *text, size_t start, size_t end)
     return (struct memory_span){start, end - start};
 }
 
-/* Whole paragraphs around what was found there, else lines, sentences: a quarter of the room may be
- * before it, at the text's end all that is left. */
+/* Whole paragraphs around the found words, else lines, sentences. A quarter of the room may be
+ * before them, at the end of the text all that is left. */
 static struct memory_span passage_around(const char *text, size_t len, size_t found, size_t end)
 {
     size_t back = back_by(text, end, MEMORY_PASSAGE);
@@ -113,22 +113,16 @@ static struct memory_span passage_around(const char *text, size_t len, size_t fo
     return trimmed(text, start, stop);
 }
 
-/* ---- what of the query is where ---- */
+/* ---- words of the query in a text ---- */
 
 struct reading {
     struct language *language;
     const struct words_query *query;
     const char *text;
-    struct buf folded;
+    struct buf *folded;
     struct occurrences places;
     VEC(struct memory_span) bytes; /* of each of them */
 };
-
-static void note(struct reading *r, uint32_t term, const struct token_seen *t)
-{
-    vec_push(&r->places.items, (struct occurrence){(uint32_t)t->place, term});
-    vec_push(&r->bytes, (struct memory_span){t->start, t->end - t->start});
-}
 
 static int read_token(void *context, const struct token_seen *t)
 {
@@ -140,61 +134,49 @@ static int read_token(void *context, const struct token_seen *t)
         term += i > 0 && !q->also;
         if (q->prefix && !folded) {
             language_word(r->language, r->text + t->start, t->end - t->start, WORD_PREFIX,
-                          &r->folded);
-            folded = r->folded.data;
+                          r->folded);
+            folded = r->folded->data;
         }
-        if (query_term_meets(q, t->word, folded))
-            note(r, term, t);
+        if (query_term_meets(q, t->word, folded)) {
+            vec_push(&r->places.items, ((struct occurrence){(uint32_t)t->place, term}));
+            vec_push(&r->bytes, ((struct memory_span){t->start, t->end - t->start}));
+        }
     }
     return 0;
-}
-
-/* The same that the ranking finds, with the same weights. */
-static struct memory_span best_passage(const struct reading *r, size_t len,
-                                       const struct place_worth *worth)
-{
-    struct passage best = places_passage(&r->places, worth);
-    if (best.end == 0)
-        return passage_around(r->text, len, 0, 0);
-    const struct memory_span *first = &r->bytes.items[best.first];
-    const struct memory_span *last = &r->bytes.items[best.end - 1];
-    return passage_around(r->text, len, first->start, last->start + last->len);
-}
-
-/* Marks that touch become one. */
-static void add_mark(struct memory_hit *hit, const struct memory_span *mark)
-{
-    struct memory_span *last = hit->marks.len > 0 ? &vec_last(&hit->marks) : NULL;
-    size_t end = mark->start + mark->len;
-    if (!last || last->start + last->len < mark->start)
-        vec_push(&hit->marks, *mark);
-    else if (end > last->start + last->len)
-        last->len = end - last->start;
-}
-
-static void mark(const struct reading *r, size_t len, struct memory_hit *hit)
-{
-    size_t from = len > MARKED_BYTES ? hit->passage.start : 0;
-    size_t end = len > MARKED_BYTES ? from + hit->passage.len : len;
-    vec_clear(&hit->marks);
-    for (size_t i = 0; i < r->bytes.len; i++) {
-        const struct memory_span *m = &r->bytes.items[i];
-        if (m->start >= from && m->start + m->len <= end)
-            add_mark(hit, m);
-    }
 }
 
 static void explain(struct language *l, const struct words_query *q,
                     const struct place_worth *worth, struct memory_hit *hit)
 {
-    size_t len = strlen(hit->entry.content);
-    struct reading r = {.language = l, .query = q, .text = hit->entry.content, .folded = BUF_INIT};
-    tokens_each(l, TOKENS_TEXT, r.text, len, read_token, &r);
-    hit->passage = best_passage(&r, len, worth);
-    mark(&r, len, hit);
+    const char *text = hit->entry.content;
+    size_t len = strlen(text), found = 0, found_end = 0;
+    AUTO(buf_release) struct buf folded = BUF_INIT;
+    struct reading r = {.language = l, .query = q, .text = text, .folded = &folded};
+    tokens_each(l, TOKENS_TEXT, text, len, read_token, &r);
+
+    /* The same passage that the ranking finds, with the same weights. */
+    struct passage best = places_passage(&r.places, worth);
+    if (best.end > 0) {
+        found = r.bytes.items[best.first].start;
+        found_end = r.bytes.items[best.end - 1].start + r.bytes.items[best.end - 1].len;
+    }
+    hit->passage = passage_around(text, len, found, found_end);
+
+    size_t from = len > MARKED_BYTES ? hit->passage.start : 0;
+    size_t end = len > MARKED_BYTES ? from + hit->passage.len : len;
+    vec_clear(&hit->marks);
+    for (size_t i = 0; i < r.bytes.len; i++) {
+        const struct memory_span *m = &r.bytes.items[i];
+        struct memory_span *last = hit->marks.len > 0 ? &vec_last(&hit->marks) : NULL;
+        if (m->start < from || m->start + m->len > end)
+            continue;
+        if (!last || last->start + last->len < m->start)
+            vec_push(&hit->marks, *m);
+        else if (m->start + m->len > last->start + last->len) /* marks that touch become one */
+            last->len = m->start + m->len - last->start;
+    }
     vec_release(&r.places.items);
     vec_release(&r.bytes);
-    buf_release(&r.folded);
 }
 
 bool words_explain(const struct corpus *c, const struct words_question *question,

@@ -1,44 +1,53 @@
-/* What the parts of the index of words share: words.c (putting in and taking out, also for the
- * index that is to take its place), words_upkeep.c (merging, purging, making it anew),
- * words_search.c. */
+/* What the search by words (words_search.c) and the passages of its hits (words_passage.c) share.
+ */
 #ifndef INDEX_WORDS_PRIVATE_H
 #define INDEX_WORDS_PRIVATE_H
 
 #include "index/words.h"
 #include "store/language.h"
 
-/* The language that the index was made for; the caller frees. */
+/* The language of the index. The caller frees. */
 bool words_speak(const struct corpus *c, struct language **out, struct error *e);
 
-/* Merges parts for who is about to add so many bytes, in that transaction. */
-bool words_make_room(const struct corpus *c, size_t bytes, struct error *e);
-
-/* A number as FTS5 keeps it, in a column's bytes from one on: seven bits a byte, the highest first,
- * all but the last byte marked. */
+/* A number as FTS5 keeps it, in the bytes of a column from `from` on: seven bits a byte, the
+ * highest first, all but the last byte marked. */
 int64_t words_column_varint(const struct query *q, int column, int from);
 
-/* Where words stand. *out: NULL where FTS5 has to be asked, for its pages are of another format, or
- * not all of it is in them yet. The caller closes it, within the same transaction. */
-struct words_lists;
-bool words_lists_open(const struct corpus *c, struct words_lists **out, struct error *e);
-void words_lists_close(struct words_lists *l);
-/* Entries, and the words of all of them. */
-void words_lists_totals(const struct words_lists *l, int64_t *entries, int64_t *words);
-/* Adds the postings of a word as it stands in the index, by key; `open`: of all words that begin
- * so, one an entry. *whole: false where pages make no sense: what FTS5 makes of them has to be
- * asked. */
-bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
-                     struct place_bytes *places, bool *whole, struct error *e);
+/* ---- a text as a query: words of which any may occur, "phrases" that must occur, -words and
+ * -"phrases" that must not. Every text is a query. ---- */
 
-/* An index that is to take the place of this one, in steps that each are a transaction of the
- * caller's. *key: the last text that it has, -1: none. */
-bool words_next_key(const struct corpus *c, int64_t *key, bool *there, struct error *e);
-/* Makes an empty one, unless there is one of this language; another is given up. */
-bool words_next_begin(const struct corpus *c, const char *language, struct error *e);
-bool words_next_add(const struct corpus *c, int64_t key, const char *text, struct error *e);
-bool words_next_reach(const struct corpus *c, int64_t key, struct error *e);
-bool words_next_use(const struct corpus *c, struct error *e);
-/* The one that it has replaced goes in steps, too; *more: that was not all of it. */
-bool words_old_waits(const struct corpus *c, bool *out, struct error *e);
-bool words_old_step(const struct corpus *c, bool *more, struct error *e);
+enum { QUERY_TERMS = 64, QUERY_PHRASES = 16, QUERY_BYTES = 64 * 1024 };
+
+struct query_term {
+    char *raw;   /* as it is written: FTS5 stems it itself */
+    char *word;  /* as it stands in the index */
+    bool prefix; /* also words that begin so */
+    bool also;   /* another form of the term before: both are one word of the query */
+    bool role;   /* the name of a role, which is indexed for an entry without a speaker */
+};
+struct query_phrase {
+    char *raw;
+    bool excluded; /* must not occur */
+};
+struct words_query {
+    VEC(struct query_term)
+    terms; /* each word once; one that may go on comes last, with its forms */
+    VEC(struct query_phrase) phrases;
+    bool beside; /* there are terms outside of phrases */
+};
+
+/* Of the text's first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go
+ * on. */
+void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out);
+void words_query_release(struct words_query *q);
+
+/* Drops the phrases that must occur; their words stay. False when there are none, or nothing else.
+ */
+bool words_query_loosen(struct words_query *q);
+
+/* Whether a term is this word, or, if it is a prefix, begins it; `folded` is the word with its
+ * ending.
+ */
+bool query_term_meets(const struct query_term *t, const char *word, const char *folded);
+
 #endif

@@ -1,5 +1,3 @@
-#include "index/words.h"
-
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,17 +6,321 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "chat/message.h"
+#include "index/doclist.h"
 #include "index/rank.h"
-#include "index/words_facts.h"
+#include "index/words.h"
 #include "index/words_private.h"
-#include "index/words_query.h"
 #include "store/sql.h"
+#include "store/tokenizer.h"
+
+/* ---- a text as a query ---- */
+
+/* A single letter begins too many words. */
+enum { PREFIX_BYTES = 2, STEM_BYTES = 3 };
+
+struct parser {
+    struct language *language;
+    struct words_query *out;
+};
+
+static struct query_term *find_term(const struct words_query *q, const char *word)
+{
+    for (size_t i = 0; i < q->terms.len; i++)
+        if (strcmp(q->terms.items[i].word, word) == 0)
+            return &q->terms.items[i];
+    return NULL;
+}
+
+static void add_term(struct words_query *q, const char *text, const struct token *t)
+{
+    if (q->terms.len == QUERY_TERMS || find_term(q, t->word))
+        return;
+    struct query_term term = {.raw = mem_strndup(text + t->start, t->end - t->start),
+                              .word = mem_strdup(t->word),
+                              .prefix = t->single};
+    vec_push(&q->terms, term);
+}
+
+static void add_words(struct parser *p, const char *text, size_t len)
+{
+    struct tokens found;
+    tokens_of(p->language, TOKENS_QUERY, text, len, &found);
+    for (size_t i = 0; i < found.items.len; i++)
+        add_term(p->out, text, &found.items.items[i]);
+    tokens_release(&found);
+}
+
+/* Adds the word of `whole` as another form of the term before. */
+static void add_form(struct parser *p, const char *whole)
+{
+    struct tokens found;
+    tokens_of(p->language, TOKENS_QUERY, whole, strlen(whole), &found);
+    size_t before = p->out->terms.len;
+    if (found.items.len == 1)
+        add_term(p->out, whole, &found.items.items[0]);
+    if (p->out->terms.len > before)
+        vec_last(&p->out->terms).also = true;
+    tokens_release(&found);
+}
+
+/* The index has the stem "paint" for "painting", which does not begin with "painti". So the
+ * beginning of a word is also searched for as each word that it becomes with the rest of an ending;
+ * and as irregular forms ("bought" for "bough"). */
+static void add_completions(struct parser *p, const char *begun)
+{
+    size_t len = strlen(begun);
+    for (const char *const *ending = language_endings(p->language); *ending; ending++)
+        for (size_t has = 1; has < strlen(*ending) && len >= has + STEM_BYTES; has++)
+            if (memcmp(begun + len - has, *ending, has) == 0) {
+                auto_free char *whole = mem_printf("%s%s", begun, *ending + has);
+                add_form(p, whole);
+            }
+    const char *form = NULL;
+    while (len >= STEM_BYTES && (form = language_next_form(p->language, begun, form)) != NULL)
+        add_form(p, form);
+}
+
+/* A word that is being typed: as a whole word, and as the beginning of one. */
+static void add_open_word(struct parser *p, const char *text, size_t len)
+{
+    struct tokens folded;
+    size_t whole = p->out->terms.len;
+    add_words(p, text, len);
+    bool also = p->out->terms.len > whole;
+    tokens_of(p->language, TOKENS_PREFIX, text, len, &folded);
+    const struct token *last = folded.items.len > 0 ? &vec_last(&folded.items) : NULL;
+    if (last && strlen(last->word) >= PREFIX_BYTES) {
+        struct query_term term = {.raw = mem_strndup(text + last->start, last->end - last->start),
+                                  .word = mem_strdup(last->word),
+                                  .prefix = true,
+                                  .also = also};
+        vec_push(&p->out->terms, term);
+        add_completions(p, last->word);
+    }
+    tokens_release(&folded);
+}
+
+static void parse_phrase(struct parser *p, const char *text, size_t len, bool excluded)
+{
+    struct tokens words;
+    if (p->out->phrases.len == QUERY_PHRASES)
+        return;
+    tokens_of(p->language, TOKENS_QUERY, text, len, &words);
+    if (words.items.len > 0)
+        vec_push(&p->out->phrases,
+                 ((struct query_phrase){.raw = mem_strndup(text, len), .excluded = excluded}));
+    tokens_release(&words);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Reads the phrase or word that `text` begins with; returns its length. A phrase has quotes at both
+ * ends; other quotes (5\", an open one) mean nothing. */
+static size_t parse_next(struct parser *p, const char *text, bool typing)
+{
+    bool excluded = text[0] == '-' && text[1] && !is_blank(text[1]) && text[1] != '-';
+    const char *start = excluded ? text + 1 : text;
+    const char *end = *start == '"' ? strchr(start + 1, '"') : NULL;
+    size_t len = end ? (size_t)(end - start) + 1 : strcspn(start, " \n\t\r");
+    size_t terms = p->out->terms.len;
+    if (end)
+        parse_phrase(p, start + 1, len - 2, excluded);
+    else if (excluded)
+        parse_phrase(p, start, len, true);
+    if (excluded)
+        return len + 1;
+    if (!end && typing && start[len] == '\0')
+        add_open_word(p, start, len);
+    else
+        add_words(p, start, len);
+    p->out->beside = p->out->beside || (!end && p->out->terms.len > terms);
+    return len;
+}
+
+void words_query_parse(struct language *l, const char *text, bool typing, struct words_query *out)
+{
+    static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
+    *out = (struct words_query){0};
+    struct parser p = {.language = l, .out = out};
+    auto_free char *copy =
+        mem_strndup(text, utf8_cut_bytes(text, strnlen(text, QUERY_BYTES + 4), QUERY_BYTES));
+    for (const char *at = copy; *at;)
+        at += is_blank(*at) ? 1 : parse_next(&p, at, typing);
+    /* A quote within an excluded word would end a phrase of FTS5. */
+    for (size_t i = 0; i < out->phrases.len; i++)
+        for (char *c = out->phrases.items[i].raw; *c; c++)
+            if (*c == '"')
+                *c = ' ';
+    /* A role is indexed where a speaker would be (memory_entry_speaker()), but is nobody's name. */
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        struct tokens word;
+        tokens_of(l, TOKENS_QUERY, role_name(roles[i]), strlen(role_name(roles[i])), &word);
+        struct query_term *t = word.items.len > 0 ? find_term(out, word.items.items[0].word) : NULL;
+        if (t)
+            t->role = true;
+        tokens_release(&word);
+    }
+}
+
+bool words_query_loosen(struct words_query *q)
+{
+    size_t kept = 0, before = q->phrases.len;
+    for (size_t i = 0; q->beside && i < before; i++) {
+        if (q->phrases.items[i].excluded)
+            q->phrases.items[kept++] = q->phrases.items[i];
+        else
+            free(q->phrases.items[i].raw);
+    }
+    q->phrases.len = q->beside ? kept : before;
+    return q->phrases.len < before;
+}
+
+void words_query_release(struct words_query *q)
+{
+    for (size_t i = 0; i < q->terms.len; i++) {
+        free(q->terms.items[i].raw);
+        free(q->terms.items[i].word);
+    }
+    for (size_t i = 0; i < q->phrases.len; i++)
+        free(q->phrases.items[i].raw);
+    vec_release(&q->terms);
+    vec_release(&q->phrases);
+}
+
+bool query_term_meets(const struct query_term *t, const char *word, const char *folded)
+{
+    return strcmp(t->word, word) == 0 ||
+           (t->prefix && folded && strncmp(t->word, folded, strlen(t->word)) == 0);
+}
+
+/* ---- facts of entries, for the ranking ----
+ *
+ * The number of words of an entry, whether it asks, whether it is a user's without a name. For a
+ * few entries the tables are asked; for many the lists of the marks of all texts are read at once.
+ */
+
+/* Postings that are read in the time of one query. */
+enum { POSTINGS_A_QUERY = 150 };
+
+struct words_facts {
+    const struct corpus *corpus;
+    int64_t entries; /* of the corpus */
+    struct error *error;
+
+    /* Zeroed at first: */
+    int64_t asked;
+    bool listed, unlisted;              /* the lists have been read; they cannot be used */
+    struct postings lists[TOKEN_MARKS]; /* entries by mark */
+    size_t near[TOKEN_MARKS];
+    struct place_bytes places;
+};
+
+static const char length_sql[] = "SELECT sz FROM #_words_docsize WHERE id = ?";
+static const char asks_sql[] = "SELECT asks FROM #_entry INDEXED BY #_asks WHERE key = ?";
+static const char user_sql[] =
+    "SELECT role = 'user' AND speaker IS NULL FROM #_entry WHERE key = ?";
+
+static void facts_release(struct words_facts *f)
+{
+    for (size_t i = 0; i < TOKEN_MARKS; i++)
+        vec_release(&f->lists[i].items);
+    vec_release(&f->places.bytes);
+}
+
+/* Called for each fact: reads the lists when facts of many entries are asked. Texts of some owners
+ * have no marks. */
+static bool choose_source(struct words_facts *f)
+{
+    struct words_lists *from;
+    int64_t found = 0;
+    if (f->listed || f->unlisted || f->asked++ <= f->entries / POSTINGS_A_QUERY)
+        return true;
+    bool ok = words_lists_open(f->corpus, &from, f->error), whole = from;
+    for (int i = 0; ok && whole && i < TOKEN_MARKS; i++) {
+        const char mark[] = {words_mark(i & MARK_ASKS, i & MARK_USER), '\0'};
+        ok = words_list_read(from, mark, false, &f->lists[i], &f->places, &whole, f->error);
+        found += (int64_t)f->lists[i].items.len;
+    }
+    f->listed = ok && whole && found == f->entries;
+    f->unlisted = !f->listed;
+    words_lists_close(from);
+    if (f->unlisted)
+        facts_release(f);
+    return ok;
+}
+
+/* *tells: flags of the mark of an entry; NULL: there is no such entry. */
+static const struct posting *find_mark(struct words_facts *f, int64_t key, int *tells)
+{
+    for (*tells = 0; *tells < TOKEN_MARKS; ++*tells) {
+        const struct postings *p = &f->lists[*tells];
+        size_t at = f->near[*tells] = postings_find(p, f->near[*tells], key);
+        if (at < p->items.len && p->items.items[at].key == key)
+            return &p->items.items[at];
+    }
+    *tells = 0;
+    return NULL;
+}
+
+static bool find_length(void *facts, int64_t key, double *out)
+{
+    struct words_facts *f = facts;
+    int tells;
+    if (!choose_source(f))
+        return false;
+    if (!f->listed) {
+        struct query q = corpus_query(f->corpus, f->error, length_sql, "i", key);
+        *out = query_next(&q) ? (double)words_column_varint(&q, 0, 0) : 0;
+        return query_end(&q);
+    }
+    /* The mark stands at the place of the last word. */
+    const struct posting *p = find_mark(f, key, &tells);
+    *out = p ? p->last + 1 : 0;
+    if (p && p->last >= POSTING_LAST) {
+        struct occurrences last = {0};
+        places_unpack(f->places.bytes.items + p->places, 1, 0, &last);
+        *out = last.items.items[0].at + 1.0;
+        vec_release(&last.items);
+    }
+    return true;
+}
+
+static bool find_flag(struct words_facts *f, const char *sql, int64_t key, int flag, bool *out)
+{
+    int tells;
+    int64_t n = 0;
+    if (!choose_source(f))
+        return false;
+    if (f->listed) {
+        find_mark(f, key, &tells);
+        *out = tells & flag;
+        return true;
+    }
+    bool ok = corpus_number(f->corpus, &n, f->error, sql, "i", key);
+    *out = ok && n != 0;
+    return ok;
+}
+
+static bool find_asks(void *facts, int64_t key, bool *out)
+{
+    return find_flag(facts, asks_sql, key, MARK_ASKS, out);
+}
+
+static bool find_user(void *facts, int64_t key, bool *out)
+{
+    return find_flag(facts, user_sql, key, MARK_USER, out);
+}
 
 static_assert((int)QUERY_TERMS <= (int)PLACE_TERMS, "each has a number in a posting");
 
 /* ---- where the words of a query stand ---- */
 
-/* A word of the query is a term with those behind it that are `also`. */
+/* A word of the query is a term with the `also` terms behind it. */
 struct collected {
     VEC(struct postings) lists; /* of each word: entries in scope that the phrases allow, by key */
     struct place_bytes places;
@@ -44,7 +346,7 @@ struct collector {
     bool in_scope;
 };
 
-/* The number of the word that a term is of. */
+/* The number of the word of a term. */
 static size_t word_of(const struct collector *c, size_t term)
 {
     size_t word = 0;
@@ -65,7 +367,7 @@ static bool is_in_scope(struct collector *c, int64_t key)
     return c->in_scope;
 }
 
-/* What a term has added to its word's list, which had so many. */
+/* Ends the postings of a term in the list of its word, from `before` on. */
 static void end_term(struct collector *c, size_t term, size_t before)
 {
     size_t word = word_of(c, term), kept = before;
@@ -84,43 +386,36 @@ static void end_term(struct collector *c, size_t term, size_t before)
         postings_order(list, (size_t[]){0, before}, 2);
 }
 
-/* ---- as FTS5 hands it over ---- */
+/* ---- from FTS5 ---- */
 
-/* One row is enough: from it the function looks at each phrase by itself. */
+/* One row is enough: for it the function reads each phrase by itself. */
 static const char collect_sql[] =
     "SELECT words_collect(#_words, ?) FROM #_words WHERE #_words MATCH ? LIMIT 1";
 static const char pointer_type[] = "words_collect";
 
-/* What a phrase's rows are added to; those of a damaged index come in any order. */
+/* Where the rows of a phrase are added; those of a damaged index come in any order. */
 struct phrase_rows {
     struct postings *list;
     size_t first; /* of this phrase in it */
     struct place_bytes *places;
 };
 
-static void note_places(const Fts5ExtensionApi *api, Fts5Context *row, struct posting *p,
-                        struct place_bytes *out)
-{
-    Fts5PhraseIter at;
-    int column, place;
-    int64_t last = 0;
-    p->places = (uint32_t)out->bytes.len;
-    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
-        return;
-    for (; column >= 0; api->xPhraseNext(row, &at, &column, &place)) {
-        posting_add_place(p, (uint64_t)(place - last));
-        places_pack(out, (uint32_t)(place - last));
-        last = place;
-    }
-}
-
 static int note_posting(const Fts5ExtensionApi *api, Fts5Context *row, void *context)
 {
     struct phrase_rows *to = context;
-    struct posting p = {.key = api->xRowid(row)};
+    struct posting p = {.key = api->xRowid(row), .places = (uint32_t)to->places->bytes.len};
+    Fts5PhraseIter at;
+    int column, place;
+    int64_t last = 0;
     if (to->list->items.len > to->first && vec_last(&to->list->items).key >= p.key)
         return SQLITE_CORRUPT_VTAB;
-    note_places(api, row, &p, to->places);
+    if (api->xPhraseFirst(row, 0, &at, &column, &place) != SQLITE_OK)
+        column = -1;
+    for (; column >= 0; api->xPhraseNext(row, &at, &column, &place)) {
+        posting_add_place(&p, (uint64_t)(place - last));
+        places_pack(to->places, (uint32_t)(place - last));
+        last = place;
+    }
     vec_push(&to->list->items, p);
     return SQLITE_OK;
 }
@@ -131,18 +426,6 @@ static int note_key(const Fts5ExtensionApi *api, Fts5Context *row, void *keys)
     return SQLITE_OK;
 }
 
-static int collect_term(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found,
-                        size_t i)
-{
-    size_t term = c->asked.items[i];
-    struct postings *list = &c->out->lists.items[word_of(c, term)];
-    size_t before = list->items.len;
-    struct phrase_rows rows = {list, before, &c->out->places};
-    int result = api->xQueryPhrase(found, (int)i, &rows, note_posting);
-    end_term(c, term, before);
-    return result;
-}
-
 static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Context *found)
 {
     sqlite3_int64 all = 0, words = 0;
@@ -151,8 +434,14 @@ static int collect_all(struct collector *c, const Fts5ExtensionApi *api, Fts5Con
         result = api->xColumnTotalSize(found, -1, &words);
     c->out->all = all;
     c->words = words;
-    for (size_t i = 0; result == SQLITE_OK && i < c->asked.len; i++)
-        result = collect_term(c, api, found, i);
+    for (size_t i = 0; result == SQLITE_OK && i < c->asked.len; i++) {
+        size_t term = c->asked.items[i];
+        struct postings *list = &c->out->lists.items[word_of(c, term)];
+        size_t before = list->items.len;
+        struct phrase_rows rows = {list, before, &c->out->places};
+        result = api->xQueryPhrase(found, (int)i, &rows, note_posting);
+        end_term(c, term, before);
+    }
     for (size_t i = 0; result == SQLITE_OK && i < c->query->phrases.len; i++)
         result = api->xQueryPhrase(found, (int)(c->asked.len + i), &c->phrases[i], note_key);
     return result;
@@ -167,39 +456,28 @@ static void collect(const Fts5ExtensionApi *api, Fts5Context *found, sqlite3_con
         sqlite3_result_error_code(out, result);
 }
 
-static void add_phrase(struct buf *out, const char *raw, bool prefix)
-{
-    buf_addf(out, "%s\"%s\"%s", out->len > 0 ? " OR " : "", raw, prefix ? " *" : "");
-}
-
-static struct buf make_expression(const struct collector *c)
-{
-    struct buf out = BUF_INIT;
-    for (size_t i = 0; i < c->asked.len; i++) {
-        const struct query_term *term = &c->query->terms.items[c->asked.items[i]];
-        add_phrase(&out, term->raw, term->prefix);
-    }
-    for (size_t i = 0; i < c->query->phrases.len; i++)
-        add_phrase(&out, c->query->phrases.items[i].raw, false);
-    return out;
-}
-
 static bool ask_fts5(const struct corpus *from, struct collector *c, struct error *e)
 {
-    if (c->asked.len + c->query->phrases.len == 0)
+    AUTO(buf_release) struct buf expression = BUF_INIT;
+    for (size_t i = 0; i < c->asked.len; i++) {
+        const struct query_term *term = &c->query->terms.items[c->asked.items[i]];
+        buf_addf(&expression, "%s\"%s\"%s", i > 0 ? " OR " : "", term->raw,
+                 term->prefix ? " *" : "");
+    }
+    for (size_t i = 0; i < c->query->phrases.len; i++)
+        buf_addf(&expression, "%s\"%s\"", expression.len > 0 ? " OR " : "",
+                 c->query->phrases.items[i].raw);
+    if (expression.len == 0)
         return true;
     if (!store_fts5_function(from->store, "words_collect", collect, &from->store->collects, e))
         return false;
-    struct buf expression = make_expression(c);
-    struct query q = corpus_query(from, collect_sql, e);
+    struct query q = query_begin_in(from->store, from->tables, collect_sql, e);
     query_pointer(&q, c, pointer_type);
     query_text(&q, expression.data);
-    bool ok = query_run(&q);
-    buf_release(&expression);
-    return ok;
+    return query_run(&q);
 }
 
-/* ---- as it stands in the pages ---- */
+/* ---- from its pages ---- */
 
 static bool read_term(struct collector *c, const struct words_lists *from, size_t term,
                       struct error *e)
@@ -218,21 +496,9 @@ static bool read_term(struct collector *c, const struct words_lists *from, size_
     return ok;
 }
 
-static bool read_terms(const struct corpus *from, struct collector *c, struct error *e)
-{
-    struct words_lists *lists;
-    bool ok = words_lists_open(from, &lists, e);
-    if (ok && lists)
-        words_lists_totals(lists, &c->out->all, &c->words);
-    for (size_t i = 0; ok && i < c->query->terms.len; i++)
-        ok = read_term(c, lists, i, e);
-    words_lists_close(lists);
-    return ok;
-}
+/* ---- both ---- */
 
-/* ---- all of it ---- */
-
-/* Leaves the postings of entries that are among the keys, or that are not. */
+/* Keeps the postings whose entries are among the keys, or are not. */
 static void filter(struct postings *p, const struct keys *keys, bool among)
 {
     size_t kept = 0, at = 0;
@@ -245,13 +511,6 @@ static void filter(struct postings *p, const struct keys *keys, bool among)
             p->items.items[kept++] = p->items.items[i];
     }
     p->items.len = kept;
-}
-
-static void apply_phrases(struct collector *c)
-{
-    for (size_t i = 0; i < c->query->phrases.len; i++)
-        for (size_t k = 0; k < c->out->lists.len; k++)
-            filter(&c->out->lists.items[k], &c->phrases[i], !c->query->phrases.items[i].excluded);
 }
 
 static void collected_init(struct collected *c, const struct words_query *q)
@@ -273,28 +532,32 @@ static void collected_release(struct collected *c)
     vec_release(&c->entries);
 }
 
-static void collector_release(struct collector *c)
-{
-    for (size_t i = 0; i < QUERY_PHRASES; i++)
-        vec_release(&c->phrases[i].items);
-    vec_release(&c->asked);
-}
-
 static bool collect_postings(const struct corpus *from, const struct words_query *q,
                              const struct corpus_scope *scope, struct collected *out,
                              struct error *e)
 {
-    struct collector c = {.query = q, .scope = scope, .out = out, .session = -1};
+    struct collector collector = {.query = q, .scope = scope, .out = out, .session = -1};
+    struct collector *c = &collector;
+    struct words_lists *lists;
     collected_init(out, q);
     if (q->terms.len == 0)
         return true;
-    bool ok = read_terms(from, &c, e) && ask_fts5(from, &c, e);
-    if (ok)
-        apply_phrases(&c);
-    else
+    bool ok = words_lists_open(from, &lists, e);
+    if (ok && lists)
+        words_lists_totals(lists, &out->all, &c->words);
+    for (size_t i = 0; ok && i < q->terms.len; i++)
+        ok = read_term(c, lists, i, e);
+    words_lists_close(lists);
+    ok = ok && ask_fts5(from, c, e);
+    for (size_t i = 0; ok && i < q->phrases.len; i++)
+        for (size_t k = 0; k < out->lists.len; k++)
+            filter(&c->out->lists.items[k], &c->phrases[i], !c->query->phrases.items[i].excluded);
+    if (!ok)
         collected_release(out);
-    out->average = out->all > 0 ? (double)c.words / (double)out->all : 0;
-    collector_release(&c);
+    out->average = out->all > 0 ? (double)c->words / (double)out->all : 0;
+    for (size_t i = 0; i < QUERY_PHRASES; i++)
+        vec_release(&c->phrases[i].items);
+    vec_release(&c->asked);
     return ok;
 }
 
@@ -309,9 +572,9 @@ static bool rank(const struct corpus *c, const struct words_question *question,
         .lists = found->lists.items,
         .average = found->average,
         .places = found->places.bytes.items,
-        .words = words_facts_length,
-        .asks = words_facts_asks,
-        .is_user = words_facts_user,
+        .words = find_length,
+        .asks = find_asks,
+        .is_user = find_user,
         .context = &facts,
     };
     vec_clear(&weights->items);
@@ -322,35 +585,8 @@ static bool rank(const struct corpus *c, const struct words_question *question,
     in.idf = weights->items.items;
     in.terms = weights->items.len;
     bool ok = rank_best(&question->rank, &in, limit, out);
-    words_facts_release(&facts);
+    facts_release(&facts);
     return ok;
-}
-
-static void take(const struct ranking *ranking, struct candidates *out)
-{
-    for (size_t i = 0; i < ranking->items.len; i++) {
-        const struct ranked *r = &ranking->items.items[i];
-        struct candidate c = {
-            .key = r->key, .rank = r->rank, .score = rank_score(r->why.coverage), .why = r->why};
-        vec_push(&out->items, c);
-    }
-}
-
-static bool excludes(const struct words_query *words)
-{
-    for (size_t i = 0; i < words->phrases.len; i++)
-        if (words->phrases.items[i].excluded)
-            return true;
-    return false;
-}
-
-/* A text that is the question's has all of its words. */
-static void take_equals(const struct words_query *words, const char *text,
-                        const struct rank_whole *whole, struct candidates *out)
-{
-    out->knows_equals = words->terms.len > 0 && !excludes(words) && whole->count <= RANK_WHOLE &&
-                        strlen(text) <= QUERY_BYTES;
-    out->equals = *whole;
 }
 
 static bool find(const struct corpus *c, const struct words_query *words,
@@ -363,8 +599,19 @@ static bool find(const struct corpus *c, const struct words_query *words,
     if (!collect_postings(c, words, scope, &found, e))
         return false;
     bool ok = rank(c, question, &found, limit, weights, &ranking, e);
-    take(&ranking, out);
-    take_equals(words, question->text, &ranking.whole, out);
+    for (size_t i = 0; i < ranking.items.len; i++) {
+        const struct ranked *r = &ranking.items.items[i];
+        vec_push(&out->items, ((struct candidate){.key = r->key,
+                                                  .rank = r->rank,
+                                                  .score = rank_score(r->why.coverage),
+                                                  .why = r->why}));
+    }
+    /* An entry with the same text as the question has all of its words. */
+    out->knows_equals = words->terms.len > 0 && ranking.whole.count <= RANK_WHOLE &&
+                        strlen(question->text) <= QUERY_BYTES;
+    for (size_t i = 0; i < words->phrases.len; i++)
+        out->knows_equals = out->knows_equals && !words->phrases.items[i].excluded;
+    out->equals = ranking.whole;
     out->average = found.average;
     collected_release(&found);
     vec_release(&ranking.items);

@@ -10,7 +10,7 @@
 #include "base/wakeup.h"
 #include "chat/knowledge.h"
 #include "config/config.h"
-#include "index/encoder.h"
+#include "index/embedder.h"
 #include "index/graph_file.h"
 #include "index/vectors.h"
 #include "store/health.h"

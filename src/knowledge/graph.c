@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "index/words_facts.h"
+#include "index/words.h"
 #include "knowledge/graph_private.h"
 #include "memory/content.h"
 #include "store/health.h"

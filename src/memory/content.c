@@ -9,7 +9,7 @@
 #include "base/entropy.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "index/words_facts.h"
+#include "index/words.h"
 #include "memory/secrets.h"
 
 static bool is_blank(uint32_t cp)

@@ -6,7 +6,7 @@
 
 #include "base/wakeup.h"
 #include "config/config.h"
-#include "index/encoder.h"
+#include "index/embedder.h"
 #include "memory/memory.h"
 #include "store/store.h"
 

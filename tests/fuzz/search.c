@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "index/transcripts.h"
-#include "index/words_query.h"
+#include "index/words_private.h"
 #include "store/sessions.h"
 #include "tests/fuzz/fuzz.h"
 
