@@ -44,7 +44,7 @@ curl/                             ^src/provider/http[.]c$
 libxml/                           ^src/knowledge/markup[.]c$
 <archive                          ^src/knowledge/package[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
-serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd[.]c|http_private[.]h)$
+serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd|http_server)[.]c$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/utf8|store/(language|tokenizer))[.]c$

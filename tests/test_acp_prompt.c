@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/acp_prompt.h"
+#include "serve/acp_private.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/acp_difference.h"
-#include "serve/acp_words.h"
+#include "serve/acp_private.h"
+#include "serve/acp_updates.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "serve/http_events.h"
-#include "serve/http_feed.h"
 #include "serve/http_server.h"
 #include "tests/suite.h"
 #include "tests/support.h"

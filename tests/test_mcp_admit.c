@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/mcp_admit.h"
-#include "serve/mcp_uri.h"
+#include "serve/mcp_private.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

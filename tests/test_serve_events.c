@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "serve/http_feed.h"
+#include "serve/http_events.h"
 #include "serve/http_surface.h"
 #include "session/capability.h"
 #include "tests/http_client.h"

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "serve/http_checks.h"
+#include "serve/http_request.h"
 #include "serve/http_surface.h"
 #include "serve/server.h"
 #include "session/capability.h"

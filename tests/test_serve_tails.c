@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/tails.h"
+#include "serve/notification.h"
 #include "tests/suite.h"
 #include "tests/support.h"
 

@@ -1,14 +1,130 @@
-/* What the parts of the agent share. */
+/* The closed vocabularies of the Agent Client Protocol (version 1) and ours, as tables. Texts are
+ * static. */
 #ifndef SERVE_ACP_PRIVATE_H
 #define SERVE_ACP_PRIVATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
 #include "base/entropy.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/json_out.h"
+#include "base/vec.h"
+#include "chat/event.h"
 #include "rpc/peer.h"
 #include "serve/acp.h"
-#include "serve/acp_options.h"
 #include "serve/acp_updates.h"
-#include "serve/acp_words.h"
+#include "session/conversation_operations.h"
 #include "session/operation.h"
+
+/* Of the protocol's schema; the other numbers there are JSON-RPC's own (rpc/peer.h). */
+enum { ACP_AUTH_REQUIRED = -32000, ACP_NOT_FOUND = -32002, ACP_CANCELLED = -32800 };
+
+/* The number of an error: base/err.h has others that mean something else to a client of this
+ * protocol. */
+int acp_error_code(enum err_code code);
+
+/* "end_turn", "max_tokens", "refusal" or "cancelled". */
+const char *acp_stop_reason(enum stop_reason reason);
+
+/* What a person is offered when a tool asks, or a draft summary waits. */
+struct acp_choice {
+    const char *id;   /* of the option */
+    const char *kind; /* "allow_once", "allow_always" or "reject_once" */
+    const char *name; /* English, to be translated; of "session", what that allows is added */
+    int answer;       /* enum approval_answer, enum draft_answer */
+};
+struct acp_choices {
+    const struct acp_choice *items;
+    size_t len;
+};
+
+/* Without a grant (notice.h) nothing allows it for the session. */
+struct acp_choices acp_approval_choices(bool granting);
+struct acp_choices acp_draft_choices(void);
+
+/* The answer whose option was selected; NULL, or an id that was not offered: the refusal. */
+int acp_choice_answer(struct acp_choices choices, const char *id);
+
+/* What a client of the Agent Client Protocol can choose for a session: model, compaction mode and
+ * tools, as the protocol's configuration options; the tools also as session modes, for clients that
+ * know those alone. Pure. */
+
+/* As a session has them now. Texts are owned. */
+struct acp_options {
+    char *provider, *model; /* NULL: not known yet */
+    VEC(char *) models;     /* of the provider; none: not known, or it lists none */
+    VEC(char *) providers;  /* others that can be chosen */
+    char *compaction;       /* mode; NULL: histories are not shortened */
+    char *tools;            /* "none", "read" or "full" */
+};
+void acp_options_release(struct acp_options *o);
+
+/* The list of the member configOptions, and the object of modes. */
+void acp_options_write(const struct acp_options *options, struct json_out *o);
+void acp_options_write_modes(const struct acp_options *options, struct json_out *o);
+
+/* The one with this id; none: ACP_OPTION_UNKNOWN. */
+enum acp_option { ACP_OPTION_MODEL, ACP_OPTION_COMPACTION, ACP_OPTION_TOOLS, ACP_OPTION_UNKNOWN };
+enum acp_option acp_option_find(const char *id);
+
+/* The value is what the session has now; of the model as acp_options_split_model(). */
+void acp_options_choose(struct acp_options *options, enum acp_option option, const char *value);
+
+/* Whether the value is one that was offered. Any model may be named, listed or not. */
+bool acp_option_takes(enum acp_option option, const char *value);
+
+/* "provider/model", "provider", or a model of the present provider, in its two parts; NULL: not
+ * named. The caller frees both. */
+void acp_options_split_model(const struct acp_options *options, const char *value, char **provider,
+                             char **model);
+
+/* What a client sends as a prompt: a list of content blocks, which becomes the text of a turn and
+ * the images that go with it. Pure. */
+
+struct acp_image {
+    const char *data;       /* base64, borrowed of the blocks */
+    const char *media_type; /* likewise */
+};
+
+struct acp_prompt {
+    struct buf text; /* embedded files first (chat/attached_file.h), then what was written */
+    VEC(struct acp_image) images;
+};
+
+/* False with USAGE that names the block: "prompt[2]: …". `out` is to be released in either case. */
+bool acp_prompt_read(const struct json *blocks, struct acp_prompt *out, struct error *e);
+void acp_prompt_release(struct acp_prompt *p);
+
+/* What a file:// address names, the part behind "#" with it; any other, and one of a name that is
+ * no UTF-8, as it is. The caller frees. */
+char *acp_uri_to_path(const char *uri);
+
+/* The way back; the caller frees. */
+char *acp_path_to_uri(const char *path);
+
+/* What a client answers when a tool wants something of it, which is foreign: as the engine is told
+ * it. Pure; texts are borrowed of the JSON but where it says otherwise. */
+
+/* To fs/read_text_file. False: it does not fit. */
+bool acp_answer_text(const struct json *result, struct surface_answer_params *out);
+
+/* To terminal/create: the id. NULL: it does not fit. */
+const char *acp_answer_terminal(const struct json *result);
+
+/* To terminal/wait_for_exit, and the member exitStatus of the next: what of it fits takes the place
+ * of what is known. `signal` is owned. */
+void acp_answer_exit(const struct json *exit, int64_t *status, char **signal);
+
+/* To terminal/output: text and truncated. False: it does not fit. */
+bool acp_answer_output(const struct json *result, struct surface_answer_params *out);
+
+/* Why it was not done, for the model. `fault` NULL: the answer did not fit. The caller frees. */
+char *acp_answer_refusal(const struct rpc_fault *fault, const char *method);
+
+/* What the parts of the agent share. */
 
 struct acp_session;
 struct acp_sending;
@@ -130,7 +246,8 @@ struct acp_ask *acp_ask_for_model(struct acp_session *s, struct rpc_call *call, 
 
 typedef void acp_method(struct acp *a, struct rpc_call *call, const struct json *params);
 acp_method acp_session_new, acp_session_load, acp_session_resume, acp_session_fork,
-    acp_session_list, acp_session_close, acp_session_delete, acp_session_set_mode, acp_session_set_option;
+    acp_session_list, acp_session_close, acp_session_delete, acp_session_set_mode,
+    acp_session_set_option;
 
 /* --- acp_turn.c --------------------------------------------------------------------------------
  */

@@ -9,8 +9,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "serve/acp_prompt.h"
-#include "serve/acp_tool_call.h"
+#include "serve/acp_private.h"
 
 /* --- one update ------------------------------------------------------------------------------- */
 

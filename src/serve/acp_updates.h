@@ -34,7 +34,7 @@ struct acp_telling {
     const struct acp_client *client; /* set, and borrowed */
     const char *directory;           /* of the session; set, and borrowed; NULL: unknown */
     bool replays;                    /* set: events of the log; what is of the moment is left out */
-    bool hints;      /* set: below a compaction how to choose another mode */
+    bool hints;                      /* set: below a compaction how to choose another mode */
     bool told_input; /* set: the client sent what the next run_started has, and knows it */
 
     /* One update, the JSON of its object. */
@@ -81,5 +81,46 @@ void acp_tell_line(struct acp_telling *t, const char *text);
 
 /* The same as a notice to clients that know them. `severity`: "info", "warning" or "error". */
 void acp_tell_notice(struct acp_telling *t, const char *severity, const char *text);
+
+/* Tool calls as a client of the Agent Client Protocol shows them. Pure. */
+
+/* What is known of a call. Borrowed. */
+struct acp_tool_call {
+    const char *id; /* unique in the session */
+    const char *tool;
+    const char *args;      /* as the model wrote them, perhaps no JSON */
+    const char *directory; /* of the session: what paths are relative to; NULL: unknown */
+};
+
+/* Members of an object that is open: toolCallId, title, kind, locations, rawInput. */
+void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
+
+/* The member content: what a person sees before the call runs. Of one that writes a file a diff,
+ * else the preview (NULL: none is known, and nothing is written). */
+void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
+                                 const char *preview);
+
+/* The member content: a terminal of the client's. */
+void acp_tool_call_write_terminal(struct json_out *o, const char *terminal);
+
+/* The member content: a text for people, as Markdown. */
+void acp_tool_call_write_text(struct json_out *o, const char *text);
+
+/* The member content of a call that wrote a file, as its log tells it: what it wrote. No diff: the
+ * log does not have what was there before. False, and nothing is written: it is another call. */
+bool acp_tool_call_write_written(struct json_out *o, const struct acp_tool_call *call);
+
+/* The member content: what the tool gave, as it is. */
+void acp_tool_call_write_result(struct json_out *o, const char *result);
+
+/* Members type and content of a text, of an object that is open. */
+void acp_content_write_text(struct json_out *o, const char *text);
+
+/* The text of a file before a change, out of its text after it and the difference between both. */
+
+/* `difference` is the preview of a call that writes `after`: as `diff -u` has it, or that there is
+ * none. False where it is something else (it was too long, diff is not installed …) or does not
+ * lead to that text. `before` is NULL then, and where there was no file; the caller frees. */
+bool acp_difference_undo(const char *difference, const char *after, char **before);
 
 #endif

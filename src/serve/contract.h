@@ -55,4 +55,42 @@ char *contract_result(const struct operation_answer *a);
 struct json *contract_params_schema(const struct operation *o);
 struct json *contract_result_schema(const struct operation *o);
 
+/* What callers of a protocol may ask for. Every protocol that lets its caller name a row asks here
+ * first. */
+
+/* False with FORBIDDEN: the row is for a caller with more. */
+bool authority_calls(enum authority caller, const struct operation *o, struct error *e);
+
+/* Whether the parameters (a struct of the row's shape, or NULL) are such a caller's to give: paths
+ * as session/folders.h says, which are replaced by what they lead to; no key of the configuration
+ * that a person alone sets; of a client no more tools than the server was started with, and no text
+ * that is said to be typed. False with FORBIDDEN, or what is wrong with a path. */
+bool authority_gives(const struct server *s, enum authority caller, const struct operation *o,
+                     void *params, struct error *e);
+
+/* Operations on a thread of their own with their own connection: those with a stream, which an
+ * engine's desks have not, and others that these cannot do. The texts are held in memory, and
+ * bounded. */
+
+/* Of what is given and taken; a message that holds it may be longer by what JSON escapes. */
+#define TRANSFER_MAX ((size_t)32 * 1024 * 1024)
+
+struct transfers;
+struct transfers *transfers_new(struct server *s, const struct engine_options *options);
+/* What runs is stopped unless it changes something; nobody is answered. NULL is fine. */
+void transfers_free(struct transfers *t);
+
+/* `result` is a struct of the row's shape or NULL, `text` what was written; all borrowed. Where `e`
+ * is not NULL the row failed, and both are NULL. */
+typedef void transfer_done(void *context, const void *result, const char *text,
+                           const struct error *e);
+
+/* Copies `params` and `text` (what is read; NULL: nothing). `done` is called once, from the loop.
+ * Returns an id to withdraw it by, or 0 with AGENT_ERROR: too many wait. */
+uint64_t transfers_start(struct transfers *t, const struct operation *o, const void *params,
+                         const char *text, transfer_done *done, void *context, struct error *e);
+
+/* Returns the context that it was started with; NULL: there is none of this id. */
+void *transfers_withdraw(struct transfers *t, uint64_t id);
+
 #endif

@@ -1,15 +1,239 @@
 #include "serve/describe.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "chat/event.h"
 #include "serve/contract.h"
-#include "serve/http_describe.h"
+#include "serve/http_service.h"
 #include "serve/jsonrpc.h"
-#include "serve/notice_json.h"
+#include "serve/notification.h"
 #include "session/session_operations.h"
+
+/* The routes of HTTP as paths of OpenAPI. */
+
+/* Adds them to the object "paths", but those of JSON-RPC; and to the "schemas" of the components
+ * what they refer to, besides NAME.params and NAME.result of the operations
+ * ("session.list.result"). */
+void http_describe(struct json *paths, struct json *schemas);
+
+static struct json *text_object(const char *name, const char *value)
+{
+    struct json *v = json_new_object();
+    json_set_string(v, name, value);
+    return v;
+}
+
+static struct json *wrapped(const char *name, struct json *inner)
+{
+    struct json *v = json_new_object();
+    json_set(v, name, inner);
+    return v;
+}
+
+/* "session/list", "result" → a reference to the component session.list.result. */
+static struct json *reference(const char *operation, const char *what)
+{
+    char *path = operation ? mem_printf("#/components/schemas/%s.%s", operation, what)
+                           : mem_printf("#/components/schemas/%s", what);
+    if (operation)
+        *strchr(path + strlen("#/components/schemas/"), '/') = '.';
+    struct json *v = text_object("$ref", path);
+    free(path);
+    return v;
+}
+
+static struct json *content(const char *type, struct json *schema)
+{
+    return wrapped(type, wrapped("schema", schema));
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+static struct json *parameter(const char *name, const char *in, bool required,
+                              const struct json *schema)
+{
+    struct json *v = text_object("name", name);
+    json_set_string(v, "in", in);
+    json_set_bool(v, "required", required);
+    json_set(v, "schema", schema ? json_clone(schema) : text_object("type", "string"));
+    return v;
+}
+
+static bool is_variable(const struct http_route *r, const char *name)
+{
+    char *pattern = mem_printf("{%s}", name);
+    bool found = strstr(r->path, pattern) != NULL;
+    free(pattern);
+    return found;
+}
+
+static bool is_required(const struct json *schema, const char *name)
+{
+    for (const struct json *n = json_first(json_get(schema, "required")); n; n = json_next(n))
+        if (strcmp(json_string(n), name) == 0)
+            return true;
+    return false;
+}
+
+/* What a POST says in its body, the others say in the query. */
+static struct json *parameters(const struct http_route *r, const struct json *schema)
+{
+    struct json *list = json_new_array();
+    bool queried = strcmp(r->method, "POST") != 0;
+    for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m)) {
+        bool variable = is_variable(r, json_name(m));
+        const char *name = r->q && strcmp(r->q, json_name(m)) == 0 ? "q" : json_name(m);
+        if (variable || queried)
+            json_push(list, parameter(name, variable ? "path" : "query",
+                                      variable || is_required(schema, json_name(m)), m));
+    }
+    return list;
+}
+
+/* Which the operation of their pages, session/history, would have. */
+static struct json *event_parameters(const struct http_route *r)
+{
+    struct json *list = json_new_array();
+    if (!strchr(r->path, '{'))
+        return list;
+    json_push(list, parameter(SESSION_MEMBER, "path", true, NULL));
+    json_push(list, parameter("after", "query", false, NULL));
+    json_push(list, parameter("Last-Event-ID", "header", false, NULL));
+    return list;
+}
+
+/* --- methods ---------------------------------------------------------------------------------- */
+
+/* What has no operation to say it. */
+static const char *const kind_schemas[] = {
+    [HTTP_EVENTS] = "{\"$ref\":\"#/components/schemas/told\"}",
+    [HTTP_RPC] = "{\"$ref\":\"#/components/schemas/answer\"}",
+    [HTTP_MCP] = "{\"type\":\"object\"}",
+    [HTTP_HEALTH] =
+        "{\"type\":\"object\",\"properties\":{\"status\":{\"const\":\"ok\"},\"version\":{"
+        "\"type\":\"string\"},\"contract_version\":{\"type\":\"string\"}},\"required\":["
+        "\"status\",\"version\",\"contract_version\"]}",
+    [HTTP_TICKET] =
+        "{\"type\":\"object\",\"properties\":{\"ticket\":{\"type\":\"string\"},\"seconds\":"
+        "{\"type\":\"integer\"}},\"required\":[\"ticket\",\"seconds\"]}",
+    [HTTP_DESCRIPTION] = "{\"type\":\"object\"}",
+};
+
+static struct json *from_text(const char *text)
+{
+    return json_parse(text, strlen(text), NULL);
+}
+
+/* Of a turn that is not waited for. */
+static const char begun[] =
+    "{\"description\":\"It has begun, as was preferred (Prefer: respond-async).\",\"content\":{"
+    "\"application/"
+    "json\":{\"schema\":{\"type\":\"object\",\"properties\":{\"session_id\":{\"type\":"
+    "\"string\"},\"seq\":{\"type\":\"integer\"}},\"required\":[\"session_id\",\"seq\"]}}}}";
+
+static struct json *responses(const struct http_route *r)
+{
+    const char *type = r->kind == HTTP_EVENTS ? "text/event-stream" : "application/json";
+    struct json *v = json_new_object(), *good = text_object("description", "It was done.");
+    char *status = mem_printf("%d", r->status);
+    if (r->status != 204)
+        json_set(good, "content",
+                 content(type, r->operation ? reference(r->operation, "result")
+                                            : from_text(kind_schemas[r->kind])));
+    json_set(v, status, good);
+    if (r->async)
+        json_set(v, "202", from_text(begun));
+    json_set(v, "4XX", text_object("$ref", "#/components/responses/error"));
+    json_set(v, "5XX", text_object("$ref", "#/components/responses/error"));
+    free(status);
+    return v;
+}
+
+/* "session/list" → session_list; without an operation of the path: get_sessions_session_events. */
+static char *name_of(const struct http_route *r)
+{
+    char *name = r->operation ? mem_strdup(r->operation) : mem_printf("%s%s", r->method, r->path),
+         *to = name;
+    for (const char *at = name; *at; at++)
+        if (!strchr("{}.", *at))
+            *to++ = (char)(*at == '/' ? '_' : tolower((unsigned char)*at));
+    *to = '\0';
+    return name;
+}
+
+/* The path has said what its variables are. */
+static struct json *body_schema(const struct http_route *r, const struct json *schema)
+{
+    struct json *v = json_clone(schema), *members = json_new_object(), *required = json_new_array();
+    for (const struct json *m = json_first(json_get(schema, "properties")); m; m = json_next(m))
+        if (!is_variable(r, json_name(m)))
+            json_set(members, json_name(m), json_clone(m));
+    for (const struct json *n = json_first(json_get(schema, "required")); n; n = json_next(n))
+        if (!is_variable(r, json_string(n)))
+            json_push(required, json_clone(n));
+    json_set(v, "properties", members);
+    json_set(v, "required", required);
+    return v;
+}
+
+/* `schema` is taken. */
+static void add_body(struct json *v, struct json *schema)
+{
+    json_set(v, "requestBody", wrapped("content", content("application/json", schema)));
+}
+
+static struct json *openapi_method(const struct http_route *r)
+{
+    const struct operation *o = r->operation ? operation_find(r->operation) : NULL;
+    struct json *v = text_object("summary", o ? o->summary : r->summary);
+    struct json *schema = o ? contract_params_schema(o) : NULL;
+    char *name = name_of(r);
+    json_set_string(v, "operationId", name);
+    free(name);
+    if (o)
+        json_set_string(v, "x-authority", authority_name(o->authority));
+    json_set(v, "parameters", r->kind == HTTP_EVENTS ? event_parameters(r) : parameters(r, schema));
+    if (o && strcmp(r->method, "POST") == 0)
+        add_body(v, body_schema(r, schema));
+    if (r->kind == HTTP_MCP && strcmp(r->method, "POST") == 0)
+        add_body(v, text_object("type", "object"));
+    if (r->kind == HTTP_RPC)
+        add_body(v, reference(NULL, "request"));
+    if (r->kind == HTTP_EVENTS)
+        json_set(v, "security", from_text("[{\"token\":[]},{\"ticket\":[]}]"));
+    json_set(v, "responses", responses(r));
+    json_free(schema);
+    return v;
+}
+
+static void add_method(struct json *paths, const struct http_route *r)
+{
+    const struct json *had = json_get(paths, r->path);
+    struct json *path = had ? json_clone(had) : json_new_object();
+    char *name = mem_strdup(r->method);
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    json_set(path, name, openapi_method(r));
+    json_set(paths, r->path, path);
+    free(name);
+}
+
+static const char error_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"
+    "\"message\":{\"type\":\"string\"},\"result\":{\"type\":\"object\",\"description\":\"What was "
+    "done until then.\"}},\"required\":[\"code\",\"message\"]}";
+
+void http_describe(struct json *paths, struct json *schemas)
+{
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++)
+        add_method(paths, r);
+    json_set(schemas, "error", json_parse(error_schema, sizeof error_schema - 1, NULL));
+}
 
 const char describe_formats[] = "openrpc openapi json-schema";
 
@@ -31,11 +255,6 @@ static void each_method(void (*visit)(struct json *into, const struct method *m)
     for (size_t i = 0; (o = operation_at(i)); i++)
         visit(into, &(struct method){o->name, o->summary, o, contract_params_schema(o),
                                      contract_result_schema(o)});
-}
-
-static struct json *from_text(const char *text)
-{
-    return json_parse(text, strlen(text), NULL);
 }
 
 /* A line of stream-json: what every event has, and the members of its type. */
@@ -87,7 +306,8 @@ static struct json *info(void)
     json_set_string(v, "title", PACKAGE_NAME);
     json_set_string(v, "version", CONTRACT_VERSION);
     json_set_string(v, "description", "What can be asked of tiro " PACKAGE_VERSION ".");
-    json_set(v, "license", from_text("{\"name\":\"MIT\",\"url\":\"https://spdx.org/licenses/MIT\"}"));
+    json_set(v, "license",
+             from_text("{\"name\":\"MIT\",\"url\":\"https://spdx.org/licenses/MIT\"}"));
     return v;
 }
 
@@ -166,15 +386,6 @@ static struct json *errors_of(const struct method *m)
 }
 
 /* --- OpenRPC ---------------------------------------------------------------------------------- */
-
-static bool is_required(const struct json *schema, const char *name)
-{
-    const struct json *names = json_get(schema, "required");
-    for (const struct json *n = json_first(names); n; n = json_next(n))
-        if (strcmp(json_string(n), name) == 0)
-            return true;
-    return false;
-}
 
 /* Those that are required first: who gives them by their places needs them there. */
 static struct json *params_list(const struct json *schema)
@@ -317,14 +528,16 @@ static void add_envelope(struct json *schemas)
 {
     static const char answer[] =
         "{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":[\"string\",\"integer\",\"null\"]},"
-        "\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"integer\"},\"message\":{"
+        "\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"integer\"},"
+        "\"message\":{"
         "\"type\":\"string\"},\"data\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":"
         "\"string\"}}}},\"required\":[\"code\",\"message\"]}}";
     const struct operation *o;
     struct json *asked = json_new_array(), *results = json_new_array();
     for (size_t i = 0; (o = operation_at(i)); i++) {
         char *text = mem_printf(
-            "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":["
+            "{\"type\":\"object\",\"properties\":{\"jsonrpc\":{\"const\":\"2.0\"},\"id\":{\"type\":"
+            "["
             "\"string\",\"integer\"]},\"method\":{\"const\":\"%s\"}},\"required\":[\"jsonrpc\","
             "\"method\"]}",
             o->name);
@@ -375,7 +588,8 @@ static struct json *openapi(void)
     static const char components[] =
         "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"ticket\":{"
         "\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"ticket\"}},\"responses\":{\"error\":{"
-        "\"description\":\"It was not done; the status is the error's.\",\"content\":{\"application/"
+        "\"description\":\"It was not done; the status is the "
+        "error's.\",\"content\":{\"application/"
         "json\":{\"schema\":{\"$ref\":\"#/components/schemas/error\"}}}}}}";
     struct json *v = from_text(frame), *paths = json_new_object(), *schemas = json_new_object();
     struct json *parts = from_text(components);

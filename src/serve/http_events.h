@@ -5,7 +5,13 @@
 #ifndef SERVE_HTTP_EVENTS_H
 #define SERVE_HTTP_EVENTS_H
 
-#include "serve/http_exchange.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/entropy.h"
+#include "base/vec.h"
+#include "serve/http_server.h"
 #include "serve/server.h"
 
 struct http_events;
@@ -23,9 +29,77 @@ size_t http_events_share(size_t held);
 /* After the server of their exchanges. NULL is fine. */
 void http_events_free(struct http_events *all);
 
-/* Answers the exchange, now or later: with the stream of this session (a reference; NULL: of all, without
- * numbers), or an error. `after`: the number of the last event that was seen; negative: what happens from now on. */
+/* Answers the exchange, now or later: with the stream of this session (a reference; NULL: of all,
+ * without numbers), or an error. `after`: the number of the last event that was seen; negative:
+ * what happens from now on. */
 void http_events_begin(struct http_events *all, struct http_exchange *x, const char *session,
                        int64_t after);
+
+/* What was told of sessions lately, as frames of an event stream, once for all who read them: so a
+ * reader is a place in it, a slow one takes no memory, and one that comes back soon reads on as if
+ * it had never been away. What is older is in the log. Pure. */
+
+/* Of a session at most so many bytes, but its newest frame whatever its length if it has no number;
+ * of as many sessions in which nothing runs and nobody reads. */
+enum { HTTP_FEED_BYTES = 256 * 1024, HTTP_FEEDS_IDLE = 64 };
+
+/* As they go over the wire. */
+struct http_frame {
+    int refs;
+    int64_t seq; /* 0: it has no number, and is not in the log */
+    size_t len;
+    char bytes[];
+};
+
+/* "id: 7\nevent: NAME\ndata: DATA\n\n"; without the id if `seq` is negative. The texts have no line
+ * break. Held once, by the caller. */
+struct http_frame *http_frame_new(int64_t seq, const char *name, const char *data);
+/* Bytes as they are, such as a part of a frame. */
+struct http_frame *http_frame_of(int64_t seq, const char *bytes, size_t len);
+struct http_frame *http_frame_hold(struct http_frame *f);
+void http_frame_drop(struct http_frame *f); /* NULL is fine */
+
+/* Frames have places: the first that was ever added has 0, and no place is given twice. */
+struct http_feed {
+    char session[UUID_LEN + 1];
+    VEC(struct http_frame *) frames;
+    uint64_t first;  /* place of the first of them */
+    int64_t base;    /* all events behind this number are in it … */
+    int64_t last;    /* … up to this one */
+    uint64_t breaks; /* how often events were missing between two that came: another process wrote,
+                            or one was too long */
+    size_t bytes;
+    bool busy;           /* a turn runs */
+    uint64_t used;       /* the order in which feeds were last added to */
+    VEC(void *) readers; /* who wants to hear of what comes; theirs */
+};
+
+struct http_feeds {
+    VEC(struct http_feed *) list; /* by session */
+    uint64_t uses;
+};
+
+void http_feeds_release(struct http_feeds *all);
+
+/* NULL: nothing was told of that session, or not lately. */
+struct http_feed *http_feed_find(const struct http_feeds *all, const char *session);
+/* Makes it if it is not there; may forget the one that was used longest ago. */
+struct http_feed *http_feed_get(struct http_feeds *all, const char *session);
+
+/* The log has events up to this number; the next one follows, if nothing was told here. */
+void http_feed_begin(struct http_feed *f, int64_t last);
+
+/* Takes the frame. An event that does not follow the last one makes the feed begin anew with it,
+ * one that is longer than HTTP_FEED_BYTES behind it: the log has it. */
+void http_feed_add(struct http_feeds *all, struct http_feed *f, struct http_frame *frame);
+
+/* The frame at a place, borrowed; NULL: none yet. The place is not before the first. */
+struct http_frame *http_feed_at(const struct http_feed *f, uint64_t place);
+
+/* The place behind the event of that number: what has no number and follows it comes again. */
+uint64_t http_feed_behind(const struct http_feed *f, int64_t seq);
+
+void http_feed_join(struct http_feed *f, void *reader);
+void http_feed_leave(struct http_feed *f, void *reader);
 
 #endif

@@ -1,11 +1,13 @@
 #include "serve/http_service.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/entropy.h"
 #include "base/json_out.h"
 #include "base/json_pack.h"
 #include "base/mem.h"
@@ -13,12 +15,306 @@
 #include "serve/contract.h"
 #include "serve/describe.h"
 #include "serve/http_events.h"
-#include "serve/http_mcp.h"
-#include "serve/http_routes.h"
-#include "serve/http_ticket.h"
+#include "serve/http_request.h"
+#include "serve/http_server.h"
 #include "serve/mcp.h"
+#include "serve/server.h"
+
+/* POST /mcp and DELETE /mcp: the exchange of HTTP as one of the Model Context Protocol (mcp.h). */
+
+struct mcp;
+
+/* Answers the exchange, now or later. Takes what it keeps. */
+void http_mcp_serve(struct server *loop, struct mcp *m, struct http_exchange *x);
+
+static const struct http_route routes[] = {
+    {"POST", "/sessions", HTTP_OPERATION, "session/create", .status = 201},
+    {"GET", "/sessions", HTTP_OPERATION, "session/list", .status = 200},
+    {"GET", "/sessions/{session_id}", HTTP_OPERATION, "session/read", .status = 200},
+    {"DELETE", "/sessions/{session_id}", HTTP_OPERATION, "session/archive", .status = 200},
+    {"GET", "/sessions/{session_id}/history", HTTP_OPERATION, "session/history", .status = 200},
+    {"POST", "/sessions/{session_id}/messages", HTTP_OPERATION, "turn/start", .status = 200,
+     .async = true},
+    {"POST", "/sessions/{session_id}/interrupt", HTTP_OPERATION, "turn/interrupt", .status = 200},
+    {"POST", "/sessions/{session_id}/compact", HTTP_OPERATION, "compaction/run", .status = 200},
+    {"GET", "/sessions/{session_id}/events", HTTP_EVENTS, .status = 200,
+     .summary = "Streams the events of a session as they happen (text/event-stream)."},
+    {"GET", "/events", HTTP_EVENTS, .status = 200,
+     .summary = "Streams what happens in all sessions (text/event-stream)."},
+    {"POST", "/tickets", HTTP_TICKET, .status = 201,
+     .summary = "Gives a ticket that opens one stream of events in place of the token."},
+    {"GET", "/memory", HTTP_OPERATION, "memory/search", .status = 200, .q = "query"},
+    {"GET", "/capabilities", HTTP_OPERATION, "capabilities/get", .status = 200},
+    {"GET", "/config", HTTP_OPERATION, "config/get", .status = 200},
+    {"GET", "/models", HTTP_OPERATION, "models/list", .status = 200},
+    {"GET", "/health", HTTP_HEALTH, .status = 200, .summary = "Tells that the server answers."},
+    {"GET", "/openapi.json", HTTP_DESCRIPTION, .status = 200, .summary = "Gives this description."},
+    {"POST", "/mcp", HTTP_MCP, .status = 200,
+     .summary = "Takes a message of the Model Context Protocol."},
+    {"DELETE", "/mcp", HTTP_MCP, .status = 204,
+     .summary = "Ends a session of the Model Context Protocol."},
+    {"POST", "/rpc", HTTP_RPC, .status = 200,
+     .summary = "Calls any operation, as JSON-RPC 2.0; batches are answered as batches."},
+};
+
+const struct http_route *http_route_at(size_t index)
+{
+    return index < sizeof routes / sizeof *routes ? &routes[index] : NULL;
+}
+
+static bool is_variable(const char *part, size_t len)
+{
+    return len > 2 && part[0] == '{' && part[len - 1] == '}';
+}
+
+static bool fits(const char *part, size_t len, const char *segment)
+{
+    return is_variable(part, len) ? *segment != '\0'
+                                  : strlen(segment) == len && memcmp(part, segment, len) == 0;
+}
+
+/* Calls `use` (NULL: nothing) with each segment that fits its part of the pattern. */
+static bool match(const char *pattern, const struct http_target *t,
+                  void (*use)(struct json *params, const char *part, size_t len,
+                              const char *segment),
+                  struct json *params)
+{
+    size_t i = 0;
+    for (const char *part = pattern + 1;; i++) {
+        size_t len = strcspn(part, "/");
+        if (i == t->path.len || !fits(part, len, t->path.items[i]))
+            return false;
+        if (use)
+            use(params, part, len, t->path.items[i]);
+        part += len;
+        if (!*part++)
+            return i + 1 == t->path.len;
+    }
+}
+
+static void add_variable(struct json *params, const char *part, size_t len, const char *segment)
+{
+    if (!is_variable(part, len))
+        return;
+    char *name = mem_strndup(part + 1, len - 2);
+    json_set_string(params, name, segment);
+    free(name);
+}
+
+static bool serves(const struct http_route *r, const char *method)
+{
+    return strcmp(r->method, method) == 0 ||
+           (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0 && r->kind != HTTP_EVENTS);
+}
+
+const struct http_route *http_route_find(const char *method, const struct http_target *t,
+                                         struct json *params, int *status)
+{
+    *status = 404;
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        if (!match(r->path, t, NULL, NULL))
+            continue;
+        *status = 405;
+        if (serves(r, method)) {
+            match(r->path, t, add_variable, params);
+            return r;
+        }
+    }
+    return NULL;
+}
+
+void http_route_allow(const struct http_target *t, struct buf *out)
+{
+    const struct http_route *r;
+    for (size_t i = 0; (r = http_route_at(i)) != NULL; i++) {
+        if (!match(r->path, t, NULL, NULL))
+            continue;
+        buf_addf(out, "%s%s", out->len ? ", " : "", r->method);
+        if (serves(r, "HEAD"))
+            buf_addstr(out, ", HEAD");
+    }
+}
+
+const char *http_ticket_make(struct http_tickets *t, int64_t now_ms)
+{
+    struct http_ticket *made = &t->list[t->given++ % HTTP_TICKETS];
+    unsigned char bytes[HTTP_TICKET_LEN / 2];
+    entropy_fill(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(made->text + 2 * i, 3, "%02x", bytes[i]);
+    made->until_ms = now_ms + 1000 * HTTP_TICKET_S;
+    return made->text;
+}
+
+bool http_ticket_take(struct http_tickets *t, const char *text, int64_t now_ms)
+{
+    for (size_t i = 0; i < HTTP_TICKETS; i++) {
+        struct http_ticket *one = &t->list[i];
+        if (!*one->text || !http_is_secret(text, one->text))
+            continue;
+        *one->text = '\0';
+        return now_ms < one->until_ms;
+    }
+    return false;
+}
+
+/* Without a word for so long a comment is sent, so that nobody takes the stream for dead, and one
+ * whose reader has gone is seen. Of a reader that takes nothing no more is kept than this. */
+enum { HEARTBEAT_MS = 15000, WAITING_MAX = 8 << 20 };
 
 static const char json_type_name[] = "application/json";
+
+/* An exchange until it is answered. */
+struct posted {
+    struct server *loop;
+    struct http_exchange *exchange;
+    struct mcp_exchange *message; /* NULL: it is answered */
+    struct buf out;               /* of a stream, of which `sent` bytes are gone */
+    size_t sent;
+    bool over; /* nothing is added any more */
+    struct timer *heartbeat;
+};
+
+static void forget(void *mine)
+{
+    struct posted *p = mine;
+    server_take_back(p->loop, p->heartbeat);
+    if (p->message)
+        mcp_hang_up(p->message);
+    buf_release(&p->out);
+    free(p);
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static void add_session(struct posted *p, const char *session)
+{
+    if (session)
+        http_exchange_add_field(p->exchange, "Mcp-Session-Id", session);
+}
+
+static void on_answer(void *context, int status, const char *session, const char *json, size_t len)
+{
+    struct posted *p = context;
+    p->message = NULL;
+    add_session(p, session);
+    if (status == 405)
+        http_exchange_add_field(p->exchange, "Allow", "POST");
+    http_exchange_reply(p->exchange, status, json_type_name, json ? json : "", len);
+}
+
+/* --- a stream --------------------------------------------------------------------------------- */
+
+static long read_stream(void *context, char *to, size_t size)
+{
+    struct posted *p = context;
+    size_t waits = p->out.len - p->sent, len = waits < size ? waits : size;
+    if (len == 0)
+        return p->over ? -1 : 0;
+    memcpy(to, p->out.data + p->sent, len);
+    p->sent += len;
+    if (p->sent == p->out.len) {
+        buf_clear(&p->out);
+        p->sent = 0;
+    }
+    return (long)len;
+}
+
+static void add(struct posted *p, const char *before, const char *text, size_t len)
+{
+    if (p->over)
+        return;
+    if (p->out.len - p->sent > WAITING_MAX) {
+        p->over = true; /* who reads nothing is hung up on */
+        return;
+    }
+    buf_addstr(&p->out, before);
+    buf_add(&p->out, text, len);
+    buf_addstr(&p->out, "\n\n");
+    http_exchange_wake(p->exchange);
+}
+
+static void on_silence(void *context)
+{
+    struct posted *p = context;
+    if (p->out.len == 0)
+        add(p, ":", "", 0);
+    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
+}
+
+static void on_begin(void *context, const char *session)
+{
+    struct posted *p = context;
+    const struct http_source source = {.read = read_stream, .context = p};
+    add_session(p, session);
+    http_exchange_stream(p->exchange, &source);
+    p->heartbeat = server_after(p->loop, HEARTBEAT_MS, on_silence, p);
+}
+
+static void on_event(void *context, const char *json, size_t len)
+{
+    add(context, "event: message\ndata: ", json, len);
+}
+
+static void on_end(void *context)
+{
+    struct posted *p = context;
+    p->message = NULL;
+    p->over = true;
+    http_exchange_wake(p->exchange);
+}
+
+static const struct mcp_reply reply = {
+    .answer = on_answer, .begin = on_begin, .event = on_event, .end = on_end};
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* A field's value without the blanks around it; NULL: it is not there. The caller frees. */
+static char *field(const struct http_head *h, const char *name)
+{
+    const char *value = http_head_field(h, name);
+    if (!value)
+        return NULL;
+    value += strspn(value, " \t");
+    size_t len = strlen(value);
+    while (len > 0 && strchr(" \t", value[len - 1]))
+        len--;
+    return mem_strndup(value, len);
+}
+
+static void take_message(struct mcp *m, struct posted *p)
+{
+    const struct http_head *h = http_exchange_head(p->exchange);
+    const struct buf *body = http_exchange_body(p->exchange);
+    char *version = field(h, "MCP-Protocol-Version"), *method = field(h, "Mcp-Method");
+    char *name = field(h, "Mcp-Name"), *session = field(h, "Mcp-Session-Id");
+    const struct mcp_headers headers = {
+        .takes_json = http_accepts(h, json_type_name),
+        .takes_events = http_accepts(h, "text/event-stream"),
+        .protocol_version = version,
+        .method = method,
+        .name = name,
+        .session = session,
+    };
+    p->message = mcp_post(m, &headers, body->data, body->len, &reply, p);
+    free(version);
+    free(method);
+    free(name);
+    free(session);
+}
+
+void http_mcp_serve(struct server *loop, struct mcp *m, struct http_exchange *x)
+{
+    const struct http_head *h = http_exchange_head(x);
+    struct posted *p = mem_alloc(sizeof *p);
+    *p = (struct posted){.loop = loop, .exchange = x, .out = BUF_INIT};
+    http_exchange_keep(x, p, forget);
+    if (strcmp(h->method, "DELETE") == 0)
+        on_answer(p, mcp_delete(m, http_head_field(h, "Mcp-Session-Id")), NULL, NULL, 0);
+    else
+        take_message(m, p);
+}
 
 struct http_service {
     struct server *loop;

@@ -13,8 +13,8 @@ struct mcp;
 bool http_surface_there(void);
 
 /* Listens on what the service manager has handed over, else on the address ("127.0.0.1:8476"; NULL:
- * [serve] address). Every request needs the token (http_token.h). Holds the server until it is freed.
- * `mcp` answers POST /mcp, and outlives it. */
+ * [serve] address). Every request needs the token (http_token.h). Holds the server until it is
+ * freed. `mcp` answers POST /mcp, and outlives it. */
 struct http_surface *http_surface_new(struct server *loop, struct mcp *mcp, const char *address,
                                       struct error *e);
 

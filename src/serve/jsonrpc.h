@@ -17,9 +17,9 @@ extern const struct jsonrpc_method jsonrpc_methods[];
 enum { JSONRPC_CANCELLED = -32800 }; /* what a cancelled request is answered */
 
 /* `alone`: nobody else can come to answer what a turn asks, so that one which asks after the end of
- * input is interrupted. `in` and `out` may be the same; they stay the caller's. `closed` is called once, from the loop:
- * nobody reads any more, or all that was asked until the end of input is answered and written. The
- * caller frees it then. */
+ * input is interrupted. `in` and `out` may be the same; they stay the caller's. `closed` is called
+ * once, from the loop: nobody reads any more, or all that was asked until the end of input is
+ * answered and written. The caller frees it then. */
 struct jsonrpc;
 struct jsonrpc *jsonrpc_new(struct server *s, int in, int out, bool alone,
                             void (*closed)(void *context), void *context);

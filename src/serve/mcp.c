@@ -4,8 +4,243 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/mcp_admit.h"
 #include "serve/mcp_private.h"
+#include "serve/wire.h"
+
+struct mcp_call *mcp_call_new(struct mcp_link *l, struct rpc_call *rpc, bool modern)
+{
+    struct mcp_call *c = mem_alloc(sizeof *c);
+    *c = (struct mcp_call){
+        .mcp = l->mcp, .link = l, .rpc = rpc, .modern = modern, .id = mem_strdup(rpc_call_id(rpc))};
+    memcpy(c->session, l->session, sizeof c->session);
+    rpc_call_keep(rpc, c);
+    vec_push(&l->mcp->calls, c);
+    return c;
+}
+
+void mcp_call_free(struct mcp_call *c)
+{
+    struct mcp *m = c->mcp;
+    if (c->asked)
+        server_withdraw(m->server, c->asked);
+    if (c->work && c->work->free)
+        c->work->free(c);
+    for (size_t i = m->calls.len; i-- > 0;)
+        if (m->calls.items[i] == c)
+            vec_remove(&m->calls, i, 1);
+    free(c->id);
+    free(c);
+}
+
+static void on_answer(void *context, const struct operation_answer *a)
+{
+    struct mcp_call *c = context;
+    c->asked = 0;
+    c->answered(c, a);
+}
+
+void mcp_ask(struct mcp_call *c, const struct operation *o, const void *params,
+             void (*answered)(struct mcp_call *c, const struct operation_answer *a))
+{
+    c->answered = answered;
+    c->asked = server_ask(c->mcp->server, o, params, on_answer, c);
+}
+
+void mcp_call_cancel(struct mcp_call *c)
+{
+    if (c->rpc)
+        rpc_drop(c->rpc);
+    c->rpc = NULL;
+    if (c->work && c->work->cancel)
+        c->work->cancel(c);
+    else
+        mcp_call_free(c);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void write_server_info(struct json_out *o)
+{
+    json_out_name(o, "io.modelcontextprotocol/serverInfo");
+    json_out_open(o, '{');
+    json_out_member(o, "name", "tiro");
+    json_out_member(o, "version", PACKAGE_VERSION);
+    json_out_close(o, '}');
+}
+
+/* What goes with the result: a name, its value as JSON; NULL: nothing does. */
+static void begin(const struct mcp_call *c, struct mcp_result *r, const char *name,
+                  const char *json)
+{
+    *r = (struct mcp_result){.text = BUF_INIT};
+    r->out.buf = &r->text;
+    json_out_open(&r->out, '{');
+    if (c->modern)
+        json_out_member(&r->out, "resultType", "complete");
+    if (!c->modern && !name)
+        return;
+    json_out_name(&r->out, "_meta");
+    json_out_open(&r->out, '{');
+    if (c->modern)
+        write_server_info(&r->out);
+    if (name) {
+        json_out_name(&r->out, name);
+        json_out_raw(&r->out, json);
+    }
+    json_out_close(&r->out, '}');
+}
+
+void mcp_result_begin(const struct mcp_call *c, struct mcp_result *r)
+{
+    begin(c, r, NULL, NULL);
+}
+
+void mcp_result_begin_failed(const struct mcp_call *c, struct mcp_result *r, enum err_code code)
+{
+    char *name = mem_printf("\"%s\"", err_info(code)->name);
+    begin(c, r, "tiro/code", name);
+    free(name);
+}
+
+void mcp_result_begin_listened(const struct mcp_call *c, struct mcp_result *r)
+{
+    begin(c, r, "io.modelcontextprotocol/subscriptionId", c->id);
+}
+
+/* What it tells is one person's, so that nobody else may be given a copy. */
+void mcp_result_begin_kept(const struct mcp_call *c, struct mcp_result *r, int ttl_ms)
+{
+    begin(c, r, NULL, NULL);
+    if (!c->modern)
+        return;
+    json_out_int(&r->out, "ttlMs", ttl_ms);
+    json_out_member(&r->out, "cacheScope", "private");
+}
+
+/* The link may be gone once it has its output. */
+static void end(struct mcp_call *c)
+{
+    struct mcp_link *l = c->link;
+    c->rpc = NULL;
+    mcp_call_free(c);
+    if (l)
+        l->wrote(l->context);
+}
+
+void mcp_result_send(struct mcp_call *c, struct mcp_result *r)
+{
+    json_out_close(&r->out, '}');
+    if (c->rpc)
+        rpc_answer(c->rpc, r->text.data);
+    buf_release(&r->text);
+    end(c);
+}
+
+/* Who calls has tools and no shell, so advice to run a command becomes another; the caller frees.
+ */
+static char *without_commands(const struct error *e)
+{
+    static const char *const commands[] = {"'tiro ", "run it in a shell"};
+    const char *command = NULL, *advice = "the person who runs tiro can look into it";
+    for (size_t i = 0; i < sizeof commands / sizeof *commands && !command; i++)
+        command = strstr(e->text, commands[i]);
+    if (!command)
+        return mem_strdup(e->text);
+    if (e->code == ERR_SESSION_NOT_FOUND)
+        advice = "tiro_sessions_search finds sessions by their words";
+    else if (e->code == ERR_MEMORY_NOT_FOUND)
+        advice = strncmp(command, "'tiro corpus", strlen("'tiro corpus")) == 0
+                     ? "tiro_rag_corpora lists the corpora"
+                     : "tiro_memory_search finds entries";
+    while (command > e->text && *command != ';')
+        command--;
+    return mem_printf("%.*s; %s", (int)(command - e->text), e->text, advice);
+}
+
+void mcp_fail(struct mcp_call *c, int code, const char *message, const char *data_json)
+{
+    if (c->rpc)
+        rpc_fail(c->rpc, code, message, data_json);
+    end(c);
+}
+
+void mcp_fail_with(struct mcp_call *c, const struct error *e)
+{
+    char *data = mem_printf("{\"code\":\"%s\"}", err_info(e->code)->name);
+    char *text = without_commands(e);
+    mcp_fail(c, e->code == ERR_USAGE ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, text, data);
+    free(text);
+    free(data);
+}
+
+bool mcp_notify(struct mcp_link *l, const char *method, const char *params_json)
+{
+    bool heard = l && l->hears && rpc_notify(l->peer, method, params_json);
+    if (heard)
+        l->wrote(l->context);
+    return heard;
+}
+
+/* --- results of tools ------------------------------------------------------------------------- */
+
+static void write_text(struct json_out *o, const char *text)
+{
+    json_out_name(o, "content");
+    json_out_open(o, '[');
+    json_out_open(o, '{');
+    json_out_member(o, "type", "text");
+    json_out_member(o, "text", text);
+    json_out_close(o, '}');
+    json_out_close(o, ']');
+}
+
+static char *shape_text(const struct shape *shape, const void *result)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    shape_write(shape, result, &o);
+    return buf_take(&text);
+}
+
+/* `text` NULL: the JSON itself, for clients that know no structured content. */
+static void write_structured(struct json_out *o, const struct shape *shape, const void *result,
+                             const char *text)
+{
+    char *json = shape_text(shape, result);
+    write_text(o, text ? text : json);
+    json_out_name(o, "structuredContent");
+    json_out_raw(o, json);
+    free(json);
+}
+
+void mcp_tool_send(struct mcp_call *c, const struct shape *shape, const void *result,
+                   const char *text)
+{
+    struct mcp_result r;
+    mcp_result_begin(c, &r);
+    if (shape)
+        write_structured(&r.out, shape, result, text);
+    else
+        write_text(&r.out, text ? text : "done");
+    mcp_result_send(c, &r);
+}
+
+void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape *shape,
+                   const void *result)
+{
+    struct mcp_result r;
+    mcp_result_begin_failed(c, &r, e->code);
+    char *told = without_commands(e), *text = mem_printf("%s: %s", err_info(e->code)->name, told);
+    free(told);
+    if (shape)
+        write_structured(&r.out, shape, result, text);
+    else
+        write_text(&r.out, text);
+    json_out_name(&r.out, "isError");
+    json_out_raw(&r.out, "true");
+    mcp_result_send(c, &r);
+    free(text);
+}
 
 /* How long a client may go by what it was told at first: it holds as long as the process. */
 enum { DISCOVERED_MS = 3600 * 1000 };
@@ -309,4 +544,262 @@ void mcp_free(struct mcp *m)
     vec_release(&m->links);
     free(m->tools);
     free(m);
+}
+
+/* The protocol on a pair of descriptors, a message a line: standard input and output. */
+
+struct mcp_connection {
+    struct mcp_link link; /* first */
+    struct wire *wire;
+    void (*closed)(void *context);
+    void *context;
+};
+
+static void on_line_output(void *context)
+{
+    struct mcp_connection *c = context;
+    wire_update(c->wire);
+}
+
+/* What was asked is answered; but what only listens would never end. */
+static void on_end_of_input(void *context)
+{
+    struct mcp_connection *c = context;
+    mcp_stop_listening(&c->link);
+}
+
+static void on_closed(void *context)
+{
+    struct mcp_connection *c = context;
+    c->closed(c->context);
+}
+
+static const struct wire_events events = {.ended = on_end_of_input, .closed = on_closed};
+
+struct mcp_connection *mcp_connect(struct mcp *m, int in, int out, void (*closed)(void *context),
+                                   void *context)
+{
+    struct mcp_connection *c = mem_alloc(sizeof *c);
+    *c = (struct mcp_connection){.closed = closed, .context = context};
+    c->link = (struct mcp_link){.hears = true, .wrote = on_line_output, .context = c};
+    mcp_link_open(&c->link, m);
+    c->wire = wire_new(m->server, c->link.peer, in, out, &events, c);
+    return c;
+}
+
+void mcp_disconnect(struct mcp_connection *c)
+{
+    if (!c)
+        return;
+    wire_free(c->wire);
+    mcp_link_close(&c->link, true);
+    free(c);
+}
+
+/* The protocol over HTTP: each POST has one message (or, of 2025-03-26, an array of them), and is
+ * answered by one, or by a stream of events where something is to be told before. */
+
+/* Clients that have begun and not ended; of more the one is dropped that was away longest, and has
+ * to begin again. */
+enum { SESSIONS_MOST = 1024 };
+
+struct mcp_exchange {
+    struct mcp_link link; /* first */
+    const struct mcp_reply *reply;
+    void *context;
+    bool takes_json;
+    bool reading;   /* its message is looked at */
+    bool streaming; /* events are sent */
+};
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static size_t find_session(const struct mcp *m, const char *id)
+{
+    size_t i = 0;
+    while (i < m->sessions.len && strcmp(m->sessions.items[i]->id, id) != 0)
+        i++;
+    return i;
+}
+
+static void remove_session(struct mcp *m, size_t at)
+{
+    free(m->sessions.items[at]);
+    vec_remove(&m->sessions, at, 1);
+}
+
+static struct mcp_session *begin_session(struct mcp *m, const char *version)
+{
+    struct mcp_session *s = mem_alloc(sizeof *s);
+    uuid_new(s->id);
+    s->version = version;
+    if (m->sessions.len >= SESSIONS_MOST)
+        remove_session(m, 0);
+    vec_push(&m->sessions, s);
+    return s;
+}
+
+/* NULL: there is none (any more). */
+static const struct mcp_session *use_session(struct mcp *m, const char *id)
+{
+    size_t at = find_session(m, id);
+    if (at == m->sessions.len)
+        return NULL;
+    struct mcp_session *s = m->sessions.items[at];
+    vec_remove(&m->sessions, at, 1);
+    vec_push(&m->sessions, s);
+    return s;
+}
+
+int mcp_delete(struct mcp *m, const char *session)
+{
+    size_t at = session ? find_session(m, session) : 0;
+    if (!session)
+        return 405;
+    if (at == m->sessions.len)
+        return 404;
+    remove_session(m, at);
+    return 204;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void close_exchange(struct mcp_exchange *x, bool gone)
+{
+    mcp_link_close(&x->link, gone);
+    free(x);
+}
+
+/* What is no message at all, or was refused, is no stream. */
+static int status_of(const struct mcp_exchange *x, bool output)
+{
+    return x->link.status ? x->link.status : output ? 400 : 202;
+}
+
+static const char *session_of(const struct mcp_exchange *x)
+{
+    return x->link.begun ? x->link.session : NULL;
+}
+
+static void begin_stream(struct mcp_exchange *x)
+{
+    x->streaming = true;
+    x->reply->begin(x->context, session_of(x));
+}
+
+/* The message alone, unless only events are taken, or another is still to come. */
+static void send_message(struct mcp_exchange *x, const char *line, size_t len, bool only)
+{
+    int status = status_of(x, true);
+    if (!x->streaming && only && (status != 200 || x->takes_json)) {
+        x->reply->answer(x->context, status, session_of(x), line, len);
+        return;
+    }
+    if (!x->streaming)
+        begin_stream(x);
+    x->reply->event(x->context, line, len);
+}
+
+/* Whether the exchange is over. */
+static bool pump(struct mcp_exchange *x)
+{
+    struct rpc_peer *peer = x->link.peer;
+    bool sent = false;
+    size_t len;
+    const char *bytes;
+    while ((bytes = rpc_peer_output(peer, &len), len > 0)) {
+        size_t line = (size_t)((const char *)memchr(bytes, '\n', len) - bytes);
+        send_message(x, bytes, line, line + 1 == len && rpc_peer_calls(peer) == 0);
+        rpc_peer_wrote(peer, line + 1);
+        sent = true;
+    }
+    if (rpc_peer_calls(peer) > 0)
+        return false;
+    if (x->streaming)
+        x->reply->end(x->context);
+    else if (!sent)
+        x->reply->answer(x->context, status_of(x, false), NULL, NULL, 0);
+    return true;
+}
+
+static void on_http_output(void *context)
+{
+    struct mcp_exchange *x = context;
+    if (!x->reading && pump(x))
+        close_exchange(x, false);
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static void read_body(struct mcp_exchange *x, const char *body, size_t len)
+{
+    struct error e;
+    x->reading = true;
+    (void)rpc_peer_take(x->link.peer, body, len, &e); /* what is wrong is answered */
+    x->reading = false;
+    x->link.headers = NULL;
+}
+
+/* It has no sessions, and passes over their header. */
+static bool is_modern(const struct mcp_headers *h)
+{
+    return h->protocol_version && strcmp(h->protocol_version, mcp_versions[0]) == 0;
+}
+
+static struct mcp_exchange *exchange_new(struct mcp *m, const struct mcp_headers *headers,
+                                         const struct mcp_reply *reply, void *context)
+{
+    const struct mcp_session *session = headers->session ? use_session(m, headers->session) : NULL;
+    struct mcp_exchange *x = mem_alloc(sizeof *x);
+    x->reply = reply;
+    x->context = context;
+    x->takes_json = headers->takes_json;
+    x->link = (struct mcp_link){.agreed = session ? session->version : NULL,
+                                .http = true,
+                                .headers = headers,
+                                .lost = headers->session && !session && !is_modern(headers),
+                                .hears = headers->takes_events,
+                                .wrote = on_http_output,
+                                .context = x};
+    if (session)
+        memcpy(x->link.session, session->id, sizeof x->link.session);
+    mcp_link_open(&x->link, m);
+    return x;
+}
+
+/* That a client has gone shows on a stream alone, and matters where a model works. */
+static bool waits_for_turn(const struct mcp_exchange *x)
+{
+    const struct mcp *m = x->link.mcp;
+    for (size_t i = 0; i < m->calls.len; i++) {
+        const struct mcp_call *c = m->calls.items[i];
+        if (c->link == &x->link && c->modern && c->work && c->work->lasts)
+            return x->link.hears;
+    }
+    return false;
+}
+
+struct mcp_exchange *mcp_post(struct mcp *m, const struct mcp_headers *headers, const char *body,
+                              size_t len, const struct mcp_reply *reply, void *context)
+{
+    if (!headers->takes_events && !headers->takes_json) {
+        reply->answer(context, 406, NULL, NULL, 0);
+        return NULL;
+    }
+    struct mcp_exchange *x = exchange_new(m, headers, reply, context);
+    read_body(x, body, len);
+    if (x->link.begun)
+        memcpy(x->link.session, begin_session(m, x->link.agreed)->id, sizeof x->link.session);
+    if (pump(x)) {
+        close_exchange(x, false);
+        return NULL;
+    }
+    if (waits_for_turn(x))
+        begin_stream(x);
+    return x;
+}
+
+void mcp_hang_up(struct mcp_exchange *x)
+{
+    close_exchange(x, true);
 }

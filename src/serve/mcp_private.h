@@ -1,6 +1,9 @@
-/* What the parts of the MCP server share. */
+/* Whether a request may be looked at: which version of the protocol it is of, and what that wants
+ * of its members and its headers. Pure. */
 #ifndef SERVE_MCP_PRIVATE_H
 #define SERVE_MCP_PRIVATE_H
+
+#include <stdbool.h>
 
 #include "base/buf.h"
 #include "base/entropy.h"
@@ -10,6 +13,52 @@
 #include "rpc/peer.h"
 #include "serve/mcp.h"
 #include "serve/server.h"
+
+/* Besides those of JSON-RPC. */
+enum {
+    MCP_RESOURCE_NOT_FOUND = -32002, /* until 2025-11-25; RPC_INVALID_PARAMS from then on */
+    MCP_HEADER_MISMATCH = -32020,
+    MCP_UNSUPPORTED_VERSION = -32022
+};
+
+/* Newest first; the first is of the era without a handshake. NULL ends them. */
+extern const char *const mcp_versions[];
+/* The one that initialize agrees on, where it was asked for `wanted`. Static. */
+const char *mcp_version_for(const char *wanted);
+/* The array of them. */
+void mcp_write_versions(struct json_out *o);
+
+struct mcp_request {
+    const char *method;
+    const struct json *params;
+    bool batch;                        /* it came in an array */
+    const struct mcp_headers *headers; /* NULL: no HTTP */
+    const char *agreed; /* version of an initialize before it; NULL: there was none */
+};
+
+struct mcp_refusal {
+    int status; /* of HTTP */
+    int code;
+    char message[256];
+    char *data; /* JSON, the caller's to free; NULL: none */
+};
+
+/* False: `refusal` says why. `modern`: it is of 2026-07-28. */
+bool mcp_admit(const struct mcp_request *r, bool *modern, struct mcp_refusal *refusal);
+
+/* Names of resources: "tiro://session/REFERENCE" is a session as Markdown, with ".json" behind it
+ * its events. Pure. */
+
+enum mcp_form { MCP_MARKDOWN, MCP_JSON };
+
+/* False: it names nothing of ours. `reference` (catalog.h), with what was escaped as it is, is the
+ * caller's to free. */
+bool mcp_uri_read(const char *uri, char **reference, enum mcp_form *form);
+
+/* The caller frees. */
+char *mcp_uri_of(const char *session_id, enum mcp_form form);
+
+/* What the parts of the MCP server share. */
 
 struct mcp {
     struct server *server;

@@ -5,9 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "chat/transcript_text.h"
-#include "serve/mcp_admit.h"
 #include "serve/mcp_private.h"
-#include "serve/mcp_uri.h"
 #include "session/session_operations.h"
 
 enum {
@@ -284,4 +282,359 @@ void mcp_resources_read(struct mcp_call *c, const struct json *params)
     c->work = &work;
     c->state = r;
     ask_page(c, reference, 0);
+}
+
+/* Who wants to hear of changes: of the list of sessions, and of single ones. Other processes change
+ * them, too, so that they are looked at again and again while somebody listens. */
+
+enum { LOOK_MS = 1000, FOLLOWED_MOST = 1000, LISTED_MOST = 1000 };
+
+/* A session that is followed; as it was when it was last looked at. */
+struct followed {
+    char *uri, *reference;
+    bool known;
+    int64_t last_seq, updated_ms; /* 0: there is none */
+};
+
+struct mcp_subscription {
+    struct mcp *mcp;
+    struct mcp_link *link;
+    const char *id; /* of subscriptions/listen, JSON, the call's; NULL: resources/subscribe */
+    bool told;      /* … and its beginning was */
+    bool list;      /* the list is wanted */
+    bool known;     /* … and was looked at */
+    uint64_t seen;  /* what it was then */
+    uint64_t asked; /* of the server; 0: nothing is looked at */
+    size_t next;    /* that is looked at; behind the sessions the list */
+    VEC(struct followed) sessions;
+};
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static void write_meta(struct json_out *o, const struct mcp_subscription *s)
+{
+    if (!s->id)
+        return;
+    json_out_name(o, "_meta");
+    json_out_open(o, '{');
+    json_out_name(o, "io.modelcontextprotocol/subscriptionId");
+    json_out_raw(o, s->id);
+    json_out_close(o, '}');
+}
+
+static void tell(const struct mcp_subscription *s, const char *method, const char *uri)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    write_meta(&o, s);
+    json_out_member(&o, "uri", uri);
+    json_out_close(&o, '}');
+    mcp_notify(s->link, method, text.data);
+    buf_release(&text);
+}
+
+/* What is not offered is left out: that tools and prompts change, and what is no session. */
+static void acknowledge(const struct mcp_subscription *s)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    json_out_open(&o, '{');
+    write_meta(&o, s);
+    json_out_name(&o, "notifications");
+    json_out_open(&o, '{');
+    if (s->list) {
+        json_out_name(&o, "resourcesListChanged");
+        json_out_raw(&o, "true");
+    }
+    if (s->sessions.len > 0) {
+        json_out_name(&o, "resourceSubscriptions");
+        json_out_open(&o, '[');
+        for (size_t i = 0; i < s->sessions.len; i++)
+            json_out_string(&o, s->sessions.items[i].uri);
+        json_out_close(&o, ']');
+    }
+    json_out_close(&o, '}');
+    json_out_close(&o, '}');
+    mcp_notify(s->link, "notifications/subscriptions/acknowledged", text.data);
+    buf_release(&text);
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+/* The same for the same sessions and titles, in whatever order. */
+static uint64_t sum_of(const struct session_list_result *listed)
+{
+    uint64_t sum = (uint64_t)listed->total;
+    for (size_t i = 0; i < listed->sessions.items.len; i++) {
+        const struct session_info *s = &listed->sessions.items.items[i];
+        uint64_t hash = 14695981039346656037U; /* FNV-1a */
+        for (const char *p = s->id; *p; p++)
+            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+        for (const char *p = s->title; *p; p++)
+            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
+        sum += hash;
+    }
+    return sum;
+}
+
+static void look_on(struct mcp_subscription *s);
+
+/* What changes from here on is told: everything was looked at. */
+static void end_look(struct mcp_subscription *s)
+{
+    s->next = 0;
+    if (s->id && !s->told)
+        acknowledge(s);
+    s->told = true;
+}
+
+static void on_list_seen(void *context, const struct operation_answer *a)
+{
+    struct mcp_subscription *s = context;
+    uint64_t sum = a->error.code == ERR_OK ? sum_of(a->result) : s->seen;
+    bool changed = s->known && sum != s->seen;
+    s->asked = 0;
+    s->known = s->known || a->error.code == ERR_OK;
+    s->seen = sum;
+    if (changed)
+        tell(s, "notifications/resources/list_changed", NULL);
+    end_look(s);
+}
+
+/* Gives whether it is another than it was. */
+static bool note(struct followed *f, const struct operation_answer *a)
+{
+    const struct session_info *info = a->error.code == ERR_OK ? a->result : NULL;
+    int64_t last_seq = info ? info->last_seq : 0, updated_ms = info ? info->updated_ms : 0;
+    bool changed = f->known && (f->last_seq != last_seq || f->updated_ms != updated_ms);
+    f->known = true;
+    f->last_seq = last_seq;
+    f->updated_ms = updated_ms;
+    return changed;
+}
+
+static void on_session(void *context, const struct operation_answer *a)
+{
+    struct mcp_subscription *s = context;
+    struct followed *f = &s->sessions.items[s->next++];
+    s->asked = 0;
+    if (note(f, a))
+        tell(s, "notifications/resources/updated", f->uri);
+    look_on(s);
+}
+
+static void look_on(struct mcp_subscription *s)
+{
+    static const struct session_filter live = {.state = SESSION_LIVE, .limit = LISTED_MOST};
+    struct server *server = s->mcp->server;
+    if (s->next < s->sessions.len) {
+        const struct session_params one = {.session = s->sessions.items[s->next].reference};
+        s->asked = server_ask(server, &operation_session_read, &one, on_session, s);
+    } else if (s->list) {
+        s->asked = server_ask(server, &operation_session_list, &live, on_list_seen, s);
+    } else {
+        end_look(s);
+    }
+}
+
+static void look_at_all(void *context)
+{
+    struct mcp *m = context;
+    m->watching = NULL;
+    for (size_t i = 0; i < m->subscriptions.len; i++)
+        if (!m->subscriptions.items[i]->asked)
+            look_on(m->subscriptions.items[i]);
+    if (m->subscriptions.len > 0)
+        m->watching = server_after(m->server, LOOK_MS, look_at_all, m);
+}
+
+/* --- subscriptions ---------------------------------------------------------------------------- */
+
+static struct mcp_subscription *subscription_new(struct mcp_link *l)
+{
+    struct mcp_subscription *s = mem_alloc(sizeof *s);
+    *s = (struct mcp_subscription){.mcp = l->mcp, .link = l};
+    vec_push(&l->mcp->subscriptions, s);
+    return s;
+}
+
+/* The first look comes at once. */
+static void begin_looking(struct mcp_subscription *s)
+{
+    struct mcp *m = s->mcp;
+    if (!s->asked)
+        look_on(s);
+    if (!m->watching)
+        m->watching = server_after(m->server, LOOK_MS, look_at_all, m);
+}
+
+static void release_followed(struct followed *f)
+{
+    free(f->uri);
+    free(f->reference);
+}
+
+static void subscription_free(struct mcp_subscription *s)
+{
+    struct mcp *m = s->mcp;
+    if (s->asked)
+        server_withdraw(m->server, s->asked);
+    for (size_t i = 0; i < s->sessions.len; i++)
+        release_followed(&s->sessions.items[i]);
+    vec_release(&s->sessions);
+    for (size_t i = m->subscriptions.len; i-- > 0;)
+        if (m->subscriptions.items[i] == s)
+            vec_remove(&m->subscriptions, i, 1);
+    free(s);
+}
+
+void mcp_unfollow(struct mcp_link *l)
+{
+    if (l->followed)
+        subscription_free(l->followed);
+    l->followed = NULL;
+}
+
+static size_t find_followed(const struct mcp_subscription *s, const char *uri)
+{
+    size_t i = 0;
+    while (i < s->sessions.len && strcmp(s->sessions.items[i].uri, uri) != 0)
+        i++;
+    return i;
+}
+
+/* False: it names no session, or there are too many. */
+static bool follow(struct mcp_subscription *s, const char *uri)
+{
+    enum mcp_form form;
+    struct followed f = {0};
+    if (find_followed(s, uri) < s->sessions.len)
+        return true;
+    if (s->sessions.len >= FOLLOWED_MOST || !mcp_uri_read(uri, &f.reference, &form))
+        return false;
+    f.uri = mem_strdup(uri);
+    vec_push(&s->sessions, f);
+    return true;
+}
+
+/* --- resources/subscribe, resources/unsubscribe ----------------------------------------------- */
+
+static void free_uri(struct mcp_call *c)
+{
+    free(c->state);
+}
+
+static const struct mcp_work subscribing = {.free = free_uri};
+
+static void done(struct mcp_call *c)
+{
+    struct mcp_result r;
+    mcp_result_begin(c, &r);
+    mcp_result_send(c, &r);
+}
+
+/* Whoever has the answer is told of what comes after it. */
+static void subscribed(struct mcp_call *c, const struct operation_answer *a)
+{
+    struct mcp_subscription *s = c->link ? c->link->followed : NULL;
+    size_t at = s ? find_followed(s, c->state) : 0;
+    if (s && at < s->sessions.len) { /* it may have been unsubscribed */
+        if (!s->sessions.items[at].known)
+            (void)note(&s->sessions.items[at], a);
+        begin_looking(s);
+    }
+    done(c);
+}
+
+void mcp_subscribe(struct mcp_call *c, const struct json *params)
+{
+    const char *uri = json_get_string(params, "uri");
+    struct mcp_link *l = c->link;
+    if (l->http) {
+        mcp_fail(c, RPC_METHOD_NOT_FOUND, "Method not found", NULL);
+        return;
+    }
+    if (!l->followed)
+        l->followed = subscription_new(l);
+    if (!uri || !follow(l->followed, uri)) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"uri\" names no session; give one of resources/list",
+                 NULL);
+        return;
+    }
+    c->work = &subscribing;
+    c->state = mem_strdup(uri);
+    size_t at = find_followed(l->followed, uri);
+    mcp_ask(c, &operation_session_read,
+            &(struct session_params){.session = l->followed->sessions.items[at].reference},
+            subscribed);
+}
+
+void mcp_unsubscribe(struct mcp_call *c, const struct json *params)
+{
+    struct mcp_subscription *s = c->link->followed;
+    const char *uri = json_get_string(params, "uri");
+    size_t at = s && uri ? find_followed(s, uri) : 0;
+    if (!s || !uri || at == s->sessions.len) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"uri\" was not subscribed to", NULL);
+        return;
+    }
+    if (s->asked) /* its place among them is that of what is looked at */
+        server_withdraw(s->mcp->server, s->asked);
+    s->asked = 0;
+    s->next = 0;
+    release_followed(&s->sessions.items[at]);
+    vec_remove(&s->sessions, at, 1);
+    if (s->sessions.len == 0)
+        mcp_unfollow(c->link);
+    done(c);
+}
+
+/* --- subscriptions/listen --------------------------------------------------------------------- */
+
+static void free_listening(struct mcp_call *c)
+{
+    subscription_free(c->state);
+}
+
+static const struct mcp_work listening = {.free = free_listening};
+
+void mcp_listen(struct mcp_call *c, const struct json *params)
+{
+    const struct json *wanted = json_get(params, "notifications");
+    if (json_type(wanted) != JSON_OBJECT) {
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"notifications\" is missing; give an object", NULL);
+        return;
+    }
+    if (!c->link->hears) {
+        c->link->status = 406;
+        mcp_fail(c, RPC_INVALID_REQUEST, "\"Accept\" lacks text/event-stream; add it", NULL);
+        return;
+    }
+    struct mcp_subscription *s = subscription_new(c->link);
+    const struct json *uris = json_get(wanted, "resourceSubscriptions");
+    s->id = c->id;
+    s->list = json_get_bool(wanted, "resourcesListChanged", false);
+    for (const struct json *uri = json_first(uris); uri; uri = json_next(uri))
+        if (json_string(uri))
+            (void)follow(s, json_string(uri));
+    c->work = &listening;
+    c->state = s;
+    begin_looking(s);
+}
+
+static void stop_listening(struct mcp_call *c)
+{
+    struct mcp_result r;
+    mcp_result_begin_listened(c, &r);
+    mcp_result_send(c, &r);
+}
+
+void mcp_stop_listening(struct mcp_link *l)
+{
+    struct mcp *m = l->mcp;
+    mcp_unfollow(l);
+    for (size_t i = m->calls.len; i-- > 0;)
+        if (m->calls.items[i]->link == l && m->calls.items[i]->work == &listening)
+            stop_listening(m->calls.items[i]);
 }

@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "serve/questions.h"
-#include "serve/tails.h"
-#include "serve/transfer.h"
+#include "serve/contract.h"
+#include "serve/notification.h"
 #include "session/conversation_operations.h"
 #include "session/session_operations.h"
 

@@ -31,9 +31,9 @@ void server_free(struct server *s);
 
 const struct config *server_config(const struct server *s);
 const struct engine_options *server_options(const struct server *s); /* server_new()'s */
-struct transfers *server_transfers(struct server *s);     /* transfer.h */
-const struct tails *server_tails(const struct server *s); /* tails.h */
-const struct questions *server_questions(const struct server *s); /* questions.h */
+struct transfers *server_transfers(struct server *s);                /* transfer.h */
+const struct tails *server_tails(const struct server *s);            /* tails.h */
+const struct questions *server_questions(const struct server *s);    /* questions.h */
 
 /* Goes on until nobody holds it, or until it is stopped. Running turns are interrupted then (what
  * came of them is kept), what was asked is answered, and what waits to be written is written, for

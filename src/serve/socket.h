@@ -2,6 +2,12 @@
 #ifndef SERVE_SOCKET_H
 #define SERVE_SOCKET_H
 
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/vec.h"
 #include "serve/server.h"
 
 enum { SOCKET_CLIENTS_MAX = 1000 }; /* others wait to be accepted */
@@ -14,5 +20,26 @@ struct socket_surface *socket_open(struct server *s, const char *path, struct er
 
 /* Hangs up, and takes the path away that it made. NULL is fine. */
 void socket_free(struct socket_surface *s);
+
+/* Sockets of addresses to listen on: those that the service manager has opened and hands over, or
+ * our own. All are closed on exec. */
+
+struct listening {
+    VEC(int) sockets;
+};
+
+/* Adds those that were handed over (activation.h). None is not an error. */
+void listening_take_over(struct listening *l);
+
+/* Binds the address (numeric; NULL or "localhost": that of this machine alone, in both families as
+ * far as there are both) and adds its sockets. Port 0: one that is free. FILE_ERROR: it is taken,
+ * or not ours. */
+bool listening_open(struct listening *l, const char *host, int port, struct error *e);
+
+/* "http://127.0.0.1:8476" of each, with blanks between. */
+void listening_add_urls(const struct listening *l, struct buf *out);
+
+/* Closes them. */
+void listening_release(struct listening *l);
 
 #endif

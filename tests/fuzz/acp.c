@@ -9,9 +9,8 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "serve/acp_difference.h"
-#include "serve/acp_prompt.h"
-#include "serve/acp_tool_call.h"
+#include "serve/acp_private.h"
+#include "serve/acp_updates.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_image(const struct acp_image *image)

@@ -11,8 +11,8 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "serve/acp_answer.h"
-#include "serve/acp_tool_call.h"
+#include "serve/acp_private.h"
+#include "serve/acp_updates.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MAX_OUTPUT = 2000 };

@@ -6,9 +6,8 @@
 
 #include "base/environment.h"
 #include "base/utf8.h"
-#include "serve/http_checks.h"
-#include "serve/http_routes.h"
-#include "serve/http_target.h"
+#include "serve/http_request.h"
+#include "serve/http_service.h"
 #include "session/operation.h"
 #include "tests/fuzz/fuzz.h"
 

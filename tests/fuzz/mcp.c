@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "serve/mcp_admit.h"
-#include "serve/mcp_uri.h"
+#include "serve/mcp_private.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The next line of the text, which is cut there; NULL where it is empty. */

@@ -1,0 +1,578 @@
+#include "serve/notification.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json_out.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "session/conversation_operations.h"
+#include "session/session_operations.h"
+
+#define AT(T, member) SHAPE_AT(T, struct notice, member)
+#define TEXT(name, PRESENCE, member, what)                                                         \
+    SHAPE_FIELD(name, STRING, PRESENCE, SHAPE_AT_TEXT(struct notice, member), .help = what)
+#define NUMBER(name, member, what)                                                                 \
+    SHAPE_FIELD(name, INTEGER, REQUIRED, AT(int64_t, member), .help = what)
+#define COUNT(name, member, what) SHAPE_FIELD(name, COUNT, REQUIRED, AT(int, member), .help = what)
+#define FLAG(name, PRESENCE, member, what)                                                         \
+    SHAPE_FIELD(name, BOOLEAN, PRESENCE, AT(bool, member), .help = what)
+#define SESSION                                                                                    \
+    SHAPE_FIELD("session_id", UUID, OPTIONAL, offsetof(struct notice, session),                    \
+                .help = "The session that it is about.")
+
+static bool has_error(const void *notice)
+{
+    return ((const struct notice *)notice)->error.code != ERR_OK;
+}
+
+#define FAULT(what)                                                                                \
+    SHAPE_FIELD("error", OWN, OPTIONAL, AT(struct error, error), .codec = &fault_codec,            \
+                .there = has_error, .help = what)
+
+static const char *const reason_words[] = {[PROVIDER_BY_OPTION] = "option",
+                                           [PROVIDER_BY_CONFIG] = "config",
+                                           [PROVIDER_BY_ENVIRONMENT] = "environment",
+                                           [PROVIDER_ANSWERED] = "answered",
+                                           [PROVIDER_FALLBACK] = "fallback"};
+static const struct shape_names reasons = {reason_words, PROVIDER_FALLBACK + 1, -1};
+
+static const struct shape_field error_fields[] = {SESSION, FAULT("What could not be done."), {0}};
+
+static const struct shape_field session_fields[] = {
+    SESSION,
+    SHAPE_FIELD("session", OBJECT, REQUIRED, AT(struct session_info, info),
+                .of = &session_info_shape, .help = "What is known of it now."),
+    FLAG("opened", OPTIONAL, flag, "It was opened just now."),
+    FLAG("read_only", OPTIONAL, read_only, "It can be read alone."),
+    {0},
+};
+
+static const struct shape_field provider_fields[] = {
+    SESSION,
+    TEXT("provider", OPTIONAL, provider, "What the session talks to."),
+    TEXT("model", OPTIONAL, model, "Absent: it is not known yet."),
+    SHAPE_FIELD("reason", ENUM, REQUIRED, AT(enum provider_reason, reason), .names = &reasons,
+                .help = "Why this one."),
+    TEXT("detail", OPTIONAL, detail, "What the reason rests on."),
+    {0},
+};
+
+static const struct shape_field busy_fields[] = {
+    SESSION,
+    FLAG("running", REQUIRED, flag, "A turn or a compaction by hand runs; else it has ended."),
+    NUMBER("ms", number, "Since it began."),
+    {0},
+};
+
+static const struct shape_field event_fields[] = {
+    SESSION,
+    SHAPE_FIELD("event", OWN, REQUIRED, AT(struct event *, event), .codec = &event_codec,
+                .help = "As a line of stream-json."),
+    {0},
+};
+
+static const struct shape_field approval_fields[] = {
+    SESSION,
+    TEXT("call", OPTIONAL, text, "Id of the call, for approval/decide."),
+    TEXT("tool", OPTIONAL, name, "Its name."),
+    TEXT("class", OPTIONAL, detail, "Its class."),
+    SHAPE_FIELD("args", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
+                .help = "Its arguments."),
+    TEXT("preview", OPTIONAL, preview, "The difference or the command in full."),
+    TEXT("guarded", OPTIONAL, guarded,
+         "The place of keys or of the program's own files that it leads to."),
+    TEXT("grant", OPTIONAL, grant,
+         "The calls that the answer \"session\" allows; absent: none but this one."),
+    {0},
+};
+
+static const struct shape_field draft_fields[] = {
+    SESSION,
+    TEXT("text", OPTIONAL, text, "The summary, for compaction/decide."),
+    TEXT("mode", OPTIONAL, name, "The mode that made it."),
+    TEXT("model", OPTIONAL, detail, "Provider and model that wrote it."),
+    NUMBER("tokens_before", draft.tokens_before, "Of the history."),
+    NUMBER("tokens_after", draft.tokens_after, "Of the history then."),
+    COUNT("messages_before", draft.messages_before, "Of the history."),
+    COUNT("messages_after", draft.messages_after, "Of the history then."),
+    {0},
+};
+
+static const struct shape_field memory_fields[] = {
+    SHAPE_FIELD("stats", OBJECT, REQUIRED, AT(struct memory_stats, stats),
+                .of = &memory_stats_shape, .help = "As of memory/stats."),
+    {0},
+};
+
+static const struct shape_field learned_fields[] = {
+    TEXT("project", OPTIONAL, text, "Directory of the project that it was counted in."),
+    NUMBER("waiting", number, "Items of the project and the user that wait for the person's word."),
+    FLAG("proposed", OPTIONAL, flag, "A model proposed some of them just now."),
+    {0},
+};
+
+static const struct shape_field offer_fields[] = {
+    NUMBER("sessions", number,
+           "From before that are not in memory; memory/index has them come in."),
+    {0},
+};
+
+static const struct shape_field chore_fields[] = {
+    SHAPE_FIELD("ingest", OBJECT, REQUIRED, AT(struct corpus_progress, progress),
+                .of = &corpus_progress_shape, .help = "How far it is."),
+    FLAG("embedding", OPTIONAL, flag, "Vectors of passages are made."),
+    NUMBER("missing", number, "Vectors that lack."),
+    FAULT("Why it failed or waits."),
+    {0},
+};
+
+#define SHAPE(title, rows)                                                                         \
+    {                                                                                              \
+        .name = title, .size = sizeof(struct notice), .fields = rows                               \
+    }
+
+static const struct shape error_shape = SHAPE("engine_error", error_fields),
+                          session_shape = SHAPE("session_changed", session_fields),
+                          provider_shape = SHAPE("session_provider", provider_fields),
+                          busy_shape = SHAPE("session_running", busy_fields),
+                          event_shape = SHAPE("session_event", event_fields),
+                          approval_shape = SHAPE("approval", approval_fields),
+                          draft_shape = SHAPE("draft", draft_fields),
+                          memory_shape = SHAPE("memory_state", memory_fields),
+                          learned_shape = SHAPE("learned", learned_fields),
+                          offer_shape = SHAPE("memory_offer", offer_fields),
+                          chore_shape = SHAPE("chore", chore_fields);
+
+const struct notification *notification_of(enum notice_type type)
+{
+    static const struct notification rows[NOTICE_TYPES] = {
+        [NOTICE_ERROR] = {"engine/error", "What nobody asked for could not be done.", &error_shape},
+        [NOTICE_SESSION] = {"session/changed",
+                            "A session was opened, or what is known of it changed.",
+                            &session_shape},
+        [NOTICE_PROVIDER] = {"session/provider", "What a session talks to, and why.",
+                             &provider_shape},
+        [NOTICE_BUSY] = {"session/running", "A turn or a compaction by hand began or ended.",
+                         &busy_shape},
+        [NOTICE_EVENT] = {"session/event", "Something happened in a session.", &event_shape},
+        [NOTICE_APPROVAL] = {"approval/requested",
+                             "A tool asks before it runs; it is over when tool_execution_completed "
+                             "comes.",
+                             &approval_shape},
+        [NOTICE_DRAFT] = {"draft/requested",
+                          "A draft summary waits; it is over when compaction_completed or "
+                          "compaction_failed comes.",
+                          &draft_shape},
+        [NOTICE_MEMORY_STATE] = {"memory/state", "How far memory is.", &memory_shape},
+        [NOTICE_LEARNED] = {"learned/changed", "What was learned has changed.", &learned_shape},
+        [NOTICE_MEMORY_OFFER] = {"memory/offered",
+                                 "Sessions from before are not in memory; once a start.",
+                                 &offer_shape},
+        [NOTICE_CORPORA_STATE] = {"chore/progress", "How far the ingest of a corpus is.",
+                                  &chore_shape},
+    };
+    return &rows[type];
+}
+
+char *notice_json(const struct notice *n)
+{
+    struct buf text = BUF_INIT;
+    struct json_out o = {.buf = &text};
+    shape_write(notification_of(n->type)->shape, n, &o);
+    return buf_take(&text);
+}
+
+enum {
+    PAGE_EVENTS = 200,
+    FULL_MS = 50, /* until a slow reader is asked again */
+    AGAIN_MAX = 3 /* readings of a log that lacks what was told; then it does not keep that */
+};
+
+struct subscription {
+    struct subscriptions *all;
+    char session[UUID_LEN + 1];
+    int64_t seen;  /* number of the newest event that was told */
+    bool replays;  /* the log is being read */
+    uint64_t page; /* that was asked for; 0: none */
+    struct timer *wait;
+    int again;
+};
+
+struct subscriptions {
+    struct server *server;
+    const struct subscription_sink *sink;
+    void *context;
+    struct listener *listener;
+    VEC(struct subscription *) items;
+    bool every;
+};
+
+static struct subscription *find_subscription(const struct subscriptions *s, const char *session)
+{
+    for (size_t i = 0; i < s->items.len; i++)
+        if (strcmp(s->items.items[i]->session, session) == 0)
+            return s->items.items[i];
+    return NULL;
+}
+
+/* --- what comes ------------------------------------------------------------------------------- */
+
+static bool is_new(struct subscription *one, const struct event *ev)
+{
+    if (one->replays || ev->seq <= one->seen)
+        return false;
+    one->seen = ev->seq;
+    return true;
+}
+
+static void on_notice(void *context, const struct notice *n)
+{
+    struct subscriptions *s = context;
+    struct subscription *one = find_subscription(s, n->session);
+    bool hears = one || s->every || !*n->session;
+    if (hears && (n->type != NOTICE_EVENT || !one || is_new(one, n->event)))
+        s->sink->tell(s->context, n);
+}
+
+/* --- what the log has ------------------------------------------------------------------------- */
+
+static void tell_event(struct subscription *one, struct event *borrowed)
+{
+    struct notice n = {.type = NOTICE_EVENT, .event = borrowed};
+    memcpy(n.session, one->session, sizeof n.session);
+    one->seen = borrowed->seq;
+    one->all->sink->tell(one->all->context, &n);
+}
+
+static void go_live(struct subscription *one)
+{
+    struct event *tail = tails_after(server_tails(one->all->server), one->session, one->seen);
+    if (tail)
+        tell_event(one, tail);
+    event_free(tail);
+    one->replays = false;
+}
+
+static void ask_page(void *subscription);
+
+static void stop_reading(struct subscription *one)
+{
+    server_withdraw(one->all->server, one->page);
+    server_take_back(one->all->server, one->wait);
+    one->page = 0;
+    one->wait = NULL;
+}
+
+static void end_subscription(struct subscription *one)
+{
+    struct subscriptions *s = one->all;
+    stop_reading(one);
+    for (size_t i = s->items.len; i-- > 0;)
+        if (s->items.items[i] == one)
+            vec_remove(&s->items, i, 1);
+    free(one);
+}
+
+/* False: it is a piece that the tail has, which may be joined in the log. */
+static bool tell_kept(struct subscription *one, struct event *ev, int64_t kept)
+{
+    bool is = kept == 0 || ev->seq <= kept;
+    if (is)
+        tell_event(one, ev);
+    return is;
+}
+
+static void tell_page(struct subscription *one, const struct session_history_result *page)
+{
+    int64_t kept = tails_kept(server_tails(one->all->server), one->session), had = one->seen;
+    bool more = page->more;
+    for (size_t i = 0; i < page->events.items.len; i++)
+        if (!tell_kept(one, page->events.items.items[i], kept))
+            more = false;
+    one->again = one->seen > had ? 0 : one->again + 1;
+    if (more || (kept > one->seen && one->again < AGAIN_MAX))
+        ask_page(one);
+    else
+        go_live(one);
+}
+
+static void on_page(void *context, const struct operation_answer *a)
+{
+    struct subscription *one = context;
+    one->page = 0;
+    if (a->error.code == ERR_OK) {
+        tell_page(one, a->result);
+        return;
+    }
+    one->all->sink->failed(one->all->context, one->session, &a->error);
+    end_subscription(one);
+}
+
+static void ask_page(void *subscription)
+{
+    struct subscription *one = subscription;
+    struct subscriptions *s = one->all;
+    one->wait = NULL;
+    if (!s->sink->takes_more(s->context)) {
+        one->wait = server_after(s->server, FULL_MS, ask_page, one);
+        return;
+    }
+    const struct session_history_params p = {
+        .session = one->session, .after = one->seen, .limit = PAGE_EVENTS};
+    one->page = server_ask(s->server, &operation_session_history, &p, on_page, one);
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+struct subscriptions *subscriptions_new(struct server *s, const struct subscription_sink *sink,
+                                        void *context)
+{
+    struct subscriptions *made = mem_alloc(sizeof *made);
+    made->server = s;
+    made->sink = sink;
+    made->context = context;
+    made->listener = server_listen(s, on_notice, made);
+    return made;
+}
+
+void subscriptions_free(struct subscriptions *s)
+{
+    if (!s)
+        return;
+    while (s->items.len > 0)
+        end_subscription(vec_last(&s->items));
+    vec_release(&s->items);
+    server_deafen(s->server, s->listener);
+    free(s);
+}
+
+bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since)
+{
+    struct subscription *one = find_subscription(s, session);
+    bool is_new = !one;
+    if (one && since == SUBSCRIBE_NOW)
+        return false;
+    if (is_new) {
+        one = mem_alloc(sizeof *one);
+        one->all = s;
+        memcpy(one->session, session, strnlen(session, UUID_LEN));
+        vec_push(&s->items, one);
+    }
+    stop_reading(one);
+    one->replays = since != SUBSCRIBE_NOW;
+    one->seen = one->replays ? since : 0;
+    one->again = 0;
+    if (one->replays)
+        ask_page(one);
+    return is_new;
+}
+
+bool subscriptions_remove(struct subscriptions *s, const char *session)
+{
+    struct subscription *one = find_subscription(s, session);
+    if (one)
+        end_subscription(one);
+    return one;
+}
+
+void subscriptions_all(struct subscriptions *s, bool all)
+{
+    s->every = all;
+}
+
+struct questions {
+    VEC(struct question) items; /* one a session at most */
+};
+
+struct questions *questions_new(void)
+{
+    return mem_alloc(sizeof(struct questions));
+}
+
+void questions_free(struct questions *q)
+{
+    for (size_t i = 0; q && i < q->items.len; i++)
+        free(q->items.items[i].params);
+    if (q)
+        vec_release(&q->items);
+    free(q);
+}
+
+bool question_begins(const struct notice *n)
+{
+    return n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT;
+}
+
+bool question_ends(const struct notice *n)
+{
+    bool idle = n->type == NOTICE_BUSY && !n->flag;
+    return idle || (n->type == NOTICE_EVENT && (n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
+                                                n->event->type == EVENT_COMPACTION_COMPLETED ||
+                                                n->event->type == EVENT_COMPACTION_FAILED));
+}
+
+const struct question *questions_at(const struct questions *q, size_t index)
+{
+    return index < q->items.len ? &q->items.items[index] : NULL;
+}
+
+const struct question *questions_of(const struct questions *q, const char *session)
+{
+    for (size_t i = 0; i < q->items.len; i++)
+        if (strcmp(q->items.items[i].session, session) == 0)
+            return &q->items.items[i];
+    return NULL;
+}
+
+static void drop_question(struct questions *q, const char *session)
+{
+    const struct question *gone = questions_of(q, session);
+    if (!gone)
+        return;
+    free(gone->params);
+    vec_remove(&q->items, (size_t)(gone - q->items.items), 1);
+}
+
+void questions_note(struct questions *q, const struct notice *n)
+{
+    bool begins = question_begins(n);
+    if (!begins && !question_ends(n))
+        return;
+    drop_question(q, n->session);
+    if (!begins)
+        return;
+    struct question asked = {.method = notification_of(n->type)->method, .params = notice_json(n)};
+    memcpy(asked.session, n->session, sizeof asked.session);
+    vec_push(&q->items, asked);
+}
+
+/* Where a piece ends in the joined text. */
+struct piece {
+    int64_t seq, wall_ms;
+    size_t end;
+};
+
+struct tail {
+    char session[UUID_LEN + 1];
+    int64_t kept;
+    enum event_type type; /* of the pieces, as what follows */
+    int count, limit;
+    struct buf text;
+    VEC(struct piece) pieces;
+};
+
+struct tails {
+    VEC(struct tail) items; /* of running turns */
+};
+
+struct tails *tails_new(void)
+{
+    return mem_alloc(sizeof(struct tails));
+}
+
+static void release(struct tail *t)
+{
+    buf_release(&t->text);
+    vec_release(&t->pieces);
+}
+
+void tails_free(struct tails *t)
+{
+    for (size_t i = 0; t && i < t->items.len; i++)
+        release(&t->items.items[i]);
+    if (t)
+        vec_release(&t->items);
+    free(t);
+}
+
+static struct tail *find_tail(const struct tails *t, const char *session)
+{
+    for (size_t i = 0; i < t->items.len; i++)
+        if (strcmp(t->items.items[i].session, session) == 0)
+            return &t->items.items[i];
+    return NULL;
+}
+
+static struct tail *add(struct tails *t, const char *session)
+{
+    struct tail tail = {.text = BUF_INIT};
+    memcpy(tail.session, session, sizeof tail.session);
+    vec_push(&t->items, tail);
+    return &vec_last(&t->items);
+}
+
+static void drop(struct tails *t, const char *session)
+{
+    struct tail *gone = find_tail(t, session);
+    if (!gone)
+        return;
+    release(gone);
+    vec_remove(&t->items, (size_t)(gone - t->items.items), 1);
+}
+
+static void begin(struct tail *t, int64_t kept)
+{
+    t->kept = kept;
+    buf_clear(&t->text);
+    vec_clear(&t->pieces);
+}
+
+/* Deltas of one kind are one text; when another kind begins, the log has them. */
+static void add_piece(struct tail *t, const struct event *ev)
+{
+    bool goes_on = t->type == ev->type && t->count == ev->count && t->limit == ev->limit;
+    if (!goes_on && t->pieces.len > 0)
+        begin(t, vec_last(&t->pieces).seq);
+    t->type = ev->type;
+    t->count = ev->count;
+    t->limit = ev->limit;
+    buf_addstr(&t->text, ev->text ? ev->text : "");
+    vec_push(&t->pieces, (struct piece){ev->seq, ev->wall_ms, t->text.len});
+}
+
+static void note_event(struct tails *t, const struct event *ev)
+{
+    struct tail *tail = find_tail(t, ev->session_id);
+    if (!tail)
+        tail = add(t, ev->session_id);
+    if (event_is_delta(ev->type))
+        add_piece(tail, ev);
+    else
+        begin(tail, ev->seq);
+}
+
+void tails_note(struct tails *t, const struct notice *n)
+{
+    if (n->type == NOTICE_EVENT)
+        note_event(t, n->event);
+    else if (n->type == NOTICE_BUSY && !n->flag)
+        drop(t, n->session);
+}
+
+int64_t tails_kept(const struct tails *t, const char *session)
+{
+    const struct tail *tail = find_tail(t, session);
+    return tail ? tail->kept : 0;
+}
+
+struct event *tails_after(const struct tails *t, const char *session, int64_t after)
+{
+    const struct tail *tail = find_tail(t, session);
+    size_t first = 0;
+    while (tail && first < tail->pieces.len && tail->pieces.items[first].seq <= after)
+        first++;
+    if (!tail || first == tail->pieces.len)
+        return NULL;
+    const struct piece *last = &vec_last(&tail->pieces);
+    size_t begins = first > 0 ? tail->pieces.items[first - 1].end : 0;
+    struct event *ev = event_new(tail->type);
+    ev->seq = last->seq;
+    ev->wall_ms = last->wall_ms;
+    ev->count = tail->count;
+    ev->limit = tail->limit;
+    ev->text = mem_strndup(tail->text.data + begins, tail->text.len - begins);
+    memcpy(ev->session_id, tail->session, sizeof ev->session_id);
+    return ev;
+}

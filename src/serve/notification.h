@@ -1,0 +1,93 @@
+/* What the engine tells, as notifications of a protocol: a name and an object each. */
+#ifndef SERVE_NOTIFICATION_H
+#define SERVE_NOTIFICATION_H
+
+#include "base/shape.h"
+#include "serve/server.h"
+#include "session/notice.h"
+
+struct notification {
+    const char *method;        /* "session/event"; NULL: it is not told */
+    const char *summary;       /* one sentence, English */
+    const struct shape *shape; /* of a struct notice */
+};
+
+const struct notification *notification_of(enum notice_type type);
+
+/* Its parameters, in one line; the caller frees. Only where it has a method. */
+char *notice_json(const struct notice *n);
+
+/* Which sessions a client hears of, and from which event on: what its log has first, then what
+ * comes, nothing twice and nothing missed. */
+
+/* Of a session that was heard of by chance, from now on. */
+enum { SUBSCRIBE_NOW = -1 };
+
+struct subscription_sink {
+    /* What the client is to hear, borrowed: notices of its sessions, and those of none. */
+    void (*tell)(void *context, const struct notice *n);
+    /* Whether the client takes more of a log now; asked again after some time. */
+    bool (*takes_more)(void *context);
+    /* The log cannot be read: there is no such session, or it is damaged. It is not subscribed. */
+    void (*failed)(void *context, const char *session, const struct error *e);
+};
+
+struct subscriptions;
+struct subscriptions *subscriptions_new(struct server *s, const struct subscription_sink *sink,
+                                        void *context);
+void subscriptions_free(struct subscriptions *s); /* NULL is fine */
+
+/* Events behind `since` (0: all), else SUBSCRIBE_NOW. `session` is an id. One that is subscribed
+ * already begins anew, with SUBSCRIBE_NOW it goes on. Whether it was not. */
+bool subscriptions_add(struct subscriptions *s, const char *session, int64_t since);
+bool subscriptions_remove(struct subscriptions *s, const char *session); /* whether it was there */
+
+/* Every session there is, from now on. */
+void subscriptions_all(struct subscriptions *s, bool all);
+
+/* What sessions ask and nobody has answered yet (approval/requested, draft/requested), for clients
+ * that come later: who asked may have gone. Pure. */
+
+struct question {
+    char session[UUID_LEN + 1];
+    const char *method; /* static */
+    char *params;       /* JSON */
+};
+
+struct questions;
+struct questions *questions_new(void);
+void questions_free(struct questions *q); /* NULL is fine */
+
+/* To be called with every notice, in order. */
+void questions_note(struct questions *q, const struct notice *n);
+
+/* All of them; NULL past the last. Borrowed likewise. */
+const struct question *questions_at(const struct questions *q, size_t index);
+
+/* NULL: the session asks nothing. Borrowed until the next notice. */
+const struct question *questions_of(const struct questions *q, const char *session);
+
+/* Whether a notice asks, and whether it ends what its session asks. */
+bool question_begins(const struct notice *n);
+bool question_ends(const struct notice *n);
+
+/* What streamed of each session and is not in its log yet: the log has the pieces of an answer
+ * joined, and up to a second late. With it, who begins to follow a session misses no piece and gets
+ * none twice. Pure. */
+
+struct tails;
+struct tails *tails_new(void);
+void tails_free(struct tails *t);
+
+/* To be called with every notice, in order. */
+void tails_note(struct tails *t, const struct notice *n);
+
+/* The newest event of the session's running turn that is surely in its log; 0: none runs, and all
+ * is. */
+int64_t tails_kept(const struct tails *t, const char *session);
+
+/* What streamed behind that and behind `after`, as one delta with the number of its last piece.
+ * NULL: nothing. The caller frees. */
+struct event *tails_after(const struct tails *t, const char *session, int64_t after);
+
+#endif
