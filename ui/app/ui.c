@@ -180,7 +180,7 @@ static int run_app(const struct ui_options *options, struct error *e)
 int ui_run(const struct ui_options *options, struct error *e)
 {
     glyph_set_up();
-    if (!signals_init(term_emergency_release, e))
+    if (!signals_init(tty_emergency_release, e))
         return 1;
     int status = 1;
     if (term_init(NULL, config_boolean(options->config, CONFIG_UI_MOUSE), e))

@@ -100,28 +100,22 @@ static uint16_t find(const struct link_cells *l, const char *address, size_t *fr
     return 0;
 }
 
-/* Frees the addresses that no cell has. */
-static void free_unused(struct link_cells *l)
-{
-    auto_free bool *used = mem_alloc(l->addresses.len + 1);
-    for (size_t i = 0; i < 2 * size(l); i++)
-        used[l->wanted[i]] = true;
-    for (size_t i = 0; i < l->addresses.len; i++)
-        if (!used[i + 1]) {
-            free(l->addresses.items[i]);
-            l->addresses.items[i] = NULL;
-        }
-}
-
 uint16_t link_cells_number(struct link_cells *l, const char *address)
 {
     size_t at;
     uint16_t number = address ? find(l, address, &at) : 0;
     if (number > 0 || !address)
         return number;
-    if (at == l->addresses.len && at >= COLLECT_FROM) {
-        free_unused(l);
-        (void)find(l, address, &at);
+    if (at == l->addresses.len && at >= COLLECT_FROM) { /* free the addresses that no cell has */
+        auto_free bool *used = mem_alloc(l->addresses.len + 1);
+        for (size_t i = 0; i < 2 * size(l); i++)
+            used[l->wanted[i]] = true;
+        for (size_t i = 0; i < l->addresses.len; i++)
+            if (!used[i + 1]) {
+                free(l->addresses.items[i]);
+                l->addresses.items[i] = NULL;
+                at = i;
+            }
     }
     if (at == UINT16_MAX)
         return 0; /* more than a screen has cells for */

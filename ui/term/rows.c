@@ -246,3 +246,9 @@ size_t rows_width(const struct rows *r, size_t index)
     const struct row *row = &r->list.items[index];
     return utf8_width(r->text.data + row->text, row->len);
 }
+
+size_t rows_room(const struct rows *r, size_t width)
+{
+    size_t used = rows_width(r, r->list.len - 1);
+    return used < width ? width - used : 0;
+}

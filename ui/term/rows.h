@@ -193,4 +193,7 @@ void rows_truncate(struct rows *r, struct rows_mark mark);
 /* Columns of row `index`. */
 size_t rows_width(const struct rows *r, size_t index);
 
+/* Columns that are left in the last row of a screen of this width. */
+size_t rows_room(const struct rows *r, size_t width);
+
 #endif

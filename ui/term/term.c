@@ -63,36 +63,26 @@ static void bind_capabilities(void)
     }
 }
 
-/* Takes in what has arrived within timeout_ms; false if nothing did. */
-static bool feed(struct reader *r, int timeout_ms)
-{
-    char bytes[16384];
-    long n = tty_read(bytes, sizeof bytes, timeout_ms);
-    int64_t now_ms = clock_mono_ms();
-    if (n > 0) {
-        if (now_ms - r->fed_ms > ANSWER_MS)
-            input_give_up(&r->input);
-        input_feed(&r->input, bytes, (size_t)n);
-        r->fed_ms = now_ms;
-    } else if (n == 0) {
-        r->hung_up = true;
-    }
-    return n > 0;
-}
-
 /* The next key that has arrived, K_REPLY among them; false when there is none (yet). Never waits
  * longer than the time that tells a lone Esc from a sequence. */
 static bool next_key(struct reader *r, struct key *key)
 {
-    for (;;) {
-        if (input_next(&r->input, false, key))
-            return true;
+    char bytes[16384];
+    while (!input_next(&r->input, false, key)) {
         if (r->hung_up)
             return false;
         bool unfinished = input_unfinished(&r->input);
-        if (!feed(r, unfinished ? ESCAPE_MS : 0))
+        long n = tty_read(bytes, sizeof bytes, unfinished ? ESCAPE_MS : 0);
+        int64_t now_ms = clock_mono_ms();
+        r->hung_up = n == 0;
+        if (n <= 0)
             return unfinished && input_next(&r->input, true, key);
+        if (now_ms - r->fed_ms > ANSWER_MS)
+            input_give_up(&r->input);
+        input_feed(&r->input, bytes, (size_t)n);
+        r->fed_ms = now_ms;
     }
+    return true;
 }
 
 /* Modes */
@@ -146,11 +136,6 @@ static void arm_emergency(void)
     AUTO(buf_release) struct buf leave = BUF_INIT;
     add_leave(&leave, true);
     tty_set_leave(leave.data);
-}
-
-void term_emergency_release(void)
-{
-    tty_emergency_release();
 }
 
 /* Questions and answers (probe.h) */

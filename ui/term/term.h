@@ -30,13 +30,10 @@ bool term_init(const struct theme *theme, bool mouse, struct error *e);
 /* The terminal that an unknown TERM is taken for; NULL: TERM is known. */
 const char *term_assumed(void);
 
-/* Gives the terminal back exactly as it was. Safe to call twice. Like term_suspend(), waits at most
- * half a second for the answer to a recent question. */
+/* Gives the terminal back exactly as it was (a dying program calls tty_emergency_release()). Safe
+ * to call twice. Like term_suspend(), waits at most half a second for the answer to a recent
+ * question. */
 void term_release(void);
-
-/* The same from a signal handler or a dying program: only write() and tcsetattr(). Safe at any
- * moment, also before term_init(). */
-void term_emergency_release(void);
 
 /* Ctrl-Z and $EDITOR: hand the terminal over and take it back (then everything is redrawn). */
 void term_suspend(void);

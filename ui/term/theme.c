@@ -227,15 +227,6 @@ static int distance(int32_t a, int32_t b)
 
 enum { BRIGHT_BLACK = 8, GREY_DARKEST = 0x40, GREY_LIGHTEST = 0xc0 };
 
-/* Neither text nor ground. */
-static bool is_grey(int32_t color)
-{
-    if (color == THEME_DEFAULT)
-        return false;
-    int32_t rgb = color & THEME_RGB ? color & 0xffffff : palette_rgb(color), level = rgb & 0xff;
-    return rgb == level * 0x010101 && level >= GREY_DARKEST && level <= GREY_LIGHTEST;
-}
-
 /* The colour as a terminal of so many colours can show it. */
 static int32_t fit(int32_t color, int colors)
 {
@@ -263,9 +254,12 @@ struct look theme_resolve(struct look look, int colors)
 {
     if (colors < 8)
         return (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs};
-    bool dim = colors < 256 && look.bg == THEME_DEFAULT && is_grey(look.fg);
-    if (dim)
-        look = (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs | ATTR_DIM};
+    if (colors < 256 && look.fg != THEME_DEFAULT && look.bg == THEME_DEFAULT) {
+        int32_t rgb = look.fg & THEME_RGB ? look.fg & 0xffffff : palette_rgb(look.fg);
+        int32_t level = rgb & 0xff; /* a grey that is neither text nor background becomes dim */
+        if (rgb == level * 0x010101 && level >= GREY_DARKEST && level <= GREY_LIGHTEST)
+            look = (struct look){THEME_DEFAULT, THEME_DEFAULT, look.attrs | ATTR_DIM};
+    }
     if (colors < 16 && look.fg > BRIGHT_BLACK && look.fg < 16)
         look.attrs |= ATTR_BOLD;
     return (struct look){fit(look.fg, colors), fit(look.bg, colors), look.attrs};

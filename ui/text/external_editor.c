@@ -20,22 +20,6 @@ static const char *editor_command(void)
     return visual && *visual ? visual : editor && *editor ? editor : "vi";
 }
 
-/* The name ends in .md, so that the editor knows the language. NULL on failure. */
-static char *make_file(const char *text, struct error *e)
-{
-    const char *dir = getenv("TMPDIR");
-    auto_free char *path = mem_printf("%s/tiro-XXXXXX.md", dir && *dir ? dir : "/tmp");
-    int fd = mkstemps(path, 3);
-    bool ok = fd >= 0 && paths_write_all(fd, text, strlen(text));
-    if (!ok)
-        err_set_errno(e, ERR_FILE_ERROR, "%s", path);
-    if (fd >= 0 && close(fd) != 0 && ok)
-        ok = err_set_errno(e, ERR_FILE_ERROR, "%s", path);
-    if (fd >= 0 && !ok)
-        unlink(path);
-    return ok ? mem_strdup(path) : NULL;
-}
-
 /* `at`: a word before the path, "+12"; NULL: none. */
 static bool run_editor(const char *command, const char *at, const char *path, struct error *e)
 {
@@ -78,10 +62,16 @@ bool external_editor_open(const char *path, int64_t line, struct error *e)
 
 bool external_editor_run(const char *text, struct buf *out, struct error *e)
 {
-    auto_free char *path = make_file(text, e);
-    if (!path)
-        return false;
-    bool ok = run_editor(editor_command(), NULL, path, e) && paths_read_regular(path, out, e);
+    const char *dir = getenv("TMPDIR");
+    auto_free char *path = mem_printf("%s/tiro-XXXXXX.md", dir && *dir ? dir : "/tmp");
+    int fd = mkstemps(path, 3); /* by .md the editor knows the language */
+    if (fd < 0)
+        return err_set_errno(e, ERR_FILE_ERROR, "%s", path);
+    bool ok =
+        paths_write_all(fd, text, strlen(text)) || err_set_errno(e, ERR_FILE_ERROR, "%s", path);
+    if (close(fd) != 0 && ok)
+        ok = err_set_errno(e, ERR_FILE_ERROR, "%s", path);
+    ok = ok && run_editor(editor_command(), NULL, path, e) && paths_read_regular(path, out, e);
     unlink(path);
     return ok;
 }

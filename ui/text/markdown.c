@@ -23,20 +23,6 @@ struct marker {
     bool interrupts; /* it can end a paragraph */
 };
 
-static struct line line_of(const char *source, size_t from, size_t end, size_t next)
-{
-    struct line l = {.next = next};
-    while (from < end && (source[from] == ' ' || source[from] == '\t')) {
-        l.indent += source[from] == '\t' ? 4 - l.indent % 4 : 1;
-        from++;
-    }
-    while (end > from && isspace((unsigned char)source[end - 1]))
-        end--;
-    l.text = source + from;
-    l.len = end - from;
-    return l;
-}
-
 static size_t run_of(const struct line *l, char c)
 {
     size_t n = 0;
@@ -67,12 +53,6 @@ static bool is_rule(const struct line *l)
             return false;
     }
     return count >= 3;
-}
-
-static bool is_heading(const struct line *l)
-{
-    size_t n = run_of(l, '#');
-    return n >= 1 && n <= 6 && (n == l->len || l->text[n] == ' ');
 }
 
 static struct marker marker_of(const struct line *l)
@@ -178,6 +158,8 @@ static bool text_line(struct markdown_split *s, const struct line *l, struct mar
 {
     bool found = false, fence = fence_run(l) > 0;
     struct marker m = marker_of(l);
+    size_t hashes = run_of(l, '#');
+    bool heading = hashes >= 1 && hashes <= 6 && (hashes == l->len || l->text[hashes] == ' ');
     if (fence && (s->indent > 0 ? l->indent >= s->indent : l->indent <= 3))
         return open_fence(s, l, out);
     if (s->indent == 0) {
@@ -186,7 +168,7 @@ static bool text_line(struct markdown_split *s, const struct line *l, struct mar
     } else if (l->indent < s->indent && m.mark) {
         found = open_item(s, m, out);
     } else if (l->indent < s->indent &&
-               (s->blank || fence || is_heading(l) || is_rule(l) || *l->text == '>')) {
+               (s->blank || fence || heading || is_rule(l) || *l->text == '>')) {
         s->indent = 0; /* the list ends */
         if (fence)
             return open_fence(s, l, out);
@@ -249,14 +231,20 @@ bool markdown_split_next(struct markdown_split *s, const char *source, size_t le
 {
     while (s->scan < len) {
         size_t limit = s->piece.from + MARKDOWN_PIECE_MAX;
-        size_t end = len < limit ? len : limit;
-        const char *newline = s->scan < end ? memchr(source + s->scan, '\n', end - s->scan) : NULL;
+        size_t end = len < limit ? len : limit, from = s->scan;
+        const char *newline = from < end ? memchr(source + from, '\n', end - from) : NULL;
         if (!newline && len >= limit)
             return cut_long(s, source, out);
         if (!newline && !complete)
             return false;
         size_t stop = newline ? (size_t)(newline - source) : len;
-        struct line l = line_of(source, s->scan, stop, newline ? stop + 1 : len);
+        struct line l = {.next = newline ? stop + 1 : len};
+        for (; from < stop && (source[from] == ' ' || source[from] == '\t'); from++)
+            l.indent += source[from] == '\t' ? 4 - l.indent % 4 : 1;
+        while (stop > from && isspace((unsigned char)source[stop - 1]))
+            stop--;
+        l.text = source + from;
+        l.len = stop - from;
         if (s->fence ? code_line(s, &l, out)
                      : (l.len ? text_line(s, &l, out) : blank_line(s, &l, out)))
             return true;

@@ -135,16 +135,11 @@ struct flow {
     bool begun;
 };
 
-static size_t room_in(const struct flow *f)
-{
-    size_t used = rows_width(f->out, f->out->list.len - 1);
-    return used < f->width ? f->width - used : 0;
-}
-
 /* Adds a piece behind `between`, SEPARATOR_COLUMNS wide, or on a new row. */
 static void flow_add_after(struct flow *f, const char *between, const char *text, enum style style)
 {
-    bool fits = f->begun && SEPARATOR_COLUMNS + utf8_width(text, strlen(text)) <= room_in(f);
+    size_t needed = SEPARATOR_COLUMNS + utf8_width(text, strlen(text));
+    bool fits = f->begun && needed <= rows_room(f->out, f->width);
     if (!*text)
         return;
     if (fits)
@@ -156,7 +151,7 @@ static void flow_add_after(struct flow *f, const char *between, const char *text
         rows_addstr(f->out, " ", f->begun ? STYLE_TEXT : f->style, 0);
     }
     f->begun = true;
-    rows_add_cut(f->out, text, room_in(f), style);
+    rows_add_cut(f->out, text, rows_room(f->out, f->width), style);
 }
 
 static void flow_add(struct flow *f, const char *text, enum style style)
@@ -349,50 +344,6 @@ static void flow_effort(struct flow *f, const struct event *ev, enum style style
     flow_take(f, &text, style);
 }
 
-static void done_head(struct rows *out, const struct compaction_card *card, int width)
-{
-    const struct compaction *c = &card->ended->compaction;
-    bool whole = c->request_before > 0; /* older events know only the history */
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct flow f = head(out, width, GLYPH_CARD, _("compacted"), STYLE_NOTE);
-    if (is_micro(card->ended))
-        flow_addf(&f, STYLE_NOTE,
-                  ngettext("%d tool result shortened", "%d tool results shortened",
-                           plural(c->messages_changed)),
-                  c->messages_changed);
-    else
-        flow_mode(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
-    buf_addf(&text, "%s%s", whole ? "" : _("history"), whole ? "" : " ");
-    format_exact(&text, whole ? c->request_before : c->tokens_before);
-    buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
-    add_tokens(&text, whole ? c->request_after : c->tokens_after);
-    flow_take(&f, &text, STYLE_NOTE);
-    if (card->undone)
-        flow_add(&f, _("undone"), STYLE_WARNING);
-}
-
-static void done_details(struct rows *out, const struct compaction_card *card, int width)
-{
-    const struct compaction *c = &card->ended->compaction;
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct flow f = details(out, width);
-    if (c->messages_before != c->messages_after) {
-        buf_addf(&text, "%d %s ", c->messages_before, glyph(GLYPH_ARROW));
-        buf_addf(&text, ngettext("%d message", "%d messages", plural(c->messages_after)),
-                 c->messages_after);
-        flow_take(&f, &text, STYLE_DIM);
-    }
-    if (c->entries_indexed > 0)
-        flow_addf(&f, STYLE_DIM,
-                  ngettext("%d memory entry", "%d memory entries", plural(c->entries_indexed)),
-                  c->entries_indexed);
-    if (card->ended->flag)
-        flow_add(&f, _("edited by you"), STYLE_DIM);
-    flow_effort(&f, card->ended, STYLE_DIM);
-    if (card->hints)
-        flow_hint(&f, card->hints->open, _("opens"));
-}
-
 /* Tells that another mode than the wanted one was used, and why. */
 static void add_stand_in(struct rows *out, const struct event *ended, int width)
 {
@@ -430,11 +381,45 @@ static void add_suspended(struct rows *out, const struct compaction *c, int widt
 static void done(struct rows *out, const struct item *item, int width)
 {
     const struct compaction_card *card = item->card;
-    done_head(out, card, width);
-    done_details(out, card, width);
-    add_stand_in(out, card->ended, width);
-    add_suspended(out, &card->ended->compaction, width);
-    if (card->hints && card->hints->settings && !is_micro(card->ended))
+    const struct event *ev = card->ended;
+    const struct compaction *c = &ev->compaction;
+    bool whole = c->request_before > 0; /* older events know only the history */
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct flow f = head(out, width, GLYPH_CARD, _("compacted"), STYLE_NOTE);
+    if (is_micro(ev))
+        flow_addf(&f, STYLE_NOTE,
+                  ngettext("%d tool result shortened", "%d tool results shortened",
+                           plural(c->messages_changed)),
+                  c->messages_changed);
+    else
+        flow_mode(&f, c->effective_mode ? c->effective_mode : c->mode, STYLE_NOTE);
+    buf_addf(&text, "%s%s", whole ? "" : _("history"), whole ? "" : " ");
+    format_exact(&text, whole ? c->request_before : c->tokens_before);
+    buf_addf(&text, " %s ", glyph(GLYPH_ARROW));
+    add_tokens(&text, whole ? c->request_after : c->tokens_after);
+    flow_take(&f, &text, STYLE_NOTE);
+    if (card->undone)
+        flow_add(&f, _("undone"), STYLE_WARNING);
+
+    f = details(out, width);
+    if (c->messages_before != c->messages_after) {
+        buf_addf(&text, "%d %s ", c->messages_before, glyph(GLYPH_ARROW));
+        buf_addf(&text, ngettext("%d message", "%d messages", plural(c->messages_after)),
+                 c->messages_after);
+        flow_take(&f, &text, STYLE_DIM);
+    }
+    if (c->entries_indexed > 0)
+        flow_addf(&f, STYLE_DIM,
+                  ngettext("%d memory entry", "%d memory entries", plural(c->entries_indexed)),
+                  c->entries_indexed);
+    if (ev->flag)
+        flow_add(&f, _("edited by you"), STYLE_DIM);
+    flow_effort(&f, ev, STYLE_DIM);
+    if (card->hints)
+        flow_hint(&f, card->hints->open, _("opens"));
+    add_stand_in(out, ev, width);
+    add_suspended(out, c, width);
+    if (card->hints && card->hints->settings && !is_micro(ev))
         add_wrapped(out, width, _("another mode: /compact MODE, or [compaction] mode in tiro.ini"),
                     STYLE_DIM);
 }
@@ -473,13 +458,20 @@ static const struct failure_words *words_of(const char *reason)
     return &unknown;
 }
 
-/* The event's text tells more than our words if it is a fault, or if the program found by itself
- * that the conversation is too small. */
-static void add_reason(struct rows *out, const struct event *ev, const struct failure_words *words,
-                       int width)
+static void failed(struct rows *out, const struct item *item, int width)
 {
+    const struct event *ev = item->card->ended;
+    const struct compaction *c = &ev->compaction;
+    const struct failure_words *words = words_of(c->reason);
+    enum style style = words->quiet ? STYLE_NOTE : STYLE_ERROR;
     AUTO(buf_release) struct buf text = BUF_INIT;
-    bool found = ev->compaction.reason && strcmp(ev->compaction.reason, "too_small") == 0 &&
+    struct flow f =
+        head(out, width, words->quiet ? GLYPH_CARD : GLYPH_FAILED, _("not compacted"), style);
+    flow_mode(&f, c->mode, style);
+    flow_effort(&f, ev, STYLE_DIM);
+    /* The event's text tells more than our words if it is a fault, or if the program found by
+     * itself that the conversation is too small. */
+    bool found = c->reason && strcmp(c->reason, "too_small") == 0 &&
                  !(ev->name && err_from_name(ev->name) == ERR_TOO_SMALL_TO_COMPACT);
     buf_addstr(&text, _(words->what));
     if (ev->text && *ev->text && (found || !words->quiet)) {
@@ -488,19 +480,7 @@ static void add_reason(struct rows *out, const struct event *ev, const struct fa
     }
     add_wrapped(out, width, text.data, words->quiet ? STYLE_DIM : STYLE_TEXT);
     add_wrapped(out, width, _(words->then), STYLE_DIM);
-}
-
-static void failed(struct rows *out, const struct item *item, int width)
-{
-    const struct event *ev = item->card->ended;
-    const struct failure_words *words = words_of(ev->compaction.reason);
-    enum style style = words->quiet ? STYLE_NOTE : STYLE_ERROR;
-    struct flow f =
-        head(out, width, words->quiet ? GLYPH_CARD : GLYPH_FAILED, _("not compacted"), style);
-    flow_mode(&f, ev->compaction.mode, style);
-    flow_effort(&f, ev, STYLE_DIM);
-    add_reason(out, ev, words, width);
-    add_suspended(out, &ev->compaction, width);
+    add_suspended(out, c, width);
 }
 
 void compaction_card_rows(struct rows *out, const struct item *item, int width)

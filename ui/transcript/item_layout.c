@@ -146,21 +146,6 @@ static size_t count_listed(const struct json *v)
     return count;
 }
 
-/* The number of hits of a search; -1: its result does not tell. */
-static int64_t count_found(const struct item *call)
-{
-    static const char no_match[] = "[no match ";
-    if (call->recalled)
-        return (int64_t)call->recalled->hits.items.len;
-    if (symbol_of(call->name) != GLYPH_TOOL_SEARCH)
-        return -1;
-    if (strncmp(call->result.data, no_match, sizeof no_match - 1) == 0)
-        return 0;
-    AUTO(json_free_local)
-    struct json *result = json_parse_foreign(call->result.data, call->result.len, NULL);
-    return result ? (int64_t)count_listed(result) : -1;
-}
-
 /* Lines of a difference that begin with `sign`, after the names of its files. */
 static size_t count_changed(const char *difference, char sign)
 {
@@ -178,20 +163,32 @@ static void write_lines(struct buf *out, size_t lines)
     buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
 }
 
-/* The size of a result: hits of a search, lines added and removed by an edit, else its lines. */
+/* Writes the size of a result: hits of a search, lines added and removed by an edit, else its
+ * lines.
+ */
 static void write_size(const struct item *call, struct buf *out)
 {
-    size_t added = count_changed(call->difference.data, '+');
+    static const char no_match[] = "[no match ";
+    const struct buf *result = &call->result;
+    size_t added = count_changed(call->difference.data, '+'), found = 0;
     size_t removed = count_changed(call->difference.data, '-');
-    int64_t found = count_found(call);
+    bool counted = call->recalled != NULL;
+    if (counted) {
+        found = call->recalled->hits.items.len;
+    } else if (symbol_of(call->name) == GLYPH_TOOL_SEARCH) {
+        AUTO(json_free_local)
+        struct json *json = json_parse_foreign(result->data, result->len, NULL);
+        counted = json || strncmp(result->data, no_match, sizeof no_match - 1) == 0;
+        found = json ? count_listed(json) : 0;
+    }
     if (added + removed > 0)
         buf_addf(out, "+%zu -%zu", added, removed);
-    else if (found == 0)
+    else if (counted && found == 0)
         buf_addstr(out, _("no match"));
-    else if (found > 0 && item_gave_passages(call))
-        buf_addf(out, ngettext("%zu passage", "%zu passages", (unsigned long)found), (size_t)found);
-    else if (found > 0)
-        buf_addf(out, ngettext("%zu match", "%zu matches", (unsigned long)found), (size_t)found);
+    else if (counted && item_gave_passages(call))
+        buf_addf(out, ngettext("%zu passage", "%zu passages", found), found);
+    else if (counted)
+        buf_addf(out, ngettext("%zu match", "%zu matches", found), found);
     else
         write_lines(out, call->result_lines);
 }
@@ -261,12 +258,6 @@ static enum style write_outcome(const struct item *call, struct buf *out)
     return STYLE_TOOL;
 }
 
-static size_t room_in(const struct rows *out, size_t width)
-{
-    size_t used = rows_width(out, out->list.len - 1);
-    return used < width ? width - used : 0;
-}
-
 /* The call on one line: symbol and name, argument, outcome. The argument is cut first, and a long
  * error to half of the line. */
 static void add_call_line(struct rows *out, const struct item *call, size_t width)
@@ -279,11 +270,11 @@ static void add_call_line(struct rows *out, const struct item *call, size_t widt
     enum style style = write_outcome(call, &end);
     rows_begin(out);
     (void)rows_add_cut(out, name.data, width, STYLE_TOOL);
-    size_t room = room_in(out, width), needed = utf8_width(end.data, end.len);
+    size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
     if (needed > room / 2 && call->failed)
         needed = room / 2;
     add_argument(out, call, room > needed ? room - needed : 0);
-    (void)rows_add_cut(out, end.data, room_in(out, width), style);
+    (void)rows_add_cut(out, end.data, rows_room(out, width), style);
 }
 
 /* Adds at most ROWS_MAX rows of a text, and the number of its other lines. `lines`: of the whole
@@ -376,30 +367,28 @@ static void add_last_lines(struct rows *out, const struct item *call, size_t wid
     add_block(out, text.data, 0, width, NULL);
 }
 
-static void add_result(struct rows *out, const struct item *call, size_t width)
-{
-    rows_begin(out);
-    (void)rows_add_cut(out, "    ", width, STYLE_TOOL);
-    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), room_in(out, width),
-                       call->failed ? STYLE_ERROR : STYLE_TOOL);
-    if (call->recalled && !call->failed)
-        add_hits(out, call, width);
-    else
-        add_block(out, call->result.data, call->result_lines, width, NULL);
-}
-
 static void add_call(struct rows *out, const struct item *call, size_t width, bool open)
 {
     add_call_line(out, call, width);
     if (!open) {
         add_last_lines(out, call, width);
-    } else if (call->answered && !call->failed && call->difference.len > 0) {
-        add_block(out, call->difference.data, 0, width, language_find("diff", 4));
-    } else {
-        add_arguments(out, call, width);
-        if (call->answered && call->result.len > 0)
-            add_result(out, call, width);
+        return;
     }
+    if (call->answered && !call->failed && call->difference.len > 0) {
+        add_block(out, call->difference.data, 0, width, language_find("diff", 4));
+        return;
+    }
+    add_arguments(out, call, width);
+    if (!call->answered || call->result.len == 0)
+        return;
+    rows_begin(out);
+    (void)rows_add_cut(out, "    ", width, STYLE_TOOL);
+    (void)rows_add_cut(out, glyph(call->failed ? GLYPH_FAILED : GLYPH_ARROW), rows_room(out, width),
+                       call->failed ? STYLE_ERROR : STYLE_TOOL);
+    if (call->recalled && !call->failed)
+        add_hits(out, call, width);
+    else
+        add_block(out, call->result.data, call->result_lines, width, NULL);
 }
 
 /* --- items --- */
