@@ -239,43 +239,23 @@ static void csi_key(const char *s, size_t len, char final, struct key *key)
         key->shift = false;
 }
 
-static void take_reply(const char *s, size_t len, struct key *key)
-{
-    *key = (struct key){.code = K_REPLY, .text = mem_strndup(s, len)};
-}
-
-/* How many of the bytes are parameters or intermediates of a CSI. */
-static size_t csi_span(const char *s, size_t len)
-{
-    size_t n = 0;
-    while (n < len && (unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x40)
-        n++;
-    return n;
-}
-
-static bool is_csi_final(char c)
-{
-    return (unsigned char)c >= 0x40 && (unsigned char)c <= 0x7e;
-}
-
-/* A CSI longer than SEQUENCE_MAX is skipped up to its final byte. */
-static size_t skip_csi(struct input *in, const char *s, size_t len)
-{
-    size_t end = csi_span(s, len);
-    in->skipping = end == len ? SKIPS_CSI : SKIPS_NOTHING;
-    return end < len && is_csi_final(s[end]) ? end + 1 : end;
-}
-
+/* A CSI, or with in->skipping the rest of one that is longer than SEQUENCE_MAX. */
 static size_t decode_csi(struct input *in, const char *s, size_t len, bool final, struct key *key)
 {
-    if (len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
+    bool skipping = in->skipping == SKIPS_CSI;
+    size_t end = skipping ? 0 : 2;
+    if (!skipping && len > 2 && s[2] == '[') { /* the Linux console's F1 to F5 */
         if (len > 3)
             key_from(numbers, s[3] - 'A' + 11, key);
         return len > 3 ? 4 : 0;
     }
-    size_t end = 2 + csi_span(s + 2, len - 2);
-    if (end > SEQUENCE_MAX)
-        return 2 + skip_csi(in, s + 2, len - 2);
+    while (end < len && (unsigned char)s[end] >= 0x20 && (unsigned char)s[end] < 0x40)
+        end++; /* parameters and intermediates */
+    bool ends = end < len && (unsigned char)s[end] >= 0x40 && (unsigned char)s[end] <= 0x7e;
+    if (skipping || end > SEQUENCE_MAX) {
+        in->skipping = end == len ? SKIPS_CSI : SKIPS_NOTHING;
+        return end + ends;
+    }
     if (end == len) {
         if (len == 2 && final) {
             *key = (struct key){.code = K_CHAR, .cp = '[', .alt = true};
@@ -283,7 +263,7 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
         }
         return final && !is_private_csi(s, len) ? len : 0;
     }
-    if (!is_csi_final(s[end]))
+    if (!ends)
         return end;                  /* broken off */
     if (s[end] == 'M' && end == 2) { /* a mouse report of the oldest kind */
         if (len < 6)
@@ -295,47 +275,34 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
     if (s[end] == '~' && end == 5 && memcmp(s + 2, "200", 3) == 0)
         in->pasting = true;
     else if (s[2] == '?')
-        take_reply(s + 1, end, key);
+        *key = (struct key){.code = K_REPLY, .text = mem_strndup(s + 1, end)};
     else if (!is_private_csi(s, len))
         csi_key(s + 2, end - 2, s[end], key);
     return end + 1;
 }
 
-/* How many of the bytes belong to an OSC or a DCS; *ending: how many bytes end it, *more: its end
- * may yet come. A control character breaks it off, so that a string without an end takes no more
- * than a line of typed text. */
-static size_t string_span(const char *s, size_t len, size_t *ending, bool *more)
-{
-    size_t n = 0;
-    while (n < len && (unsigned char)s[n] >= ' ' && s[n] != 127)
-        n++;
-    *ending = 0;
-    if (n < len && s[n] == '\a')
-        *ending = 1;
-    else if (n + 1 < len && s[n] == 27 && s[n + 1] == '\\')
-        *ending = 2;
-    *more = *ending == 0 && (n == len || (n + 1 == len && s[n] == 27));
-    return n;
-}
-
-static size_t skip_string(struct input *in, const char *s, size_t len)
-{
-    bool more;
-    size_t ending, n = string_span(s, len, &ending, &more);
-    in->skipping = more ? SKIPS_STRING : SKIPS_NOTHING;
-    return n + ending;
-}
-
+/* An OSC or a DCS, or with in->skipping the rest of one that is longer than REPLY_MAX. A control
+ * character breaks it off, so that a string without an end takes no more than a line of typed text.
+ */
 static size_t decode_string(struct input *in, const char *s, size_t len, struct key *key)
 {
-    bool more;
-    size_t ending, n = 2 + string_span(s + 2, len - 2, &ending, &more);
-    if (n > REPLY_MAX)
-        return 2 + skip_string(in, s + 2, len - 2);
+    bool skipping = in->skipping == SKIPS_STRING;
+    size_t n = skipping ? 0 : 2, ending = 0;
+    while (n < len && (unsigned char)s[n] >= ' ' && s[n] != 127)
+        n++;
+    if (n < len && s[n] == '\a')
+        ending = 1;
+    else if (n + 1 < len && s[n] == 27 && s[n + 1] == '\\')
+        ending = 2;
+    bool more = ending == 0 && (n == len || (n + 1 == len && s[n] == 27)); /* it may yet end */
+    if (skipping || n > REPLY_MAX) {
+        in->skipping = more ? SKIPS_STRING : SKIPS_NOTHING;
+        return n + ending;
+    }
     if (more)
         return 0;
     if (ending > 0)
-        take_reply(s + 1, n - 1, key);
+        *key = (struct key){.code = K_REPLY, .text = mem_strndup(s + 1, n - 1)};
     return n + ending;
 }
 
@@ -421,18 +388,18 @@ bool input_next(struct input *in, bool final, struct key *key)
         *key = (struct key){0};
         if (in->pasting)
             return next_paste(in, key);
+        const char *s = in->bytes.data + in->at;
+        size_t len = in->bytes.len - in->at, used;
         if (in->skipping) {
-            const char *s = in->bytes.data + in->at;
-            size_t len = in->bytes.len - in->at;
-            in->at += in->skipping == SKIPS_STRING ? skip_string(in, s, len) : skip_csi(in, s, len);
+            used = in->skipping == SKIPS_STRING ? decode_string(in, s, len, key)
+                                                : decode_csi(in, s, len, final, key);
+            in->at += used;
             if (in->skipping == SKIPS_CSI && final)
                 in->skipping = SKIPS_NOTHING;
+            s += used;
+            len -= used;
         }
-        size_t len = in->bytes.len - in->at;
-        if (len == 0 || in->skipping)
-            return false;
-        size_t used = decode(in, in->bytes.data + in->at, len, final, key);
-        if (used == 0)
+        if (len == 0 || in->skipping || (used = decode(in, s, len, final, key)) == 0)
             return false;
         in->at += used;
         if (key->code != K_NONE && !in->pasting)
