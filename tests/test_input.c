@@ -4,7 +4,7 @@
 
 #include "tests/suite.h"
 #include "tests/support.h"
-#include "ui/term/input.h"
+#include "ui/term/keymap.h"
 
 static struct key one(const char *bytes, size_t len)
 {

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "cli/verb.h"
-#include "ui/text/external_editor.h"
+#include "ui/term/tty.h"
 
 static bool run_pin(struct operation_context *c, const struct verb_options *o, struct error *e)
 {

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"
-#include "ui/term/input.h"
+#include "ui/term/keymap.h"
 #include "ui/term/probe.h"
 
 enum { MOST_KEPT = 260 };

@@ -21,7 +21,6 @@
 #include "ui/term/term.h"
 #include "ui/term/tty.h"
 #include "ui/text/editor.h"
-#include "ui/text/external_editor.h"
 #include "ui/view/compaction_detail.h"
 #include "ui/view/memory_view.h"
 

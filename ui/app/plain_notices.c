@@ -13,7 +13,7 @@
 #include "ui/app/slash.h"
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
-#include "ui/transcript/item_layout.h"
+#include "ui/transcript/item.h"
 #include "ui/transcript/messages.h"
 #include "ui/view/context_view.h"
 

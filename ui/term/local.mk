@@ -1,6 +1,5 @@
 libtui_a_SOURCES += \
 	ui/term/cells.c ui/term/cells.h \
-	ui/term/input.c ui/term/input.h \
 	ui/term/keymap.c ui/term/keymap.h \
 	ui/term/probe.c ui/term/probe.h \
 	ui/term/rows.c ui/term/rows.h \

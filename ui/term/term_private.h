@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "ui/term/cells.h"
-#include "ui/term/input.h"
+#include "ui/term/keymap.h"
 #include "ui/term/probe.h"
 #include "ui/term/term.h"
 

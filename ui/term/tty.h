@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /* Remembers the settings of standard input. False if that is no terminal. */
@@ -49,5 +51,15 @@ int signals_next(void);
 
 /* Stops the program as Ctrl-Z does, and returns when it goes on. */
 void signals_stop(void);
+
+/* Editing in the user's own editor ($VISUAL, $EDITOR, vi). */
+
+/* Edits `text` in a file of mode 0600, which is removed afterwards, and fills `out` with the
+ * result. Waits for the editor. False if it cannot be started or failed. The terminal must be
+ * suspended. */
+bool external_editor_run(const char *text, struct buf *out, struct error *e);
+
+/* Edits an existing file, which stays, from this line on (0: where the editor begins). */
+bool external_editor_open(const char *path, int64_t line, struct error *e);
 
 #endif

@@ -1,6 +1,5 @@
 libtui_a_SOURCES += \
 	ui/text/editor.c ui/text/editor.h \
-	ui/text/external_editor.c ui/text/external_editor.h \
 	ui/text/format.c ui/text/format.h \
 	ui/text/highlight.c ui/text/highlight.h \
 	ui/text/markdown.c ui/text/markdown.h \

@@ -1,4 +1,4 @@
-#include "ui/transcript/item_layout.h"
+#include "ui/transcript/item.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "ui/text/markdown.h"
 #include "ui/text/wrap.h"
 #include "ui/transcript/compaction_card.h"
-#include "ui/transcript/item.h"
 #include "ui/transcript/messages.h"
 
 /* --- tool calls --- */

@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/term/rows.h"
-#include "ui/transcript/item_layout.h"
+#include "ui/transcript/item.h"
 #include "ui/transcript/transcript_private.h"
 
 enum {
