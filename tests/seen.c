@@ -136,7 +136,7 @@ static void press(const struct wanted *w, const struct key *key)
 static void press_key(void *wanted, const char *name)
 {
     struct key key = {0};
-    if (!key_parse(name, &key))
+    if (!key_parse(name, false, &key))
         fail_msg("no such key: %s", name);
     press(wanted, &key);
 }

@@ -106,7 +106,7 @@ static int take_key(const struct key *key)
 void press(const char *name)
 {
     struct key key = {0};
-    assert_true(key_parse(name, &key));
+    assert_true(key_parse(name, false, &key));
     take_key(&key);
 }
 

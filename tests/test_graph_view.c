@@ -99,7 +99,7 @@ static void walk(void)
 static bool take(const char *name)
 {
     struct key key = {0};
-    assert_true(key_parse(name, &key));
+    assert_true(key_parse(name, false, &key));
     return the.view->ops->key(the.view, keymap_find(&the.keymap, &key), &key);
 }
 

@@ -25,7 +25,7 @@ static int tear_down(void **state)
 static struct key parsed(const char *name)
 {
     struct key key;
-    if (!key_parse(name, &key))
+    if (!key_parse(name, false, &key))
         fail_msg("%s is no key", name);
     return key;
 }
@@ -140,7 +140,7 @@ TEST(test_names_that_are_none)
                                         "space", "ctrl-h", "ctrl-[", "ctrl-foo"};
     struct key key;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (key_parse(names[i], &key))
+        if (key_parse(names[i], false, &key))
             fail_msg("\"%s\" is a key", names[i]);
 }
 

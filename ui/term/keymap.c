@@ -57,21 +57,11 @@ const struct action_info *action_info(enum action action)
 
 enum key_place action_place(enum action action)
 {
-    switch (action) {
-    case ACTION_ALLOW_ONCE:
-    case ACTION_ALLOW_SESSION:
-    case ACTION_DECLINE:
-        return KEYS_ANSWER;
-    case ACTION_CONTEXT_PIN:
-    case ACTION_CONTEXT_COMPACT:
-    case ACTION_CONTEXT_UNCOMPACT:
-    case ACTION_JUMP:
-    case ACTION_CARD_MEMORY:
+    if (action >= ACTION_MEMORY_OPEN)
+        return KEYS_PANE;
+    if (action >= ACTION_CONTEXT_PIN)
         return KEYS_READING;
-    default:
-        return action >= ACTION_MEMORY_OPEN && action <= ACTION_PANE_TAB_4 ? KEYS_PANE
-                                                                           : KEYS_EVERYWHERE;
-    }
+    return action >= ACTION_ALLOW_ONCE ? KEYS_ANSWER : KEYS_EVERYWHERE;
 }
 
 /* A key's name without ctrl-, alt- and shift-. */
@@ -95,8 +85,7 @@ static bool parse_bare(const char *name, struct key *out)
     return len > 0 && utf8_decode(name, len, &out->cp) == len && out->cp > ' ';
 }
 
-/* `letters`: a letter alone is a key, as where a question is answered or something is read. */
-static bool parse_key(const char *name, bool letters, struct key *out)
+bool key_parse(const char *name, bool letters, struct key *out)
 {
     static const char *const prefixes[] = {"ctrl-", "alt-", "shift-"};
     struct key key = {0};
@@ -125,11 +114,6 @@ static bool parse_key(const char *name, bool letters, struct key *out)
     }
     *out = key;
     return true;
-}
-
-bool key_parse(const char *name, struct key *out)
-{
-    return parse_key(name, false, out);
 }
 
 void key_describe(const struct key *key, struct buf *out)
@@ -195,7 +179,7 @@ static bool parse_keys(const char *text, bool letters, struct key_list *out, str
         struct key key;
         if (strcasecmp(w, "none") == 0)
             continue;
-        if (!parse_key(w, letters, &key))
+        if (!key_parse(w, letters, &key))
             return err_set(e, ERR_CONFIG_ERROR,
                            _("\"%.40s\" is not a key that can be bound; write keys as ctrl-x, "
                              "alt-enter, f5"),
@@ -274,26 +258,24 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
     return true;
 }
 
-static void describe(const struct keymap *m, enum action action, size_t most, struct buf *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < m->bindings.len && count < most; i++) {
-        if (m->bindings.items[i].action != action)
-            continue;
-        if (count++ > 0)
-            buf_addstr(out, ", ");
-        key_describe(&m->bindings.items[i].key, out);
-    }
-}
-
 void keymap_describe(const struct keymap *m, enum action action, struct buf *out)
 {
-    describe(m, action, SIZE_MAX, out);
+    const char *between = "";
+    for (size_t i = 0; i < m->bindings.len; i++)
+        if (m->bindings.items[i].action == action) {
+            buf_addstr(out, between);
+            key_describe(&m->bindings.items[i].key, out);
+            between = ", ";
+        }
 }
 
 void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out)
 {
-    describe(m, action, 1, out);
+    for (size_t i = 0; i < m->bindings.len; i++)
+        if (m->bindings.items[i].action == action) {
+            key_describe(&m->bindings.items[i].key, out);
+            return;
+        }
 }
 
 #define SEQUENCE_MAX 64 /* bytes before the last one; what has more is no key */
@@ -572,8 +554,7 @@ static size_t decode_csi(struct input *in, const char *s, size_t len, bool final
 }
 
 /* An OSC or a DCS, or with in->skipping the rest of one that is longer than REPLY_MAX. A control
- * character breaks it off, so that a string without an end takes no more than a line of typed text.
- */
+ * character breaks it off, so that a string without an end takes at most a line of typed text. */
 static size_t decode_string(struct input *in, const char *s, size_t len, struct key *key)
 {
     bool skipping = in->skipping == SKIPS_STRING;

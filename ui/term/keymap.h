@@ -1,5 +1,5 @@
-/* Keys, the actions that they stand for, and the user's [keys]. One table of actions makes the
- * dispatch, F1's list and the check of [keys]. */
+/* Keys: decoded from the terminal's bytes, named, and bound to actions. One table of actions makes
+ * the dispatch, F1's list and the check of [keys]. */
 #ifndef UI_KEYMAP_H
 #define UI_KEYMAP_H
 
@@ -33,12 +33,11 @@ enum key_code {
     K_WHEEL_UP,
     K_WHEEL_DOWN,
     K_CLICK, /* row, col */
-    K_PASTE, /* text: the whole paste, unchecked bytes; the caller frees. Pastes past 16 MiB are cut
-              */
+    K_PASTE, /* text: unchecked bytes, at most INPUT_PASTE_MAX; the caller frees */
     K_FOCUS_IN,
     K_FOCUS_OUT, /* the window has the keyboard, or no more */
     K_GROUND,    /* the background is light (cp 1) or dark (cp 0) */
-    K_REPLY /* of ui/term/input.h only: an answer of the terminal, text as in ui/term/probe.h */
+    K_REPLY      /* from input_next() only: an answer of the terminal, text as in ui/term/probe.h */
 };
 
 /* A key, a paste, a mouse event or a report of the terminal. */
@@ -50,7 +49,7 @@ struct key {
     char *text;
 };
 
-/* X(ID, name in [keys], default keys, help) */
+/* X(ID, name in [keys], default keys, help), in the order of their places (enum key_place). */
 #define ACTIONS(X)                                                                                 \
     X(SEND, "send", "enter",                                                                       \
       N_("send the message; choose in a list; with an empty editor: open the newest compaction"))  \
@@ -213,14 +212,13 @@ void keymap_describe(const struct keymap *m, enum action action, struct buf *out
 /* Appends its first key only. */
 void keymap_describe_first(const struct keymap *m, enum action action, struct buf *out);
 
-/* Names of keys: "ctrl-x", "alt-enter", "f5", "pageup"; case does not matter. */
-bool key_parse(const char *name, struct key *out);
+/* Reads the name of a key: "ctrl-x", "alt-enter", "f5", "pageup"; case does not matter. `letters`:
+ * a letter alone is a key, as where a question is answered or something is read. */
+bool key_parse(const char *name, bool letters, struct key *out);
 void key_describe(const struct key *key, struct buf *out); /* "Ctrl-X" */
 
-/* Bytes of a terminal to keys. Pure: any split of the bytes gives the same keys. Knows the
- * sequences of xterm and its many relatives; those of other terminals are told to it with
- * input_bind(). */
-
+/* Decodes the bytes of a terminal. Pure: any split of the bytes gives the same keys. Knows the
+ * sequences of xterm and its many relatives; input_bind() adds those of other terminals. */
 #define INPUT_PASTE_MAX (16u * 1024 * 1024)
 
 struct input_binding {

@@ -23,8 +23,7 @@ enum term_kind {
 enum term_kind term_kind(void);
 
 /* Takes the terminal: raw, alternate screen, bracketed paste, mouse wheel if asked. Without a theme
- * everything looks like the terminal's own text. Fails on a terminal that cannot place its cursor.
- */
+ * everything looks like the terminal's own text. Fails if the terminal cannot place its cursor. */
 bool term_init(const struct theme *theme, bool mouse, struct error *e);
 
 /* The terminal that an unknown TERM is taken for; NULL: TERM is known. */

@@ -129,9 +129,8 @@ static void put_stand_ins(int row, int col, const char *text, size_t len, attr_t
     }
 }
 
-/* Puts the first grapheme, or the first character and its marks of one that is no cluster, if it
- * fits into `room` columns. Returns its bytes and sets *width to its columns; 0: it does not fit.
- */
+/* Puts the first grapheme, or the first character and its marks of one that is no cluster. Returns
+ * its bytes and sets *width to its columns; 0: it does not fit into `room` columns. */
 static size_t put_first(int row, int col, int room, const char *text, size_t len, attr_t look,
                         int *width)
 {

@@ -196,17 +196,15 @@ void signals_stop(void)
         sigaction(both[i], &ours[i], NULL);
 }
 
-static const char *editor_command(void)
-{
-    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
-    return visual && *visual ? visual : editor && *editor ? editor : "vi";
-}
+/* --- external editor --- */
 
-/* `at`: a word before the path, "+12"; NULL: none. */
-static bool run_editor(const char *command, const char *at, const char *path, struct error *e)
+bool external_editor_open(const char *path, int64_t line, struct error *e)
 {
     static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
                                SIGTSTP, SIGCONT, SIGPIPE, SIGXFSZ};
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+    const char *command = visual && *visual ? visual : editor && *editor ? editor : "vi";
+    auto_free char *at = line > 0 ? mem_printf("+%lld", (long long)line) : NULL;
     pid_t child = fork();
     if (child == 0) {
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
@@ -214,8 +212,8 @@ static bool run_editor(const char *command, const char *at, const char *path, st
 #ifdef HAVE_CLOSEFROM
         closefrom(STDERR_FILENO + 1); /* a library may have opened one without close on exec */
 #endif
-        char *line = mem_printf(at ? "%s \"$1\" \"$2\"" : "%s \"$1\"", command);
-        execl("/bin/sh", "sh", "-c", line, "sh", at ? at : path, at ? path : NULL, (char *)NULL);
+        char *shell = mem_printf(at ? "%s \"$1\" \"$2\"" : "%s \"$1\"", command);
+        execl("/bin/sh", "sh", "-c", shell, "sh", at ? at : path, at ? path : NULL, (char *)NULL);
         _exit(127);
     }
     if (child < 0)
@@ -236,12 +234,6 @@ static bool run_editor(const char *command, const char *at, const char *path, st
                    command);
 }
 
-bool external_editor_open(const char *path, int64_t line, struct error *e)
-{
-    auto_free char *at = line > 0 ? mem_printf("+%lld", (long long)line) : NULL;
-    return run_editor(editor_command(), at, path, e);
-}
-
 bool external_editor_run(const char *text, struct buf *out, struct error *e)
 {
     const char *dir = getenv("TMPDIR");
@@ -253,7 +245,7 @@ bool external_editor_run(const char *text, struct buf *out, struct error *e)
         paths_write_all(fd, text, strlen(text)) || err_set_errno(e, ERR_FILE_ERROR, "%s", path);
     if (close(fd) != 0 && ok)
         ok = err_set_errno(e, ERR_FILE_ERROR, "%s", path);
-    ok = ok && run_editor(editor_command(), NULL, path, e) && paths_read_regular(path, out, e);
+    ok = ok && external_editor_open(path, 0, e) && paths_read_regular(path, out, e);
     unlink(path);
     return ok;
 }

@@ -1,5 +1,5 @@
-/* The line to the terminal, below curses: its saved settings and plain writes, so that a dying
- * program can still give it back. */
+/* The line to the terminal, below curses: its settings and plain writes, so that a dying program
+ * can still give it back; the signals; the user's editor ($VISUAL, $EDITOR, vi). */
 #ifndef UI_TTY_H
 #define UI_TTY_H
 
@@ -33,8 +33,6 @@ void tty_puts(const char *s);
  * nothing came within timeout_ms. */
 long tty_read(char *bytes, size_t size, int timeout_ms);
 
-/* Signals as bytes in a pipe that the loop polls. Call from the UI thread only. */
-
 /* Catches SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP and SIGCONT into the pipe, ignores SIGPIPE,
  * and lets fatal faults (SIGSEGV …) run `rescue` before they kill. `rescue` must be
  * async-signal-safe. */
@@ -51,8 +49,6 @@ int signals_next(void);
 
 /* Stops the program as Ctrl-Z does, and returns when it goes on. */
 void signals_stop(void);
-
-/* Editing in the user's own editor ($VISUAL, $EDITOR, vi). */
 
 /* Edits `text` in a file of mode 0600, which is removed afterwards, and fills `out` with the
  * result. Waits for the editor. False if it cannot be started or failed. The terminal must be

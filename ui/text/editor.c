@@ -107,7 +107,7 @@ static size_t row_of(const struct editor *e, size_t pos)
     return low;
 }
 
-/* A row's end depends on its text and on a little of the text behind it (wrap_next): so two rows
+/* A row's end depends on its text and on a little of the text behind it (wrap_next): two rows
  * before the edit are wrapped again, and the rows after it until one begins where one did before.
  */
 static void layout_changed(struct editor *e, size_t pos, size_t old_len, size_t new_len)

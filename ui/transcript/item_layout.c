@@ -162,9 +162,7 @@ static void write_lines(struct buf *out, size_t lines)
     buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
 }
 
-/* Writes the size of a result: hits of a search, lines added and removed by an edit, else its
- * lines.
- */
+/* Writes the size of a result: hits of a search, lines that an edit added and removed, or lines. */
 static void write_size(const struct item *call, struct buf *out)
 {
     static const char no_match[] = "[no match ";
