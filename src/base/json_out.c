@@ -312,7 +312,7 @@ static void pack_value(struct packer *p, const char *name)
         json_out_close(p->out, ']');
         break;
     default:
-        assert(!"the format of a JSON value is wrong");
+        assert(false && "the format of a JSON value is wrong");
     }
 }
 

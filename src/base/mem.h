@@ -9,7 +9,7 @@
  * The local must be initialised where it is declared. A local that is handed on is set to NULL or
  * taken (buf_take()). AUTO_POINTER(json_free, struct json) in a header lets AUTO(json_free_local)
  * struct json *v = … call json_free(v). */
-#define AUTO(release) __attribute__((cleanup(release)))
+#define AUTO(release) __attribute__((cleanup(release), unused))
 #define AUTO_POINTER(release, T)                                                                   \
     static inline void release##_local(T **local)                                                  \
     {                                                                                              \

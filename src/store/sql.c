@@ -197,7 +197,7 @@ struct query sql_query_in(struct store *s, const char *tables, struct error *e, 
             break;
         }
         default:
-            assert(!"a type of a parameter is one of t i k r b");
+            assert(false && "a type of a parameter is one of t i k r b");
         }
     }
     return q;
